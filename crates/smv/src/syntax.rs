@@ -1,0 +1,5 @@
+//! The NuSMV text: tokens, tree, parser. Nothing here knows what a name means.
+
+pub(crate) mod lexer;
+pub(crate) mod parser;
+pub(crate) mod tree;

@@ -1,0 +1,756 @@
+//! Recursive descent over the tokens. After a mistake it goes on at the next section, so that one run reports several.
+
+use super::lexer::{Lexeme, Token, lex};
+use super::tree::{Constraint, Expr, Item, Kind, Module, Operator, Section, Type, TypeKind, When};
+use crate::diagnostic::{Problem, Span};
+
+/// Brackets nested deeper than this are refused rather than risked on the stack.
+const DEPTH_LIMIT: usize = 3000;
+
+const SECTIONS: [&str; 29] = [
+    "MODULE", "VAR", "IVAR", "FROZENVAR", "DEFINE", "ASSIGN", "INIT", "TRANS", "INVAR", "FAIRNESS", "JUSTICE", "COMPASSION",
+    "CONSTANTS", "ISA", "INVARSPEC", "SPEC", "CTLSPEC", "LTLSPEC", "PSLSPEC", "COMPUTE", "PRED", "MIRROR", "GOTO", "CONSTRAINT",
+    "SIMPWFF", "CTLWFF", "LTLWFF", "PSLWFF", "COMPID",
+];
+
+type Parsed<T> = Result<T, Problem>;
+
+pub(crate) struct Parser<'t> {
+    text: &'t str,
+    lexemes: Vec<Lexeme>,
+    at: usize,
+    depth: usize,
+    pub problems: Vec<Problem>,
+}
+
+pub(crate) fn parse(text: &str) -> (Vec<Module>, Vec<Problem>) {
+    let (lexemes, problems) = lex(text);
+    let mut parser = Parser {
+        text,
+        lexemes,
+        at: 0,
+        depth: 0,
+        problems,
+    };
+    let modules = parser.modules();
+    (modules, parser.problems)
+}
+
+/// A single expression, as given on the command line for a goal.
+pub(crate) fn parse_expression(text: &str) -> Result<Expr, Problem> {
+    let (lexemes, mut problems) = lex(text);
+    if !problems.is_empty() {
+        return Err(problems.remove(0));
+    }
+    let mut parser = Parser {
+        text,
+        lexemes,
+        at: 0,
+        depth: 0,
+        problems: Vec::new(),
+    };
+    let expr = parser.expr()?;
+    match parser.peek() {
+        Token::End => Ok(expr),
+        _ => Err(parser.unexpected("the end of the expression")),
+    }
+}
+
+impl Parser<'_> {
+    fn peek(&self) -> &Token {
+        &self.lexemes[self.at].token
+    }
+
+    fn peek_second(&self) -> &Token {
+        &self.lexemes[(self.at + 1).min(self.lexemes.len() - 1)].token
+    }
+
+    fn span(&self) -> Span {
+        self.lexemes[self.at].span
+    }
+
+    fn last_span(&self) -> Span {
+        self.lexemes[self.at.saturating_sub(1)].span
+    }
+
+    fn bump(&mut self) {
+        if self.at + 1 < self.lexemes.len() {
+            self.at += 1;
+        }
+    }
+
+    fn sign(&mut self, sign: &str) -> bool {
+        let found = matches!(self.peek(), Token::Sign(s) if *s == sign);
+        if found {
+            self.bump();
+        }
+        found
+    }
+
+    fn at_sign(&self, sign: &str) -> bool {
+        matches!(self.peek(), Token::Sign(s) if *s == sign)
+    }
+
+    fn word(&mut self, word: &str) -> bool {
+        let found = self.at_word(word);
+        if found {
+            self.bump();
+        }
+        found
+    }
+
+    fn at_word(&self, word: &str) -> bool {
+        matches!(self.peek(), Token::Name(name) if name == word)
+    }
+
+    fn unexpected(&self, wanted: &str) -> Problem {
+        let found = match self.peek() {
+            Token::Name(name) => format!("`{name}`"),
+            Token::Number(number) => format!("`{number}`"),
+            Token::Sign(sign) => format!("`{sign}`"),
+            Token::End => "the end of the text".to_owned(),
+        };
+        Problem::error(self.span(), format!("expected {wanted}, found {found}"))
+    }
+
+    fn expect(&mut self, sign: &str) -> Parsed<()> {
+        if self.sign(sign) { Ok(()) } else { Err(self.unexpected(&format!("`{sign}`"))) }
+    }
+
+    fn name(&mut self, wanted: &str) -> Parsed<(String, Span)> {
+        match self.peek() {
+            Token::Name(name) if !SECTIONS.contains(&name.as_str()) => {
+                let name = name.clone();
+                let span = self.span();
+                self.bump();
+                Ok((name, span))
+            }
+            _ => Err(self.unexpected(wanted)),
+        }
+    }
+
+    fn at_section(&self) -> bool {
+        match self.peek() {
+            Token::Name(name) => SECTIONS.contains(&name.as_str()),
+            Token::End => true,
+            _ => false,
+        }
+    }
+
+    fn skip_to_section(&mut self) {
+        while !self.at_section() {
+            self.bump();
+        }
+    }
+
+    fn modules(&mut self) -> Vec<Module> {
+        let mut modules = Vec::new();
+        loop {
+            match self.peek() {
+                Token::End => return modules,
+                Token::Name(name) if name == "MODULE" => {
+                    self.bump();
+                    match self.module() {
+                        Ok(module) => modules.push(module),
+                        Err(problem) => {
+                            self.problems.push(problem);
+                            self.skip_to_module();
+                        }
+                    }
+                }
+                _ => {
+                    let problem = self.unexpected("`MODULE`");
+                    self.problems.push(problem);
+                    self.skip_to_module();
+                }
+            }
+        }
+    }
+
+    fn skip_to_module(&mut self) {
+        while !matches!(self.peek(), Token::End) && !self.at_word("MODULE") {
+            self.bump();
+        }
+    }
+
+    fn module(&mut self) -> Parsed<Module> {
+        let (name, span) = self.name("the name of the module")?;
+        let mut parameters = Vec::new();
+        if self.sign("(") && !self.sign(")") {
+            loop {
+                parameters.push(self.name("a parameter")?.0);
+                if self.sign(")") {
+                    break;
+                }
+                self.expect(",")?;
+            }
+        }
+        let mut module = Module {
+            name,
+            parameters,
+            items: Vec::new(),
+            span,
+        };
+        loop {
+            if matches!(self.peek(), Token::End) || self.at_word("MODULE") {
+                return Ok(module);
+            }
+            if self.sign(";") {
+                continue;
+            }
+            if let Err(problem) = self.section(&mut module.items) {
+                self.problems.push(problem);
+                if !self.at_section() {
+                    self.bump();
+                }
+                self.skip_to_section();
+            }
+        }
+    }
+
+    fn section(&mut self, items: &mut Vec<Item>) -> Parsed<()> {
+        if !self.at_section() {
+            return Err(self.unexpected("a section such as `VAR` or `ASSIGN`"));
+        }
+        let (keyword, span) = match self.peek() {
+            Token::Name(name) => (name.clone(), self.span()),
+            _ => return Err(self.unexpected("a section")),
+        };
+        self.bump();
+        match keyword.as_str() {
+            "VAR" => self.variables(Section::Var, items),
+            "IVAR" => self.variables(Section::Input, items),
+            "FROZENVAR" => self.variables(Section::Frozen, items),
+            "DEFINE" => self.defines(items),
+            "ASSIGN" => self.assigns(items),
+            "INIT" => self.constraint(Constraint::Init, items),
+            "TRANS" => self.constraint(Constraint::Trans, items),
+            "INVAR" => self.constraint(Constraint::Invar, items),
+            "FAIRNESS" | "JUSTICE" => {
+                let body = self.expr()?;
+                self.sign(";");
+                items.push(Item::Fairness { bodies: vec![body] });
+                Ok(())
+            }
+            "COMPASSION" => {
+                self.expect("(")?;
+                let first = self.expr()?;
+                self.expect(",")?;
+                let second = self.expr()?;
+                self.expect(")")?;
+                self.sign(";");
+                items.push(Item::Fairness {
+                    bodies: vec![first, second],
+                });
+                Ok(())
+            }
+            "CONSTANTS" => {
+                let mut names = Vec::new();
+                loop {
+                    match self.peek() {
+                        // Numbers are constants anyway.
+                        Token::Number(_) => self.bump(),
+                        Token::Sign("-") => {
+                            self.bump();
+                            self.bump();
+                        }
+                        _ => names.push(self.name("a constant")?),
+                    }
+                    if !self.sign(",") {
+                        break;
+                    }
+                }
+                self.sign(";");
+                items.push(Item::Constants(names));
+                Ok(())
+            }
+            "ISA" => {
+                let (name, span) = self.name("the name of a module")?;
+                self.sign(";");
+                items.push(Item::Inherit(name, span));
+                Ok(())
+            }
+            "INVARSPEC" => {
+                let name = self.specification_name();
+                let body = self.expr()?;
+                self.sign(";");
+                items.push(Item::Invarspec { name, body });
+                Ok(())
+            }
+            "SPEC" | "CTLSPEC" | "LTLSPEC" | "PSLSPEC" | "COMPUTE" => {
+                let start = self.span().start as usize;
+                while !self.at_section() && !self.at_sign(";") {
+                    self.bump();
+                }
+                let end = self.last_span().end as usize;
+                self.sign(";");
+                items.push(Item::Specification {
+                    keyword,
+                    text: self.text.get(start..end).unwrap_or_default().trim().to_owned(),
+                });
+                Ok(())
+            }
+            _ => Err(Problem::error(span, format!("a `{keyword}` section is not supported"))),
+        }
+    }
+
+    fn specification_name(&mut self) -> Option<String> {
+        if self.at_word("NAME") && matches!(self.peek_second(), Token::Name(_)) {
+            self.bump();
+            let name = self.name("a name").ok().map(|(name, _)| name);
+            self.sign(":=");
+            return name;
+        }
+        None
+    }
+
+    fn constraint(&mut self, kind: Constraint, items: &mut Vec<Item>) -> Parsed<()> {
+        let body = self.expr()?;
+        self.sign(";");
+        items.push(Item::Constraint { kind, body });
+        Ok(())
+    }
+
+    fn variables(&mut self, section: Section, items: &mut Vec<Item>) -> Parsed<()> {
+        while !self.at_section() {
+            let name = self.path()?;
+            self.expect(":")?;
+            let type_ = self.type_()?;
+            self.expect(";")?;
+            items.push(Item::Variable { section, name, type_ });
+        }
+        Ok(())
+    }
+
+    fn type_(&mut self) -> Parsed<Type> {
+        let start = self.span();
+        let kind = match self.peek().clone() {
+            Token::Name(word) if word == "boolean" => {
+                self.bump();
+                TypeKind::Boolean
+            }
+            Token::Name(word) if word == "array" => {
+                self.bump();
+                let low = self.binary(ADDITIVE)?;
+                self.expect("..")?;
+                let high = self.binary(ADDITIVE)?;
+                if !self.word("of") {
+                    return Err(self.unexpected("`of`"));
+                }
+                TypeKind::Array(low, high, Box::new(self.type_()?))
+            }
+            Token::Name(word) if matches!(word.as_str(), "word" | "unsigned" | "signed" | "integer" | "real") => {
+                return Err(Problem::error(start, format!("variables of type `{word}` are not supported"))
+                    .hint("use boolean, a range such as 0..255, an enumeration, or an array of these"));
+            }
+            Token::Name(word) if word == "process" => {
+                self.bump();
+                self.instance(true)?
+            }
+            Token::Sign("{") => {
+                self.bump();
+                let mut values = Vec::new();
+                while !self.sign("}") {
+                    values.push(self.binary(ADDITIVE)?);
+                    if !self.at_sign("}") {
+                        self.expect(",")?;
+                    }
+                }
+                TypeKind::Enum(values)
+            }
+            Token::Name(_) if !matches!(self.peek_second(), Token::Sign(".." | "+" | "-" | "*" | "/")) => self.instance(false)?,
+            _ => {
+                let low = self.binary(ADDITIVE)?;
+                self.expect("..")?;
+                TypeKind::Range(low, self.binary(ADDITIVE)?)
+            }
+        };
+        Ok(Type {
+            kind,
+            span: start.to(self.last_span()),
+        })
+    }
+
+    fn instance(&mut self, process: bool) -> Parsed<TypeKind> {
+        let (module, _) = self.name("the name of a module")?;
+        let mut arguments = Vec::new();
+        if self.sign("(") && !self.sign(")") {
+            loop {
+                arguments.push(self.expr()?);
+                if self.sign(")") {
+                    break;
+                }
+                self.expect(",")?;
+            }
+        }
+        Ok(TypeKind::Instance {
+            module,
+            arguments,
+            process,
+        })
+    }
+
+    fn defines(&mut self, items: &mut Vec<Item>) -> Parsed<()> {
+        while !self.at_section() {
+            let name = self.path()?;
+            self.expect(":=")?;
+            let body = self.expr()?;
+            self.expect(";")?;
+            items.push(Item::Define { name, body });
+        }
+        Ok(())
+    }
+
+    fn assigns(&mut self, items: &mut Vec<Item>) -> Parsed<()> {
+        while !self.at_section() {
+            if self.sign(";") {
+                continue;
+            }
+            let when = match (self.peek(), self.peek_second()) {
+                (Token::Name(word), Token::Sign("(")) if word == "init" => When::Init,
+                (Token::Name(word), Token::Sign("(")) if word == "next" => When::Next,
+                _ => When::Always,
+            };
+            let target = if when == When::Always {
+                self.path()?
+            } else {
+                self.bump();
+                self.bump();
+                let target = self.path()?;
+                self.expect(")")?;
+                target
+            };
+            self.expect(":=")?;
+            let value = self.expr()?;
+            if !self.at_section() {
+                self.expect(";")?;
+            }
+            items.push(Item::Assign { when, target, value });
+        }
+        Ok(())
+    }
+
+    /// A name with `.` and `[ ]`.
+    fn path(&mut self) -> Parsed<Expr> {
+        let (name, span) = self.name("a name")?;
+        let base = if name == "self" { Kind::Own } else { Kind::Name(name) };
+        self.postfix(make(base, span))
+    }
+
+    fn postfix(&mut self, mut expr: Expr) -> Parsed<Expr> {
+        loop {
+            if self.sign(".") {
+                let start = expr.span;
+                let field = match self.peek().clone() {
+                    Token::Number(number) => {
+                        self.bump();
+                        number.to_string()
+                    }
+                    _ => self.name("a name")?.0,
+                };
+                expr = make(Kind::Dot(expr, field), start.to(self.last_span()));
+            } else if self.sign("[") {
+                let index = self.expr()?;
+                if self.at_sign(":") {
+                    return Err(Problem::error(self.span(), "selecting bits of a word is not supported"));
+                }
+                self.expect("]")?;
+                let span = expr.span.to(self.last_span());
+                expr = make(Kind::Index(expr, index), span);
+            } else {
+                return Ok(expr);
+            }
+        }
+    }
+
+    pub fn expr(&mut self) -> Parsed<Expr> {
+        self.depth += 1;
+        if self.depth > DEPTH_LIMIT {
+            return Err(Problem::error(self.span(), format!("expressions nested deeper than {DEPTH_LIMIT} are refused")));
+        }
+        let result = self.implication();
+        self.depth -= 1;
+        result
+    }
+
+    fn implication(&mut self) -> Parsed<Expr> {
+        let left = self.equivalence()?;
+        if self.sign("->") {
+            // To the right: a -> b -> c is a -> (b -> c).
+            let right = self.expr_nested(Self::implication)?;
+            let span = left.span.to(right.span);
+            return Ok(make(Kind::Binary(Operator::Implies, left, right), span));
+        }
+        Ok(left)
+    }
+
+    fn expr_nested(&mut self, parse: fn(&mut Self) -> Parsed<Expr>) -> Parsed<Expr> {
+        self.depth += 1;
+        if self.depth > DEPTH_LIMIT {
+            return Err(Problem::error(self.span(), format!("expressions nested deeper than {DEPTH_LIMIT} are refused")));
+        }
+        let result = parse(self);
+        self.depth -= 1;
+        result
+    }
+
+    fn equivalence(&mut self) -> Parsed<Expr> {
+        let mut left = self.conditional()?;
+        while self.sign("<->") {
+            let right = self.conditional()?;
+            let span = left.span.to(right.span);
+            left = make(Kind::Binary(Operator::Iff, left, right), span);
+        }
+        Ok(left)
+    }
+
+    fn conditional(&mut self) -> Parsed<Expr> {
+        let condition = self.disjunction()?;
+        if self.sign("?") {
+            let then = self.expr()?;
+            self.expect(":")?;
+            let otherwise = self.expr_nested(Self::conditional)?;
+            let span = condition.span.to(otherwise.span);
+            return Ok(make(Kind::Conditional(condition, then, otherwise), span));
+        }
+        Ok(condition)
+    }
+
+    fn disjunction(&mut self) -> Parsed<Expr> {
+        let mut left = self.conjunction()?;
+        loop {
+            if self.at_sign("|") || self.at_sign("||") {
+                let mut parts = vec![left];
+                while self.sign("|") || self.sign("||") {
+                    parts.push(self.conjunction()?);
+                }
+                let span = parts[0].span.to(parts[parts.len() - 1].span);
+                left = make(Kind::Or(parts), span);
+            } else if self.at_word("xor") || self.at_word("xnor") {
+                let operator = if self.at_word("xor") { Operator::Xor } else { Operator::Xnor };
+                self.bump();
+                let right = self.conjunction()?;
+                let span = left.span.to(right.span);
+                left = make(Kind::Binary(operator, left, right), span);
+            } else {
+                return Ok(left);
+            }
+        }
+    }
+
+    fn conjunction(&mut self) -> Parsed<Expr> {
+        let first = self.binary(RELATIONAL)?;
+        if !(self.at_sign("&") || self.at_sign("&&")) {
+            return Ok(first);
+        }
+        let mut parts = vec![first];
+        while self.sign("&") || self.sign("&&") {
+            parts.push(self.binary(RELATIONAL)?);
+        }
+        let span = parts[0].span.to(parts[parts.len() - 1].span);
+        Ok(make(Kind::And(parts), span))
+    }
+
+    /// Left-associative operators at and above a level.
+    fn binary(&mut self, level: usize) -> Parsed<Expr> {
+        if level == LEVELS.len() {
+            return self.unary();
+        }
+        let mut left = self.binary(level + 1)?;
+        if level == UNION && self.sign("..") {
+            let right = self.binary(level + 1)?;
+            let span = left.span.to(right.span);
+            left = make(Kind::Range(left, right), span);
+        }
+        loop {
+            let operator = LEVELS[level].iter().find(|(text, _)| match self.peek() {
+                Token::Sign(sign) => sign == text,
+                Token::Name(name) => name == text,
+                _ => false,
+            });
+            let Some((_, operator)) = operator else {
+                return Ok(left);
+            };
+            self.bump();
+            let mut right = self.binary(level + 1)?;
+            if level == UNION && self.sign("..") {
+                let high = self.binary(level + 1)?;
+                let span = right.span.to(high.span);
+                right = make(Kind::Range(right, high), span);
+            }
+            let span = left.span.to(right.span);
+            left = make(Kind::Binary(*operator, left, right), span);
+        }
+    }
+
+    fn unary(&mut self) -> Parsed<Expr> {
+        let start = self.span();
+        if self.sign("!") {
+            let inner = self.expr_nested(Self::unary)?;
+            let span = start.to(inner.span);
+            return Ok(make(Kind::Not(inner), span));
+        }
+        if self.sign("-") {
+            let inner = self.expr_nested(Self::unary)?;
+            let span = start.to(inner.span);
+            if let Kind::Number(number) = *inner.kind {
+                return Ok(make(Kind::Number(-number), span));
+            }
+            return Ok(make(Kind::Negate(inner), span));
+        }
+        let primary = self.primary()?;
+        self.postfix(primary)
+    }
+
+    fn primary(&mut self) -> Parsed<Expr> {
+        let start = self.span();
+        match self.peek().clone() {
+            Token::Number(number) => {
+                self.bump();
+                Ok(make(Kind::Number(number), start))
+            }
+            Token::Sign("(") => {
+                self.bump();
+                let inner = self.expr()?;
+                self.expect(")")?;
+                Ok(Expr {
+                    kind: inner.kind,
+                    span: start.to(self.last_span()),
+                })
+            }
+            Token::Sign("{") => {
+                self.bump();
+                let mut parts = vec![self.expr()?];
+                while self.sign(",") {
+                    parts.push(self.expr()?);
+                }
+                self.expect("}")?;
+                Ok(make(Kind::Set(parts), start.to(self.last_span())))
+            }
+            Token::Name(name) => self.named(&name, start),
+            _ => Err(self.unexpected("an expression")),
+        }
+    }
+
+    fn named(&mut self, name: &str, start: Span) -> Parsed<Expr> {
+        let call = matches!(self.peek_second(), Token::Sign("("));
+        match name {
+            "TRUE" | "FALSE" => {
+                self.bump();
+                Ok(make(Kind::Bool(name == "TRUE"), start))
+            }
+            "self" => {
+                self.bump();
+                Ok(make(Kind::Own, start))
+            }
+            "case" => {
+                self.bump();
+                let mut branches = Vec::new();
+                while !self.word("esac") {
+                    let condition = self.expr()?;
+                    self.expect(":")?;
+                    let value = self.expr()?;
+                    self.expect(";")?;
+                    branches.push((condition, value));
+                }
+                let span = start.to(self.last_span());
+                if branches.is_empty() {
+                    return Err(Problem::error(span, "a `case` needs at least one branch"));
+                }
+                Ok(make(Kind::Case(branches), span))
+            }
+            "next" if call => {
+                self.bump();
+                self.bump();
+                let inner = self.expr()?;
+                self.expect(")")?;
+                Ok(make(Kind::Next(inner), start.to(self.last_span())))
+            }
+            "count" | "bool" | "toint" | "abs" | "max" | "min" if call => {
+                self.bump();
+                self.bump();
+                let mut arguments = vec![self.expr()?];
+                while self.sign(",") {
+                    arguments.push(self.expr()?);
+                }
+                self.expect(")")?;
+                Ok(make(Kind::Call(name.to_owned(), arguments), start.to(self.last_span())))
+            }
+            "word1" | "extend" | "resize" | "signed" | "unsigned" | "swconst" | "uwconst" | "READ" | "WRITE" | "sizeof" | "typeof"
+            | "floor"
+                if call =>
+            {
+                Err(Problem::error(start, format!("`{name}` is not supported")))
+            }
+            "AG" | "EF" | "AF" | "EG" | "AX" | "EX" | "G" | "F" | "X" | "ABF" | "EBF" | "ABG" | "EBG"
+                if matches!(self.peek_second(), Token::Name(_) | Token::Sign("(" | "!")) =>
+            {
+                Err(Problem::error(start, format!("the temporal operator `{name}` may stand only in a specification")))
+            }
+            "esac" | "of" | "mod" | "union" | "in" | "xor" | "xnor" => Err(self.unexpected("an expression")),
+            _ => {
+                let (name, span) = self.name("an expression")?;
+                Ok(make(Kind::Name(name), span))
+            }
+        }
+    }
+}
+
+fn make(kind: Kind, span: Span) -> Expr {
+    Expr {
+        kind: Box::new(kind),
+        span,
+    }
+}
+
+const RELATIONAL: usize = 0;
+const UNION: usize = 2;
+const ADDITIVE: usize = 3;
+
+/// Binary operators from weak to strong; connectives above these have their own functions.
+const LEVELS: [&[(&str, Operator)]; 5] = [
+    &[
+        ("=", Operator::Equal),
+        ("!=", Operator::Unequal),
+        ("<", Operator::Less),
+        (">", Operator::Greater),
+        ("<=", Operator::LessEqual),
+        (">=", Operator::GreaterEqual),
+    ],
+    &[("in", Operator::In)],
+    &[("union", Operator::Union)],
+    &[("+", Operator::Add), ("-", Operator::Subtract)],
+    &[("*", Operator::Multiply), ("/", Operator::Divide), ("mod", Operator::Modulo)],
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn negation_binds_tighter_than_comparison() {
+        let expr = parse_expression("!a = b").unwrap();
+        assert!(matches!(*expr.kind, Kind::Binary(Operator::Equal, _, _)));
+    }
+
+    #[test]
+    fn implication_associates_to_the_right() {
+        let expr = parse_expression("a -> b -> c").unwrap();
+        let Kind::Binary(Operator::Implies, _, right) = *expr.kind else {
+            panic!("an implication");
+        };
+        assert!(matches!(*right.kind, Kind::Binary(Operator::Implies, _, _)));
+    }
+
+    #[test]
+    fn one_run_reports_several_mistakes() {
+        let (_, problems) = parse("MODULE main\nVAR x : ;\nASSIGN\n init(x := 1;\n");
+        assert_eq!(problems.len(), 2);
+    }
+
+    #[test]
+    fn nesting_without_end_is_refused() {
+        let text = "(".repeat(20_000);
+        assert!(parse_expression(&text).unwrap_err().message.contains("nested"));
+    }
+}

@@ -1,0 +1,35 @@
+//! The domain of ioco: values, types, expressions, labels, symbolic transition systems and what
+//! they mean.
+//!
+//! Nothing here knows of model text, files, adapters, clocks or solvers. The one question that the
+//! meaning of a model asks of a solver (can this guard hold for some parameter values?) comes in
+//! through the small trait [`Feasibility`].
+
+mod action;
+mod eval;
+mod expr;
+mod ids;
+mod label;
+mod semantics;
+mod state;
+mod sts;
+mod types;
+mod value;
+
+pub use action::{Action, Step, Trace};
+pub use eval::{Env, EvalError};
+pub use expr::{BinaryOp, Expr, Pattern, UnaryOp};
+pub use ids::{
+    EnumId, FunctionId, LabelId, LocationId, ProcessId, SetId, StructId, SwitchId, VarId,
+};
+pub use label::{Direction, Label, Parameter};
+pub use semantics::{
+    Answer, EvaluationOnly, Feasibility, Followed, Menu, Offer, OfferedSwitch, Question, Relation,
+    Semantics, Warning,
+};
+pub use state::{State, StateSet};
+pub use sts::{
+    Assignment, Function, Gate, Location, Place, Process, Sts, StsBuilder, Switch, Variable,
+};
+pub use types::{EnumType, IntRange, StructType, Type, Types};
+pub use value::Value;

@@ -1,0 +1,203 @@
+//! What a state set offers: the stimuli that may be given, the responses that may come, and
+//! whether silence is allowed.
+
+use std::sync::Arc;
+
+use super::{Answer, Question, Relation, Semantics};
+use crate::action::{Action, Step};
+use crate::expr::{BinaryOp, Expr};
+use crate::ids::{LabelId, SetId, SwitchId};
+use crate::label::Direction;
+use crate::state::State;
+use crate::sts::Gate;
+
+/// A switch of one state of the set, and whether its guard can hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OfferedSwitch {
+    /// Index into [`crate::StateSet::states`].
+    pub state: u32,
+    pub switch: SwitchId,
+    /// Never [`Answer::No`].
+    pub feasible: Answer,
+}
+
+/// A label that can happen, by which switches.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Offer {
+    pub label: LabelId,
+    pub switches: Vec<OfferedSwitch>,
+}
+
+/// What can happen in a state set.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Menu {
+    /// The stimuli that may be given under the relation in force.
+    pub stimuli: Vec<Offer>,
+    pub responses: Vec<Offer>,
+    /// Per state of the set: is it quiescent?
+    pub quiescent: Vec<Answer>,
+    /// Silence is allowed: some state is or may be quiescent, or the model may loop internally.
+    pub silence: bool,
+}
+
+impl Semantics {
+    /// What the set offers; computed once per set.
+    pub fn menu(&mut self, id: SetId) -> Arc<Menu> {
+        if let Some(menu) = &self.nodes[id.index()].menu {
+            return Arc::clone(menu);
+        }
+        let menu = Arc::new(self.compute_menu(id));
+        self.nodes[id.index()].menu = Some(Arc::clone(&menu));
+        menu
+    }
+
+    fn compute_menu(&mut self, id: SetId) -> Menu {
+        let set = Arc::clone(self.set(id));
+        let mut stimuli: Vec<Offer> = Vec::new();
+        let mut responses: Vec<Offer> = Vec::new();
+        let mut quiescent = Vec::with_capacity(set.states.len());
+        let mut stable = Vec::with_capacity(set.states.len());
+        for (index, state) in set.states.iter().enumerate() {
+            let is_stable = self.internal_steps(state).is_empty();
+            let mut silent = if is_stable { Answer::Yes } else { Answer::No };
+            for (switch, label, feasible) in self.observable_switches(state) {
+                let offered = OfferedSwitch {
+                    state: index as u32,
+                    switch,
+                    feasible,
+                };
+                if self.sts.label(label).direction == Direction::Stimulus {
+                    add_offer(&mut stimuli, label, offered);
+                } else {
+                    add_offer(&mut responses, label, offered);
+                    silent = match (silent, feasible) {
+                        (Answer::No, _) | (_, Answer::Yes) => Answer::No,
+                        _ => Answer::Unknown,
+                    };
+                }
+            }
+            quiescent.push(silent);
+            stable.push(is_stable);
+        }
+        if self.relation == Relation::Uioco {
+            stimuli.retain(|offer| accepted_by_all(offer, &stable));
+        }
+        let silence = set.divergent || quiescent.iter().any(|q| *q != Answer::No);
+        Menu {
+            stimuli,
+            responses,
+            quiescent,
+            silence,
+        }
+    }
+
+    fn observable_switches(&mut self, state: &State) -> Vec<(SwitchId, LabelId, Answer)> {
+        let sts = Arc::clone(&self.sts);
+        let mut found = Vec::new();
+        for location in &state.locations {
+            for &id in sts.outgoing(*location) {
+                let switch = sts.switch(id);
+                let Gate::Observable(label) = switch.gate else {
+                    continue;
+                };
+                let feasible = if switch.enabled.mentions_params() {
+                    let guard = &switch.enabled;
+                    let valuation = &state.valuation;
+                    self.solver.feasible(Question {
+                        sts: &sts,
+                        label,
+                        guard,
+                        valuation,
+                    })
+                } else if self.holds(id, &switch.enabled, state, &[]) {
+                    Answer::Yes
+                } else {
+                    Answer::No
+                };
+                if feasible != Answer::No {
+                    found.push((id, label, feasible));
+                }
+            }
+        }
+        found
+    }
+
+    /// Whether this stimulus, with these values, may be given here.
+    pub fn accepts(&mut self, id: SetId, stimulus: &Action) -> bool {
+        match self.relation {
+            Relation::Ioco => self.after(id, &Step::Stimulus(stimulus.clone())).is_some(),
+            Relation::Uioco => {
+                let set = Arc::clone(self.set(id));
+                set.states.iter().all(|state| {
+                    !self.internal_steps(state).is_empty() || self.state_accepts(state, stimulus)
+                })
+            }
+        }
+    }
+
+    fn state_accepts(&mut self, state: &State, stimulus: &Action) -> bool {
+        let sts = Arc::clone(&self.sts);
+        let gate = Gate::Observable(stimulus.label);
+        state.locations.iter().any(|location| {
+            sts.outgoing(*location).iter().any(|id| {
+                sts.switch(*id).gate == gate && self.take(*id, state, &stimulus.values).is_some()
+            })
+        })
+    }
+
+    /// The condition on an offer's parameters alone, with the values of the variables put in: some
+    /// switch holds (ioco), or for every stable state some switch of it holds (uioco).
+    pub fn offer_condition(&mut self, id: SetId, offer: &Offer) -> Expr {
+        let set = Arc::clone(self.set(id));
+        let guard = |offered: &OfferedSwitch| {
+            let state = &set.states[offered.state as usize];
+            with_values(&self.sts.switch(offered.switch).enabled, state)
+        };
+        match self.relation {
+            Relation::Ioco => any_of(offer.switches.iter().map(guard)),
+            Relation::Uioco => {
+                let mut condition = Expr::TRUE;
+                for index in 0..set.states.len() as u32 {
+                    let own = offer.switches.iter().filter(|s| s.state == index);
+                    let alternatives = any_of(own.map(guard));
+                    // A state that offers nothing on this label is not stable; see `compute_menu`.
+                    if alternatives != Expr::FALSE {
+                        condition = Expr::and(condition, alternatives);
+                    }
+                }
+                condition
+            }
+        }
+    }
+}
+
+/// `expr` with the variables replaced by their values in `state`.
+pub(crate) fn with_values(expr: &Expr, state: &State) -> Expr {
+    match expr {
+        Expr::Var(variable) => Expr::Const(state.valuation[variable.index()].clone()),
+        _ => expr.map_children(|child| with_values(child, state)),
+    }
+}
+
+fn any_of(alternatives: impl Iterator<Item = Expr>) -> Expr {
+    alternatives
+        .reduce(|left, right| Expr::binary(BinaryOp::Or, left, right))
+        .unwrap_or(Expr::FALSE)
+}
+
+fn add_offer(offers: &mut Vec<Offer>, label: LabelId, switch: OfferedSwitch) {
+    match offers.iter_mut().find(|offer| offer.label == label) {
+        Some(offer) => offer.switches.push(switch),
+        None => offers.push(Offer {
+            label,
+            switches: vec![switch],
+        }),
+    }
+}
+
+fn accepted_by_all(offer: &Offer, stable: &[bool]) -> bool {
+    stable
+        .iter()
+        .enumerate()
+        .all(|(index, stable)| !stable || offer.switches.iter().any(|s| s.state as usize == index))
+}

@@ -1,0 +1,53 @@
+//! States and sets of states.
+
+use crate::ids::LocationId;
+use crate::sts::Sts;
+use crate::value::Value;
+
+/// A location per process and a value per variable.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct State {
+    pub locations: Box<[LocationId]>,
+    pub valuation: Box<[Value]>,
+}
+
+impl State {
+    /// The names of the locations, and the variables that are set: `Locked {code: 17, tries: 1}`.
+    pub fn show(&self, sts: &Sts) -> String {
+        let locations: Vec<&str> = self
+            .locations
+            .iter()
+            .map(|l| sts.location(*l).name.as_str())
+            .collect();
+        let variables: Vec<String> = sts
+            .variables()
+            .iter()
+            .zip(&self.valuation)
+            .filter(|(_, value)| !value.is_void())
+            .map(|(variable, value)| format!("{}: {}", variable.name, value.display(sts.types())))
+            .collect();
+        let mut text = locations.join(" | ");
+        if !variables.is_empty() {
+            text.push_str(&format!(" {{{}}}", variables.join(", ")));
+        }
+        text
+    }
+}
+
+/// The states that a model may be in after a trace: sorted, without duplicates, closed under τ.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct StateSet {
+    pub states: Vec<State>,
+    /// A τ-cycle can be reached from here without an observable step, so that the model may stay
+    /// silent for ever although it is not quiescent.
+    pub divergent: bool,
+    /// There were more internal steps than could be followed: states are missing here, so an
+    /// observation that this set does not allow proves nothing.
+    pub truncated: bool,
+}
+
+impl StateSet {
+    pub fn is_empty(&self) -> bool {
+        self.states.is_empty()
+    }
+}

@@ -1,0 +1,411 @@
+//! Symbolic transition systems (seed 001, Definitions 1-3), as a network of processes.
+
+use serde::{Deserialize, Serialize};
+
+use crate::expr::{BinaryOp, Expr};
+use crate::ids::{FunctionId, LabelId, LocationId, ProcessId, SwitchId, VarId};
+use crate::label::{Direction, Label};
+use crate::types::{Type, Types};
+use crate::value::Value;
+
+/// Where in the model text something stands. `file` indexes [`Sts::files`]; lines and columns
+/// count from one, and line zero means that there is no text behind it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Place {
+    pub file: u32,
+    pub line: u32,
+    pub column: u32,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Location {
+    /// The state's name in the model, or `_N` for a location without one.
+    pub name: String,
+    pub process: ProcessId,
+    /// Nanoseconds of silence that count as quiescence here, where it differs from the model's.
+    pub timeout: Option<u64>,
+    pub place: Place,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Variable {
+    pub name: String,
+    pub process: ProcessId,
+    pub ty: Type,
+    pub initial: Value,
+    pub place: Place,
+}
+
+/// What a switch does at the border of its process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Gate {
+    /// τ: an internal step.
+    Tau,
+    /// An observable stimulus or response; the label's direction tells which.
+    Observable(LabelId),
+    /// The sending side of a hand-shake between processes.
+    Send(LabelId),
+    /// The receiving side of a hand-shake.
+    Receive(LabelId),
+}
+
+impl Gate {
+    pub fn label(self) -> Option<LabelId> {
+        match self {
+            Gate::Tau => None,
+            Gate::Observable(label) | Gate::Send(label) | Gate::Receive(label) => Some(label),
+        }
+    }
+}
+
+/// `variable := value`. All assignments of a switch read the old values.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Assignment {
+    pub variable: VarId,
+    pub value: Expr,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Switch {
+    pub source: LocationId,
+    pub gate: Gate,
+    /// The guard as the model states it.
+    pub guard: Expr,
+    /// The guard together with what the update demands: that every assigned value exists and fits
+    /// its variable. This, not `guard`, decides whether the switch can be taken.
+    pub enabled: Expr,
+    pub update: Vec<Assignment>,
+    pub target: LocationId,
+    pub note: Option<String>,
+    pub place: Place,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Process {
+    pub name: String,
+    pub initial: LocationId,
+}
+
+/// A function of the model: its body reads its parameters as [`Expr::Local`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Function {
+    pub name: String,
+    pub parameters: Vec<(String, Type)>,
+    pub result: Type,
+    pub body: Expr,
+}
+
+/// The default time of silence that counts as quiescence: 500 ms.
+pub const DEFAULT_TIMEOUT: u64 = 500_000_000;
+
+/// A symbolic transition system. Built by [`StsBuilder`], then unchanging.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sts {
+    name: String,
+    files: Vec<String>,
+    types: Types,
+    functions: Vec<Function>,
+    labels: Vec<Label>,
+    variables: Vec<Variable>,
+    processes: Vec<Process>,
+    locations: Vec<Location>,
+    switches: Vec<Switch>,
+    timeout: u64,
+    outgoing: Vec<Vec<SwitchId>>,
+    /// Per label, the processes that take part in its hand-shake.
+    participants: Vec<Vec<ProcessId>>,
+}
+
+impl Sts {
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The names of the model's files, for messages.
+    pub fn files(&self) -> &[String] {
+        &self.files
+    }
+
+    pub fn types(&self) -> &Types {
+        &self.types
+    }
+
+    pub fn functions(&self) -> &[Function] {
+        &self.functions
+    }
+
+    pub fn labels(&self) -> &[Label] {
+        &self.labels
+    }
+
+    pub fn variables(&self) -> &[Variable] {
+        &self.variables
+    }
+
+    pub fn processes(&self) -> &[Process] {
+        &self.processes
+    }
+
+    pub fn locations(&self) -> &[Location] {
+        &self.locations
+    }
+
+    pub fn switches(&self) -> &[Switch] {
+        &self.switches
+    }
+
+    /// Nanoseconds of silence that count as quiescence.
+    pub fn timeout(&self) -> u64 {
+        self.timeout
+    }
+
+    pub fn label(&self, id: LabelId) -> &Label {
+        &self.labels[id.index()]
+    }
+
+    pub fn variable(&self, id: VarId) -> &Variable {
+        &self.variables[id.index()]
+    }
+
+    pub fn location(&self, id: LocationId) -> &Location {
+        &self.locations[id.index()]
+    }
+
+    pub fn switch(&self, id: SwitchId) -> &Switch {
+        &self.switches[id.index()]
+    }
+
+    /// The switches that leave a location, in the order of the model text.
+    pub fn outgoing(&self, location: LocationId) -> &[SwitchId] {
+        &self.outgoing[location.index()]
+    }
+
+    /// The processes that must take part in a hand-shake on `label`.
+    pub fn participants(&self, label: LabelId) -> &[ProcessId] {
+        &self.participants[label.index()]
+    }
+
+    pub fn label_named(&self, direction: Direction, name: &str) -> Option<LabelId> {
+        self.labels
+            .iter()
+            .position(|l| l.direction == direction && l.name == name)
+            .map(LabelId::from_index)
+    }
+
+    pub fn location_named(&self, name: &str) -> Option<LocationId> {
+        self.locations
+            .iter()
+            .position(|l| l.name == name)
+            .map(LocationId::from_index)
+    }
+
+    pub fn labels_of(&self, direction: Direction) -> impl Iterator<Item = LabelId> + '_ {
+        self.labels
+            .iter()
+            .enumerate()
+            .filter(move |(_, l)| l.direction == direction)
+            .map(|(index, _)| LabelId::from_index(index))
+    }
+
+    /// No variables and no parameters: a plain labelled transition system.
+    pub fn is_plain(&self) -> bool {
+        self.variables.is_empty() && self.labels.iter().all(|l| l.parameters.is_empty())
+    }
+
+    /// `door.aml:14` for messages; empty where there is no text.
+    pub fn show_place(&self, place: Place) -> String {
+        match self.files.get(place.file as usize) {
+            Some(file) if place.line > 0 => format!("{file}:{}", place.line),
+            _ => String::new(),
+        }
+    }
+
+    /// `Open ──?close──► Closing`.
+    pub fn show_switch(&self, id: SwitchId) -> String {
+        let switch = self.switch(id);
+        let gate = match switch.gate.label() {
+            None => "τ".to_owned(),
+            Some(label) => self.label(label).marked_name(),
+        };
+        let source = &self.location(switch.source).name;
+        let target = &self.location(switch.target).name;
+        format!("{source} ──{gate}──► {target}")
+    }
+}
+
+/// Collects the parts of an [`Sts`].
+#[derive(Clone, Debug)]
+pub struct StsBuilder {
+    sts: Sts,
+    /// Hand-shake labels that a process declares although it has no switch on them: it takes part,
+    /// and so blocks them.
+    declared: Vec<(LabelId, ProcessId)>,
+}
+
+impl StsBuilder {
+    pub fn new(name: &str) -> StsBuilder {
+        StsBuilder {
+            sts: Sts {
+                name: name.to_owned(),
+                files: Vec::new(),
+                types: Types::default(),
+                functions: Vec::new(),
+                labels: Vec::new(),
+                variables: Vec::new(),
+                processes: Vec::new(),
+                locations: Vec::new(),
+                switches: Vec::new(),
+                timeout: DEFAULT_TIMEOUT,
+                outgoing: Vec::new(),
+                participants: Vec::new(),
+            },
+            declared: Vec::new(),
+        }
+    }
+
+    pub fn file(&mut self, name: &str) -> u32 {
+        self.sts.files.push(name.to_owned());
+        (self.sts.files.len() - 1) as u32
+    }
+
+    pub fn timeout(&mut self, nanoseconds: u64) {
+        self.sts.timeout = nanoseconds;
+    }
+
+    pub fn types(&mut self) -> &mut Types {
+        &mut self.sts.types
+    }
+
+    pub fn function(&mut self, function: Function) -> FunctionId {
+        self.sts.functions.push(function);
+        FunctionId::from_index(self.sts.functions.len() - 1)
+    }
+
+    pub fn label(&mut self, label: Label) -> LabelId {
+        self.sts.labels.push(label);
+        LabelId::from_index(self.sts.labels.len() - 1)
+    }
+
+    pub fn variable(&mut self, variable: Variable) -> VarId {
+        self.sts.variables.push(variable);
+        VarId::from_index(self.sts.variables.len() - 1)
+    }
+
+    /// A process starts at its first location unless [`StsBuilder::initial`] says otherwise.
+    pub fn process(&mut self, name: &str) -> ProcessId {
+        let initial = LocationId::from_index(self.sts.locations.len());
+        self.sts.processes.push(Process {
+            name: name.to_owned(),
+            initial,
+        });
+        ProcessId::from_index(self.sts.processes.len() - 1)
+    }
+
+    pub fn initial(&mut self, process: ProcessId, location: LocationId) {
+        self.sts.processes[process.index()].initial = location;
+    }
+
+    pub fn location(&mut self, location: Location) -> LocationId {
+        self.sts.locations.push(location);
+        LocationId::from_index(self.sts.locations.len() - 1)
+    }
+
+    /// A nameless shorthand for [`StsBuilder::location`].
+    pub fn named_location(&mut self, process: ProcessId, name: &str) -> LocationId {
+        self.location(Location {
+            name: name.to_owned(),
+            process,
+            timeout: None,
+            place: Place::default(),
+        })
+    }
+
+    /// `process` takes part in the hand-shake on `label`.
+    pub fn participant(&mut self, label: LabelId, process: ProcessId) {
+        self.declared.push((label, process));
+    }
+
+    pub fn switch(
+        &mut self,
+        source: LocationId,
+        gate: Gate,
+        guard: Expr,
+        update: Vec<Assignment>,
+        target: LocationId,
+        place: Place,
+    ) -> SwitchId {
+        let mut enabled = guard.clone();
+        for assignment in &update {
+            enabled = Expr::and(enabled, self.assignable(assignment));
+        }
+        self.sts.switches.push(Switch {
+            source,
+            gate,
+            guard,
+            enabled,
+            update,
+            target,
+            note: None,
+            place,
+        });
+        SwitchId::from_index(self.sts.switches.len() - 1)
+    }
+
+    pub fn note(&mut self, switch: SwitchId, text: &str) {
+        self.sts.switches[switch.index()].note = Some(text.to_owned());
+    }
+
+    /// The condition under which an assignment can be made: the value exists and is in range.
+    fn assignable(&self, assignment: &Assignment) -> Expr {
+        let value = &assignment.value;
+        let range = self.sts.variables[assignment.variable.index()]
+            .ty
+            .int_range();
+        match (value, range) {
+            (Expr::Const(Value::Int(v)), Some(range)) if range.contains(*v) => Expr::TRUE,
+            (Expr::Const(Value::Int(_)), Some(_)) => Expr::FALSE,
+            (Expr::Const(_), _) => Expr::TRUE,
+            // A copy exists always; it fits where the types are as wide as each other.
+            (Expr::Var(v), _) if self.sts.variables[v.index()].ty.int_range() == range => {
+                Expr::TRUE
+            }
+            (Expr::Param(_), None) => Expr::TRUE,
+            (Expr::Param(_), Some(range)) if range.is_full() => Expr::TRUE,
+            (_, Some(range)) => {
+                let bounds = [value.clone(), Expr::int(range.min), Expr::int(range.max)];
+                let fits = Expr::InRange(Box::new(bounds));
+                if matches!(value, Expr::Var(_) | Expr::Param(_)) {
+                    // Copying `:void` is allowed.
+                    let void = Expr::Const(Value::Void);
+                    let unset = Expr::binary(BinaryOp::Eq, value.clone(), void);
+                    Expr::binary(BinaryOp::Or, unset, fits)
+                } else {
+                    fits
+                }
+            }
+            // Equal to itself: true exactly where the value exists.
+            (_, None) => Expr::binary(BinaryOp::Eq, value.clone(), value.clone()),
+        }
+    }
+
+    pub fn build(self) -> Sts {
+        let StsBuilder { mut sts, declared } = self;
+        sts.outgoing = vec![Vec::new(); sts.locations.len()];
+        sts.participants = vec![Vec::new(); sts.labels.len()];
+        let mut takes_part = declared;
+        for (index, switch) in sts.switches.iter().enumerate() {
+            sts.outgoing[switch.source.index()].push(SwitchId::from_index(index));
+            if let Gate::Send(label) | Gate::Receive(label) = switch.gate {
+                takes_part.push((label, sts.locations[switch.source.index()].process));
+            }
+        }
+        for (label, process) in takes_part {
+            sts.participants[label.index()].push(process);
+        }
+        for processes in &mut sts.participants {
+            processes.sort_unstable();
+            processes.dedup();
+        }
+        sts
+    }
+}

@@ -1,0 +1,149 @@
+//! Types of variables and parameters, and which values fit them.
+
+use serde::{Deserialize, Serialize};
+
+use crate::ids::{EnumId, StructId};
+use crate::value::Value;
+
+/// An inclusive range of integers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct IntRange {
+    pub min: i64,
+    pub max: i64,
+}
+
+impl IntRange {
+    pub const FULL: IntRange = IntRange {
+        min: i64::MIN,
+        max: i64::MAX,
+    };
+
+    pub fn contains(self, value: i64) -> bool {
+        self.min <= value && value <= self.max
+    }
+
+    pub fn is_full(self) -> bool {
+        self == IntRange::FULL
+    }
+}
+
+/// The type of a variable, a parameter or a field. Every type also has the value `:void`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Type {
+    Bool,
+    Int(IntRange),
+    Decimal,
+    Str,
+    /// Seconds since the epoch.
+    Date,
+    /// Nanoseconds.
+    Time,
+    Enum(EnumId),
+    Array(Box<Type>),
+    Struct(StructId),
+}
+
+impl Type {
+    pub const INTEGER: Type = Type::Int(IntRange::FULL);
+
+    /// The integers that this type allows, for every type whose values are integers.
+    pub fn int_range(&self) -> Option<IntRange> {
+        match self {
+            Type::Int(range) => Some(*range),
+            Type::Date | Type::Time => Some(IntRange {
+                min: 0,
+                max: i64::MAX,
+            }),
+            _ => None,
+        }
+    }
+}
+
+/// An enumeration: `enum 'Product', 'Coffee', 'Tea'`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EnumType {
+    pub name: String,
+    pub members: Vec<String>,
+}
+
+/// A structure: `struct 'Shop', {'action' => :integer}`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StructType {
+    pub name: String,
+    pub fields: Vec<(String, Type)>,
+}
+
+/// The named types of a model.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Types {
+    pub enums: Vec<EnumType>,
+    pub structs: Vec<StructType>,
+}
+
+impl Types {
+    pub fn member_name(&self, id: EnumId, member: u32) -> &str {
+        self.enums
+            .get(id.index())
+            .and_then(|e| e.members.get(member as usize))
+            .map_or("?", String::as_str)
+    }
+
+    /// Whether `value` is one that a variable or parameter of type `ty` may hold.
+    /// `:void` fits every type.
+    pub fn fits(&self, value: &Value, ty: &Type) -> bool {
+        match (value, ty) {
+            (Value::Void, _)
+            | (Value::Bool(_), Type::Bool)
+            | (Value::Decimal(_), Type::Decimal)
+            | (Value::Str(_), Type::Str) => true,
+            (Value::Int(value), ty) => ty.int_range().is_some_and(|range| range.contains(*value)),
+            (Value::Enum(id, member), Type::Enum(expected)) => {
+                id == expected
+                    && self
+                        .enums
+                        .get(id.index())
+                        .is_some_and(|e| (*member as usize) < e.members.len())
+            }
+            (Value::Array(items), Type::Array(item)) => items.iter().all(|v| self.fits(v, item)),
+            (Value::Struct(id, fields), Type::Struct(expected)) => {
+                id == expected
+                    && self.structs.get(id.index()).is_some_and(|s| {
+                        s.fields.len() == fields.len()
+                            && fields
+                                .iter()
+                                .zip(&s.fields)
+                                .all(|(v, (_, ty))| self.fits(v, ty))
+                    })
+            }
+            _ => false,
+        }
+    }
+
+    /// The type as it is written in a model.
+    pub fn type_name(&self, ty: &Type) -> String {
+        match ty {
+            Type::Bool => ":boolean".to_owned(),
+            Type::Int(range) if range.is_full() => ":integer".to_owned(),
+            Type::Int(range) => format!("integer({}..{})", range.min, range.max),
+            Type::Decimal => ":decimal".to_owned(),
+            Type::Str => ":string".to_owned(),
+            Type::Date => ":date".to_owned(),
+            Type::Time => ":time".to_owned(),
+            Type::Enum(id) => {
+                format!(
+                    "'{}'",
+                    self.enums.get(id.index()).map_or("?", |e| e.name.as_str())
+                )
+            }
+            Type::Struct(id) => {
+                format!(
+                    "'{}'",
+                    self.structs
+                        .get(id.index())
+                        .map_or("?", |s| s.name.as_str())
+                )
+            }
+            Type::Array(item) => format!("[{}]", self.type_name(item)),
+        }
+    }
+}
