@@ -1,1 +1,5 @@
-//! (see ARCHITECTURE.md)
+//! Connections to systems under test: the only place that waits.
+
+mod connection;
+
+pub use connection::{Arrival, Arrived, Connection, Trouble};

@@ -1,1 +1,5 @@
-//! (see ARCHITECTURE.md)
+//! Shrinking failing traces.
+
+mod run;
+
+pub use run::Runner;

@@ -15,6 +15,7 @@ mod state;
 mod sts;
 mod types;
 mod value;
+mod verdict;
 
 pub use action::{Action, Step, Trace};
 pub use eval::{Env, EvalError};
@@ -33,3 +34,4 @@ pub use sts::{
 };
 pub use types::{EnumType, IntRange, StructType, Type, Types};
 pub use value::Value;
+pub use verdict::{Deviation, DeviationKind, Execution, Observed, Time, Verdict};

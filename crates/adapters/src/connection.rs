@@ -1,0 +1,53 @@
+//! The trait between the tester's driver and a system under test.
+
+use ioco_sts::Action;
+
+/// Something that came from the system.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Arrival {
+    Response(Action),
+    /// A response that the model has no label for, or values that do not have its types.
+    Unknown(String),
+    /// The system says that it will stay silent until the next stimulus.
+    Quiescent,
+    /// Nothing came until the time given.
+    Silence,
+}
+
+/// One arrival, with its time on the connection's clock and the bytes behind it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Arrived {
+    pub what: Arrival,
+    pub at: u64,
+    /// The bytes as they came over the wire, for the failure file; empty where there are none.
+    pub raw: Vec<u8>,
+}
+
+/// The system or its adapter cannot be used: the test ends in an error, never in a fail.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Trouble {
+    pub message: String,
+    /// What the person can do about it.
+    pub hint: Option<String>,
+}
+
+/// A connection to a system under test. A response may come at any time, also while a stimulus is
+/// under way: implementations queue arrivals and keep their order.
+pub trait Connection {
+    /// Nanoseconds on this connection's clock; virtual for systems in the same process.
+    fn now(&self) -> u64;
+
+    /// Brings the system into its initial state, starting it if needed. What arrived before is
+    /// discarded.
+    fn reset(&mut self) -> Result<(), Trouble>;
+
+    /// Hands a stimulus over. Returns whether responses that arrive from now on may have been sent
+    /// before the system saw the stimulus.
+    fn give(&mut self, stimulus: &Action) -> Result<bool, Trouble>;
+
+    /// What has arrived already; does not wait.
+    fn poll(&mut self) -> Result<Option<Arrived>, Trouble>;
+
+    /// Waits for the next arrival, at most until `until` on this connection's clock.
+    fn wait(&mut self, until: u64) -> Result<Arrived, Trouble>;
+}

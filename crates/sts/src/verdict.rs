@@ -1,0 +1,164 @@
+//! Verdicts: what one execution against a system says about its conformance.
+
+use std::fmt;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::action::{Action, Step, Trace};
+use crate::state::StateSet;
+use crate::sts::Sts;
+
+/// An observation that the model does not allow.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Observed {
+    Response(Action),
+    /// A response that the model has no label for, or whose values do not have the label's types:
+    /// the text as received, without the mark.
+    Unknown(String),
+    /// Nanoseconds without a response.
+    Silence(u64),
+}
+
+impl Observed {
+    pub fn show(&self, sts: &Sts) -> String {
+        match self {
+            Observed::Response(action) => action.show(sts),
+            Observed::Unknown(text) => format!("!{text}"),
+            Observed::Silence(nanoseconds) => format!("silence for {}", Time(*nanoseconds)),
+        }
+    }
+}
+
+/// Nanoseconds, shown in the unit a person would use.
+pub struct Time(pub u64);
+
+impl fmt::Display for Time {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            n if n < 10_000 => write!(f, "{n} ns"),
+            n if n < 10_000_000 => write!(f, "{} µs", n / 1000),
+            n if n < 10_000_000_000 => write!(f, "{} ms", n / 1_000_000),
+            n => write!(f, "{} s", n / 1_000_000_000),
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum DeviationKind {
+    /// A response that no state allows here.
+    UnexpectedResponse,
+    /// Silence where no state is quiescent.
+    MissingResponse,
+    /// The right label with values outside every guard.
+    WrongValue,
+}
+
+impl DeviationKind {
+    /// The code that `ioco explain` knows.
+    pub fn code(self) -> &'static str {
+        match self {
+            DeviationKind::UnexpectedResponse => "D001",
+            DeviationKind::MissingResponse => "D002",
+            DeviationKind::WrongValue => "D003",
+        }
+    }
+
+    pub fn name(self) -> &'static str {
+        match self {
+            DeviationKind::UnexpectedResponse => "unexpected response",
+            DeviationKind::MissingResponse => "missing response",
+            DeviationKind::WrongValue => "wrong value",
+        }
+    }
+}
+
+/// Where system and model part ways.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Deviation {
+    pub kind: DeviationKind,
+    pub observed: Observed,
+    /// The states that the model may have been in; none of them allows what was observed.
+    pub states: Arc<StateSet>,
+}
+
+impl Deviation {
+    /// Whether this is the same failure as `other`: the same kind of deviation by the same label
+    /// from the same locations. Values may differ.
+    pub fn is_like(&self, other: &Deviation) -> bool {
+        self.kind == other.kind
+            && self.label_key() == other.label_key()
+            && self.location_key().eq(other.location_key())
+    }
+
+    fn label_key(&self) -> (Option<u32>, &str) {
+        match &self.observed {
+            Observed::Response(action) => (Some(action.label.0), ""),
+            Observed::Unknown(text) => (None, text.split('(').next().unwrap_or_default()),
+            Observed::Silence(_) => (None, "silence"),
+        }
+    }
+
+    fn location_key(&self) -> impl Iterator<Item = u32> + '_ {
+        let mut ids: Vec<u32> = self
+            .states
+            .states
+            .iter()
+            .flat_map(|s| s.locations.iter().map(|l| l.0))
+            .collect();
+        ids.sort_unstable();
+        ids.dedup();
+        ids.into_iter()
+    }
+}
+
+/// What one test says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    Pass,
+    Fail(Deviation),
+    /// The test could not be followed: a stimulus that it wants to give is not offered by the
+    /// model in the states reached (seed 003: truncated), or a response allowed by the model left
+    /// the plan.
+    Inconclusive(String),
+    /// The system or its adapter could not be used. Never a fail.
+    Error(String),
+}
+
+/// One execution of a test against a system, from a reset on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Execution {
+    /// What was observed and allowed; the deviation, if any, comes after it.
+    pub trace: Trace,
+    pub verdict: Verdict,
+}
+
+impl Execution {
+    pub fn deviation(&self) -> Option<&Deviation> {
+        match &self.verdict {
+            Verdict::Fail(deviation) => Some(deviation),
+            _ => None,
+        }
+    }
+
+    pub fn stimuli(&self) -> impl Iterator<Item = &Action> + '_ {
+        self.trace.iter().filter_map(|step| match step {
+            Step::Stimulus(action) => Some(action),
+            _ => None,
+        })
+    }
+
+    /// Stimuli and responses, a deviating response included; silence does not count.
+    pub fn length(&self) -> usize {
+        let steps = self
+            .trace
+            .iter()
+            .filter(|step| **step != Step::Quiescence)
+            .count();
+        let deviates = self
+            .deviation()
+            .is_some_and(|d| !matches!(d.observed, Observed::Silence(_)));
+        steps + usize::from(deviates)
+    }
+}
