@@ -1,1 +1,45 @@
-fn main() {}
+//! The developers' commands. `cargo xtask` lists them.
+
+mod bench;
+mod demo;
+mod test;
+mod tools;
+
+use std::process::ExitCode;
+
+const USAGE: &str = "\
+cargo xtask COMMAND
+
+  demo                    build ioco and test an example system with a planted bug
+  test                    every check and test of the project; installs what it needs
+  bench [NAME]            print the speed table (all, or one part of it)
+  experiment NAME ...     rerun a published experiment (shrinking, decomposition)
+";
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let Some((command, rest)) = args.split_first() else {
+        eprint!("{USAGE}");
+        return ExitCode::from(2);
+    };
+    let done = match command.as_str() {
+        "demo" => demo::run(),
+        "test" => test::run(),
+        "bench" => bench::run(rest),
+        "help" | "--help" | "-h" => {
+            print!("{USAGE}");
+            Ok(())
+        }
+        other => {
+            eprintln!("xtask: there is no command '{other}'\n\n{USAGE}");
+            return ExitCode::from(2);
+        }
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("xtask: {message}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! `cargo xtask test`: every check and every test, in the order in which they fail fastest.
+
+use std::env;
+
+use crate::tools::{self, cargo, need_cargo_deny, need_z3};
+
+pub fn run() -> Result<(), String> {
+    tools::run("formatting", cargo().args(["fmt", "--all", "--check"]))?;
+    tools::run(
+        "lints",
+        cargo().args([
+            "clippy",
+            "--workspace",
+            "--all-targets",
+            "--",
+            "--deny",
+            "warnings",
+        ]),
+    )?;
+    // The program tests run the example systems as programs, so both are built first.
+    tools::run("build", cargo().args(["build", "--workspace", "--bins"]))?;
+    let mut tests = cargo();
+    tests.args(["test", "--workspace", "--no-fail-fast"]);
+    if let Some(programs) = need_z3() {
+        let old = env::var_os("PATH").unwrap_or_default();
+        let paths = std::iter::once(programs).chain(env::split_paths(&old));
+        let joined = env::join_paths(paths).map_err(|error| error.to_string())?;
+        tests.env("PATH", joined);
+    }
+    tools::run("tests", &mut tests)?;
+    need_cargo_deny()?;
+    let what = [
+        "deny",
+        "--all-features",
+        "check",
+        "licenses",
+        "bans",
+        "sources",
+    ];
+    tools::run("licences and sources", cargo().args(what))?;
+    check_advisories()
+}
+
+/// Known defects of dependencies, from a database on the network: where that cannot be reached,
+/// says so instead of failing, because the tests must pass off line.
+fn check_advisories() -> Result<(), String> {
+    if !tools::answers(cargo().args(["deny", "fetch", "db"])) {
+        eprintln!("── advisories: skipped, the database cannot be reached from here");
+        return Ok(());
+    }
+    let what = ["deny", "--all-features", "check", "advisories"];
+    tools::run("advisories", cargo().args(what))
+}

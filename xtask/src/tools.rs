@@ -1,0 +1,83 @@
+//! Running other programs, and installing the ones that the checks need.
+
+use std::env;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+/// Where the workspace is.
+pub fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+        .parent()
+        .map(PathBuf::from)
+        .expect("xtask lies in the workspace")
+}
+
+/// Where the workspace is built.
+pub fn target_directory() -> PathBuf {
+    env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from)
+}
+
+pub fn cargo() -> Command {
+    let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.current_dir(root());
+    command
+}
+
+/// Runs a command with its output shown, and turns a bad end into a message.
+pub fn run(what: &str, command: &mut Command) -> Result<(), String> {
+    eprintln!("── {what}");
+    let status = command
+        .status()
+        .map_err(|error| format!("{what}: cannot start: {error}"))?;
+    if status.success() {
+        Ok(())
+    } else {
+        Err(format!("{what}: {status}"))
+    }
+}
+
+/// Whether a command succeeds; its output is not shown.
+pub fn answers(command: &mut Command) -> bool {
+    command
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .is_ok_and(|status| status.success())
+}
+
+/// Installs cargo-deny unless it is there.
+pub fn need_cargo_deny() -> Result<(), String> {
+    if answers(cargo().args(["deny", "--version"])) {
+        return Ok(());
+    }
+    run(
+        "install cargo-deny",
+        cargo().args(["install", "--locked", "cargo-deny@0.20.2"]),
+    )
+}
+
+/// Finds or installs z3, the second solver of the differential tests, and returns the folder to
+/// put on the search path, if one is needed. Without Python the tests that use it are skipped.
+pub fn need_z3() -> Option<PathBuf> {
+    if answers(Command::new("z3").arg("--version")) {
+        return None;
+    }
+    let environment = target_directory().join("z3-environment");
+    let programs = environment.join("bin");
+    if !programs.join("z3").exists() {
+        let python = Command::new("python3")
+            .args(["-m", "venv"])
+            .arg(&environment)
+            .status();
+        let made = python.is_ok_and(|status| status.success());
+        let pip = Command::new(programs.join("pip"))
+            .args(["install", "--quiet", "z3-solver"])
+            .status();
+        if !made || !pip.is_ok_and(|status| status.success()) {
+            eprintln!("   z3 cannot be installed here: the comparisons with it are skipped");
+            return None;
+        }
+    }
+    Some(programs)
+}
