@@ -1,0 +1,309 @@
+//! What can be typed. Nothing here decides what it means: the commands do.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+#[derive(Debug, Parser)]
+#[command(
+    name = "ioco",
+    version,
+    about = "Tests whether a running system conforms to a model of it",
+    after_help = "Exit codes: 0 no deviation; 1 deviation found; 2 wrong usage or a wrong model; \
+                  3 the system or adapter could not be used; 4 a coverage goal was missed; \
+                  5 only unconfirmed (flaky) deviations; 130 interrupted, with what there is \
+                  written."
+)]
+pub struct Arguments {
+    /// How to write results; messages for people always go to standard error
+    #[arg(long, global = true, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
+
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    Text,
+    Json,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Make a project: a model, a system with a planted bug, and ioco.toml
+    New(New),
+    /// Report what is wrong with a model, and its size
+    Check(Check),
+    /// Lay model text out in the usual way
+    Fmt(Fmt),
+    /// Write a model in another form: .json .aut .dot .mmd .svg
+    Convert(Convert),
+    /// Walk a model by hand
+    Explore(Explore),
+    /// Test a running system against a model, on the fly
+    Test(Test),
+    /// Run a recorded failure again
+    Replay(Replay),
+    /// Cut a recorded failure down to a shorter one
+    Shrink(Shrink),
+    /// Show what the tests so far have covered
+    Coverage(Coverage),
+    /// Say more about a code such as D002
+    Explain(Explain),
+}
+
+#[derive(Debug, Args)]
+pub struct New {
+    /// The folder to make
+    pub name: PathBuf,
+}
+
+/// How a model is read.
+#[derive(Clone, Debug, Args)]
+pub struct ModelArguments {
+    /// The model (.aml .json .dot .aut), or a folder with ioco.toml [default: ioco.toml here]
+    pub model: Option<PathBuf>,
+
+    /// Merge locations with the same behaviour (bisimulation)
+    #[arg(long)]
+    pub reduce: bool,
+
+    /// Remove data by enumerating all values
+    #[arg(long)]
+    pub flatten: bool,
+
+    /// With --flatten: give up above this many states
+    #[arg(long, value_name = "N", default_value_t = 200_000)]
+    pub states: usize,
+
+    /// In .aut and .dot: labels that start with this are stimuli (may be repeated)
+    #[arg(long, value_name = "PREFIX")]
+    pub stimuli: Vec<String>,
+
+    /// In .aut and .dot: labels that start with this are responses (may be repeated)
+    #[arg(long, value_name = "PREFIX")]
+    pub responses: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct Check {
+    #[command(flatten)]
+    pub model: ModelArguments,
+}
+
+#[derive(Debug, Args)]
+pub struct Fmt {
+    /// The files to format; `-` is standard input
+    #[arg(required = true)]
+    pub files: Vec<PathBuf>,
+
+    /// Change nothing; exit with 1 if a file would change
+    #[arg(long)]
+    pub check: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Convert {
+    #[command(flatten)]
+    pub model: ModelArguments,
+
+    /// The file to write; its ending says the form. `-` is standard output, with --to
+    #[arg(short, long, value_name = "FILE")]
+    pub output: PathBuf,
+
+    /// The form, where the file's ending does not say it
+    #[arg(long, value_name = "FORM")]
+    pub to: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct Explore {
+    #[command(flatten)]
+    pub model: ModelArguments,
+
+    /// Where the values that it suggests come from
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+
+    /// When a stimulus may be given
+    #[arg(long, value_enum, default_value_t = Relation::Ioco)]
+    pub relation: Relation,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Relation {
+    /// When some state accepts it
+    Ioco,
+    /// When every state accepts it
+    Uioco,
+}
+
+/// How to reach the system under test.
+#[derive(Clone, Debug, Default, Args)]
+pub struct SystemArguments {
+    /// The command that starts the system or its adapter; it speaks one JSON object a line
+    #[arg(long, value_name = "COMMAND", conflicts_with = "tcp")]
+    pub sut: Option<String>,
+
+    /// Where the system or its adapter listens; it speaks one JSON object a line
+    #[arg(long, value_name = "HOST:PORT")]
+    pub tcp: Option<String>,
+
+    /// Start the system anew for every test instead of resetting it
+    #[arg(long)]
+    pub restart: bool,
+
+    /// A part of ioco.toml to use: [profile.NAME]
+    #[arg(long, value_name = "NAME")]
+    pub profile: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct Test {
+    #[command(flatten)]
+    pub model: ModelArguments,
+
+    #[command(flatten)]
+    pub system: SystemArguments,
+
+    /// How to choose the next step [default: random]
+    #[arg(long, value_enum)]
+    pub strategy: Option<Strategy>,
+
+    /// A weight for a stimulus, with --strategy random: `open=5` (may be repeated)
+    #[arg(long, value_name = "LABEL=N")]
+    pub weight: Vec<String>,
+
+    /// Where chance comes from; the same seed and the same responses give the same run
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+
+    /// Stop after this many tests [default: 100]
+    #[arg(long, value_name = "N")]
+    pub tests: Option<u64>,
+
+    /// End each test after this many steps [default: 100]
+    #[arg(long, value_name = "N")]
+    pub steps: Option<u64>,
+
+    /// Stop after this time: 30s, 5m, 2h
+    #[arg(long, value_name = "TIME")]
+    pub time: Option<String>,
+
+    /// Stop when this share of the switches is covered; miss it and the exit code is 4
+    #[arg(long, value_name = "PERCENT")]
+    pub coverage: Option<f64>,
+
+    /// Stop after this many distinct failures; 0 goes on to the end [default: 1]
+    #[arg(long, value_name = "N")]
+    pub failures: Option<u64>,
+
+    /// When a stimulus may be given [default: ioco]
+    #[arg(long, value_enum)]
+    pub relation: Option<Relation>,
+
+    /// The solver: `embedded`, or the command of an SMT-LIB solver such as `z3`
+    #[arg(long, value_name = "SOLVER")]
+    pub solver: Option<String>,
+
+    /// Silence after this time, instead of the model's: 200ms, 2s
+    #[arg(long, value_name = "TIME")]
+    pub timeout: Option<String>,
+
+    #[command(flatten)]
+    pub shrinking: ShrinkArguments,
+
+    /// Do not shrink what is found
+    #[arg(long)]
+    pub no_shrink: bool,
+
+    /// Do not run the recorded failures first
+    #[arg(long)]
+    pub no_known: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Strategy {
+    /// Any allowed step, by chance
+    Random,
+    /// Towards switches that no test has taken yet
+    Transitions,
+}
+
+/// How to shrink.
+#[derive(Clone, Debug, Args)]
+pub struct ShrinkArguments {
+    /// The shrinker, or several joined by `+`
+    #[arg(long, value_name = "NAME", default_value = "auto")]
+    pub shrinker: String,
+
+    /// At most this many runs of the system
+    #[arg(long, value_name = "N")]
+    pub runs: Option<u64>,
+
+    /// Accept only the same failure: the same locations and the same observation
+    #[arg(long)]
+    pub same: bool,
+
+    /// Show by trying everything shorter that nothing shorter fails
+    #[arg(long)]
+    pub prove: bool,
+
+    /// Runs that confirm a shrunk failure
+    #[arg(long, value_name = "N", default_value_t = 3)]
+    pub confirm: u32,
+}
+
+#[derive(Debug, Args)]
+pub struct Replay {
+    /// The failure's id, the beginning of it, or its file
+    pub failure: String,
+
+    #[command(flatten)]
+    pub system: SystemArguments,
+
+    /// Run it this many times
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub times: u32,
+
+    /// Run the trace as it was found, not the shrunk one
+    #[arg(long)]
+    pub original: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Shrink {
+    /// The failure's id, the beginning of it, or its file
+    pub failure: String,
+
+    #[command(flatten)]
+    pub system: SystemArguments,
+
+    #[command(flatten)]
+    pub shrinking: ShrinkArguments,
+
+    /// Stop after this time and keep the best so far: 30s, 5m
+    #[arg(long, value_name = "TIME")]
+    pub time: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct Coverage {
+    #[command(flatten)]
+    pub model: ModelArguments,
+
+    /// Draw the model coloured by coverage into this .svg file
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+
+    /// Exit with 4 when fewer switches than this are covered
+    #[arg(long, value_name = "PERCENT")]
+    pub minimum: Option<f64>,
+}
+
+#[derive(Debug, Args)]
+pub struct Explain {
+    /// A code: D002, A012; nothing lists them all
+    pub code: Option<String>,
+}

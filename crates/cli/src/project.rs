@@ -1,0 +1,161 @@
+//! `ioco.toml`: the model, how to reach the system, strategy and limits; flags override it.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+use crate::exit::Stop;
+
+pub const FILE_NAME: &str = "ioco.toml";
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    model: Option<PathBuf>,
+    #[serde(default)]
+    sut: Sut,
+    #[serde(default)]
+    test: TestSettings,
+    #[serde(default)]
+    profile: BTreeMap<String, Profile>,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Profile {
+    #[serde(default)]
+    sut: Sut,
+    #[serde(default)]
+    test: TestSettings,
+}
+
+/// `[sut]`: how to start, reset and reach the system under test.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Sut {
+    pub command: Option<Vec<String>>,
+    pub tcp: Option<String>,
+    pub restart: Option<bool>,
+    /// How long a reset may take.
+    pub ready_within: Option<String>,
+}
+
+/// `[test]`: the same names as the flags of `ioco test`.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TestSettings {
+    pub strategy: Option<String>,
+    #[serde(default)]
+    pub weights: BTreeMap<String, u32>,
+    pub seed: Option<u64>,
+    pub tests: Option<u64>,
+    pub steps: Option<u64>,
+    pub time: Option<String>,
+    pub coverage: Option<f64>,
+    pub failures: Option<u64>,
+    pub relation: Option<String>,
+    pub solver: Option<String>,
+    pub timeout: Option<String>,
+}
+
+/// A project: where it is, and what its file says.
+#[derive(Clone, Debug, Default)]
+pub struct Project {
+    /// The folder of ioco.toml; the current one where there is no file.
+    pub root: PathBuf,
+    pub model: Option<PathBuf>,
+    pub sut: Sut,
+    pub test: TestSettings,
+}
+
+impl Project {
+    /// Finds the project of what was typed as MODEL: a folder with ioco.toml, an ioco.toml, or a
+    /// model file (whose folder may have an ioco.toml). Nothing typed means the current folder.
+    pub fn find(typed: Option<&Path>, profile: Option<&str>) -> Result<Project, Stop> {
+        let here = PathBuf::from(".");
+        let (file, model) = match typed {
+            None => (here.join(FILE_NAME), None),
+            Some(path) if path.is_dir() => (path.join(FILE_NAME), None),
+            Some(path) if path.file_name().is_some_and(|name| name == FILE_NAME) => {
+                (path.to_owned(), None)
+            }
+            Some(path) => {
+                let folder = path.parent().map_or(here, Path::to_owned);
+                (folder.join(FILE_NAME), Some(path.to_owned()))
+            }
+        };
+        let root = file.parent().filter(|p| !p.as_os_str().is_empty());
+        let root = root.map_or_else(|| PathBuf::from("."), Path::to_owned);
+        if !file.exists() {
+            if model.is_none() {
+                let what = typed.map_or_else(|| "here".to_owned(), |p| format!("in {}", p.display()));
+                return Err(Stop::usage(format!("there is no {FILE_NAME} {what}"))
+                    .hint("name a model file, or make a project with `ioco new NAME`"));
+            }
+            if let Some(name) = profile {
+                return Err(Stop::usage(format!("there is no {FILE_NAME} with a profile '{name}'")));
+            }
+            return Ok(Project { root, model, ..Project::default() });
+        }
+        let text = std::fs::read_to_string(&file)
+            .map_err(|error| Stop::usage(format!("cannot read {}: {error}", file.display())))?;
+        let parsed: File = toml::from_str(&text)
+            .map_err(|error| Stop::usage(format!("{}: {error}", file.display())))?;
+        let mut project = Project {
+            model: model.or_else(|| parsed.model.map(|m| root.join(m))),
+            root,
+            sut: parsed.sut,
+            test: parsed.test,
+        };
+        if let Some(name) = profile {
+            let Some(chosen) = parsed.profile.get(name) else {
+                let known: Vec<&str> = parsed.profile.keys().map(String::as_str).collect();
+                return Err(Stop::usage(format!("{} has no profile '{name}'", file.display()))
+                    .hint(format!("it has: {}", known.join(", "))));
+            };
+            project.sut.override_with(&chosen.sut);
+            project.test.override_with(&chosen.test);
+        }
+        Ok(project)
+    }
+
+    /// Where results are kept.
+    pub fn results(&self) -> PathBuf {
+        self.root.join(".ioco")
+    }
+}
+
+fn replace<T: Clone>(old: &mut Option<T>, new: &Option<T>) {
+    if new.is_some() {
+        old.clone_from(new);
+    }
+}
+
+impl Sut {
+    fn override_with(&mut self, other: &Sut) {
+        // The way to reach the system is one choice: a new one replaces the old one whole.
+        if other.command.is_some() || other.tcp.is_some() {
+            self.command.clone_from(&other.command);
+            self.tcp.clone_from(&other.tcp);
+        }
+        replace(&mut self.restart, &other.restart);
+        replace(&mut self.ready_within, &other.ready_within);
+    }
+}
+
+impl TestSettings {
+    pub fn override_with(&mut self, other: &TestSettings) {
+        replace(&mut self.strategy, &other.strategy);
+        self.weights.extend(other.weights.iter().map(|(label, weight)| (label.clone(), *weight)));
+        replace(&mut self.seed, &other.seed);
+        replace(&mut self.tests, &other.tests);
+        replace(&mut self.steps, &other.steps);
+        replace(&mut self.time, &other.time);
+        replace(&mut self.coverage, &other.coverage);
+        replace(&mut self.failures, &other.failures);
+        replace(&mut self.relation, &other.relation);
+        replace(&mut self.solver, &other.solver);
+        replace(&mut self.timeout, &other.timeout);
+    }
+}
