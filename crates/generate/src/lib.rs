@@ -1,0 +1,11 @@
+//! Offline test generation on symbolic transition systems.
+//!
+//! A path is a sequence of [`Move`]s; [`Symbolic`] says under which condition on the parameters it
+//! can be walked. [`bounds`] are the upper bounds on the number of paths.
+
+pub mod bounds;
+mod moves;
+mod symbolic;
+
+pub use moves::{Move, moves_from};
+pub use symbolic::Symbolic;
