@@ -6,10 +6,13 @@
 //! through the small trait [`Feasibility`].
 
 mod action;
+mod distinguish;
 mod eval;
 mod expr;
+pub mod format;
 mod ids;
 mod label;
+mod reduce;
 mod semantics;
 mod state;
 mod sts;
@@ -18,12 +21,14 @@ mod value;
 mod verdict;
 
 pub use action::{Action, Step, Trace};
+pub use distinguish::{Difference, Side, distinguish};
 pub use eval::{Env, EvalError};
 pub use expr::{BinaryOp, Expr, Pattern, UnaryOp};
 pub use ids::{
     EnumId, FunctionId, LabelId, LocationId, ProcessId, SetId, StructId, SwitchId, VarId,
 };
 pub use label::{Direction, Label, Parameter};
+pub use reduce::{Reduced, reduce};
 pub use semantics::{
     Answer, EvaluationOnly, Feasibility, Followed, Menu, Offer, OfferedSwitch, Question, Relation,
     Semantics, Warning,

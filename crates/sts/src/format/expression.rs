@@ -1,0 +1,254 @@
+//! Expressions and switches as a person would write them in a model.
+
+use crate::expr::{BinaryOp, Expr, UnaryOp};
+use crate::ids::{LabelId, SwitchId};
+use crate::label::Parameter;
+use crate::sts::{Gate, Sts};
+use crate::types::Type;
+
+/// How tightly an expression binds; a looser one inside a tighter one needs parentheses.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Binding {
+    Conditional,
+    Or,
+    And,
+    Comparison,
+    Sum,
+    Product,
+    Prefix,
+    Postfix,
+}
+
+/// The expression with the names of the model; `label` names the parameters.
+pub fn show_expr(sts: &Sts, label: Option<LabelId>, expr: &Expr) -> String {
+    let parameters = label.map_or(&[][..], |label| &sts.label(label).parameters);
+    Names { sts, parameters }.show(expr, Binding::Conditional)
+}
+
+/// `?lock`, `!locked`, `τ`, and for the two sides of a hand-shake `go↑` and `go↓`.
+pub fn show_gate(sts: &Sts, gate: Gate) -> String {
+    match gate {
+        Gate::Tau => "τ".to_owned(),
+        Gate::Observable(label) => sts.label(label).marked_name(),
+        Gate::Send(label) => format!("{}↑", sts.label(label).name),
+        Gate::Receive(label) => format!("{}↓", sts.label(label).name),
+    }
+}
+
+/// Gate, guard and update: `?lock [passcode > 0] code := passcode`.
+pub fn show_switch_label(sts: &Sts, id: SwitchId) -> String {
+    let switch = sts.switch(id);
+    let label = switch.gate.label();
+    let mut text = show_gate(sts, switch.gate);
+    if switch.guard != Expr::TRUE {
+        text.push_str(&format!(" [{}]", show_expr(sts, label, &switch.guard)));
+    }
+    let updates: Vec<String> = switch
+        .update
+        .iter()
+        .map(|assignment| {
+            let name = &sts.variable(assignment.variable).name;
+            format!("{name} := {}", show_expr(sts, label, &assignment.value))
+        })
+        .collect();
+    if !updates.is_empty() {
+        text.push(' ');
+        text.push_str(&updates.join("; "));
+    }
+    text
+}
+
+struct Names<'a> {
+    sts: &'a Sts,
+    parameters: &'a [Parameter],
+}
+
+impl Names<'_> {
+    fn show(&self, expr: &Expr, outside: Binding) -> String {
+        let (text, own) = self.write(expr);
+        if own < outside {
+            format!("({text})")
+        } else {
+            text
+        }
+    }
+
+    fn list(&self, items: &[Expr]) -> String {
+        let items: Vec<String> = items
+            .iter()
+            .map(|item| self.show(item, Binding::Conditional))
+            .collect();
+        items.join(", ")
+    }
+
+    fn write(&self, expr: &Expr) -> (String, Binding) {
+        let loose = Binding::Conditional;
+        match expr {
+            Expr::Const(value) => (
+                value.display(self.sts.types()).to_string(),
+                Binding::Postfix,
+            ),
+            Expr::Var(id) => {
+                let name = self.sts.variables().get(id.index());
+                (
+                    name.map_or_else(|| format!("var{}", id.0), |v| v.name.clone()),
+                    Binding::Postfix,
+                )
+            }
+            Expr::Param(position) => {
+                let name = self.parameters.get(*position as usize);
+                let text = name.map_or_else(|| format!("p{position}"), |p| p.name.clone());
+                (text, Binding::Postfix)
+            }
+            Expr::Local(position) => (format!("arg{position}"), Binding::Postfix),
+            Expr::Unary(op, inner) => self.unary(*op, inner),
+            Expr::Binary(op, both) => self.binary(*op, &both[0], &both[1]),
+            Expr::If(all) => (
+                format!(
+                    "if {} then {} else {}",
+                    self.show(&all[0], Binding::Or),
+                    self.show(&all[1], Binding::Or),
+                    self.show(&all[2], loose)
+                ),
+                loose,
+            ),
+            Expr::InSet(subject, items) => (
+                format!(
+                    "{} in [{}]",
+                    self.show(subject, Binding::Sum),
+                    self.list(items)
+                ),
+                Binding::Comparison,
+            ),
+            Expr::InRange(all) => (
+                format!(
+                    "{} in {}..{}",
+                    self.show(&all[0], Binding::Sum),
+                    self.show(&all[1], Binding::Sum),
+                    self.show(&all[2], Binding::Sum)
+                ),
+                Binding::Comparison,
+            ),
+            Expr::Array(items) => (format!("[{}]", self.list(items)), Binding::Postfix),
+            Expr::Field(inner, field) => (
+                format!(
+                    "{}.{}",
+                    self.show(inner, Binding::Postfix),
+                    self.field_name(inner, *field)
+                ),
+                Binding::Postfix,
+            ),
+            Expr::Matches(inner, pattern) => (
+                format!(
+                    "{} =~ /{}/",
+                    self.show(inner, Binding::Sum),
+                    pattern.text().replace('/', "\\/")
+                ),
+                Binding::Comparison,
+            ),
+            Expr::Call(function, arguments) => {
+                let name = self
+                    .sts
+                    .functions()
+                    .get(function.index())
+                    .map_or("?", |f| f.name.as_str());
+                (
+                    format!("{name}({})", self.list(arguments)),
+                    Binding::Postfix,
+                )
+            }
+        }
+    }
+
+    /// The name of a field, where the type of the structure is plain to see; its position elsewhere.
+    fn field_name(&self, structure: &Expr, field: u32) -> String {
+        let name = match self.type_of(structure) {
+            Some(Type::Struct(id)) => self.sts.types().structs.get(id.index()),
+            _ => None,
+        };
+        name.and_then(|s| s.fields.get(field as usize))
+            .map_or_else(|| field.to_string(), |(name, _)| name.clone())
+    }
+
+    fn type_of(&self, expr: &Expr) -> Option<&Type> {
+        match expr {
+            Expr::Var(id) => self.sts.variables().get(id.index()).map(|v| &v.ty),
+            Expr::Param(position) => self.parameters.get(*position as usize).map(|p| &p.ty),
+            Expr::Field(inner, field) => match self.type_of(inner)? {
+                Type::Struct(id) => {
+                    let fields = &self.sts.types().structs.get(id.index())?.fields;
+                    fields.get(*field as usize).map(|(_, ty)| ty)
+                }
+                _ => None,
+            },
+            Expr::Binary(BinaryOp::Index, both) => match self.type_of(&both[0])? {
+                Type::Array(item) => Some(item),
+                _ => None,
+            },
+            Expr::Unary(UnaryOp::Last, inner) => match self.type_of(inner)? {
+                Type::Array(item) => Some(item),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    fn unary(&self, op: UnaryOp, inner: &Expr) -> (String, Binding) {
+        let named = |name: &str| {
+            (
+                format!("{name}({})", self.show(inner, Binding::Conditional)),
+                Binding::Postfix,
+            )
+        };
+        match op {
+            UnaryOp::Not => (
+                format!("!{}", self.show(inner, Binding::Prefix)),
+                Binding::Prefix,
+            ),
+            UnaryOp::Neg => (
+                format!("-{}", self.show(inner, Binding::Postfix)),
+                Binding::Prefix,
+            ),
+            UnaryOp::Abs => named("abs"),
+            UnaryOp::Length => named("length"),
+            UnaryOp::Last => named("last"),
+        }
+    }
+
+    fn binary(&self, op: BinaryOp, left: &Expr, right: &Expr) -> (String, Binding) {
+        let (binding, right_binding) = match op {
+            BinaryOp::Or => (Binding::Or, Binding::Or),
+            BinaryOp::And => (Binding::And, Binding::And),
+            BinaryOp::Add | BinaryOp::Sub => (Binding::Sum, Binding::Product),
+            BinaryOp::Mul | BinaryOp::Div | BinaryOp::Rem => (Binding::Product, Binding::Prefix),
+            _ => (Binding::Comparison, Binding::Sum),
+        };
+        // Comparisons do not chain, so their left side is bracketed as their right one is.
+        let left_binding = if binding == Binding::Comparison {
+            Binding::Sum
+        } else {
+            binding
+        };
+        if let Some(symbol) = op.symbol() {
+            let left = self.show(left, left_binding);
+            let right = self.show(right, right_binding);
+            return (format!("{left} {symbol} {right}"), binding);
+        }
+        let text = match op {
+            BinaryOp::Index => format!(
+                "{}[{}]",
+                self.show(left, Binding::Postfix),
+                self.show(right, Binding::Conditional)
+            ),
+            _ => {
+                let name = if op == BinaryOp::Min { "min" } else { "max" };
+                format!(
+                    "{name}({}, {})",
+                    self.show(left, Binding::Conditional),
+                    self.show(right, Binding::Conditional)
+                )
+            }
+        };
+        (text, Binding::Postfix)
+    }
+}

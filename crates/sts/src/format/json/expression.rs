@@ -1,0 +1,213 @@
+//! Expressions to lists of tokens and back.
+
+use crate::expr::{BinaryOp, Expr, Pattern, UnaryOp};
+use crate::ids::{FunctionId, VarId};
+
+use super::read::{Known, read_value};
+use super::saved::SavedToken;
+use super::write::save_value;
+
+/// An expression deeper than this would endanger the stack of whoever walks it.
+const MAX_DEPTH: u32 = 1000;
+
+pub fn save(expr: &Expr) -> Vec<SavedToken> {
+    let mut tokens = Vec::new();
+    push(expr, &mut tokens);
+    tokens
+}
+
+fn push(expr: &Expr, tokens: &mut Vec<SavedToken>) {
+    for child in expr.children() {
+        push(child, tokens);
+    }
+    tokens.push(match expr {
+        Expr::Const(value) => SavedToken::Const(save_value(value)),
+        Expr::Var(id) => SavedToken::Var(id.0),
+        Expr::Param(position) => SavedToken::Param(*position),
+        Expr::Local(position) => SavedToken::Local(*position),
+        Expr::Unary(op, _) => match op {
+            UnaryOp::Not => SavedToken::Not,
+            UnaryOp::Neg => SavedToken::Neg,
+            UnaryOp::Abs => SavedToken::Abs,
+            UnaryOp::Length => SavedToken::Length,
+            UnaryOp::Last => SavedToken::Last,
+        },
+        Expr::Binary(op, _) => match op {
+            BinaryOp::And => SavedToken::And,
+            BinaryOp::Or => SavedToken::Or,
+            BinaryOp::Eq => SavedToken::Eq,
+            BinaryOp::Ne => SavedToken::Ne,
+            BinaryOp::Lt => SavedToken::Lt,
+            BinaryOp::Le => SavedToken::Le,
+            BinaryOp::Gt => SavedToken::Gt,
+            BinaryOp::Ge => SavedToken::Ge,
+            BinaryOp::Add => SavedToken::Add,
+            BinaryOp::Sub => SavedToken::Sub,
+            BinaryOp::Mul => SavedToken::Mul,
+            BinaryOp::Div => SavedToken::Div,
+            BinaryOp::Rem => SavedToken::Rem,
+            BinaryOp::Min => SavedToken::Min,
+            BinaryOp::Max => SavedToken::Max,
+            BinaryOp::Index => SavedToken::Index,
+        },
+        Expr::If(_) => SavedToken::If,
+        Expr::InRange(_) => SavedToken::InRange,
+        Expr::InSet(_, items) => SavedToken::InSet(items.len() as u32),
+        Expr::Array(items) => SavedToken::Array(items.len() as u32),
+        Expr::Field(_, field) => SavedToken::Field(*field),
+        Expr::Matches(_, pattern) => SavedToken::Matches(pattern.text().to_owned()),
+        Expr::Call(function, arguments) => SavedToken::Call(function.0, arguments.len() as u32),
+    });
+}
+
+/// What an expression may speak of, besides what the whole system has.
+#[derive(Clone, Copy)]
+pub struct Scope {
+    pub variables: usize,
+    pub parameters: usize,
+    pub locals: usize,
+}
+
+/// An expression and how deep it is.
+type Operand = (Expr, u32);
+
+pub fn read(tokens: &[SavedToken], known: Known<'_>, scope: Scope) -> Result<Expr, String> {
+    let mut operands: Vec<Operand> = Vec::new();
+    for token in tokens {
+        let operand = read_token(token, known, scope, &mut operands)?;
+        if operand.1 > MAX_DEPTH {
+            return Err(format!("the expression is nested deeper than {MAX_DEPTH}"));
+        }
+        operands.push(operand);
+    }
+    match (operands.pop(), operands.is_empty()) {
+        (Some((expr, _)), true) => Ok(expr),
+        (None, _) => Err("the expression is empty".to_owned()),
+        _ => Err("the expression has operands that no operator takes".to_owned()),
+    }
+}
+
+fn read_token(
+    token: &SavedToken,
+    known: Known<'_>,
+    scope: Scope,
+    operands: &mut Vec<Operand>,
+) -> Result<Operand, String> {
+    let within = |what: &str, index: u32, count: usize| {
+        if (index as usize) < count {
+            Ok(())
+        } else {
+            Err(format!("there is no {what} {index} here"))
+        }
+    };
+    let leaf = |expr: Expr| Ok((expr, 1));
+    let mut unary = |op| take::<1>(operands).map(|([a], depth)| (Expr::unary(op, a), depth));
+    match token {
+        SavedToken::Not => return unary(UnaryOp::Not),
+        SavedToken::Neg => return unary(UnaryOp::Neg),
+        SavedToken::Abs => return unary(UnaryOp::Abs),
+        SavedToken::Length => return unary(UnaryOp::Length),
+        SavedToken::Last => return unary(UnaryOp::Last),
+        _ => {}
+    }
+    if let Some(op) = binary_op(token) {
+        let (both, depth) = take::<2>(operands)?;
+        return Ok((Expr::Binary(op, Box::new(both)), depth));
+    }
+    match token {
+        SavedToken::Const(value) => leaf(Expr::Const(read_value(value, known)?)),
+        SavedToken::Var(index) => {
+            within("variable", *index, scope.variables)?;
+            leaf(Expr::Var(VarId(*index)))
+        }
+        SavedToken::Param(index) => {
+            within("parameter", *index, scope.parameters)?;
+            leaf(Expr::Param(*index))
+        }
+        SavedToken::Local(index) => {
+            within("argument", *index, scope.locals)?;
+            leaf(Expr::Local(*index))
+        }
+        SavedToken::If => take::<3>(operands).map(|(all, depth)| (Expr::If(Box::new(all)), depth)),
+        SavedToken::InRange => {
+            take::<3>(operands).map(|(all, depth)| (Expr::InRange(Box::new(all)), depth))
+        }
+        SavedToken::InSet(count) => {
+            let (items, items_depth) = take_many(operands, *count)?;
+            let ([subject], depth) = take::<1>(operands)?;
+            let depth = depth.max(items_depth);
+            Ok((Expr::InSet(Box::new(subject), items), depth))
+        }
+        SavedToken::Array(count) => {
+            let (items, depth) = take_many(operands, *count)?;
+            Ok((Expr::Array(items), depth))
+        }
+        SavedToken::Field(field) => {
+            let ([inner], depth) = take::<1>(operands)?;
+            Ok((Expr::Field(Box::new(inner), *field), depth))
+        }
+        SavedToken::Matches(text) => {
+            let pattern = Pattern::new(text)
+                .map_err(|error| format!("/{text}/ is not a regular expression: {error}"))?;
+            let ([inner], depth) = take::<1>(operands)?;
+            Ok((Expr::Matches(Box::new(inner), pattern), depth))
+        }
+        SavedToken::Call(function, count) => {
+            let Some(expected) = known.functions.get(*function as usize) else {
+                return Err(format!("there is no function {function}"));
+            };
+            if expected.parameters.len() != *count as usize {
+                return Err(format!(
+                    "the function {} takes {} arguments, not {count}",
+                    expected.name,
+                    expected.parameters.len()
+                ));
+            }
+            let (arguments, depth) = take_many(operands, *count)?;
+            Ok((Expr::Call(FunctionId(*function), arguments), depth))
+        }
+        _ => Err("an operator is missing".to_owned()),
+    }
+}
+
+fn binary_op(token: &SavedToken) -> Option<BinaryOp> {
+    Some(match token {
+        SavedToken::And => BinaryOp::And,
+        SavedToken::Or => BinaryOp::Or,
+        SavedToken::Eq => BinaryOp::Eq,
+        SavedToken::Ne => BinaryOp::Ne,
+        SavedToken::Lt => BinaryOp::Lt,
+        SavedToken::Le => BinaryOp::Le,
+        SavedToken::Gt => BinaryOp::Gt,
+        SavedToken::Ge => BinaryOp::Ge,
+        SavedToken::Add => BinaryOp::Add,
+        SavedToken::Sub => BinaryOp::Sub,
+        SavedToken::Mul => BinaryOp::Mul,
+        SavedToken::Div => BinaryOp::Div,
+        SavedToken::Rem => BinaryOp::Rem,
+        SavedToken::Min => BinaryOp::Min,
+        SavedToken::Max => BinaryOp::Max,
+        SavedToken::Index => BinaryOp::Index,
+        _ => return None,
+    })
+}
+
+/// The last `N` operands, and the depth of what they are put into.
+fn take<const N: usize>(operands: &mut Vec<Operand>) -> Result<([Expr; N], u32), String> {
+    let (taken, depth) = take_many(operands, N as u32)?;
+    let taken = taken.try_into().map_err(|_| missing(N as u32))?;
+    Ok((taken, depth))
+}
+
+fn take_many(operands: &mut Vec<Operand>, count: u32) -> Result<(Vec<Expr>, u32), String> {
+    let Some(start) = operands.len().checked_sub(count as usize) else {
+        return Err(missing(count));
+    };
+    let taken = operands.split_off(start);
+    let depth = 1 + taken.iter().map(|(_, depth)| *depth).max().unwrap_or(0);
+    Ok((taken.into_iter().map(|(expr, _)| expr).collect(), depth))
+}
+
+fn missing(count: u32) -> String {
+    format!("an operator of the expression lacks some of its {count} operands")
+}

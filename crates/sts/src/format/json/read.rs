@@ -1,0 +1,376 @@
+//! Saved types to a live system. Nothing in the file is believed: every position, type and value
+//! is checked, so that no file can make the rest of the program fail.
+
+use std::str::FromStr as _;
+use std::sync::Arc;
+
+use rust_decimal::Decimal;
+
+use crate::expr::Expr;
+use crate::ids::{EnumId, LabelId, LocationId, ProcessId, StructId, VarId};
+use crate::label::{Direction, Label, Parameter};
+use crate::sts::{Assignment, Function, Gate, Location, Place, Sts, StsBuilder, Variable};
+use crate::types::{EnumType, IntRange, StructType, Type, Types};
+use crate::value::Value;
+
+use super::super::FormatError;
+use super::expression::{self, Scope};
+use super::saved::{
+    FORMAT, Header, SavedDirection, SavedField, SavedFunction, SavedGate, SavedPlace, SavedSts,
+    SavedSwitch, SavedToken, SavedType, SavedValue, VERSION,
+};
+
+/// What the parts of a file are checked against.
+#[derive(Clone, Copy)]
+pub struct Known<'a> {
+    pub types: &'a Types,
+    pub functions: &'a [SavedFunction],
+}
+
+/// Reads a system that [`super::write`] has written.
+pub fn read(text: &str) -> Result<Sts, FormatError> {
+    let wrong = |error: serde_json::Error| {
+        let line = u32::try_from(error.line()).unwrap_or(0);
+        FormatError::new(line, error.to_string())
+    };
+    let header: Header = serde_json::from_str(text).map_err(wrong)?;
+    let message = if header.format != FORMAT {
+        Some(format!("the format is {:?}, not {FORMAT:?}", header.format))
+    } else if header.version != VERSION {
+        Some(format!(
+            "this is version {} of the format, and this program reads version {VERSION}",
+            header.version
+        ))
+    } else {
+        None
+    };
+    if let Some(message) = message {
+        return Err(FormatError::new(0, message));
+    }
+    let saved: SavedSts = serde_json::from_str(text).map_err(wrong)?;
+    revive(&saved).map_err(|message| FormatError::new(0, message))
+}
+
+fn revive(saved: &SavedSts) -> Result<Sts, String> {
+    let mut builder = StsBuilder::new(&saved.name);
+    for file in &saved.files {
+        builder.file(file);
+    }
+    builder.timeout(saved.timeout);
+    let types = read_types(saved)?;
+    *builder.types() = types.clone();
+    let known = Known {
+        types: &types,
+        functions: &saved.functions,
+    };
+    read_functions(saved, known, &mut builder)?;
+    read_labels(saved, &types, &mut builder)?;
+    read_variables(saved, known, &mut builder)?;
+    read_processes(saved, &mut builder)?;
+    for (index, switch) in saved.switches.iter().enumerate() {
+        read_switch(saved, known, switch, &mut builder)
+            .map_err(|message| format!("switches[{index}]: {message}"))?;
+    }
+    Ok(builder.build())
+}
+
+fn read_types(saved: &SavedSts) -> Result<Types, String> {
+    let mut types = Types {
+        enums: saved
+            .enums
+            .iter()
+            .map(|e| EnumType {
+                name: e.name.clone(),
+                members: e.members.clone(),
+            })
+            .collect(),
+        // Structures may contain each other, so all are known before their fields are read.
+        structs: saved
+            .structs
+            .iter()
+            .map(|s| StructType {
+                name: s.name.clone(),
+                fields: Vec::new(),
+            })
+            .collect(),
+    };
+    for (index, structure) in saved.structs.iter().enumerate() {
+        let fields = read_fields(&structure.fields, &types)
+            .map_err(|message| format!("structs[{index}]: {message}"))?;
+        types.structs[index].fields = fields;
+    }
+    Ok(types)
+}
+
+fn read_functions(
+    saved: &SavedSts,
+    known: Known<'_>,
+    builder: &mut StsBuilder,
+) -> Result<(), String> {
+    for (index, function) in saved.functions.iter().enumerate() {
+        let at = |message: String| format!("functions[{index}]: {message}");
+        let scope = Scope {
+            variables: 0,
+            parameters: 0,
+            locals: function.parameters.len(),
+        };
+        builder.function(Function {
+            name: function.name.clone(),
+            parameters: read_fields(&function.parameters, known.types).map_err(at)?,
+            result: read_type(&function.result, known.types).map_err(at)?,
+            body: expression::read(&function.body, known, scope).map_err(at)?,
+        });
+    }
+    Ok(())
+}
+
+fn read_labels(saved: &SavedSts, types: &Types, builder: &mut StsBuilder) -> Result<(), String> {
+    for (index, label) in saved.labels.iter().enumerate() {
+        let at = |message: String| format!("labels[{index}]: {message}");
+        let parameters = read_fields(&label.parameters, types).map_err(at)?;
+        let direction = match label.direction {
+            SavedDirection::Stimulus => Direction::Stimulus,
+            SavedDirection::Response => Direction::Response,
+            SavedDirection::Internal => Direction::Internal,
+        };
+        let id = builder.label(Label {
+            name: label.name.clone(),
+            channel: label.channel.clone(),
+            direction,
+            parameters: parameters
+                .into_iter()
+                .map(|(name, ty)| Parameter { name, ty })
+                .collect(),
+        });
+        if direction != Direction::Internal && !label.participants.is_empty() {
+            return Err(at("only a hand-shake has participants".to_owned()));
+        }
+        for process in &label.participants {
+            within("process", *process, saved.processes.len()).map_err(at)?;
+            builder.participant(id, ProcessId(*process));
+        }
+    }
+    Ok(())
+}
+
+fn read_variables(
+    saved: &SavedSts,
+    known: Known<'_>,
+    builder: &mut StsBuilder,
+) -> Result<(), String> {
+    for (index, variable) in saved.variables.iter().enumerate() {
+        let at = |message: String| format!("variables[{index}]: {message}");
+        within("process", variable.process, saved.processes.len()).map_err(at)?;
+        let ty = read_type(&variable.ty, known.types).map_err(at)?;
+        let initial = read_value(&variable.initial, known).map_err(at)?;
+        if !known.types.fits(&initial, &ty) {
+            return Err(at(format!(
+                "the initial value {} does not fit the type {}",
+                initial.display(known.types),
+                known.types.type_name(&ty)
+            )));
+        }
+        builder.variable(Variable {
+            name: variable.name.clone(),
+            process: ProcessId(variable.process),
+            ty,
+            initial,
+            place: read_place(variable.place),
+        });
+    }
+    Ok(())
+}
+
+fn read_processes(saved: &SavedSts, builder: &mut StsBuilder) -> Result<(), String> {
+    if saved.processes.is_empty() {
+        return Err("there is no process".to_owned());
+    }
+    for (index, process) in saved.processes.iter().enumerate() {
+        let Some(initial) = saved.locations.get(process.initial as usize) else {
+            return Err(format!(
+                "processes[{index}]: there is no location {}",
+                process.initial
+            ));
+        };
+        if initial.process as usize != index {
+            return Err(format!(
+                "processes[{index}]: its initial location {} is one of process {}",
+                process.initial, initial.process
+            ));
+        }
+        let id = builder.process(&process.name);
+        builder.initial(id, LocationId(process.initial));
+    }
+    for (index, location) in saved.locations.iter().enumerate() {
+        within("process", location.process, saved.processes.len())
+            .map_err(|message| format!("locations[{index}]: {message}"))?;
+        builder.location(Location {
+            name: location.name.clone(),
+            process: ProcessId(location.process),
+            timeout: location.timeout,
+            place: read_place(location.place),
+        });
+    }
+    Ok(())
+}
+
+fn read_switch(
+    saved: &SavedSts,
+    known: Known<'_>,
+    switch: &SavedSwitch,
+    builder: &mut StsBuilder,
+) -> Result<(), String> {
+    within("location", switch.source, saved.locations.len())?;
+    within("location", switch.target, saved.locations.len())?;
+    let process = saved.locations[switch.source as usize].process;
+    if saved.locations[switch.target as usize].process != process {
+        return Err(format!(
+            "it leads from location {} to location {} of another process",
+            switch.source, switch.target
+        ));
+    }
+    let gate = read_gate(saved, switch.gate)?;
+    let parameters = gate
+        .label()
+        .map_or(0, |label| saved.labels[label.index()].parameters.len());
+    let scope = Scope {
+        variables: saved.variables.len(),
+        parameters,
+        locals: 0,
+    };
+    let read_expr = |tokens: &[SavedToken], what: &str| {
+        expression::read(tokens, known, scope).map_err(|message| format!("{what}: {message}"))
+    };
+    let guard = if switch.guard.is_empty() {
+        Expr::TRUE
+    } else {
+        read_expr(&switch.guard, "guard")?
+    };
+    let mut update = Vec::with_capacity(switch.update.len());
+    for assignment in &switch.update {
+        within("variable", assignment.variable, saved.variables.len())?;
+        update.push(Assignment {
+            variable: VarId(assignment.variable),
+            value: read_expr(&assignment.value, "update")?,
+        });
+    }
+    let id = builder.switch(
+        LocationId(switch.source),
+        gate,
+        guard,
+        update,
+        LocationId(switch.target),
+        read_place(switch.place),
+    );
+    if let Some(note) = &switch.note {
+        builder.note(id, note);
+    }
+    Ok(())
+}
+
+fn read_gate(saved: &SavedSts, gate: SavedGate) -> Result<Gate, String> {
+    let label = |index: u32, handshake: bool| {
+        within("label", index, saved.labels.len())?;
+        let label = &saved.labels[index as usize];
+        if handshake == matches!(label.direction, SavedDirection::Internal) {
+            Ok(LabelId(index))
+        } else if handshake {
+            Err(format!("the label {} is not a hand-shake", label.name))
+        } else {
+            Err(format!("the label {} is not observable", label.name))
+        }
+    };
+    Ok(match gate {
+        SavedGate::Tau => Gate::Tau,
+        SavedGate::Observable(index) => Gate::Observable(label(index, false)?),
+        SavedGate::Send(index) => Gate::Send(label(index, true)?),
+        SavedGate::Receive(index) => Gate::Receive(label(index, true)?),
+    })
+}
+
+fn within(what: &str, index: u32, count: usize) -> Result<(), String> {
+    if (index as usize) < count {
+        Ok(())
+    } else {
+        Err(format!("there is no {what} {index}"))
+    }
+}
+
+fn read_place(place: SavedPlace) -> Place {
+    Place {
+        file: place.0,
+        line: place.1,
+        column: place.2,
+    }
+}
+
+fn read_fields(fields: &[SavedField], types: &Types) -> Result<Vec<(String, Type)>, String> {
+    let read = |field: &SavedField| Ok((field.name.clone(), read_type(&field.ty, types)?));
+    fields.iter().map(read).collect()
+}
+
+fn read_type(ty: &SavedType, types: &Types) -> Result<Type, String> {
+    Ok(match ty {
+        SavedType::Bool => Type::Bool,
+        SavedType::Integer => Type::INTEGER,
+        SavedType::Range(min, max) if min <= max => Type::Int(IntRange {
+            min: *min,
+            max: *max,
+        }),
+        SavedType::Range(min, max) => {
+            return Err(format!("the range {min}..{max} is empty"));
+        }
+        SavedType::Decimal => Type::Decimal,
+        SavedType::String => Type::Str,
+        SavedType::Date => Type::Date,
+        SavedType::Time => Type::Time,
+        SavedType::Enum(id) => {
+            within("enumeration", *id, types.enums.len())?;
+            Type::Enum(EnumId(*id))
+        }
+        SavedType::Array(item) => Type::Array(Box::new(read_type(item, types)?)),
+        SavedType::Struct(id) => {
+            within("structure", *id, types.structs.len())?;
+            Type::Struct(StructId(*id))
+        }
+    })
+}
+
+pub fn read_value(value: &SavedValue, known: Known<'_>) -> Result<Value, String> {
+    let list = |items: &[SavedValue]| {
+        let read = |item| read_value(item, known);
+        items.iter().map(read).collect::<Result<Arc<[Value]>, _>>()
+    };
+    Ok(match value {
+        SavedValue::Void => Value::Void,
+        SavedValue::Bool(value) => Value::Bool(*value),
+        SavedValue::Int(value) => Value::Int(*value),
+        SavedValue::Decimal(text) => {
+            // `from_str` alone would round what is too long.
+            let exact = Decimal::from_str_exact(text).or_else(|_| Decimal::from_str(text));
+            match exact {
+                Ok(value) if value.to_string() == *text => Value::Decimal(value),
+                _ => return Err(format!("{text:?} is not a decimal")),
+            }
+        }
+        SavedValue::String(text) => Value::str(text),
+        SavedValue::Enum(id, member) => {
+            within("enumeration", *id, known.types.enums.len())?;
+            let members = known.types.enums[*id as usize].members.len();
+            within("member", *member, members)?;
+            Value::Enum(EnumId(*id), *member)
+        }
+        SavedValue::Array(items) => Value::Array(list(items)?),
+        SavedValue::Struct(id, fields) => {
+            within("structure", *id, known.types.structs.len())?;
+            let expected = known.types.structs[*id as usize].fields.len();
+            if fields.len() != expected {
+                return Err(format!(
+                    "the structure has {expected} fields, not {}",
+                    fields.len()
+                ));
+            }
+            Value::Struct(StructId(*id), list(fields)?)
+        }
+    })
+}

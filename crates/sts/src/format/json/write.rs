@@ -1,0 +1,189 @@
+//! A live system as saved types.
+
+use crate::expr::Expr;
+use crate::ids::LabelId;
+use crate::label::{Direction, Parameter};
+use crate::sts::{Gate, Place, Sts};
+use crate::types::Type;
+use crate::value::Value;
+
+use super::expression;
+use super::saved::{
+    FORMAT, SavedAssignment, SavedDirection, SavedEnum, SavedField, SavedFunction, SavedGate,
+    SavedLabel, SavedLocation, SavedPlace, SavedProcess, SavedStruct, SavedSts, SavedSwitch,
+    SavedType, SavedValue, SavedVariable, VERSION,
+};
+
+/// Writes a system; the text ends with a newline and is the same for equal systems.
+pub fn write(sts: &Sts) -> String {
+    let saved = save(sts);
+    let mut text = serde_json::to_string_pretty(&saved)
+        .expect("saved types have text for keys and write to memory");
+    text.push('\n');
+    text
+}
+
+fn save(sts: &Sts) -> SavedSts {
+    SavedSts {
+        format: FORMAT.to_owned(),
+        version: VERSION,
+        name: sts.name().to_owned(),
+        files: sts.files().to_vec(),
+        timeout: sts.timeout(),
+        enums: sts
+            .types()
+            .enums
+            .iter()
+            .map(|e| SavedEnum {
+                name: e.name.clone(),
+                members: e.members.clone(),
+            })
+            .collect(),
+        structs: sts
+            .types()
+            .structs
+            .iter()
+            .map(|s| SavedStruct {
+                name: s.name.clone(),
+                fields: save_fields(&s.fields),
+            })
+            .collect(),
+        functions: sts
+            .functions()
+            .iter()
+            .map(|f| SavedFunction {
+                name: f.name.clone(),
+                parameters: save_fields(&f.parameters),
+                result: save_type(&f.result),
+                body: expression::save(&f.body),
+            })
+            .collect(),
+        labels: save_labels(sts),
+        variables: sts
+            .variables()
+            .iter()
+            .map(|v| SavedVariable {
+                name: v.name.clone(),
+                process: v.process.0,
+                ty: save_type(&v.ty),
+                initial: save_value(&v.initial),
+                place: save_place(v.place),
+            })
+            .collect(),
+        processes: sts
+            .processes()
+            .iter()
+            .map(|p| SavedProcess {
+                name: p.name.clone(),
+                initial: p.initial.0,
+            })
+            .collect(),
+        locations: sts
+            .locations()
+            .iter()
+            .map(|l| SavedLocation {
+                name: l.name.clone(),
+                process: l.process.0,
+                timeout: l.timeout,
+                place: save_place(l.place),
+            })
+            .collect(),
+        switches: save_switches(sts),
+    }
+}
+
+fn save_labels(sts: &Sts) -> Vec<SavedLabel> {
+    let saved = sts.labels().iter().enumerate().map(|(index, label)| {
+        let participants = sts.participants(LabelId::from_index(index));
+        SavedLabel {
+            name: label.name.clone(),
+            channel: label.channel.clone(),
+            direction: match label.direction {
+                Direction::Stimulus => SavedDirection::Stimulus,
+                Direction::Response => SavedDirection::Response,
+                Direction::Internal => SavedDirection::Internal,
+            },
+            parameters: label.parameters.iter().map(save_parameter).collect(),
+            participants: participants.iter().map(|p| p.0).collect(),
+        }
+    });
+    saved.collect()
+}
+
+fn save_switches(sts: &Sts) -> Vec<SavedSwitch> {
+    let saved = sts.switches().iter().map(|switch| SavedSwitch {
+        source: switch.source.0,
+        gate: match switch.gate {
+            Gate::Tau => SavedGate::Tau,
+            Gate::Observable(label) => SavedGate::Observable(label.0),
+            Gate::Send(label) => SavedGate::Send(label.0),
+            Gate::Receive(label) => SavedGate::Receive(label.0),
+        },
+        guard: if switch.guard == Expr::TRUE {
+            Vec::new()
+        } else {
+            expression::save(&switch.guard)
+        },
+        update: switch
+            .update
+            .iter()
+            .map(|a| SavedAssignment {
+                variable: a.variable.0,
+                value: expression::save(&a.value),
+            })
+            .collect(),
+        target: switch.target.0,
+        note: switch.note.clone(),
+        place: save_place(switch.place),
+    });
+    saved.collect()
+}
+
+fn save_parameter(parameter: &Parameter) -> SavedField {
+    SavedField {
+        name: parameter.name.clone(),
+        ty: save_type(&parameter.ty),
+    }
+}
+
+fn save_fields(fields: &[(String, Type)]) -> Vec<SavedField> {
+    let saved = fields.iter().map(|(name, ty)| SavedField {
+        name: name.clone(),
+        ty: save_type(ty),
+    });
+    saved.collect()
+}
+
+fn save_place(place: Place) -> SavedPlace {
+    SavedPlace(place.file, place.line, place.column)
+}
+
+fn save_type(ty: &Type) -> SavedType {
+    match ty {
+        Type::Bool => SavedType::Bool,
+        Type::Int(range) if range.is_full() => SavedType::Integer,
+        Type::Int(range) => SavedType::Range(range.min, range.max),
+        Type::Decimal => SavedType::Decimal,
+        Type::Str => SavedType::String,
+        Type::Date => SavedType::Date,
+        Type::Time => SavedType::Time,
+        Type::Enum(id) => SavedType::Enum(id.0),
+        Type::Array(item) => SavedType::Array(Box::new(save_type(item))),
+        Type::Struct(id) => SavedType::Struct(id.0),
+    }
+}
+
+pub fn save_value(value: &Value) -> SavedValue {
+    match value {
+        Value::Void => SavedValue::Void,
+        Value::Bool(value) => SavedValue::Bool(*value),
+        Value::Int(value) => SavedValue::Int(*value),
+        Value::Decimal(value) => SavedValue::Decimal(value.to_string()),
+        Value::Str(text) => SavedValue::String(text.to_string()),
+        Value::Enum(id, member) => SavedValue::Enum(id.0, *member),
+        Value::Array(items) => SavedValue::Array(items.iter().map(save_value).collect()),
+        Value::Struct(id, fields) => {
+            SavedValue::Struct(id.0, fields.iter().map(save_value).collect())
+        }
+    }
+}

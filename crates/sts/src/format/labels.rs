@@ -1,0 +1,104 @@
+//! Which texts on the edges of a foreign format are stimuli, responses and internal steps.
+
+use crate::label::Direction;
+
+use super::FormatError;
+
+/// How to take the labels of a format that does not tell stimuli from responses. A text `?x` is
+/// always the stimulus `x`, `!x` always the response `x`; patterns decide about the rest. In a
+/// pattern `*` stands for any text: `r1(*)`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LabelMap {
+    pub stimuli: Vec<String>,
+    pub responses: Vec<String>,
+    /// The texts of internal steps.
+    pub internal: Vec<String>,
+    /// Labels that nothing above speaks of become internal steps; else they are an error.
+    pub hide_others: bool,
+}
+
+impl Default for LabelMap {
+    fn default() -> LabelMap {
+        LabelMap {
+            stimuli: Vec::new(),
+            responses: Vec::new(),
+            internal: ["i", "tau", "τ"].map(str::to_owned).to_vec(),
+            hide_others: false,
+        }
+    }
+}
+
+impl LabelMap {
+    /// The direction and name of a label; [`Direction::Internal`] is a τ.
+    pub(super) fn classify<'a>(
+        &self,
+        line: u32,
+        text: &'a str,
+    ) -> Result<(Direction, &'a str), FormatError> {
+        let marked = [('?', Direction::Stimulus), ('!', Direction::Response)];
+        for (mark, direction) in marked {
+            if let Some(name) = text.strip_prefix(mark) {
+                return match name.trim() {
+                    "" => Err(FormatError::new(line, format!("`{text}` is not a label"))),
+                    name => Ok((direction, name)),
+                };
+            }
+        }
+        let any = |patterns: &[String]| patterns.iter().any(|p| matches(p, text));
+        if self.internal.iter().any(|name| name == text) {
+            Ok((Direction::Internal, text))
+        } else if any(&self.stimuli) {
+            Ok((Direction::Stimulus, text))
+        } else if any(&self.responses) {
+            Ok((Direction::Response, text))
+        } else if self.hide_others {
+            Ok((Direction::Internal, text))
+        } else {
+            Err(FormatError::new(
+                line,
+                format!(
+                    "`{text}` is neither marked (`?{text}`, `!{text}`) nor named as a stimulus, a \
+                     response or internal"
+                ),
+            ))
+        }
+    }
+}
+
+/// Whether `pattern`, in which `*` stands for any text, is all of `text`.
+fn matches(pattern: &str, text: &str) -> bool {
+    let mut parts = pattern.split('*');
+    let first = parts.next().unwrap_or_default();
+    let Some(mut rest) = text.strip_prefix(first) else {
+        return false;
+    };
+    let Some(last) = parts.next_back() else {
+        return rest.is_empty();
+    };
+    // The earliest place for each part leaves the most text for those after it.
+    for part in parts {
+        match rest.find(part) {
+            Some(position) => rest = &rest[position + part.len()..],
+            None => return false,
+        }
+    }
+    rest.ends_with(last)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::matches;
+
+    #[test]
+    fn a_star_stands_for_any_text() {
+        assert!(matches("r1(*)", "r1(d1)"));
+        assert!(matches("r1(*)", "r1()"));
+        assert!(!matches("r1(*)", "r12(d1)"));
+        assert!(matches("*", ""));
+        assert!(matches("a*b*a", "abba"));
+        assert!(!matches("aba*aba", "abaaba_"));
+        assert!(!matches("ab*ba", "aba"));
+        assert!(matches("exact", "exact"));
+        assert!(!matches("exact", "exactly"));
+    }
+}
