@@ -1,5 +1,25 @@
-//! Shrinking failing traces.
+//! Shrinking failing traces: from hundreds of steps to the few that matter.
+//!
+//! A shrinker gets the model, a failing execution and a [`Runner`]; it proposes lists of stimuli,
+//! looks at what their runs show, and returns the shortest failing execution that it has seen.
+//! [`shrink`] is the way in: it takes a [`Pipeline`] by name (`auto`, `cycle+delta`, ...), does all
+//! the counting, and keeps to the budget. Nothing here knows a clock, a file or a socket.
 
+mod error;
+mod koopman;
+mod length_search;
+mod options;
+mod random;
+mod registry;
 mod run;
+mod session;
+mod shrunk;
+mod trace_centric;
+mod walk;
 
-pub use run::Runner;
+pub use error::ShrinkError;
+pub use options::{Options, Pruning};
+pub use registry::{Pipeline, SHRINKERS, ShrinkerInfo, shrink};
+pub use run::{Repeating, Runner};
+pub use session::{Progress, Watch};
+pub use shrunk::{BugKind, Confidence, Ended, Milestone, Proof, Shrunk};

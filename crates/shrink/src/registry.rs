@@ -1,0 +1,162 @@
+//! The shrinkers by name, pipelines of them, and the way in.
+
+use std::fmt;
+use std::str::FromStr;
+
+use ioco_sts::{Execution, Semantics};
+
+use crate::error::ShrinkError;
+use crate::koopman;
+use crate::length_search::length_search;
+use crate::options::Options;
+use crate::run::Runner;
+use crate::session::{Halt, Session, Watch, stimuli_of};
+use crate::shrunk::{Confidence, Ended, Shrunk};
+use crate::trace_centric::{Compare, binary, cycle, delta, elem};
+use crate::walk::Walk;
+
+type Stage = fn(&mut Session<'_>, &Execution) -> Result<Execution, Halt>;
+
+/// A shrinker that can be asked for by name.
+pub struct ShrinkerInfo {
+    pub name: &'static str,
+    /// One line for a person who chooses.
+    pub about: &'static str,
+    stage: Stage,
+}
+
+/// All shrinkers, in the order in which they are shown.
+pub const SHRINKERS: &[ShrinkerInfo] = &[
+    ShrinkerInfo {
+        name: "elem",
+        about: "leaves out one stimulus at a time, front to back",
+        stage: elem,
+    },
+    ShrinkerInfo {
+        name: "binary",
+        about: "leaves out blocks of stimuli, halving them",
+        stage: binary,
+    },
+    ShrinkerInfo {
+        name: "delta",
+        about: "delta debugging (ddmin) over the stimuli",
+        stage: delta,
+    },
+    ShrinkerInfo {
+        name: "cycle",
+        about: "leaves out what lies between two visits of one state, longest first",
+        stage: |session, start| cycle(session, start, Compare::States),
+    },
+    ShrinkerInfo {
+        name: "rough-cycle",
+        about: "as cycle, but looks at locations only, not at values",
+        stage: |session, start| cycle(session, start, Compare::Locations),
+    },
+    ShrinkerInfo {
+        name: "koopman-elem",
+        about: "element elimination of Koopman, Achten and Plasmeijer",
+        stage: koopman::elements,
+    },
+    ShrinkerInfo {
+        name: "koopman-cycle",
+        about: "their cycle elimination, followed by element elimination",
+        stage: |session, start| koopman::cycles(session, start, false),
+    },
+    ShrinkerInfo {
+        name: "koopman-cycle-alone",
+        about: "their cycle elimination alone",
+        stage: |session, start| koopman::cycles(session, start, true),
+    },
+    ShrinkerInfo {
+        name: "length-search",
+        about: "binary search on the length with other random traces",
+        stage: length_search,
+    },
+];
+
+/// One or more shrinkers, each fed with the result of the one before: `cycle+delta`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pipeline {
+    stages: Vec<usize>,
+}
+
+impl FromStr for Pipeline {
+    type Err = ShrinkError;
+
+    fn from_str(text: &str) -> Result<Pipeline, ShrinkError> {
+        let find = |name: &str| {
+            SHRINKERS
+                .iter()
+                .position(|shrinker| shrinker.name == name)
+                .ok_or_else(|| ShrinkError::UnknownShrinker {
+                    name: name.to_owned(),
+                    known: SHRINKERS.iter().map(|s| s.name.to_owned()).collect(),
+                })
+        };
+        let stages = text
+            .split('+')
+            .map(|name| find(name.trim()))
+            .collect::<Result<Vec<usize>, ShrinkError>>()?;
+        Ok(Pipeline { stages })
+    }
+}
+
+impl fmt::Display for Pipeline {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<&str> = self.stages.iter().map(|s| SHRINKERS[*s].name).collect();
+        f.write_str(&names.join("+"))
+    }
+}
+
+/// Shrinks a failing execution.
+pub fn shrink(
+    pipeline: &Pipeline,
+    semantics: &mut Semantics,
+    failure: &Execution,
+    runner: &mut dyn Runner,
+    options: &Options,
+    watch: &mut dyn Watch,
+) -> Result<Shrunk, ShrinkError> {
+    if failure.deviation().is_none() {
+        return Err(ShrinkError::NotAFailure);
+    }
+    Walk::of(semantics, failure)?;
+    let mut session = Session::new(semantics, failure, runner, options, watch);
+    let mut current = failure.clone();
+    let mut ended = Ended::Finished;
+    for stage in &pipeline.stages {
+        match (SHRINKERS[*stage].stage)(&mut session, &current) {
+            Ok(execution) => current = execution,
+            Err(Halt(why)) => {
+                ended = why;
+                current = session.best.clone();
+                break;
+            }
+        }
+    }
+    let (runs, stimuli_sent) = (session.runs(), session.stimuli_sent());
+    let confidence = confirm(&mut session, &current);
+    Ok(Shrunk {
+        execution: current,
+        original_length: failure.length(),
+        runs,
+        stimuli_sent,
+        kind: session.kind,
+        history: session.history,
+        explanation: session.explanation,
+        proved: None,
+        confidence,
+        ended,
+    })
+}
+
+fn confirm(session: &mut Session<'_>, execution: &Execution) -> Confidence {
+    let stimuli = stimuli_of(execution);
+    let mut confidence = Confidence { failed: 0, runs: 0 };
+    for _ in 0..session.options.confirm {
+        let again = session.confirm(&stimuli);
+        confidence.runs += 1;
+        confidence.failed += u32::from(session.accepts(&again));
+    }
+    confidence
+}
