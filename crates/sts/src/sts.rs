@@ -159,6 +159,16 @@ impl Sts {
         self.timeout
     }
 
+    /// The same model with another time of silence, everywhere.
+    pub fn with_timeout(&self, nanoseconds: u64) -> Sts {
+        let mut sts = self.clone();
+        sts.timeout = nanoseconds;
+        for location in &mut sts.locations {
+            location.timeout = None;
+        }
+        sts
+    }
+
     pub fn label(&self, id: LabelId) -> &Label {
         &self.labels[id.index()]
     }

@@ -1,0 +1,54 @@
+//! `ioco convert`: a model in another form.
+
+use std::fs;
+use std::path::Path;
+
+use ioco_sts::Sts;
+use ioco_sts::format;
+
+use crate::args;
+use crate::exit::{Answer, Exit, Stop};
+use crate::project::Project;
+use crate::{model, output};
+
+const FORMS: &str = "json, aut, dot, mmd or svg";
+
+pub fn run(arguments: &args::Convert) -> Answer {
+    let project = Project::find(arguments.model.model.as_deref(), None)?;
+    let model = model::load(&arguments.model, &project)?;
+    let ending = arguments.output.extension().map(|e| e.to_string_lossy().into_owned());
+    let form = arguments.to.clone().or(ending).unwrap_or_default();
+    let text = write(&model.sts, &form)?;
+    if arguments.output == Path::new("-") {
+        output::print(&text);
+    } else {
+        fs::write(&arguments.output, text).map_err(|error| {
+            Stop::usage(format!("cannot write {}: {error}", arguments.output.display()))
+        })?;
+        eprintln!(
+            "{}: {} locations, {} switches",
+            arguments.output.display(),
+            model.sts.locations().len(),
+            model.sts.switches().len()
+        );
+    }
+    Ok(Exit::Conforms)
+}
+
+fn write(sts: &Sts, form: &str) -> Result<String, Stop> {
+    match form {
+        "json" => Ok(format::json::write(sts)),
+        "dot" | "gv" => Ok(format::dot::write(sts)),
+        "mmd" | "mermaid" => Ok(format::mermaid::write(sts)),
+        "svg" => Ok(ioco_draw::svg(sts, &ioco_draw::Style::default())),
+        "aut" => format::aut::write(sts).map_err(|error| {
+            Stop::usage(format!("the model cannot be written as .aut: {error}"))
+                .hint("--flatten removes data first")
+        }),
+        "" => Err(Stop::usage("the output file's ending does not say the form")
+            .hint(format!("use --to with {FORMS}"))),
+        other => {
+            Err(Stop::usage(format!("'{other}' is not a form ioco writes")).hint(format!("use {FORMS}")))
+        }
+    }
+}

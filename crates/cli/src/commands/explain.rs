@@ -1,0 +1,50 @@
+//! `ioco explain`: what a code means and what to do about it.
+
+use serde::Serialize;
+
+use crate::args::{self, Format};
+use crate::exit::{Answer, Exit, Stop};
+use crate::output;
+
+#[derive(Serialize)]
+struct Explained<'a> {
+    code: &'a str,
+    text: &'a str,
+}
+
+pub fn run(arguments: &args::Explain, format: Format) -> Answer {
+    let Some(typed) = &arguments.code else {
+        for (code, text) in all() {
+            show(code, first_sentence(text), format)?;
+        }
+        return Ok(Exit::Conforms);
+    };
+    let code = typed.to_uppercase();
+    match all().find(|(known, _)| *known == code) {
+        Some((code, text)) => {
+            show(code, text, format)?;
+            Ok(Exit::Conforms)
+        }
+        None => Err(Stop::usage(format!("there is no code '{typed}'"))
+            .hint("`ioco explain` without a code lists them all")),
+    }
+}
+
+/// Deviations and their like first, then what can be wrong with a model.
+fn all() -> impl Iterator<Item = (&'static str, &'static str)> {
+    ioco_engine::codes().chain(ioco_aml::codes())
+}
+
+fn show(code: &str, text: &str, format: Format) -> Result<(), Stop> {
+    if format == Format::Json {
+        output::json(&Explained { code, text })
+    } else {
+        output::print(&format!("{code}  {text}\n"));
+        Ok(())
+    }
+}
+
+fn first_sentence(text: &str) -> &str {
+    let end = text.find(['\n', '.']).unwrap_or(text.len());
+    &text[..end]
+}

@@ -1,0 +1,61 @@
+//! `ioco fmt`: lays model text out; keeps comments, and changes nothing about the meaning.
+
+use std::fs;
+use std::io::Read;
+use std::path::Path;
+
+use serde::Serialize;
+
+use crate::args::{self, Format};
+use crate::exit::{Answer, Exit, Stop};
+use crate::{model, output};
+
+#[derive(Serialize)]
+struct Formatted {
+    file: String,
+    changed: bool,
+}
+
+pub fn run(arguments: &args::Fmt, format: Format) -> Answer {
+    let mut exit = Exit::Conforms;
+    for path in &arguments.files {
+        let piped = path == Path::new("-");
+        let name = if piped { "standard input".to_owned() } else { path.display().to_string() };
+        let failed = |error: std::io::Error| Stop::usage(format!("cannot read {name}: {error}"));
+        let text = if piped {
+            let mut text = String::new();
+            std::io::stdin().read_to_string(&mut text).map_err(failed)?;
+            text
+        } else {
+            fs::read_to_string(path).map_err(failed)?
+        };
+        let laid_out = match ioco_aml::format(&text) {
+            Ok(laid_out) => laid_out,
+            Err(diagnostics) => {
+                let file = ioco_aml::SourceFile { name, text };
+                model::show(&diagnostics, std::slice::from_ref(&file));
+                exit = Exit::Usage;
+                continue;
+            }
+        };
+        let changed = laid_out != text;
+        if piped && !arguments.check {
+            output::print(&laid_out);
+            continue;
+        }
+        if changed && arguments.check {
+            eprintln!("{name} is not laid out in the usual way");
+            if exit == Exit::Conforms {
+                exit = Exit::Deviation;
+            }
+        } else if changed {
+            fs::write(path, &laid_out)
+                .map_err(|error| Stop::usage(format!("cannot write {name}: {error}")))?;
+            eprintln!("{name}: laid out");
+        }
+        if format == Format::Json {
+            output::json(&Formatted { file: name, changed })?;
+        }
+    }
+    Ok(exit)
+}
