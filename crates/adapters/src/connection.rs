@@ -50,4 +50,14 @@ pub trait Connection {
 
     /// Waits for the next arrival, at most until `until` on this connection's clock.
     fn wait(&mut self, until: u64) -> Result<Arrived, Trouble>;
+
+    /// The last stimulus given, as bytes on the wire; empty where there are none.
+    fn sent(&self) -> &[u8] {
+        &[]
+    }
+
+    /// Whether waiting takes no real time, because the clock is virtual.
+    fn is_virtual(&self) -> bool {
+        false
+    }
 }

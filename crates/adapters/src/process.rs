@@ -1,0 +1,372 @@
+//! A system under test as a process: the line protocol on its standard input and output.
+//!
+//! Whatever the process does, a call here returns: it waits no longer than it was told to, and a
+//! process that ends, hangs at a reset or talks rubbish gives [`Trouble`], with its exit status and
+//! the last lines of its standard error. The next reset then starts a fresh one.
+
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
+use std::path::PathBuf;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use ioco_sts::{Action, Sts};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
+
+use crate::connection::{Arrived, Connection, Trouble};
+use crate::line::Codec;
+use crate::session::{Session, Stopped, nanoseconds};
+use crate::stream::{Broken, Stream};
+
+/// How the system gets into its initial state.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ResetBy {
+    /// By asking: `{"reset":true}`, answered by `{"ready":true}`.
+    #[default]
+    Asking,
+    /// By a fresh process, which says `{"ready":true}` once it has started.
+    Restarting,
+    /// By a fresh process that says nothing of the kind and is given this time to start.
+    RestartingAfter(Duration),
+}
+
+/// What to start, and how to treat it.
+#[derive(Clone, Debug)]
+pub struct ProcessOptions {
+    pub program: String,
+    pub arguments: Vec<String>,
+    pub directory: Option<PathBuf>,
+    pub environment: Vec<(String, String)>,
+    pub reset: ResetBy,
+    /// How long a reset may take, the start of the process included, and how long the system may
+    /// leave a stimulus unread when its input is full.
+    pub patience: Duration,
+}
+
+impl ProcessOptions {
+    pub fn new(program: &str, arguments: &[&str]) -> ProcessOptions {
+        ProcessOptions {
+            program: program.to_owned(),
+            arguments: arguments.iter().map(|&a| a.to_owned()).collect(),
+            directory: None,
+            environment: Vec::new(),
+            reset: ResetBy::Asking,
+            patience: Duration::from_secs(10),
+        }
+    }
+
+    /// A command line as one would type it: the shell takes it apart.
+    pub fn shell(command: &str) -> ProcessOptions {
+        ProcessOptions::new("sh", &["-c", command])
+    }
+
+    fn shown(&self) -> String {
+        match (self.program.as_str(), self.arguments.as_slice()) {
+            ("sh", [flag, command]) if flag == "-c" => command.clone(),
+            (program, arguments) => {
+                let words: Vec<&str> = std::iter::once(program)
+                    .chain(arguments.iter().map(String::as_str))
+                    .collect();
+                words.join(" ")
+            }
+        }
+    }
+}
+
+/// A connection to a process that it starts, and ends when it is dropped.
+pub struct Process {
+    options: ProcessOptions,
+    codec: Arc<Codec>,
+    epoch: Instant,
+    running: Option<Running>,
+    warnings: Vec<String>,
+}
+
+impl Process {
+    /// Nothing is started before the first reset.
+    pub fn new(sts: Arc<Sts>, options: ProcessOptions) -> Process {
+        Process {
+            options,
+            codec: Arc::new(Codec::new(sts)),
+            epoch: Instant::now(),
+            running: None,
+            warnings: Vec::new(),
+        }
+    }
+
+    /// What a person should know about the system's side, since the last call.
+    pub fn take_warnings(&mut self) -> Vec<String> {
+        if let Some(running) = &mut self.running {
+            self.warnings.append(&mut running.session.warnings);
+        }
+        // Every fresh process announces the same labels.
+        let mut seen = std::collections::BTreeSet::new();
+        self.warnings.retain(|w| seen.insert(w.clone()));
+        std::mem::take(&mut self.warnings)
+    }
+
+    fn start(&self) -> Result<Running, Trouble> {
+        let options = &self.options;
+        let mut command = Command::new(&options.program);
+        command
+            .args(&options.arguments)
+            .envs(options.environment.iter().map(|(k, v)| (k, v)))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            // A group of its own: Ctrl-C is for the tester, and what the process starts ends
+            // with it.
+            .process_group(0);
+        if let Some(directory) = &options.directory {
+            command.current_dir(directory);
+        }
+        let not_started = |error: io::Error| Trouble {
+            message: format!("the system could not be started: {error}"),
+            hint: Some(format!("the command was: {}", options.shown())),
+        };
+        let mut child = command.spawn().map_err(not_started)?;
+        let input = child.stdout.take().map(OwnedFd::from);
+        let output = child.stdin.take().map(OwnedFd::from);
+        let aside = child.stderr.take().map(OwnedFd::from);
+        let group = Group { child };
+        let (Some(input), Some(output)) = (input, output) else {
+            unreachable!("both were asked for as pipes");
+        };
+        let stream = Stream::new(input, output, aside).map_err(not_started)?;
+        let session = Session::new(Arc::clone(&self.codec), stream, self.epoch);
+        Ok(Running { session, group })
+    }
+
+    fn reset_running(&mut self) -> Result<(), Trouble> {
+        let deadline = Instant::now() + self.options.patience;
+        let fresh = self.running.is_none() || self.options.reset != ResetBy::Asking;
+        if fresh {
+            self.end(Manner::Kindly);
+            let running = self.start()?;
+            self.running = Some(running);
+        }
+        let Some(running) = &mut self.running else {
+            unreachable!("just started");
+        };
+        let session = &mut running.session;
+        let result = match self.options.reset {
+            ResetBy::Asking => session.reset(self.options.patience),
+            ResetBy::Restarting => session.await_ready(deadline),
+            ResetBy::RestartingAfter(time) => {
+                std::thread::sleep(time);
+                session.assume_ready();
+                Ok(())
+            }
+        };
+        result.map_err(|stopped| {
+            let phase = if fresh { Phase::Start } else { Phase::Reset };
+            self.explain(stopped, phase)
+        })
+    }
+
+    /// Says why the conversation stopped, and ends the process: it is of no use any more.
+    fn explain(&mut self, stopped: Stopped, phase: Phase) -> Trouble {
+        let Some(mut running) = self.running.take() else {
+            return not_running();
+        };
+        self.warnings.append(&mut running.session.warnings);
+        let patience = self.options.patience;
+        let command = Some(format!("the command was: {}", self.options.shown()));
+        let (message, hint) = match stopped {
+            Stopped::Trouble(Trouble { message, hint }) => (message, hint),
+            Stopped::Broken(Broken::Ended) => match running.group.await_exit(EXIT_GRACE) {
+                Some(status) => (
+                    format!("the system ended {}: {status}", phase.when()),
+                    command,
+                ),
+                None => (
+                    format!(
+                        "the system closed its standard output or input {} but goes on running",
+                        phase.when()
+                    ),
+                    command,
+                ),
+            },
+            Stopped::Broken(Broken::TimedOut) => match (phase, self.options.reset) {
+                (Phase::Test, _) => (
+                    format!("the system did not read its input for {patience:?}"),
+                    None,
+                ),
+                (_, ResetBy::Asking) => (
+                    format!("the system did not answer the reset within {patience:?}"),
+                    Some(
+                        "it answers {\"reset\":true} with {\"ready\":true}, and flushes its \
+                         output; a system that knows no reset can be started anew for every test"
+                            .to_owned(),
+                    ),
+                ),
+                (..) => (
+                    format!("the system was not ready within {patience:?}"),
+                    Some("it says {\"ready\":true} once it has started".to_owned()),
+                ),
+            },
+            Stopped::Broken(Broken::TooLong) => (
+                "the system sent a line of more than 16 MiB".to_owned(),
+                Some("every message ends with a newline".to_owned()),
+            ),
+            Stopped::Broken(Broken::Io(error)) => {
+                (format!("talking to the system failed: {error}"), command)
+            }
+        };
+        let words = running.session.last_words();
+        let message = if words.is_empty() {
+            message
+        } else {
+            let words = words.join("\n  ");
+            format!("{message}; its last lines on standard error:\n  {words}")
+        };
+        running.end(Manner::AtOnce);
+        Trouble { message, hint }
+    }
+
+    fn end(&mut self, manner: Manner) {
+        if let Some(mut running) = self.running.take() {
+            self.warnings.append(&mut running.session.warnings);
+            running.end(manner);
+        }
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.end(Manner::Kindly);
+    }
+}
+
+impl Connection for Process {
+    fn now(&self) -> u64 {
+        nanoseconds(self.epoch.elapsed())
+    }
+
+    fn reset(&mut self) -> Result<(), Trouble> {
+        self.reset_running()
+    }
+
+    fn give(&mut self, stimulus: &Action) -> Result<bool, Trouble> {
+        let running = self.running.as_mut().ok_or_else(not_running)?;
+        match running.session.give(stimulus, self.options.patience) {
+            // Nobody knows when the system reads its input.
+            Ok(()) => Ok(true),
+            Err(stopped) => Err(self.explain(stopped, Phase::Test)),
+        }
+    }
+
+    fn poll(&mut self) -> Result<Option<Arrived>, Trouble> {
+        let running = self.running.as_mut().ok_or_else(not_running)?;
+        match running.session.poll() {
+            Ok(arrived) => Ok(arrived),
+            Err(stopped) => Err(self.explain(stopped, Phase::Test)),
+        }
+    }
+
+    fn wait(&mut self, until: u64) -> Result<Arrived, Trouble> {
+        let running = self.running.as_mut().ok_or_else(not_running)?;
+        match running.session.wait(until) {
+            Ok(arrived) => Ok(arrived),
+            Err(stopped) => Err(self.explain(stopped, Phase::Test)),
+        }
+    }
+
+    fn sent(&self) -> &[u8] {
+        self.running.as_ref().map_or(&[], |r| r.session.sent())
+    }
+}
+
+fn not_running() -> Trouble {
+    Trouble {
+        message: "the system is not running".to_owned(),
+        hint: None,
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Phase {
+    Start,
+    Reset,
+    Test,
+}
+
+impl Phase {
+    fn when(self) -> &'static str {
+        match self {
+            Phase::Start => "while it was starting",
+            Phase::Reset => "before or during a reset",
+            Phase::Test => "during a test",
+        }
+    }
+}
+
+/// How to end a process.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Manner {
+    /// Close its input and give it a moment to write down what it has to.
+    Kindly,
+    AtOnce,
+}
+
+/// How long a process may take to end once its input is closed.
+const KIND_GRACE: Duration = Duration::from_millis(100);
+
+/// How long the exit status may come after the end of the output.
+const EXIT_GRACE: Duration = Duration::from_millis(500);
+
+struct Running {
+    session: Session,
+    group: Group,
+}
+
+impl Running {
+    fn end(self, manner: Manner) {
+        let Running { session, mut group } = self;
+        drop(session);
+        if manner == Manner::Kindly {
+            group.await_exit(KIND_GRACE);
+        }
+    }
+}
+
+/// The process and what it started. Dropping kills them all.
+struct Group {
+    child: Child,
+}
+
+impl Group {
+    /// The exit status, if it comes within `time`. The process stays a zombie, so that its id, and
+    /// with it the group's, cannot become somebody else's before the group is killed.
+    fn await_exit(&mut self, time: Duration) -> Option<ExitStatus> {
+        let deadline = Instant::now() + time;
+        let mut pause = Duration::from_micros(50);
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        loop {
+            let status = waitid(WaitId::Pid(Pid::from_child(&self.child)), options);
+            if let Ok(Some(status)) = status {
+                let raw = match (status.exit_status(), status.terminating_signal()) {
+                    (Some(code), _) => code << 8,
+                    (None, Some(signal)) => signal,
+                    (None, None) => 0,
+                };
+                return Some(ExitStatus::from_raw(raw));
+            }
+            if Instant::now() >= deadline {
+                return None;
+            }
+            std::thread::sleep(pause);
+            pause = (pause * 2).min(Duration::from_millis(5));
+        }
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        // Nothing can be done about either failing, and both mean that nobody is left.
+        let _ = kill_process_group(Pid::from_child(&self.child), Signal::KILL);
+        let _ = self.child.wait();
+    }
+}

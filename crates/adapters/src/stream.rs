@@ -1,0 +1,280 @@
+//! Lines over file descriptors: reading and writing without threads and without ever blocking in
+//! a read or a write.
+//!
+//! The calling thread reads the pipe or socket itself, so that a response costs no hand-over
+//! between threads. Whenever it has to wait, for a line or for room to write, it waits in `poll(2)`
+//! on everything at once: the system can always get rid of its output and never waits for us while
+//! we wait for it. What the system sends and nobody has asked for stays in the operating system's
+//! own buffer, which is bounded: a system that floods is slowed down, not stored.
+
+use std::collections::VecDeque;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::time::Instant;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::{Errno, ioctl_fionbio};
+
+/// A line longer than this is taken for rubbish.
+const MAX_LINE: usize = 16 << 20;
+
+/// Bytes read at once; the size of a pipe's buffer on Linux.
+const CHUNK: usize = 64 << 10;
+
+/// Lines of standard error that are kept for messages.
+const KEPT_LINES: usize = 12;
+
+/// Bytes of one line of standard error that are kept.
+const KEPT_LINE: usize = 400;
+
+/// Why no more lines come or go.
+#[derive(Debug)]
+pub(crate) enum Broken {
+    /// The other side closed the stream.
+    Ended,
+    /// The time was up.
+    TimedOut,
+    /// A line without an end.
+    TooLong,
+    /// The operating system said no.
+    Io(io::Error),
+}
+
+impl From<Errno> for Broken {
+    fn from(error: Errno) -> Broken {
+        match error {
+            Errno::PIPE | Errno::CONNRESET | Errno::CONNABORTED => Broken::Ended,
+            other => Broken::Io(other.into()),
+        }
+    }
+}
+
+/// Lines in, bytes out, and the last words on a third stream.
+pub(crate) struct Stream {
+    input: OwnedFd,
+    output: OwnedFd,
+    aside: Option<OwnedFd>,
+    last_words: LastWords,
+    buffer: Vec<u8>,
+    /// The bytes of `buffer` that were read and not yet given out.
+    start: usize,
+    end: usize,
+    /// Up to here there is no newline.
+    scanned: usize,
+    ended: bool,
+}
+
+impl Stream {
+    /// `input` is what the system sends, `output` what it receives, `aside` its standard error.
+    pub(crate) fn new(
+        input: OwnedFd,
+        output: OwnedFd,
+        aside: Option<OwnedFd>,
+    ) -> io::Result<Stream> {
+        for fd in [&input, &output].into_iter().chain(&aside) {
+            ioctl_fionbio(fd, true)?;
+        }
+        Ok(Stream {
+            input,
+            output,
+            aside,
+            last_words: LastWords::default(),
+            buffer: vec![0; CHUNK],
+            start: 0,
+            end: 0,
+            scanned: 0,
+            ended: false,
+        })
+    }
+
+    /// The next line that is here already, without its newline. `Ok(None)`: nothing yet.
+    pub(crate) fn line(&mut self) -> Result<Option<&[u8]>, Broken> {
+        let range = loop {
+            let fresh = &self.buffer[self.scanned..self.end];
+            if let Some(offset) = fresh.iter().position(|byte| *byte == b'\n') {
+                let end = self.scanned + offset;
+                break self.start..end;
+            }
+            self.scanned = self.end;
+            if self.ended {
+                if self.start == self.end {
+                    return Err(Broken::Ended);
+                }
+                // The last line came without a newline.
+                break self.start..self.end;
+            }
+            if self.end - self.start > MAX_LINE {
+                return Err(Broken::TooLong);
+            }
+            if !self.fill()? {
+                return Ok(None);
+            }
+        };
+        self.start = (range.end + 1).min(self.end);
+        self.scanned = self.start;
+        Ok(Some(&self.buffer[range]))
+    }
+
+    /// One read. Returns whether something changed.
+    fn fill(&mut self) -> Result<bool, Broken> {
+        if self.start == self.end {
+            (self.start, self.end, self.scanned) = (0, 0, 0);
+        } else if self.buffer.len() - self.end < CHUNK / 4 {
+            self.buffer.copy_within(self.start..self.end, 0);
+            self.end -= self.start;
+            self.scanned -= self.start;
+            self.start = 0;
+            if self.buffer.len() - self.end < CHUNK {
+                self.buffer.resize(self.end * 2 + CHUNK, 0);
+            }
+        }
+        match rustix::io::read(&self.input, &mut self.buffer[self.end..]) {
+            Ok(0) => {
+                self.ended = true;
+                Ok(true)
+            }
+            Ok(count) => {
+                self.end += count;
+                Ok(true)
+            }
+            Err(Errno::AGAIN | Errno::INTR) => Ok(false),
+            Err(Errno::CONNRESET) => {
+                self.ended = true;
+                Ok(true)
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Waits until there is something to read, at most until `deadline`. Returns whether there is.
+    pub(crate) fn wait(&mut self, deadline: Instant) -> Result<bool, Broken> {
+        loop {
+            let time_is_up = Instant::now() >= deadline;
+            let aside = self.aside.as_ref().unwrap_or(&self.input);
+            let mut fds = [
+                PollFd::new(&self.input, PollFlags::IN),
+                PollFd::new(aside, PollFlags::IN),
+            ];
+            let count = 1 + usize::from(self.aside.is_some());
+            poll_until(&mut fds[..count], deadline)?;
+            let [readable, aside] = fds.map(|fd| !fd.revents().is_empty());
+            if aside {
+                self.drain_aside();
+            }
+            if readable {
+                return Ok(true);
+            }
+            if time_is_up {
+                return Ok(false);
+            }
+        }
+    }
+
+    /// Writes all of `bytes`, in one call where there is room.
+    pub(crate) fn write(&mut self, bytes: &[u8], deadline: Instant) -> Result<(), Broken> {
+        let mut rest = bytes;
+        loop {
+            match rustix::io::write(&self.output, rest) {
+                Ok(count) => rest = &rest[count..],
+                Err(Errno::AGAIN | Errno::INTR) => self.wait_for_room(deadline)?,
+                Err(error) => return Err(error.into()),
+            }
+            if rest.is_empty() {
+                return Ok(());
+            }
+        }
+    }
+
+    /// The system does not read. Perhaps it cannot, because it waits until we take its output: so
+    /// take that, as far as there is room for it.
+    fn wait_for_room(&mut self, deadline: Instant) -> Result<(), Broken> {
+        if Instant::now() >= deadline {
+            return Err(Broken::TimedOut);
+        }
+        let takes = !self.ended && self.end - self.start < MAX_LINE;
+        let mut fds = vec![PollFd::new(&self.output, PollFlags::OUT)];
+        if takes {
+            fds.push(PollFd::new(&self.input, PollFlags::IN));
+        }
+        if let Some(aside) = &self.aside {
+            fds.push(PollFd::new(aside, PollFlags::IN));
+        }
+        poll_until(&mut fds, deadline)?;
+        let ready = |index: usize| fds.get(index).is_some_and(|fd| !fd.revents().is_empty());
+        let (readable, aside) = (takes && ready(1), ready(1 + usize::from(takes)));
+        if aside {
+            self.drain_aside();
+        }
+        if readable {
+            self.fill()?;
+        }
+        Ok(())
+    }
+
+    /// The last lines of standard error, after taking in what is there.
+    pub(crate) fn last_words(&mut self) -> Vec<String> {
+        self.drain_aside();
+        self.last_words.lines()
+    }
+
+    /// Reads standard error until there is nothing more for now.
+    fn drain_aside(&mut self) {
+        let mut bytes = [0; 4096];
+        // A system that writes without end must not keep us here.
+        for _ in 0..64 {
+            let Some(fd) = &self.aside else { return };
+            match rustix::io::read(fd, &mut bytes) {
+                Ok(0) => self.aside = None,
+                Ok(count) => self.last_words.take_in(&bytes[..count]),
+                Err(Errno::INTR) => {}
+                Err(Errno::AGAIN) => return,
+                Err(_) => self.aside = None,
+            }
+        }
+    }
+}
+
+fn poll_until(fds: &mut [PollFd<'_>], deadline: Instant) -> Result<(), Broken> {
+    let left = deadline.saturating_duration_since(Instant::now());
+    let time = Timespec {
+        tv_sec: left.as_secs().try_into().unwrap_or(i64::MAX),
+        tv_nsec: left.subsec_nanos().into(),
+    };
+    match poll(fds, Some(&time)) {
+        Ok(_) | Err(Errno::INTR) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// The last lines of a text that may be endless.
+#[derive(Default)]
+struct LastWords {
+    complete: VecDeque<String>,
+    partial: Vec<u8>,
+}
+
+impl LastWords {
+    fn take_in(&mut self, bytes: &[u8]) {
+        for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
+            let text = piece.strip_suffix(b"\n").unwrap_or(piece);
+            let room = KEPT_LINE.saturating_sub(self.partial.len());
+            self.partial.extend(&text[..text.len().min(room)]);
+            if text.len() < piece.len() {
+                let line = String::from_utf8_lossy(&self.partial).trim_end().to_owned();
+                self.partial.clear();
+                self.complete.push_back(line);
+                if self.complete.len() > KEPT_LINES {
+                    self.complete.pop_front();
+                }
+            }
+        }
+    }
+
+    fn lines(&self) -> Vec<String> {
+        let mut lines: Vec<String> = self.complete.iter().cloned().collect();
+        if !self.partial.is_empty() {
+            lines.push(String::from_utf8_lossy(&self.partial).into_owned());
+        }
+        lines
+    }
+}
