@@ -1,1 +1,51 @@
-//! (see ARCHITECTURE.md)
+//! NuSMV models: reading, coverage goals, model checking, decomposition, and tests.
+//!
+//! The way through the crate: [`load`] reads a text into a flat [`Model`]; goals are derived from it and given to
+//! the generator, which answers each with a test, a proof or an honest "unknown".
+
+mod check;
+mod circuit;
+pub mod diagnostic;
+mod engine;
+pub mod eval;
+pub mod expr;
+mod flatten;
+pub mod model;
+mod stack;
+mod syntax;
+mod system;
+mod types;
+pub mod value;
+
+pub use diagnostic::{Diagnostic, Place, Severity};
+pub use model::{Model, Summary};
+pub use syntax::tree::Operator;
+
+use diagnostic::LineIndex;
+
+/// Reads a model. There is a model exactly when none of the diagnostics is an error.
+pub fn load(text: &str, file_name: &str) -> (Option<Model>, Vec<Diagnostic>) {
+    let lines = LineIndex::new(file_name, text);
+    if file_name.ends_with(".m4.smv") || file_name.ends_with(".m4") {
+        let problem = diagnostic::Problem::error(diagnostic::Span::default(), "this is a macro template, not a model")
+            .hint("expand it first: m4 FILE.m4.smv > FILE.smv");
+        return (None, vec![lines.diagnostic(problem)]);
+    }
+    let (model, mut problems) = stack::with_room(|| {
+        let (modules, problems) = syntax::parser::parse(text);
+        if !problems.is_empty() {
+            return (None, problems);
+        }
+        let mut flat = flatten::flatten(&modules, text, file_name);
+        let mut problems = std::mem::take(&mut flat.problems);
+        if !problems.iter().any(|problem| problem.severity == Severity::Error) {
+            problems.extend(check::check(&flat));
+        }
+        flat.model.relate();
+        (Some(flat.model), problems)
+    });
+    problems.sort_by_key(|problem| problem.span);
+    let diagnostics: Vec<Diagnostic> = problems.into_iter().map(|problem| lines.diagnostic(problem)).collect();
+    let failed = diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error);
+    (if failed { None } else { model }, diagnostics)
+}

@@ -2,4 +2,4 @@
 
 pub(crate) mod lexer;
 pub(crate) mod parser;
-pub(crate) mod tree;
+pub mod tree;

@@ -1,0 +1,872 @@
+//! From expressions to gates. A variable becomes a few input bits; an expression with one value becomes a gate, a word
+//! or a row of conditions, one for each symbol; an expression that leaves a choice becomes the relation "is one of".
+
+use std::rc::Rc;
+
+use rustc_hash::FxHashMap;
+
+use super::word::{self, Word};
+use super::{Aig, Lit};
+use crate::expr::{ExprId, Exprs, Node, VarId};
+use crate::model::Var;
+use crate::syntax::tree::Operator;
+use crate::types::{Type, Types};
+use crate::value::{Domain, SymbolId, Value};
+
+/// A choice with more combinations than this is refused.
+const ALTERNATIVE_LIMIT: usize = 1 << 14;
+
+/// The model is beyond what can be turned into gates.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TooLarge(pub String);
+
+/// An expression that has one value.
+#[derive(Clone, Debug)]
+pub(crate) enum Single {
+    Bool(Lit),
+    Scalar(Scalar),
+}
+
+/// An integer, a symbol, or either.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Scalar {
+    /// When it is an integer, and which.
+    integer: Option<(Lit, Word)>,
+    /// When it is which symbol.
+    symbols: Vec<(SymbolId, Lit)>,
+}
+
+/// How the bits of a variable stand for its values.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Code {
+    Bool,
+    /// The bits are the number itself; signed when the range has negative numbers.
+    Direct {
+        signed: bool,
+    },
+    /// The bits are the position in the domain.
+    Position,
+}
+
+fn code(domain: &Domain) -> (Code, usize) {
+    match domain {
+        Domain::Bool => (Code::Bool, 1),
+        Domain::Range(low, high) => {
+            let signed = *low < 0;
+            let magnitude = (*high).max(if signed { !*low } else { *high });
+            let wide = (64 - magnitude.leading_zeros()) as usize + usize::from(signed);
+            if wide <= domain.bits() as usize + 1 {
+                (Code::Direct { signed }, wide)
+            } else {
+                (Code::Position, domain.bits() as usize)
+            }
+        }
+        Domain::Enum(_) => (Code::Position, domain.bits() as usize),
+    }
+}
+
+/// How many bits a variable takes in the circuit.
+pub(crate) fn width(domain: &Domain) -> usize {
+    code(domain).1
+}
+
+/// The value that a row of bits stands for. Bits outside of the domain give its last value.
+pub(crate) fn decode(domain: &Domain, bits: &[bool]) -> Value {
+    let (code, wide) = code(domain);
+    let mut number = 0_i64;
+    for (index, bit) in bits.iter().enumerate().take(wide) {
+        if *bit {
+            let negative = index + 1 == wide && code == Code::Direct { signed: true };
+            number += if negative { -(1 << index) } else { 1 << index };
+        }
+    }
+    match code {
+        Code::Bool => Value::Bool(number == 1),
+        Code::Direct { .. } => Value::Int(number),
+        Code::Position => domain.value(number.unsigned_abs().min(domain.len() - 1)),
+    }
+}
+
+/// The bits that stand for a value of the domain.
+pub(crate) fn encode_value(domain: &Domain, value: Value) -> Vec<bool> {
+    let (code, wide) = code(domain);
+    let number = match (code, value) {
+        (Code::Bool, Value::Bool(truth)) => i64::from(truth),
+        (Code::Direct { .. }, Value::Int(number)) => number,
+        (Code::Position, Value::Int(number)) if matches!(domain, Domain::Range(..)) => match domain {
+            Domain::Range(low, _) => number - low,
+            _ => 0,
+        },
+        (_, value) => domain.values().position(|candidate| candidate == value).unwrap_or(0) as i64,
+    };
+    (0..wide).map(|index| number >> index & 1 == 1).collect()
+}
+
+pub(crate) struct Encoder<'m> {
+    exprs: &'m Exprs,
+    vars: &'m [Var],
+    pub aig: Aig,
+    types: Types,
+    pub current: Vec<Vec<Lit>>,
+    pub next: Vec<Vec<Lit>>,
+    scalars: FxHashMap<(VarId, bool), Rc<Single>>,
+    singles: FxHashMap<ExprId, Rc<Single>>,
+    possible: FxHashMap<ExprId, (Lit, Lit)>,
+}
+
+type Encoded<T> = Result<T, TooLarge>;
+
+impl<'m> Encoder<'m> {
+    /// Creates the input bits of the variables: current and next of a variable side by side.
+    pub fn new(exprs: &'m Exprs, vars: &'m [Var], used: &[VarId]) -> Self {
+        let mut aig = Aig::default();
+        let mut current = vec![Vec::new(); vars.len()];
+        let mut next = vec![Vec::new(); vars.len()];
+        for var in used {
+            for _ in 0..width(&vars[var.index()].domain) {
+                current[var.index()].push(aig.input());
+                next[var.index()].push(aig.input());
+            }
+        }
+        Self {
+            exprs,
+            vars,
+            aig,
+            types: Types::default(),
+            current,
+            next,
+            scalars: FxHashMap::default(),
+            singles: FxHashMap::default(),
+            possible: FxHashMap::default(),
+        }
+    }
+
+    fn type_of(&mut self, id: ExprId) -> Type {
+        self.types.of(self.exprs, self.vars, id)
+    }
+
+    /// The condition that the bits of a variable stand for one of its values.
+    pub fn in_domain(&mut self, var: VarId, next: bool) -> Lit {
+        let domain = &self.vars[var.index()].domain;
+        let bits = if next { self.next[var.index()].clone() } else { self.current[var.index()].clone() };
+        let size = domain.len();
+        match (code(domain).0, domain) {
+            (Code::Bool, _) => Lit::TRUE,
+            (Code::Direct { signed }, Domain::Range(low, high)) => {
+                let mut word = bits;
+                if !signed {
+                    word.push(Lit::FALSE);
+                }
+                let below = self.aig.word_less(&word, &word::constant(*low));
+                let above = self.aig.word_less(&word::constant(*high), &word);
+                self.aig.and(!below, !above)
+            }
+            _ if size.is_power_of_two() => Lit::TRUE,
+            _ => {
+                let mut word = bits;
+                word.push(Lit::FALSE);
+                let limit = i64::try_from(size).unwrap_or(i64::MAX);
+                self.aig.word_less(&word, &word::constant(limit))
+            }
+        }
+    }
+
+    fn variable(&mut self, var: VarId, next: bool) -> Rc<Single> {
+        if let Some(known) = self.scalars.get(&(var, next)) {
+            return known.clone();
+        }
+        let domain = &self.vars[var.index()].domain;
+        let bits = if next { self.next[var.index()].clone() } else { self.current[var.index()].clone() };
+        debug_assert_eq!(bits.len(), width(domain), "a variable outside of the encoded part");
+        let single = match (code(domain).0, domain) {
+            (Code::Bool, _) => Single::Bool(bits[0]),
+            (Code::Direct { signed }, _) => {
+                let mut word = bits;
+                if !signed {
+                    word.push(Lit::FALSE);
+                }
+                Single::Scalar(Scalar {
+                    integer: Some((Lit::TRUE, word)),
+                    symbols: Vec::new(),
+                })
+            }
+            (Code::Position, Domain::Range(low, _)) => {
+                let mut word = bits;
+                word.push(Lit::FALSE);
+                Single::Scalar(Scalar {
+                    integer: Some((Lit::TRUE, self.aig.word_add(&word, &word::constant(*low)))),
+                    symbols: Vec::new(),
+                })
+            }
+            (Code::Position, _) => {
+                let mut scalar = Scalar::default();
+                let count = domain.len();
+                let mut integers = Vec::new();
+                for position in 0..count {
+                    let row: Vec<Lit> = bits
+                        .iter()
+                        .enumerate()
+                        .map(|(index, bit)| bit.flip_if(position >> index & 1 == 0))
+                        .collect();
+                    let here = self.aig.and_all(&row);
+                    match domain.value(position) {
+                        Value::Symbol(symbol) => scalar.symbols.push((symbol, here)),
+                        Value::Int(number) => integers.push((number, here)),
+                        Value::Bool(_) => {}
+                    }
+                }
+                if !integers.is_empty() {
+                    let guards: Vec<Lit> = integers.iter().map(|(_, here)| *here).collect();
+                    let guard = if scalar.symbols.is_empty() { Lit::TRUE } else { self.aig.or_all(&guards) };
+                    let wide = integers.iter().map(|(number, _)| word::constant(*number).len()).max().unwrap_or(1);
+                    let word = (0..wide)
+                        .map(|bit| {
+                            let set: Vec<Lit> =
+                                integers.iter().filter(|(number, _)| number >> bit & 1 == 1).map(|(_, here)| *here).collect();
+                            if set.len() == integers.len() && scalar.symbols.is_empty() { Lit::TRUE } else { self.aig.or_all(&set) }
+                        })
+                        .collect();
+                    scalar.integer = Some((guard, word));
+                }
+                Single::Scalar(scalar)
+            }
+        };
+        let single = Rc::new(single);
+        self.scalars.insert((var, next), single.clone());
+        single
+    }
+
+    /// The gate of a condition: that TRUE is one of its values.
+    pub fn condition(&mut self, id: ExprId) -> Encoded<Lit> {
+        if self.type_of(id).choice { Ok(self.possible(id)?.0) } else { self.truth(id) }
+    }
+
+    fn truth(&mut self, id: ExprId) -> Encoded<Lit> {
+        match &*self.single(id)? {
+            Single::Bool(lit) => Ok(*lit),
+            Single::Scalar(_) => Err(TooLarge("a boolean was expected".to_owned())),
+        }
+    }
+
+    fn scalar(&mut self, id: ExprId) -> Encoded<Scalar> {
+        match &*self.single(id)? {
+            Single::Scalar(scalar) => Ok(scalar.clone()),
+            Single::Bool(_) => Err(TooLarge("a number or a symbol was expected".to_owned())),
+        }
+    }
+
+    fn word(&mut self, id: ExprId) -> Encoded<Word> {
+        Ok(self.scalar(id)?.integer.map_or_else(|| vec![Lit::FALSE], |(_, word)| word))
+    }
+
+    /// An expression without choice.
+    fn single(&mut self, id: ExprId) -> Encoded<Rc<Single>> {
+        if let Some(known) = self.singles.get(&id) {
+            return Ok(known.clone());
+        }
+        let single = Rc::new(match self.exprs.node(id) {
+            Node::Var(var) => return Ok(self.variable(*var, false)),
+            Node::Next(var) => return Ok(self.variable(*var, true)),
+            Node::Const(value) => constant_single(*value),
+            Node::Not(inner) => Single::Bool(!self.truth(*inner)?),
+            Node::And(parts) => {
+                let lits = parts.iter().map(|part| self.truth(*part)).collect::<Encoded<Vec<_>>>()?;
+                Single::Bool(self.aig.and_all(&lits))
+            }
+            Node::Or(parts) => {
+                let lits = parts.iter().map(|part| self.truth(*part)).collect::<Encoded<Vec<_>>>()?;
+                Single::Bool(self.aig.or_all(&lits))
+            }
+            Node::Negate(inner) => {
+                let word = self.word(*inner)?;
+                integer_single(self.aig.word_negate(&word))
+            }
+            Node::Abs(inner) => {
+                let word = self.word(*inner)?;
+                integer_single(self.aig.word_abs(&word))
+            }
+            Node::ToInt(inner) => match (*self.single(*inner)?).clone() {
+                Single::Bool(lit) => integer_single(vec![lit, Lit::FALSE]),
+                scalar @ Single::Scalar(_) => scalar,
+            },
+            Node::ToBool(inner) => match (*self.single(*inner)?).clone() {
+                Single::Scalar(scalar) => {
+                    let word = scalar.integer.map_or_else(|| vec![Lit::FALSE], |(_, word)| word);
+                    Single::Bool(!self.aig.word_equal(&word, &[Lit::FALSE]))
+                }
+                truth @ Single::Bool(_) => truth,
+            },
+            Node::Count(parts) => {
+                let mut sum = vec![Lit::FALSE];
+                for part in parts {
+                    let lit = self.truth(*part)?;
+                    sum = self.aig.word_add(&sum, &[lit, Lit::FALSE]);
+                }
+                integer_single(sum)
+            }
+            Node::Min(left, right) | Node::Max(left, right) => {
+                let (a, b) = (self.word(*left)?, self.word(*right)?);
+                let less = self.aig.word_less(&a, &b);
+                let least = matches!(self.exprs.node(id), Node::Min(..));
+                integer_single(self.aig.word_ite(less.flip_if(!least), &a, &b))
+            }
+            Node::Set(parts) => (*self.single(parts[0])?).clone(),
+            Node::Range(low, _) => (*self.single(*low)?).clone(),
+            Node::Case(branches) => {
+                // A branch that is never reached because the case is exhaustive can be anything: the last value.
+                let mut result = (*self.single(branches[branches.len() - 1].1)?).clone();
+                for (condition, value) in branches[..branches.len() - 1].iter().rev() {
+                    let condition = self.truth(*condition)?;
+                    let value = self.single(*value)?;
+                    result = self.choose(condition, &value, &result);
+                }
+                result
+            }
+            Node::Binary(operator, left, right) => self.single_binary(*operator, *left, *right)?,
+        });
+        self.singles.insert(id, single.clone());
+        Ok(single)
+    }
+
+    fn single_binary(&mut self, operator: Operator, left: ExprId, right: ExprId) -> Encoded<Single> {
+        Ok(match operator {
+            Operator::Xor => {
+                let (a, b) = (self.truth(left)?, self.truth(right)?);
+                Single::Bool(self.aig.xor(a, b))
+            }
+            Operator::Xnor | Operator::Iff => {
+                let (a, b) = (self.truth(left)?, self.truth(right)?);
+                Single::Bool(self.aig.iff(a, b))
+            }
+            Operator::Implies => {
+                let (a, b) = (self.truth(left)?, self.truth(right)?);
+                Single::Bool(self.aig.or(!a, b))
+            }
+            Operator::Equal | Operator::Unequal => {
+                let (a, b) = (self.single(left)?, self.single(right)?);
+                let same = self.equal(&a, &b);
+                Single::Bool(same.flip_if(operator == Operator::Unequal))
+            }
+            Operator::Less | Operator::LessEqual | Operator::Greater | Operator::GreaterEqual => {
+                let (a, b) = (self.word(left)?, self.word(right)?);
+                Single::Bool(self.compare(operator, &a, &b))
+            }
+            Operator::Add => {
+                let (a, b) = (self.word(left)?, self.word(right)?);
+                integer_single(self.aig.word_add(&a, &b))
+            }
+            Operator::Subtract => {
+                let (a, b) = (self.word(left)?, self.word(right)?);
+                integer_single(self.aig.word_subtract(&a, &b))
+            }
+            Operator::Multiply => {
+                let (a, b) = (self.word(left)?, self.word(right)?);
+                integer_single(self.aig.word_multiply(&a, &b))
+            }
+            Operator::Divide => {
+                let (a, b) = (self.word(left)?, self.word(right)?);
+                integer_single(self.aig.word_divide(&a, &b).0)
+            }
+            Operator::Modulo => {
+                let (a, b) = (self.word(left)?, self.word(right)?);
+                integer_single(self.aig.word_divide(&a, &b).1)
+            }
+            Operator::Union => (*self.single(left)?).clone(),
+            Operator::In => {
+                let element = self.single(left)?;
+                Single::Bool(self.member(&element, right)?)
+            }
+        })
+    }
+
+    fn compare(&mut self, operator: Operator, a: &[Lit], b: &[Lit]) -> Lit {
+        match operator {
+            Operator::Less => self.aig.word_less(a, b),
+            Operator::Greater => self.aig.word_less(b, a),
+            Operator::LessEqual => !self.aig.word_less(b, a),
+            _ => !self.aig.word_less(a, b),
+        }
+    }
+
+    fn choose(&mut self, condition: Lit, then: &Single, otherwise: &Single) -> Single {
+        match (then, otherwise) {
+            (Single::Bool(a), Single::Bool(b)) => Single::Bool(self.aig.ite(condition, *a, *b)),
+            (Single::Scalar(a), Single::Scalar(b)) => {
+                let integer = match (&a.integer, &b.integer) {
+                    (Some((guard_a, word_a)), Some((guard_b, word_b))) => {
+                        let guard = self.aig.ite(condition, *guard_a, *guard_b);
+                        Some((guard, self.aig.word_ite(condition, word_a, word_b)))
+                    }
+                    (Some((guard, word)), None) => Some((self.aig.and(condition, *guard), word.clone())),
+                    (None, Some((guard, word))) => Some((self.aig.and(!condition, *guard), word.clone())),
+                    (None, None) => None,
+                };
+                let mut symbols: Vec<(SymbolId, Lit)> =
+                    a.symbols.iter().map(|(symbol, here)| (*symbol, self.aig.and(condition, *here))).collect();
+                for (symbol, here) in &b.symbols {
+                    let here = self.aig.and(!condition, *here);
+                    match symbols.iter_mut().find(|(known, _)| known == symbol) {
+                        Some((_, lit)) => *lit = self.aig.or(*lit, here),
+                        None => symbols.push((*symbol, here)),
+                    }
+                }
+                Single::Scalar(Scalar { integer, symbols })
+            }
+            // A case whose branches have different types: the types were checked where the value is used.
+            (_, other) => other.clone(),
+        }
+    }
+
+    fn equal(&mut self, a: &Single, b: &Single) -> Lit {
+        match (a, b) {
+            (Single::Bool(a), Single::Bool(b)) => self.aig.iff(*a, *b),
+            (Single::Scalar(a), Single::Scalar(b)) => {
+                let mut ways = Vec::new();
+                if let (Some((guard_a, word_a)), Some((guard_b, word_b))) = (&a.integer, &b.integer) {
+                    let both = self.aig.and(*guard_a, *guard_b);
+                    let same = self.aig.word_equal(word_a, word_b);
+                    ways.push(self.aig.and(both, same));
+                }
+                for (symbol, here) in &a.symbols {
+                    if let Some((_, there)) = b.symbols.iter().find(|(other, _)| other == symbol) {
+                        ways.push(self.aig.and(*here, *there));
+                    }
+                }
+                self.aig.or_all(&ways)
+            }
+            _ => Lit::FALSE,
+        }
+    }
+
+    /// Whether a value is one of the values of an expression.
+    fn member(&mut self, element: &Single, id: ExprId) -> Encoded<Lit> {
+        if !self.type_of(id).choice {
+            let value = self.single(id)?;
+            return Ok(self.equal(element, &value));
+        }
+        match self.exprs.node(id) {
+            Node::Set(parts) => {
+                let ways = parts.iter().map(|part| self.member(element, *part)).collect::<Encoded<Vec<_>>>()?;
+                Ok(self.aig.or_all(&ways))
+            }
+            Node::Binary(Operator::Union, left, right) => {
+                let (a, b) = (self.member(element, *left)?, self.member(element, *right)?);
+                Ok(self.aig.or(a, b))
+            }
+            Node::Case(branches) => {
+                let mut result = Lit::FALSE;
+                for (index, (condition, value)) in branches.iter().enumerate().rev() {
+                    let inside = self.member(element, *value)?;
+                    if self.type_of(*condition).choice {
+                        let (can_hold, can_fail) = self.possible(*condition)?;
+                        let yes = self.aig.and(can_hold, inside);
+                        let no = self.aig.and(can_fail, result);
+                        result = self.aig.or(yes, no);
+                    } else if index + 1 == branches.len() {
+                        result = inside;
+                    } else {
+                        let condition = self.truth(*condition)?;
+                        result = self.aig.ite(condition, inside, result);
+                    }
+                }
+                Ok(result)
+            }
+            Node::Range(low, high) if !self.type_of(*low).choice && !self.type_of(*high).choice => {
+                let (low, high) = (self.word(*low)?, self.word(*high)?);
+                let Single::Scalar(Scalar {
+                    integer: Some((guard, word)),
+                    ..
+                }) = element
+                else {
+                    return Ok(Lit::FALSE);
+                };
+                let below = self.aig.word_less(word, &low);
+                let above = self.aig.word_less(&high, word);
+                let between = self.aig.and(!below, !above);
+                Ok(self.aig.and(*guard, between))
+            }
+            _ if self.type_of(id).is_boolean() => {
+                let (can_hold, can_fail) = self.possible(id)?;
+                let Single::Bool(lit) = element else {
+                    return Ok(Lit::FALSE);
+                };
+                Ok(self.aig.ite(*lit, can_hold, can_fail))
+            }
+            _ => {
+                let mut ways = Vec::new();
+                for (guard, value) in self.alternatives(id)? {
+                    let same = self.equal(element, &value);
+                    ways.push(self.aig.and(guard, same));
+                }
+                Ok(self.aig.or_all(&ways))
+            }
+        }
+    }
+
+    /// When a condition can be TRUE and when it can be FALSE; both where it leaves a choice.
+    fn possible(&mut self, id: ExprId) -> Encoded<(Lit, Lit)> {
+        if let Some(known) = self.possible.get(&id) {
+            return Ok(*known);
+        }
+        let result = if !self.type_of(id).choice {
+            let lit = self.truth(id)?;
+            (lit, !lit)
+        } else {
+            match self.exprs.node(id) {
+                Node::Not(inner) => {
+                    let (can_hold, can_fail) = self.possible(*inner)?;
+                    (can_fail, can_hold)
+                }
+                Node::And(parts) | Node::Or(parts) => {
+                    let conjunction = matches!(self.exprs.node(id), Node::And(_));
+                    let mut keep = Vec::new();
+                    let mut broken = Vec::new();
+                    for part in parts {
+                        let (can_hold, can_fail) = self.possible(*part)?;
+                        keep.push(if conjunction { can_hold } else { can_fail });
+                        broken.push(if conjunction { can_fail } else { can_hold });
+                    }
+                    let keep = self.aig.and_all(&keep);
+                    let broken = self.aig.or_all(&broken);
+                    if conjunction { (keep, broken) } else { (broken, keep) }
+                }
+                _ => {
+                    let (mut holds, mut fails) = (Vec::new(), Vec::new());
+                    for (guard, value) in self.alternatives(id)? {
+                        if let Single::Bool(lit) = value {
+                            holds.push(self.aig.and(guard, lit));
+                            fails.push(self.aig.and(guard, !lit));
+                        }
+                    }
+                    (self.aig.or_all(&holds), self.aig.or_all(&fails))
+                }
+            }
+        };
+        self.possible.insert(id, result);
+        Ok(result)
+    }
+
+    /// All values of an expression with the condition of each, written out.
+    fn alternatives(&mut self, id: ExprId) -> Encoded<Vec<(Lit, Single)>> {
+        if !self.type_of(id).choice {
+            return Ok(vec![(Lit::TRUE, (*self.single(id)?).clone())]);
+        }
+        let list = match self.exprs.node(id) {
+            Node::Set(parts) => {
+                let mut all = Vec::new();
+                for part in parts {
+                    all.extend(self.alternatives(*part)?);
+                }
+                all
+            }
+            Node::Binary(Operator::Union, left, right) => {
+                let mut all = self.alternatives(*left)?;
+                all.extend(self.alternatives(*right)?);
+                all
+            }
+            Node::Range(low, high) => {
+                let (lows, highs) = (self.alternatives(*low)?, self.alternatives(*high)?);
+                let (least, most) = self.type_of(id).integer.unwrap_or((0, 0));
+                if usize::try_from(most.saturating_sub(least)).unwrap_or(usize::MAX) > ALTERNATIVE_LIMIT {
+                    return Err(TooLarge("a choice from a range is too wide".to_owned()));
+                }
+                let mut all = Vec::new();
+                for number in least..=most {
+                    let word = word::constant(number);
+                    let mut ways = Vec::new();
+                    for (guard_low, low) in &lows {
+                        for (guard_high, high) in &highs {
+                            let guard = self.aig.and(*guard_low, *guard_high);
+                            let below = self.aig.word_less(&word, single_word(low));
+                            let above = self.aig.word_less(single_word(high), &word);
+                            let between = self.aig.and(!below, !above);
+                            ways.push(self.aig.and(guard, between));
+                        }
+                    }
+                    let guard = self.aig.or_all(&ways);
+                    all.push((guard, integer_single(word)));
+                }
+                all
+            }
+            Node::Case(branches) => {
+                let mut all = Vec::new();
+                let mut reached = Lit::TRUE;
+                for (index, (condition, value)) in branches.iter().enumerate() {
+                    let (can_hold, can_fail) = if index + 1 == branches.len() && !self.type_of(*condition).choice {
+                        (Lit::TRUE, Lit::FALSE)
+                    } else {
+                        self.possible(*condition)?
+                    };
+                    let here = self.aig.and(reached, can_hold);
+                    for (guard, value) in self.alternatives(*value)? {
+                        all.push((self.aig.and(here, guard), value));
+                    }
+                    reached = self.aig.and(reached, can_fail);
+                }
+                all
+            }
+            Node::Binary(Operator::In, left, right) => {
+                let mut all = Vec::new();
+                for (guard, value) in self.alternatives(*left)? {
+                    all.push((guard, Single::Bool(self.member(&value, *right)?)));
+                }
+                all
+            }
+            Node::Binary(operator, left, right) => {
+                let (lefts, rights) = (self.alternatives(*left)?, self.alternatives(*right)?);
+                self.combine(&lefts, &rights, |encoder, a, b| encoder.apply(*operator, a, b))?
+            }
+            Node::Min(left, right) | Node::Max(left, right) => {
+                let least = matches!(self.exprs.node(id), Node::Min(..));
+                let (lefts, rights) = (self.alternatives(*left)?, self.alternatives(*right)?);
+                self.combine(&lefts, &rights, |encoder, a, b| {
+                    let (a, b) = (single_word(a), single_word(b));
+                    let less = encoder.aig.word_less(a, b);
+                    integer_single(encoder.aig.word_ite(less.flip_if(!least), a, b))
+                })?
+            }
+            Node::Count(parts) => {
+                let mut sums = vec![(Lit::TRUE, integer_single(vec![Lit::FALSE]))];
+                for part in parts {
+                    let values = self.alternatives(*part)?;
+                    sums = self.combine(&sums, &values, |encoder, sum, value| match value {
+                        Single::Bool(lit) => integer_single(encoder.aig.word_add(single_word(sum), &[*lit, Lit::FALSE])),
+                        Single::Scalar(_) => sum.clone(),
+                    })?;
+                }
+                sums
+            }
+            Node::Negate(inner) => {
+                let inner = self.alternatives(*inner)?;
+                inner
+                    .into_iter()
+                    .map(|(guard, value)| (guard, integer_single(self.aig.word_negate(single_word(&value)))))
+                    .collect()
+            }
+            Node::Abs(inner) => {
+                let inner = self.alternatives(*inner)?;
+                inner
+                    .into_iter()
+                    .map(|(guard, value)| (guard, integer_single(self.aig.word_abs(single_word(&value)))))
+                    .collect()
+            }
+            Node::ToInt(inner) => {
+                let inner = self.alternatives(*inner)?;
+                inner
+                    .into_iter()
+                    .map(|(guard, value)| match value {
+                        Single::Bool(lit) => (guard, integer_single(vec![lit, Lit::FALSE])),
+                        scalar => (guard, scalar),
+                    })
+                    .collect()
+            }
+            Node::ToBool(inner) => {
+                let inner = self.alternatives(*inner)?;
+                inner
+                    .into_iter()
+                    .map(|(guard, value)| match value {
+                        Single::Bool(_) => (guard, value),
+                        scalar => (guard, Single::Bool(!self.aig.word_equal(single_word(&scalar), &[Lit::FALSE]))),
+                    })
+                    .collect()
+            }
+            Node::Not(_) | Node::And(_) | Node::Or(_) => {
+                let (can_hold, can_fail) = self.possible(id)?;
+                vec![(can_hold, Single::Bool(Lit::TRUE)), (can_fail, Single::Bool(Lit::FALSE))]
+            }
+            Node::Const(_) | Node::Var(_) | Node::Next(_) => vec![(Lit::TRUE, (*self.single(id)?).clone())],
+        };
+        if list.len() > ALTERNATIVE_LIMIT {
+            return Err(TooLarge("an expression leaves too many choices".to_owned()));
+        }
+        Ok(list)
+    }
+
+    fn combine(
+        &mut self,
+        lefts: &[(Lit, Single)],
+        rights: &[(Lit, Single)],
+        apply: impl Fn(&mut Self, &Single, &Single) -> Single,
+    ) -> Encoded<Vec<(Lit, Single)>> {
+        if lefts.len().saturating_mul(rights.len()) > ALTERNATIVE_LIMIT {
+            return Err(TooLarge("an expression leaves too many choices".to_owned()));
+        }
+        let mut all = Vec::new();
+        for (guard_a, a) in lefts {
+            for (guard_b, b) in rights {
+                let guard = self.aig.and(*guard_a, *guard_b);
+                if guard != Lit::FALSE {
+                    let value = apply(self, a, b);
+                    all.push((guard, value));
+                }
+            }
+        }
+        Ok(all)
+    }
+
+    fn apply(&mut self, operator: Operator, a: &Single, b: &Single) -> Single {
+        let truth = |single: &Single| match single {
+            Single::Bool(lit) => *lit,
+            Single::Scalar(_) => Lit::FALSE,
+        };
+        match operator {
+            Operator::Xor => Single::Bool(self.aig.xor(truth(a), truth(b))),
+            Operator::Xnor | Operator::Iff => Single::Bool(self.aig.iff(truth(a), truth(b))),
+            Operator::Implies => Single::Bool(self.aig.or(!truth(a), truth(b))),
+            Operator::Equal => Single::Bool(self.equal(a, b)),
+            Operator::Unequal => Single::Bool(!self.equal(a, b)),
+            Operator::Less | Operator::LessEqual | Operator::Greater | Operator::GreaterEqual => {
+                Single::Bool(self.compare(operator, single_word(a), single_word(b)))
+            }
+            Operator::Add => integer_single(self.aig.word_add(single_word(a), single_word(b))),
+            Operator::Subtract => integer_single(self.aig.word_subtract(single_word(a), single_word(b))),
+            Operator::Multiply => integer_single(self.aig.word_multiply(single_word(a), single_word(b))),
+            Operator::Divide => integer_single(self.aig.word_divide(single_word(a), single_word(b)).0),
+            Operator::Modulo => integer_single(self.aig.word_divide(single_word(a), single_word(b)).1),
+            Operator::Union | Operator::In => a.clone(),
+        }
+    }
+
+    /// When an expression has no value at all: no branch of a `case` holds, or a divisor is zero.
+    pub fn undefined(&mut self, id: ExprId, memo: &mut FxHashMap<ExprId, Lit>) -> Encoded<Lit> {
+        if let Some(known) = memo.get(&id) {
+            return Ok(*known);
+        }
+        let result = match self.exprs.node(id) {
+            Node::Case(branches) => {
+                let mut reached = Lit::TRUE;
+                let mut ways = Vec::new();
+                for (condition, value) in branches {
+                    let fails = self.undefined(*condition, memo)?;
+                    ways.push(self.aig.and(reached, fails));
+                    let (can_hold, can_fail) = self.possible(*condition)?;
+                    let value = self.undefined(*value, memo)?;
+                    let here = self.aig.and(reached, can_hold);
+                    ways.push(self.aig.and(here, value));
+                    reached = self.aig.and(reached, can_fail);
+                }
+                ways.push(reached);
+                self.aig.or_all(&ways)
+            }
+            Node::Binary(operator, left, right) => {
+                let (a, b) = (self.undefined(*left, memo)?, self.undefined(*right, memo)?);
+                let mut result = self.aig.or(a, b);
+                if matches!(operator, Operator::Divide | Operator::Modulo) && !self.type_of(*right).choice {
+                    let divisor = self.word(*right)?;
+                    let zero = self.aig.word_equal(&divisor, &[Lit::FALSE]);
+                    result = self.aig.or(result, zero);
+                }
+                result
+            }
+            _ => {
+                let mut ways = Vec::new();
+                for child in self.exprs.children(id) {
+                    ways.push(self.undefined(child, memo)?);
+                }
+                self.aig.or_all(&ways)
+            }
+        };
+        memo.insert(id, result);
+        Ok(result)
+    }
+
+    /// When an expression can have a value outside of a domain.
+    pub fn outside(&mut self, id: ExprId, domain: &Domain) -> Encoded<Lit> {
+        let mut ways = Vec::new();
+        self.outside_of(id, domain, Lit::TRUE, &mut ways)?;
+        Ok(self.aig.or_all(&ways))
+    }
+
+    fn outside_of(&mut self, id: ExprId, domain: &Domain, reached: Lit, ways: &mut Vec<Lit>) -> Encoded<()> {
+        let type_ = self.type_of(id);
+        if reached == Lit::FALSE || fits(type_, domain) {
+            return Ok(());
+        }
+        match self.exprs.node(id) {
+            Node::Case(branches) => {
+                let mut reached = reached;
+                for (condition, value) in branches {
+                    let (can_hold, can_fail) = self.possible(*condition)?;
+                    let here = self.aig.and(reached, can_hold);
+                    self.outside_of(*value, domain, here, ways)?;
+                    reached = self.aig.and(reached, can_fail);
+                }
+            }
+            Node::Set(parts) => {
+                for part in parts {
+                    self.outside_of(*part, domain, reached, ways)?;
+                }
+            }
+            Node::Binary(Operator::Union, left, right) => {
+                self.outside_of(*left, domain, reached, ways)?;
+                self.outside_of(*right, domain, reached, ways)?;
+            }
+            _ => {
+                for (guard, value) in self.alternatives(id)? {
+                    let inside = self.inside(&value, domain);
+                    let here = self.aig.and(reached, guard);
+                    ways.push(self.aig.and(here, !inside));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn inside(&mut self, value: &Single, domain: &Domain) -> Lit {
+        match (value, domain) {
+            (Single::Bool(_), Domain::Bool) => Lit::TRUE,
+            (Single::Bool(_), _) | (_, Domain::Bool) => Lit::FALSE,
+            (Single::Scalar(scalar), Domain::Range(low, high)) => match &scalar.integer {
+                Some((guard, word)) => {
+                    let below = self.aig.word_less(word, &word::constant(*low));
+                    let above = self.aig.word_less(&word::constant(*high), word);
+                    let between = self.aig.and(!below, !above);
+                    self.aig.and(*guard, between)
+                }
+                None => Lit::FALSE,
+            },
+            (Single::Scalar(_), Domain::Enum(values)) => {
+                let ways: Vec<Lit> = values.iter().map(|candidate| self.equal(value, &constant_single(*candidate))).collect();
+                self.aig.or_all(&ways)
+            }
+        }
+    }
+}
+
+/// Certain without looking closer that all values are in the domain.
+fn fits(type_: Type, domain: &Domain) -> bool {
+    match domain {
+        Domain::Bool => type_.is_boolean(),
+        Domain::Range(low, high) => {
+            !type_.boolean && !type_.symbol && type_.integer.is_some_and(|(least, most)| least >= *low && most <= *high)
+        }
+        Domain::Enum(_) => false,
+    }
+}
+
+fn single_word(single: &Single) -> &[Lit] {
+    match single {
+        Single::Scalar(Scalar {
+            integer: Some((_, word)), ..
+        }) => word,
+        _ => &[Lit::FALSE],
+    }
+}
+
+fn integer_single(word: Word) -> Single {
+    Single::Scalar(Scalar {
+        integer: Some((Lit::TRUE, word)),
+        symbols: Vec::new(),
+    })
+}
+
+fn constant_single(value: Value) -> Single {
+    match value {
+        Value::Bool(truth) => Single::Bool(Lit::FALSE.flip_if(truth)),
+        Value::Int(number) => integer_single(word::constant(number)),
+        Value::Symbol(symbol) => Single::Scalar(Scalar {
+            integer: None,
+            symbols: vec![(symbol, Lit::TRUE)],
+        }),
+    }
+}

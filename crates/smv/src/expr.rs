@@ -1,0 +1,259 @@
+//! Flat expressions: names are resolved to variables, definitions and parameters are put in place.
+//! Equal expressions are stored once, so a definition that is used a thousand times costs one entry.
+
+use rustc_hash::FxHashMap;
+
+use crate::syntax::tree::Operator;
+use crate::value::Value;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct VarId(pub u32);
+
+impl VarId {
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ExprId(pub u32);
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Node {
+    Const(Value),
+    /// The variable in the current state.
+    Var(VarId),
+    /// The variable in the next state.
+    Next(VarId),
+    Not(ExprId),
+    Negate(ExprId),
+    And(Box<[ExprId]>),
+    Or(Box<[ExprId]>),
+    Binary(Operator, ExprId, ExprId),
+    /// The first branch whose condition holds; no value when none does.
+    Case(Box<[(ExprId, ExprId)]>),
+    /// Any of the values: a free choice.
+    Set(Box<[ExprId]>),
+    /// Any integer between the two.
+    Range(ExprId, ExprId),
+    /// How many of the conditions hold.
+    Count(Box<[ExprId]>),
+    /// TRUE as 1, FALSE as 0; an integer stays.
+    ToInt(ExprId),
+    /// 0 as FALSE, other integers as TRUE; a boolean stays.
+    ToBool(ExprId),
+    Abs(ExprId),
+    Min(ExprId, ExprId),
+    Max(ExprId, ExprId),
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct Exprs {
+    nodes: Vec<Node>,
+    index: FxHashMap<Node, ExprId>,
+}
+
+impl Exprs {
+    pub fn add(&mut self, node: Node) -> ExprId {
+        if let Some(id) = self.index.get(&node) {
+            return *id;
+        }
+        let id = ExprId(u32::try_from(self.nodes.len()).expect("fewer than 2^32 expressions"));
+        self.nodes.push(node.clone());
+        self.index.insert(node, id);
+        id
+    }
+
+    pub fn node(&self, id: ExprId) -> &Node {
+        &self.nodes[id.0 as usize]
+    }
+
+    pub fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.nodes.is_empty()
+    }
+
+    pub fn constant(&mut self, value: Value) -> ExprId {
+        self.add(Node::Const(value))
+    }
+
+    pub fn boolean(&mut self, value: bool) -> ExprId {
+        self.constant(Value::Bool(value))
+    }
+
+    pub fn var(&mut self, var: VarId) -> ExprId {
+        self.add(Node::Var(var))
+    }
+
+    pub fn not(&mut self, expr: ExprId) -> ExprId {
+        match self.node(expr) {
+            Node::Not(inner) => *inner,
+            Node::Const(Value::Bool(value)) => {
+                let value = !*value;
+                self.boolean(value)
+            }
+            _ => self.add(Node::Not(expr)),
+        }
+    }
+
+    pub fn and(&mut self, parts: impl IntoIterator<Item = ExprId>) -> ExprId {
+        let parts: Vec<ExprId> = parts.into_iter().collect();
+        match parts.len() {
+            0 => self.boolean(true),
+            1 => parts[0],
+            _ => self.add(Node::And(parts.into())),
+        }
+    }
+
+    pub fn or(&mut self, parts: impl IntoIterator<Item = ExprId>) -> ExprId {
+        let parts: Vec<ExprId> = parts.into_iter().collect();
+        match parts.len() {
+            0 => self.boolean(false),
+            1 => parts[0],
+            _ => self.add(Node::Or(parts.into())),
+        }
+    }
+
+    pub fn binary(&mut self, operator: Operator, left: ExprId, right: ExprId) -> ExprId {
+        self.add(Node::Binary(operator, left, right))
+    }
+
+    pub fn equals(&mut self, expr: ExprId, value: Value) -> ExprId {
+        let value = self.constant(value);
+        self.binary(Operator::Equal, expr, value)
+    }
+
+    /// The operands of an expression.
+    pub fn children(&self, id: ExprId) -> Vec<ExprId> {
+        match self.node(id) {
+            Node::Const(_) | Node::Var(_) | Node::Next(_) => Vec::new(),
+            Node::Not(inner) | Node::Negate(inner) | Node::ToInt(inner) | Node::ToBool(inner) | Node::Abs(inner) => vec![*inner],
+            Node::And(parts) | Node::Or(parts) | Node::Set(parts) | Node::Count(parts) => parts.to_vec(),
+            Node::Binary(_, left, right) | Node::Range(left, right) | Node::Min(left, right) | Node::Max(left, right) => {
+                vec![*left, *right]
+            }
+            Node::Case(branches) => branches.iter().flat_map(|(condition, value)| [*condition, *value]).collect(),
+        }
+    }
+
+    /// Calls `visit` once for every distinct expression below and including `root`.
+    pub fn visit(&self, root: ExprId, seen: &mut Seen, visit: &mut dyn FnMut(ExprId, &Node)) {
+        let mut open = vec![root];
+        while let Some(id) = open.pop() {
+            if !seen.first(id) {
+                continue;
+            }
+            visit(id, self.node(id));
+            open.extend(self.children(id));
+        }
+    }
+
+    /// The variables of an expression, in the current and in the next state.
+    pub fn variables(&self, root: ExprId) -> (Vec<VarId>, Vec<VarId>) {
+        let (mut current, mut next) = (Vec::new(), Vec::new());
+        self.visit(root, &mut Seen::default(), &mut |_, node| match node {
+            Node::Var(var) => current.push(*var),
+            Node::Next(var) => next.push(*var),
+            _ => {}
+        });
+        current.sort_unstable();
+        next.sort_unstable();
+        (current, next)
+    }
+
+    /// The same expression one step later. `Err` when it already speaks of the next state.
+    pub fn primed(&mut self, root: ExprId, memo: &mut FxHashMap<ExprId, ExprId>) -> Result<ExprId, ()> {
+        if let Some(done) = memo.get(&root) {
+            return Ok(*done);
+        }
+        let node = self.node(root).clone();
+        let result = match node {
+            Node::Const(_) => root,
+            Node::Var(var) => self.add(Node::Next(var)),
+            Node::Next(_) => return Err(()),
+            Node::Not(a) => {
+                let a = self.primed(a, memo)?;
+                self.add(Node::Not(a))
+            }
+            Node::Negate(a) => {
+                let a = self.primed(a, memo)?;
+                self.add(Node::Negate(a))
+            }
+            Node::ToInt(a) => {
+                let a = self.primed(a, memo)?;
+                self.add(Node::ToInt(a))
+            }
+            Node::ToBool(a) => {
+                let a = self.primed(a, memo)?;
+                self.add(Node::ToBool(a))
+            }
+            Node::Abs(a) => {
+                let a = self.primed(a, memo)?;
+                self.add(Node::Abs(a))
+            }
+            Node::And(parts) => {
+                let parts = self.primed_all(&parts, memo)?;
+                self.add(Node::And(parts))
+            }
+            Node::Or(parts) => {
+                let parts = self.primed_all(&parts, memo)?;
+                self.add(Node::Or(parts))
+            }
+            Node::Set(parts) => {
+                let parts = self.primed_all(&parts, memo)?;
+                self.add(Node::Set(parts))
+            }
+            Node::Count(parts) => {
+                let parts = self.primed_all(&parts, memo)?;
+                self.add(Node::Count(parts))
+            }
+            Node::Binary(operator, a, b) => {
+                let (a, b) = (self.primed(a, memo)?, self.primed(b, memo)?);
+                self.add(Node::Binary(operator, a, b))
+            }
+            Node::Range(a, b) => {
+                let (a, b) = (self.primed(a, memo)?, self.primed(b, memo)?);
+                self.add(Node::Range(a, b))
+            }
+            Node::Min(a, b) => {
+                let (a, b) = (self.primed(a, memo)?, self.primed(b, memo)?);
+                self.add(Node::Min(a, b))
+            }
+            Node::Max(a, b) => {
+                let (a, b) = (self.primed(a, memo)?, self.primed(b, memo)?);
+                self.add(Node::Max(a, b))
+            }
+            Node::Case(branches) => {
+                let mut primed = Vec::with_capacity(branches.len());
+                for (condition, value) in &branches {
+                    primed.push((self.primed(*condition, memo)?, self.primed(*value, memo)?));
+                }
+                self.add(Node::Case(primed.into()))
+            }
+        };
+        memo.insert(root, result);
+        Ok(result)
+    }
+
+    fn primed_all(&mut self, parts: &[ExprId], memo: &mut FxHashMap<ExprId, ExprId>) -> Result<Box<[ExprId]>, ()> {
+        parts.iter().map(|part| self.primed(*part, memo)).collect()
+    }
+}
+
+/// Which expressions were met already.
+#[derive(Clone, Debug, Default)]
+pub struct Seen(Vec<bool>);
+
+impl Seen {
+    /// True the first time.
+    pub fn first(&mut self, id: ExprId) -> bool {
+        let index = id.0 as usize;
+        if index >= self.0.len() {
+            self.0.resize(index + 1, false);
+        }
+        !std::mem::replace(&mut self.0[index], true)
+    }
+}
