@@ -9,6 +9,7 @@ mod action;
 mod distinguish;
 mod eval;
 mod expr;
+mod flatten;
 pub mod format;
 mod ids;
 mod label;
@@ -24,6 +25,7 @@ pub use action::{Action, Step, Trace};
 pub use distinguish::{Difference, Side, distinguish};
 pub use eval::{Env, EvalError};
 pub use expr::{BinaryOp, Expr, Pattern, UnaryOp};
+pub use flatten::{FlattenError, flatten};
 pub use ids::{
     EnumId, FunctionId, LabelId, LocationId, ProcessId, SetId, StructId, SwitchId, VarId,
 };

@@ -52,7 +52,7 @@ impl Semantics {
     }
 
     /// The internal steps of one state: τ-switches, and hand-shakes between processes.
-    pub(super) fn internal_steps(&mut self, state: &State) -> Vec<(SwitchId, State)> {
+    pub(crate) fn internal_steps(&mut self, state: &State) -> Vec<(SwitchId, State)> {
         let sts = Arc::clone(&self.sts);
         let mut steps = Vec::new();
         for location in &state.locations {

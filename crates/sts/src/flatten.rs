@@ -1,0 +1,387 @@
+//! Removing data: a plain system with one location per reachable state and one label per label and
+//! values, such as `lock(1234)`.
+//!
+//! The values come from finite types, or from guards that leave only finitely many: equations,
+//! memberships and bounds. What is left open in neither way cannot be flattened, and is named.
+//!
+//! A stimulus is given as a tester gives it: parameters that the guard does not mention are unset,
+//! the others are set unless only `:void` will do. A stimulus that is given in some state leads on
+//! from every state that accepts it, so that sets of states have the same successors as before.
+
+mod domain;
+
+use std::fmt;
+use std::sync::Arc;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::action::Action;
+use crate::eval::Env;
+use crate::expr::Expr;
+use crate::ids::{LabelId, LocationId, SwitchId, VarId};
+use crate::label::{Direction, Label};
+use crate::semantics::{EvaluationOnly, Relation, Semantics, Warning};
+use crate::state::State;
+use crate::sts::{Gate, Location, Sts, StsBuilder, Switch};
+use crate::value::Value;
+
+/// Why a system cannot be flattened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FlattenError {
+    /// Neither type nor guard leaves few enough values.
+    UnboundedParameter {
+        label: String,
+        parameter: String,
+        switch: SwitchId,
+    },
+    /// More states than the limit; the variable is the one with the most values.
+    TooManyStates {
+        limit: usize,
+        variable: Option<String>,
+    },
+    /// More labels with values, or more switches, than `limit` states can reasonably have.
+    TooManySwitches { limit: usize },
+}
+
+impl fmt::Display for FlattenError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            FlattenError::UnboundedParameter {
+                label, parameter, ..
+            } => write!(
+                f,
+                "the parameter '{parameter}' of {label} has too many values to list; give it a \
+                 bounded type, or a guard that leaves few values"
+            ),
+            FlattenError::TooManyStates { limit, variable } => {
+                write!(f, "there are more than {limit} states")?;
+                if let Some(variable) = variable {
+                    write!(
+                        f,
+                        "; the variable '{variable}' takes the most values, bound it"
+                    )?;
+                }
+                Ok(())
+            }
+            FlattenError::TooManySwitches { limit } => {
+                write!(f, "there are more than {limit} switches")
+            }
+        }
+    }
+}
+
+impl std::error::Error for FlattenError {}
+
+/// Switches allowed per state of the limit.
+const SWITCHES_PER_STATE: usize = 64;
+
+/// Enumerates the reachable states, at most `limit` of them. The result is one process; internal
+/// steps and hand-shakes become τ.
+pub fn flatten(sts: &Sts, limit: usize) -> Result<Sts, FlattenError> {
+    let mut explorer = Explorer::new(sts, limit);
+    explorer.explore()?;
+    Ok(explorer.build())
+}
+
+/// `lock(1234)`; the bare name where every parameter is unset.
+fn flat_name(sts: &Sts, label: &Label, values: &[Value]) -> String {
+    if values.iter().all(Value::is_void) {
+        return label.name.clone();
+    }
+    let shown: Vec<String> = values
+        .iter()
+        .map(|value| value.display(sts.types()).to_string())
+        .collect();
+    format!("{}({})", label.name, shown.join(", "))
+}
+
+struct Edge {
+    source: usize,
+    /// `None` is a τ.
+    action: Option<usize>,
+    switch: SwitchId,
+    target: usize,
+}
+
+struct Explorer<'a> {
+    sts: &'a Sts,
+    semantics: Semantics,
+    limit: usize,
+    states: Vec<State>,
+    numbers: FxHashMap<State, usize>,
+    actions: Vec<Action>,
+    action_numbers: FxHashMap<Action, usize>,
+    /// Per label, its actions in the order in which they were found.
+    by_label: Vec<Vec<usize>>,
+    /// Per state and observable switch of it, how many actions of its label have been tried.
+    tried: FxHashMap<(usize, SwitchId), usize>,
+    edges: Vec<Edge>,
+    known_edges: FxHashSet<(usize, Option<usize>, usize)>,
+}
+
+impl<'a> Explorer<'a> {
+    fn new(sts: &'a Sts, limit: usize) -> Explorer<'a> {
+        Explorer {
+            sts,
+            semantics: Semantics::new(
+                Arc::new(sts.clone()),
+                Box::new(EvaluationOnly),
+                Relation::Ioco,
+            ),
+            limit,
+            states: Vec::new(),
+            numbers: FxHashMap::default(),
+            actions: Vec::new(),
+            action_numbers: FxHashMap::default(),
+            by_label: vec![Vec::new(); sts.labels().len()],
+            tried: FxHashMap::default(),
+            edges: Vec::new(),
+            known_edges: FxHashSet::default(),
+        }
+    }
+
+    fn explore(&mut self) -> Result<(), FlattenError> {
+        let start = State {
+            locations: self.sts.processes().iter().map(|p| p.initial).collect(),
+            valuation: self
+                .sts
+                .variables()
+                .iter()
+                .map(|v| v.initial.clone())
+                .collect(),
+        };
+        self.state(start)?;
+        self.semantics.take_warnings();
+        let mut next = 0;
+        loop {
+            while next < self.states.len() {
+                self.internal_steps(next)?;
+                self.find_actions(next)?;
+                next += 1;
+            }
+            // An action found in one state may also be accepted by states visited before it.
+            for number in 0..self.states.len() {
+                self.try_actions(number)?;
+            }
+            if next == self.states.len() {
+                return Ok(());
+            }
+        }
+    }
+
+    fn state(&mut self, state: State) -> Result<usize, FlattenError> {
+        if let Some(number) = self.numbers.get(&state) {
+            return Ok(*number);
+        }
+        if self.states.len() >= self.limit {
+            return Err(FlattenError::TooManyStates {
+                limit: self.limit,
+                variable: self.widest_variable(),
+            });
+        }
+        self.states.push(state.clone());
+        self.numbers.insert(state, self.states.len() - 1);
+        Ok(self.states.len() - 1)
+    }
+
+    /// The variable that takes the most values in the states found so far.
+    fn widest_variable(&self) -> Option<String> {
+        let width = |index: usize| {
+            let values: FxHashSet<&Value> =
+                self.states.iter().map(|s| &s.valuation[index]).collect();
+            values.len()
+        };
+        (0..self.sts.variables().len())
+            .max_by_key(|index| width(*index))
+            .map(|index| self.sts.variable(VarId::from_index(index)).name.clone())
+    }
+
+    fn edge(&mut self, edge: Edge) -> Result<(), FlattenError> {
+        let limit = self.limit.saturating_mul(SWITCHES_PER_STATE);
+        if self
+            .known_edges
+            .insert((edge.source, edge.action, edge.target))
+        {
+            self.edges.push(edge);
+        }
+        if self.edges.len() > limit {
+            return Err(FlattenError::TooManySwitches { limit });
+        }
+        Ok(())
+    }
+
+    fn internal_steps(&mut self, source: usize) -> Result<(), FlattenError> {
+        let state = self.states[source].clone();
+        let steps = self.semantics.internal_steps(&state);
+        for warning in self.semantics.take_warnings() {
+            if let Warning::OpenHandshake { switch } = warning {
+                let label = self.sts.switch(switch).gate.label();
+                let label = label.map(|label| self.sts.label(label));
+                let names = label.map_or(&[][..], |l| &l.parameters);
+                let names: Vec<&str> = names.iter().map(|p| p.name.as_str()).collect();
+                return Err(FlattenError::UnboundedParameter {
+                    label: label.map_or_else(String::new, Label::marked_name),
+                    parameter: names.join("', '"),
+                    switch,
+                });
+            }
+        }
+        for (switch, next) in steps {
+            let target = self.state(next)?;
+            self.edge(Edge {
+                source,
+                action: None,
+                switch,
+                target,
+            })?;
+        }
+        Ok(())
+    }
+
+    fn observable(&self, number: usize) -> Vec<(SwitchId, LabelId)> {
+        let mut found = Vec::new();
+        for location in &self.states[number].locations {
+            for &id in self.sts.outgoing(*location) {
+                if let Gate::Observable(label) = self.sts.switch(id).gate {
+                    found.push((id, label));
+                }
+            }
+        }
+        found
+    }
+
+    /// Adds the actions that a tester may give, or the system may send, in a state.
+    fn find_actions(&mut self, number: usize) -> Result<(), FlattenError> {
+        for (id, label) in self.observable(number) {
+            let declared = self.sts.label(label);
+            let switch = self.sts.switch(id);
+            let valuation = &self.states[number].valuation;
+            let wanted = domain::values(self.sts, label, switch, valuation, self.limit);
+            let wanted = wanted.map_err(|position| FlattenError::UnboundedParameter {
+                label: declared.marked_name(),
+                parameter: declared.parameters[position].name.clone(),
+                switch: id,
+            })?;
+            for values in as_given(declared, switch, wanted) {
+                let action = Action { label, values };
+                if !self.action_numbers.contains_key(&action) {
+                    let number = self.actions.len();
+                    self.by_label[label.index()].push(number);
+                    self.action_numbers.insert(action.clone(), number);
+                    self.actions.push(action);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Follows every action known by now that this state accepts and has not tried before.
+    fn try_actions(&mut self, source: usize) -> Result<(), FlattenError> {
+        for (switch, label) in self.observable(source) {
+            let tried = self.tried.entry((source, switch)).or_insert(0);
+            let actions = &self.by_label[label.index()];
+            let fresh: Vec<usize> = actions[*tried..].to_vec();
+            *tried = actions.len();
+            for action in fresh {
+                let values = &self.actions[action].values;
+                if let Some(next) = take(self.sts, switch, &self.states[source], values) {
+                    let target = self.state(next)?;
+                    self.edge(Edge {
+                        source,
+                        action: Some(action),
+                        switch,
+                        target,
+                    })?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn build(mut self) -> Sts {
+        let sts = self.sts;
+        let mut builder = StsBuilder::new(sts.name());
+        for file in sts.files() {
+            builder.file(file);
+        }
+        builder.timeout(sts.timeout());
+        // Labels in the order of the original, their values in ascending order.
+        let mut order: Vec<usize> = (0..self.actions.len()).collect();
+        order.sort_unstable_by(|a, b| self.actions[*a].cmp(&self.actions[*b]));
+        let mut labels = vec![LabelId(0); self.actions.len()];
+        for number in order {
+            let action = &self.actions[number];
+            let label = sts.label(action.label);
+            labels[number] = builder.label(Label {
+                name: flat_name(sts, label, &action.values),
+                parameters: Vec::new(),
+                ..label.clone()
+            });
+        }
+        let names: Vec<&str> = sts.processes().iter().map(|p| p.name.as_str()).collect();
+        let process = builder.process(&names.join(" | "));
+        for state in &self.states {
+            let locations = || state.locations.iter().map(|l| sts.location(*l));
+            builder.location(Location {
+                name: state.show(sts),
+                process,
+                timeout: locations().filter_map(|l| l.timeout).max(),
+                place: locations().next().map(|l| l.place).unwrap_or_default(),
+            });
+        }
+        self.edges
+            .sort_by_key(|edge| (edge.source, edge.switch, edge.action, edge.target));
+        for edge in &self.edges {
+            let original = sts.switch(edge.switch);
+            let id = builder.switch(
+                LocationId::from_index(edge.source),
+                match edge.action {
+                    None => Gate::Tau,
+                    Some(action) => Gate::Observable(labels[action]),
+                },
+                Expr::TRUE,
+                Vec::new(),
+                LocationId::from_index(edge.target),
+                original.place,
+            );
+            if let Some(note) = &original.note {
+                builder.note(id, note);
+            }
+        }
+        builder.build()
+    }
+}
+
+/// Of the values that a switch allows, the ones that are given: see the head of this file.
+fn as_given(label: &Label, switch: &Switch, mut allowed: Vec<Vec<Value>>) -> Vec<Vec<Value>> {
+    if label.direction == Direction::Response {
+        return allowed;
+    }
+    for position in switch.guard.params() {
+        let position = position as usize;
+        if allowed.iter().any(|values| !values[position].is_void()) {
+            allowed.retain(|values| !values[position].is_void());
+        }
+    }
+    allowed
+}
+
+/// The state after an observable switch, or `None` where it is not enabled.
+fn take(sts: &Sts, id: SwitchId, state: &State, values: &[Value]) -> Option<State> {
+    let switch = sts.switch(id);
+    let env = Env {
+        variables: &state.valuation,
+        parameters: values,
+        functions: sts.functions(),
+    };
+    if !switch.enabled.holds(env).unwrap_or(false) {
+        return None;
+    }
+    let mut next = state.clone();
+    for assignment in &switch.update {
+        next.valuation[assignment.variable.index()] = assignment.value.eval(env).ok()?;
+    }
+    let process = sts.location(switch.source).process;
+    next.locations[process.index()] = switch.target;
+    Some(next)
+}
