@@ -1,6 +1,26 @@
 //! On-the-fly testing as a pure state machine: time, observations and random bits in; commands and
 //! events out. Nothing here waits, reads a clock or touches a file.
+//!
+//! A [`Tester`] follows a model and a system together. A driver carries out its [`Command`]s and
+//! hands it [`Input`]s; what happened is told as [`Event`]s, and each test ends in a
+//! [`TestReport`].
 
+mod coverage;
+mod event;
 mod port;
+mod random;
+mod report;
+mod saved;
+mod settings;
+mod strategy;
+mod tester;
+mod values;
 
+pub use coverage::Coverage;
+pub use event::{EVENT_VERSION, Event, MAX_SAVED_STATES, SavedDeviation, SavedVerdict};
 pub use port::{Command, Input};
+pub use random::test_seed;
+pub use report::{FailureId, KnownFailure, StopReason, Summary, TestReport};
+pub use saved::{ModelChanged, SavedStep, value_from_json, value_to_json};
+pub use settings::{EventLevel, Settings, Stop, StrategyKind, WaitPolicy};
+pub use tester::Tester;

@@ -26,7 +26,9 @@ pub enum Input {
     Ready,
     /// The stimulus was handed over. `overtaken`: the connection cannot exclude that responses
     /// that arrive from now on were sent before the system saw the stimulus.
-    Given { overtaken: bool },
+    Given {
+        overtaken: bool,
+    },
     Response(Action),
     /// A response that the model has no label for, or values that do not have its types.
     Unknown(String),

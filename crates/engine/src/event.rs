@@ -1,0 +1,127 @@
+//! What a run tells the world, as one JSON object a line. Consumers (terminal, reports, store)
+//! know the run only through these. Saved types are separate from live ones: they change only
+//! together with [`EVENT_VERSION`], and by names, not by numbers of the model.
+
+use ioco_sts::{DeviationKind, Sts, Verdict};
+use serde::{Deserialize, Serialize};
+
+use crate::report::{FailureId, Summary};
+use crate::saved::SavedStep;
+
+/// The version of the events; told in [`Event::RunStarted`].
+pub const EVENT_VERSION: u32 = 1;
+
+/// Something that happened in a run. Times are nanoseconds on the driver's clock, durations
+/// nanoseconds; tests and steps count from one.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(
+    tag = "event",
+    rename_all = "kebab-case",
+    rename_all_fields = "kebab-case"
+)]
+pub enum Event {
+    RunStarted {
+        version: u32,
+        model: String,
+        seed: u64,
+        strategy: String,
+        locations: usize,
+        switches: usize,
+        at: u64,
+    },
+    TestStarted {
+        test: u64,
+        /// Repeats this test alone.
+        seed: u64,
+        at: u64,
+    },
+    /// One step that the model allows; only where steps are told at all.
+    StepTaken {
+        test: u64,
+        step: u64,
+        at: u64,
+        #[serde(flatten)]
+        what: SavedStep,
+    },
+    TestFinished {
+        test: u64,
+        seed: u64,
+        verdict: SavedVerdict,
+        steps: u64,
+        duration: u64,
+    },
+    /// A failure unlike all before it.
+    FailureFound {
+        test: u64,
+        failure: FailureId,
+        deviation: SavedDeviation,
+    },
+    /// The test that just finished took switches that none before it took.
+    CoverageGrew {
+        test: u64,
+        covered_switches: usize,
+        covered_locations: usize,
+    },
+    RunFinished {
+        summary: Summary,
+    },
+}
+
+/// A verdict by name, with its deviation or reason.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "verdict", rename_all = "kebab-case")]
+pub enum SavedVerdict {
+    Pass,
+    Fail { deviation: SavedDeviation },
+    Inconclusive { reason: String },
+    Error { reason: String },
+}
+
+/// A deviation as a person and a later run recognise it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SavedDeviation {
+    /// `D001`, `D002` or `D003`.
+    pub code: String,
+    pub kind: DeviationKind,
+    /// As shown: `!refund(amount=8)`, `silence for 600 ms`.
+    pub observed: String,
+    /// The states that the model may have been in, as shown, at most [`MAX_SAVED_STATES`].
+    pub states: Vec<String>,
+}
+
+/// More states than this are not written out.
+pub const MAX_SAVED_STATES: usize = 16;
+
+impl SavedVerdict {
+    pub fn new(verdict: &Verdict, sts: &Sts) -> SavedVerdict {
+        match verdict {
+            Verdict::Pass => SavedVerdict::Pass,
+            Verdict::Fail(deviation) => SavedVerdict::Fail {
+                deviation: SavedDeviation::new(deviation, sts),
+            },
+            Verdict::Inconclusive(reason) => SavedVerdict::Inconclusive {
+                reason: reason.clone(),
+            },
+            Verdict::Error(reason) => SavedVerdict::Error {
+                reason: reason.clone(),
+            },
+        }
+    }
+}
+
+impl SavedDeviation {
+    pub fn new(deviation: &ioco_sts::Deviation, sts: &Sts) -> SavedDeviation {
+        SavedDeviation {
+            code: deviation.kind.code().to_owned(),
+            kind: deviation.kind,
+            observed: deviation.observed.show(sts),
+            states: deviation
+                .states
+                .states
+                .iter()
+                .take(MAX_SAVED_STATES)
+                .map(|state| state.show(sts))
+                .collect(),
+        }
+    }
+}

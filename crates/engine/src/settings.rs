@@ -1,0 +1,150 @@
+//! How a run walks through the model, and when it stops: two separate choices.
+
+use std::collections::BTreeMap;
+
+use ioco_sts::{Direction, Sts};
+
+/// Everything that a run is told before it begins. The same settings and the same responses give
+/// the same run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Settings {
+    pub seed: u64,
+    pub strategy: StrategyKind,
+    pub stop: Stop,
+    pub wait: WaitPolicy,
+    /// How much work the choice of the values of one stimulus may cost, in steps of the solver.
+    /// What is not found within it is not given: another stimulus is tried instead.
+    pub step_budget: u64,
+    /// Nanoseconds that a scripted test waits between two stimuli where the model allows no
+    /// response: long enough to see a response that should not be there.
+    pub glance: u64,
+    /// State sets remembered before the oldest knowledge is thrown away; bounds the memory of
+    /// long runs over models with data.
+    pub remember: usize,
+    /// How much of the run is told as events, which somebody must then take.
+    pub events: EventLevel,
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings {
+            seed: 0,
+            strategy: StrategyKind::default(),
+            stop: Stop::default(),
+            wait: WaitPolicy::default(),
+            step_budget: 10_000,
+            glance: 5_000_000,
+            remember: 20_000,
+            events: EventLevel::default(),
+        }
+    }
+}
+
+impl Settings {
+    /// The names in the weights that are not stimuli of the model.
+    pub fn unknown_labels(&self, sts: &Sts) -> Vec<String> {
+        match &self.strategy {
+            StrategyKind::Random { weights } => weights
+                .keys()
+                .filter(|name| sts.label_named(Direction::Stimulus, name).is_none())
+                .cloned()
+                .collect(),
+            StrategyKind::Transitions => Vec::new(),
+        }
+    }
+}
+
+/// Which events a run produces.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum EventLevel {
+    None,
+    /// Tests, failures and coverage.
+    #[default]
+    Tests,
+    /// Every step as well.
+    Steps,
+}
+
+/// How the next step is chosen.
+#[derive(Clone, Debug, PartialEq)]
+pub enum StrategyKind {
+    /// Any stimulus that is offered, with a chance in proportion to the weight of its label (by
+    /// name, without the mark); labels that are not named weigh one. Weight zero: never given.
+    Random { weights: BTreeMap<String, f64> },
+    /// Towards the nearest switch that has not been taken yet.
+    Transitions,
+}
+
+impl StrategyKind {
+    /// Every stimulus equally likely.
+    pub fn uniform() -> StrategyKind {
+        StrategyKind::Random {
+            weights: BTreeMap::new(),
+        }
+    }
+
+    pub fn name(&self) -> &'static str {
+        match self {
+            StrategyKind::Random { .. } => "random",
+            StrategyKind::Transitions => "transitions",
+        }
+    }
+}
+
+impl Default for StrategyKind {
+    fn default() -> StrategyKind {
+        StrategyKind::uniform()
+    }
+}
+
+/// How often the tester observes instead of giving a stimulus.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum WaitPolicy {
+    /// With the chance `observe` where a response is possible, so that tester and system rarely
+    /// cross; with the chance `idle` where only silence is, which costs a whole time-out.
+    Sensible { observe: f64, idle: f64 },
+    /// Waiting has this weight among the stimuli that are offered; one makes it as likely as each
+    /// of them.
+    Weighted(f64),
+}
+
+impl Default for WaitPolicy {
+    fn default() -> WaitPolicy {
+        WaitPolicy::Sensible {
+            observe: 0.95,
+            idle: 0.1,
+        }
+    }
+}
+
+/// When a test and when the whole run end. `None`: this does not stop it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Stop {
+    pub tests: Option<u64>,
+    /// Stimuli, responses and silences of one test. A test goes on a little longer while a
+    /// response is due.
+    pub steps_per_test: u64,
+    pub total_steps: Option<u64>,
+    /// Nanoseconds since the first test.
+    pub time: Option<u64>,
+    /// Percent of the model's switches.
+    pub coverage: Option<f64>,
+    /// Distinct failures; one stops at the first.
+    pub failures: Option<u64>,
+    /// Tests that end in an error.
+    pub errors: Option<u64>,
+}
+
+impl Default for Stop {
+    fn default() -> Stop {
+        Stop {
+            tests: Some(100),
+            steps_per_test: 100,
+            total_steps: None,
+            time: None,
+            coverage: None,
+            failures: Some(1),
+            errors: Some(1),
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! Strategies: how the next step is chosen among what the model offers.
+
+mod random;
+mod transitions;
+
+use ioco_sts::{Action, Followed, Menu, Semantics, SetId};
+use rand::RngExt;
+
+use crate::coverage::Coverage;
+use crate::random::TestRng;
+use crate::settings::{StrategyKind, WaitPolicy};
+
+use random::Random;
+use transitions::Transitions;
+
+/// What a strategy sees when it chooses.
+pub(crate) struct Situation<'a> {
+    pub semantics: &'a mut Semantics,
+    pub set: SetId,
+    pub menu: &'a Menu,
+    pub coverage: &'a Coverage,
+    pub rng: &'a mut TestRng,
+    pub wait: WaitPolicy,
+    /// Waiting can show something new: the last thing seen was not silence.
+    pub may_wait: bool,
+}
+
+/// What to do next.
+pub(crate) enum Choice {
+    Give(Action, Followed),
+    Wait,
+    /// Nothing is left to do in this test.
+    End,
+}
+
+pub(crate) enum Strategy {
+    Random(Random),
+    Transitions(Box<Transitions>),
+}
+
+impl Strategy {
+    pub fn new(kind: &StrategyKind, semantics: &Semantics) -> Strategy {
+        match kind {
+            StrategyKind::Random { weights } => {
+                Strategy::Random(Random::new(weights, semantics.sts()))
+            }
+            StrategyKind::Transitions => {
+                Strategy::Transitions(Box::new(Transitions::new(semantics.sts())))
+            }
+        }
+    }
+
+    pub fn choose(&mut self, situation: Situation<'_>) -> Choice {
+        match self {
+            Strategy::Random(random) => random.choose(situation),
+            Strategy::Transitions(transitions) => transitions.choose(situation),
+        }
+    }
+}
+
+impl Situation<'_> {
+    /// Waits, or ends the test where waiting shows nothing new.
+    fn wait_or_end(&self) -> Choice {
+        if self.may_wait {
+            Choice::Wait
+        } else {
+            Choice::End
+        }
+    }
+
+    /// Whether to observe rather than to give one of `stimuli` with this total weight.
+    fn observes(&mut self, stimuli_weight: f64) -> bool {
+        if !self.may_wait {
+            return false;
+        }
+        let chance = match self.wait {
+            WaitPolicy::Sensible { observe, .. } if !self.menu.responses.is_empty() => observe,
+            WaitPolicy::Sensible { idle, .. } => idle,
+            WaitPolicy::Weighted(weight) => weight / (weight + stimuli_weight),
+        };
+        self.rng.random::<f64>() < chance
+    }
+}

@@ -1,0 +1,93 @@
+//! `random`: any stimulus that is offered, uniformly or by the weight of its label.
+
+use std::collections::BTreeMap;
+
+use ioco_sts::{Direction, Sts};
+use rand::RngExt;
+
+use super::{Choice, Situation};
+use crate::values::choose_stimulus;
+
+pub(crate) struct Random {
+    /// By label; empty when all weigh the same.
+    weights: Vec<f64>,
+}
+
+impl Random {
+    pub fn new(weights: &BTreeMap<String, f64>, sts: &Sts) -> Random {
+        if weights.is_empty() {
+            return Random {
+                weights: Vec::new(),
+            };
+        }
+        let weight = |name: &str| weights.get(name).copied().unwrap_or(1.0).max(0.0);
+        Random {
+            weights: sts
+                .labels()
+                .iter()
+                .map(|label| match label.direction {
+                    Direction::Stimulus => weight(&label.name),
+                    _ => 0.0,
+                })
+                .collect(),
+        }
+    }
+
+    pub fn choose(&mut self, mut situation: Situation<'_>) -> Choice {
+        let offers = situation.menu.stimuli.len();
+        if offers == 0 {
+            return situation.wait_or_end();
+        }
+        let total = self.total(&situation);
+        if total <= 0.0 || situation.observes(total) {
+            return situation.wait_or_end();
+        }
+        let first = self.pick(&mut situation, total);
+        // An offer whose values are not found is not the end: the ones after it, going round, are
+        // tried in turn.
+        for turn in 0..offers {
+            let index = (first + turn) % offers;
+            let offer = &situation.menu.stimuli[index];
+            if turn > 0 && self.weight(offer.label.index()) <= 0.0 {
+                continue;
+            }
+            let Situation {
+                semantics,
+                set,
+                rng,
+                ..
+            } = &mut situation;
+            if let Some((action, followed)) = choose_stimulus(semantics, *set, offer, None, rng) {
+                return Choice::Give(action, followed);
+            }
+        }
+        situation.wait_or_end()
+    }
+
+    fn weight(&self, label: usize) -> f64 {
+        self.weights.get(label).copied().unwrap_or(1.0)
+    }
+
+    fn total(&self, situation: &Situation<'_>) -> f64 {
+        let offers = &situation.menu.stimuli;
+        if self.weights.is_empty() {
+            return offers.len() as f64;
+        }
+        offers.iter().map(|o| self.weight(o.label.index())).sum()
+    }
+
+    fn pick(&self, situation: &mut Situation<'_>, total: f64) -> usize {
+        let offers = &situation.menu.stimuli;
+        if self.weights.is_empty() {
+            return situation.rng.random_range(0..offers.len());
+        }
+        let mut left = situation.rng.random::<f64>() * total;
+        for (index, offer) in offers.iter().enumerate() {
+            left -= self.weight(offer.label.index());
+            if left < 0.0 {
+                return index;
+            }
+        }
+        offers.len() - 1
+    }
+}

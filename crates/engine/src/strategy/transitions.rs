@@ -1,0 +1,216 @@
+//! `transitions`: towards the nearest switch that has not been taken yet.
+//!
+//! The plan is a distance per location: how many steps, at least, to the nearest location that an
+//! uncovered switch leaves, over all switches as if every guard held. Following falling distances
+//! is following a shortest plan, and looking at the distances anew after every observation is
+//! planning anew, whatever the system chose to do.
+//!
+//! Guards do block, and systems do refuse: a switch that was within reach and could not be taken
+//! becomes more expensive each time, so that the next plan goes another way, and some steps are
+//! left to chance, so that data gets a chance to change.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use ioco_sts::{Gate, LocationId, Offer, OfferedSwitch, Sts, SwitchId};
+use rand::RngExt;
+
+use super::random::Random;
+use super::{Choice, Situation};
+use crate::coverage::Coverage;
+use crate::values::choose_stimulus;
+
+const UNREACHABLE: u32 = u32::MAX;
+
+/// One step in so many is left to chance.
+const CHANCE: u32 = 12;
+
+/// Distances changed by lessons learnt are computed anew after so many choices at most.
+const PATIENCE: u32 = 32;
+
+pub(crate) struct Transitions {
+    random: Random,
+    /// Per location, the cost of the way to an uncovered switch.
+    distance: Vec<u32>,
+    /// The covered switches when the distances were computed.
+    planned_at: Option<usize>,
+    /// Per switch, how often it was within reach and could not be taken.
+    blocked: Vec<u16>,
+    choices_since_plan: u32,
+    lessons_since_plan: bool,
+}
+
+impl Transitions {
+    pub fn new(sts: &Sts) -> Transitions {
+        Transitions {
+            random: Random::new(&Default::default(), sts),
+            distance: vec![UNREACHABLE; sts.locations().len()],
+            planned_at: None,
+            blocked: vec![0; sts.switches().len()],
+            choices_since_plan: 0,
+            lessons_since_plan: false,
+        }
+    }
+
+    pub fn choose(&mut self, mut situation: Situation<'_>) -> Choice {
+        let sts = situation.semantics.sts().clone();
+        self.plan(&sts, situation.coverage);
+        self.choices_since_plan += 1;
+        self.learn(&sts, &situation);
+        if situation.rng.random_range(0..CHANCE) == 0 {
+            return self.random.choose(situation);
+        }
+        let initial = sts.processes().iter().map(|p| p.initial);
+        let reachable = |mut locations: Box<dyn Iterator<Item = LocationId> + '_>| {
+            locations.any(|l| self.distance[l.index()] != UNREACHABLE)
+        };
+        let set = situation.semantics.set(situation.set).clone();
+        let here = set.states.iter().flat_map(|s| s.locations.iter().copied());
+        if !reachable(Box::new(here)) {
+            // Nothing new lies ahead: from the start there may.
+            return if reachable(Box::new(initial)) {
+                Choice::End
+            } else {
+                self.random.choose(situation)
+            };
+        }
+        let response = self.nearest(&sts, &situation.menu.responses, situation.coverage);
+        let mut stimuli = self.ranked(&sts, &situation);
+        // Where the system may send what leads there, or must send something, listen first.
+        let listens = response.is_some_and(|r| stimuli.first().is_none_or(|s| r <= s.0))
+            || !situation.menu.silence;
+        if listens && situation.may_wait {
+            return Choice::Wait;
+        }
+        // Equally near ones take turns.
+        let best = stimuli.first().map_or(UNREACHABLE, |s| s.0);
+        let ties = stimuli.iter().take_while(|s| s.0 == best).count();
+        if ties > 1 {
+            let first = situation.rng.random_range(0..ties);
+            stimuli.swap(0, first);
+        }
+        for (_, offer, wanted) in stimuli {
+            let Situation {
+                semantics,
+                set,
+                rng,
+                menu,
+                ..
+            } = &mut situation;
+            let offer = &menu.stimuli[offer];
+            match choose_stimulus(semantics, *set, offer, Some(wanted), rng) {
+                Some((action, followed)) => return Choice::Give(action, followed),
+                None => self.block(wanted.switch),
+            }
+        }
+        self.random.choose(situation)
+    }
+
+    fn block(&mut self, switch: SwitchId) {
+        let count = &mut self.blocked[switch.index()];
+        *count = count.saturating_add(1);
+        self.lessons_since_plan = true;
+    }
+
+    /// Uncovered switches that leave this place but are not on the menu: their guards do not hold.
+    fn learn(&mut self, sts: &Sts, situation: &Situation<'_>) {
+        let set = situation.semantics.set(situation.set).clone();
+        for state in &set.states {
+            for location in &state.locations {
+                for &id in sts.outgoing(*location) {
+                    let offers = match sts.switch(id).gate {
+                        Gate::Observable(_) => situation
+                            .menu
+                            .stimuli
+                            .iter()
+                            .chain(&situation.menu.responses),
+                        _ => continue,
+                    };
+                    if !situation.coverage.covers_switch(id)
+                        && !offers
+                            .flat_map(|offer| &offer.switches)
+                            .any(|offered| offered.switch == id)
+                    {
+                        self.block(id);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Stimuli by how near they lead, nearest first: cost, index of the offer, switch.
+    fn ranked(&self, sts: &Sts, situation: &Situation<'_>) -> Vec<(u32, usize, OfferedSwitch)> {
+        let mut ranked: Vec<(u32, usize, OfferedSwitch)> = Vec::new();
+        for (index, offer) in situation.menu.stimuli.iter().enumerate() {
+            for offered in &offer.switches {
+                let cost = self.cost(sts, offered.switch, situation.coverage);
+                if cost != UNREACHABLE {
+                    ranked.push((cost, index, *offered));
+                }
+            }
+        }
+        ranked.sort_by_key(|(cost, index, _)| (*cost, *index));
+        ranked
+    }
+
+    fn nearest(&self, sts: &Sts, offers: &[Offer], coverage: &Coverage) -> Option<u32> {
+        offers
+            .iter()
+            .flat_map(|offer| &offer.switches)
+            .map(|offered| self.cost(sts, offered.switch, coverage))
+            .filter(|cost| *cost != UNREACHABLE)
+            .min()
+    }
+
+    /// The cost of the way to something new that begins with this switch.
+    fn cost(&self, sts: &Sts, switch: SwitchId, coverage: &Coverage) -> u32 {
+        if !coverage.covers_switch(switch) {
+            return 0;
+        }
+        match self.distance[sts.switch(switch).target.index()] {
+            UNREACHABLE => UNREACHABLE,
+            distance => distance.saturating_add(self.price(switch)),
+        }
+    }
+
+    fn price(&self, switch: SwitchId) -> u32 {
+        1 + u32::from(self.blocked[switch.index()])
+    }
+
+    /// Computes the distances anew where coverage has grown or lessons were learnt.
+    fn plan(&mut self, sts: &Sts, coverage: &Coverage) {
+        let stale = self.planned_at != Some(coverage.covered_switches())
+            || (self.lessons_since_plan && self.choices_since_plan >= PATIENCE);
+        if !stale {
+            return;
+        }
+        self.planned_at = Some(coverage.covered_switches());
+        self.choices_since_plan = 0;
+        self.lessons_since_plan = false;
+        self.distance.fill(UNREACHABLE);
+        let mut incoming: Vec<Vec<SwitchId>> = vec![Vec::new(); sts.locations().len()];
+        let mut queue = BinaryHeap::new();
+        for (index, switch) in sts.switches().iter().enumerate() {
+            let id = SwitchId::from_index(index);
+            incoming[switch.target.index()].push(id);
+            if !coverage.covers_switch(id) {
+                queue.push(Reverse((u32::from(self.blocked[index]), switch.source)));
+            }
+        }
+        while let Some(Reverse((distance, location))) = queue.pop() {
+            if self.distance[location.index()] <= distance {
+                continue;
+            }
+            self.distance[location.index()] = distance;
+            for &id in &incoming[location.index()] {
+                let switch = sts.switch(id);
+                // An internal step comes by itself.
+                let price = match switch.gate {
+                    Gate::Observable(_) => self.price(id),
+                    _ => u32::from(self.blocked[id.index()]),
+                };
+                queue.push(Reverse((distance.saturating_add(price), switch.source)));
+            }
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! Choosing the next command: by the strategy, or by the script.
+
+use ioco_sts::{Step, Verdict};
+
+use super::Tester;
+use super::race::MAX_ON_THE_WAY;
+use super::test::{Phase, Plan};
+use crate::port::Command;
+use crate::strategy::{Choice, Situation};
+
+/// A test that has reached its last step waits for so many responses more while one is due.
+const GRACE: u64 = 16;
+
+/// After so many responses in a row a script gives its next stimulus although the system is still
+/// talking.
+const MAX_ANSWERS: u64 = 256;
+
+impl Plan {
+    pub(super) fn script(stimuli: Vec<ioco_sts::Action>) -> Plan {
+        Plan::Script {
+            stimuli,
+            next: 0,
+            listened: false,
+        }
+    }
+}
+
+impl Tester {
+    pub(super) fn decide(&mut self, now: u64) -> Command {
+        self.bound_memory();
+        self.test.menu = self.semantics.menu(self.test.set);
+        match self.test.plan {
+            Plan::Script { .. } => self.decide_scripted(now),
+            Plan::Strategy => self.decide_by_strategy(now),
+        }
+    }
+
+    fn decide_by_strategy(&mut self, now: u64) -> Command {
+        let may_wait = !self.test.quiet;
+        let limit = self.settings.stop.steps_per_test;
+        let over_long = self.test.steps() >= limit;
+        if over_long || self.should_stop_within_test(now).is_some() {
+            let due = !self.test.menu.silence && may_wait;
+            return if due && self.test.steps() < limit.saturating_add(GRACE) {
+                self.wait(now)
+            } else {
+                self.finish(Verdict::Pass, now)
+            };
+        }
+        if self.test.race.len() >= MAX_ON_THE_WAY {
+            return self.wait(now);
+        }
+        let choice = self.strategy.choose(Situation {
+            semantics: &mut self.semantics,
+            set: self.test.set,
+            menu: &self.test.menu,
+            coverage: &self.coverage,
+            rng: &mut self.test.rng,
+            wait: self.settings.wait,
+            may_wait,
+        });
+        match choice {
+            Choice::Give(stimulus, followed) => {
+                self.test.phase = Phase::Giving {
+                    stimulus: stimulus.clone(),
+                    followed,
+                };
+                Command::Give(stimulus)
+            }
+            Choice::Wait => self.wait(now),
+            Choice::End => self.finish(Verdict::Pass, now),
+        }
+    }
+
+    /// Waits as long as silence needs to count as quiescence here.
+    fn wait(&mut self, now: u64) -> Command {
+        let time = self.semantics.timeout(self.test.set);
+        self.wait_for(time, true, now)
+    }
+
+    fn wait_for(&mut self, time: u64, whole: bool, now: u64) -> Command {
+        self.test.phase = Phase::Awaiting { since: now, whole };
+        Command::Await {
+            until: now.saturating_add(time),
+        }
+    }
+
+    fn decide_scripted(&mut self, now: u64) -> Command {
+        let Plan::Script {
+            stimuli,
+            next,
+            listened,
+        } = &self.test.plan
+        else {
+            return self.finish(Verdict::Pass, now);
+        };
+        let talks = self.test.responses_in_a_row >= MAX_ANSWERS;
+        let stimulus = stimuli.get(*next).cloned();
+        if !talks && !self.test.quiet {
+            let last = stimulus.is_none();
+            if last || !self.test.menu.responses.is_empty() {
+                return self.wait(now);
+            }
+            // The model allows no response here. A short look shows one that comes all the same.
+            let look = self
+                .settings
+                .glance
+                .min(self.semantics.timeout(self.test.set));
+            if *next > 0 && !*listened && look > 0 {
+                return self.wait_for(look, false, now);
+            }
+        }
+        let Some(stimulus) = stimulus else {
+            return self.finish(Verdict::Pass, now);
+        };
+        let step = Step::Stimulus(stimulus.clone());
+        let accepted = self.semantics.accepts(self.test.set, &stimulus);
+        match self.semantics.follow(self.test.set, &step) {
+            Some(followed) if accepted => {
+                self.test.phase = Phase::Giving {
+                    stimulus: stimulus.clone(),
+                    followed,
+                };
+                Command::Give(stimulus)
+            }
+            _ => {
+                let shown = stimulus.show(&self.sts);
+                let number = *next + 1;
+                let reason = format!("stimulus {number} of the test, {shown}, is not offered here");
+                self.finish(Verdict::Inconclusive(reason), now)
+            }
+        }
+    }
+
+    /// Forgets state sets when there are too many of them. Sets of stimuli on their way cannot be
+    /// kept; then it is left for later.
+    fn bound_memory(&mut self) {
+        if self.semantics.remembered() > self.settings.remember && self.test.race.is_empty() {
+            self.test.set = self.semantics.forget_all_but(self.test.set);
+            self.visited.clear();
+        }
+    }
+}

@@ -1,0 +1,389 @@
+//! The tester: one state machine that follows model and system together.
+//!
+//! `next_test` or `script` begins a test; `handle` takes what happened and says what to do next;
+//! `finished_test` gives the outcome. The parts: `decide` chooses commands, `observe` judges what
+//! comes, `race` follows both orders where a response may have crossed a stimulus.
+
+mod decide;
+mod observe;
+mod race;
+mod test;
+
+use std::sync::Arc;
+
+use ioco_sts::{Action, Execution, Semantics, SetId, Sts, Verdict};
+
+use crate::coverage::Coverage;
+use crate::event::{EVENT_VERSION, Event, SavedDeviation, SavedVerdict};
+use crate::port::{Command, Input};
+use crate::random::test_seed;
+use crate::report::{FailureId, KnownFailure, StopReason, Summary, TestReport};
+use crate::settings::{EventLevel, Settings};
+use crate::strategy::Strategy;
+
+use test::{Phase, Plan, Test};
+
+/// Tests a system against a model.
+pub struct Tester {
+    semantics: Semantics,
+    sts: Arc<Sts>,
+    settings: Settings,
+    strategy: Strategy,
+    coverage: Coverage,
+    /// By state set: its locations are counted already.
+    visited: Vec<bool>,
+    failures: Vec<KnownFailure>,
+    summary: Summary,
+    started: Option<u64>,
+    stopped: Option<StopReason>,
+    interrupted: bool,
+    test: Test,
+    events: Vec<Event>,
+}
+
+impl Tester {
+    pub fn new(semantics: Semantics, settings: Settings) -> Tester {
+        let sts = Arc::clone(semantics.sts());
+        let strategy = Strategy::new(&settings.strategy, &semantics);
+        let test = Test::none(semantics.initial());
+        let summary = Summary {
+            seed: settings.seed,
+            ..Summary::default()
+        };
+        Tester {
+            coverage: Coverage::new(&sts),
+            semantics,
+            sts,
+            settings,
+            strategy,
+            visited: Vec::new(),
+            failures: Vec::new(),
+            summary,
+            started: None,
+            stopped: None,
+            interrupted: false,
+            test,
+            events: Vec::new(),
+        }
+    }
+
+    /// Begins the next test and returns its first command; `None` when a stop condition is met
+    /// ([`Tester::stop_reason`]).
+    pub fn next_test(&mut self, now: u64) -> Option<Command> {
+        self.start_run(now);
+        if let Some(reason) = self.should_stop(now) {
+            self.stop(reason);
+            return None;
+        }
+        let number = self.summary.tests + 1;
+        Some(self.begin(number, Plan::Strategy, true, now))
+    }
+
+    /// Begins the test of this number again, whatever ran before it; it counts as a test of the
+    /// run. Given the same responses, `random` repeats the test exactly.
+    pub fn repeat_test(&mut self, number: u64, now: u64) -> Command {
+        self.start_run(now);
+        self.begin(number, Plan::Strategy, true, now)
+    }
+
+    /// Begins a test that gives exactly these stimuli (shrinking, replay). After each it takes in
+    /// what comes, until silence wherever a response is possible. A stimulus that the model does
+    /// not offer when its turn comes makes the test inconclusive. Does not count towards the run:
+    /// neither coverage nor numbers nor new failures.
+    pub fn script(&mut self, stimuli: Vec<Action>, now: u64) -> Command {
+        self.begin(self.test.number, Plan::script(stimuli), false, now)
+    }
+
+    /// As [`Tester::script`], and counts towards the run: a test of a suite, or a failure of an
+    /// earlier run that is tried first.
+    pub fn scripted_test(&mut self, stimuli: Vec<Action>, now: u64) -> Command {
+        self.start_run(now);
+        self.begin(self.summary.tests + 1, Plan::script(stimuli), true, now)
+    }
+
+    /// Takes what happened at time `now`, and says what to do next.
+    pub fn handle(&mut self, input: Input, now: u64) -> Command {
+        match (&self.test.phase, input) {
+            (Phase::Idle | Phase::Finished, Input::Interrupted) => {
+                self.interrupted = true;
+                Command::Finished
+            }
+            (Phase::Idle | Phase::Finished, _) => Command::Finished,
+            (_, Input::Trouble(text)) => self.finish(Verdict::Error(text), now),
+            (_, Input::Interrupted) => {
+                self.interrupted = true;
+                let reason = "the run was interrupted".to_owned();
+                self.finish(Verdict::Inconclusive(reason), now)
+            }
+            (Phase::Resetting, Input::Ready) => self.ready(now),
+            // What comes before the reset belongs to the test before.
+            (Phase::Resetting, _) => Command::Reset,
+            (_, Input::Response(action)) => self.responded(action, now),
+            (Phase::Giving { .. }, Input::Given { overtaken }) => self.given(overtaken, now),
+            (Phase::Awaiting { .. }, Input::Silence) => self.silent(now),
+            (_, Input::Quiescent) => self.quiescent(now),
+            (_, Input::Unknown(text)) => self.unknown(text, now),
+            (_, Input::Ready | Input::Given { .. } | Input::Silence) => {
+                let reason = "the adapter answered a question that was not asked".to_owned();
+                self.finish(Verdict::Error(reason), now)
+            }
+        }
+    }
+
+    /// The outcome of the test that finished last.
+    pub fn finished_test(&mut self) -> TestReport {
+        let test = &mut self.test;
+        let trace = std::mem::take(&mut test.trace);
+        let verdict = std::mem::replace(&mut test.verdict, Verdict::Pass);
+        TestReport {
+            number: test.number,
+            seed: test.seed,
+            execution: Execution { trace, verdict },
+            times: std::mem::take(&mut test.times),
+            duration: test.ended - test.started,
+            is_new_failure: test.failure.is_some_and(|(_, new)| new),
+            failure: test.failure.map(|(id, _)| id),
+        }
+    }
+
+    pub fn coverage(&self) -> &Coverage {
+        &self.coverage
+    }
+
+    /// The distinct failures found so far.
+    pub fn failures(&self) -> &[KnownFailure] {
+        &self.failures
+    }
+
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    pub fn semantics(&mut self) -> &mut Semantics {
+        &mut self.semantics
+    }
+
+    pub fn sts(&self) -> &Arc<Sts> {
+        &self.sts
+    }
+
+    /// The set of states that the model may be in now.
+    pub fn current_set(&self) -> SetId {
+        self.test.set
+    }
+
+    /// Why the run ended, once it did.
+    pub fn stop_reason(&self) -> Option<StopReason> {
+        self.stopped
+    }
+
+    /// What happened since the last call, oldest first.
+    pub fn take_events(&mut self) -> Vec<Event> {
+        std::mem::take(&mut self.events)
+    }
+
+    pub fn summary(&self) -> Summary {
+        Summary {
+            distinct_failures: self.failures.len() as u64,
+            locations: self.coverage.locations() as u64,
+            covered_locations: self.coverage.covered_locations() as u64,
+            switches: self.coverage.switches() as u64,
+            covered_switches: self.coverage.covered_switches() as u64,
+            stopped: self.stopped,
+            ..self.summary
+        }
+    }
+
+    fn start_run(&mut self, now: u64) {
+        if self.started.is_some() {
+            return;
+        }
+        self.started = Some(now);
+        if self.settings.events >= EventLevel::Tests {
+            self.events.push(Event::RunStarted {
+                version: EVENT_VERSION,
+                model: self.sts.name().to_owned(),
+                seed: self.settings.seed,
+                strategy: self.settings.strategy.name().to_owned(),
+                locations: self.coverage.locations(),
+                switches: self.coverage.switches(),
+                at: now,
+            });
+        }
+    }
+
+    /// Whether the run is over at this moment, and why.
+    fn should_stop(&self, now: u64) -> Option<StopReason> {
+        let stop = &self.settings.stop;
+        let reached = |limit: Option<u64>, count: u64| limit.is_some_and(|limit| count >= limit);
+        if self.interrupted {
+            Some(StopReason::Interrupted)
+        } else if reached(stop.failures, self.failures.len() as u64) {
+            Some(StopReason::Failures)
+        } else if reached(stop.errors, self.summary.errors) {
+            Some(StopReason::Errors)
+        } else if reached(stop.tests, self.summary.tests) {
+            Some(StopReason::Tests)
+        } else {
+            self.should_stop_within_test(now)
+        }
+    }
+
+    /// The stop conditions that also end a test under way.
+    fn should_stop_within_test(&self, now: u64) -> Option<StopReason> {
+        let stop = &self.settings.stop;
+        if let Some(limit) = stop.total_steps
+            && self.summary.steps() >= limit
+        {
+            return Some(StopReason::Steps);
+        }
+        if let (Some(limit), Some(started)) = (stop.time, self.started)
+            && now.saturating_sub(started) >= limit
+        {
+            return Some(StopReason::Time);
+        }
+        if let Some(limit) = stop.coverage
+            && self.coverage.percent() >= limit
+        {
+            return Some(StopReason::Coverage);
+        }
+        None
+    }
+
+    fn stop(&mut self, reason: StopReason) {
+        if self.stopped.is_some() {
+            return;
+        }
+        self.stopped = Some(reason);
+        if self.settings.events >= EventLevel::Tests {
+            let summary = self.summary();
+            self.events.push(Event::RunFinished { summary });
+        }
+    }
+
+    fn begin(&mut self, number: u64, plan: Plan, counts: bool, now: u64) -> Command {
+        if self.semantics.remembered() > self.settings.remember {
+            let initial = self.semantics.initial();
+            self.semantics.forget_all_but(initial);
+            self.visited.clear();
+        }
+        let seed = test_seed(self.settings.seed, number);
+        let initial = self.semantics.initial();
+        self.test = Test::new(number, seed, counts, plan, initial, now);
+        self.test.covered_before = self.coverage.covered_switches();
+        if counts && self.settings.events >= EventLevel::Tests {
+            self.events.push(Event::TestStarted {
+                test: number,
+                seed,
+                at: now,
+            });
+        }
+        Command::Reset
+    }
+
+    fn ready(&mut self, now: u64) -> Command {
+        self.test.started = now;
+        if self.test.counts {
+            let initial = self.semantics.initial_switches();
+            self.coverage.take(initial);
+        }
+        self.visit();
+        self.decide(now)
+    }
+
+    fn finish(&mut self, verdict: Verdict, now: u64) -> Command {
+        self.test.phase = Phase::Finished;
+        self.test.ended = now.max(self.test.started);
+        self.test.failure = match &verdict {
+            Verdict::Fail(deviation) => self.group(deviation.clone()),
+            _ => None,
+        };
+        self.test.verdict = verdict;
+        if self.test.counts {
+            self.count_test(now);
+        }
+        Command::Finished
+    }
+
+    /// The group of a failure, and whether it is new. Scripts found no group.
+    fn group(&mut self, deviation: ioco_sts::Deviation) -> Option<(FailureId, bool)> {
+        let counts = self.test.counts;
+        let known = self
+            .failures
+            .iter_mut()
+            .find(|known| known.deviation.is_like(&deviation));
+        if let Some(known) = known {
+            known.times_seen += u64::from(counts);
+            return Some((known.id, false));
+        }
+        if !counts {
+            return None;
+        }
+        let id = FailureId(self.failures.len() as u32);
+        self.failures.push(KnownFailure {
+            id,
+            deviation,
+            test: self.test.number,
+            seed: self.test.seed,
+            times_seen: 1,
+        });
+        Some((id, true))
+    }
+
+    fn count_test(&mut self, now: u64) {
+        let summary = &mut self.summary;
+        summary.tests += 1;
+        *match &self.test.verdict {
+            Verdict::Pass => &mut summary.passed,
+            Verdict::Fail(_) => &mut summary.failed,
+            Verdict::Inconclusive(_) => &mut summary.inconclusive,
+            Verdict::Error(_) => &mut summary.errors,
+        } += 1;
+        summary.duration = now.saturating_sub(self.started.unwrap_or(now));
+        if self.settings.events >= EventLevel::Tests {
+            self.tell_test();
+        }
+    }
+
+    fn tell_test(&mut self) {
+        let test = self.test.number;
+        self.events.push(Event::TestFinished {
+            test,
+            seed: self.test.seed,
+            verdict: SavedVerdict::new(&self.test.verdict, &self.sts),
+            steps: self.test.steps(),
+            duration: self.test.ended - self.test.started,
+        });
+        if let (Some((failure, true)), Verdict::Fail(deviation)) =
+            (self.test.failure, &self.test.verdict)
+        {
+            self.events.push(Event::FailureFound {
+                test,
+                failure,
+                deviation: SavedDeviation::new(deviation, &self.sts),
+            });
+        }
+        if self.coverage.covered_switches() > self.test.covered_before {
+            self.events.push(Event::CoverageGrew {
+                test,
+                covered_switches: self.coverage.covered_switches(),
+                covered_locations: self.coverage.covered_locations(),
+            });
+        }
+    }
+
+    /// Counts the locations of the current set.
+    fn visit(&mut self) {
+        if !self.test.counts {
+            return;
+        }
+        let index = self.test.set.index();
+        if index >= self.visited.len() {
+            self.visited.resize(self.semantics.remembered(), false);
+        }
+        if !self.visited[index] {
+            self.visited[index] = true;
+            self.coverage.visit(self.semantics.set(self.test.set));
+        }
+    }
+}

@@ -1,0 +1,223 @@
+//! Judging what happened: every response and every silence against what the model allows.
+
+use std::sync::Arc;
+
+use ioco_sts::{
+    Action, Deviation, DeviationKind, Direction, LabelId, Observed, Step, SwitchId, Verdict,
+};
+
+use super::Tester;
+use super::race::Misfit;
+use super::test::{Phase, Plan};
+use crate::event::Event;
+use crate::port::Command;
+use crate::saved::SavedStep;
+use crate::settings::EventLevel;
+
+impl Tester {
+    /// The stimulus under way was handed over.
+    pub(super) fn given(&mut self, overtaken: bool, now: u64) -> Command {
+        let phase = std::mem::replace(&mut self.test.phase, Phase::Finished);
+        let Phase::Giving { stimulus, followed } = phase else {
+            return self.finish(Verdict::Error("no stimulus is under way".to_owned()), now);
+        };
+        if overtaken {
+            let position = self.test.trace.len();
+            self.test
+                .race
+                .gave(self.test.set, stimulus.clone(), position);
+        } else {
+            self.test.race.clear();
+        }
+        if let Plan::Script { next, listened, .. } = &mut self.test.plan {
+            *next += 1;
+            *listened = false;
+        }
+        if self.test.counts {
+            self.summary.stimuli += 1;
+            self.coverage.take(&followed.taken);
+        }
+        self.test.quiet = false;
+        self.test.responses_in_a_row = 0;
+        self.arrive(Step::Stimulus(stimulus), followed.set, now);
+        self.decide(now)
+    }
+
+    pub(super) fn responded(&mut self, action: Action, now: u64) -> Command {
+        let step = Step::Response(action);
+        match self.fit(&step, now) {
+            Ok(()) => {
+                self.test.quiet = false;
+                self.test.responses_in_a_row += 1;
+                if self.test.counts {
+                    self.summary.responses += 1;
+                }
+                self.decide(now)
+            }
+            Err(Misfit::Unspecified) => self.unspecified(&step, now),
+            Err(Misfit::Deviates) => {
+                let Step::Response(action) = step else {
+                    return self.finish(Verdict::Pass, now);
+                };
+                let kind = if self.expects(action.label) {
+                    DeviationKind::WrongValue
+                } else {
+                    DeviationKind::UnexpectedResponse
+                };
+                self.deviate(kind, Observed::Response(action), now)
+            }
+        }
+    }
+
+    /// A response that the model has no label for, or values without its types.
+    pub(super) fn unknown(&mut self, text: String, now: u64) -> Command {
+        let name = text.split('(').next().unwrap_or_default();
+        let name = name.trim().trim_start_matches('!');
+        let label = self.sts.label_named(Direction::Response, name);
+        let kind = match label {
+            Some(label) if self.expects(label) => DeviationKind::WrongValue,
+            _ => DeviationKind::UnexpectedResponse,
+        };
+        self.deviate(kind, Observed::Unknown(text), now)
+    }
+
+    /// The time that was asked for passed without a response.
+    pub(super) fn silent(&mut self, now: u64) -> Command {
+        let Phase::Awaiting { since, whole } = self.test.phase else {
+            return self.finish(Verdict::Error("nobody was waiting".to_owned()), now);
+        };
+        if !whole {
+            if let Plan::Script { listened, .. } = &mut self.test.plan {
+                *listened = true;
+            }
+            return self.decide(now);
+        }
+        // Whatever was on its way has arrived by now.
+        self.test.race.clear();
+        self.quiesced(now.saturating_sub(since), now)
+    }
+
+    /// The system itself says that it is silent. It may have said so before it saw what is on its
+    /// way.
+    pub(super) fn quiescent(&mut self, now: u64) -> Command {
+        let last = self.test.times.last().copied().unwrap_or(0);
+        self.quiesced(now.saturating_sub(self.test.started + last), now)
+    }
+
+    fn quiesced(&mut self, time: u64, now: u64) -> Command {
+        match self.fit(&Step::Quiescence, now) {
+            Ok(()) => {
+                self.test.quiet = self.test.race.is_empty();
+                if self.test.counts {
+                    self.summary.silences += 1;
+                }
+                self.decide(now)
+            }
+            Err(Misfit::Unspecified) => self.unspecified(&Step::Quiescence, now),
+            Err(Misfit::Deviates) => {
+                let kind = DeviationKind::MissingResponse;
+                self.deviate(kind, Observed::Silence(time), now)
+            }
+        }
+    }
+
+    /// Follows an observation, in every order that is possible.
+    fn fit(&mut self, step: &Step, now: u64) -> Result<(), Misfit> {
+        if self.test.race.is_empty() {
+            let Some(followed) = self.semantics.follow(self.test.set, step) else {
+                return Err(Misfit::Deviates);
+            };
+            if self.test.counts {
+                self.coverage.take(&followed.taken);
+            }
+            self.arrive(step.clone(), followed.set, now);
+            return Ok(());
+        }
+        let mut taken: Vec<SwitchId> = Vec::new();
+        let length = self.test.trace.len();
+        let test = &mut self.test;
+        let fitted = test
+            .race
+            .observe(&mut self.semantics, test.set, step, length, &mut taken)?;
+        test.unspecified |= fitted.unspecified;
+        if test.counts {
+            taken.sort_unstable();
+            taken.dedup();
+            self.coverage.take(&taken);
+        }
+        self.arrive(step.clone(), fitted.set, now);
+        // Later positions first, so that the earlier ones stay right.
+        let moved: Vec<Step> = fitted
+            .after
+            .iter()
+            .rev()
+            .map(|position| self.test.trace.remove(*position))
+            .collect();
+        self.test.trace.extend(moved.into_iter().rev());
+        Ok(())
+    }
+
+    /// Writes down a step that the model allows.
+    fn arrive(&mut self, step: Step, set: ioco_sts::SetId, now: u64) {
+        let test = &mut self.test;
+        test.set = set;
+        test.times.push(now.saturating_sub(test.started));
+        if test.counts && self.settings.events >= EventLevel::Steps {
+            self.events.push(Event::StepTaken {
+                test: test.number,
+                step: test.steps() + 1,
+                at: now,
+                what: SavedStep::new(&step, &self.sts),
+            });
+        }
+        test.trace.push(step);
+        self.visit();
+    }
+
+    /// Whether a response of this label would be right with other values.
+    fn expects(&mut self, label: LabelId) -> bool {
+        let mut sets: Vec<_> = self.test.race.sets().collect();
+        sets.push(self.test.set);
+        sets.into_iter().any(|set| {
+            let menu = self.semantics.menu(set);
+            menu.responses.iter().any(|offer| offer.label == label)
+        })
+    }
+
+    fn deviate(&mut self, kind: DeviationKind, observed: Observed, now: u64) -> Command {
+        self.test.times.push(now.saturating_sub(self.test.started));
+        let states = Arc::clone(self.semantics.set(self.test.set));
+        let is_truncated = |set| self.semantics.set(set).truncated;
+        if states.truncated || self.test.race.sets().any(is_truncated) {
+            let shown = observed.show(&self.sts);
+            let reason = format!(
+                "{shown} cannot be judged: the model takes more internal steps here than can be \
+                 followed, so some of its states are not known"
+            );
+            return self.finish(Verdict::Error(reason), now);
+        }
+        if self.test.unspecified {
+            let reason = format!(
+                "{} cannot be judged: a stimulus may have reached the system after a response that \
+                 was under way, in a state for which the model does not say what it does",
+                observed.show(&self.sts)
+            );
+            return self.finish(Verdict::Inconclusive(reason), now);
+        }
+        let deviation = Deviation {
+            kind,
+            observed,
+            states,
+        };
+        self.finish(Verdict::Fail(deviation), now)
+    }
+
+    fn unspecified(&mut self, step: &Step, now: u64) -> Command {
+        let shown = step.show(&self.sts);
+        let reason = format!(
+            "{shown} was sent before a stimulus reached the system, and the model does not accept \
+             that stimulus after it"
+        );
+        self.finish(Verdict::Inconclusive(reason), now)
+    }
+}

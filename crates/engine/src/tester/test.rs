@@ -1,0 +1,102 @@
+//! The test under way.
+
+use std::sync::Arc;
+
+use ioco_sts::{Action, Followed, Menu, SetId, Trace, Verdict};
+
+use super::race::Race;
+use crate::random::{TestRng, test_rng};
+
+/// What the tester last asked for.
+pub(super) enum Phase {
+    /// No test was begun yet.
+    Idle,
+    Resetting,
+    Giving {
+        stimulus: Action,
+        followed: Followed,
+    },
+    Awaiting {
+        since: u64,
+        /// Long enough for silence to count as quiescence.
+        whole: bool,
+    },
+    Finished,
+}
+
+/// Where the stimuli come from.
+pub(super) enum Plan {
+    Strategy,
+    Script {
+        stimuli: Vec<Action>,
+        next: usize,
+        /// The system was given the time to answer the last thing that happened.
+        listened: bool,
+    },
+}
+
+pub(super) struct Test {
+    pub number: u64,
+    pub seed: u64,
+    /// Counts towards the run: its coverage, its numbers and its stop conditions.
+    pub counts: bool,
+    pub rng: TestRng,
+    pub plan: Plan,
+    pub phase: Phase,
+    /// Where the model may be.
+    pub set: SetId,
+    /// What it offers there; computed when the next step is chosen.
+    pub menu: Arc<Menu>,
+    pub race: Race,
+    pub trace: Trace,
+    pub times: Vec<u64>,
+    pub started: u64,
+    pub ended: u64,
+    /// The last thing seen was silence: waiting again shows nothing new.
+    pub quiet: bool,
+    /// The system may have got a stimulus where the model says nothing about it.
+    pub unspecified: bool,
+    /// Responses since the last stimulus.
+    pub responses_in_a_row: u64,
+    /// Switches covered when the test began.
+    pub covered_before: usize,
+    pub verdict: Verdict,
+    pub failure: Option<(crate::report::FailureId, bool)>,
+}
+
+impl Test {
+    pub fn new(number: u64, seed: u64, counts: bool, plan: Plan, initial: SetId, now: u64) -> Test {
+        Test {
+            number,
+            seed,
+            counts,
+            rng: test_rng(seed),
+            plan,
+            phase: Phase::Resetting,
+            set: initial,
+            menu: Arc::default(),
+            race: Race::default(),
+            trace: Trace::new(),
+            times: Vec::new(),
+            started: now,
+            ended: now,
+            quiet: false,
+            unspecified: false,
+            responses_in_a_row: 0,
+            covered_before: 0,
+            verdict: Verdict::Pass,
+            failure: None,
+        }
+    }
+
+    /// No test yet.
+    pub fn none(initial: SetId) -> Test {
+        let mut test = Test::new(0, 0, false, Plan::Strategy, initial, 0);
+        test.phase = Phase::Idle;
+        test
+    }
+
+    pub fn steps(&self) -> u64 {
+        self.trace.len() as u64
+    }
+}
