@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::expr::{BinaryOp, Expr};
+use crate::expr::{BinaryOp, Expr, UnaryOp};
 use crate::ids::{FunctionId, LabelId, LocationId, ProcessId, SwitchId, VarId};
 use crate::label::{Direction, Label};
 use crate::types::{Type, Types};
@@ -384,8 +384,8 @@ impl StsBuilder {
             (_, Some(range)) => {
                 let bounds = [value.clone(), Expr::int(range.min), Expr::int(range.max)];
                 let fits = Expr::InRange(Box::new(bounds));
-                if matches!(value, Expr::Var(_) | Expr::Param(_)) {
-                    // Copying `:void` is allowed.
+                if may_be_void(value) {
+                    // Assigning `:void` is allowed.
                     let void = Expr::Const(Value::Void);
                     let unset = Expr::binary(BinaryOp::Eq, value.clone(), void);
                     Expr::binary(BinaryOp::Or, unset, fits)
@@ -417,5 +417,21 @@ impl StsBuilder {
             processes.dedup();
         }
         sts
+    }
+}
+
+/// Whether the value of an expression can be `:void`; every other operation has an error instead.
+fn may_be_void(expr: &Expr) -> bool {
+    match expr {
+        Expr::Const(value) => value.is_void(),
+        Expr::Var(_)
+        | Expr::Param(_)
+        | Expr::Local(_)
+        | Expr::Field(..)
+        | Expr::Call(..)
+        | Expr::Unary(UnaryOp::Last, _)
+        | Expr::Binary(BinaryOp::Index, _) => true,
+        Expr::If(all) => may_be_void(&all[1]) || may_be_void(&all[2]),
+        _ => false,
     }
 }

@@ -68,6 +68,35 @@ impl Semantics {
     }
 }
 
+impl Semantics {
+    /// The states of a closed set from which internal steps lead back to the same state.
+    pub(super) fn on_internal_cycle(&mut self, set: &StateSet) -> Vec<bool> {
+        let targets: Vec<Vec<usize>> = set
+            .states
+            .iter()
+            .map(|state| {
+                let steps = self.internal_steps(state).into_iter();
+                let found = steps.filter_map(|(_, next)| set.states.binary_search(&next).ok());
+                found.collect()
+            })
+            .collect();
+        let returns = |start: usize| {
+            let mut seen = vec![false; targets.len()];
+            let mut open = targets[start].clone();
+            while let Some(state) = open.pop() {
+                if state == start {
+                    return true;
+                }
+                if !std::mem::replace(&mut seen[state], true) {
+                    open.extend(&targets[state]);
+                }
+            }
+            false
+        };
+        (0..targets.len()).map(returns).collect()
+    }
+}
+
 fn add(state: State, states: &mut Vec<State>, numbers: &mut FxHashMap<State, usize>) -> usize {
     *numbers.entry(state).or_insert_with_key(|state| {
         states.push(state.clone());

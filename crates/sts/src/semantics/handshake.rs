@@ -59,12 +59,36 @@ impl Semantics {
                 self.warn(Warning::OpenHandshake { switch: sender });
                 continue;
             };
-            for values in candidates {
+            for values in self.allowed(&group, label, state, candidates) {
                 if let Some(next) = self.take_together(&group, state, &values) {
                     steps.push((sender, next));
                 }
             }
         }
+    }
+
+    /// The values that every guard allows. A parameter that is mentioned is set, unless only
+    /// `:void` will do, as a tester would give it.
+    fn allowed(
+        &mut self,
+        group: &[SwitchId],
+        label: LabelId,
+        state: &State,
+        candidates: Vec<Vec<Value>>,
+    ) -> Vec<Vec<Value>> {
+        let sts = Arc::clone(&self.sts);
+        let mut allowed = candidates;
+        allowed.retain(|values| {
+            group
+                .iter()
+                .all(|id| self.holds(*id, &sts.switch(*id).guard, state, values))
+        });
+        for position in 0..sts.label(label).parameters.len() {
+            if allowed.iter().any(|values| !values[position].is_void()) {
+                allowed.retain(|values| !values[position].is_void());
+            }
+        }
+        allowed
     }
 
     fn take_together(
@@ -109,8 +133,14 @@ fn candidate_values(
         let choices = match equation(sts, &conjuncts, position, state) {
             Some(value) => vec![value],
             None if !conjuncts.iter().any(|c| c.params().contains(&position)) => vec![Value::Void],
-            None => small_domain(sts, &parameter.ty)?,
+            None => {
+                let mut choices = small_domain(sts, &parameter.ty)?;
+                choices.push(Value::Void);
+                choices
+            }
         };
+        let fits = |value: &Value| sts.types().fits(value, &parameter.ty);
+        let choices: Vec<Value> = choices.into_iter().filter(fits).collect();
         if candidates.len() * choices.len() > MAX_VALUES {
             return None;
         }

@@ -124,13 +124,17 @@ impl Semantics {
 
     /// Whether this stimulus, with these values, may be given here.
     pub fn accepts(&mut self, id: SetId, stimulus: &Action) -> bool {
+        let some_state_accepts = self.after(id, &Step::Stimulus(stimulus.clone())).is_some();
         match self.relation {
-            Relation::Ioco => self.after(id, &Step::Stimulus(stimulus.clone())).is_some(),
+            Relation::Ioco => some_state_accepts,
+            // A divergent set may have no stable state at all, so asking those is not enough.
             Relation::Uioco => {
                 let set = Arc::clone(self.set(id));
-                set.states.iter().all(|state| {
-                    !self.internal_steps(state).is_empty() || self.state_accepts(state, stimulus)
-                })
+                some_state_accepts
+                    && set.states.iter().all(|state| {
+                        !self.internal_steps(state).is_empty()
+                            || self.state_accepts(state, stimulus)
+                    })
             }
         }
     }
@@ -147,27 +151,30 @@ impl Semantics {
 
     /// The condition on an offer's parameters alone, with the values of the variables put in: some
     /// switch holds (ioco), or for every stable state some switch of it holds (uioco).
+    ///
+    /// An alternative that has no value (it compares with what is unset, say) hides those to its
+    /// right from plain evaluation, so the condition may miss values that [`Semantics::accepts`]
+    /// takes; it never holds for values that are not accepted.
     pub fn offer_condition(&mut self, id: SetId, offer: &Offer) -> Expr {
         let set = Arc::clone(self.set(id));
+        let stable: Vec<u32> = match self.relation {
+            Relation::Ioco => Vec::new(),
+            Relation::Uioco => (0..set.states.len() as u32)
+                .filter(|index| self.internal_steps(&set.states[*index as usize]).is_empty())
+                .collect(),
+        };
         let guard = |offered: &OfferedSwitch| {
             let state = &set.states[offered.state as usize];
             with_values(&self.sts.switch(offered.switch).enabled, state)
         };
-        match self.relation {
-            Relation::Ioco => any_of(offer.switches.iter().map(guard)),
-            Relation::Uioco => {
-                let mut condition = Expr::TRUE;
-                for index in 0..set.states.len() as u32 {
-                    let own = offer.switches.iter().filter(|s| s.state == index);
-                    let alternatives = any_of(own.map(guard));
-                    // A state that offers nothing on this label is not stable; see `compute_menu`.
-                    if alternatives != Expr::FALSE {
-                        condition = Expr::and(condition, alternatives);
-                    }
-                }
-                condition
-            }
+        if stable.is_empty() {
+            return any_of(offer.switches.iter().map(guard));
         }
+        let of_state = |index: &u32| {
+            let own = offer.switches.iter().filter(|s| s.state == *index);
+            any_of(own.map(guard))
+        };
+        stable.iter().map(of_state).fold(Expr::TRUE, Expr::and)
     }
 }
 

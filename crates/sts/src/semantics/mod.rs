@@ -235,8 +235,16 @@ impl Semantics {
         }
         let menu = self.menu(from);
         let set = Arc::clone(self.set(from));
-        // A model that may loop internally for ever may also be silent for ever.
-        let keeps = |index: usize| set.divergent || menu.quiescent[index] != Answer::No;
+        // A model that may loop internally for ever may also be silent for ever, and is then
+        // somewhere on the loop. Where states are missing, so may be the loop.
+        let loops = if set.truncated {
+            vec![true; set.states.len()]
+        } else if set.divergent {
+            self.on_internal_cycle(&set)
+        } else {
+            vec![false; set.states.len()]
+        };
+        let keeps = |index: usize| loops[index] || menu.quiescent[index] != Answer::No;
         let reached: Vec<State> = (0..set.states.len())
             .filter(|i| keeps(*i))
             .map(|i| set.states[i].clone())
