@@ -13,8 +13,11 @@ use proptest::prelude::*;
 const SMALL: Type = Type::Int(IntRange { min: 0, max: 2 });
 const COLOUR: Type = Type::Enum(EnumId(0));
 
+/// Names and types.
+type Parameters = &'static [(&'static str, Type)];
+
 /// Two stimuli, three responses and two hand-shakes; some with parameters.
-const LABELS: &[(Direction, &str, &[(&str, Type)])] = &[
+const LABELS: &[(Direction, &str, Parameters)] = &[
     (Direction::Stimulus, "put", &[("amount", SMALL)]),
     (Direction::Stimulus, "press", &[]),
     (Direction::Response, "give", &[("amount", SMALL)]),
@@ -102,7 +105,7 @@ fn gates(processes: usize) -> Vec<Gate> {
 fn switch_plan(processes: usize, locations: usize) -> impl Strategy<Value = SwitchPlan> {
     let gates = gates(processes);
     (0..gates.len(), 0..locations, 0..locations).prop_flat_map(move |(gate, source, target)| {
-        let parameters: &[(&str, Type)] = match gates[gate].label() {
+        let parameters: Parameters = match gates[gate].label() {
             Some(label) => LABELS[label.index()].2,
             None => &[],
         };
@@ -173,7 +176,7 @@ fn build(processes: &[(usize, Vec<SwitchPlan>)], initial: &[Value; 3]) -> Sts {
 }
 
 /// An expression for a number, or `:void`, or none at all.
-fn number(parameters: &'static [(&'static str, Type)]) -> BoxedStrategy<Expr> {
+fn number(parameters: Parameters) -> BoxedStrategy<Expr> {
     let mut leaves = vec![
         (0..=3i64).prop_map(Expr::int).boxed(),
         Just(Expr::Var(VarId(0))).boxed(),
@@ -206,7 +209,7 @@ fn number(parameters: &'static [(&'static str, Type)]) -> BoxedStrategy<Expr> {
     .boxed()
 }
 
-fn guard(parameters: &'static [(&'static str, Type)]) -> BoxedStrategy<Expr> {
+fn guard(parameters: Parameters) -> BoxedStrategy<Expr> {
     let comparison = prop_oneof![
         4 => Just(BinaryOp::Eq),
         1 => Just(BinaryOp::Ne),
