@@ -1,1 +1,28 @@
-//! (see ARCHITECTURE.md)
+//! Constraint solving over model expressions.
+//!
+//! Known values and ranges come first: most guards need no search at all. What they leave open is
+//! searched under a limit on steps, so that no question runs away and every run repeats. Three
+//! answers are possible, and *unknown* is never taken for *unsatisfiable*; every model is checked
+//! by evaluation before it is handed out.
+
+mod backward;
+mod choose;
+mod domain;
+mod embedded;
+mod fast;
+mod forward;
+mod goal;
+mod linear;
+mod optimum;
+mod oracle;
+mod outcome;
+mod query;
+mod search;
+mod solver;
+mod strings;
+
+pub use choose::{Boundaries, boundary_values, choose_values};
+pub use embedded::Embedded;
+pub use oracle::Oracle;
+pub use outcome::{Deadline, Outcome, Unknown};
+pub use solver::Solver;

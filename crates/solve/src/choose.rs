@@ -1,0 +1,299 @@
+//! Values for the parameters of a label: a choice for a stimulus, and the boundary values that are
+//! worth testing.
+
+use std::collections::BTreeSet;
+
+use ioco_sts::{BinaryOp, Env, Expr, LabelId, Sts, Type, UnaryOp, Value};
+
+use crate::domain::Values;
+use crate::fast::{self, Reading};
+use crate::goal::{Constants, each_unknown};
+use crate::optimum::{Sense, optimum};
+use crate::outcome::{Deadline, Outcome};
+use crate::query::Query;
+use crate::search::Choice;
+
+/// Values for the parameters of `label` such that `guard` holds where the variables have the
+/// values of `valuation`. A parameter that the guard does not mention stays unset, as does one that
+/// it mentions only to say that an update can store it; one that it mentions is set, unless the
+/// guard holds only without it.
+pub fn choose_values(
+    sts: &Sts,
+    label: LabelId,
+    guard: &Expr,
+    valuation: &[Value],
+    rng: &mut dyn rand::Rng,
+    deadline: &Deadline<'_>,
+) -> Outcome<Vec<Value>> {
+    match fast::read(sts, label, guard, valuation) {
+        Reading::Never => return Outcome::Unsat,
+        Reading::Slots(slots) => {
+            let values: Option<Vec<Value>> = slots.iter().map(|s| s.pick(rng)).collect();
+            if let Some(values) = values
+                && holds(sts, guard, valuation, &values)
+            {
+                return Outcome::Sat(values);
+            }
+        }
+        Reading::Unclear => {}
+    }
+    let set = parameters_query(sts, label, guard, valuation, Unset::Avoided);
+    match set.solve(&mut Choice::Random(rng), deadline) {
+        Outcome::Sat(values) => Outcome::Sat(values),
+        // All set cannot be, or was not found: some of them may stay unset.
+        _ => parameters_query(sts, label, guard, valuation, Unset::Allowed)
+            .solve(&mut Choice::Random(rng), deadline),
+    }
+}
+
+fn holds(sts: &Sts, guard: &Expr, valuation: &[Value], parameters: &[Value]) -> bool {
+    let env = Env {
+        variables: valuation,
+        parameters,
+        functions: sts.functions(),
+    };
+    guard.holds(env) == Ok(true)
+}
+
+/// Whether parameters may be `:void`.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Unset {
+    /// Only those that are not mentioned, and those always.
+    Avoided,
+    /// Any, but rather not those that are mentioned.
+    Allowed,
+}
+
+/// The question for the parameters alone: variables are replaced by their values.
+pub(crate) fn parameters_query<'a>(
+    sts: &'a Sts,
+    label: LabelId,
+    guard: &Expr,
+    valuation: &[Value],
+    unset: Unset,
+) -> Query<'a> {
+    let mut query = Query::new(sts.types(), sts.functions());
+    let mut mentioned = BTreeSet::new();
+    mentions(guard, &mut mentioned);
+    for (position, parameter) in sts.label(label).parameters.iter().enumerate() {
+        let is_mentioned = mentioned.contains(&(position as u32));
+        let unknown = query.unknown(&parameter.ty, unset == Unset::Allowed || !is_mentioned);
+        if !is_mentioned && unset == Unset::Avoided {
+            query.unknowns[unknown as usize].1.values = Values::None;
+        }
+    }
+    query.conditions.push(with_values(guard, valuation));
+    query
+}
+
+/// The parameters that a guard mentions, other than to say that an update can store them.
+fn mentions(guard: &Expr, found: &mut BTreeSet<u32>) {
+    match guard {
+        Expr::Binary(BinaryOp::And, both) => both.iter().for_each(|e| mentions(e, found)),
+        _ if fast::stored_parameter(guard).is_some() => {}
+        _ => each_unknown(guard, &mut |u| {
+            found.insert(u);
+        }),
+    }
+}
+
+fn with_values(expr: &Expr, valuation: &[Value]) -> Expr {
+    match expr {
+        Expr::Var(variable) => {
+            Expr::Const(valuation.get(variable.index()).cloned().unwrap_or_default())
+        }
+        _ => expr.map_children(|child| with_values(child, valuation)),
+    }
+}
+
+/// The values of one parameter that are worth testing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Boundaries {
+    pub parameter: u32,
+    /// The smallest feasible value, for numbers, booleans and enum members.
+    pub minimum: Outcome<Value>,
+    pub maximum: Outcome<Value>,
+    /// Feasible values at the limits of the sub-domains: what it is compared with, and the values
+    /// next to that; sorted.
+    pub limits: Vec<Value>,
+}
+
+/// Per parameter that `guard` mentions, its extremes and the limits of its sub-domains, all
+/// feasible together with some values of the other parameters.
+pub fn boundary_values(
+    sts: &Sts,
+    label: LabelId,
+    guard: &Expr,
+    valuation: &[Value],
+    deadline: &Deadline<'_>,
+) -> Vec<Boundaries> {
+    let query = parameters_query(sts, label, guard, valuation, Unset::Avoided);
+    let mut mentioned = BTreeSet::new();
+    mentions(guard, &mut mentioned);
+    let parameters = &sts.label(label).parameters;
+    let mut all = Vec::new();
+    for unknown in mentioned {
+        let Some(parameter) = parameters.get(unknown as usize) else {
+            continue;
+        };
+        let minimum = optimum(&query, unknown, Sense::Smallest, deadline);
+        let maximum = optimum(&query, unknown, Sense::Largest, deadline);
+        let mut candidates: BTreeSet<Value> = BTreeSet::new();
+        candidates.extend(minimum.clone().sat());
+        candidates.extend(maximum.clone().sat());
+        near_comparisons(&query, unknown, &parameter.ty, sts, &mut candidates);
+        let limits = candidates
+            .into_iter()
+            .filter(|value| {
+                let mut fixed = query.clone();
+                let equal = [Expr::Param(unknown), Expr::Const(value.clone())];
+                fixed
+                    .conditions
+                    .insert(0, Expr::Binary(BinaryOp::Eq, Box::new(equal)));
+                fixed.solve(&mut Choice::Plain, deadline).is_sat()
+            })
+            .collect();
+        all.push(Boundaries {
+            parameter: unknown,
+            minimum,
+            maximum,
+            limits,
+        });
+    }
+    all
+}
+
+/// The constants that an unknown is compared with, and their neighbours.
+fn near_comparisons(
+    query: &Query<'_>,
+    unknown: u32,
+    ty: &Type,
+    sts: &Sts,
+    found: &mut BTreeSet<Value>,
+) {
+    let mut operands: Vec<Value> = Vec::new();
+    let env = Env {
+        variables: &[],
+        parameters: &[],
+        functions: query.functions,
+    };
+    for condition in &query.conditions {
+        condition.walk(&mut |e| {
+            let mut compared = |subject: &Expr, other: &Expr| {
+                collect_limits(subject, other, unknown, env, &mut operands);
+            };
+            match e {
+                Expr::Binary(
+                    BinaryOp::Eq
+                    | BinaryOp::Ne
+                    | BinaryOp::Lt
+                    | BinaryOp::Le
+                    | BinaryOp::Gt
+                    | BinaryOp::Ge
+                    | BinaryOp::Min
+                    | BinaryOp::Max,
+                    both,
+                ) => {
+                    compared(&both[0], &both[1]);
+                    compared(&both[1], &both[0]);
+                }
+                Expr::InRange(all) => {
+                    compared(&all[0], &all[1]);
+                    compared(&all[0], &all[2]);
+                }
+                Expr::InSet(subject, items) => items.iter().for_each(|i| compared(subject, i)),
+                _ => {}
+            }
+        });
+    }
+    let scale = Constants::of(&query.conditions, query.functions).scale;
+    for operand in operands {
+        let neighbours = match (&operand, ty) {
+            (Value::Int(value), Type::Int(_) | Type::Date | Type::Time) => vec![
+                Value::Int(value.saturating_sub(1)),
+                Value::Int(*value),
+                Value::Int(value.saturating_add(1)),
+            ],
+            (Value::Int(_) | Value::Decimal(_), Type::Decimal) => {
+                let value = match &operand {
+                    Value::Int(value) => rust_decimal::Decimal::from(*value),
+                    Value::Decimal(value) => *value,
+                    _ => continue,
+                };
+                let unit = rust_decimal::Decimal::new(1, scale.min(20));
+                [
+                    value.checked_sub(unit),
+                    Some(value),
+                    value.checked_add(unit),
+                ]
+                .into_iter()
+                .flatten()
+                .map(Value::Decimal)
+                .collect()
+            }
+            (Value::Enum(id, member), _) => vec![
+                Value::Enum(*id, member.saturating_sub(1)),
+                operand.clone(),
+                Value::Enum(*id, member.saturating_add(1)),
+            ],
+            _ => vec![operand],
+        };
+        found.extend(
+            neighbours
+                .into_iter()
+                .filter(|v| !v.is_void() && sts.types().fits(v, ty)),
+        );
+    }
+}
+
+/// The value of `unknown` at which `subject` equals `other`, where that can be read off.
+fn collect_limits(
+    subject: &Expr,
+    other: &Expr,
+    unknown: u32,
+    env: Env<'_>,
+    operands: &mut Vec<Value>,
+) {
+    let Ok(mut value) = known(other, env) else {
+        return;
+    };
+    let mut subject = subject;
+    loop {
+        match subject {
+            Expr::Param(p) if *p == unknown => {
+                operands.push(value);
+                return;
+            }
+            Expr::Unary(UnaryOp::Neg, inner) => {
+                let negated = Expr::unary(UnaryOp::Neg, Expr::Const(value));
+                let Ok(next) = negated.eval(env) else { return };
+                value = next;
+                subject = inner;
+            }
+            Expr::Binary(op @ (BinaryOp::Add | BinaryOp::Sub), both) => {
+                let [left, right] = &**both;
+                let (inner, op, first, second) = match (known(left, env), known(right, env)) {
+                    (_, Ok(known)) if *op == BinaryOp::Add => (left, BinaryOp::Sub, value, known),
+                    (_, Ok(known)) => (left, BinaryOp::Add, value, known),
+                    (Ok(known), _) if *op == BinaryOp::Add => (right, BinaryOp::Sub, value, known),
+                    (Ok(known), _) => (right, BinaryOp::Sub, known, value),
+                    _ => return,
+                };
+                let moved = Expr::binary(op, Expr::Const(first), Expr::Const(second));
+                let Ok(next) = moved.eval(env) else { return };
+                value = next;
+                subject = inner;
+            }
+            _ => return,
+        }
+    }
+}
+
+fn known(expr: &Expr, env: Env<'_>) -> Result<Value, ()> {
+    let mut open = false;
+    each_unknown(expr, &mut |_| open = true);
+    if open {
+        return Err(());
+    }
+    expr.eval(env).map_err(|_| ())
+}

@@ -1,0 +1,541 @@
+//! Guards that need no search: conjunctions in which every part speaks of one parameter, compared
+//! with something known. Their solutions are a box, one set of values per parameter, exactly.
+
+use ioco_sts::{BinaryOp, Env, Expr, LabelId, Sts, Value};
+use rand::{Rng, RngExt as _};
+
+use crate::backward::comparison;
+use crate::domain::{Domain, Values, integers_between};
+use crate::goal::{Constants, Goal, Shape, each_unknown};
+use crate::query::window;
+use crate::search::{Choice, pick_decimal};
+
+/// Integers that nothing bounds are chosen this close to zero, or to the one bound there is.
+const REACH: i64 = 1_000_000;
+
+/// The values of one parameter: those of the domain, of the list if there is one, without the
+/// excluded ones.
+#[derive(Clone, Debug)]
+pub(crate) struct Slot {
+    pub domain: Domain,
+    pub excluded: Vec<Value>,
+    pub choices: Option<Vec<Value>>,
+    /// The guard asks something of it, other than that an update can store it.
+    pub mentioned: bool,
+}
+
+/// What a guard comes to.
+#[derive(Debug)]
+pub(crate) enum Reading {
+    /// It cannot hold.
+    Never,
+    /// It holds exactly for these.
+    Slots(Vec<Slot>),
+    /// It is not of the simple kind.
+    Unclear,
+}
+
+enum Stop {
+    Never,
+    Unclear,
+}
+
+type Read = Result<(), Stop>;
+
+struct Reader<'a> {
+    env: Env<'a>,
+    slots: Vec<Slot>,
+}
+
+/// Reads a guard, with the variables' values known.
+pub(crate) fn read(sts: &Sts, label: LabelId, guard: &Expr, valuation: &[Value]) -> Reading {
+    let slots = sts
+        .label(label)
+        .parameters
+        .iter()
+        .map(|p| Slot {
+            domain: Domain {
+                values: Values::of_type(&p.ty, sts.types()),
+                void: true,
+            },
+            excluded: Vec::new(),
+            choices: None,
+            mentioned: false,
+        })
+        .collect();
+    let env = Env {
+        variables: valuation,
+        parameters: &[],
+        functions: sts.functions(),
+    };
+    let mut reader = Reader { env, slots };
+    match reader.goal(Goal::holds(guard)) {
+        Err(Stop::Never) => Reading::Never,
+        Err(Stop::Unclear) => Reading::Unclear,
+        Ok(()) if reader.slots.iter().any(Slot::is_empty) => Reading::Never,
+        Ok(()) => Reading::Slots(reader.slots),
+    }
+}
+
+/// The parameter of an assignment's condition `p == :void || p in low..high`: an update stores it,
+/// which is no reason to send it.
+pub(crate) fn stored_parameter(expr: &Expr) -> Option<u32> {
+    let Expr::Binary(BinaryOp::Or, both) = expr else {
+        return None;
+    };
+    match &**both {
+        [Expr::Binary(BinaryOp::Eq, unset), Expr::InRange(fits)] => match (&**unset, &**fits) {
+            (
+                [Expr::Param(a), Expr::Const(Value::Void)],
+                [Expr::Param(b), Expr::Const(_), Expr::Const(_)],
+            ) if a == b => Some(*a),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+fn has_unknowns(expr: &Expr) -> bool {
+    let mut found = false;
+    each_unknown(expr, &mut |_| found = true);
+    found
+}
+
+impl Reader<'_> {
+    fn slot(&mut self, parameter: u32) -> Result<&mut Slot, Stop> {
+        // A parameter that the label does not have is always unset: leave it to the evaluation.
+        let slot = self
+            .slots
+            .get_mut(parameter as usize)
+            .ok_or(Stop::Unclear)?;
+        slot.mentioned = true;
+        Ok(slot)
+    }
+
+    fn known(&self, expr: &Expr) -> Result<Value, Stop> {
+        // What has no value makes the guard false, whatever the parameters are.
+        expr.eval(self.env).map_err(|_| Stop::Never)
+    }
+
+    fn goal(&mut self, goal: Goal<'_>) -> Read {
+        match goal.shape() {
+            Shape::All(first, second) => {
+                self.goal(first)?;
+                self.goal(second)
+            }
+            Shape::Either(first, otherwise, second) => {
+                if let Some(parameter) = stored_parameter(goal.expr)
+                    && goal.want
+                {
+                    return self.stored(parameter, second);
+                }
+                if has_unknowns(first.expr) {
+                    return Err(Stop::Unclear);
+                }
+                match first.expr.holds(self.env) {
+                    Ok(value) if value == first.want => Ok(()),
+                    Ok(value) if value == otherwise.want => self.goal(second),
+                    _ => Err(Stop::Never),
+                }
+            }
+            Shape::One(goal) => self.part(goal),
+        }
+    }
+
+    fn stored(&mut self, parameter: u32, range: Goal<'_>) -> Read {
+        let slot = self
+            .slots
+            .get_mut(parameter as usize)
+            .ok_or(Stop::Unclear)?;
+        let (void, mentioned) = (slot.domain.void, slot.mentioned);
+        match self.part(range) {
+            // Nothing fits, but it may stay unset.
+            Err(Stop::Never) if void => self.slots[parameter as usize].domain.values = Values::None,
+            other => other?,
+        }
+        let slot = &mut self.slots[parameter as usize];
+        slot.domain.void = void;
+        slot.mentioned = mentioned;
+        Ok(())
+    }
+
+    fn part(&mut self, goal: Goal<'_>) -> Read {
+        match goal.expr {
+            Expr::Param(parameter) => {
+                let slot = self.slot(*parameter)?;
+                slot.domain = slot.domain.meet(&Domain::set(Values::truth(goal.want)));
+                Ok(())
+            }
+            Expr::Binary(op, both) => {
+                let [left, right] = &**both;
+                let Some(op) = comparison(*op, goal.want) else {
+                    return self.other(goal);
+                };
+                match (has_unknowns(left), has_unknowns(right)) {
+                    (false, false) => self.other(goal),
+                    (true, false) => {
+                        let value = self.known(right)?;
+                        self.compare(op, left, &value)
+                    }
+                    (false, true) => {
+                        let value = self.known(left)?;
+                        self.compare(mirrored(op), right, &value)
+                    }
+                    (true, true) => match (op, left, right) {
+                        // `p == p` asks for a value that is sent, and for nothing more.
+                        (BinaryOp::Eq, Expr::Param(a), Expr::Param(b)) if a == b => {
+                            self.slot(*a).map(|_| ())
+                        }
+                        (BinaryOp::Ne, Expr::Param(a), Expr::Param(b)) if a == b => {
+                            Err(Stop::Never)
+                        }
+                        _ => Err(Stop::Unclear),
+                    },
+                }
+            }
+            Expr::InRange(all) if goal.want => {
+                let [subject, low, high] = &**all;
+                if has_unknowns(low) || has_unknowns(high) || !has_unknowns(subject) {
+                    return self.other(goal);
+                }
+                let (low, high) = (self.known(low)?, self.known(high)?);
+                self.compare(BinaryOp::Ge, subject, &low)?;
+                self.compare(BinaryOp::Le, subject, &high)
+            }
+            Expr::InSet(subject, items) => {
+                let Expr::Param(parameter) = &**subject else {
+                    return self.other(goal);
+                };
+                if items.iter().any(has_unknowns) {
+                    return Err(Stop::Unclear);
+                }
+                self.membership(*parameter, items, goal.want)
+            }
+            _ => self.other(goal),
+        }
+    }
+
+    fn membership(&mut self, parameter: u32, items: &[Expr], want: bool) -> Read {
+        let mut values = Vec::with_capacity(items.len());
+        let mut failed = false;
+        for item in items {
+            match item.eval(self.env) {
+                Ok(value) => values.push(value),
+                // Items before it can still be found; after it nothing can.
+                Err(_) => {
+                    failed = true;
+                    break;
+                }
+            }
+        }
+        let slot = self.slot(parameter)?;
+        if !want {
+            if failed {
+                return Err(Stop::Never);
+            }
+            for value in &values {
+                slot.exclude(value);
+            }
+            return Ok(());
+        }
+        slot.domain.void &= values.contains(&Value::Void);
+        let mut kept: Vec<Value> = Vec::with_capacity(values.len());
+        for value in &values {
+            if let Some(value) = slot.domain.values.equal_to(&Values::exactly(value)).only()
+                && slot.choices.as_ref().is_none_or(|c| c.contains(&value))
+                && !kept.contains(&value)
+            {
+                kept.push(value);
+            }
+        }
+        slot.choices = Some(kept);
+        Ok(())
+    }
+
+    fn other(&mut self, goal: Goal<'_>) -> Read {
+        if has_unknowns(goal.expr) {
+            return Err(Stop::Unclear);
+        }
+        match goal.expr.holds(self.env) {
+            Ok(value) if value == goal.want => Ok(()),
+            _ => Err(Stop::Never),
+        }
+    }
+
+    /// `subject op value`, where the subject is a parameter or integers added to one.
+    fn compare(&mut self, op: BinaryOp, subject: &Expr, value: &Value) -> Read {
+        if let Expr::Param(parameter) = subject {
+            return self.slot(*parameter)?.compare(op, value);
+        }
+        let Value::Int(value) = value else {
+            return Err(Stop::Unclear);
+        };
+        let value = i128::from(*value);
+        let (least, greatest) = (i128::from(i64::MIN), i128::from(i64::MAX));
+        let (min, max, except) = match op {
+            BinaryOp::Eq => (value, value, None),
+            BinaryOp::Ne => (least, greatest, Some(value)),
+            BinaryOp::Lt => (least, value - 1, None),
+            BinaryOp::Le => (least, value, None),
+            BinaryOp::Gt => (value + 1, greatest, None),
+            _ => (value, greatest, None),
+        };
+        self.shifted(subject, (min, max), except)
+    }
+
+    /// `subject` is an integer between the bounds, other than `except`. Overflow on the way is
+    /// excluded by the bounds, which are 64 bits wide at every level.
+    fn shifted(&mut self, subject: &Expr, (min, max): (i128, i128), except: Option<i128>) -> Read {
+        let (min, max) = (min.max(i128::from(i64::MIN)), max.min(i128::from(i64::MAX)));
+        if min > max {
+            return Err(Stop::Never);
+        }
+        match subject {
+            Expr::Param(parameter) => {
+                let slot = self.slot(*parameter)?;
+                if !matches!(slot.domain.values, Values::Int { .. } | Values::None) {
+                    return Err(Stop::Unclear);
+                }
+                slot.domain = slot
+                    .domain
+                    .meet(&Domain::set(Values::int(min as i64, max as i64)));
+                if let Some(except) = except
+                    && let Ok(except) = i64::try_from(except)
+                {
+                    slot.exclude(&Value::Int(except));
+                }
+                Ok(())
+            }
+            Expr::Unary(ioco_sts::UnaryOp::Neg, inner) => {
+                self.shifted(inner, (-max, -min), except.map(|e| -e))
+            }
+            Expr::Binary(op @ (BinaryOp::Add | BinaryOp::Sub), both) => {
+                let [left, right] = &**both;
+                let (inner, known, left_side) = match (has_unknowns(left), has_unknowns(right)) {
+                    (true, false) => (left, right, true),
+                    (false, true) => (right, left, false),
+                    _ => return Err(Stop::Unclear),
+                };
+                let Value::Int(known) = self.known(known)? else {
+                    return Err(Stop::Unclear);
+                };
+                let known = i128::from(known);
+                match (op, left_side) {
+                    (BinaryOp::Add, _) => {
+                        self.shifted(inner, (min - known, max - known), except.map(|e| e - known))
+                    }
+                    (_, true) => {
+                        self.shifted(inner, (min + known, max + known), except.map(|e| e + known))
+                    }
+                    (_, false) => {
+                        self.shifted(inner, (known - max, known - min), except.map(|e| known - e))
+                    }
+                }
+            }
+            _ => Err(Stop::Unclear),
+        }
+    }
+}
+
+fn mirrored(op: BinaryOp) -> BinaryOp {
+    match op {
+        BinaryOp::Lt => BinaryOp::Gt,
+        BinaryOp::Le => BinaryOp::Ge,
+        BinaryOp::Gt => BinaryOp::Lt,
+        BinaryOp::Ge => BinaryOp::Le,
+        other => other,
+    }
+}
+
+impl Slot {
+    fn exclude(&mut self, value: &Value) {
+        match (value, &self.domain.values) {
+            (Value::Void, _) => self.domain.void = false,
+            (_, values) => {
+                if let Some(own) = values.equal_to(&Values::exactly(value)).only() {
+                    self.excluded.push(own);
+                }
+            }
+        }
+    }
+
+    fn compare(&mut self, op: BinaryOp, value: &Value) -> Read {
+        let exact = Values::exactly(value);
+        match op {
+            BinaryOp::Eq => {
+                self.domain = Domain {
+                    values: self.domain.values.equal_to(&exact),
+                    void: self.domain.void && value.is_void(),
+                };
+                return Ok(());
+            }
+            BinaryOp::Ne => {
+                self.exclude(value);
+                return Ok(());
+            }
+            _ => {}
+        }
+        self.domain.void = false;
+        let up = matches!(op, BinaryOp::Gt | BinaryOp::Ge);
+        let strict = matches!(op, BinaryOp::Lt | BinaryOp::Gt);
+        let bounds = match (&self.domain.values, value) {
+            (Values::None, _) => return Ok(()),
+            (Values::Int { .. }, Value::Int(value)) => {
+                if up {
+                    let min = value.checked_add(i64::from(strict)).ok_or(Stop::Never)?;
+                    Values::int(min, i64::MAX)
+                } else {
+                    let max = value.checked_sub(i64::from(strict)).ok_or(Stop::Never)?;
+                    Values::int(i64::MIN, max)
+                }
+            }
+            (Values::Int { .. } | Values::Decimal { .. }, Value::Int(_) | Value::Decimal(_)) => {
+                let Some((bound, _)) = exact.decimal_bounds() else {
+                    return Err(Stop::Unclear);
+                };
+                let (least, greatest) = (rust_decimal::Decimal::MIN, rust_decimal::Decimal::MAX);
+                let (min, max) = if up {
+                    (bound, greatest)
+                } else {
+                    (least, bound)
+                };
+                if strict {
+                    self.exclude(value);
+                }
+                if let Values::Int { .. } = self.domain.values {
+                    integers_between(min, max)
+                } else {
+                    Values::decimal(min, max)
+                }
+            }
+            (Values::Member { of, .. }, Value::Enum(id, member)) if of == id => {
+                let (min, max) = if up {
+                    (
+                        member.checked_add(u32::from(strict)).ok_or(Stop::Never)?,
+                        u32::MAX,
+                    )
+                } else {
+                    (0, member.checked_sub(u32::from(strict)).ok_or(Stop::Never)?)
+                };
+                Values::Member { of: *of, min, max }
+            }
+            (Values::Str { .. } | Values::One(Value::Str(_)), Value::Str(_)) => {
+                return Err(Stop::Unclear);
+            }
+            // Values of different kinds have no order: an error, whatever the parameter is.
+            _ => return Err(Stop::Never),
+        };
+        self.domain.values = self.domain.values.meet(&bounds);
+        Ok(())
+    }
+
+    fn allows(&self, value: &Value) -> bool {
+        self.domain.values.contains(value) && !self.excluded.contains(value)
+    }
+
+    /// No value other than `:void` is left.
+    fn has_no_value(&self) -> bool {
+        if let Some(choices) = &self.choices {
+            return !choices.iter().any(|c| self.allows(c));
+        }
+        match &self.domain.values {
+            Values::Int { min, max } => {
+                let span = (*max as i128 - *min as i128) as u128 + 1;
+                span <= self.excluded.len() as u128
+                    && (*min..=*max).all(|v| self.excluded.contains(&Value::Int(v)))
+            }
+            Values::Member { of, min, max } => {
+                (*min..=*max).all(|m| self.excluded.contains(&Value::Enum(*of, m)))
+            }
+            Values::Bool { .. } => ![true, false].iter().any(|b| self.allows(&Value::Bool(*b))),
+            Values::Decimal { min, max } if min == max => {
+                self.excluded.contains(&Value::Decimal(*min))
+            }
+            Values::One(value) => self.excluded.contains(value),
+            Values::None => true,
+            Values::Decimal { .. } | Values::Str { .. } | Values::Array { .. } | Values::Any => {
+                false
+            }
+        }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        !self.domain.void && self.has_no_value()
+    }
+
+    /// A value of the slot; `None` where a search is needed to find one.
+    pub fn pick(&self, rng: &mut dyn Rng) -> Option<Value> {
+        if !self.mentioned || self.has_no_value() {
+            return self.domain.void.then_some(Value::Void);
+        }
+        if let Some(choices) = &self.choices {
+            let allowed = choices.iter().filter(|c| self.allows(c)).count();
+            let index = rng.random_range(0..allowed.max(1));
+            return choices
+                .iter()
+                .filter(|c| self.allows(c))
+                .nth(index)
+                .cloned();
+        }
+        let once = |rng: &mut dyn Rng| match &self.domain.values {
+            Values::Int { min, max } => {
+                let (min, max) = window(*min, *max, REACH);
+                Some(Value::Int(match rng.random_range(0..16_u32) {
+                    0 | 1 => min,
+                    2 | 3 => max,
+                    4 => 0.clamp(min, max),
+                    5 => min.saturating_add(1).min(max),
+                    6 => max.saturating_sub(1).max(min),
+                    _ => rng.random_range(min..=max),
+                }))
+            }
+            Values::Bool { no, yes } => {
+                Some(Value::Bool(if *no && *yes { rng.random() } else { *yes }))
+            }
+            Values::Member { of, min, max } => {
+                Some(Value::Enum(*of, rng.random_range(*min..=*max)))
+            }
+            Values::Decimal { min, max } => {
+                let far = rust_decimal::Decimal::from(REACH);
+                let low = (*min).max((-far).min(max.saturating_sub(far)));
+                let high = (*max).min(far.max(min.saturating_add(far)));
+                let digits = Constants {
+                    scale: min.scale().max(max.scale()).min(6),
+                    ..Constants::default()
+                };
+                let mut choice = Choice::Random(rng);
+                Some(Value::Decimal(pick_decimal(
+                    low,
+                    high,
+                    &digits,
+                    &mut choice,
+                )))
+            }
+            Values::One(value) => Some(value.clone()),
+            Values::Str { .. } => {
+                let length = rng.random_range(1..=8);
+                let text: String = (0..length)
+                    .map(|_| char::from(rng.random_range(b'a'..=b'z')))
+                    .collect();
+                Some(Value::str(&text))
+            }
+            _ => None,
+        };
+        for _ in 0..16 {
+            let value = once(rng)?;
+            if self.allows(&value) {
+                return Some(value);
+            }
+        }
+        match &self.domain.values {
+            Values::Int { min, max } => {
+                let skip = |v: &i64| self.allows(&Value::Int(*v));
+                (*min..=*max).find(skip).map(Value::Int)
+            }
+            Values::Member { of, min, max } => (*min..=*max)
+                .map(|m| Value::Enum(*of, m))
+                .find(|v| self.allows(v)),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! Conditions that must hold, and what can be read off them without solving anything.
+
+use ioco_sts::{BinaryOp, Env, EvalError, Expr, Function, UnaryOp, Value};
+use rust_decimal::Decimal;
+
+/// `expr` must have a value, and that must be `want`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Goal<'a> {
+    pub expr: &'a Expr,
+    pub want: bool,
+}
+
+/// What a goal asks for, one level deep.
+pub(crate) enum Shape<'a> {
+    /// Both.
+    All(Goal<'a>, Goal<'a>),
+    /// The first, or else the second and the third: an alternative counts only where what stands
+    /// before it has a value.
+    Either(Goal<'a>, Goal<'a>, Goal<'a>),
+    One(Goal<'a>),
+}
+
+impl<'a> Goal<'a> {
+    pub fn holds(expr: &'a Expr) -> Goal<'a> {
+        Goal { expr, want: true }
+    }
+
+    pub fn shape(self) -> Shape<'a> {
+        let side = |expr: &'a Expr, want: bool| Goal { expr, want };
+        match self.expr {
+            Expr::Unary(UnaryOp::Not, inner) => side(inner, !self.want).shape(),
+            Expr::Binary(op @ (BinaryOp::And | BinaryOp::Or), both) => {
+                let decides = *op == BinaryOp::Or;
+                let [left, right] = &**both;
+                if self.want == decides {
+                    Shape::Either(
+                        side(left, decides),
+                        side(left, !decides),
+                        side(right, decides),
+                    )
+                } else {
+                    Shape::All(side(left, self.want), side(right, self.want))
+                }
+            }
+            _ => Shape::One(self),
+        }
+    }
+
+    pub fn is_met(self, values: &[Value], functions: &[Function]) -> Result<bool, EvalError> {
+        let env = Env {
+            variables: &[],
+            parameters: values,
+            functions,
+        };
+        Ok(self.expr.holds(env)? == self.want)
+    }
+}
+
+/// Calls `visit` with every unknown of an expression, without building lists.
+pub(crate) fn each_unknown(expr: &Expr, visit: &mut impl FnMut(u32)) {
+    match expr {
+        Expr::Param(position) => visit(*position),
+        Expr::Const(_) | Expr::Var(_) | Expr::Local(_) => {}
+        Expr::Unary(_, inner) | Expr::Field(inner, _) | Expr::Matches(inner, _) => {
+            each_unknown(inner, visit);
+        }
+        Expr::Binary(_, both) => both.iter().for_each(|e| each_unknown(e, visit)),
+        Expr::If(all) | Expr::InRange(all) => all.iter().for_each(|e| each_unknown(e, visit)),
+        Expr::InSet(subject, items) => {
+            each_unknown(subject, visit);
+            items.iter().for_each(|e| each_unknown(e, visit));
+        }
+        Expr::Array(items) | Expr::Call(_, items) => {
+            items.iter().for_each(|e| each_unknown(e, visit));
+        }
+    }
+}
+
+/// The constants that conditions speak of; good places to look for values.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Constants {
+    pub integers: Vec<i64>,
+    pub decimals: Vec<Decimal>,
+    pub others: Vec<Value>,
+    /// Digits after the point.
+    pub scale: u32,
+}
+
+impl Constants {
+    pub fn of<'a>(
+        exprs: impl IntoIterator<Item = &'a Expr>,
+        functions: &'a [Function],
+    ) -> Constants {
+        let mut found = Constants::default();
+        let mut calls = false;
+        for expr in exprs {
+            expr.walk(&mut |e| {
+                found.add_expr(e);
+                calls |= matches!(e, Expr::Call(..));
+            });
+        }
+        if calls {
+            for function in functions {
+                function.body.walk(&mut |e| found.add_expr(e));
+            }
+        }
+        found.integers.sort_unstable();
+        found.integers.dedup();
+        found.decimals.sort_unstable();
+        found.decimals.dedup();
+        found.others.sort_unstable();
+        found.others.dedup();
+        found
+    }
+
+    fn add_expr(&mut self, expr: &Expr) {
+        if let Expr::Const(value) = expr {
+            self.add(value);
+        }
+    }
+
+    fn add(&mut self, value: &Value) {
+        match value {
+            Value::Int(value) => self.integers.push(*value),
+            Value::Decimal(value) => {
+                self.scale = self.scale.max(value.normalize().scale());
+                self.decimals.push(*value);
+            }
+            Value::Str(_) => self.others.push(value.clone()),
+            Value::Array(items) | Value::Struct(_, items) => {
+                items.iter().for_each(|item| self.add(item));
+                self.others.push(value.clone());
+            }
+            Value::Void | Value::Bool(_) | Value::Enum(..) => {}
+        }
+    }
+}

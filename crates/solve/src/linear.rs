@@ -1,0 +1,404 @@
+//! Linear reasoning: Fourier-Motzkin elimination over the comparisons that must hold, with bounds
+//! of integer rows rounded inwards.
+//!
+//! It answers one question only, whether a conjunction cannot hold, and it answers at once where
+//! moving bounds one by one would crawl: `x < y && y < x`, `2x + z <= 2y && 2y + 1 <= 2x`,
+//! `2x == 2y + 1`. A comparison that has values at all has the values of ordinary arithmetic, so
+//! overflow need not be looked at here.
+
+use ioco_sts::{BinaryOp, Expr, Function, UnaryOp, Value};
+use rust_decimal::Decimal;
+use rustc_hash::FxHashMap;
+
+use crate::backward::comparison;
+use crate::domain::{Domain, Values};
+use crate::forward::View;
+use crate::goal::Goal;
+use crate::outcome::Deadline;
+
+/// Elimination stops when it would keep more rows than this.
+const MAX_ROWS: usize = 200;
+/// More atoms than this are not worth the time.
+const MAX_ATOMS: usize = 40;
+
+/// `(sum of terms + constant) / 10^scale`.
+#[derive(Clone, Debug)]
+struct Form {
+    terms: Vec<(usize, i128)>,
+    constant: i128,
+    scale: u32,
+}
+
+/// `sum of terms <= bound`, or `<` where strict.
+#[derive(Clone, Debug)]
+struct Row {
+    terms: Vec<(usize, i128)>,
+    bound: i128,
+    strict: bool,
+}
+
+struct Atom<'a> {
+    expr: &'a Expr,
+    integer: bool,
+}
+
+struct System<'a> {
+    view: View<'a>,
+    atoms: Vec<Atom<'a>>,
+    rows: Vec<Row>,
+}
+
+/// Whether the comparisons among `goals` exclude each other.
+pub(crate) fn refutes(
+    goals: &[Goal<'_>],
+    domains: &[Domain],
+    functions: &[Function],
+    deadline: &Deadline<'_>,
+) -> bool {
+    let mut system = System {
+        view: View { domains, functions },
+        atoms: Vec::new(),
+        rows: Vec::new(),
+    };
+    for goal in goals {
+        system.add_goal(*goal);
+    }
+    if system.atoms.len() > MAX_ATOMS || system.rows.len() < 2 {
+        return false;
+    }
+    let integer: Vec<bool> = system.atoms.iter().map(|a| a.integer).collect();
+    for index in 0..system.atoms.len() {
+        system.add_bounds(index);
+    }
+    eliminate(system.rows, &integer, deadline)
+}
+
+impl<'a> System<'a> {
+    fn add_goal(&mut self, goal: Goal<'a>) {
+        match goal.expr {
+            Expr::Binary(op, both) => {
+                let Some(op) = comparison(*op, goal.want) else {
+                    return;
+                };
+                self.add_comparison(op, &both[0], &both[1]);
+            }
+            Expr::InRange(all) if goal.want => {
+                let [subject, low, high] = &**all;
+                self.add_comparison(BinaryOp::Le, low, subject);
+                self.add_comparison(BinaryOp::Le, subject, high);
+            }
+            _ => {}
+        }
+    }
+
+    fn add_comparison(&mut self, op: BinaryOp, left: &'a Expr, right: &'a Expr) {
+        if op == BinaryOp::Ne {
+            return;
+        }
+        let (Some(left), Some(right)) = (self.form(left), self.form(right)) else {
+            return;
+        };
+        // Strict comparisons of integers lose their strictness in `push`.
+        let rows = match op {
+            BinaryOp::Lt => [Some((&left, &right, true)), None],
+            BinaryOp::Le => [Some((&left, &right, false)), None],
+            BinaryOp::Gt => [Some((&right, &left, true)), None],
+            BinaryOp::Ge => [Some((&right, &left, false)), None],
+            _ => [Some((&left, &right, false)), Some((&right, &left, false))],
+        };
+        for (small, large, strict) in rows.into_iter().flatten() {
+            if let Some(difference) = add(small, large, -1) {
+                self.push(difference, strict);
+            }
+        }
+    }
+
+    /// `form <= 0`.
+    fn push(&mut self, form: Form, strict: bool) {
+        if let Some(bound) = form.constant.checked_neg() {
+            self.rows.push(Row {
+                terms: form.terms,
+                bound,
+                strict,
+            });
+        }
+    }
+
+    fn add_bounds(&mut self, atom: usize) {
+        match self.view.reach(self.atoms[atom].expr).values {
+            Values::Int { min, max } => {
+                self.rows.push(Row {
+                    terms: vec![(atom, 1)],
+                    bound: i128::from(max),
+                    strict: false,
+                });
+                self.rows.push(Row {
+                    terms: vec![(atom, -1)],
+                    bound: -i128::from(min),
+                    strict: false,
+                });
+            }
+            Values::Decimal { min, max } => {
+                for (limit, sign) in [(max, 1), (min, -1)] {
+                    if let Some(unit) = 10_i128.checked_pow(limit.scale()) {
+                        self.rows.push(Row {
+                            terms: vec![(atom, sign * unit)],
+                            bound: sign * limit.mantissa(),
+                            strict: false,
+                        });
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn form(&mut self, expr: &'a Expr) -> Option<Form> {
+        let constant = |constant: i128, scale: u32| Form {
+            terms: Vec::new(),
+            constant,
+            scale,
+        };
+        match expr {
+            Expr::Const(Value::Int(value)) => return Some(constant(i128::from(*value), 0)),
+            Expr::Const(Value::Decimal(value)) => {
+                let value: Decimal = value.normalize();
+                return Some(constant(value.mantissa(), value.scale()));
+            }
+            Expr::Unary(UnaryOp::Neg, inner) => {
+                let inner = self.form(inner)?;
+                return add(&constant(0, 0), &inner, -1);
+            }
+            Expr::Binary(op @ (BinaryOp::Add | BinaryOp::Sub), both) => {
+                let (left, right) = (self.form(&both[0])?, self.form(&both[1])?);
+                return add(&left, &right, if *op == BinaryOp::Add { 1 } else { -1 });
+            }
+            Expr::Binary(BinaryOp::Mul, both) => {
+                let factor = |e: &Expr| match self.view.reach(e).domain().only() {
+                    Some(Value::Int(value)) => Some((i128::from(value), 0)),
+                    Some(Value::Decimal(value)) => Some((value.mantissa(), value.scale())),
+                    _ => None,
+                };
+                let (factor, other) = match (factor(&both[0]), factor(&both[1])) {
+                    (Some(factor), _) => (factor, &both[1]),
+                    (_, Some(factor)) => (factor, &both[0]),
+                    _ => return self.atom(expr),
+                };
+                let other = self.form(other)?;
+                return scaled(&other, factor.0, factor.1);
+            }
+            _ => {}
+        }
+        self.atom(expr)
+    }
+
+    fn atom(&mut self, expr: &'a Expr) -> Option<Form> {
+        let reach = self.view.reach(expr);
+        let integer = match reach.values {
+            // Two unset values are equal although they are no numbers.
+            _ if reach.void => return None,
+            Values::Int { .. } => true,
+            Values::Decimal { .. } => false,
+            _ => return None,
+        };
+        let known = self.atoms.iter().position(|a| a.expr == expr);
+        let index = known.unwrap_or_else(|| {
+            self.atoms.push(Atom { expr, integer });
+            self.atoms.len() - 1
+        });
+        Some(Form {
+            terms: vec![(index, 1)],
+            constant: 0,
+            scale: 0,
+        })
+    }
+}
+
+fn scaled(form: &Form, factor: i128, digits: u32) -> Option<Form> {
+    Some(Form {
+        terms: multiply(&form.terms, factor)?,
+        constant: form.constant.checked_mul(factor)?,
+        scale: form.scale + digits,
+    })
+}
+
+fn multiply(terms: &[(usize, i128)], factor: i128) -> Option<Vec<(usize, i128)>> {
+    terms
+        .iter()
+        .filter(|_| factor != 0)
+        .map(|&(atom, c)| Some((atom, c.checked_mul(factor)?)))
+        .collect()
+}
+
+/// `left + sign * right`.
+fn add(left: &Form, right: &Form, sign: i128) -> Option<Form> {
+    let scale = left.scale.max(right.scale);
+    let left = scaled(left, 10_i128.checked_pow(scale - left.scale)?, 0)?;
+    let right = scaled(
+        right,
+        10_i128
+            .checked_pow(scale - right.scale)?
+            .checked_mul(sign)?,
+        0,
+    )?;
+    Some(Form {
+        terms: merge(&left.terms, &right.terms)?,
+        constant: left.constant.checked_add(right.constant)?,
+        scale,
+    })
+}
+
+/// The sum of two lists of terms, sorted by atom and without zeros.
+fn merge(left: &[(usize, i128)], right: &[(usize, i128)]) -> Option<Vec<(usize, i128)>> {
+    let mut sum: Vec<(usize, i128)> = Vec::with_capacity(left.len() + right.len());
+    let (mut l, mut r) = (left.iter().peekable(), right.iter().peekable());
+    while let Some(&&(atom, c)) = match (l.peek(), r.peek()) {
+        (Some(a), Some(b)) if a.0 <= b.0 => l.peek(),
+        (Some(_), None) => l.peek(),
+        _ => r.peek(),
+    } {
+        if l.peek().is_some_and(|a| a.0 == atom && a.1 == c) {
+            l.next();
+        } else {
+            r.next();
+        }
+        match sum.last_mut() {
+            Some(last) if last.0 == atom => last.1 = last.1.checked_add(c)?,
+            _ => sum.push((atom, c)),
+        }
+    }
+    sum.retain(|term| term.1 != 0);
+    Some(sum)
+}
+
+/// Divides by the common divisor; over integers the bound is rounded down.
+fn tighten(mut row: Row, integer: &[bool]) -> Row {
+    let whole = row.terms.iter().all(|(atom, _)| integer[*atom]);
+    if whole && row.strict {
+        row.bound = row.bound.saturating_sub(1);
+        row.strict = false;
+    }
+    let divisor = row
+        .terms
+        .iter()
+        .fold(0, |d, (_, c)| gcd(d, c.unsigned_abs()));
+    let Ok(divisor) = i128::try_from(divisor) else {
+        return row;
+    };
+    if divisor > 1 && (whole || row.bound % divisor == 0) {
+        for term in &mut row.terms {
+            term.1 /= divisor;
+        }
+        row.bound = row.bound.div_euclid(divisor);
+    }
+    row
+}
+
+fn gcd(mut a: u128, mut b: u128) -> u128 {
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    a
+}
+
+fn eliminate(rows: Vec<Row>, integer: &[bool], deadline: &Deadline<'_>) -> bool {
+    let mut rows: Vec<Row> = rows.into_iter().map(|r| tighten(r, integer)).collect();
+    let mut open: Vec<usize> = (0..integer.len()).collect();
+    loop {
+        for row in &rows {
+            if row.terms.is_empty() && (row.bound < 0 || (row.strict && row.bound == 0)) {
+                return true;
+            }
+        }
+        // The atom whose elimination makes the fewest new rows.
+        let cost = |atom: usize| {
+            let coefficients = rows.iter().filter_map(|r| coefficient(r, atom));
+            let (up, down) = coefficients.fold((0, 0), |(up, down), c| {
+                if c > 0 {
+                    (up + 1, down)
+                } else {
+                    (up, down + 1)
+                }
+            });
+            up * down
+        };
+        let Some((position, new)) = open
+            .iter()
+            .enumerate()
+            .map(|(position, atom)| (position, cost(*atom)))
+            .min_by_key(|(_, new)| *new)
+        else {
+            return false;
+        };
+        if new > MAX_ROWS {
+            return false;
+        }
+        let atom = open.swap_remove(position);
+        let (with, mut kept): (Vec<Row>, Vec<Row>) = rows
+            .into_iter()
+            .partition(|r| coefficient(r, atom).is_some());
+        let (upper, lower): (Vec<Row>, Vec<Row>) = with
+            .into_iter()
+            .partition(|r| coefficient(r, atom).is_some_and(|c| c > 0));
+        for up in &upper {
+            for down in &lower {
+                if !deadline.step() {
+                    return false;
+                }
+                // A row that does not fit the numbers is left out: fewer rows refute less.
+                if let Some(row) = combine(up, down, atom) {
+                    kept.push(tighten(row, integer));
+                }
+            }
+        }
+        rows = strongest(kept);
+        if rows.len() > MAX_ROWS {
+            return false;
+        }
+    }
+}
+
+fn coefficient(row: &Row, atom: usize) -> Option<i128> {
+    row.terms.iter().find(|t| t.0 == atom).map(|t| t.1)
+}
+
+fn combine(up: &Row, down: &Row, atom: usize) -> Option<Row> {
+    let (a, b) = (
+        coefficient(up, atom)?,
+        coefficient(down, atom)?.checked_neg()?,
+    );
+    let divisor = i128::try_from(gcd(a.unsigned_abs(), b.unsigned_abs())).ok()?;
+    let (up_factor, down_factor) = (b / divisor, a / divisor);
+    Some(Row {
+        terms: merge(
+            &multiply(&up.terms, up_factor)?,
+            &multiply(&down.terms, down_factor)?,
+        )?,
+        bound: up
+            .bound
+            .checked_mul(up_factor)?
+            .checked_add(down.bound.checked_mul(down_factor)?)?,
+        strict: up.strict || down.strict,
+    })
+}
+
+/// Of rows over the same terms only the strongest.
+fn strongest(rows: Vec<Row>) -> Vec<Row> {
+    let mut best: FxHashMap<Vec<(usize, i128)>, usize> = FxHashMap::default();
+    let mut kept: Vec<Row> = Vec::new();
+    for row in rows {
+        match best.get(&row.terms) {
+            Some(&index) => {
+                let old = &mut kept[index];
+                if (row.bound, !row.strict) < (old.bound, !old.strict) {
+                    *old = row;
+                }
+            }
+            None => {
+                best.insert(row.terms.clone(), kept.len());
+                kept.push(row);
+            }
+        }
+    }
+    kept
+}

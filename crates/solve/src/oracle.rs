@@ -1,0 +1,57 @@
+//! Answers the questions that the meaning of a model asks.
+
+use ioco_sts::{Answer, Feasibility, Question};
+
+use crate::choose::{Unset, parameters_query};
+use crate::fast::{self, Reading};
+use crate::outcome::{Deadline, Outcome};
+use crate::search::Choice;
+
+/// Steps for one question: a few milliseconds at most.
+const STEPS: u64 = 60_000;
+
+/// Whether a guard can hold, by known values and ranges first and by search then, under a limit on
+/// steps: the same questions always get the same answers.
+#[derive(Clone, Debug)]
+pub struct Oracle {
+    steps: u64,
+}
+
+impl Oracle {
+    pub fn new() -> Oracle {
+        Oracle { steps: STEPS }
+    }
+
+    /// With another limit on the steps for one question.
+    pub fn with_steps(steps: u64) -> Oracle {
+        Oracle { steps }
+    }
+}
+
+impl Default for Oracle {
+    fn default() -> Oracle {
+        Oracle::new()
+    }
+}
+
+impl Feasibility for Oracle {
+    fn feasible(&mut self, question: Question<'_>) -> Answer {
+        let Question {
+            sts,
+            label,
+            guard,
+            valuation,
+        } = question;
+        match fast::read(sts, label, guard, valuation) {
+            Reading::Never => return Answer::No,
+            Reading::Slots(_) => return Answer::Yes,
+            Reading::Unclear => {}
+        }
+        let query = parameters_query(sts, label, guard, valuation, Unset::Allowed);
+        match query.solve(&mut Choice::Plain, &Deadline::steps(self.steps)) {
+            Outcome::Sat(_) => Answer::Yes,
+            Outcome::Unsat => Answer::No,
+            Outcome::Unknown(_) => Answer::Unknown,
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! What a solver can answer, and when it must stop looking for an answer.
+
+use std::cell::Cell;
+use std::fmt;
+
+/// The answer to a question about conditions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome<T> {
+    Sat(T),
+    Unsat,
+    /// Neither was found out. Never to be taken for [`Outcome::Unsat`].
+    Unknown(Unknown),
+}
+
+/// Why a question has no answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Unknown {
+    /// The time or the steps that were given are used up.
+    Deadline,
+    /// The search could not look everywhere; the text says what was left out.
+    Incomplete(String),
+}
+
+impl fmt::Display for Unknown {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Unknown::Deadline => f.write_str("no answer in the time given"),
+            Unknown::Incomplete(why) => write!(f, "no answer: {why}"),
+        }
+    }
+}
+
+impl<T> Outcome<T> {
+    pub fn map<U>(self, change: impl FnOnce(T) -> U) -> Outcome<U> {
+        match self {
+            Outcome::Sat(value) => Outcome::Sat(change(value)),
+            Outcome::Unsat => Outcome::Unsat,
+            Outcome::Unknown(why) => Outcome::Unknown(why),
+        }
+    }
+
+    /// The value of a satisfiable outcome.
+    pub fn sat(self) -> Option<T> {
+        match self {
+            Outcome::Sat(value) => Some(value),
+            Outcome::Unsat | Outcome::Unknown(_) => None,
+        }
+    }
+
+    pub fn is_sat(&self) -> bool {
+        matches!(self, Outcome::Sat(_))
+    }
+
+    pub fn is_unsat(&self) -> bool {
+        matches!(self, Outcome::Unsat)
+    }
+
+    pub(crate) fn incomplete(why: &str) -> Outcome<T> {
+        Outcome::Unknown(Unknown::Incomplete(why.to_owned()))
+    }
+}
+
+/// How many steps pass between two looks at the clock.
+const STEPS_PER_LOOK: u64 = 64;
+
+/// Whether to give up. The core has no clock: the edge passes one in as a function, or gives a
+/// number of steps, which makes runs repeatable.
+pub struct Deadline<'a> {
+    expired: Option<&'a dyn Fn() -> bool>,
+    steps: Cell<u64>,
+    over: Cell<bool>,
+    taken: Cell<u64>,
+}
+
+impl<'a> Deadline<'a> {
+    /// No limit but the solver's own.
+    pub fn never() -> Deadline<'static> {
+        Deadline::steps(u64::MAX)
+    }
+
+    /// Asks `expired` every few steps.
+    pub fn new(expired: &'a dyn Fn() -> bool) -> Deadline<'a> {
+        Deadline {
+            expired: Some(expired),
+            steps: Cell::new(u64::MAX),
+            over: Cell::new(false),
+            taken: Cell::new(0),
+        }
+    }
+
+    /// A number of solver steps, the same on every machine.
+    pub fn steps(steps: u64) -> Deadline<'static> {
+        Deadline {
+            expired: None,
+            steps: Cell::new(steps),
+            over: Cell::new(false),
+            taken: Cell::new(0),
+        }
+    }
+
+    /// This deadline, and also at most `steps` steps from now on.
+    pub fn and_steps(self, steps: u64) -> Deadline<'a> {
+        self.steps.set(self.steps.get().min(steps));
+        self
+    }
+
+    /// How many steps were taken under this deadline.
+    pub fn taken(&self) -> u64 {
+        self.taken.get()
+    }
+
+    /// Takes one step; false when there is none left.
+    pub(crate) fn step(&self) -> bool {
+        self.spend(1)
+    }
+
+    /// Takes `count` steps at once; false when there are not that many left.
+    pub(crate) fn spend(&self, count: u64) -> bool {
+        if self.over.get() {
+            return false;
+        }
+        let before = self.taken.get();
+        let after = before.saturating_add(count);
+        self.taken.set(after);
+        let look = before == 0 || before / STEPS_PER_LOOK != after / STEPS_PER_LOOK;
+        let late = look && self.expired.is_some_and(|expired| expired());
+        if late || self.steps.get() < count {
+            self.steps.set(0);
+            self.over.set(true);
+            return false;
+        }
+        self.steps.set(self.steps.get() - count);
+        true
+    }
+
+    pub fn is_over(&self) -> bool {
+        self.over.get()
+    }
+}

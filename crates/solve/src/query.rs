@@ -1,0 +1,535 @@
+//! One question from start to answer: strings, arrays and structs are taken apart or chosen first;
+//! what is left are numbers, booleans and enum members, for the search.
+
+use ioco_sts::{BinaryOp, Expr, Function, Type, Types, Value};
+use rust_decimal::Decimal;
+
+use crate::domain::{Domain, Values};
+use crate::goal::{Constants, Goal, each_unknown};
+use crate::outcome::{Deadline, Outcome, Unknown};
+use crate::search::{Choice, Found, Search, Stop, all_hold, concrete};
+use crate::strings;
+
+/// Integers are looked for within this distance of zero first, or of the constants in sight.
+const REACH: i64 = 1_000_000;
+/// Steps of the first search.
+const FIRST_STEPS: u64 = 4_000;
+/// Steps of the last one, over domains that are not capped.
+const LAST_STEPS: u64 = 40_000;
+/// Arrays longer than this are not made up, unless they must be.
+const USUAL_LENGTH: i64 = 4;
+const MAX_LENGTH: i64 = 64;
+/// Strings, arrays and structs within each other.
+const MAX_NESTING: u32 = 24;
+
+/// What the unknowns are made of, and what must hold.
+#[derive(Clone)]
+pub(crate) struct Query<'a> {
+    pub types: &'a Types,
+    pub functions: &'a [Function],
+    /// The unknowns of the question come first; parts of arrays and structs follow.
+    pub unknowns: Vec<(Type, Domain)>,
+    pub conditions: Vec<Expr>,
+}
+
+/// How the value of an unknown that was taken apart is put together again.
+#[derive(Clone)]
+enum Whole {
+    Items(Vec<u32>),
+    Fields(ioco_sts::StructId, Vec<u32>),
+}
+
+impl<'a> Query<'a> {
+    pub fn new(types: &'a Types, functions: &'a [Function]) -> Query<'a> {
+        Query {
+            types,
+            functions,
+            unknowns: Vec::new(),
+            conditions: Vec::new(),
+        }
+    }
+
+    pub fn unknown(&mut self, ty: &Type, void: bool) -> u32 {
+        let values = Values::of_type(ty, self.types);
+        self.unknowns.push((ty.clone(), Domain { values, void }));
+        (self.unknowns.len() - 1) as u32
+    }
+
+    /// The domains after narrowing alone; `None` when nothing is left.
+    pub fn narrowed(&self, deadline: &Deadline<'_>) -> Option<Vec<Domain>> {
+        let constants = Constants::default();
+        let mut search = self.search(&constants, deadline, FIRST_STEPS);
+        let mut domains = self.domains();
+        let mut goals = self.goals();
+        match search.narrow(&mut domains, &mut goals) {
+            Err(Stop::Nothing) => None,
+            Ok(()) | Err(Stop::GaveUp) => Some(domains),
+        }
+    }
+
+    fn domains(&self) -> Vec<Domain> {
+        self.unknowns.iter().map(|(_, d)| d.clone()).collect()
+    }
+
+    fn goals(&self) -> Vec<Goal<'_>> {
+        self.conditions.iter().map(Goal::holds).collect()
+    }
+
+    fn search<'s>(
+        &'s self,
+        constants: &'s Constants,
+        deadline: &'s Deadline<'s>,
+        budget: u64,
+    ) -> Search<'s, 's> {
+        Search {
+            functions: self.functions,
+            constants,
+            deadline,
+            budget,
+            skipped: false,
+        }
+    }
+
+    /// Values for all unknowns, checked by evaluation.
+    pub fn solve(&self, choice: &mut Choice<'_>, deadline: &Deadline<'_>) -> Outcome<Vec<Value>> {
+        let outcome = self.solve_nested(choice, deadline, 0);
+        if let Outcome::Sat(values) = &outcome
+            && !all_hold(&self.conditions, values, self.functions)
+        {
+            return Outcome::incomplete("the values found do not pass the check by evaluation");
+        }
+        outcome
+    }
+
+    fn solve_nested(
+        &self,
+        choice: &mut Choice<'_>,
+        deadline: &Deadline<'_>,
+        nesting: u32,
+    ) -> Outcome<Vec<Value>> {
+        let constants = Constants::of(&self.conditions, self.functions);
+        let mut domains = self.domains();
+        let mut goals = self.goals();
+        let mut search = self.search(&constants, deadline, FIRST_STEPS);
+        match search.narrow(&mut domains, &mut goals) {
+            Err(Stop::Nothing) => return Outcome::Unsat,
+            Err(Stop::GaveUp) if deadline.is_over() => {
+                return Outcome::Unknown(Unknown::Deadline);
+            }
+            Ok(()) | Err(Stop::GaveUp) => {}
+        }
+        let mut mentioned = vec![false; domains.len()];
+        for goal in &goals {
+            each_unknown(goal.expr, &mut |u| {
+                if let Some(seen) = mentioned.get_mut(u as usize) {
+                    *seen = true;
+                }
+            });
+        }
+        let composite = (0..domains.len()).find(|&u| {
+            mentioned[u] && is_composite(&domains[u].values) && domains[u].only().is_none()
+        });
+        let Some(unknown) = composite else {
+            let outcome = self.solve_numbers(domains.clone(), goals, &constants, choice, deadline);
+            return outcome.map(|mut values| {
+                for (index, (ty, _)) in self.unknowns.iter().enumerate() {
+                    if is_composite(&domains[index].values) && domains[index].only().is_none() {
+                        values[index] = self.anything(ty, &domains[index], choice, 0);
+                    }
+                }
+                values
+            });
+        };
+        if nesting > MAX_NESTING {
+            return Outcome::incomplete("arrays and structs within each other too deeply");
+        }
+        self.split(unknown, &domains, &constants, choice, deadline, nesting)
+    }
+
+    /// Tries the shapes of one string, array or struct after another.
+    fn split(
+        &self,
+        unknown: usize,
+        domains: &[Domain],
+        constants: &Constants,
+        choice: &mut Choice<'_>,
+        deadline: &Deadline<'_>,
+        nesting: u32,
+    ) -> Outcome<Vec<Value>> {
+        let (ty, _) = &self.unknowns[unknown];
+        let domain = &domains[unknown];
+        let mut complete = true;
+        let mut unknown_why: Option<Unknown> = None;
+        let mut cases: Vec<(Query<'a>, Option<Whole>)> = Vec::new();
+        let mut base = self.clone();
+        for (slot, domain) in base.unknowns.iter_mut().zip(domains) {
+            slot.1 = domain.clone();
+        }
+        match ty {
+            Type::Array(item) => {
+                let (min, max) = domain.values.lengths();
+                let mut lengths: Vec<i64> =
+                    (min..=max.min(min.saturating_add(USUAL_LENGTH))).collect();
+                for constant in &constants.integers {
+                    for length in [
+                        constant.saturating_sub(1),
+                        *constant,
+                        constant.saturating_add(1),
+                    ] {
+                        if min <= length && length <= max && !lengths.contains(&length) {
+                            lengths.push(length);
+                        }
+                    }
+                }
+                for value in &constants.others {
+                    if let Value::Array(items) = value {
+                        let length = items.len() as i64;
+                        if min <= length && length <= max && !lengths.contains(&length) {
+                            lengths.push(length);
+                        }
+                    }
+                }
+                lengths.retain(|l| *l <= MAX_LENGTH.max(min.min(1024)));
+                complete &= lengths.len() as i128 == i128::from(max) - i128::from(min) + 1;
+                shuffle(&mut lengths, choice);
+                for length in lengths {
+                    cases.push(base.with_items(unknown, item, length));
+                }
+            }
+            Type::Struct(id) => match base.with_fields(unknown, *id) {
+                Some(case) => cases.push(case),
+                None => {
+                    complete = false;
+                    for value in &constants.others {
+                        if self.types.fits(value, ty) {
+                            cases.push((base.with_value(unknown, value), None));
+                        }
+                    }
+                    let any = self.anything(ty, domain, choice, 0);
+                    cases.push((base.with_value(unknown, &any), None));
+                }
+            },
+            _ => {
+                let strings = self
+                    .unknowns
+                    .iter()
+                    .filter(|(ty, _)| *ty == Type::Str)
+                    .count();
+                let candidates = strings::candidates(
+                    unknown as u32,
+                    domain.values.lengths(),
+                    &self.conditions,
+                    constants,
+                    strings,
+                    choice,
+                );
+                complete &= candidates.complete;
+                let own: Vec<&Expr> = self.conditions_on(unknown);
+                for value in &candidates.strings {
+                    if !deadline.step() {
+                        return Outcome::Unknown(Unknown::Deadline);
+                    }
+                    let mut values = vec![Value::Void; self.unknowns.len()];
+                    values[unknown] = value.clone();
+                    let met =
+                        |c: &&Expr| Goal::holds(c).is_met(&values, self.functions) == Ok(true);
+                    if own.iter().all(met) {
+                        cases.push((base.with_value(unknown, value), None));
+                    }
+                }
+            }
+        }
+        if domain.void {
+            cases.push((base.with_value(unknown, &Value::Void), None));
+        }
+        for (case, whole) in cases {
+            match case.solve_nested(choice, deadline, nesting + 1) {
+                Outcome::Sat(mut values) => {
+                    match whole {
+                        Some(Whole::Items(parts)) => {
+                            values[unknown] = Value::Array(
+                                parts.iter().map(|p| values[*p as usize].clone()).collect(),
+                            );
+                        }
+                        Some(Whole::Fields(id, parts)) => {
+                            let fields =
+                                parts.iter().map(|p| values[*p as usize].clone()).collect();
+                            values[unknown] = Value::Struct(id, fields);
+                        }
+                        None => {}
+                    }
+                    values.truncate(self.unknowns.len());
+                    return Outcome::Sat(values);
+                }
+                Outcome::Unsat => {}
+                Outcome::Unknown(Unknown::Deadline) => return Outcome::Unknown(Unknown::Deadline),
+                Outcome::Unknown(why) => unknown_why = Some(why),
+            }
+        }
+        match unknown_why {
+            Some(why) => Outcome::Unknown(why),
+            None if complete => Outcome::Unsat,
+            None => Outcome::incomplete("not every string, array or struct was tried"),
+        }
+    }
+
+    /// The conditions that speak of one unknown alone.
+    fn conditions_on(&self, unknown: usize) -> Vec<&Expr> {
+        let mut parts: Vec<&Expr> = Vec::new();
+        let mut open: Vec<&Expr> = self.conditions.iter().collect();
+        while let Some(expr) = open.pop() {
+            match expr {
+                Expr::Binary(BinaryOp::And, both) => open.extend(both.iter()),
+                _ => parts.push(expr),
+            }
+        }
+        parts.retain(|expr| {
+            let (mut own, mut other) = (false, false);
+            each_unknown(expr, &mut |u| {
+                if u as usize == unknown {
+                    own = true;
+                } else {
+                    other = true;
+                }
+            });
+            own && !other
+        });
+        parts
+    }
+
+    fn with_value(&self, unknown: usize, value: &Value) -> Query<'a> {
+        let mut case = self.clone();
+        case.unknowns[unknown].1 = Domain::exactly(value);
+        let replacement = Expr::Const(value.clone());
+        case.replace(unknown, &replacement);
+        case
+    }
+
+    fn with_items(&self, unknown: usize, item: &Type, length: i64) -> (Query<'a>, Option<Whole>) {
+        let mut case = self.clone();
+        let parts: Vec<u32> = (0..length).map(|_| case.unknown(item, true)).collect();
+        let replacement = Expr::Array(parts.iter().map(|p| Expr::Param(*p)).collect());
+        // The unknown itself is settled by its items.
+        case.unknowns[unknown].1 = Domain::exactly(&Value::Void);
+        case.replace(unknown, &replacement);
+        (case, Some(Whole::Items(parts)))
+    }
+
+    /// The struct as its fields; `None` where it is used as a whole in a way that fields cannot
+    /// stand for.
+    fn with_fields(
+        &self,
+        unknown: usize,
+        id: ioco_sts::StructId,
+    ) -> Option<(Query<'a>, Option<Whole>)> {
+        let mut case = self.clone();
+        let fields = &self.types.structs.get(id.index())?.fields;
+        let parts: Vec<u32> = fields
+            .iter()
+            .map(|(_, ty)| case.unknown(ty, true))
+            .collect();
+        let replaced: Option<Vec<Expr>> = case
+            .conditions
+            .iter()
+            .map(|c| replace_fields(c, unknown as u32, &parts))
+            .collect();
+        case.conditions = replaced?;
+        case.unknowns[unknown].1 = Domain::exactly(&Value::Void);
+        Some((case, Some(Whole::Fields(id, parts))))
+    }
+
+    fn replace(&mut self, unknown: usize, replacement: &Expr) {
+        for condition in &mut self.conditions {
+            *condition = replace(condition, unknown as u32, replacement);
+        }
+    }
+
+    /// A value of a type that nothing asks anything of.
+    fn anything(&self, ty: &Type, domain: &Domain, choice: &mut Choice<'_>, depth: u32) -> Value {
+        let (min, max) = domain.values.lengths();
+        match ty {
+            Type::Str => {
+                let candidates =
+                    strings::candidates(0, (min, max), &[], &Constants::default(), 1, choice);
+                let shortest = "a".repeat(min.clamp(0, MAX_LENGTH) as usize);
+                candidates
+                    .strings
+                    .into_iter()
+                    .find(|v| domain.values.contains(v))
+                    .unwrap_or_else(|| Value::str(&shortest))
+            }
+            Type::Array(item) => {
+                let domain = Domain::set(Values::of_type(item, self.types));
+                let items = (0..min.clamp(0, 1024))
+                    .map(|_| self.anything(item, &domain, choice, depth + 1))
+                    .collect();
+                Value::Array(items)
+            }
+            Type::Struct(id) => {
+                let fields = match self.types.structs.get(id.index()) {
+                    Some(s) if depth < 8 => s.fields.as_slice(),
+                    _ => return Value::Void,
+                };
+                let fields = fields
+                    .iter()
+                    .map(|(_, ty)| {
+                        let domain = Domain::set(Values::of_type(ty, self.types));
+                        self.anything(ty, &domain, choice, depth + 1)
+                    })
+                    .collect();
+                Value::Struct(*id, fields)
+            }
+            _ => {
+                let (capped, _) = cap(std::slice::from_ref(domain), &Constants::default());
+                concrete(&capped, &Constants::default(), choice).remove(0)
+            }
+        }
+    }
+
+    /// Numbers, booleans and enum members only.
+    fn solve_numbers<'s>(
+        &'s self,
+        domains: Vec<Domain>,
+        goals: Vec<Goal<'s>>,
+        constants: &Constants,
+        choice: &mut Choice<'_>,
+        deadline: &Deadline<'_>,
+    ) -> Outcome<Vec<Value>> {
+        let (near, cut) = cap(&domains, constants);
+        let mut search = self.search(constants, deadline, FIRST_STEPS);
+        match search.run(near, goals.clone(), choice) {
+            Found::Model(model) => return self.model(&model, constants, choice),
+            Found::Nothing if !cut && !search.skipped => return Outcome::Unsat,
+            Found::Nothing | Found::GaveUp => {}
+        }
+        if deadline.is_over() {
+            return Outcome::Unknown(Unknown::Deadline);
+        }
+        let mut search = self.search(constants, deadline, LAST_STEPS);
+        match search.run(domains, goals, choice) {
+            Found::Model(model) => self.model(&model, constants, choice),
+            Found::Nothing if !search.skipped => Outcome::Unsat,
+            _ if deadline.is_over() => Outcome::Unknown(Unknown::Deadline),
+            Found::Nothing => Outcome::incomplete("not every decimal number was tried"),
+            Found::GaveUp => Outcome::incomplete("the search took too many steps"),
+        }
+    }
+
+    fn model(
+        &self,
+        domains: &[Domain],
+        constants: &Constants,
+        choice: &mut Choice<'_>,
+    ) -> Outcome<Vec<Value>> {
+        let (near, _) = cap(domains, constants);
+        Outcome::Sat(concrete(&near, constants, choice))
+    }
+}
+
+fn shuffle<T>(items: &mut [T], choice: &mut Choice<'_>) {
+    if let Choice::Random(rng) = choice {
+        use rand::RngExt as _;
+        for index in (1..items.len()).rev() {
+            items.swap(index, rng.random_range(0..=index));
+        }
+    }
+}
+
+fn is_composite(values: &Values) -> bool {
+    matches!(
+        values,
+        Values::Str { .. } | Values::Array { .. } | Values::Any
+    )
+}
+
+/// The domains, with numbers no farther away than is usual; and whether that took anything away.
+pub(crate) fn cap(domains: &[Domain], constants: &Constants) -> (Vec<Domain>, bool) {
+    let widest = constants
+        .integers
+        .iter()
+        .map(|c| c.saturating_abs().saturating_mul(2))
+        .fold(REACH, i64::max);
+    let decimals = constants
+        .decimals
+        .iter()
+        .map(|c| c.abs().saturating_mul(Decimal::TWO))
+        .fold(Decimal::from(widest), Decimal::max);
+    let mut cut = false;
+    let near = domains
+        .iter()
+        .map(|domain| {
+            let values = match &domain.values {
+                Values::Int { min, max } => {
+                    let (low, high) = window(*min, *max, widest);
+                    Values::int(low, high)
+                }
+                Values::Decimal { min, max } => {
+                    let low = (*min).max((-decimals).min(max.saturating_sub(decimals)));
+                    let high = (*max).min(decimals.max(min.saturating_add(decimals)));
+                    Values::decimal(low, high)
+                }
+                other => other.clone(),
+            };
+            cut |= values != domain.values;
+            Domain {
+                values,
+                void: domain.void,
+            }
+        })
+        .collect();
+    (near, cut)
+}
+
+/// The part of a range that is at most `reach` from zero, or from the bound that is closest to it.
+pub(crate) fn window(min: i64, max: i64, reach: i64) -> (i64, i64) {
+    let low = min.max((-reach).min(max.saturating_sub(reach)));
+    let high = max.min(reach.max(min.saturating_add(reach)));
+    (low, high)
+}
+
+fn replace(expr: &Expr, unknown: u32, replacement: &Expr) -> Expr {
+    match expr {
+        Expr::Param(position) if *position == unknown => replacement.clone(),
+        _ => expr.map_children(|child| replace(child, unknown, replacement)),
+    }
+}
+
+fn replace_fields(expr: &Expr, unknown: u32, parts: &[u32]) -> Option<Expr> {
+    let is_it = |e: &Expr| matches!(e, Expr::Param(p) if *p == unknown);
+    match expr {
+        Expr::Field(inner, field) if is_it(inner) => {
+            Some(Expr::Param(*parts.get(*field as usize)?))
+        }
+        Expr::Binary(op @ (BinaryOp::Eq | BinaryOp::Ne), both) if both.iter().any(is_it) => {
+            let other = if is_it(&both[0]) { &both[1] } else { &both[0] };
+            let equal = match other {
+                Expr::Param(p) if *p == unknown => Expr::TRUE,
+                Expr::Const(Value::Struct(_, fields)) if fields.len() == parts.len() => parts
+                    .iter()
+                    .zip(fields.iter())
+                    .map(|(p, v)| {
+                        Expr::binary(BinaryOp::Eq, Expr::Param(*p), Expr::Const(v.clone()))
+                    })
+                    .fold(Expr::TRUE, Expr::and),
+                Expr::Const(_) => Expr::FALSE,
+                _ => return None,
+            };
+            Some(if *op == BinaryOp::Eq {
+                equal
+            } else {
+                Expr::unary(ioco_sts::UnaryOp::Not, equal)
+            })
+        }
+        Expr::Param(p) if *p == unknown => None,
+        _ => {
+            let mut failed = false;
+            let replaced = expr.map_children(|child| {
+                replace_fields(child, unknown, parts).unwrap_or_else(|| {
+                    failed = true;
+                    Expr::FALSE
+                })
+            });
+            (!failed).then_some(replaced)
+        }
+    }
+}
