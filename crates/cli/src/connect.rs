@@ -1,0 +1,186 @@
+//! From what was typed and what ioco.toml says to a connection.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use ioco_adapters::{
+    Arrived, Connection, Process, ProcessOptions, ResetBy, Tcp, TcpOptions, Trouble,
+};
+use ioco_sts::{Action, Sts};
+use serde::{Deserialize, Serialize};
+
+use crate::args::SystemArguments;
+use crate::exit::Stop;
+use crate::project::Project;
+use crate::time;
+
+/// How to reach the system; kept in failure files, so that a replay reaches the same one.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Reach {
+    pub way: Way,
+    /// A fresh start for every test instead of a reset.
+    #[serde(default)]
+    pub restart: bool,
+    /// Nanoseconds that a reset may take.
+    pub patience: u64,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Way {
+    /// A program and its arguments, started in the project's folder.
+    Command(Vec<String>),
+    /// A line for the shell, started in the current folder.
+    Shell(String),
+    /// `host:port`.
+    Tcp(String),
+}
+
+const PATIENCE: u64 = 10_000_000_000;
+
+impl Reach {
+    /// What the flags say, else what ioco.toml says.
+    pub fn find(arguments: &SystemArguments, project: &Project) -> Result<Reach, Stop> {
+        Reach::typed(arguments, project)?.ok_or_else(|| {
+            Stop::usage("nothing says how to reach the system under test").hint(
+                "use --sut COMMAND or --tcp HOST:PORT, or write [sut] command = [\"...\"] into \
+                 ioco.toml",
+            )
+        })
+    }
+
+    pub fn typed(arguments: &SystemArguments, project: &Project) -> Result<Option<Reach>, Stop> {
+        let typed = match (&arguments.sut, &arguments.tcp) {
+            (Some(line), _) => Some(Way::Shell(line.clone())),
+            (_, Some(address)) => Some(Way::Tcp(address.clone())),
+            _ => None,
+        };
+        let way = typed
+            .or_else(|| project.sut.command.clone().map(Way::Command))
+            .or_else(|| project.sut.tcp.clone().map(Way::Tcp));
+        let Some(way) = way else { return Ok(None) };
+        if matches!(&way, Way::Command(words) if words.is_empty()) {
+            return Err(Stop::usage("[sut] command in ioco.toml is empty"));
+        }
+        let patience = match &project.sut.ready_within {
+            Some(text) => time::parse(text)?,
+            None => PATIENCE,
+        };
+        let restart = arguments.restart || project.sut.restart.unwrap_or(false);
+        Ok(Some(Reach { way, restart, patience }))
+    }
+
+    /// Nothing is started or connected before the first reset.
+    pub fn connect(&self, sts: &Arc<Sts>, project: &Project) -> Link {
+        let patience = Duration::from_nanos(self.patience);
+        let reset = if self.restart { ResetBy::Restarting } else { ResetBy::Asking };
+        let process = |mut options: ProcessOptions| {
+            options.reset = reset;
+            options.patience = patience;
+            Link::Process(Box::new(Process::new(Arc::clone(sts), options)))
+        };
+        match &self.way {
+            Way::Shell(line) => process(ProcessOptions::shell(line)),
+            Way::Command(words) => {
+                let program = find_program(&words[0]);
+                let arguments: Vec<&str> = words[1..].iter().map(String::as_str).collect();
+                let mut options = ProcessOptions::new(&program, &arguments);
+                options.directory = Some(project.root.clone());
+                process(options)
+            }
+            Way::Tcp(address) => {
+                let options = TcpOptions { patience, ..TcpOptions::new(address) };
+                Link::Tcp(Box::new(Tcp::new(Arc::clone(sts), options)))
+            }
+        }
+    }
+
+    /// For a person.
+    pub fn show(&self) -> String {
+        match &self.way {
+            Way::Command(words) => words.join(" "),
+            Way::Shell(line) => line.clone(),
+            Way::Tcp(address) => address.clone(),
+        }
+    }
+}
+
+/// A program beside ioco itself is found even where it is not on the search path: so the example
+/// systems work from a build folder.
+fn find_program(name: &str) -> String {
+    if name.contains(std::path::MAIN_SEPARATOR) || on_search_path(name) {
+        return name.to_owned();
+    }
+    let beside = std::env::current_exe().ok().and_then(|exe| Some(exe.parent()?.join(name)));
+    match beside {
+        Some(path) if path.is_file() => path.to_string_lossy().into_owned(),
+        _ => name.to_owned(),
+    }
+}
+
+fn on_search_path(name: &str) -> bool {
+    let paths = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&paths).map(|folder: PathBuf| folder.join(name)).any(|p: PathBuf| Path::is_file(&p))
+}
+
+/// A connection of either kind.
+pub enum Link {
+    Process(Box<Process>),
+    Tcp(Box<Tcp>),
+}
+
+impl Link {
+    fn inner(&self) -> &dyn Connection {
+        match self {
+            Link::Process(process) => process.as_ref(),
+            Link::Tcp(tcp) => tcp.as_ref(),
+        }
+    }
+
+    fn inner_mut(&mut self) -> &mut dyn Connection {
+        match self {
+            Link::Process(process) => process.as_mut(),
+            Link::Tcp(tcp) => tcp.as_mut(),
+        }
+    }
+
+    /// What a person should know about the system's side, since the last call.
+    pub fn take_warnings(&mut self) -> Vec<String> {
+        match self {
+            Link::Process(process) => process.take_warnings(),
+            Link::Tcp(tcp) => tcp.take_warnings(),
+        }
+    }
+}
+
+impl Connection for Link {
+    fn now(&self) -> u64 {
+        self.inner().now()
+    }
+
+    fn is_virtual(&self) -> bool {
+        self.inner().is_virtual()
+    }
+
+    fn reset(&mut self) -> Result<(), Trouble> {
+        self.inner_mut().reset()
+    }
+
+    fn give(&mut self, stimulus: &Action) -> Result<bool, Trouble> {
+        self.inner_mut().give(stimulus)
+    }
+
+    fn sent(&self) -> &[u8] {
+        self.inner().sent()
+    }
+
+    fn poll(&mut self) -> Result<Option<Arrived>, Trouble> {
+        self.inner_mut().poll()
+    }
+
+    fn wait(&mut self, until: u64) -> Result<Arrived, Trouble> {
+        self.inner_mut().wait(until)
+    }
+}
