@@ -34,7 +34,11 @@ fn echo() {
         } else {
             b"{\"response\":\"pong\",\"values\":{}}\n"
         };
-        if output.write_all(answer).and_then(|()| output.flush()).is_err() {
+        if output
+            .write_all(answer)
+            .and_then(|()| output.flush())
+            .is_err()
+        {
             return;
         }
         line.clear();

@@ -4,13 +4,23 @@
 compile_error!("ioco-adapters waits with poll(2) and needs Linux, macOS or another Unix");
 
 mod connection;
+mod drive;
+mod in_process;
 mod line;
 mod process;
 mod session;
+mod simulated;
 mod stream;
+mod system;
+mod tcp;
 mod values;
 
 pub use connection::{Arrival, Arrived, Connection, Trouble};
+pub use drive::{Crossed, Crossing, Exchange, Recorder, ScriptRunner, drive};
+pub use in_process::{InProcess, Local, Outbox};
 pub use line::{Codec, Line, RESET};
 pub use process::{Process, ProcessOptions, ResetBy};
+pub use simulated::{ChooseValues, Simulated};
+pub use system::{Bound, Message, System};
+pub use tcp::{Tcp, TcpOptions};
 pub use values::{Mismatch, read_value, write_value};

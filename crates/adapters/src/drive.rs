@@ -1,0 +1,227 @@
+//! Carries out what the tester wants, on a connection, and tells it what happened.
+
+use ioco_engine::{Command, Input, Tester};
+use ioco_shrink::Runner;
+use ioco_sts::{Action, Execution};
+
+use crate::connection::{Arrival, Arrived, Connection, Trouble};
+
+/// The longest that a wait goes on without looking whether somebody wants to stop.
+const SLICE: u64 = 50_000_000;
+
+/// What crossed the border between tester and system.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Crossed {
+    /// A reset begins: everything before belongs to another test.
+    Reset,
+    /// The system is in its initial state.
+    Ready,
+    Stimulus,
+    /// A response, known to the model or not.
+    Response,
+    /// The time was up, or the system said that it is silent.
+    Silence,
+}
+
+/// One thing that crossed the border, when, and as which bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Crossing<'a> {
+    pub what: Crossed,
+    /// Nanoseconds on the connection's clock.
+    pub at: u64,
+    pub raw: &'a [u8],
+}
+
+/// Carries out commands, from `first` on, until the test is finished. Returns the trouble that
+/// ended it, if any did: the tester keeps its message, and the caller also gets the hint.
+///
+/// `stop` is asked before every command and during every wait; `on_crossing` sees everything in
+/// the order in which the tester does.
+pub fn drive<C: Connection + ?Sized>(
+    tester: &mut Tester,
+    first: Command,
+    connection: &mut C,
+    stop: &dyn Fn() -> bool,
+    on_crossing: &mut dyn FnMut(Crossing<'_>),
+) -> Option<Trouble> {
+    let mut command = first;
+    let mut ended_by = None;
+    loop {
+        if command == Command::Finished {
+            return ended_by;
+        }
+        if stop() {
+            command = tester.handle(Input::Interrupted, connection.now());
+            continue;
+        }
+        let done = match &command {
+            Command::Reset => reset(connection, on_crossing),
+            Command::Give(stimulus) => give(stimulus, connection, on_crossing),
+            Command::Await { until } => wait(*until, connection, stop, on_crossing),
+            Command::Finished => continue,
+        };
+        command = match done {
+            Ok((input, at)) => tester.handle(input, at),
+            Err(trouble) => {
+                let text = trouble.message.clone();
+                ended_by = Some(trouble);
+                tester.handle(Input::Trouble(text), connection.now())
+            }
+        };
+    }
+}
+
+type Done = Result<(Input, u64), Trouble>;
+
+fn reset<C: Connection + ?Sized>(
+    connection: &mut C,
+    on_crossing: &mut dyn FnMut(Crossing<'_>),
+) -> Done {
+    let crossing = |what, at| Crossing { what, at, raw: &[] };
+    on_crossing(crossing(Crossed::Reset, connection.now()));
+    connection.reset()?;
+    let at = connection.now();
+    on_crossing(crossing(Crossed::Ready, at));
+    Ok((Input::Ready, at))
+}
+
+/// Gives the stimulus unless something has arrived: that comes first, and the tester decides anew.
+#[inline]
+fn give<C: Connection + ?Sized>(
+    stimulus: &Action,
+    connection: &mut C,
+    on_crossing: &mut dyn FnMut(Crossing<'_>),
+) -> Done {
+    if let Some(arrived) = connection.poll()? {
+        let quiescent = Input::Quiescent;
+        return Ok(pass_on(arrived, quiescent, on_crossing));
+    }
+    let overtaken = connection.give(stimulus)?;
+    let at = connection.now();
+    on_crossing(Crossing {
+        what: Crossed::Stimulus,
+        at,
+        raw: connection.sent(),
+    });
+    Ok((Input::Given { overtaken }, at))
+}
+
+#[inline]
+fn wait<C: Connection + ?Sized>(
+    until: u64,
+    connection: &mut C,
+    stop: &dyn Fn() -> bool,
+    on_crossing: &mut dyn FnMut(Crossing<'_>),
+) -> Done {
+    loop {
+        let slice = if connection.is_virtual() {
+            until
+        } else {
+            until.min(connection.now().saturating_add(SLICE))
+        };
+        let arrived = connection.wait(slice)?;
+        if arrived.what == Arrival::Silence && arrived.at < until {
+            if stop() {
+                return Ok((Input::Interrupted, connection.now()));
+            }
+            continue;
+        }
+        // A connection passes a claim of quiescence on only when it is about now. So it is as good
+        // as having waited: nothing is on its way any more.
+        return Ok(pass_on(arrived, Input::Silence, on_crossing));
+    }
+}
+
+#[inline]
+fn pass_on(
+    arrived: Arrived,
+    quiescent: Input,
+    on_crossing: &mut dyn FnMut(Crossing<'_>),
+) -> (Input, u64) {
+    let Arrived { what, at, raw } = arrived;
+    let (what, input) = match what {
+        Arrival::Response(action) => (Crossed::Response, Input::Response(action)),
+        Arrival::Unknown(text) => (Crossed::Response, Input::Unknown(text)),
+        Arrival::Quiescent => (Crossed::Silence, quiescent),
+        Arrival::Silence => (Crossed::Silence, Input::Silence),
+    };
+    on_crossing(Crossing {
+        what,
+        at,
+        raw: &raw,
+    });
+    (input, at)
+}
+
+/// One line of a [`Recorder`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Exchange {
+    pub what: Crossed,
+    /// Nanoseconds since the system was ready.
+    pub at: u64,
+    pub raw: Vec<u8>,
+}
+
+/// Keeps what crossed the border in the test under way, for the failure file.
+#[derive(Clone, Debug, Default)]
+pub struct Recorder {
+    ready_at: u64,
+    exchanges: Vec<Exchange>,
+}
+
+impl Recorder {
+    pub fn note(&mut self, crossing: Crossing<'_>) {
+        match crossing.what {
+            Crossed::Reset => self.exchanges.clear(),
+            Crossed::Ready => self.ready_at = crossing.at,
+            what => self.exchanges.push(Exchange {
+                what,
+                at: crossing.at.saturating_sub(self.ready_at),
+                raw: crossing.raw.to_vec(),
+            }),
+        }
+    }
+
+    /// Since the last reset, in order.
+    pub fn exchanges(&self) -> &[Exchange] {
+        &self.exchanges
+    }
+}
+
+/// Runs lists of stimuli for a shrinker or a replay, with a tester and a connection.
+pub struct ScriptRunner<'a, C: ?Sized> {
+    pub tester: &'a mut Tester,
+    pub connection: &'a mut C,
+    pub stop: &'a dyn Fn() -> bool,
+    /// What crossed the border in the last run.
+    pub recorder: Recorder,
+    /// What ended the last run, with the hint for a person.
+    pub trouble: Option<Trouble>,
+}
+
+impl<'a, C: Connection + ?Sized> ScriptRunner<'a, C> {
+    pub fn new(
+        tester: &'a mut Tester,
+        connection: &'a mut C,
+        stop: &'a dyn Fn() -> bool,
+    ) -> ScriptRunner<'a, C> {
+        ScriptRunner {
+            tester,
+            connection,
+            stop,
+            recorder: Recorder::default(),
+            trouble: None,
+        }
+    }
+}
+
+impl<C: Connection + ?Sized> Runner for ScriptRunner<'_, C> {
+    fn run(&mut self, stimuli: &[Action]) -> Execution {
+        let first = self.tester.script(stimuli.to_vec(), self.connection.now());
+        let recorder = &mut self.recorder;
+        self.trouble = drive(self.tester, first, self.connection, self.stop, &mut |c| {
+            recorder.note(c);
+        });
+        self.tester.finished_test().execution
+    }
+}

@@ -1,0 +1,170 @@
+//! The line protocol over TCP, for systems that somebody else starts.
+//!
+//! The connection is made at the first reset and kept; after any trouble the next reset makes a
+//! new one.
+
+use std::io;
+use std::net::{TcpStream, ToSocketAddrs as _};
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use ioco_sts::{Action, Sts};
+
+use crate::connection::{Arrived, Connection, Trouble};
+use crate::line::Codec;
+use crate::session::{Session, Stopped, nanoseconds};
+use crate::stream::{Broken, Stream};
+
+/// Where the system listens, and how patient to be.
+#[derive(Clone, Debug)]
+pub struct TcpOptions {
+    /// `host:port`.
+    pub address: String,
+    /// How long the whole of a reset may take, connecting included.
+    pub patience: Duration,
+}
+
+impl TcpOptions {
+    pub fn new(address: &str) -> TcpOptions {
+        TcpOptions {
+            address: address.to_owned(),
+            patience: Duration::from_secs(10),
+        }
+    }
+}
+
+/// A connection to a system that listens.
+pub struct Tcp {
+    options: TcpOptions,
+    codec: Arc<Codec>,
+    epoch: Instant,
+    session: Option<Session>,
+    warnings: Vec<String>,
+}
+
+impl Tcp {
+    /// Nothing is connected before the first reset.
+    pub fn new(sts: Arc<Sts>, options: TcpOptions) -> Tcp {
+        Tcp {
+            options,
+            codec: Arc::new(Codec::new(sts)),
+            epoch: Instant::now(),
+            session: None,
+            warnings: Vec::new(),
+        }
+    }
+
+    /// What a person should know about the system's side, since the last call.
+    pub fn take_warnings(&mut self) -> Vec<String> {
+        if let Some(session) = &mut self.session {
+            self.warnings.append(&mut session.warnings);
+        }
+        std::mem::take(&mut self.warnings)
+    }
+
+    fn connect(&self, deadline: Instant) -> Result<Session, Trouble> {
+        let address = &self.options.address;
+        let stream = connect(address, deadline).map_err(|error| Trouble {
+            message: format!("no connection to {address}: {error}"),
+            hint: Some("the system must be listening there before the test begins".to_owned()),
+        })?;
+        Ok(Session::new(Arc::clone(&self.codec), stream, self.epoch))
+    }
+
+    /// Says why the conversation stopped, and hangs up.
+    fn explain(&mut self, stopped: Stopped, in_reset: bool) -> Trouble {
+        if let Some(mut session) = self.session.take() {
+            self.warnings.append(&mut session.warnings);
+        }
+        let address = &self.options.address;
+        let patience = self.options.patience;
+        let message = match stopped {
+            Stopped::Trouble(trouble) => return trouble,
+            Stopped::Broken(Broken::Ended) => format!("{address} closed the connection"),
+            Stopped::Broken(Broken::TimedOut) if in_reset => {
+                format!("{address} did not answer the reset within {patience:?}")
+            }
+            Stopped::Broken(Broken::TimedOut) => {
+                format!("{address} did not read what was sent for {patience:?}")
+            }
+            Stopped::Broken(Broken::TooLong) => {
+                format!("{address} sent a line of more than 16 MiB")
+            }
+            Stopped::Broken(Broken::Io(error)) => {
+                format!("the connection to {address} failed: {error}")
+            }
+        };
+        Trouble {
+            message,
+            hint: None,
+        }
+    }
+
+    fn session(&mut self) -> Result<&mut Session, Trouble> {
+        let address = &self.options.address;
+        self.session.as_mut().ok_or_else(|| Trouble {
+            message: format!("there is no connection to {address}"),
+            hint: None,
+        })
+    }
+}
+
+/// Tries every address that the name stands for, within the time.
+fn connect(address: &str, deadline: Instant) -> io::Result<Stream> {
+    let mut last = io::Error::new(io::ErrorKind::NotFound, "the name stands for no address");
+    for candidate in address.to_socket_addrs()? {
+        let left = deadline.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        match TcpStream::connect_timeout(&candidate, left) {
+            Ok(socket) => {
+                socket.set_nodelay(true)?;
+                let output = OwnedFd::from(socket.try_clone()?);
+                return Stream::new(OwnedFd::from(socket), output, None);
+            }
+            Err(error) => last = error,
+        }
+    }
+    Err(last)
+}
+
+impl Connection for Tcp {
+    fn now(&self) -> u64 {
+        nanoseconds(self.epoch.elapsed())
+    }
+
+    fn reset(&mut self) -> Result<(), Trouble> {
+        let deadline = Instant::now() + self.options.patience;
+        if self.session.is_none() {
+            self.session = Some(self.connect(deadline)?);
+        }
+        let left = deadline.saturating_duration_since(Instant::now());
+        let result = self.session()?.reset(left);
+        result.map_err(|stopped| self.explain(stopped, true))
+    }
+
+    fn give(&mut self, stimulus: &Action) -> Result<bool, Trouble> {
+        let patience = self.options.patience;
+        let result = self.session()?.give(stimulus, patience);
+        // Nobody knows when the system reads what it was sent.
+        result
+            .map(|()| true)
+            .map_err(|stopped| self.explain(stopped, false))
+    }
+
+    fn poll(&mut self) -> Result<Option<Arrived>, Trouble> {
+        let result = self.session()?.poll();
+        result.map_err(|stopped| self.explain(stopped, false))
+    }
+
+    fn wait(&mut self, until: u64) -> Result<Arrived, Trouble> {
+        let result = self.session()?.wait(until);
+        result.map_err(|stopped| self.explain(stopped, false))
+    }
+
+    fn sent(&self) -> &[u8] {
+        self.session.as_ref().map_or(&[], Session::sent)
+    }
+}

@@ -1,0 +1,426 @@
+//! Processes that behave, and every way not to: each gives an observation or trouble, in bounded
+//! time, and the connection can be used again.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use ioco_adapters::{Arrival, Connection, Process, ProcessOptions, ResetBy, Trouble};
+use ioco_sts::{Action, Direction, Label, Parameter, Sts, StsBuilder, Type, Value};
+
+const MILLISECOND: u64 = 1_000_000;
+
+/// `?ping(n)`, `!pong(n)`, `!count(n)`.
+fn model() -> Arc<Sts> {
+    let mut builder = StsBuilder::new("ping");
+    for (name, direction) in [
+        ("ping", Direction::Stimulus),
+        ("pong", Direction::Response),
+        ("count", Direction::Response),
+    ] {
+        builder.label(Label {
+            name: name.to_owned(),
+            channel: "wire".to_owned(),
+            direction,
+            parameters: vec![Parameter {
+                name: "n".to_owned(),
+                ty: Type::INTEGER,
+            }],
+        });
+    }
+    Arc::new(builder.build())
+}
+
+fn ping(sts: &Sts) -> Action {
+    Action {
+        label: sts.label_named(Direction::Stimulus, "ping").unwrap(),
+        values: vec![Value::Int(7)],
+    }
+}
+
+fn response(sts: &Sts, name: &str, value: impl Into<Option<i64>>) -> Arrival {
+    Arrival::Response(Action {
+        label: sts.label_named(Direction::Response, name).unwrap(),
+        values: vec![value.into().map_or(Value::Void, Value::Int)],
+    })
+}
+
+/// A system that answers resets and does `on_ping`, written in shell, for each stimulus.
+fn script(on_ping: &str) -> String {
+    format!(
+        r#"while read -r line; do
+             case "$line" in
+               *reset*) echo '{{"ready":true}}';;
+               *) {on_ping};;
+             esac
+           done"#
+    )
+}
+
+const PONG: &str = r#"echo '{"response":"pong","values":{}}'"#;
+
+struct Fixture {
+    sts: Arc<Sts>,
+    process: Process,
+}
+
+impl Fixture {
+    fn new(command: &str) -> Fixture {
+        Fixture::with(ProcessOptions::shell(command))
+    }
+
+    /// Not patient at all.
+    fn hasty(command: &str) -> Fixture {
+        let mut options = ProcessOptions::shell(command);
+        options.patience = Duration::from_millis(300);
+        Fixture::with(options)
+    }
+
+    fn with(options: ProcessOptions) -> Fixture {
+        let sts = model();
+        let process = Process::new(Arc::clone(&sts), options);
+        Fixture { sts, process }
+    }
+
+    fn give(&mut self) -> Result<bool, Trouble> {
+        let stimulus = ping(&self.sts);
+        self.process.give(&stimulus)
+    }
+
+    fn wait(&mut self, milliseconds: u64) -> Result<Arrival, Trouble> {
+        let until = self.process.now() + milliseconds * MILLISECOND;
+        self.process.wait(until).map(|arrived| arrived.what)
+    }
+
+    /// Resets, gives one stimulus and waits long for what comes.
+    fn first_answer(&mut self) -> Result<Arrival, Trouble> {
+        self.process.reset()?;
+        self.give()?;
+        self.wait(5000)
+    }
+}
+
+#[test]
+fn a_system_is_reset_stimulated_and_observed() {
+    let mut system = Fixture::new(&script(PONG));
+    for _ in 0..3 {
+        let pong = response(&system.sts, "pong", None);
+        assert_eq!(system.first_answer(), Ok(pong));
+        assert_eq!(system.wait(20), Ok(Arrival::Silence));
+        assert_eq!(system.process.poll(), Ok(None));
+    }
+}
+
+#[test]
+fn the_bytes_of_both_directions_are_there_for_the_record() {
+    let mut system = Fixture::new(&script(PONG));
+    system.process.reset().unwrap();
+    system.give().unwrap();
+    let sent = String::from_utf8(system.process.sent().to_vec()).unwrap();
+    assert_eq!(sent, "{\"stimulus\":\"ping\",\"values\":{\"n\":7}}\n");
+    let until = system.process.now() + 5000 * MILLISECOND;
+    let arrived = system.process.wait(until).unwrap();
+    assert_eq!(arrived.raw, br#"{"response":"pong","values":{}}"#);
+}
+
+#[test]
+fn a_crash_is_trouble_with_status_and_last_words_and_the_next_reset_starts_afresh() {
+    let mut system = Fixture::new(&script("echo 'out of paper' >&2; exit 3"));
+    for _ in 0..2 {
+        let trouble = system.first_answer().unwrap_err();
+        assert!(trouble.message.contains("exit status: 3"), "{trouble:?}");
+        assert!(trouble.message.contains("out of paper"), "{trouble:?}");
+        assert!(system.process.poll().is_err());
+    }
+}
+
+#[test]
+fn what_was_sent_before_a_crash_is_observed_first() {
+    let mut system = Fixture::new(&script(&format!("{PONG}; exit 1")));
+    let pong = response(&system.sts, "pong", None);
+    assert_eq!(system.first_answer(), Ok(pong));
+    let trouble = system.wait(5000).unwrap_err();
+    assert!(trouble.message.contains("exit status: 1"), "{trouble:?}");
+}
+
+#[test]
+fn a_killed_system_names_the_signal() {
+    let mut system = Fixture::new(&script("kill -9 $$"));
+    let trouble = system.first_answer().unwrap_err();
+    assert!(trouble.message.contains("SIGKILL"), "{trouble:?}");
+}
+
+#[test]
+fn a_system_that_died_between_two_tests_is_not_restarted_in_silence() {
+    let mut system = Fixture::new(&script(&format!("{PONG}; exit 4")));
+    assert!(system.first_answer().is_ok());
+    let trouble = system.process.reset().unwrap_err();
+    assert!(trouble.message.contains("exit status: 4"), "{trouble:?}");
+    assert_eq!(system.process.reset(), Ok(()));
+}
+
+#[test]
+fn a_command_that_does_not_exist_is_trouble() {
+    let mut shell = Fixture::new("no-such-program-anywhere");
+    let trouble = shell.process.reset().unwrap_err();
+    assert!(trouble.message.contains("not found"), "{trouble:?}");
+    let mut direct = Fixture::with(ProcessOptions::new("no-such-program-anywhere", &[]));
+    let trouble = direct.process.reset().unwrap_err();
+    assert!(
+        trouble.message.contains("could not be started"),
+        "{trouble:?}"
+    );
+}
+
+#[test]
+fn a_reset_without_an_answer_is_trouble() {
+    let mut deaf = Fixture::hasty("while read -r line; do :; done");
+    let trouble = deaf.process.reset().unwrap_err();
+    assert!(
+        trouble.message.contains("did not answer the reset"),
+        "{trouble:?}"
+    );
+    // A fresh process, which does the same.
+    assert!(deaf.process.reset().is_err());
+    let mut hanging = Fixture::hasty("sleep 1000");
+    assert!(hanging.process.reset().is_err());
+}
+
+#[test]
+fn a_system_that_says_nothing_is_silent() {
+    let mut system = Fixture::new(&script(":"));
+    system.process.reset().unwrap();
+    system.give().unwrap();
+    assert_eq!(system.wait(30), Ok(Arrival::Silence));
+}
+
+#[test]
+fn a_late_answer_is_observed_after_the_silence() {
+    let mut system = Fixture::new(&script(&format!("sleep 0.2; {PONG}")));
+    system.process.reset().unwrap();
+    system.give().unwrap();
+    assert_eq!(system.wait(20), Ok(Arrival::Silence));
+    let pong = response(&system.sts, "pong", None);
+    assert_eq!(system.wait(5000), Ok(pong));
+}
+
+#[test]
+fn a_flood_is_observed_piece_by_piece_and_discarded_by_a_reset() {
+    let flood = r#"i=0; while [ $i -lt 20000 ]; do echo '{"response":"pong","values":{"n":1}}'; i=$((i+1)); done"#;
+    let mut system = Fixture::new(&script(flood));
+    system.process.reset().unwrap();
+    system.give().unwrap();
+    let pong = response(&system.sts, "pong", 1);
+    for _ in 0..1000 {
+        assert_eq!(system.wait(5000), Ok(pong.clone()));
+    }
+    system.give().unwrap();
+    assert_eq!(system.wait(5000), Ok(pong));
+    assert_eq!(system.process.reset(), Ok(()));
+    assert_eq!(system.wait(20), Ok(Arrival::Silence));
+}
+
+#[test]
+fn an_endless_flood_ends_at_the_next_reset() {
+    let flood = format!("yes '{}'", r#"{"response":"pong","values":{}}"#);
+    let mut system = Fixture::hasty(&script(&flood));
+    let pong = response(&system.sts, "pong", None);
+    assert_eq!(system.first_answer(), Ok(pong.clone()));
+    let trouble = system.process.reset().unwrap_err();
+    assert!(
+        trouble.message.contains("did not answer the reset"),
+        "{trouble:?}"
+    );
+    assert_eq!(system.first_answer(), Ok(pong));
+}
+
+#[test]
+fn endless_blank_lines_do_not_hold_up_a_wait() {
+    let mut system = Fixture::hasty(&script("yes ''"));
+    system.process.reset().unwrap();
+    system.give().unwrap();
+    assert_eq!(system.wait(50), Ok(Arrival::Silence));
+    assert_eq!(system.process.poll(), Ok(None));
+}
+
+#[test]
+fn rubbish_is_trouble_that_shows_the_line() {
+    for rubbish in [
+        "Starting up...",
+        "[1,2]",
+        "17",
+        r#"{"hello":1}"#,
+        r#"{"ready":1}"#,
+    ] {
+        let mut system = Fixture::new(&script(&format!("echo '{rubbish}'")));
+        let trouble = system.first_answer().unwrap_err();
+        assert!(trouble.message.contains(rubbish), "{trouble:?}");
+        assert!(trouble.hint.unwrap().contains("standard error"));
+    }
+}
+
+#[test]
+fn bytes_that_are_no_text_are_trouble() {
+    let mut system = Fixture::new(&script(r#"printf '{"response":"\377\376"}\n'"#));
+    let trouble = system.first_answer().unwrap_err();
+    assert!(
+        trouble.message.contains("not of the protocol"),
+        "{trouble:?}"
+    );
+}
+
+#[test]
+fn a_response_outside_the_model_is_an_observation() {
+    for (line, shown) in [
+        (r#"{"response":"boom"}"#, "boom"),
+        (r#"{"response":"ping","values":{}}"#, "ping"),
+        (
+            r#"{"response":"boom","values":{"x":[1,2]}}"#,
+            "boom(x=[1,2])",
+        ),
+        (
+            r#"{"response":"pong","values":{"n":"seven"}}"#,
+            "pong(n=\"seven\") (n: \"seven\" is not :integer)",
+        ),
+        (
+            r#"{"response":"pong","values":{"m":7}}"#,
+            "pong(m=7) (the model knows no \"m\" here)",
+        ),
+    ] {
+        let mut system = Fixture::new(&script(&format!("echo '{line}'")));
+        assert_eq!(
+            system.first_answer(),
+            Ok(Arrival::Unknown(shown.to_owned()))
+        );
+    }
+}
+
+#[test]
+fn the_last_line_needs_no_newline() {
+    let mut system = Fixture::new(&script(
+        r#"printf '{"response":"pong","values":{}}'; exit 0"#,
+    ));
+    let pong = response(&system.sts, "pong", None);
+    assert_eq!(system.first_answer(), Ok(pong));
+    let trouble = system.wait(5000).unwrap_err();
+    assert!(trouble.message.contains("exit status: 0"), "{trouble:?}");
+}
+
+#[test]
+fn a_long_line_is_read_and_an_endless_one_is_trouble() {
+    let long = r#"printf '{"response":"boom","values":{"x":"'; head -c 3000000 /dev/zero | tr '\0' x; echo '"}}'"#;
+    let mut system = Fixture::new(&script(long));
+    match system.first_answer() {
+        Ok(Arrival::Unknown(text)) => assert!(text.starts_with("boom(x=\"xxx"), "{text}"),
+        other => panic!("{other:?}"),
+    }
+    let mut system = Fixture::new(&script("cat /dev/zero"));
+    let trouble = system.first_answer().unwrap_err();
+    assert!(trouble.message.contains("16 MiB"), "{trouble:?}");
+}
+
+#[test]
+fn a_closed_output_is_trouble_although_the_system_runs_on() {
+    let mut system = Fixture::new(&script("exec >&-; sleep 1000"));
+    let trouble = system.first_answer().unwrap_err();
+    assert!(trouble.message.contains("goes on running"), "{trouble:?}");
+}
+
+#[test]
+fn a_system_that_never_reads_is_trouble_once_its_input_is_full() {
+    let mut system = Fixture::hasty(r#"read -r line; echo '{"ready":true}'; sleep 1000"#);
+    system.process.reset().unwrap();
+    let trouble = (0..100_000).find_map(|_| system.give().err()).unwrap();
+    assert!(trouble.message.contains("did not read"), "{trouble:?}");
+}
+
+#[test]
+fn a_full_standard_error_does_not_block_the_system() {
+    let chatty = format!("head -c 300000 /dev/zero | tr '\\0' x >&2; {PONG}");
+    let mut system = Fixture::new(&script(&chatty));
+    let pong = response(&system.sts, "pong", None);
+    assert_eq!(system.first_answer(), Ok(pong.clone()));
+    system.give().unwrap();
+    assert_eq!(system.wait(5000), Ok(pong));
+}
+
+#[test]
+fn an_error_line_is_trouble_with_its_text() {
+    let mut system = Fixture::new(&script(r#"echo '{"error":"no such door"}'"#));
+    let trouble = system.first_answer().unwrap_err();
+    assert!(trouble.message.contains("no such door"), "{trouble:?}");
+}
+
+#[test]
+fn a_system_without_reset_is_started_anew() {
+    let counting = r#"while read -r line; do
+        n=$((n+1)); echo "{\"response\":\"count\",\"values\":{\"n\":$n}}"; done"#;
+    let announcing = format!(r#"echo '{{"ready":true}}'; {counting}"#);
+    for (command, reset) in [
+        (announcing.as_str(), ResetBy::Restarting),
+        (counting, ResetBy::RestartingAfter(Duration::ZERO)),
+    ] {
+        let mut options = ProcessOptions::shell(command);
+        options.reset = reset;
+        let mut system = Fixture::with(options);
+        for _ in 0..2 {
+            let one = response(&system.sts, "count", 1);
+            assert_eq!(system.first_answer(), Ok(one));
+            let two = response(&system.sts, "count", 2);
+            system.give().unwrap();
+            assert_eq!(system.wait(5000), Ok(two));
+        }
+    }
+}
+
+#[test]
+fn a_claim_of_quiescence_saves_the_wait() {
+    let silent = r#"while read -r line; do
+        case "$line" in
+          *reset*) echo '{"ready":true,"quiescent":true}';;
+          *) echo '{"quiescent":true}';;
+        esac; done"#;
+    let mut system = Fixture::new(silent);
+    system.process.reset().unwrap();
+    for _ in 0..3 {
+        system.give().unwrap();
+        assert_eq!(system.wait(60_000), Ok(Arrival::Quiescent));
+    }
+}
+
+#[test]
+fn announced_labels_that_differ_from_the_model_are_warnings() {
+    let announcing = format!(
+        r#"echo '{{"labels":["?ping","!pong","!bang"]}}'; {}"#,
+        script(PONG)
+    );
+    let mut system = Fixture::new(&announcing);
+    assert!(system.first_answer().is_ok());
+    assert_eq!(
+        system.process.take_warnings(),
+        [
+            "the model has !count, which the adapter does not announce",
+            "the adapter announces !bang, which the model does not have",
+        ]
+    );
+}
+
+#[test]
+fn everything_that_the_system_started_ends_with_the_connection() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("alive");
+    let command = format!(
+        "(while sleep 0.01; do echo x >> '{}'; done) & {}",
+        file.display(),
+        script(PONG)
+    );
+    let mut system = Fixture::new(&command);
+    assert!(system.first_answer().is_ok());
+    while !file.exists() {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    drop(system);
+    let size = || std::fs::metadata(&file).unwrap().len();
+    let before = size();
+    std::thread::sleep(Duration::from_millis(100));
+    assert_eq!(size(), before);
+}
