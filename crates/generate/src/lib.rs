@@ -6,6 +6,8 @@
 pub mod bounds;
 mod moves;
 mod symbolic;
+mod traces;
 
 pub use moves::{Move, moves_from};
-pub use symbolic::Symbolic;
+pub use symbolic::{Extension, Symbolic};
+pub use traces::{Extent, PathStep, Sink, Tally, Walk};

@@ -8,7 +8,7 @@
 //! given to the solver, incrementally, and a new witness asked for.
 
 use ioco_solve::{Deadline, Outcome, Solver};
-use ioco_sts::{Action, Env, Expr, Gate, Sts, Value};
+use ioco_sts::{Action, Env, Expr, Sts, Value};
 use rand::Rng;
 
 use crate::moves::{Move, moves_from};
@@ -29,7 +29,12 @@ pub struct Extent {
 
 impl Extent {
     pub fn of_length(length: u32) -> Extent {
-        Extent { length, loops: None, silent: 256, budget: 50_000 }
+        Extent {
+            length,
+            loops: None,
+            silent: 256,
+            budget: 50_000,
+        }
     }
 }
 
@@ -130,11 +135,20 @@ impl<'a, S: Solver> Walk<'a, S> {
     /// [`Walk::first_moves`]), so that several walks can share the work.
     pub fn run(mut self, only: Option<&[usize]>, sink: &mut dyn Sink) -> Tally {
         let symbolic = Symbolic::initial(self.sts);
-        let valuation = self.sts.variables().iter().map(|v| v.initial.clone()).collect();
+        let valuation = self
+            .sts
+            .variables()
+            .iter()
+            .map(|v| v.initial.clone())
+            .collect();
         for location in &symbolic.locations {
             self.visits[location.index()] += 1;
         }
-        let start = Node { symbolic, witness: Vec::new(), valuation };
+        let start = Node {
+            symbolic,
+            witness: Vec::new(),
+            valuation,
+        };
         self.walk(&start, 0, 0, only, sink);
         self.tally
     }
@@ -157,7 +171,9 @@ impl<'a, S: Solver> Walk<'a, S> {
             return self.complete(sink);
         }
         let mut goes_on = false;
-        for (number, step) in moves_from(self.sts, &node.symbolic.locations).into_iter().enumerate()
+        for (number, step) in moves_from(self.sts, &node.symbolic.locations)
+            .into_iter()
+            .enumerate()
         {
             if only.is_some_and(|only| !only.contains(&number)) {
                 // Another walk takes this one; the path is not at its end here.
@@ -184,15 +200,22 @@ impl<'a, S: Solver> Walk<'a, S> {
                     if self.visited_too_often(&extension.state) {
                         continue;
                     }
-                    let (observed, silent) =
-                        if step.observable { (observed + 1, 0) } else { (observed, silent + 1) };
+                    let (observed, silent) = if step.observable {
+                        (observed + 1, 0)
+                    } else {
+                        (observed, silent + 1)
+                    };
                     if !self.descend(step, extension, witness, observed, silent, sink) {
                         return false;
                     }
                 }
             }
         }
-        if goes_on || observed == 0 && self.path.is_empty() { true } else { self.complete(sink) }
+        if goes_on || observed == 0 && self.path.is_empty() {
+            true
+        } else {
+            self.complete(sink)
+        }
     }
 
     fn complete(&mut self, sink: &mut dyn Sink) -> bool {
@@ -220,12 +243,19 @@ impl<'a, S: Solver> Walk<'a, S> {
                 .map(|p| p.map_or(Value::Void, |unknown| witness[unknown as usize].clone()))
                 .collect(),
         });
-        let node = Node { symbolic: extension.state.clone(), witness, valuation };
+        let node = Node {
+            symbolic: extension.state.clone(),
+            witness,
+            valuation,
+        };
         for id in &step.switches {
             self.visits[self.sts.switch(*id).target.index()] += 1;
         }
-        let targets: Vec<usize> =
-            step.switches.iter().map(|id| self.sts.switch(*id).target.index()).collect();
+        let targets: Vec<usize> = step
+            .switches
+            .iter()
+            .map(|id| self.sts.switch(*id).target.index())
+            .collect();
         self.path.push(PathStep { step, action });
         self.conditions.push(extension);
         let more = self.walk(&node, observed, silent, None, sink);
@@ -242,15 +272,27 @@ impl<'a, S: Solver> Walk<'a, S> {
     }
 
     fn visited_too_often(&self, state: &Symbolic) -> bool {
-        let Some(limit) = self.extent.loops else { return false };
-        state.locations.iter().any(|location| self.visits[location.index()] >= limit)
+        let Some(limit) = self.extent.loops else {
+            return false;
+        };
+        state
+            .locations
+            .iter()
+            .any(|location| self.visits[location.index()] >= limit)
     }
 
     fn concrete(&self, state: &Symbolic, witness: &[Value]) -> Vec<Value> {
-        let env =
-            Env { variables: &[], parameters: witness, functions: self.sts.functions() };
+        let env = Env {
+            variables: &[],
+            parameters: witness,
+            functions: self.sts.functions(),
+        };
         // The condition of the path includes that every assigned value exists.
-        state.valuation.iter().map(|expr| expr.eval(env).unwrap_or_default()).collect()
+        state
+            .valuation
+            .iter()
+            .map(|expr| expr.eval(env).unwrap_or_default())
+            .collect()
     }
 
     fn feasible(&mut self, node: &Node, step: &Move, extension: &Extension) -> Feasible {
@@ -290,9 +332,17 @@ impl<'a, S: Solver> Walk<'a, S> {
             return Feasible::Yes(witness);
         }
         // Nothing chosen before can be blamed: the answer is final.
-        let earlier = extension.condition.params().iter().any(|p| *p < node.symbolic.unknowns);
+        let earlier = extension
+            .condition
+            .params()
+            .iter()
+            .any(|p| *p < node.symbolic.unknowns);
         if !earlier {
-            return if local.is_unsat() { Feasible::No } else { Feasible::Undecided };
+            return if local.is_unsat() {
+                Feasible::No
+            } else {
+                Feasible::Undecided
+            };
         }
         self.ask(extension, &deadline)
     }
@@ -331,12 +381,4 @@ fn tell<S: Solver>(solver: &mut S, extension: &Extension) {
         solver.unknown(ty);
     }
     solver.assert(&extension.condition);
-}
-
-/// Whether a step is a stimulus, for those who print it.
-pub fn is_stimulus(sts: &Sts, step: &PathStep) -> bool {
-    step.step.switches.iter().any(|id| match sts.switch(*id).gate {
-        Gate::Observable(label) => sts.label(label).direction == ioco_sts::Direction::Stimulus,
-        _ => false,
-    })
 }
