@@ -20,7 +20,7 @@ pub use drive::{Crossed, Crossing, Exchange, Recorder, ScriptRunner, drive};
 pub use in_process::{InProcess, Local, Outbox};
 pub use line::{Codec, Line, RESET};
 pub use process::{Process, ProcessOptions, ResetBy};
-pub use simulated::{ChooseValues, Simulated};
+pub use simulated::Simulated;
 pub use system::{Bound, Message, System};
 pub use tcp::{Tcp, TcpOptions};
 pub use values::{Mismatch, read_value, write_value};

@@ -4,7 +4,10 @@
 //! where the model leaves a choice: which response, with which values, or silence. Its traces are
 //! exactly those of the model. A stimulus that the model does not accept is ignored.
 
-use ioco_sts::{Action, Expr, LabelId, Semantics, SetId, Step, Sts, Value};
+use std::sync::Arc;
+
+use ioco_solve::{Deadline, Oracle, choose_values};
+use ioco_sts::{Action, Expr, LabelId, Relation, Semantics, SetId, Step, Sts};
 use rand::RngExt as _;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng as _;
@@ -12,29 +15,26 @@ use rand_chacha::rand_core::SeedableRng as _;
 use crate::connection::Trouble;
 use crate::in_process::{InProcess, Outbox};
 
-/// Finds values for a response's parameters that make a condition true; the last argument is the
-/// random bits to choose by. `None`: none found.
-pub type ChooseValues = dyn FnMut(&Sts, LabelId, &Expr, u64) -> Option<Vec<Value>> + Send;
-
 /// More remembered state sets than this are forgotten, to bound the memory of long runs.
 const REMEMBERED: usize = 20_000;
+
+/// Steps of the solver for the values of one response.
+const STEPS: u64 = 100_000;
 
 /// A model as a system under test.
 pub struct Simulated {
     semantics: Semantics,
     set: SetId,
     rng: ChaCha8Rng,
-    choose: Box<ChooseValues>,
 }
 
 impl Simulated {
-    /// `choose` is only asked about responses whose parameters the model speaks of.
-    pub fn new(semantics: Semantics, seed: u64, choose: Box<ChooseValues>) -> Simulated {
+    pub fn new(sts: Arc<Sts>, seed: u64) -> Simulated {
+        let semantics = Semantics::new(sts, Box::new(Oracle::new()), Relation::Ioco);
         Simulated {
             set: semantics.initial(),
             semantics,
             rng: ChaCha8Rng::seed_from_u64(seed),
-            choose,
         }
     }
 
@@ -44,14 +44,15 @@ impl Simulated {
         }
     }
 
-    /// Sends the response of number `index` on the menu, if values for it are found.
+    /// Sends this response, if values are found that make the condition true.
     fn respond(&mut self, label: LabelId, condition: Option<&Expr>, out: &mut Outbox) -> bool {
         let values = match condition {
             None => Vec::new(),
             Some(condition) => {
-                let bits = self.rng.random();
                 let sts = self.semantics.sts();
-                match (self.choose)(sts, label, condition, bits) {
+                let deadline = Deadline::steps(STEPS);
+                let found = choose_values(sts, label, condition, &[], &mut self.rng, &deadline);
+                match found.sat() {
                     Some(values) => values,
                     None => return false,
                 }
