@@ -1,6 +1,8 @@
 //! Cycle removal: where the model was in the same state twice, what lies between may not matter.
 
-use ioco_sts::{Action, Execution, LocationId, SetId, State};
+use std::cmp::Reverse;
+
+use ioco_sts::{Action, Execution, LocationId, SetId, State, Step};
 use rustc_hash::FxHashSet;
 
 use crate::session::{Halt, Session, Shortest, stimuli_of};
@@ -15,7 +17,8 @@ pub(crate) enum Compare {
     Locations,
 }
 
-/// Longest cycle first, in steps, responses included; the earliest of equally long ones. After
+/// Longest cycle first, in steps, responses included; of equally long ones the one with more
+/// stimuli, then the earliest. After
 /// each success the cycles of the executed trace are looked for anew. No list is run twice. A
 /// trace without a cycle is run once unchanged.
 pub(crate) fn cycle(
@@ -28,14 +31,19 @@ pub(crate) fn cycle(
     let mut tried: FxHashSet<Vec<Action>> = FxHashSet::default();
     let mut first = true;
     loop {
-        let candidates = without_cycles(session, &current, compare);
-        if first && candidates.is_empty() {
+        // Every execution of a run was followed by the model, so that it can be followed again.
+        let Ok(walk) = Walk::of(session.semantics, &current) else {
+            return Ok(shortest.0);
+        };
+        let cycles = find_cycles(session, &walk, compare);
+        if first && cycles.is_empty() {
             let attempt = session.attempt(&stimuli_of(&current))?;
             shortest.offer(&attempt);
         }
         first = false;
         let mut reduced = None;
-        for candidate in candidates {
+        for (from, to) in cycles {
+            let candidate = without(&walk, from, to);
             if !tried.insert(candidate.clone()) {
                 continue;
             }
@@ -53,16 +61,20 @@ pub(crate) fn cycle(
     }
 }
 
-/// The stimuli of the execution without one cycle each, longest cycle first.
-fn without_cycles(
-    session: &mut Session<'_>,
-    execution: &Execution,
-    compare: Compare,
-) -> Vec<Vec<Action>> {
-    // Every execution of a run was followed by the model, so that it can be followed again.
-    let Ok(walk) = Walk::of(session.semantics, execution) else {
-        return Vec::new();
-    };
+fn is_stimulus(step: &Step) -> bool {
+    matches!(step, Step::Stimulus(_))
+}
+
+/// The stimuli of a walk without the steps between two positions.
+fn without(walk: &Walk, from: usize, to: usize) -> Vec<Action> {
+    let kept = walk.steps[..from].iter().chain(&walk.steps[to..]);
+    kept.filter(|step| is_stimulus(step))
+        .filter_map(|step| step.action().cloned())
+        .collect()
+}
+
+/// Pairs of positions with the same state, none behind the last stimulus.
+fn find_cycles(session: &Session<'_>, walk: &Walk, compare: Compare) -> Vec<(usize, usize)> {
     let Some(&last_stimulus) = walk.stimulus_positions().last() else {
         return Vec::new();
     };
@@ -75,18 +87,13 @@ fn without_cycles(
             }
         }
     }
-    cycles.sort_by_key(|(from, to)| (std::cmp::Reverse(to - from), *from));
+    // Stimuli before each position.
+    let mut stimuli = vec![0];
+    for step in &walk.steps {
+        stimuli.push(stimuli[stimuli.len() - 1] + usize::from(is_stimulus(step)));
+    }
+    cycles.sort_by_key(|&(from, to)| (Reverse((to - from, stimuli[to] - stimuli[from])), from));
     cycles
-        .into_iter()
-        .map(|(from, to)| {
-            let kept = walk.steps[..from].iter().chain(&walk.steps[to..]);
-            kept.filter_map(|step| match step {
-                ioco_sts::Step::Stimulus(action) => Some(action.clone()),
-                _ => None,
-            })
-            .collect()
-        })
-        .collect()
 }
 
 fn state_keys(session: &Session<'_>, sets: &[SetId], compare: Compare) -> Vec<Vec<u32>> {

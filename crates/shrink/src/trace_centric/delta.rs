@@ -49,9 +49,7 @@ pub(crate) fn delta(session: &mut Session<'_>, start: &Execution) -> Result<Exec
 /// it fails.
 fn splits(current: &[usize], parts: usize) -> Vec<(Vec<usize>, usize)> {
     let bounds: Vec<usize> = (0..=parts).map(|i| i * current.len() / parts).collect();
-    let subsets = bounds
-        .windows(2)
-        .map(|b| (current[b[0]..b[1]].to_vec(), 2));
+    let subsets = bounds.windows(2).map(|b| (current[b[0]..b[1]].to_vec(), 2));
     let complements = bounds.windows(2).map(|b| {
         let rest = [&current[..b[0]], &current[b[1]..]].concat();
         (rest, (parts - 1).max(2))
