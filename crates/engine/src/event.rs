@@ -2,7 +2,7 @@
 //! know the run only through these. Saved types are separate from live ones: they change only
 //! together with [`EVENT_VERSION`], and by names, not by numbers of the model.
 
-use ioco_sts::{DeviationKind, Sts, Verdict};
+use ioco_sts::{Deviation, DeviationKind, Observed, Sts, Verdict};
 use serde::{Deserialize, Serialize};
 
 use crate::report::{FailureId, Summary};
@@ -85,6 +85,10 @@ pub struct SavedDeviation {
     pub kind: DeviationKind,
     /// As shown: `!refund(amount=8)`, `silence for 600 ms`.
     pub observed: String,
+    /// Without values: `!refund`, `silence`.
+    pub label: String,
+    /// The names of the locations that the model may have been in, sorted.
+    pub locations: Vec<String>,
     /// The states that the model may have been in, as shown, at most [`MAX_SAVED_STATES`].
     pub states: Vec<String>,
 }
@@ -110,18 +114,40 @@ impl SavedVerdict {
 }
 
 impl SavedDeviation {
-    pub fn new(deviation: &ioco_sts::Deviation, sts: &Sts) -> SavedDeviation {
+    pub fn new(deviation: &Deviation, sts: &Sts) -> SavedDeviation {
+        let states = &deviation.states.states;
+        let ids = states.iter().flat_map(|state| state.locations.iter());
+        let mut locations: Vec<String> = ids.map(|id| sts.location(*id).name.clone()).collect();
+        locations.sort_unstable();
+        locations.dedup();
+        let label = match &deviation.observed {
+            Observed::Response(action) => sts.label(action.label).marked_name(),
+            Observed::Unknown(text) => {
+                format!("!{}", text.split('(').next().unwrap_or_default().trim())
+            }
+            Observed::Silence(_) => "silence".to_owned(),
+        };
         SavedDeviation {
             code: deviation.kind.code().to_owned(),
             kind: deviation.kind,
             observed: deviation.observed.show(sts),
-            states: deviation
-                .states
-                .states
+            label,
+            locations,
+            states: states
                 .iter()
                 .take(MAX_SAVED_STATES)
                 .map(|state| state.show(sts))
                 .collect(),
         }
+    }
+
+    /// The same failure: the same kind of deviation by the same label from the same locations.
+    pub fn is_like(&self, other: &SavedDeviation) -> bool {
+        self.kind == other.kind && self.label == other.label && self.locations == other.locations
+    }
+
+    /// A deviating response counts as a step; silence does not.
+    pub(crate) fn length(&self) -> usize {
+        usize::from(self.kind != DeviationKind::MissingResponse)
     }
 }

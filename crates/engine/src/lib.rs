@@ -5,8 +5,11 @@
 //! hands it [`Input`]s; what happened is told as [`Event`]s, and each test ends in a
 //! [`TestReport`].
 
+mod codes;
 mod coverage;
 mod event;
+mod explain;
+mod failure;
 mod port;
 mod random;
 mod report;
@@ -16,8 +19,14 @@ mod strategy;
 mod tester;
 mod values;
 
+pub use codes::{code_of, codes, describe};
 pub use coverage::Coverage;
 pub use event::{EVENT_VERSION, Event, MAX_SAVED_STATES, SavedDeviation, SavedVerdict};
+pub use explain::{Context, Explanation, PlaceLine, Row, Shrunk, Side, TextOptions, explain};
+pub use failure::{
+    FAILURE_VERSION, FailureContext, FailureError, FailureFile, Replayed, SavedShrunk, Sender,
+    TimedStep, WireLine,
+};
 pub use port::{Command, Input};
 pub use random::test_seed;
 pub use report::{FailureId, KnownFailure, StopReason, Summary, TestReport};

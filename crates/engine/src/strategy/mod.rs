@@ -21,6 +21,8 @@ pub(crate) struct Situation<'a> {
     pub coverage: &'a Coverage,
     pub rng: &'a mut TestRng,
     pub wait: WaitPolicy,
+    /// Solver steps for the values of one stimulus.
+    pub budget: u64,
     /// Waiting can show something new: the last thing seen was not silence.
     pub may_wait: bool,
 }

@@ -55,9 +55,11 @@ impl Random {
                 semantics,
                 set,
                 rng,
+                budget,
                 ..
             } = &mut situation;
-            if let Some((action, followed)) = choose_stimulus(semantics, *set, offer, None, rng) {
+            let chosen = choose_stimulus(semantics, *set, offer, None, *budget, rng);
+            if let Some((action, followed)) = chosen {
                 return Choice::Give(action, followed);
             }
         }

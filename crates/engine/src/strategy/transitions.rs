@@ -95,10 +95,11 @@ impl Transitions {
                 set,
                 rng,
                 menu,
+                budget,
                 ..
             } = &mut situation;
             let offer = &menu.stimuli[offer];
-            match choose_stimulus(semantics, *set, offer, Some(wanted), rng) {
+            match choose_stimulus(semantics, *set, offer, Some(wanted), *budget, rng) {
                 Some((action, followed)) => return Choice::Give(action, followed),
                 None => self.block(wanted.switch),
             }

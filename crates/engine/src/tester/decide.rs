@@ -5,6 +5,7 @@ use ioco_sts::{Step, Verdict};
 use super::Tester;
 use super::race::MAX_ON_THE_WAY;
 use super::test::{Phase, Plan};
+use crate::codes::NOT_OFFERED;
 use crate::port::Command;
 use crate::strategy::{Choice, Situation};
 
@@ -57,6 +58,7 @@ impl Tester {
             coverage: &self.coverage,
             rng: &mut self.test.rng,
             wait: self.settings.wait,
+            budget: self.settings.step_budget,
             may_wait,
         });
         match choice {
@@ -126,7 +128,7 @@ impl Tester {
             _ => {
                 let shown = stimulus.show(&self.sts);
                 let number = *next + 1;
-                let reason = format!("stimulus {number} of the test, {shown}, is not offered here");
+                let reason = format!("stimulus {number} of the test, {shown}, {NOT_OFFERED}");
                 self.finish(Verdict::Inconclusive(reason), now)
             }
         }

@@ -13,6 +13,7 @@ use std::sync::Arc;
 
 use ioco_sts::{Action, Execution, Semantics, SetId, Sts, Verdict};
 
+use crate::codes::{INTERRUPTED, NOT_ASKED};
 use crate::coverage::Coverage;
 use crate::event::{EVENT_VERSION, Event, SavedDeviation, SavedVerdict};
 use crate::port::{Command, Input};
@@ -112,7 +113,7 @@ impl Tester {
             (_, Input::Trouble(text)) => self.finish(Verdict::Error(text), now),
             (_, Input::Interrupted) => {
                 self.interrupted = true;
-                let reason = "the run was interrupted".to_owned();
+                let reason = INTERRUPTED.to_owned();
                 self.finish(Verdict::Inconclusive(reason), now)
             }
             (Phase::Resetting, Input::Ready) => self.ready(now),
@@ -124,7 +125,7 @@ impl Tester {
             (_, Input::Quiescent) => self.quiescent(now),
             (_, Input::Unknown(text)) => self.unknown(text, now),
             (_, Input::Ready | Input::Given { .. } | Input::Silence) => {
-                let reason = "the adapter answered a question that was not asked".to_owned();
+                let reason = NOT_ASKED.to_owned();
                 self.finish(Verdict::Error(reason), now)
             }
         }

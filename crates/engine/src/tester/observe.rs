@@ -9,6 +9,7 @@ use ioco_sts::{
 use super::Tester;
 use super::race::Misfit;
 use super::test::{Phase, Plan};
+use crate::codes::{CROSSED, NOT_COMPLETE};
 use crate::event::Event;
 use crate::port::Command;
 use crate::saved::SavedStep;
@@ -191,15 +192,15 @@ impl Tester {
         if states.truncated || self.test.race.sets().any(is_truncated) {
             let shown = observed.show(&self.sts);
             let reason = format!(
-                "{shown} cannot be judged: the model takes more internal steps here than can be \
-                 followed, so some of its states are not known"
+                "{shown} cannot be judged: the model takes {NOT_COMPLETE}, so some of its states \
+                 are not known"
             );
             return self.finish(Verdict::Error(reason), now);
         }
         if self.test.unspecified {
             let reason = format!(
-                "{} cannot be judged: a stimulus may have reached the system after a response that \
-                 was under way, in a state for which the model does not say what it does",
+                "{} cannot be judged: an earlier response may have been sent before {CROSSED} \
+                 reached the system, in a state for which the model does not say what it does",
                 observed.show(&self.sts)
             );
             return self.finish(Verdict::Inconclusive(reason), now);
@@ -215,7 +216,7 @@ impl Tester {
     fn unspecified(&mut self, step: &Step, now: u64) -> Command {
         let shown = step.show(&self.sts);
         let reason = format!(
-            "{shown} was sent before a stimulus reached the system, and the model does not accept \
+            "{shown} was sent before {CROSSED} reached the system, and the model does not accept \
              that stimulus after it"
         );
         self.finish(Verdict::Inconclusive(reason), now)

@@ -357,6 +357,11 @@ impl Semantics {
         })
     }
 
+    /// The id of a set that came from this model, also one that was forgotten since.
+    pub fn id_of(&mut self, set: &Arc<StateSet>) -> SetId {
+        self.intern_shared(Arc::clone(set))
+    }
+
     /// How many state sets are remembered.
     pub fn remembered(&self) -> usize {
         self.nodes.len()

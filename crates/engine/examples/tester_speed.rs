@@ -1,0 +1,177 @@
+//! How many steps a second the tester takes on one core, against systems in the same process.
+//!
+//! `cargo run --release -p ioco-engine --example tester_speed`
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use ioco_engine::{Command, EventLevel, Input, Settings, Stop, StrategyKind, Tester};
+use ioco_sts::{
+    Action, Direction, EvaluationOnly, Expr, Feasibility, Gate, Label, LabelId, LocationId, Place,
+    Relation, Semantics, Sts, StsBuilder,
+};
+
+const STEPS: u64 = 5_000_000;
+
+fn main() {
+    let sts = Arc::new(ring(300, 8));
+    for (name, strategy) in [
+        ("random", StrategyKind::uniform()),
+        ("transitions", StrategyKind::Transitions),
+    ] {
+        let mut system = Walker::new(&sts);
+        let speed = measure(&sts, Box::new(EvaluationOnly), strategy, STEPS, &mut system);
+        println!("plain, 300 locations, {name:<12} {speed:>12.0} steps/s");
+    }
+}
+
+/// Runs tests of 1000 steps until so many steps were taken; steps a second.
+fn measure(
+    sts: &Arc<Sts>,
+    solver: Box<dyn Feasibility + Send>,
+    strategy: StrategyKind,
+    steps: u64,
+    system: &mut dyn System,
+) -> f64 {
+    let settings = Settings {
+        seed: 1,
+        strategy,
+        events: EventLevel::None,
+        stop: Stop {
+            tests: None,
+            steps_per_test: 1000,
+            total_steps: Some(steps),
+            ..Stop::default()
+        },
+        ..Settings::default()
+    };
+    let semantics = Semantics::new(Arc::clone(sts), solver, Relation::Ioco);
+    let mut tester = Tester::new(semantics, settings);
+    // A benchmark is at the edge: here the time comes from.
+    #[allow(clippy::disallowed_methods)]
+    let begun = Instant::now();
+    let mut now = 0;
+    while let Some(first) = tester.next_test(now) {
+        let mut command = first;
+        let mut arrived: Option<Action> = None;
+        loop {
+            let input = match command {
+                Command::Finished => break,
+                Command::Reset => {
+                    arrived = system.reset();
+                    Input::Ready
+                }
+                _ if arrived.is_some() => arrived.take().map_or(Input::Silence, Input::Response),
+                Command::Give(stimulus) => {
+                    arrived = system.give(&stimulus);
+                    Input::Given { overtaken: false }
+                }
+                Command::Await { until } => {
+                    now = until;
+                    Input::Silence
+                }
+            };
+            now += 1;
+            command = tester.handle(input, now);
+        }
+        let report = tester.finished_test();
+        assert!(report.execution.deviation().is_none(), "{report:?}");
+    }
+    tester.summary().steps() as f64 / begun.elapsed().as_secs_f64()
+}
+
+trait System {
+    fn reset(&mut self) -> Option<Action>;
+    fn give(&mut self, stimulus: &Action) -> Option<Action>;
+}
+
+/// A plain model with so many locations: each accepts some of the stimuli, and each stimulus leads
+/// to a location that answers.
+fn ring(locations: usize, labels: usize) -> Sts {
+    let mut builder = StsBuilder::new("ring");
+    let process = builder.process("main");
+    let label = |name: String, direction| Label {
+        name,
+        channel: "system".to_owned(),
+        direction,
+        parameters: Vec::new(),
+    };
+    let stimuli: Vec<LabelId> = (0..labels)
+        .map(|i| builder.label(label(format!("s{i}"), Direction::Stimulus)))
+        .collect();
+    let responses: Vec<LabelId> = (0..labels)
+        .map(|i| builder.label(label(format!("r{i}"), Direction::Response)))
+        .collect();
+    let calm: Vec<LocationId> = (0..locations / 2)
+        .map(|i| builder.named_location(process, &format!("Calm{i}")))
+        .collect();
+    let busy: Vec<LocationId> = (0..locations / 2)
+        .map(|i| builder.named_location(process, &format!("Busy{i}")))
+        .collect();
+    let place = Place::default();
+    for (index, (&here, &answering)) in calm.iter().zip(&busy).enumerate() {
+        for offset in 0..4 {
+            let gate = Gate::Observable(stimuli[(index + offset) % labels]);
+            let target = busy[(index * 7 + offset * 31 + 1) % busy.len()];
+            builder.switch(here, gate, Expr::TRUE, Vec::new(), target, place);
+        }
+        let gate = Gate::Observable(responses[index % labels]);
+        let target = calm[(index * 3 + 1) % calm.len()];
+        builder.switch(answering, gate, Expr::TRUE, Vec::new(), target, place);
+    }
+    builder.build()
+}
+
+/// Plays a plain deterministic model: a table of where each label leads.
+struct Walker {
+    next: Vec<Vec<Option<LocationId>>>,
+    answers: Vec<Option<LabelId>>,
+    initial: LocationId,
+    at: LocationId,
+}
+
+impl Walker {
+    fn new(sts: &Sts) -> Walker {
+        let mut next = vec![vec![None; sts.labels().len()]; sts.locations().len()];
+        let mut answers = vec![None; sts.locations().len()];
+        for switch in sts.switches() {
+            if let Gate::Observable(label) = switch.gate {
+                next[switch.source.index()][label.index()] = Some(switch.target);
+                if sts.label(label).direction == Direction::Response {
+                    answers[switch.source.index()] = Some(label);
+                }
+            }
+        }
+        let initial = sts.processes()[0].initial;
+        Walker {
+            next,
+            answers,
+            initial,
+            at: initial,
+        }
+    }
+
+    fn answer(&mut self) -> Option<Action> {
+        let label = self.answers[self.at.index()]?;
+        self.walk(label);
+        Some(Action::plain(label))
+    }
+
+    fn walk(&mut self, label: LabelId) {
+        if let Some(target) = self.next[self.at.index()][label.index()] {
+            self.at = target;
+        }
+    }
+}
+
+impl System for Walker {
+    fn reset(&mut self) -> Option<Action> {
+        self.at = self.initial;
+        self.answer()
+    }
+
+    fn give(&mut self, stimulus: &Action) -> Option<Action> {
+        self.walk(stimulus.label);
+        self.answer()
+    }
+}

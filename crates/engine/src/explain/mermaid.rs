@@ -1,0 +1,48 @@
+//! An explanation as a Mermaid sequence diagram.
+
+use super::{Explanation, Side};
+
+impl Explanation {
+    /// The text of a `sequenceDiagram`.
+    pub fn to_mermaid(&self) -> String {
+        let mut text = String::from("sequenceDiagram\n    autonumber\n");
+        text.push_str("    participant T as tester\n");
+        text.push_str(&format!("    participant S as {}\n", escaped(&self.system)));
+        for row in &self.rows {
+            let what = escaped(&row.text);
+            text.push_str(&match (row.side, row.deviates) {
+                (Side::Tester, _) => format!("    T->>S: {what}\n"),
+                (Side::System, false) => format!("    S-->>T: {what}\n"),
+                (Side::System, true) => format!("    S--xT: {what}\n"),
+                (Side::Silence, false) => format!("    Note over S: {what}\n"),
+                (Side::Silence, true) => format!("    Note over S: ✗ {what}\n"),
+            });
+            if let Some(note) = &row.note {
+                text.push_str(&format!("    Note right of S: {}\n", escaped(note)));
+            }
+        }
+        let title = escaped(&format!("{} {}", self.code, self.title));
+        text.push_str(&format!("    Note over T,S: {title}\n"));
+        if !self.allowed.is_empty() {
+            let allowed = escaped(&self.allowed.join(", "));
+            text.push_str(&format!("    Note over T,S: allowed: {allowed}\n"));
+        }
+        text
+    }
+}
+
+/// Characters that end a statement or begin an entity are written as entities.
+fn escaped(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '#' => escaped.push_str("#35;"),
+            ';' => escaped.push_str("#59;"),
+            '<' => escaped.push_str("#lt;"),
+            '>' => escaped.push_str("#gt;"),
+            '\n' | '\r' => escaped.push(' '),
+            other => escaped.push(other),
+        }
+    }
+    escaped
+}

@@ -1,0 +1,329 @@
+//! The failure file: everything that is needed to see a failure again, by names, so that it can be
+//! read after the model has changed; and what a replay of it says.
+
+use ioco_sts::{Action, Execution, Sts, Verdict};
+use serde::{Deserialize, Serialize};
+use serde_json::Value as Json;
+
+use crate::event::SavedDeviation;
+use crate::explain::Shrunk;
+use crate::report::TestReport;
+use crate::saved::{ModelChanged, SavedStep};
+
+/// The version of the file's form; readers refuse newer ones.
+pub const FAILURE_VERSION: u32 = 1;
+
+/// A failure as it is kept. Written as one JSON object.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct FailureFile {
+    pub version: u32,
+    /// A short hash of the shortest trace known and of what deviated after it.
+    pub id: String,
+    pub model: String,
+    /// Of the model's text, as the writer computes it.
+    pub model_hash: String,
+    /// The seed of the run, the number of the test in it, and the seed of that test.
+    pub seed: u64,
+    pub test: u64,
+    pub test_seed: u64,
+    /// The deviation after `steps`.
+    pub deviation: SavedDeviation,
+    /// As first seen: every step that the model allowed.
+    pub steps: Vec<TimedStep>,
+    /// Nanoseconds from the system being ready to the deviation.
+    pub deviated_at: u64,
+    /// What crossed the wire, where the connection has one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub wire: Vec<WireLine>,
+    /// The shortest way to it that was found.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shrunk: Option<SavedShrunk>,
+    /// In how many of how many runs it was seen again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub confirmed: Option<(u64, u64)>,
+    /// How to reach the system; only the writer knows what it means.
+    pub connection: Json,
+}
+
+/// A step and its time, in nanoseconds since the system was ready.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TimedStep {
+    pub at: u64,
+    #[serde(flatten)]
+    pub what: SavedStep,
+}
+
+/// A message on the wire: as text where it is text, else as hexadecimal digits.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WireLine {
+    pub at: u64,
+    /// The tester or the system.
+    pub from: Sender,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hex: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Sender {
+    Tester,
+    System,
+}
+
+/// A shorter execution with a failure like the first.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SavedShrunk {
+    pub steps: Vec<SavedStep>,
+    pub deviation: SavedDeviation,
+    pub runs: usize,
+}
+
+/// What the writer of a failure file knows besides the test.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FailureContext {
+    pub model_hash: String,
+    /// The seed of the run.
+    pub seed: u64,
+    pub wire: Vec<WireLine>,
+    /// The shortest execution, and in how many runs it was found.
+    pub shrunk: Option<(Execution, usize)>,
+    pub confirmed: Option<(u64, u64)>,
+    pub connection: Json,
+}
+
+impl WireLine {
+    pub fn new(at: u64, from: Sender, bytes: &[u8]) -> WireLine {
+        let text = std::str::from_utf8(bytes).ok().map(str::to_owned);
+        let hex = match text {
+            Some(_) => None,
+            None => Some(bytes.iter().map(|b| format!("{b:02x}")).collect()),
+        };
+        WireLine {
+            at,
+            from,
+            text,
+            hex,
+        }
+    }
+}
+
+/// Why a failure file cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FailureError {
+    NotReadable(String),
+    /// Written by a later ioco.
+    Newer(u32),
+    ModelChanged(ModelChanged),
+}
+
+impl std::fmt::Display for FailureError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            FailureError::NotReadable(why) => write!(f, "this is not a failure file: {why}"),
+            FailureError::Newer(version) => write!(
+                f,
+                "the failure file has version {version}, and this ioco reads up to \
+                 {FAILURE_VERSION}: use a newer ioco"
+            ),
+            FailureError::ModelChanged(change) => {
+                write!(f, "the failure does not fit the model: {change}")
+            }
+        }
+    }
+}
+
+impl std::error::Error for FailureError {}
+
+impl From<ModelChanged> for FailureError {
+    fn from(change: ModelChanged) -> FailureError {
+        FailureError::ModelChanged(change)
+    }
+}
+
+impl FailureFile {
+    /// `None` if the test did not fail.
+    pub fn new(sts: &Sts, report: &TestReport, context: FailureContext) -> Option<FailureFile> {
+        let saved = |execution: &Execution| -> Vec<SavedStep> {
+            let steps = execution.trace.iter();
+            steps.map(|step| SavedStep::new(step, sts)).collect()
+        };
+        let deviation = SavedDeviation::new(report.execution.deviation()?, sts);
+        let steps = saved(&report.execution);
+        let shrunk = context.shrunk.and_then(|(execution, runs)| {
+            Some(SavedShrunk {
+                steps: saved(&execution),
+                deviation: SavedDeviation::new(execution.deviation()?, sts),
+                runs,
+            })
+        });
+        let (shortest, last) = match &shrunk {
+            Some(shrunk) => (&shrunk.steps, &shrunk.deviation),
+            None => (&steps, &deviation),
+        };
+        let times = report.times.iter().copied().chain(std::iter::repeat(0));
+        Some(FailureFile {
+            version: FAILURE_VERSION,
+            id: short_hash(sts.name(), shortest, last),
+            model: sts.name().to_owned(),
+            model_hash: context.model_hash,
+            seed: context.seed,
+            test: report.number,
+            test_seed: report.seed,
+            steps: steps
+                .iter()
+                .cloned()
+                .zip(times)
+                .map(|(what, at)| TimedStep { at, what })
+                .collect(),
+            deviated_at: report.times.last().copied().unwrap_or(0),
+            deviation,
+            wire: context.wire,
+            shrunk,
+            confirmed: context.confirmed,
+            connection: context.connection,
+        })
+    }
+
+    pub fn read(text: &str) -> Result<FailureFile, FailureError> {
+        #[derive(Deserialize)]
+        struct Versioned {
+            version: u32,
+        }
+        let not_readable = |error: serde_json::Error| FailureError::NotReadable(error.to_string());
+        let Versioned { version } = serde_json::from_str(text).map_err(not_readable)?;
+        if version > FAILURE_VERSION {
+            return Err(FailureError::Newer(version));
+        }
+        serde_json::from_str(text).map_err(not_readable)
+    }
+
+    /// The file's text.
+    pub fn write(&self) -> String {
+        // Strings, numbers and maps with string keys: always JSON.
+        let mut text = serde_json::to_string_pretty(self).unwrap_or_default();
+        text.push('\n');
+        text
+    }
+
+    /// The stimuli of the shortest trace known, in terms of `sts`.
+    pub fn stimuli(&self, sts: &Sts) -> Result<Vec<Action>, FailureError> {
+        match &self.shrunk {
+            Some(shrunk) => stimuli(shrunk.steps.iter(), sts),
+            None => self.first_stimuli(sts),
+        }
+    }
+
+    /// The stimuli as first given, in terms of `sts`.
+    pub fn first_stimuli(&self, sts: &Sts) -> Result<Vec<Action>, FailureError> {
+        stimuli(self.steps.iter().map(|step| &step.what), sts)
+    }
+
+    /// The deviation after the shortest trace known.
+    pub fn last_deviation(&self) -> &SavedDeviation {
+        match &self.shrunk {
+            Some(shrunk) => &shrunk.deviation,
+            None => &self.deviation,
+        }
+    }
+
+    /// For the explanation.
+    pub fn shrunk_sizes(&self) -> Option<Shrunk> {
+        let length = |steps: usize, deviation: &SavedDeviation| steps + deviation.length();
+        self.shrunk.as_ref().map(|shrunk| Shrunk {
+            from: length(audible(self.steps.iter().map(|s| &s.what)), &self.deviation),
+            to: length(audible(shrunk.steps.iter()), &shrunk.deviation),
+            runs: shrunk.runs,
+        })
+    }
+
+    /// What running the stimuli again says.
+    pub fn compare(&self, sts: &Sts, runs: &[Execution]) -> Replayed {
+        let expected = self.last_deviation();
+        let mut same = 0;
+        let mut other: Option<String> = None;
+        for run in runs {
+            match &run.verdict {
+                Verdict::Error(reason) => return Replayed::Unusable(reason.clone()),
+                Verdict::Pass => {}
+                Verdict::Inconclusive(reason) => {
+                    other.get_or_insert_with(|| format!("inconclusive: {reason}"));
+                }
+                Verdict::Fail(deviation) => {
+                    let found = SavedDeviation::new(deviation, sts);
+                    if found.is_like(expected) {
+                        same += 1;
+                    } else {
+                        let name = deviation.kind.name();
+                        other = Some(format!("{} {name}: {}", found.code, found.observed));
+                    }
+                }
+            }
+        }
+        match other {
+            _ if same == runs.len() && same > 0 => Replayed::StillFailing,
+            _ if same > 0 => Replayed::Flaky {
+                failed: same as u64,
+                runs: runs.len() as u64,
+            },
+            Some(what) => Replayed::Different(what),
+            None => Replayed::Fixed,
+        }
+    }
+}
+
+fn audible<'a>(steps: impl Iterator<Item = &'a SavedStep>) -> usize {
+    steps
+        .filter(|step| !matches!(step, SavedStep::Silence { .. }))
+        .count()
+}
+
+fn stimuli<'a>(
+    steps: impl Iterator<Item = &'a SavedStep>,
+    sts: &Sts,
+) -> Result<Vec<Action>, FailureError> {
+    let mut actions = Vec::new();
+    for step in steps {
+        if matches!(step, SavedStep::Stimulus { .. })
+            && let ioco_sts::Step::Stimulus(action) = step.restore(sts)?
+        {
+            actions.push(action);
+        }
+    }
+    Ok(actions)
+}
+
+/// What a replay says.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Replayed {
+    /// No run failed.
+    Fixed,
+    /// Every run failed in the same way.
+    StillFailing,
+    /// It goes another way now: how.
+    Different(String),
+    /// Some runs failed in the same way, some did not.
+    Flaky { failed: u64, runs: u64 },
+    /// The system could not be used.
+    Unusable(String),
+}
+
+/// Eight hexadecimal digits of FNV-1a over the JSON of what happened; stable over versions.
+fn short_hash(model: &str, steps: &[SavedStep], deviation: &SavedDeviation) -> String {
+    let mut hash: u64 = 0xCBF2_9CE4_8422_2325;
+    let mut feed = |text: &str| {
+        for byte in text.bytes().chain(std::iter::once(0)) {
+            hash = (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01B3);
+        }
+    };
+    feed(model);
+    for step in steps {
+        feed(&serde_json::to_string(step).unwrap_or_default());
+    }
+    feed(&deviation.code);
+    feed(&deviation.label);
+    format!("{:08x}", (hash >> 32) ^ (hash & 0xFFFF_FFFF))
+}
