@@ -1,1 +1,142 @@
-//! (see ARCHITECTURE.md)
+//! The modelling language AML: text to lossless tree to model, with diagnostics and a formatter.
+//!
+//! [`load`] reads a model and its included files and gives the transition system, or diagnostics
+//! that say what is wrong and where. It never stops at the first mistake.
+
+mod ast;
+mod codes;
+mod diagnostic;
+mod expr;
+mod include;
+mod lower;
+mod parser;
+mod render;
+mod ruby;
+mod suggest;
+mod syntax;
+mod words;
+
+use std::sync::Arc;
+
+use ioco_sts::{Expr, LabelId, Sts, VarId};
+
+use crate::ast::Text;
+use crate::expr::check::Checker;
+use crate::expr::names::{Names, SeenVariable, Signature};
+
+pub use codes::explain;
+pub use diagnostic::{Diagnostic, Severity, SourceFile};
+pub use expr::show::show_expr;
+pub use include::Sources;
+pub use render::render;
+
+/// What became of a model's text.
+#[derive(Clone, Debug)]
+pub struct Loaded {
+    /// The model; `None` when there are errors.
+    pub sts: Option<Arc<Sts>>,
+    /// Everything there is to say, in the order of the text.
+    pub diagnostics: Vec<Diagnostic>,
+    /// The files that were read, the main one first.
+    pub files: Vec<SourceFile>,
+}
+
+/// Loads a model from its main file. Included files are read relative to the including one.
+pub fn load(path: &str, sources: &dyn Sources) -> Loaded {
+    match sources.read(path) {
+        Ok(text) => load_from(path, text, sources),
+        Err(reason) => {
+            let files = vec![SourceFile {
+                name: path.to_owned(),
+                text: String::new(),
+            }];
+            let message = format!("cannot read `{path}`: {reason}");
+            let mut diagnostics = vec![Diagnostic::new(codes::INCLUDE_MISSING, 0, 0..0, message)];
+            diagnostic::finish(&mut diagnostics, &files);
+            Loaded {
+                sts: None,
+                diagnostics,
+                files,
+            }
+        }
+    }
+}
+
+/// Loads a model that is one text; it can include nothing.
+pub fn load_text(name: &str, text: &str) -> Loaded {
+    struct Nothing;
+    impl Sources for Nothing {
+        fn read(&self, _: &str) -> Result<String, String> {
+            Err("there are no other files".to_owned())
+        }
+    }
+    load_from(name, text.to_owned(), &Nothing)
+}
+
+fn load_from(path: &str, text: String, sources: &dyn Sources) -> Loaded {
+    let read = include::read(path, text, sources);
+    let (sts, mut diagnostics) = lower::lower(&read.files, &read.items, read.diagnostics);
+    diagnostic::finish(&mut diagnostics, &read.files);
+    Loaded {
+        sts,
+        diagnostics,
+        files: read.files,
+    }
+}
+
+/// An expression over the variables of a model, and the parameters of `label` if there is one.
+///
+/// The diagnostics speak of file 0, which is `text` itself.
+pub fn parse_expression(
+    text: &str,
+    sts: &Sts,
+    label: Option<LabelId>,
+) -> Result<Expr, Vec<Diagnostic>> {
+    let variables: Vec<SeenVariable> = sts
+        .variables()
+        .iter()
+        .enumerate()
+        .map(|(index, variable)| SeenVariable {
+            name: variable.name.clone(),
+            id: VarId::from_index(index),
+            ty: variable.ty.clone(),
+            process: sts.processes()[variable.process.index()].name.clone(),
+        })
+        .collect();
+    let functions: Vec<Signature> = sts
+        .functions()
+        .iter()
+        .enumerate()
+        .map(|(index, function)| Signature {
+            name: function.name.clone(),
+            id: ioco_sts::FunctionId::from_index(index),
+            parameters: function.parameters.iter().map(|p| p.1.clone()).collect(),
+            result: function.result.clone(),
+        })
+        .collect();
+    let mut diagnostics = Vec::new();
+    let expr = Checker {
+        names: Names {
+            types: sts.types(),
+            variables: &variables,
+            parameters: label.map_or(&[], |label| &sts.label(label).parameters),
+            locals: &[],
+            functions: &functions,
+        },
+        text: &Text::plain(text, 0),
+        file: 0,
+        diagnostics: &mut diagnostics,
+    }
+    .any();
+    match expr {
+        Some(expr) if diagnostics.is_empty() => Ok(expr),
+        _ => {
+            let files = [SourceFile {
+                name: "expression".to_owned(),
+                text: text.to_owned(),
+            }];
+            diagnostic::finish(&mut diagnostics, &files);
+            Err(diagnostics)
+        }
+    }
+}

@@ -1,0 +1,402 @@
+//! The tree as plain data: commands with values and blocks, every part with its place in the text.
+
+use std::ops::Range;
+
+use crate::codes;
+use crate::diagnostic::Diagnostic;
+use crate::syntax::{SyntaxElement, SyntaxKind, SyntaxNode, SyntaxToken};
+
+pub type Span = Range<usize>;
+
+/// A file and a span in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Site {
+    pub file: usize,
+    pub span: Span,
+}
+
+/// The text of a string, and where each of its characters stands in the file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Text {
+    pub value: String,
+    /// The file offset of the first character.
+    start: usize,
+    /// From this offset of `value` on, characters stand this much farther into the file: one entry
+    /// per escape.
+    shifts: Vec<(usize, usize)>,
+}
+
+impl Text {
+    pub fn plain(value: &str, start: usize) -> Text {
+        Text {
+            value: value.to_owned(),
+            start,
+            shifts: Vec::new(),
+        }
+    }
+
+    fn source_offset(&self, offset: usize) -> usize {
+        let shift = self.shifts.iter().rev().find(|(from, _)| *from <= offset);
+        self.start + offset + shift.map_or(0, |(_, shift)| *shift)
+    }
+
+    /// The place in the file of a span of the text.
+    pub fn source_span(&self, span: Span) -> Span {
+        self.source_offset(span.start)..self.source_offset(span.end)
+    }
+
+    fn from_quoted(quoted: &str, start: usize, closed: bool) -> Text {
+        let opening = if quoted.starts_with('%') { 2 } else { 1 };
+        let closing = usize::from(closed);
+        let inner = &quoted[opening..quoted.len() - closing];
+        let mut text = Text {
+            value: String::with_capacity(inner.len()),
+            start: start + opening,
+            shifts: Vec::new(),
+        };
+        let single = quoted.starts_with('\'');
+        let mut characters = inner.chars();
+        let mut shift = 0;
+        while let Some(character) = characters.next() {
+            if character != '\\' {
+                text.value.push(character);
+                continue;
+            }
+            let Some(escaped) = characters.next() else {
+                text.value.push('\\');
+                break;
+            };
+            let meant = match (single, escaped) {
+                (true, '\'' | '\\') => escaped,
+                (true, _) => {
+                    text.value.push('\\');
+                    text.value.push(escaped);
+                    continue;
+                }
+                (false, 'n') => '\n',
+                (false, 't') => '\t',
+                (false, 'r') => '\r',
+                (false, '0') => '\0',
+                (false, 's') => ' ',
+                (false, other) => other,
+            };
+            text.value.push(meant);
+            shift += 1 + escaped.len_utf8() - meant.len_utf8();
+            text.shifts.push((text.value.len(), shift));
+        }
+        text
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ValueKind {
+    Str(Text),
+    Symbol(String),
+    Number(String),
+    Name(String),
+    Range(Box<Value>, Box<Value>),
+    Array(Vec<Value>),
+    Hash(Vec<Value>),
+    Pair(Box<Value>, Box<Value>),
+    Keyword(String, Box<Value>),
+    Call(String, Vec<Value>),
+    /// A mistake that the parser has reported.
+    Missing,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Value {
+    pub kind: ValueKind,
+    pub span: Span,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Block {
+    Items(Vec<Item>),
+    Function {
+        parameters: Vec<(String, Span)>,
+        body: Text,
+    },
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Command {
+    pub file: usize,
+    /// From the word to the end of its arguments, without the block.
+    pub span: Span,
+    pub word: String,
+    pub word_span: Span,
+    pub arguments: Vec<Value>,
+    /// Whether the arguments stand in parentheses, as `open_door()` does.
+    pub parenthesised: bool,
+    pub block: Option<Block>,
+}
+
+impl Command {
+    pub fn site(&self) -> Site {
+        Site {
+            file: self.file,
+            span: self.span.clone(),
+        }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Macro {
+    pub file: usize,
+    pub name: String,
+    pub name_span: Span,
+    pub body: Vec<Item>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Item {
+    Command(Command),
+    Macro(Macro),
+}
+
+/// Reads the items of a file's tree.
+pub fn read(tree: &SyntaxNode, file: usize, diagnostics: &mut Vec<Diagnostic>) -> Vec<Item> {
+    Reader { file, diagnostics }.items(tree)
+}
+
+struct Reader<'a> {
+    file: usize,
+    diagnostics: &'a mut Vec<Diagnostic>,
+}
+
+fn span_of(range: rowan::TextRange) -> Span {
+    range.start().into()..range.end().into()
+}
+
+/// The place of a node without the spaces and comments at its ends.
+fn node_span(node: &SyntaxNode) -> Span {
+    let mut tokens = node
+        .descendants_with_tokens()
+        .filter_map(SyntaxElement::into_token)
+        .filter(|t| !t.kind().is_trivia() && t.kind() != SyntaxKind::Newline)
+        .map(|t| span_of(t.text_range()));
+    let first = tokens.next();
+    let last = tokens.last().or(first.clone());
+    match (first, last) {
+        (Some(first), Some(last)) => first.start..last.end,
+        _ => span_of(node.text_range()),
+    }
+}
+
+fn first_token(node: &SyntaxNode, kind: SyntaxKind) -> Option<SyntaxToken> {
+    node.children_with_tokens()
+        .filter_map(SyntaxElement::into_token)
+        .find(|t| t.kind() == kind)
+}
+
+impl Reader<'_> {
+    fn items(&mut self, node: &SyntaxNode) -> Vec<Item> {
+        let mut items = Vec::new();
+        for child in node.children() {
+            match child.kind() {
+                SyntaxKind::Command => items.extend(self.command(&child).map(Item::Command)),
+                SyntaxKind::Macro => items.extend(self.definition(&child).map(Item::Macro)),
+                _ => {}
+            }
+        }
+        items
+    }
+
+    fn command(&mut self, node: &SyntaxNode) -> Option<Command> {
+        let word = first_token(node, SyntaxKind::Ident)?;
+        let word_span = span_of(word.text_range());
+        let mut command = Command {
+            file: self.file,
+            span: word_span.clone(),
+            word: word.text().to_owned(),
+            word_span,
+            arguments: Vec::new(),
+            parenthesised: false,
+            block: None,
+        };
+        for child in node.children() {
+            match child.kind() {
+                SyntaxKind::Block => command.block = Some(self.block(&child)),
+                SyntaxKind::Arguments => {
+                    command.parenthesised = true;
+                    command.span.end = node_span(&child).end;
+                    command.arguments.extend(self.values(&child));
+                }
+                SyntaxKind::Error => {}
+                _ => {
+                    let value = self.value(&child);
+                    command.span.end = value.span.end;
+                    command.arguments.push(value);
+                }
+            }
+        }
+        Some(command)
+    }
+
+    fn definition(&mut self, node: &SyntaxNode) -> Option<Macro> {
+        let name = first_token(node, SyntaxKind::Ident)?;
+        let name_span = span_of(name.text_range());
+        if let Some(arguments) = node
+            .children()
+            .find(|n| n.kind() == SyntaxKind::Arguments)
+            .filter(|n| n.first_child().is_some())
+        {
+            self.diagnostics.push(
+                Diagnostic::new(
+                    codes::NOT_SUPPORTED,
+                    self.file,
+                    node_span(&arguments),
+                    "not supported: a macro with parameters",
+                )
+                .hint("use a variable, or write one macro for each case"),
+            );
+        }
+        Some(Macro {
+            file: self.file,
+            name: name.text().to_owned(),
+            name_span,
+            body: self.items(node),
+        })
+    }
+
+    fn block(&mut self, node: &SyntaxNode) -> Block {
+        let Some(body) = node.children().find(|n| n.kind() == SyntaxKind::Body) else {
+            return Block::Items(self.items(node));
+        };
+        let parameters = node
+            .children()
+            .filter(|n| n.kind() == SyntaxKind::BlockParameters)
+            .flat_map(|n| n.children_with_tokens().collect::<Vec<_>>())
+            .filter_map(SyntaxElement::into_token)
+            .filter(|t| t.kind() == SyntaxKind::Ident)
+            .map(|t| (t.text().to_owned(), span_of(t.text_range())))
+            .collect();
+        let start = span_of(body.text_range()).start;
+        Block::Function {
+            parameters,
+            body: Text::plain(&body.text().to_string(), start),
+        }
+    }
+
+    fn values(&mut self, node: &SyntaxNode) -> Vec<Value> {
+        node.children()
+            .filter(|child| child.kind() != SyntaxKind::Error)
+            .map(|child| self.value(&child))
+            .collect()
+    }
+
+    fn value(&mut self, node: &SyntaxNode) -> Value {
+        let kind = match node.kind() {
+            SyntaxKind::Literal => return self.literal(node),
+            SyntaxKind::IntegerRange => {
+                let (low, high) = self.two(node);
+                ValueKind::Range(low, high)
+            }
+            SyntaxKind::Pair => {
+                let (key, value) = self.two(node);
+                ValueKind::Pair(key, value)
+            }
+            SyntaxKind::Array => ValueKind::Array(self.values(node)),
+            SyntaxKind::Hash => ValueKind::Hash(self.values(node)),
+            SyntaxKind::Keyword => {
+                let name = first_token(node, SyntaxKind::Ident);
+                let value = self.nth_value(node, 0);
+                ValueKind::Keyword(
+                    name.map_or_else(String::new, |t| t.text().to_owned()),
+                    Box::new(value),
+                )
+            }
+            SyntaxKind::Call => {
+                let name = first_token(node, SyntaxKind::Ident);
+                let arguments = node
+                    .children()
+                    .find(|n| n.kind() == SyntaxKind::Arguments)
+                    .map_or_else(Vec::new, |n| self.values(&n));
+                ValueKind::Call(
+                    name.map_or_else(String::new, |t| t.text().to_owned()),
+                    arguments,
+                )
+            }
+            _ => ValueKind::Missing,
+        };
+        Value {
+            kind,
+            span: node_span(node),
+        }
+    }
+
+    fn two(&mut self, node: &SyntaxNode) -> (Box<Value>, Box<Value>) {
+        (
+            Box::new(self.nth_value(node, 0)),
+            Box::new(self.nth_value(node, 1)),
+        )
+    }
+
+    fn nth_value(&mut self, node: &SyntaxNode, position: usize) -> Value {
+        match node.children().nth(position) {
+            Some(child) => self.value(&child),
+            None => Value {
+                kind: ValueKind::Missing,
+                span: node_span(node),
+            },
+        }
+    }
+
+    fn literal(&mut self, node: &SyntaxNode) -> Value {
+        let mut minus = None;
+        for token in node
+            .children_with_tokens()
+            .filter_map(SyntaxElement::into_token)
+        {
+            let span = span_of(token.text_range());
+            let text = token.text();
+            let kind = match token.kind() {
+                SyntaxKind::Minus => {
+                    minus = Some(span);
+                    continue;
+                }
+                SyntaxKind::String | SyntaxKind::UnclosedString => {
+                    self.string(text, span.start, token.kind() == SyntaxKind::String)
+                }
+                SyntaxKind::Symbol => ValueKind::Symbol(text[1..].to_owned()),
+                SyntaxKind::Number => {
+                    let digits = text.replace('_', "");
+                    let sign = if minus.is_some() { "-" } else { "" };
+                    ValueKind::Number(format!("{sign}{digits}"))
+                }
+                SyntaxKind::Ident => ValueKind::Name(text.to_owned()),
+                _ => continue,
+            };
+            let start = minus.map_or(span.start, |m| m.start);
+            return Value {
+                kind,
+                span: start..span.end,
+            };
+        }
+        Value {
+            kind: ValueKind::Missing,
+            span: node_span(node),
+        }
+    }
+
+    fn string(&mut self, quoted: &str, start: usize, closed: bool) -> ValueKind {
+        if !quoted.starts_with('\'')
+            && let Some(position) = quoted.find("#{")
+        {
+            let end = quoted[position..]
+                .find('}')
+                .map_or(quoted.len(), |end| position + end + 1);
+            self.diagnostics.push(
+                Diagnostic::new(
+                    codes::NOT_SUPPORTED,
+                    self.file,
+                    start + position..start + end,
+                    format!("not supported: `{}`", &quoted[position..end]),
+                )
+                .hint("ioco puts no values into strings; write the text out"),
+            );
+        }
+        ValueKind::Str(Text::from_quoted(quoted, start, closed))
+    }
+}

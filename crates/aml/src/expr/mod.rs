@@ -1,0 +1,11 @@
+//! Expressions: the text inside `constraint:` and `update:` strings, function bodies and queries.
+//!
+//! They are parsed to a small tree with places ([`parse`]), then names are resolved and types
+//! checked ([`check`]), which gives an expression of the domain. [`show`] is the way back.
+
+pub mod check;
+pub mod lexer;
+pub mod names;
+pub mod parse;
+pub mod range;
+pub mod show;

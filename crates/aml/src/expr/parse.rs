@@ -1,0 +1,606 @@
+//! Expressions by operator precedence (Pratt), with the place of every part.
+
+use std::ops::Range;
+
+use ioco_sts::{BinaryOp, UnaryOp};
+
+use crate::expr::lexer::{Token, lex};
+
+/// Expressions inside each other, and operators in a row. Conditions joined with `&&` or `||` do
+/// not count: they make a shallow tree however many there are.
+const MAX_DEPTH: usize = 200;
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Node {
+    pub kind: NodeKind,
+    pub span: Range<usize>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum NodeKind {
+    Void,
+    Bool(bool),
+    Integer(String),
+    Decimal(String),
+    Str(String),
+    Name(String),
+    Unary(UnaryOp, Box<Node>),
+    Binary(BinaryOp, Box<[Node; 2]>),
+    If(Box<[Node; 3]>),
+    /// `x in [a, b]`, or `x in xs`.
+    In(Box<[Node; 2]>),
+    InRange(Box<[Node; 3]>),
+    Array(Vec<Node>),
+    Field(Box<Node>, String, Range<usize>),
+    /// The pattern, and where it stands.
+    Matches(Box<Node>, String, Range<usize>),
+    Call(String, Range<usize>, Vec<Node>),
+    /// Reported already.
+    Wrong,
+}
+
+/// `x = e`, with `x += e` written out by the parser's caller.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Update {
+    pub target: Node,
+    /// The operator of `+=` and the like.
+    pub with: Option<BinaryOp>,
+    pub value: Node,
+}
+
+/// A mistake, with its place in the expression's text.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Mistake {
+    pub too_deep: bool,
+    pub message: String,
+    pub span: Range<usize>,
+    pub hint: Option<String>,
+}
+
+/// Parses one expression that is all of `text`.
+pub fn expression(text: &str) -> (Node, Vec<Mistake>) {
+    let mut parser = Parser::new(text);
+    let node = parser.expression(0);
+    parser.expect_end();
+    (node, parser.mistakes)
+}
+
+/// Parses the updates of a switch.
+pub fn updates(text: &str) -> (Vec<Update>, Vec<Mistake>) {
+    let mut parser = Parser::new(text);
+    let mut updates = Vec::new();
+    loop {
+        while parser.peek() == Token::Semicolon {
+            parser.position += 1;
+        }
+        if parser.peek() == Token::End {
+            break;
+        }
+        let before = parser.mistakes.len();
+        updates.extend(parser.update());
+        let ended = matches!(parser.peek(), Token::Semicolon | Token::End)
+            || parser.peek() == Token::Name && parser.on_new_line();
+        if !ended {
+            if parser.mistakes.len() == before {
+                let found = parser.found();
+                parser.mistake(format!("expected `;`, found {found}"), None);
+            }
+            while !matches!(parser.peek(), Token::Semicolon | Token::End) {
+                parser.position += 1;
+            }
+        }
+    }
+    (updates, parser.mistakes)
+}
+
+struct Parser<'a> {
+    text: &'a str,
+    tokens: Vec<(Token, Range<usize>)>,
+    position: usize,
+    depth: usize,
+    mistakes: Vec<Mistake>,
+}
+
+impl<'a> Parser<'a> {
+    fn new(text: &'a str) -> Parser<'a> {
+        Parser {
+            text,
+            tokens: lex(text),
+            position: 0,
+            depth: 0,
+            mistakes: Vec::new(),
+        }
+    }
+
+    fn peek(&self) -> Token {
+        self.tokens
+            .get(self.position)
+            .map_or(Token::End, |(token, _)| *token)
+    }
+
+    fn span(&self) -> Range<usize> {
+        match self.tokens.get(self.position) {
+            Some((_, span)) => span.clone(),
+            None => {
+                let end = self.text.trim_end().len();
+                end..end
+            }
+        }
+    }
+
+    fn word(&self) -> &'a str {
+        &self.text[self.span()]
+    }
+
+    fn bump(&mut self) -> Range<usize> {
+        let span = self.span();
+        self.position += 1;
+        span
+    }
+
+    fn eat(&mut self, token: Token) -> bool {
+        let found = self.peek() == token;
+        if found {
+            self.position += 1;
+        }
+        found
+    }
+
+    /// Whether the next token is the first of its line.
+    fn on_new_line(&self) -> bool {
+        let before = self.position.checked_sub(1);
+        let end = before.map_or(0, |p| self.tokens[p].1.end);
+        self.text[end..self.span().start].contains('\n')
+    }
+
+    fn found(&self) -> String {
+        match self.peek() {
+            Token::End => "the end of the expression".to_owned(),
+            _ => format!("`{}`", self.word()),
+        }
+    }
+
+    fn mistake(&mut self, message: String, hint: Option<&str>) {
+        let span = self.span();
+        self.mistakes.push(Mistake {
+            too_deep: false,
+            message,
+            span,
+            hint: hint.map(str::to_owned),
+        });
+    }
+
+    fn expect(&mut self, token: Token, written: &str) {
+        if !self.eat(token) {
+            let found = self.found();
+            self.mistake(format!("expected `{written}`, found {found}"), None);
+        }
+    }
+
+    fn expect_end(&mut self) {
+        // One mistake is enough: what follows it is guesswork.
+        if self.peek() == Token::End || !self.mistakes.is_empty() {
+            return;
+        }
+        let found = self.found();
+        let hint = match self.peek() {
+            Token::Assign => Some("a comparison is written `==`"),
+            Token::Semicolon => Some("a constraint is one condition; join several with `&&`"),
+            Token::Name if self.word() == "and" => Some("write `&&`"),
+            Token::Name if self.word() == "or" => Some("write `||`"),
+            _ => None,
+        };
+        self.mistake(format!("expected an operator, found {found}"), hint);
+    }
+
+    fn update(&mut self) -> Option<Update> {
+        let target = self.postfix();
+        let with = match self.peek() {
+            Token::Assign => None,
+            Token::PlusAssign => Some(BinaryOp::Add),
+            Token::MinusAssign => Some(BinaryOp::Sub),
+            Token::TimesAssign => Some(BinaryOp::Mul),
+            _ => {
+                if self.mistakes.is_empty() {
+                    let found = self.found();
+                    let hint =
+                        (self.peek() == Token::EqEq).then_some("an update is written `x = e`");
+                    self.mistake(format!("expected `=` or `+=`, found {found}"), hint);
+                }
+                return None;
+            }
+        };
+        self.position += 1;
+        let value = self.expression(0);
+        Some(Update {
+            target,
+            with,
+            value,
+        })
+    }
+
+    fn too_deep(&mut self, span: Range<usize>) -> Node {
+        if !self.mistakes.iter().any(|m| m.too_deep) {
+            self.mistakes.push(Mistake {
+                too_deep: true,
+                message: "the expression is nested too deeply".to_owned(),
+                span: span.clone(),
+                hint: None,
+            });
+        }
+        self.position = self.tokens.len();
+        Node {
+            kind: NodeKind::Wrong,
+            span,
+        }
+    }
+
+    /// An expression whose operators bind at least as tightly as `tightness`.
+    fn expression(&mut self, tightness: u8) -> Node {
+        if self.depth >= MAX_DEPTH {
+            let span = self.span();
+            return self.too_deep(span);
+        }
+        self.depth += 1;
+        let node = self.operators(tightness);
+        self.depth -= 1;
+        node
+    }
+
+    fn operators(&mut self, tightness: u8) -> Node {
+        let mut left = self.prefix();
+        let mut in_a_row = 0;
+        loop {
+            let Some((binds, operator)) = self.operator() else {
+                return left;
+            };
+            if binds < tightness {
+                return left;
+            }
+            in_a_row += 1;
+            if in_a_row > MAX_DEPTH {
+                return self.too_deep(left.span);
+            }
+            left = match operator {
+                Infix::Binary(op @ (BinaryOp::And | BinaryOp::Or)) => {
+                    in_a_row = 0;
+                    let token = self.peek();
+                    let mut operands = vec![left];
+                    while self.eat(token) {
+                        operands.push(self.expression(binds + 1));
+                    }
+                    balanced(op, operands)
+                }
+                Infix::Binary(op) => {
+                    self.position += 1;
+                    let right = self.expression(binds + 1);
+                    binary(op, left, right)
+                }
+                Infix::In => {
+                    self.position += 1;
+                    self.membership(left, binds)
+                }
+                Infix::Match => {
+                    self.position += 1;
+                    self.pattern(left)
+                }
+            };
+        }
+    }
+
+    /// The operator that comes next, and how tightly it binds.
+    fn operator(&self) -> Option<(u8, Infix)> {
+        Some(match self.peek() {
+            Token::OrOr => (1, Infix::Binary(BinaryOp::Or)),
+            Token::AndAnd => (2, Infix::Binary(BinaryOp::And)),
+            Token::EqEq => (3, Infix::Binary(BinaryOp::Eq)),
+            Token::NotEq => (3, Infix::Binary(BinaryOp::Ne)),
+            Token::Match => (3, Infix::Match),
+            Token::Less => (4, Infix::Binary(BinaryOp::Lt)),
+            Token::LessEq => (4, Infix::Binary(BinaryOp::Le)),
+            Token::Greater => (4, Infix::Binary(BinaryOp::Gt)),
+            Token::GreaterEq => (4, Infix::Binary(BinaryOp::Ge)),
+            Token::Name if self.word() == "in" => (4, Infix::In),
+            Token::Plus => (5, Infix::Binary(BinaryOp::Add)),
+            Token::Minus => (5, Infix::Binary(BinaryOp::Sub)),
+            Token::Star => (6, Infix::Binary(BinaryOp::Mul)),
+            Token::Slash => (6, Infix::Binary(BinaryOp::Div)),
+            Token::Percent => (6, Infix::Binary(BinaryOp::Rem)),
+            _ => return None,
+        })
+    }
+
+    fn membership(&mut self, subject: Node, binds: u8) -> Node {
+        let first = self.expression(binds + 1);
+        let start = subject.span.start;
+        if self.eat(Token::DotDot) {
+            let high = self.expression(binds + 1);
+            let span = start..high.span.end;
+            let kind = NodeKind::InRange(Box::new([subject, first, high]));
+            return Node { kind, span };
+        }
+        let span = start..first.span.end;
+        let kind = NodeKind::In(Box::new([subject, first]));
+        Node { kind, span }
+    }
+
+    fn pattern(&mut self, subject: Node) -> Node {
+        if self.peek() != Token::Pattern {
+            let found = self.found();
+            self.mistake(format!("expected a /pattern/, found {found}"), None);
+            return subject;
+        }
+        let written = self.word();
+        let span = self.bump();
+        let Some(inner) = written
+            .strip_prefix('/')
+            .and_then(|w| w.strip_suffix('/'))
+            .filter(|_| written.len() > 1)
+        else {
+            self.mistakes.push(Mistake {
+                too_deep: false,
+                message: "the pattern is not closed: `/` is missing".to_owned(),
+                span,
+                hint: None,
+            });
+            return subject;
+        };
+        Node {
+            span: subject.span.start..span.end,
+            kind: NodeKind::Matches(
+                Box::new(subject),
+                inner.replace("\\/", "/"),
+                span.start + 1..span.end - 1,
+            ),
+        }
+    }
+
+    fn prefix(&mut self) -> Node {
+        let start = self.span().start;
+        match self.peek() {
+            Token::Not => {
+                self.position += 1;
+                let operand = self.expression(7);
+                unary(UnaryOp::Not, start, operand)
+            }
+            Token::Name if self.word() == "not" => {
+                self.mistake(
+                    "expected a value, found `not`".to_owned(),
+                    Some("write `!`"),
+                );
+                self.position += 1;
+                self.expression(7)
+            }
+            Token::Minus => {
+                self.position += 1;
+                // The smallest integer has no positive twin, so the sign belongs to the digits.
+                if matches!(self.peek(), Token::Integer | Token::Decimal) {
+                    let mut number = self.postfix();
+                    number.span.start = start;
+                    match &mut number.kind {
+                        NodeKind::Integer(digits) | NodeKind::Decimal(digits) => {
+                            digits.insert(0, '-');
+                            return number;
+                        }
+                        _ => return unary(UnaryOp::Neg, start, number),
+                    }
+                }
+                let operand = self.expression(7);
+                unary(UnaryOp::Neg, start, operand)
+            }
+            Token::Name if self.word() == "if" => {
+                self.position += 1;
+                let condition = self.expression(0);
+                self.keyword("then");
+                let then = self.expression(0);
+                self.keyword("else");
+                let otherwise = self.expression(0);
+                Node {
+                    span: start..otherwise.span.end,
+                    kind: NodeKind::If(Box::new([condition, then, otherwise])),
+                }
+            }
+            _ => self.postfix(),
+        }
+    }
+
+    fn keyword(&mut self, word: &str) {
+        if self.peek() == Token::Name && self.word() == word {
+            self.position += 1;
+        } else if self.mistakes.is_empty() {
+            let found = self.found();
+            self.mistake(format!("expected `{word}`, found {found}"), None);
+        }
+    }
+
+    fn postfix(&mut self) -> Node {
+        let mut node = self.primary();
+        let mut in_a_row = 0;
+        loop {
+            in_a_row += 1;
+            if in_a_row > MAX_DEPTH {
+                return self.too_deep(node.span);
+            }
+            match self.peek() {
+                // On a new line a bracket starts something else.
+                Token::LBracket => {
+                    self.position += 1;
+                    let index = self.expression(0);
+                    let end = self.span().end;
+                    self.expect(Token::RBracket, "]");
+                    let mut whole = binary(BinaryOp::Index, node, index);
+                    whole.span.end = end;
+                    node = whole;
+                }
+                Token::Dot => {
+                    self.position += 1;
+                    if self.peek() != Token::Name {
+                        let found = self.found();
+                        self.mistake(format!("expected a field, found {found}"), None);
+                        return node;
+                    }
+                    let field = self.word().to_owned();
+                    let span = self.bump();
+                    node = Node {
+                        span: node.span.start..span.end,
+                        kind: NodeKind::Field(Box::new(node), field, span),
+                    };
+                }
+                _ => return node,
+            }
+        }
+    }
+
+    fn primary(&mut self) -> Node {
+        let word = self.word();
+        let kind = match self.peek() {
+            Token::Void => NodeKind::Void,
+            Token::Integer => NodeKind::Integer(word.replace('_', "")),
+            Token::Decimal => NodeKind::Decimal(word.replace('_', "")),
+            Token::Str => NodeKind::Str(unquoted(word)),
+            Token::Name if self.reserved(word) => {
+                let found = self.found();
+                self.mistake(format!("expected a value, found {found}"), None);
+                let span = self.span();
+                return Node {
+                    kind: NodeKind::Wrong,
+                    span,
+                };
+            }
+            Token::Name => match word {
+                "true" => NodeKind::Bool(true),
+                "false" => NodeKind::Bool(false),
+                _ => return self.name(word),
+            },
+            Token::LParen => {
+                let start = self.bump().start;
+                let mut inner = self.expression(0);
+                let end = self.span().end;
+                self.expect(Token::RParen, ")");
+                inner.span = start..end;
+                return inner;
+            }
+            Token::LBracket => {
+                let start = self.bump().start;
+                let items = self.list(Token::RBracket);
+                let end = self.span().end;
+                self.expect(Token::RBracket, "]");
+                return Node {
+                    kind: NodeKind::Array(items),
+                    span: start..end,
+                };
+            }
+            _ => {
+                let found = self.found();
+                self.mistake(format!("expected a value, found {found}"), None);
+                let span = self.span();
+                if self.peek() == Token::Other {
+                    self.position += 1;
+                }
+                return Node {
+                    kind: NodeKind::Wrong,
+                    span,
+                };
+            }
+        };
+        let span = self.bump();
+        Node { kind, span }
+    }
+
+    fn reserved(&self, word: &str) -> bool {
+        matches!(word, "then" | "else" | "in" | "and" | "or")
+    }
+
+    fn name(&mut self, word: &str) -> Node {
+        let span = self.bump();
+        if self.peek() != Token::LParen {
+            let kind = NodeKind::Name(word.to_owned());
+            return Node { kind, span };
+        }
+        self.position += 1;
+        let arguments = self.list(Token::RParen);
+        let end = self.span().end;
+        self.expect(Token::RParen, ")");
+        Node {
+            span: span.start..end,
+            kind: NodeKind::Call(word.to_owned(), span, arguments),
+        }
+    }
+
+    fn list(&mut self, close: Token) -> Vec<Node> {
+        let mut items = Vec::new();
+        while self.peek() != close && self.peek() != Token::End {
+            items.push(self.expression(0));
+            if !self.eat(Token::Comma) {
+                break;
+            }
+        }
+        items
+    }
+}
+
+enum Infix {
+    Binary(BinaryOp),
+    In,
+    Match,
+}
+
+fn unary(op: UnaryOp, start: usize, operand: Node) -> Node {
+    Node {
+        span: start..operand.span.end,
+        kind: NodeKind::Unary(op, Box::new(operand)),
+    }
+}
+
+fn binary(op: BinaryOp, left: Node, right: Node) -> Node {
+    Node {
+        span: left.span.start..right.span.end,
+        kind: NodeKind::Binary(op, Box::new([left, right])),
+    }
+}
+
+/// `a && b && c ...` as a tree of logarithmic depth: both operators may be grouped at will.
+fn balanced(op: BinaryOp, mut operands: Vec<Node>) -> Node {
+    if operands.len() <= 2 {
+        let right = operands.pop();
+        let left = operands.pop();
+        return match (left, right) {
+            (Some(left), Some(right)) => binary(op, left, right),
+            (None, Some(only)) => only,
+            _ => unreachable!("an operator has operands"),
+        };
+    }
+    let right = operands.split_off(operands.len().div_ceil(2));
+    binary(op, balanced(op, operands), balanced(op, right))
+}
+
+/// The characters of a quoted string.
+fn unquoted(quoted: &str) -> String {
+    let inner = &quoted[1..quoted.len() - 1];
+    let mut text = String::with_capacity(inner.len());
+    let mut characters = inner.chars();
+    while let Some(character) = characters.next() {
+        if character != '\\' {
+            text.push(character);
+            continue;
+        }
+        match characters.next() {
+            Some('n') => text.push('\n'),
+            Some('t') => text.push('\t'),
+            Some('r') => text.push('\r'),
+            Some('0') => text.push('\0'),
+            Some('u') if characters.as_str().starts_with('{') => {
+                let digits: String = characters
+                    .by_ref()
+                    .skip(1)
+                    .take_while(|c| *c != '}')
+                    .collect();
+                let code = u32::from_str_radix(&digits, 16).ok();
+                text.push(code.and_then(char::from_u32).unwrap_or('\u{fffd}'));
+            }
+            Some(other) => text.push(other),
+            None => {}
+        }
+    }
+    text
+}
