@@ -7,6 +7,7 @@ mod ast;
 mod codes;
 mod diagnostic;
 mod expr;
+mod format;
 mod include;
 mod lower;
 mod parser;
@@ -27,6 +28,7 @@ use crate::expr::names::{Names, SeenVariable, Signature};
 pub use codes::explain;
 pub use diagnostic::{Diagnostic, Severity, SourceFile};
 pub use expr::show::show_expr;
+pub use format::format;
 pub use include::Sources;
 pub use render::render;
 

@@ -338,7 +338,14 @@ impl<'a> Parser<'a> {
             _ => {}
         }
         self.finish();
-        self.end_of_statement();
+        // `o { ... } o { ... }`: the bracket is enough of an end.
+        let closed = matches!(
+            self.tokens.get(self.position.wrapping_sub(1)),
+            Some((RBrace | End, _))
+        );
+        if !(closed && matches!(self.peek(), Ident | Def)) {
+            self.end_of_statement();
+        }
     }
 
     /// Whether an assignment or a method call follows the word: Ruby, not a mistyped statement.
