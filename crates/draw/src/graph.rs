@@ -1,0 +1,150 @@
+//! One process as nodes and edges: parallel switches are one edge with a line for each.
+
+use std::collections::BTreeMap;
+
+use ioco_sts::format::show_switch_label;
+use ioco_sts::{Direction, Gate, LocationId, Sts, SwitchId};
+
+use crate::Counts;
+use crate::text;
+
+/// Whether something was reached, where coverage is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reached {
+    /// Coverage is not shown.
+    Unknown,
+    Never,
+    /// Of several switches, some.
+    Partly,
+    Fully,
+}
+
+impl Reached {
+    /// The class that the style sheet knows it by.
+    pub fn class(self) -> &'static str {
+        match self {
+            Reached::Unknown => "",
+            Reached::Never => " missed",
+            Reached::Partly => " partly",
+            Reached::Fully => " covered",
+        }
+    }
+
+    fn of(count: Option<u64>) -> Reached {
+        match count {
+            None => Reached::Unknown,
+            Some(0) => Reached::Never,
+            Some(_) => Reached::Fully,
+        }
+    }
+}
+
+pub struct Node {
+    pub location: LocationId,
+    pub name: String,
+    pub count: Option<u64>,
+    pub reached: Reached,
+}
+
+/// One switch of an edge.
+pub struct Line {
+    pub text: String,
+    pub count: Option<u64>,
+    pub reached: Reached,
+    /// The class of its gate: who sends it.
+    pub class: &'static str,
+}
+
+pub struct Edge {
+    pub source: usize,
+    pub target: usize,
+    pub lines: Vec<Line>,
+    pub reached: Reached,
+}
+
+pub struct Graph {
+    pub process: String,
+    pub initial: usize,
+    pub nodes: Vec<Node>,
+    /// By source, then target.
+    pub edges: Vec<Edge>,
+}
+
+impl Graph {
+    pub fn of_process(sts: &Sts, process: usize, coverage: Option<&Counts>) -> Graph {
+        let mut nodes = Vec::new();
+        let mut number_of: BTreeMap<LocationId, usize> = BTreeMap::new();
+        for (index, location) in sts.locations().iter().enumerate() {
+            if location.process.index() != process {
+                continue;
+            }
+            let id = LocationId::from_index(index);
+            let count = coverage.map(|c| c.locations.get(index).copied().unwrap_or(0));
+            number_of.insert(id, nodes.len());
+            nodes.push(Node {
+                location: id,
+                name: location.name.clone(),
+                count,
+                reached: Reached::of(count),
+            });
+        }
+        let mut lines_of: BTreeMap<(usize, usize), Vec<Line>> = BTreeMap::new();
+        for (index, switch) in sts.switches().iter().enumerate() {
+            let (Some(source), Some(target)) =
+                (number_of.get(&switch.source), number_of.get(&switch.target))
+            else {
+                continue;
+            };
+            let id = SwitchId::from_index(index);
+            let count = coverage.map(|c| c.switches.get(index).copied().unwrap_or(0));
+            lines_of.entry((*source, *target)).or_default().push(Line {
+                text: show_switch_label(sts, id),
+                count,
+                reached: Reached::of(count),
+                class: gate_class(sts, switch.gate),
+            });
+        }
+        let edges = lines_of
+            .into_iter()
+            .map(|((source, target), lines)| Edge {
+                source,
+                target,
+                reached: together(&lines),
+                lines,
+            })
+            .collect();
+        let initial = sts.processes()[process].initial;
+        Graph {
+            process: sts.processes()[process].name.clone(),
+            initial: number_of.get(&initial).copied().unwrap_or(0),
+            nodes,
+            edges,
+        }
+    }
+}
+
+fn gate_class(sts: &Sts, gate: Gate) -> &'static str {
+    match gate {
+        Gate::Observable(label) if sts.label(label).direction == Direction::Stimulus => "stimulus",
+        Gate::Observable(_) => "response",
+        Gate::Tau | Gate::Send(_) | Gate::Receive(_) => "internal",
+    }
+}
+
+fn together(lines: &[Line]) -> Reached {
+    let all = |reached| lines.iter().all(|line| line.reached == reached);
+    [Reached::Unknown, Reached::Never, Reached::Fully]
+        .into_iter()
+        .find(|reached| all(*reached))
+        .unwrap_or(Reached::Partly)
+}
+
+/// ` ×3`, where coverage is shown.
+pub fn times(count: Option<u64>) -> String {
+    count.map_or_else(String::new, |count| format!(" ×{count}"))
+}
+
+/// A line of an edge as it is drawn, wrapped.
+pub fn shown_line(line: &Line, most: usize) -> Vec<String> {
+    text::wrap(&format!("{}{}", line.text, times(line.count)), most, 4)
+}
