@@ -1,6 +1,24 @@
 //! What a run has seen of the model: locations, switches, and boundary values of parameters.
 
-use ioco_sts::{LocationId, StateSet, Sts, SwitchId};
+use std::fmt;
+
+use ioco_solve::{Deadline, boundary_values};
+use ioco_sts::{
+    Action, BinaryOp, Direction, Expr, Gate, LocationId, StateSet, Sts, SwitchId, Type, Value,
+};
+use serde::{Deserialize, Serialize};
+use serde_json::Value as Json;
+
+use crate::saved::value_to_json;
+
+/// The version of [`CoverageSnapshot`].
+pub const COVERAGE_VERSION: u32 = 1;
+
+/// Solver steps for the boundary values of one switch.
+const STEPS_PER_SWITCH: u64 = 20_000;
+
+/// Numbers farther out than this are ends of a type that says nothing, not of a condition.
+const FAR: u64 = 1 << 60;
 
 /// Counts over the items of one model.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -9,17 +27,44 @@ pub struct Coverage {
     /// How often each switch may have been taken: with non-determinism, every switch that explains
     /// an observation counts.
     switches: Vec<u64>,
+    boundaries: Vec<Boundary>,
+    /// Per switch, where its boundaries are in `boundaries`.
+    boundaries_of: Vec<std::ops::Range<u32>>,
     covered_locations: usize,
     covered_switches: usize,
+    covered_boundaries: usize,
+}
+
+/// A value at the edge of what a stimulus accepts: the smallest, the largest, or next to a constant
+/// that the guard compares with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Boundary {
+    pub switch: SwitchId,
+    /// Position in the label.
+    pub parameter: u32,
+    pub value: Value,
+    pub covered: bool,
 }
 
 impl Coverage {
+    /// Nothing is covered yet. The boundary values are those of the stimuli's guards, as far as
+    /// the guards speak of parameters alone: what depends on variables moves with them.
     pub fn new(sts: &Sts) -> Coverage {
+        let mut boundaries = Vec::new();
+        let mut boundaries_of = Vec::with_capacity(sts.switches().len());
+        for index in 0..sts.switches().len() {
+            let start = boundaries.len() as u32;
+            add_boundaries(sts, SwitchId::from_index(index), &mut boundaries);
+            boundaries_of.push(start..boundaries.len() as u32);
+        }
         Coverage {
             locations: vec![false; sts.locations().len()],
             switches: vec![0; sts.switches().len()],
+            boundaries,
+            boundaries_of,
             covered_locations: 0,
             covered_switches: 0,
+            covered_boundaries: 0,
         }
     }
 
@@ -36,6 +81,21 @@ impl Coverage {
         self.switches[id.index()]
     }
 
+    pub fn boundaries(&self) -> &[Boundary] {
+        &self.boundaries
+    }
+
+    /// The boundary values of the switch that were not given yet.
+    pub fn open_boundaries(&self, id: SwitchId) -> impl Iterator<Item = &Boundary> + '_ {
+        self.boundaries_at(id).iter().filter(|b| !b.covered)
+    }
+
+    fn boundaries_at(&self, id: SwitchId) -> &[Boundary] {
+        let range = &self.boundaries_of[id.index()];
+        &self.boundaries[range.start as usize..range.end as usize]
+    }
+
+    /// How many locations the model has; likewise the next two.
     pub fn locations(&self) -> usize {
         self.locations.len()
     }
@@ -52,9 +112,17 @@ impl Coverage {
         self.covered_switches
     }
 
+    pub fn covered_boundaries(&self) -> usize {
+        self.covered_boundaries
+    }
+
     /// Percent of the switches; a model without switches is covered.
     pub fn percent(&self) -> f64 {
-        percent(self.covered_switches, self.switches.len())
+        if self.switches.is_empty() {
+            100.0
+        } else {
+            self.covered_switches as f64 * 100.0 / self.switches.len() as f64
+        }
     }
 
     pub(crate) fn visit(&mut self, set: &StateSet) {
@@ -67,22 +135,239 @@ impl Coverage {
         }
     }
 
-    /// Returns whether one of the switches is new.
-    pub(crate) fn take(&mut self, switches: &[SwitchId]) -> bool {
-        let before = self.covered_switches;
+    pub(crate) fn take(&mut self, switches: &[SwitchId]) {
         for switch in switches {
             let count = &mut self.switches[switch.index()];
             self.covered_switches += usize::from(*count == 0);
             *count += 1;
         }
-        self.covered_switches > before
+    }
+
+    /// A stimulus was given that the model can explain by these switches.
+    pub(crate) fn give(&mut self, stimulus: &Action, switches: &[SwitchId]) {
+        self.take(switches);
+        if stimulus.values.is_empty() {
+            return;
+        }
+        for switch in switches {
+            let range = self.boundaries_of[switch.index()].clone();
+            for boundary in &mut self.boundaries[range.start as usize..range.end as usize] {
+                let value = stimulus.values.get(boundary.parameter as usize);
+                if !boundary.covered && value == Some(&boundary.value) {
+                    boundary.covered = true;
+                    self.covered_boundaries += 1;
+                }
+            }
+        }
+    }
+
+    /// Adds what another run over the same model has seen.
+    pub fn merge(&mut self, other: &Coverage) -> Result<(), CoverageMismatch> {
+        let same_boundary = |(a, b): (&Boundary, &Boundary)| {
+            (a.switch, a.parameter, &a.value) == (b.switch, b.parameter, &b.value)
+        };
+        let same = self.locations.len() == other.locations.len()
+            && self.switches.len() == other.switches.len()
+            && self.boundaries.len() == other.boundaries.len()
+            && self
+                .boundaries
+                .iter()
+                .zip(&other.boundaries)
+                .all(same_boundary);
+        if !same {
+            return Err(CoverageMismatch);
+        }
+        for (mine, theirs) in self.locations.iter_mut().zip(&other.locations) {
+            *mine |= theirs;
+        }
+        for (mine, theirs) in self.switches.iter_mut().zip(&other.switches) {
+            *mine = mine.saturating_add(*theirs);
+        }
+        for (mine, theirs) in self.boundaries.iter_mut().zip(&other.boundaries) {
+            mine.covered |= theirs.covered;
+        }
+        self.recount();
+        Ok(())
+    }
+
+    fn recount(&mut self) {
+        self.covered_locations = self.locations.iter().filter(|seen| **seen).count();
+        self.covered_switches = self.switches.iter().filter(|count| **count > 0).count();
+        self.covered_boundaries = self.boundaries.iter().filter(|b| b.covered).count();
+    }
+
+    /// The coverage as it is saved, by names.
+    pub fn snapshot(&self, sts: &Sts) -> CoverageSnapshot {
+        let locations = sts.locations().iter().zip(&self.locations);
+        let boundary = |b: &Boundary| SavedBoundary {
+            switch: b.switch.index(),
+            parameter: parameter_name(sts, b).to_owned(),
+            value: value_to_json(&b.value, sts.types()),
+            covered: b.covered,
+        };
+        CoverageSnapshot {
+            version: COVERAGE_VERSION,
+            model: sts.name().to_owned(),
+            locations: locations
+                .map(|(location, covered)| SavedLocation {
+                    process: sts.processes()[location.process.index()].name.clone(),
+                    name: location.name.clone(),
+                    covered: *covered,
+                })
+                .collect(),
+            switches: (0..self.switches.len())
+                .map(|index| {
+                    let id = SwitchId::from_index(index);
+                    SavedSwitch {
+                        place: sts.show_place(sts.switch(id).place),
+                        switch: sts.show_switch(id),
+                        count: self.switches[index],
+                    }
+                })
+                .collect(),
+            boundaries: self.boundaries.iter().map(boundary).collect(),
+        }
+    }
+
+    /// What was saved, for a model that still has the same locations, switches and boundaries.
+    pub fn restore(sts: &Sts, saved: &CoverageSnapshot) -> Result<Coverage, CoverageMismatch> {
+        let mut coverage = Coverage::new(sts);
+        let expected = coverage.snapshot(sts);
+        let same = saved.version <= COVERAGE_VERSION
+            && expected.locations.len() == saved.locations.len()
+            && expected.switches.len() == saved.switches.len()
+            && expected.boundaries.len() == saved.boundaries.len()
+            && expected
+                .locations
+                .iter()
+                .zip(&saved.locations)
+                .all(|(a, b)| (&a.process, &a.name) == (&b.process, &b.name))
+            && expected
+                .switches
+                .iter()
+                .zip(&saved.switches)
+                .all(|(a, b)| a.switch == b.switch)
+            && expected
+                .boundaries
+                .iter()
+                .zip(&saved.boundaries)
+                .all(|(a, b)| {
+                    (a.switch, &a.parameter, &a.value) == (b.switch, &b.parameter, &b.value)
+                });
+        if !same {
+            return Err(CoverageMismatch);
+        }
+        for (seen, location) in coverage.locations.iter_mut().zip(&saved.locations) {
+            *seen = location.covered;
+        }
+        for (count, switch) in coverage.switches.iter_mut().zip(&saved.switches) {
+            *count = switch.count;
+        }
+        for (mine, theirs) in coverage.boundaries.iter_mut().zip(&saved.boundaries) {
+            mine.covered = theirs.covered;
+        }
+        coverage.recount();
+        Ok(coverage)
     }
 }
 
-fn percent(covered: usize, all: usize) -> f64 {
-    if all == 0 {
-        100.0
-    } else {
-        covered as f64 * 100.0 / all as f64
+fn parameter_name<'a>(sts: &'a Sts, boundary: &Boundary) -> &'a str {
+    let label = sts.switch(boundary.switch).gate.label();
+    label
+        .and_then(|id| sts.label(id).parameters.get(boundary.parameter as usize))
+        .map_or("?", |parameter| parameter.name.as_str())
+}
+
+/// Two coverages that are not of the same model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CoverageMismatch;
+
+impl fmt::Display for CoverageMismatch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the coverage is of another model, or of an older version of this one")
+    }
+}
+
+impl std::error::Error for CoverageMismatch {}
+
+/// Coverage as it is saved.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CoverageSnapshot {
+    pub version: u32,
+    pub model: String,
+    pub locations: Vec<SavedLocation>,
+    pub switches: Vec<SavedSwitch>,
+    pub boundaries: Vec<SavedBoundary>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SavedLocation {
+    pub process: String,
+    pub name: String,
+    pub covered: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SavedSwitch {
+    /// `door.aml:14`; empty where the model has no text.
+    pub place: String,
+    /// `Open ──?close──► Closing`.
+    pub switch: String,
+    pub count: u64,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SavedBoundary {
+    /// Index of the switch in this snapshot.
+    pub switch: usize,
+    pub parameter: String,
+    pub value: Json,
+    pub covered: bool,
+}
+
+fn add_boundaries(sts: &Sts, id: SwitchId, boundaries: &mut Vec<Boundary>) {
+    let switch = sts.switch(id);
+    let Gate::Observable(label) = switch.gate else {
+        return;
+    };
+    let is_stimulus = sts.label(label).direction == Direction::Stimulus;
+    if !is_stimulus || !switch.guard.mentions_params() {
+        return;
+    }
+    let guard = about_parameters(&switch.guard);
+    let deadline = Deadline::steps(STEPS_PER_SWITCH);
+    for found in boundary_values(sts, label, &guard, &[], &deadline) {
+        let parameter = &sts.label(label).parameters[found.parameter as usize];
+        for value in found.limits {
+            if is_end_of_type(&value, &parameter.ty) {
+                continue;
+            }
+            boundaries.push(Boundary {
+                switch: id,
+                parameter: found.parameter,
+                value,
+                covered: false,
+            });
+        }
+    }
+}
+
+/// The conjuncts that speak of parameters alone.
+fn about_parameters(guard: &Expr) -> Expr {
+    match guard {
+        Expr::Binary(BinaryOp::And, both) => {
+            Expr::and(about_parameters(&both[0]), about_parameters(&both[1]))
+        }
+        other if other.vars().is_empty() => other.clone(),
+        _ => Expr::TRUE,
+    }
+}
+
+fn is_end_of_type(value: &Value, ty: &Type) -> bool {
+    match (value, ty) {
+        (Value::Int(value), Type::Int(range)) if range.is_full() => value.unsigned_abs() > FAR,
+        (Value::Int(value), Type::Date | Type::Time) => value.unsigned_abs() > FAR,
+        (Value::Decimal(value), _) => value.abs() > FAR.into(),
+        _ => false,
     }
 }

@@ -20,7 +20,10 @@ mod tester;
 mod values;
 
 pub use codes::{code_of, codes, describe};
-pub use coverage::Coverage;
+pub use coverage::{
+    Boundary, COVERAGE_VERSION, Coverage, CoverageMismatch, CoverageSnapshot, SavedBoundary,
+    SavedLocation, SavedSwitch,
+};
 pub use event::{EVENT_VERSION, Event, MAX_SAVED_STATES, SavedDeviation, SavedVerdict};
 pub use explain::{Context, Explanation, PlaceLine, Row, Shrunk, Side, TextOptions, explain};
 pub use failure::{

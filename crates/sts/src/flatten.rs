@@ -227,6 +227,10 @@ impl<'a> Explorer<'a> {
             }
         }
         for (switch, next) in steps {
+            // The sender's step stands for the whole hand-shake.
+            if matches!(self.sts.switch(switch).gate, Gate::Receive(_)) {
+                continue;
+            }
             let target = self.state(next)?;
             self.edge(Edge {
                 source,

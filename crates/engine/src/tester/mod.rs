@@ -190,6 +190,8 @@ impl Tester {
             covered_locations: self.coverage.covered_locations() as u64,
             switches: self.coverage.switches() as u64,
             covered_switches: self.coverage.covered_switches() as u64,
+            boundaries: self.coverage.boundaries().len() as u64,
+            covered_boundaries: self.coverage.covered_boundaries() as u64,
             stopped: self.stopped,
             ..self.summary
         }

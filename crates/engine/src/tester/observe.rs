@@ -36,7 +36,7 @@ impl Tester {
         }
         if self.test.counts {
             self.summary.stimuli += 1;
-            self.coverage.take(&followed.taken);
+            self.coverage.give(&stimulus, &followed.taken);
         }
         self.test.quiet = false;
         self.test.responses_in_a_row = 0;

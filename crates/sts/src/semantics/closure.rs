@@ -51,7 +51,8 @@ impl Semantics {
         }
     }
 
-    /// The internal steps of one state: τ-switches, and hand-shakes between processes.
+    /// The internal steps of one state: τ-switches, and hand-shakes between processes, which come
+    /// once for each switch that takes part.
     pub(crate) fn internal_steps(&mut self, state: &State) -> Vec<(SwitchId, State)> {
         let sts = Arc::clone(&self.sts);
         let mut steps = Vec::new();

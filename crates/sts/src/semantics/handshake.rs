@@ -61,7 +61,8 @@ impl Semantics {
             };
             for values in self.allowed(&group, label, state, candidates) {
                 if let Some(next) = self.take_together(&group, state, &values) {
-                    steps.push((sender, next));
+                    // Everybody who takes part does a step of their own.
+                    steps.extend(group.iter().map(|id| (*id, next.clone())));
                 }
             }
         }
