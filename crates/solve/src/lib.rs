@@ -7,6 +7,7 @@
 
 mod backward;
 mod choose;
+mod cp;
 mod domain;
 mod embedded;
 mod fast;

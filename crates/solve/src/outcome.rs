@@ -110,12 +110,12 @@ impl<'a> Deadline<'a> {
     }
 
     /// Takes one step; false when there is none left.
-    pub(crate) fn step(&self) -> bool {
+    pub fn step(&self) -> bool {
         self.spend(1)
     }
 
     /// Takes `count` steps at once; false when there are not that many left.
-    pub(crate) fn spend(&self, count: u64) -> bool {
+    pub fn spend(&self, count: u64) -> bool {
         if self.over.get() {
             return false;
         }

@@ -2,8 +2,10 @@
 //! what is left are numbers, booleans and enum members, for the search.
 
 use ioco_sts::{BinaryOp, Expr, Function, Type, Types, Value};
+use rand::RngExt as _;
 use rust_decimal::Decimal;
 
+use crate::cp::{self, Solved};
 use crate::domain::{Domain, Values};
 use crate::goal::{Constants, Goal, each_unknown};
 use crate::outcome::{Deadline, Outcome, Unknown};
@@ -12,8 +14,8 @@ use crate::strings;
 
 /// Integers are looked for within this distance of zero first, or of the constants in sight.
 const REACH: i64 = 1_000_000;
-/// Steps of the first search.
-const FIRST_STEPS: u64 = 4_000;
+/// Steps of the first searches: enough for most questions, and little lost on the others.
+const FIRST_STEPS: u64 = 600;
 /// Steps of the last one, over domains that are not capped.
 const LAST_STEPS: u64 = 40_000;
 /// Arrays longer than this are not made up, unless they must be.
@@ -395,15 +397,27 @@ impl<'a> Query<'a> {
         choice: &mut Choice<'_>,
         deadline: &Deadline<'_>,
     ) -> Outcome<Vec<Value>> {
+        // Close to zero and to the constants first, where values are readable; then anywhere.
         let (near, cut) = cap(&domains, constants);
-        let mut search = self.search(constants, deadline, FIRST_STEPS);
-        match search.run(near, goals.clone(), choice) {
-            Found::Model(model) => return self.model(&model, constants, choice),
-            Found::Nothing if !cut && !search.skipped => return Outcome::Unsat,
-            Found::Nothing | Found::GaveUp => {}
+        for (domains, cut, steps) in [(&near, cut, FIRST_STEPS), (&domains, false, FIRST_STEPS)] {
+            let mut search = self.search(constants, deadline, steps);
+            match search.run(domains.clone(), goals.clone(), choice) {
+                Found::Model(model) => return self.model(&model, constants, choice),
+                Found::Nothing if !cut && !search.skipped => return Outcome::Unsat,
+                Found::Nothing | Found::GaveUp => {}
+            }
+            if deadline.is_over() {
+                return Outcome::Unknown(Unknown::Deadline);
+            }
+            if !cut && *domains == near {
+                break;
+            }
         }
-        if deadline.is_over() {
-            return Outcome::Unknown(Unknown::Deadline);
+        match self.learn(&near, &domains, &goals, constants, choice, deadline) {
+            Solved::Model(model) => return self.model(&model, constants, choice),
+            Solved::Nothing { cut: false } => return Outcome::Unsat,
+            _ if deadline.is_over() => return Outcome::Unknown(Unknown::Deadline),
+            _ => {}
         }
         let mut search = self.search(constants, deadline, LAST_STEPS);
         match search.run(domains, goals, choice) {
@@ -413,6 +427,42 @@ impl<'a> Query<'a> {
             Found::Nothing => Outcome::incomplete("not every decimal number was tried"),
             Found::GaveUp => Outcome::incomplete("the search took too many steps"),
         }
+    }
+
+    /// Asks the solver that learns from conflicts; for a random model first within random halves of
+    /// the domains.
+    fn learn(
+        &self,
+        near: &[Domain],
+        domains: &[Domain],
+        goals: &[Goal<'_>],
+        constants: &Constants,
+        choice: &mut Choice<'_>,
+        deadline: &Deadline<'_>,
+    ) -> Solved {
+        if let Choice::Random(rng) = choice {
+            for share in [2, 4] {
+                let mut part = near.to_vec();
+                for domain in &mut part {
+                    if let Values::Int { min, max } = &mut domain.values
+                        && min < max
+                        && rng.random_range(0..share) == 0
+                    {
+                        let pivot = rng.random_range(*min..=*max);
+                        if rng.random() {
+                            *max = pivot;
+                        } else {
+                            *min = pivot;
+                        }
+                    }
+                }
+                let solved = cp::solve(goals, &part, self.functions, constants, deadline);
+                if matches!(solved, Solved::Model(_) | Solved::Unfit) {
+                    return solved;
+                }
+            }
+        }
+        cp::solve(goals, domains, self.functions, constants, deadline)
     }
 
     fn model(
@@ -428,7 +478,6 @@ impl<'a> Query<'a> {
 
 fn shuffle<T>(items: &mut [T], choice: &mut Choice<'_>) {
     if let Choice::Random(rng) = choice {
-        use rand::RngExt as _;
         for index in (1..items.len()).rev() {
             items.swap(index, rng.random_range(0..=index));
         }

@@ -1,0 +1,215 @@
+//! Prints microseconds per question for the kinds of questions that testing asks, and for the ones
+//! that make bounds propagation crawl: `cargo run --release -p ioco-solve --example solver_speed`.
+
+use std::time::Instant;
+
+use ioco_solve::{Deadline, Embedded, Oracle, Outcome, Solver, choose_values};
+use ioco_sts::{
+    BinaryOp, Direction, Expr, Feasibility as _, IntRange, Label, LabelId, Parameter, Question,
+    StsBuilder, Type, Types, Value, VarId,
+};
+use rand::{RngExt as _, SeedableRng as _};
+use rand_chacha::ChaCha8Rng;
+
+fn integer(min: i64, max: i64) -> Type {
+    Type::Int(IntRange { min, max })
+}
+
+fn times(factor: i64, unknown: u32) -> Expr {
+    Expr::binary(BinaryOp::Mul, Expr::int(factor), Expr::Param(unknown))
+}
+
+fn plus(left: Expr, right: Expr) -> Expr {
+    Expr::binary(BinaryOp::Add, left, right)
+}
+
+fn at_most(left: Expr, right: Expr) -> Expr {
+    Expr::binary(BinaryOp::Le, left, right)
+}
+
+fn less(left: Expr, right: Expr) -> Expr {
+    Expr::binary(BinaryOp::Lt, left, right)
+}
+
+fn shown<T>(outcome: &Outcome<T>) -> &'static str {
+    match outcome {
+        Outcome::Sat(_) => "sat",
+        Outcome::Unsat => "unsat",
+        Outcome::Unknown(_) => "unknown",
+    }
+}
+
+/// Runs `question` for each seed and prints the mean time and how often each answer came.
+fn measure(name: &str, count: u64, mut question: impl FnMut(u64) -> &'static str) {
+    let mut answers = std::collections::BTreeMap::new();
+    let start = Instant::now();
+    let mut longest = 0.0_f64;
+    for seed in 0..count {
+        let own = Instant::now();
+        *answers.entry(question(seed)).or_insert(0_u64) += 1;
+        longest = longest.max(own.elapsed().as_secs_f64());
+    }
+    let mean = start.elapsed().as_secs_f64() * 1e6 / count as f64;
+    println!(
+        "{name:<34} {mean:>10.2} µs   longest {:>10.2} µs   {answers:?}",
+        longest * 1e6
+    );
+}
+
+fn solver(unknowns: &[Type], conditions: &[Expr]) -> Embedded {
+    let mut solver = Embedded::new(&Types::default(), &[]);
+    for ty in unknowns {
+        solver.unknown(ty);
+    }
+    for condition in conditions {
+        solver.assert(condition);
+    }
+    solver
+}
+
+/// Twenty integers, 26 linear conditions, ten of them disjunctions.
+fn block(seed: u64) -> (Vec<Type>, Vec<Expr>) {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let hidden: Vec<i64> = (0..20).map(|_| rng.random_range(0..=100)).collect();
+    let mut conditions = Vec::new();
+    for index in 0..26 {
+        let mut row = |satisfied: bool| {
+            let terms: Vec<(i64, u32)> = (0..3)
+                .map(|_| (rng.random_range(-5..=5), rng.random_range(0..20)))
+                .collect();
+            let value: i64 = terms.iter().map(|(c, u)| c * hidden[*u as usize]).sum();
+            let slack = rng.random_range(0..20);
+            let bound = if satisfied {
+                value + slack
+            } else {
+                value - slack - 1
+            };
+            let sum = terms
+                .iter()
+                .map(|(c, u)| times(*c, *u))
+                .reduce(plus)
+                .expect("three terms");
+            at_most(sum, Expr::int(bound))
+        };
+        conditions.push(if index < 16 {
+            row(true)
+        } else {
+            let (first, second) = (row(index % 2 == 0), row(index % 2 == 1));
+            Expr::binary(BinaryOp::Or, first, second)
+        });
+    }
+    (vec![integer(0, 100); 20], conditions)
+}
+
+fn main() {
+    let mut builder = StsBuilder::new("speed");
+    let label = builder.label(Label {
+        name: "withdraw".to_owned(),
+        channel: "atm".to_owned(),
+        direction: Direction::Stimulus,
+        parameters: vec![
+            Parameter {
+                name: "amount".to_owned(),
+                ty: Type::INTEGER,
+            },
+            Parameter {
+                name: "code".to_owned(),
+                ty: Type::INTEGER,
+            },
+        ],
+    });
+    let sts = builder.build();
+    let label = LabelId(label.0);
+    // amount >= 1 && amount <= balance && code == pin
+    let guard = Expr::and(
+        Expr::and(
+            at_most(Expr::int(1), Expr::Param(0)),
+            at_most(Expr::Param(0), Expr::Var(VarId(0))),
+        ),
+        Expr::binary(BinaryOp::Eq, Expr::Param(1), Expr::Var(VarId(1))),
+    );
+    let valuation = [Value::Int(500), Value::Int(1234)];
+    let mut oracle = Oracle::new();
+    measure("guard: can it hold?", 200_000, |_| {
+        let answer = oracle.feasible(Question {
+            sts: &sts,
+            label,
+            guard: &guard,
+            valuation: &valuation,
+        });
+        if answer == ioco_sts::Answer::Yes {
+            "yes"
+        } else {
+            "?"
+        }
+    });
+    let mut rng = ChaCha8Rng::seed_from_u64(1);
+    measure("guard: choose values", 200_000, |_| {
+        let deadline = Deadline::never();
+        shown(&choose_values(
+            &sts, label, &guard, &valuation, &mut rng, &deadline,
+        ))
+    });
+
+    let wide = integer(-1_000_000, 1_000_000);
+    let sum = |k: i64| {
+        vec![
+            at_most(Expr::int(1), Expr::Param(0)),
+            at_most(Expr::int(1), Expr::Param(1)),
+            at_most(plus(Expr::Param(0), Expr::Param(1)), Expr::int(k)),
+        ]
+    };
+    measure("sum: x, y >= 1, x + y <= k", 2_000, |seed| {
+        shown(&solver(&[wide.clone(), wide.clone()], &sum(seed as i64)).model(&Deadline::never()))
+    });
+    measure("sum, random model", 2_000, |seed| {
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        let mut solver = solver(&[wide.clone(), wide.clone()], &sum(seed as i64 + 2));
+        shown(&solver.random_model(&mut rng, &Deadline::never()))
+    });
+    measure("mul: x, y >= 2, x * y == k", 500, |seed| {
+        let product = Expr::binary(BinaryOp::Mul, Expr::Param(0), Expr::Param(1));
+        let conditions = [
+            at_most(Expr::int(2), Expr::Param(0)),
+            at_most(Expr::int(2), Expr::Param(1)),
+            Expr::binary(BinaryOp::Eq, product, Expr::int(seed as i64 + 100)),
+        ];
+        shown(&solver(&[wide.clone(), wide.clone()], &conditions).model(&Deadline::never()))
+    });
+    measure("block20", 200, |seed| {
+        let (unknowns, conditions) = block(seed);
+        shown(&solver(&unknowns, &conditions).model(&Deadline::never()))
+    });
+    measure("block20, random model", 100, |seed| {
+        let (unknowns, conditions) = block(seed);
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        shown(&solver(&unknowns, &conditions).random_model(&mut rng, &Deadline::never()))
+    });
+    measure("block20, minimum", 20, |seed| {
+        let (unknowns, conditions) = block(seed);
+        shown(&solver(&unknowns, &conditions).minimum(0, &Deadline::never()))
+    });
+    for width in [1_000_000, 1_000_000_000, i64::MAX] {
+        let domain = integer(-width, width);
+        measure(&format!("trap: x < y, y < x; {width:.1e}"), 20, |_| {
+            let conditions = [
+                less(Expr::Param(0), Expr::Param(1)),
+                less(Expr::Param(1), Expr::Param(0)),
+            ];
+            shown(&solver(&[domain.clone(), domain.clone()], &conditions).check(&Deadline::never()))
+        });
+        measure(
+            &format!("trap: 2x+z <= 2y, 2y+1 <= 2x; {width:.1e}"),
+            20,
+            |_| {
+                let conditions = [
+                    at_most(plus(times(2, 0), Expr::Param(2)), times(2, 1)),
+                    at_most(plus(times(2, 1), Expr::int(1)), times(2, 0)),
+                    at_most(Expr::int(0), Expr::Param(2)),
+                ];
+                let unknowns = [domain.clone(), domain.clone(), domain.clone()];
+                shown(&solver(&unknowns, &conditions).check(&Deadline::never()))
+            },
+        );
+    }
+}
