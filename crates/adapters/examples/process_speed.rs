@@ -3,24 +3,129 @@
 //!
 //! The example starts itself as the system, with the argument `echo`.
 
-use std::io::{BufRead as _, Write as _};
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use ioco_adapters::{Arrival, Connection, Process, ProcessOptions, Trouble};
-use ioco_sts::{Action, Direction, Label, LabelId, Sts, StsBuilder};
+use ioco_adapters::{Arrival, Connection, Process, ProcessOptions, Trouble, drive};
+use ioco_engine::{EventLevel, Settings, Stop, Tester};
+use ioco_sts::{
+    Action, Direction, EvaluationOnly, Expr, Gate, Label, LabelId, Place, Relation, Semantics, Sts,
+    StsBuilder, Verdict,
+};
+
+const TIME: Duration = Duration::from_secs(1);
 
 fn main() {
-    match std::env::args().nth(1).as_deref() {
-        Some("echo") => echo(),
-        _ => match measure(Duration::from_secs(2)) {
-            Ok(pairs_per_second) => println!("{pairs_per_second:.0} pairs a second"),
-            Err(trouble) => {
-                eprintln!("{}", trouble.message);
-                std::process::exit(3);
-            }
-        },
+    if std::env::args().nth(1).as_deref() == Some("echo") {
+        return echo();
     }
+    if let Err(trouble) = measure() {
+        eprintln!("{}", trouble.message);
+        std::process::exit(3);
+    }
+}
+
+fn measure() -> Result<(), Trouble> {
+    let bare = bare_pipe();
+    let show = |name: &str, speed: f64| {
+        let ratio = speed / bare;
+        println!("  {name:<26} {speed:>9.0} pairs/s ({ratio:.2} of a bare pipe)");
+    };
+    show("bare pipe", bare);
+    show("connection", connection_alone()?);
+    show("connection and tester", with_tester()?);
+    Ok(())
+}
+
+fn program() -> String {
+    let program = std::env::current_exe().unwrap_or_default();
+    program.to_string_lossy().into_owned()
+}
+
+/// What the machine can do: a line there, a line back, no JSON and no clock.
+fn bare_pipe() -> f64 {
+    let mut child = Command::new(program())
+        .arg("echo")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("this program can be started");
+    let mut output = child.stdin.take().expect("asked for a pipe");
+    let mut input = BufReader::new(child.stdout.take().expect("asked for a pipe"));
+    let mut line = String::new();
+    let speed = per_second(|| {
+        line.clear();
+        let pair = output
+            .write_all(b"{\"stimulus\":\"ping\",\"values\":{}}\n")
+            .and_then(|()| input.read_line(&mut line));
+        pair.map(|_| ())
+    });
+    drop(output);
+    // It ends with its input.
+    let _ = child.wait();
+    speed.expect("the pipe holds")
+}
+
+/// Calls `pair` for a while, and says how often a second it could.
+fn per_second<E>(mut pair: impl FnMut() -> Result<(), E>) -> Result<f64, E> {
+    let start = Instant::now();
+    let mut pairs = 0u32;
+    while start.elapsed() < TIME {
+        for _ in 0..100 {
+            pair()?;
+        }
+        pairs += 100;
+    }
+    Ok(f64::from(pairs) / start.elapsed().as_secs_f64())
+}
+
+fn connection_alone() -> Result<f64, Trouble> {
+    let (sts, ping) = ping_pong();
+    let mut connection = Process::new(sts, ProcessOptions::new(&program(), &["echo"]));
+    connection.reset()?;
+    let stimulus = Action::plain(ping);
+    per_second(|| {
+        // What a driver does: look whether something came, then give, then wait.
+        connection.poll()?;
+        connection.give(&stimulus)?;
+        let until = connection.now() + 1_000_000_000;
+        let arrived = connection.wait(until)?;
+        assert!(matches!(arrived.what, Arrival::Response(_)));
+        Ok(())
+    })
+}
+
+fn with_tester() -> Result<f64, Trouble> {
+    let (sts, _) = ping_pong();
+    let options = ProcessOptions::new(&program(), &["echo"]);
+    let mut connection = Process::new(Arc::clone(&sts), options);
+    let settings = Settings {
+        events: EventLevel::None,
+        stop: Stop {
+            tests: None,
+            steps_per_test: 10_000,
+            time: Some(TIME.as_nanos() as u64),
+            ..Stop::default()
+        },
+        // Silence costs a time-out, and is not what is measured.
+        wait: ioco_engine::WaitPolicy::Sensible {
+            observe: 1.0,
+            idle: 0.0,
+        },
+        ..Settings::default()
+    };
+    let semantics = Semantics::new(sts, Box::new(EvaluationOnly), Relation::Ioco);
+    let mut tester = Tester::new(semantics, settings);
+    let start = Instant::now();
+    while let Some(first) = tester.next_test(connection.now()) {
+        if let Some(trouble) = drive(&mut tester, first, &mut connection, &|| false, &mut |_| {}) {
+            return Err(trouble);
+        }
+        assert_eq!(tester.finished_test().execution.verdict, Verdict::Pass);
+    }
+    Ok(tester.summary().responses as f64 / start.elapsed().as_secs_f64())
 }
 
 /// The system: reads a line, answers a line.
@@ -45,30 +150,7 @@ fn echo() {
     }
 }
 
-fn measure(time: Duration) -> Result<f64, Trouble> {
-    let (sts, ping) = ping_pong();
-    let program = std::env::current_exe().unwrap_or_default();
-    let options = ProcessOptions::new(&program.to_string_lossy(), &["echo"]);
-    let mut connection = Process::new(Arc::new(sts), options);
-    connection.reset()?;
-    let stimulus = Action::plain(ping);
-    let start = Instant::now();
-    let mut pairs = 0u32;
-    while start.elapsed() < time {
-        for _ in 0..1000 {
-            // What a driver does: look whether something came, then give, then wait.
-            connection.poll()?;
-            connection.give(&stimulus)?;
-            let until = connection.now() + 1_000_000_000;
-            let arrived = connection.wait(until)?;
-            assert!(matches!(arrived.what, Arrival::Response(_)));
-            pairs += 1;
-        }
-    }
-    Ok(f64::from(pairs) / start.elapsed().as_secs_f64())
-}
-
-fn ping_pong() -> (Sts, LabelId) {
+fn ping_pong() -> (Arc<Sts>, LabelId) {
     let mut builder = StsBuilder::new("ping");
     let mut label = |name: &str, direction| {
         builder.label(Label {
@@ -79,6 +161,14 @@ fn ping_pong() -> (Sts, LabelId) {
         })
     };
     let ping = label("ping", Direction::Stimulus);
-    label("pong", Direction::Response);
-    (builder.build(), ping)
+    let pong = label("pong", Direction::Response);
+    let main = builder.process("main");
+    let [idle, busy] = ["Idle", "Busy"].map(|name| builder.named_location(main, name));
+    let mut switch = |source, label, target| {
+        let gate = Gate::Observable(label);
+        builder.switch(source, gate, Expr::TRUE, vec![], target, Place::default());
+    };
+    switch(idle, ping, busy);
+    switch(busy, pong, idle);
+    (Arc::new(builder.build()), ping)
 }

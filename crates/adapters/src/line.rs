@@ -163,8 +163,9 @@ impl Codec {
         let name = match inner {
             Some(plain) if !plain.contains('\\') => plain,
             _ => {
-                owned = read_text(name)
-                    .ok_or_else(|| not_understood(line, "the name of a response is a string"))?;
+                owned = read_text(name).ok_or_else(|| {
+                    not_understood(line, "the name of a response must be a string")
+                })?;
                 &owned
             }
         };
@@ -177,8 +178,8 @@ impl Codec {
                 values: vec![Default::default(); unset],
             }));
         }
-        let values =
-            read_object(text).ok_or_else(|| not_understood(line, "\"values\" is an object"))?;
+        let values = read_object(text)
+            .ok_or_else(|| not_understood(line, "\"values\" must be an object"))?;
         let Some(label) = label else {
             return Ok(Line::Unknown(show_unknown(name, &values)));
         };

@@ -229,3 +229,73 @@ impl Session {
 pub(crate) fn nanoseconds(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::Claims;
+
+    #[derive(Clone, Copy, Debug)]
+    enum Event {
+        /// The tester gives a stimulus.
+        Give,
+        /// The system takes in the oldest stimulus on its way.
+        Take,
+        /// The system claims to be silent, unless it has since the last stimulus it took.
+        Say,
+        /// The oldest claim on its way arrives.
+        Arrive,
+    }
+
+    proptest! {
+        #[test]
+        fn a_claim_that_counts_was_made_after_the_last_stimulus(
+            events in proptest::collection::vec(
+                prop_oneof![
+                    Just(Event::Give), Just(Event::Take), Just(Event::Say), Just(Event::Arrive)
+                ],
+                0..60,
+            )
+        ) {
+            let mut claims = Claims::default();
+            let (mut given, mut taken) = (0u32, 0u32);
+            let mut said_at = None;
+            let mut on_the_way = std::collections::VecDeque::new();
+            for event in events {
+                match event {
+                    Event::Give => {
+                        given += 1;
+                        claims.given();
+                    }
+                    Event::Take => taken = given.min(taken + 1),
+                    Event::Say if said_at != Some(taken) => {
+                        said_at = Some(taken);
+                        on_the_way.push_back(taken);
+                    }
+                    Event::Say => {}
+                    Event::Arrive => {
+                        if let Some(about) = on_the_way.pop_front() {
+                            prop_assert!(!claims.claim() || about == given);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_system_that_always_claims_is_always_believed_in_the_end() {
+        let mut claims = Claims::default();
+        claims.reset(false);
+        // Two stimuli before anything came; the claims after reset and first stimulus are old.
+        claims.given();
+        claims.given();
+        assert_eq!(
+            [claims.claim(), claims.claim(), claims.claim()],
+            [false, false, true]
+        );
+        claims.given();
+        assert!(claims.claim());
+    }
+}
