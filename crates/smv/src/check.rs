@@ -57,14 +57,24 @@ impl<'m> Checker<'m> {
         for var in self.model.var_ids() {
             for next in [false, true] {
                 let lit = self.encoder.in_domain(var, next);
-                self.frame.require(&mut self.sat, &self.encoder.aig, lit, None);
+                self.frame
+                    .require(&mut self.sat, &self.encoder.aig, lit, None);
             }
         }
         for var in self.model.var_ids() {
             let entry = self.model.var(var);
-            for (kind, value) in [("init", entry.init), ("always", entry.always), ("next", entry.next)] {
+            for (kind, value) in [
+                ("init", entry.init),
+                ("always", entry.always),
+                ("next", entry.next),
+            ] {
                 let Some(value) = value else { continue };
-                let span = self.flat.assign_spans.get(&(var, kind)).copied().unwrap_or_default();
+                let span = self
+                    .flat
+                    .assign_spans
+                    .get(&(var, kind))
+                    .copied()
+                    .unwrap_or_default();
                 self.defined(value, span)?;
                 self.in_range(var, value, span)?;
             }
@@ -99,14 +109,27 @@ impl<'m> Checker<'m> {
         for (vars, is_next) in [(current, false), (next, true)] {
             for var in vars {
                 let entry = self.model.var(var);
-                let lits = if is_next { &self.encoder.next[var.index()] } else { &self.encoder.current[var.index()] };
+                let lits = if is_next {
+                    &self.encoder.next[var.index()]
+                } else {
+                    &self.encoder.current[var.index()]
+                };
                 let bits: Vec<bool> = lits
                     .iter()
                     .take(width(&entry.domain))
-                    .map(|lit| self.frame.lits.get(&lit.gate()).is_some_and(|literal| self.sat.value(*literal)))
+                    .map(|lit| {
+                        self.frame
+                            .lits
+                            .get(&lit.gate())
+                            .is_some_and(|literal| self.sat.value(*literal))
+                    })
                     .collect();
                 let value = self.model.symbols.text(decode(&entry.domain, &bits));
-                let name = if is_next { format!("next({})", entry.name) } else { entry.name.clone() };
+                let name = if is_next {
+                    format!("next({})", entry.name)
+                } else {
+                    entry.name.clone()
+                };
                 parts.push(format!("{name} = {value}"));
             }
         }
@@ -127,27 +150,35 @@ impl<'m> Checker<'m> {
             return Ok(());
         }
         let example = self.example(expr);
-        let hint = if example.is_empty() { String::new() } else { format!("for example when {example}") };
+        let hint = if example.is_empty() {
+            String::new()
+        } else {
+            format!("for example when {example}")
+        };
         // The innermost case that can fall through is the one to show.
         for inner in case {
             let lit = self.encoder.undefined(inner, &mut self.undefined)?;
             if self.possible(lit) {
                 let span = self.flat.case_spans.get(&inner).copied().unwrap_or(span);
-                self.problems
-                    .push(Problem::error(span, "the conditions of this case are not exhaustive").hint(hint));
+                self.problems.push(
+                    Problem::error(span, "the conditions of this case are not exhaustive")
+                        .hint(hint),
+                );
                 return Ok(());
             }
         }
-        self.problems.push(Problem::error(span, "division by zero is possible").hint(hint));
+        self.problems
+            .push(Problem::error(span, "division by zero is possible").hint(hint));
         Ok(())
     }
 
     /// Open cases below an expression, innermost first, and whether a division may fail.
     fn suspects(&self, expr: ExprId) -> (Vec<ExprId>, bool) {
         let (mut cases, mut division) = (Vec::new(), false);
-        self.model
-            .exprs
-            .visit(expr, &mut crate::expr::Seen::default(), &mut |id, node| match node {
+        self.model.exprs.visit(
+            expr,
+            &mut crate::expr::Seen::default(),
+            &mut |id, node| match node {
                 Node::Case(branches) => {
                     let last = branches[branches.len() - 1].0;
                     if !matches!(self.model.exprs.node(last), Node::Const(Value::Bool(true))) {
@@ -158,7 +189,8 @@ impl<'m> Checker<'m> {
                     division |= !matches!(self.model.exprs.node(*divisor), Node::Const(_));
                 }
                 _ => {}
-            });
+            },
+        );
         cases.sort_unstable();
         (cases, division)
     }

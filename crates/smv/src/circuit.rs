@@ -147,7 +147,8 @@ impl Aig {
                     map.insert(gate, Lit((gate as u32) << 1));
                     open.pop();
                 }
-                Gate::And(a, b) => match (map.get(&a.gate()).copied(), map.get(&b.gate()).copied()) {
+                Gate::And(a, b) => match (map.get(&a.gate()).copied(), map.get(&b.gate()).copied())
+                {
                     (Some(new_a), Some(new_b)) => {
                         let lit = self.and(new_a.flip_if(a.negated()), new_b.flip_if(b.negated()));
                         map.insert(gate, lit);

@@ -116,7 +116,12 @@ pub(crate) struct LineIndex<'t> {
 impl<'t> LineIndex<'t> {
     pub fn new(file: &'t str, text: &'t str) -> Self {
         let mut starts = vec![0];
-        starts.extend(text.bytes().enumerate().filter(|(_, b)| *b == b'\n').map(|(i, _)| i + 1));
+        starts.extend(
+            text.bytes()
+                .enumerate()
+                .filter(|(_, b)| *b == b'\n')
+                .map(|(i, _)| i + 1),
+        );
         Self { file, text, starts }
     }
 

@@ -2,6 +2,7 @@
 
 pub(crate) mod bdd;
 pub(crate) mod ic3;
+mod lift;
 pub(crate) mod order;
 pub(crate) mod sat;
 pub(crate) mod unroll;

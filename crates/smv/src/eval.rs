@@ -46,7 +46,11 @@ impl<'m> Evaluator<'m> {
         match self.exprs.node(id) {
             Node::Const(value) => return vec![*value],
             Node::Var(var) => return vec![self.current[var.index()]],
-            Node::Next(var) => return self.next.map_or_else(Vec::new, |next| vec![next[var.index()]]),
+            Node::Next(var) => {
+                return self
+                    .next
+                    .map_or_else(Vec::new, |next| vec![next[var.index()]]);
+            }
             _ => {}
         }
         if let Some(values) = self.known.get(&id) {
@@ -89,7 +93,9 @@ impl<'m> Evaluator<'m> {
                 for part in parts {
                     let values = self.values(*part);
                     sums = pairs(&sums, &values, |sum, value| match (sum, value) {
-                        (Value::Int(sum), Value::Bool(truth)) => Some(Value::Int(sum + i64::from(truth))),
+                        (Value::Int(sum), Value::Bool(truth)) => {
+                            Some(Value::Int(sum + i64::from(truth)))
+                        }
                         _ => None,
                     });
                 }
@@ -153,7 +159,12 @@ impl<'m> Evaluator<'m> {
         result
     }
 
-    fn arithmetic(&mut self, left: ExprId, right: ExprId, apply: impl Fn(i64, i64) -> Option<i64>) -> Values {
+    fn arithmetic(
+        &mut self,
+        left: ExprId,
+        right: ExprId,
+        apply: impl Fn(i64, i64) -> Option<i64>,
+    ) -> Values {
         let (left, right) = (self.values(left), self.values(right));
         pairs(&left, &right, |a, b| match (a, b) {
             (Value::Int(a), Value::Int(b)) => apply(a, b).map(Value::Int),
@@ -169,7 +180,12 @@ impl<'m> Evaluator<'m> {
         })
     }
 
-    fn logical(&mut self, left: ExprId, right: ExprId, apply: impl Fn(bool, bool) -> bool) -> Values {
+    fn logical(
+        &mut self,
+        left: ExprId,
+        right: ExprId,
+        apply: impl Fn(bool, bool) -> bool,
+    ) -> Values {
         let (left, right) = (self.values(left), self.values(right));
         pairs(&left, &right, |a, b| match (a, b) {
             (Value::Bool(a), Value::Bool(b)) => Some(Value::Bool(apply(a, b))),
@@ -184,7 +200,9 @@ impl<'m> Evaluator<'m> {
             Operator::Implies => self.logical(left, right, |a, b| !a || b),
             Operator::Equal | Operator::Unequal => {
                 let (left, right) = (self.values(left), self.values(right));
-                pairs(&left, &right, |a, b| Some(Value::Bool((a == b) == (operator == Operator::Equal))))
+                pairs(&left, &right, |a, b| {
+                    Some(Value::Bool((a == b) == (operator == Operator::Equal)))
+                })
             }
             Operator::Less => self.compare(left, right, |a, b| a < b),
             Operator::LessEqual => self.compare(left, right, |a, b| a <= b),
@@ -205,7 +223,11 @@ impl<'m> Evaluator<'m> {
                 if right.is_empty() {
                     return Vec::new();
                 }
-                distinct(left.into_iter().map(|value| Value::Bool(right.contains(&value))).collect())
+                distinct(
+                    left.into_iter()
+                        .map(|value| Value::Bool(right.contains(&value)))
+                        .collect(),
+                )
             }
         }
     }
@@ -255,7 +277,10 @@ impl Model {
             if let Some(value) = self.var(var).init
                 && !evaluator.values(value).contains(&state[var.index()])
             {
-                return Err(format!("`{}` does not start with this value", self.var(var).name));
+                return Err(format!(
+                    "`{}` does not start with this value",
+                    self.var(var).name
+                ));
             }
         }
         for constraint in &self.init {
@@ -272,7 +297,10 @@ impl Model {
         for var in self.var_ids() {
             let entry = self.var(var);
             if !entry.domain.contains(state[var.index()]) {
-                return Err(format!("`{}` has a value outside of its domain", entry.name));
+                return Err(format!(
+                    "`{}` has a value outside of its domain",
+                    entry.name
+                ));
             }
             if let Some(value) = entry.always
                 && !evaluator.values(value).contains(&state[var.index()])
@@ -300,7 +328,10 @@ impl Model {
             if let Some(value) = entry.next
                 && !evaluator.values(value).contains(&next[var.index()])
             {
-                return Err(format!("next(`{}`) is not what its assignment says", entry.name));
+                return Err(format!(
+                    "next(`{}`) is not what its assignment says",
+                    entry.name
+                ));
             }
         }
         for constraint in &self.trans {

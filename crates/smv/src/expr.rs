@@ -130,12 +130,24 @@ impl Exprs {
     pub fn children(&self, id: ExprId) -> Vec<ExprId> {
         match self.node(id) {
             Node::Const(_) | Node::Var(_) | Node::Next(_) => Vec::new(),
-            Node::Not(inner) | Node::Negate(inner) | Node::ToInt(inner) | Node::ToBool(inner) | Node::Abs(inner) => vec![*inner],
-            Node::And(parts) | Node::Or(parts) | Node::Set(parts) | Node::Count(parts) => parts.to_vec(),
-            Node::Binary(_, left, right) | Node::Range(left, right) | Node::Min(left, right) | Node::Max(left, right) => {
+            Node::Not(inner)
+            | Node::Negate(inner)
+            | Node::ToInt(inner)
+            | Node::ToBool(inner)
+            | Node::Abs(inner) => vec![*inner],
+            Node::And(parts) | Node::Or(parts) | Node::Set(parts) | Node::Count(parts) => {
+                parts.to_vec()
+            }
+            Node::Binary(_, left, right)
+            | Node::Range(left, right)
+            | Node::Min(left, right)
+            | Node::Max(left, right) => {
                 vec![*left, *right]
             }
-            Node::Case(branches) => branches.iter().flat_map(|(condition, value)| [*condition, *value]).collect(),
+            Node::Case(branches) => branches
+                .iter()
+                .flat_map(|(condition, value)| [*condition, *value])
+                .collect(),
         }
     }
 
@@ -165,7 +177,11 @@ impl Exprs {
     }
 
     /// The same expression one step later. `Err` when it already speaks of the next state.
-    pub fn primed(&mut self, root: ExprId, memo: &mut FxHashMap<ExprId, ExprId>) -> Result<ExprId, ()> {
+    pub fn primed(
+        &mut self,
+        root: ExprId,
+        memo: &mut FxHashMap<ExprId, ExprId>,
+    ) -> Result<ExprId, ()> {
         if let Some(done) = memo.get(&root) {
             return Ok(*done);
         }
@@ -238,7 +254,11 @@ impl Exprs {
         Ok(result)
     }
 
-    fn primed_all(&mut self, parts: &[ExprId], memo: &mut FxHashMap<ExprId, ExprId>) -> Result<Box<[ExprId]>, ()> {
+    fn primed_all(
+        &mut self,
+        parts: &[ExprId],
+        memo: &mut FxHashMap<ExprId, ExprId>,
+    ) -> Result<Box<[ExprId]>, ()> {
         parts.iter().map(|part| self.primed(*part, memo)).collect()
     }
 }

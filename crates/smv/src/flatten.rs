@@ -32,9 +32,16 @@ struct Scope<'t> {
 #[derive(Clone, Copy)]
 enum Entity<'t> {
     Var(VarId),
-    Array { low: i64, high: i64 },
+    Array {
+        low: i64,
+        high: i64,
+    },
     Instance(ScopeId),
-    Define { body: &'t Expr, scope: ScopeId, state: DefineState },
+    Define {
+        body: &'t Expr,
+        scope: ScopeId,
+        state: DefineState,
+    },
     /// A definition of a model that is flat already.
     Value(ExprId),
 }
@@ -96,7 +103,9 @@ pub(crate) fn build_goal(model: &mut Model, expr: &Expr, text: &str) -> Result<E
     std::mem::swap(&mut flattener.model, model);
     for var in flattener.model.var_ids() {
         let name = flattener.model.var(var).name.clone();
-        if let Some((array, index)) = name.strip_suffix(']').and_then(|rest| rest.rsplit_once('['))
+        if let Some((array, index)) = name
+            .strip_suffix(']')
+            .and_then(|rest| rest.rsplit_once('['))
             && let Ok(index) = index.parse::<i64>()
         {
             let bounds = match flattener.entities.get(array) {
@@ -104,7 +113,9 @@ pub(crate) fn build_goal(model: &mut Model, expr: &Expr, text: &str) -> Result<E
                 _ => (index, index),
             };
             let (low, high) = bounds;
-            flattener.entities.insert(array.to_owned(), Entity::Array { low, high });
+            flattener
+                .entities
+                .insert(array.to_owned(), Entity::Array { low, high });
         }
         flattener.entities.insert(name, Entity::Var(var));
     }
@@ -128,7 +139,10 @@ impl<'t> Flattener<'t> {
         let mut by_name = FxHashMap::default();
         for module in modules {
             if by_name.insert(module.name.as_str(), module).is_some() {
-                problems.push(Problem::error(module.span, format!("module `{}` is declared twice", module.name)));
+                problems.push(Problem::error(
+                    module.span,
+                    format!("module `{}` is declared twice", module.name),
+                ));
             }
         }
         Self {
@@ -166,12 +180,15 @@ impl<'t> Flattener<'t> {
 
     fn run(&mut self) {
         let Some(main) = self.modules.get("main").copied() else {
-            self.problems.push(Problem::error(Span::default(), "there is no module `main`"));
+            self.problems
+                .push(Problem::error(Span::default(), "there is no module `main`"));
             return;
         };
         if !main.parameters.is_empty() {
-            self.problems
-                .push(Problem::error(main.span, "module `main` cannot have parameters: nothing gives them values"));
+            self.problems.push(Problem::error(
+                main.span,
+                "module `main` cannot have parameters: nothing gives them values",
+            ));
             return;
         }
         self.declare_all(main);
@@ -181,11 +198,17 @@ impl<'t> Flattener<'t> {
     }
 
     fn has_errors(&self) -> bool {
-        self.problems.iter().any(|problem| problem.severity == crate::diagnostic::Severity::Error)
+        self.problems
+            .iter()
+            .any(|problem| problem.severity == crate::diagnostic::Severity::Error)
     }
 
     fn full_name(&self, scope: ScopeId, name: &str) -> String {
         let prefix = &self.scopes[scope.0].name;
-        if prefix.is_empty() { name.to_owned() } else { format!("{prefix}.{name}") }
+        if prefix.is_empty() {
+            name.to_owned()
+        } else {
+            format!("{prefix}.{name}")
+        }
     }
 }

@@ -5,12 +5,19 @@
 
 mod check;
 mod circuit;
+mod complete;
+pub mod depend;
 pub mod diagnostic;
 mod engine;
 pub mod eval;
+pub mod explicit;
 pub mod expr;
 mod flatten;
+pub mod generate;
+pub mod goal;
 pub mod model;
+mod print;
+mod simulate;
 mod stack;
 mod syntax;
 mod system;
@@ -18,6 +25,8 @@ mod types;
 pub mod value;
 
 pub use diagnostic::{Diagnostic, Place, Severity};
+pub use generate::{Edge, Event, GoalResult, Options, Progress, Technique, Verdict, generate};
+pub use goal::{Criterion, Goal, GoalOptions};
 pub use model::{Model, Summary};
 pub use syntax::tree::Operator;
 
@@ -27,8 +36,11 @@ use diagnostic::LineIndex;
 pub fn load(text: &str, file_name: &str) -> (Option<Model>, Vec<Diagnostic>) {
     let lines = LineIndex::new(file_name, text);
     if file_name.ends_with(".m4.smv") || file_name.ends_with(".m4") {
-        let problem = diagnostic::Problem::error(diagnostic::Span::default(), "this is a macro template, not a model")
-            .hint("expand it first: m4 FILE.m4.smv > FILE.smv");
+        let problem = diagnostic::Problem::error(
+            diagnostic::Span::default(),
+            "this is a macro template, not a model",
+        )
+        .hint("expand it first: m4 FILE.m4.smv > FILE.smv");
         return (None, vec![lines.diagnostic(problem)]);
     }
     let (model, mut problems) = stack::with_room(|| {
@@ -38,14 +50,22 @@ pub fn load(text: &str, file_name: &str) -> (Option<Model>, Vec<Diagnostic>) {
         }
         let mut flat = flatten::flatten(&modules, text, file_name);
         let mut problems = std::mem::take(&mut flat.problems);
-        if !problems.iter().any(|problem| problem.severity == Severity::Error) {
+        if !problems
+            .iter()
+            .any(|problem| problem.severity == Severity::Error)
+        {
             problems.extend(check::check(&flat));
         }
         flat.model.relate();
         (Some(flat.model), problems)
     });
     problems.sort_by_key(|problem| problem.span);
-    let diagnostics: Vec<Diagnostic> = problems.into_iter().map(|problem| lines.diagnostic(problem)).collect();
-    let failed = diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error);
+    let diagnostics: Vec<Diagnostic> = problems
+        .into_iter()
+        .map(|problem| lines.diagnostic(problem))
+        .collect();
+    let failed = diagnostics
+        .iter()
+        .any(|diagnostic| diagnostic.severity == Severity::Error);
     (if failed { None } else { model }, diagnostics)
 }

@@ -138,7 +138,11 @@ impl Model {
             state_variables: count(VarKind::State),
             input_variables: count(VarKind::Input),
             frozen_variables: count(VarKind::Frozen),
-            bits: self.vars.iter().map(|var| u64::from(var.domain.bits())).sum(),
+            bits: self
+                .vars
+                .iter()
+                .map(|var| u64::from(var.domain.bits()))
+                .sum(),
             modules: self.modules,
             instances: self.instances,
             processes: self.processes,
@@ -149,7 +153,11 @@ impl Model {
             fairness: self.fairness.len(),
             invariants: self.invariants.len(),
             specifications: self.specifications.len(),
-            features: self.features.iter().map(|feature| (*feature).to_owned()).collect(),
+            features: self
+                .features
+                .iter()
+                .map(|feature| (*feature).to_owned())
+                .collect(),
         }
     }
 
@@ -163,7 +171,9 @@ impl Model {
             };
             let current = self.exprs.var(var);
             let later = self.exprs.add(Node::Next(var));
-            let mut member = |target, value: Option<ExprId>| value.map(|value| self.exprs.binary(Operator::In, target, value));
+            let mut member = |target, value: Option<ExprId>| {
+                value.map(|value| self.exprs.binary(Operator::In, target, value))
+            };
             let mut relation = Relations {
                 init: member(current, init),
                 next: member(later, next),

@@ -6,7 +6,9 @@ const STACK_BYTES: usize = 1 << 29;
 /// Runs `work` on a thread of its own with a large stack and waits for it.
 pub(crate) fn with_room<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     std::thread::scope(|scope| {
-        let handle = std::thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, work);
+        let handle = std::thread::Builder::new()
+            .stack_size(STACK_BYTES)
+            .spawn_scoped(scope, work);
         match handle {
             Ok(handle) => match handle.join() {
                 Ok(result) => result,
@@ -22,5 +24,7 @@ pub(crate) fn spawn_with_room<'scope, 'env, T: Send + 'scope>(
     scope: &'scope std::thread::Scope<'scope, 'env>,
     work: impl FnOnce() -> T + Send + 'scope,
 ) -> std::io::Result<std::thread::ScopedJoinHandle<'scope, T>> {
-    std::thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, work)
+    std::thread::Builder::new()
+        .stack_size(STACK_BYTES)
+        .spawn_scoped(scope, work)
 }

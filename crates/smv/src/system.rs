@@ -4,6 +4,7 @@ use crate::circuit::encode::{Encoder, TooLarge, width};
 use crate::circuit::{Aig, Lit};
 use crate::expr::{ExprId, Exprs, Node, VarId};
 use crate::model::{Model, VarKind};
+use crate::syntax::tree::Operator;
 
 /// A part of a model as conditions on states and steps. Variables that no condition binds are free.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -34,9 +35,15 @@ impl System {
             let relation = model.relations[var.index()];
             let bound = !free.contains(var);
             // An input of a subsystem keeps its initial value where that depends on nothing outside.
-            system.init.extend(relation.init.filter(|expr| within(*expr)));
-            system.invar.extend(relation.always.filter(|expr| bound && within(*expr)));
-            system.trans.extend(relation.next.filter(|expr| bound && within(*expr)));
+            system
+                .init
+                .extend(relation.init.filter(|expr| within(*expr)));
+            system
+                .invar
+                .extend(relation.always.filter(|expr| bound && within(*expr)));
+            system
+                .trans
+                .extend(relation.next.filter(|expr| bound && within(*expr)));
         }
         for constraint in &model.init {
             split(&model.exprs, constraint.expr, &within, &mut system.init);
@@ -88,10 +95,20 @@ pub(crate) struct Circuit {
     /// Over the current state.
     pub init: Vec<Lit>,
     /// Over the current state, the inputs and the next state.
-    pub trans: Vec<Lit>,
+    pub trans: Vec<StepGate>,
     /// Over the current state.
     pub invar: Vec<Lit>,
+    /// Those of `invar` that are not just the domain of a variable.
+    pub user_invar: Vec<Lit>,
     pub goals: Vec<GoalGate>,
+}
+
+/// A condition on steps.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct StepGate {
+    pub lit: Lit,
+    /// It comes from an assignment: it only says what the next value of this variable is, and there always is one.
+    pub decides: Option<VarId>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -115,14 +132,42 @@ impl Circuit {
             Ok(lits)
         };
         let init = all(&mut encoder, &system.init)?;
-        let mut trans = all(&mut encoder, &system.trans)?;
+        let mut trans: Vec<StepGate> = Vec::new();
+        for expr in &system.trans {
+            let lit = encoder.condition(*expr)?;
+            let decides = match model.exprs.node(*expr) {
+                Node::Binary(Operator::In, target, _) => match model.exprs.node(*target) {
+                    Node::Next(var)
+                        if model
+                            .relations
+                            .get(var.index())
+                            .is_some_and(|r| r.next == Some(*expr)) =>
+                    {
+                        Some(*var)
+                    }
+                    _ => None,
+                },
+                _ => None,
+            };
+            if lit != Lit::TRUE {
+                trans.push(StepGate { lit, decides });
+            }
+        }
         let mut invar = all(&mut encoder, &system.invar)?;
+        let user_invar = invar.clone();
         let mut bits = Vec::new();
         for var in &system.vars {
             let input = model.var(*var).kind == VarKind::Input;
             let domain = encoder.in_domain(*var, false);
             if domain != Lit::TRUE {
-                if input { trans.push(domain) } else { invar.push(domain) }
+                if input {
+                    trans.push(StepGate {
+                        lit: domain,
+                        decides: None,
+                    });
+                } else {
+                    invar.push(domain);
+                }
             }
             for index in 0..width(&model.var(*var).domain) {
                 bits.push(Bit {
@@ -149,6 +194,7 @@ impl Circuit {
             init,
             trans,
             invar,
+            user_invar,
             goals,
         })
     }
@@ -157,5 +203,8 @@ impl Circuit {
 /// Whether a condition speaks of a step: it mentions the next state or an input.
 pub(crate) fn is_transition(model: &Model, expr: ExprId) -> bool {
     let (current, next) = model.exprs.variables(expr);
-    !next.is_empty() || current.iter().any(|var| model.var(*var).kind == VarKind::Input)
+    !next.is_empty()
+        || current
+            .iter()
+            .any(|var| model.var(*var).kind == VarKind::Input)
 }

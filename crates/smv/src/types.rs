@@ -66,7 +66,9 @@ fn domain_type(domain: &Domain) -> Type {
     match domain {
         Domain::Bool => Type::BOOLEAN,
         Domain::Range(low, high) => Type::integer(*low, *high),
-        Domain::Enum(values) => values.iter().fold(Type::default(), |all, value| all.join(value_type(*value))),
+        Domain::Enum(values) => values
+            .iter()
+            .fold(Type::default(), |all, value| all.join(value_type(*value))),
     }
 }
 
@@ -111,7 +113,9 @@ impl Types {
                 ..Type::BOOLEAN
             },
             Node::And(parts) | Node::Or(parts) => Type {
-                choice: parts.iter().fold(false, |choice, part| of(*part).choice | choice),
+                choice: parts
+                    .iter()
+                    .fold(false, |choice, part| of(*part).choice | choice),
                 ..Type::BOOLEAN
             },
             Node::Negate(inner) => {
@@ -141,7 +145,11 @@ impl Types {
                 let inner = of(*inner);
                 Type {
                     integer: inner.integer.map(|(low, high)| {
-                        let least = if low <= 0 && high >= 0 { 0 } else { low.abs().min(high.abs()) };
+                        let least = if low <= 0 && high >= 0 {
+                            0
+                        } else {
+                            low.abs().min(high.abs())
+                        };
                         (least, low.abs().max(high.abs()))
                     }),
                     choice: inner.choice,
@@ -149,7 +157,9 @@ impl Types {
                 }
             }
             Node::Count(parts) => {
-                let choice = parts.iter().fold(false, |choice, part| of(*part).choice | choice);
+                let choice = parts
+                    .iter()
+                    .fold(false, |choice, part| of(*part).choice | choice);
                 Type {
                     choice,
                     ..Type::integer(0, parts.len() as i64)
@@ -157,7 +167,9 @@ impl Types {
             }
             Node::Min(left, right) | Node::Max(left, right) => of(*left).join(of(*right)),
             Node::Set(parts) => {
-                let joined = parts.iter().fold(Type::default(), |all, part| all.join(of(*part)));
+                let joined = parts
+                    .iter()
+                    .fold(Type::default(), |all, part| all.join(of(*part)));
                 Type {
                     choice: joined.choice || parts.len() > 1,
                     ..joined
@@ -167,12 +179,16 @@ impl Types {
                 choice: true,
                 ..of(*low).join(of(*high))
             },
-            Node::Case(branches) => branches.iter().fold(Type::default(), |all, (condition, value)| {
-                let condition = of(*condition);
-                let mut joined = all.join(of(*value));
-                joined.choice |= condition.choice;
-                joined
-            }),
+            Node::Case(branches) => {
+                branches
+                    .iter()
+                    .fold(Type::default(), |all, (condition, value)| {
+                        let condition = of(*condition);
+                        let mut joined = all.join(of(*value));
+                        joined.choice |= condition.choice;
+                        joined
+                    })
+            }
             Node::Binary(operator, left, right) => {
                 let (left, right) = (of(*left), of(*right));
                 binary_type(*operator, left, right)
@@ -199,10 +215,19 @@ fn binary_type(operator: Operator, left: Type, right: Type) -> Type {
             choice: left.choice,
             ..Type::BOOLEAN
         },
-        Operator::Add => arithmetic(bounds.map(|((a, b), (c, d))| (a.saturating_add(c), b.saturating_add(d)))),
-        Operator::Subtract => arithmetic(bounds.map(|((a, b), (c, d))| (a.saturating_sub(d), b.saturating_sub(c)))),
+        Operator::Add => {
+            arithmetic(bounds.map(|((a, b), (c, d))| (a.saturating_add(c), b.saturating_add(d))))
+        }
+        Operator::Subtract => {
+            arithmetic(bounds.map(|((a, b), (c, d))| (a.saturating_sub(d), b.saturating_sub(c))))
+        }
         Operator::Multiply => arithmetic(bounds.map(|((a, b), (c, d))| {
-            let corners = [a.saturating_mul(c), a.saturating_mul(d), b.saturating_mul(c), b.saturating_mul(d)];
+            let corners = [
+                a.saturating_mul(c),
+                a.saturating_mul(d),
+                b.saturating_mul(c),
+                b.saturating_mul(d),
+            ];
             (
                 corners.into_iter().min().unwrap_or_default(),
                 corners.into_iter().max().unwrap_or_default(),

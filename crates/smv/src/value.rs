@@ -74,7 +74,11 @@ impl Domain {
     /// Bits needed to tell the values apart.
     pub fn bits(&self) -> u32 {
         let size = self.len();
-        if size <= 1 { 0 } else { 64 - (size - 1).leading_zeros() }
+        if size <= 1 {
+            0
+        } else {
+            64 - (size - 1).leading_zeros()
+        }
     }
 
     pub fn contains(&self, value: Value) -> bool {
@@ -91,7 +95,9 @@ impl Domain {
         match self {
             Self::Bool => Value::Bool(position == 1),
             Self::Range(low, _) => Value::Int(low.wrapping_add_unsigned(position)),
-            Self::Enum(values) => values[usize::try_from(position).expect("a position in the domain")],
+            Self::Enum(values) => {
+                values[usize::try_from(position).expect("a position in the domain")]
+            }
         }
     }
 

@@ -93,11 +93,15 @@ pub(crate) fn encode_value(domain: &Domain, value: Value) -> Vec<bool> {
     let number = match (code, value) {
         (Code::Bool, Value::Bool(truth)) => i64::from(truth),
         (Code::Direct { .. }, Value::Int(number)) => number,
-        (Code::Position, Value::Int(number)) if matches!(domain, Domain::Range(..)) => match domain {
+        (Code::Position, Value::Int(number)) if matches!(domain, Domain::Range(..)) => match domain
+        {
             Domain::Range(low, _) => number - low,
             _ => 0,
         },
-        (_, value) => domain.values().position(|candidate| candidate == value).unwrap_or(0) as i64,
+        (_, value) => domain
+            .values()
+            .position(|candidate| candidate == value)
+            .unwrap_or(0) as i64,
     };
     (0..wide).map(|index| number >> index & 1 == 1).collect()
 }
@@ -148,7 +152,11 @@ impl<'m> Encoder<'m> {
     /// The condition that the bits of a variable stand for one of its values.
     pub fn in_domain(&mut self, var: VarId, next: bool) -> Lit {
         let domain = &self.vars[var.index()].domain;
-        let bits = if next { self.next[var.index()].clone() } else { self.current[var.index()].clone() };
+        let bits = if next {
+            self.next[var.index()].clone()
+        } else {
+            self.current[var.index()].clone()
+        };
         let size = domain.len();
         match (code(domain).0, domain) {
             (Code::Bool, _) => Lit::TRUE,
@@ -176,8 +184,16 @@ impl<'m> Encoder<'m> {
             return known.clone();
         }
         let domain = &self.vars[var.index()].domain;
-        let bits = if next { self.next[var.index()].clone() } else { self.current[var.index()].clone() };
-        debug_assert_eq!(bits.len(), width(domain), "a variable outside of the encoded part");
+        let bits = if next {
+            self.next[var.index()].clone()
+        } else {
+            self.current[var.index()].clone()
+        };
+        debug_assert_eq!(
+            bits.len(),
+            width(domain),
+            "a variable outside of the encoded part"
+        );
         let single = match (code(domain).0, domain) {
             (Code::Bool, _) => Single::Bool(bits[0]),
             (Code::Direct { signed }, _) => {
@@ -217,13 +233,28 @@ impl<'m> Encoder<'m> {
                 }
                 if !integers.is_empty() {
                     let guards: Vec<Lit> = integers.iter().map(|(_, here)| *here).collect();
-                    let guard = if scalar.symbols.is_empty() { Lit::TRUE } else { self.aig.or_all(&guards) };
-                    let wide = integers.iter().map(|(number, _)| word::constant(*number).len()).max().unwrap_or(1);
+                    let guard = if scalar.symbols.is_empty() {
+                        Lit::TRUE
+                    } else {
+                        self.aig.or_all(&guards)
+                    };
+                    let wide = integers
+                        .iter()
+                        .map(|(number, _)| word::constant(*number).len())
+                        .max()
+                        .unwrap_or(1);
                     let word = (0..wide)
                         .map(|bit| {
-                            let set: Vec<Lit> =
-                                integers.iter().filter(|(number, _)| number >> bit & 1 == 1).map(|(_, here)| *here).collect();
-                            if set.len() == integers.len() && scalar.symbols.is_empty() { Lit::TRUE } else { self.aig.or_all(&set) }
+                            let set: Vec<Lit> = integers
+                                .iter()
+                                .filter(|(number, _)| number >> bit & 1 == 1)
+                                .map(|(_, here)| *here)
+                                .collect();
+                            if set.len() == integers.len() && scalar.symbols.is_empty() {
+                                Lit::TRUE
+                            } else {
+                                self.aig.or_all(&set)
+                            }
                         })
                         .collect();
                     scalar.integer = Some((guard, word));
@@ -238,7 +269,11 @@ impl<'m> Encoder<'m> {
 
     /// The gate of a condition: that TRUE is one of its values.
     pub fn condition(&mut self, id: ExprId) -> Encoded<Lit> {
-        if self.type_of(id).choice { Ok(self.possible(id)?.0) } else { self.truth(id) }
+        if self.type_of(id).choice {
+            Ok(self.possible(id)?.0)
+        } else {
+            self.truth(id)
+        }
     }
 
     fn truth(&mut self, id: ExprId) -> Encoded<Lit> {
@@ -256,7 +291,10 @@ impl<'m> Encoder<'m> {
     }
 
     fn word(&mut self, id: ExprId) -> Encoded<Word> {
-        Ok(self.scalar(id)?.integer.map_or_else(|| vec![Lit::FALSE], |(_, word)| word))
+        Ok(self
+            .scalar(id)?
+            .integer
+            .map_or_else(|| vec![Lit::FALSE], |(_, word)| word))
     }
 
     /// An expression without choice.
@@ -270,11 +308,17 @@ impl<'m> Encoder<'m> {
             Node::Const(value) => constant_single(*value),
             Node::Not(inner) => Single::Bool(!self.truth(*inner)?),
             Node::And(parts) => {
-                let lits = parts.iter().map(|part| self.truth(*part)).collect::<Encoded<Vec<_>>>()?;
+                let lits = parts
+                    .iter()
+                    .map(|part| self.truth(*part))
+                    .collect::<Encoded<Vec<_>>>()?;
                 Single::Bool(self.aig.and_all(&lits))
             }
             Node::Or(parts) => {
-                let lits = parts.iter().map(|part| self.truth(*part)).collect::<Encoded<Vec<_>>>()?;
+                let lits = parts
+                    .iter()
+                    .map(|part| self.truth(*part))
+                    .collect::<Encoded<Vec<_>>>()?;
                 Single::Bool(self.aig.or_all(&lits))
             }
             Node::Negate(inner) => {
@@ -291,7 +335,9 @@ impl<'m> Encoder<'m> {
             },
             Node::ToBool(inner) => match (*self.single(*inner)?).clone() {
                 Single::Scalar(scalar) => {
-                    let word = scalar.integer.map_or_else(|| vec![Lit::FALSE], |(_, word)| word);
+                    let word = scalar
+                        .integer
+                        .map_or_else(|| vec![Lit::FALSE], |(_, word)| word);
                     Single::Bool(!self.aig.word_equal(&word, &[Lit::FALSE]))
                 }
                 truth @ Single::Bool(_) => truth,
@@ -328,7 +374,12 @@ impl<'m> Encoder<'m> {
         Ok(single)
     }
 
-    fn single_binary(&mut self, operator: Operator, left: ExprId, right: ExprId) -> Encoded<Single> {
+    fn single_binary(
+        &mut self,
+        operator: Operator,
+        left: ExprId,
+        right: ExprId,
+    ) -> Encoded<Single> {
         Ok(match operator {
             Operator::Xor => {
                 let (a, b) = (self.truth(left)?, self.truth(right)?);
@@ -397,12 +448,19 @@ impl<'m> Encoder<'m> {
                         let guard = self.aig.ite(condition, *guard_a, *guard_b);
                         Some((guard, self.aig.word_ite(condition, word_a, word_b)))
                     }
-                    (Some((guard, word)), None) => Some((self.aig.and(condition, *guard), word.clone())),
-                    (None, Some((guard, word))) => Some((self.aig.and(!condition, *guard), word.clone())),
+                    (Some((guard, word)), None) => {
+                        Some((self.aig.and(condition, *guard), word.clone()))
+                    }
+                    (None, Some((guard, word))) => {
+                        Some((self.aig.and(!condition, *guard), word.clone()))
+                    }
                     (None, None) => None,
                 };
-                let mut symbols: Vec<(SymbolId, Lit)> =
-                    a.symbols.iter().map(|(symbol, here)| (*symbol, self.aig.and(condition, *here))).collect();
+                let mut symbols: Vec<(SymbolId, Lit)> = a
+                    .symbols
+                    .iter()
+                    .map(|(symbol, here)| (*symbol, self.aig.and(condition, *here)))
+                    .collect();
                 for (symbol, here) in &b.symbols {
                     let here = self.aig.and(!condition, *here);
                     match symbols.iter_mut().find(|(known, _)| known == symbol) {
@@ -422,7 +480,8 @@ impl<'m> Encoder<'m> {
             (Single::Bool(a), Single::Bool(b)) => self.aig.iff(*a, *b),
             (Single::Scalar(a), Single::Scalar(b)) => {
                 let mut ways = Vec::new();
-                if let (Some((guard_a, word_a)), Some((guard_b, word_b))) = (&a.integer, &b.integer) {
+                if let (Some((guard_a, word_a)), Some((guard_b, word_b))) = (&a.integer, &b.integer)
+                {
                     let both = self.aig.and(*guard_a, *guard_b);
                     let same = self.aig.word_equal(word_a, word_b);
                     ways.push(self.aig.and(both, same));
@@ -446,7 +505,10 @@ impl<'m> Encoder<'m> {
         }
         match self.exprs.node(id) {
             Node::Set(parts) => {
-                let ways = parts.iter().map(|part| self.member(element, *part)).collect::<Encoded<Vec<_>>>()?;
+                let ways = parts
+                    .iter()
+                    .map(|part| self.member(element, *part))
+                    .collect::<Encoded<Vec<_>>>()?;
                 Ok(self.aig.or_all(&ways))
             }
             Node::Binary(Operator::Union, left, right) => {
@@ -528,7 +590,11 @@ impl<'m> Encoder<'m> {
                     }
                     let keep = self.aig.and_all(&keep);
                     let broken = self.aig.or_all(&broken);
-                    if conjunction { (keep, broken) } else { (broken, keep) }
+                    if conjunction {
+                        (keep, broken)
+                    } else {
+                        (broken, keep)
+                    }
                 }
                 _ => {
                     let (mut holds, mut fails) = (Vec::new(), Vec::new());
@@ -567,7 +633,9 @@ impl<'m> Encoder<'m> {
             Node::Range(low, high) => {
                 let (lows, highs) = (self.alternatives(*low)?, self.alternatives(*high)?);
                 let (least, most) = self.type_of(id).integer.unwrap_or((0, 0));
-                if usize::try_from(most.saturating_sub(least)).unwrap_or(usize::MAX) > ALTERNATIVE_LIMIT {
+                if usize::try_from(most.saturating_sub(least)).unwrap_or(usize::MAX)
+                    > ALTERNATIVE_LIMIT
+                {
                     return Err(TooLarge("a choice from a range is too wide".to_owned()));
                 }
                 let mut all = Vec::new();
@@ -592,11 +660,12 @@ impl<'m> Encoder<'m> {
                 let mut all = Vec::new();
                 let mut reached = Lit::TRUE;
                 for (index, (condition, value)) in branches.iter().enumerate() {
-                    let (can_hold, can_fail) = if index + 1 == branches.len() && !self.type_of(*condition).choice {
-                        (Lit::TRUE, Lit::FALSE)
-                    } else {
-                        self.possible(*condition)?
-                    };
+                    let (can_hold, can_fail) =
+                        if index + 1 == branches.len() && !self.type_of(*condition).choice {
+                            (Lit::TRUE, Lit::FALSE)
+                        } else {
+                            self.possible(*condition)?
+                        };
                     let here = self.aig.and(reached, can_hold);
                     for (guard, value) in self.alternatives(*value)? {
                         all.push((self.aig.and(here, guard), value));
@@ -614,7 +683,9 @@ impl<'m> Encoder<'m> {
             }
             Node::Binary(operator, left, right) => {
                 let (lefts, rights) = (self.alternatives(*left)?, self.alternatives(*right)?);
-                self.combine(&lefts, &rights, |encoder, a, b| encoder.apply(*operator, a, b))?
+                self.combine(&lefts, &rights, |encoder, a, b| {
+                    encoder.apply(*operator, a, b)
+                })?
             }
             Node::Min(left, right) | Node::Max(left, right) => {
                 let least = matches!(self.exprs.node(id), Node::Min(..));
@@ -630,7 +701,9 @@ impl<'m> Encoder<'m> {
                 for part in parts {
                     let values = self.alternatives(*part)?;
                     sums = self.combine(&sums, &values, |encoder, sum, value| match value {
-                        Single::Bool(lit) => integer_single(encoder.aig.word_add(single_word(sum), &[*lit, Lit::FALSE])),
+                        Single::Bool(lit) => integer_single(
+                            encoder.aig.word_add(single_word(sum), &[*lit, Lit::FALSE]),
+                        ),
                         Single::Scalar(_) => sum.clone(),
                     })?;
                 }
@@ -640,14 +713,24 @@ impl<'m> Encoder<'m> {
                 let inner = self.alternatives(*inner)?;
                 inner
                     .into_iter()
-                    .map(|(guard, value)| (guard, integer_single(self.aig.word_negate(single_word(&value)))))
+                    .map(|(guard, value)| {
+                        (
+                            guard,
+                            integer_single(self.aig.word_negate(single_word(&value))),
+                        )
+                    })
                     .collect()
             }
             Node::Abs(inner) => {
                 let inner = self.alternatives(*inner)?;
                 inner
                     .into_iter()
-                    .map(|(guard, value)| (guard, integer_single(self.aig.word_abs(single_word(&value)))))
+                    .map(|(guard, value)| {
+                        (
+                            guard,
+                            integer_single(self.aig.word_abs(single_word(&value))),
+                        )
+                    })
                     .collect()
             }
             Node::ToInt(inner) => {
@@ -666,15 +749,23 @@ impl<'m> Encoder<'m> {
                     .into_iter()
                     .map(|(guard, value)| match value {
                         Single::Bool(_) => (guard, value),
-                        scalar => (guard, Single::Bool(!self.aig.word_equal(single_word(&scalar), &[Lit::FALSE]))),
+                        scalar => (
+                            guard,
+                            Single::Bool(!self.aig.word_equal(single_word(&scalar), &[Lit::FALSE])),
+                        ),
                     })
                     .collect()
             }
             Node::Not(_) | Node::And(_) | Node::Or(_) => {
                 let (can_hold, can_fail) = self.possible(id)?;
-                vec![(can_hold, Single::Bool(Lit::TRUE)), (can_fail, Single::Bool(Lit::FALSE))]
+                vec![
+                    (can_hold, Single::Bool(Lit::TRUE)),
+                    (can_fail, Single::Bool(Lit::FALSE)),
+                ]
             }
-            Node::Const(_) | Node::Var(_) | Node::Next(_) => vec![(Lit::TRUE, (*self.single(id)?).clone())],
+            Node::Const(_) | Node::Var(_) | Node::Next(_) => {
+                vec![(Lit::TRUE, (*self.single(id)?).clone())]
+            }
         };
         if list.len() > ALTERNATIVE_LIMIT {
             return Err(TooLarge("an expression leaves too many choices".to_owned()));
@@ -719,10 +810,18 @@ impl<'m> Encoder<'m> {
                 Single::Bool(self.compare(operator, single_word(a), single_word(b)))
             }
             Operator::Add => integer_single(self.aig.word_add(single_word(a), single_word(b))),
-            Operator::Subtract => integer_single(self.aig.word_subtract(single_word(a), single_word(b))),
-            Operator::Multiply => integer_single(self.aig.word_multiply(single_word(a), single_word(b))),
-            Operator::Divide => integer_single(self.aig.word_divide(single_word(a), single_word(b)).0),
-            Operator::Modulo => integer_single(self.aig.word_divide(single_word(a), single_word(b)).1),
+            Operator::Subtract => {
+                integer_single(self.aig.word_subtract(single_word(a), single_word(b)))
+            }
+            Operator::Multiply => {
+                integer_single(self.aig.word_multiply(single_word(a), single_word(b)))
+            }
+            Operator::Divide => {
+                integer_single(self.aig.word_divide(single_word(a), single_word(b)).0)
+            }
+            Operator::Modulo => {
+                integer_single(self.aig.word_divide(single_word(a), single_word(b)).1)
+            }
             Operator::Union | Operator::In => a.clone(),
         }
     }
@@ -751,7 +850,9 @@ impl<'m> Encoder<'m> {
             Node::Binary(operator, left, right) => {
                 let (a, b) = (self.undefined(*left, memo)?, self.undefined(*right, memo)?);
                 let mut result = self.aig.or(a, b);
-                if matches!(operator, Operator::Divide | Operator::Modulo) && !self.type_of(*right).choice {
+                if matches!(operator, Operator::Divide | Operator::Modulo)
+                    && !self.type_of(*right).choice
+                {
                     let divisor = self.word(*right)?;
                     let zero = self.aig.word_equal(&divisor, &[Lit::FALSE]);
                     result = self.aig.or(result, zero);
@@ -777,7 +878,13 @@ impl<'m> Encoder<'m> {
         Ok(self.aig.or_all(&ways))
     }
 
-    fn outside_of(&mut self, id: ExprId, domain: &Domain, reached: Lit, ways: &mut Vec<Lit>) -> Encoded<()> {
+    fn outside_of(
+        &mut self,
+        id: ExprId,
+        domain: &Domain,
+        reached: Lit,
+        ways: &mut Vec<Lit>,
+    ) -> Encoded<()> {
         let type_ = self.type_of(id);
         if reached == Lit::FALSE || fits(type_, domain) {
             return Ok(());
@@ -826,7 +933,10 @@ impl<'m> Encoder<'m> {
                 None => Lit::FALSE,
             },
             (Single::Scalar(_), Domain::Enum(values)) => {
-                let ways: Vec<Lit> = values.iter().map(|candidate| self.equal(value, &constant_single(*candidate))).collect();
+                let ways: Vec<Lit> = values
+                    .iter()
+                    .map(|candidate| self.equal(value, &constant_single(*candidate)))
+                    .collect();
                 self.aig.or_all(&ways)
             }
         }
@@ -838,7 +948,11 @@ fn fits(type_: Type, domain: &Domain) -> bool {
     match domain {
         Domain::Bool => type_.is_boolean(),
         Domain::Range(low, high) => {
-            !type_.boolean && !type_.symbol && type_.integer.is_some_and(|(least, most)| least >= *low && most <= *high)
+            !type_.boolean
+                && !type_.symbol
+                && type_
+                    .integer
+                    .is_some_and(|(least, most)| least >= *low && most <= *high)
         }
         Domain::Enum(_) => false,
     }
@@ -847,7 +961,8 @@ fn fits(type_: Type, domain: &Domain) -> bool {
 fn single_word(single: &Single) -> &[Lit] {
     match single {
         Single::Scalar(Scalar {
-            integer: Some((_, word)), ..
+            integer: Some((_, word)),
+            ..
         }) => word,
         _ => &[Lit::FALSE],
     }

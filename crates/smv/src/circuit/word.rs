@@ -11,11 +11,22 @@ fn width(number: i64) -> usize {
 }
 
 pub(crate) fn constant(number: i64) -> Word {
-    (0..width(number)).map(|bit| if number >> bit & 1 == 1 { Lit::TRUE } else { Lit::FALSE }).collect()
+    (0..width(number))
+        .map(|bit| {
+            if number >> bit & 1 == 1 {
+                Lit::TRUE
+            } else {
+                Lit::FALSE
+            }
+        })
+        .collect()
 }
 
 fn bit(word: &[Lit], index: usize) -> Lit {
-    word.get(index).or(word.last()).copied().unwrap_or(Lit::FALSE)
+    word.get(index)
+        .or(word.last())
+        .copied()
+        .unwrap_or(Lit::FALSE)
 }
 
 fn sign(word: &[Lit]) -> Lit {
@@ -33,13 +44,17 @@ fn trim(mut word: Word) -> Word {
 impl Aig {
     pub fn word_ite(&mut self, condition: Lit, then: &[Lit], otherwise: &[Lit]) -> Word {
         let wide = then.len().max(otherwise.len());
-        let word = (0..wide).map(|index| self.ite(condition, bit(then, index), bit(otherwise, index))).collect();
+        let word = (0..wide)
+            .map(|index| self.ite(condition, bit(then, index), bit(otherwise, index)))
+            .collect();
         trim(word)
     }
 
     pub fn word_equal(&mut self, a: &[Lit], b: &[Lit]) -> Lit {
         let wide = a.len().max(b.len());
-        let bits: Vec<Lit> = (0..wide).map(|index| self.iff(bit(a, index), bit(b, index))).collect();
+        let bits: Vec<Lit> = (0..wide)
+            .map(|index| self.iff(bit(a, index), bit(b, index)))
+            .collect();
         self.and_all(&bits)
     }
 
@@ -142,7 +157,11 @@ mod tests {
         for (index, bit) in word.iter().enumerate() {
             assert!(bit.gate() == 0, "constants fold");
             if *bit == Lit::TRUE {
-                value += if index + 1 == word.len() { -(1 << index) } else { 1 << index };
+                value += if index + 1 == word.len() {
+                    -(1 << index)
+                } else {
+                    1 << index
+                };
             }
         }
         value

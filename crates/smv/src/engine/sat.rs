@@ -108,7 +108,8 @@ pub(crate) struct Frame {
 
 impl Frame {
     pub fn bind(&mut self, input: Lit, lit: SatLit) {
-        self.lits.insert(input.gate(), if input.negated() { !lit } else { lit });
+        self.lits
+            .insert(input.gate(), if input.negated() { !lit } else { lit });
     }
 
     /// The solver's literal for a gate; clauses are added for gates seen the first time.
@@ -133,8 +134,11 @@ impl Frame {
                 Gate::And(..) => {
                     let mut leaves = Vec::new();
                     conjunction(aig, gate, &mut leaves);
-                    let missing: Vec<usize> =
-                        leaves.iter().map(|leaf| leaf.gate()).filter(|leaf| !self.lits.contains_key(leaf)).collect();
+                    let missing: Vec<usize> = leaves
+                        .iter()
+                        .map(|leaf| leaf.gate())
+                        .filter(|leaf| !self.lits.contains_key(leaf))
+                        .collect();
                     if !missing.is_empty() {
                         open.extend(missing);
                         continue;
@@ -184,7 +188,9 @@ fn conjunction(aig: &Aig, gate: usize, leaves: &mut Vec<Lit>) {
     let mut open = vec![(Lit((gate as u32) << 1), 0)];
     while let Some((lit, depth)) = open.pop() {
         match aig.gate(lit.gate()) {
-            Gate::And(a, b) if !lit.negated() && depth < 4 => open.extend([(b, depth + 1), (a, depth + 1)]),
+            Gate::And(a, b) if !lit.negated() && depth < 4 => {
+                open.extend([(b, depth + 1), (a, depth + 1)])
+            }
             _ => {
                 if !leaves.contains(&lit) {
                     leaves.push(lit);

@@ -82,8 +82,8 @@ impl<'a> Unrolling<'a> {
         for (bit, lit) in self.circuit.bits.iter().zip(&self.bits[last + 1]) {
             self.frames[last].bind(bit.next, *lit);
         }
-        for lit in &self.circuit.trans {
-            self.frames[last].require(&mut self.sat, &self.circuit.aig, *lit, None);
+        for part in &self.circuit.trans {
+            self.frames[last].require(&mut self.sat, &self.circuit.aig, part.lit, None);
         }
     }
 
@@ -131,6 +131,11 @@ impl<'a> Unrolling<'a> {
             .collect()
     }
 
+    /// The literals of all bits at a frame, inputs included.
+    pub fn bit_lits(&self, frame: usize) -> &[Literal] {
+        &self.bits[frame]
+    }
+
     /// The bits of the state at a frame, inputs left out.
     pub fn state_lits(&self, frame: usize) -> Vec<Literal> {
         self.circuit
@@ -155,11 +160,18 @@ impl<'a> Unrolling<'a> {
             .map(|var| {
                 let domain = &self.model.var(*var).domain;
                 let wide = width(domain);
-                let bits: Vec<bool> = self.bits[frame][at..at + wide].iter().map(|lit| self.sat.value(*lit)).collect();
+                let bits: Vec<bool> = self.bits[frame][at..at + wide]
+                    .iter()
+                    .map(|lit| self.sat.value(*lit))
+                    .collect();
                 at += wide;
                 let value = decode(domain, &bits);
                 // Inputs of the last state are not constrained; any value of the domain will do.
-                if domain.contains(value) { value } else { domain.value(0) }
+                if domain.contains(value) {
+                    value
+                } else {
+                    domain.value(0)
+                }
             })
             .collect()
     }

@@ -36,10 +36,22 @@ impl Flattener<'_> {
         next_by_process: &mut FxHashMap<VarId, Vec<(usize, ExprId)>>,
     ) -> Result<(), Problem> {
         match item {
-            Item::Assign { when, target, value } => {
+            Item::Assign {
+                when,
+                target,
+                value,
+            } => {
                 let var = self.target(target, scope)?;
                 let value_id = self.build(value, scope)?;
-                self.assign(*when, var, value_id, target.span, value.span, scope, next_by_process)
+                self.assign(
+                    *when,
+                    var,
+                    value_id,
+                    target.span,
+                    value.span,
+                    scope,
+                    next_by_process,
+                )
             }
             Item::Constraint { kind, body } => {
                 let expr = self.boolean(body, scope)?;
@@ -51,7 +63,10 @@ impl Flattener<'_> {
                 };
                 self.model.features.insert(feature);
                 if *kind != ConstraintKind::Trans && !next.is_empty() {
-                    return Err(Problem::error(body.span, format!("next() may not stand in `{feature}`")));
+                    return Err(Problem::error(
+                        body.span,
+                        format!("next() may not stand in `{feature}`"),
+                    ));
                 }
                 if *kind != ConstraintKind::Trans {
                     self.refuse_inputs(expr, body.span, feature)?;
@@ -99,17 +114,26 @@ impl Flattener<'_> {
                 });
                 Ok(())
             }
-            Item::Variable { .. } | Item::Define { .. } | Item::Constants(_) | Item::Inherit(..) => Ok(()),
+            Item::Variable { .. }
+            | Item::Define { .. }
+            | Item::Constants(_)
+            | Item::Inherit(..) => Ok(()),
         }
     }
 
     fn refuse_inputs(&self, expr: ExprId, span: Span, what: &str) -> Result<(), Problem> {
         let (current, next) = self.model.exprs.variables(expr);
-        let input = current.into_iter().chain(next).find(|var| self.model.var(*var).kind == VarKind::Input);
+        let input = current
+            .into_iter()
+            .chain(next)
+            .find(|var| self.model.var(*var).kind == VarKind::Input);
         match input {
             Some(var) => Err(Problem::error(
                 span,
-                format!("the input `{}` may not stand in `{what}`", self.model.var(var).name),
+                format!(
+                    "the input `{}` may not stand in `{what}`",
+                    self.model.var(var).name
+                ),
             )),
             None => Ok(()),
         }
@@ -119,9 +143,15 @@ impl Flattener<'_> {
         match self.resolve(target, scope)? {
             Resolved::Expr(id) => match self.model.exprs.node(id) {
                 Node::Var(var) => Ok(*var),
-                _ => Err(Problem::error(target.span, "only a variable can be assigned")),
+                _ => Err(Problem::error(
+                    target.span,
+                    "only a variable can be assigned",
+                )),
             },
-            _ => Err(Problem::error(target.span, "only a variable can be assigned")),
+            _ => Err(Problem::error(
+                target.span,
+                "only a variable can be assigned",
+            )),
         }
     }
 
@@ -139,12 +169,23 @@ impl Flattener<'_> {
         let name = self.model.var(var).name.clone();
         let (_, next) = self.model.exprs.variables(value);
         if when != When::Next && !next.is_empty() {
-            return Err(Problem::error(value_span, "next() may stand only in an assignment to next()"));
+            return Err(Problem::error(
+                value_span,
+                "next() may stand only in an assignment to next()",
+            ));
         }
         match (self.model.var(var).kind, when) {
-            (VarKind::Input, _) => return Err(Problem::error(target_span, format!("the input `{name}` cannot be assigned"))),
+            (VarKind::Input, _) => {
+                return Err(Problem::error(
+                    target_span,
+                    format!("the input `{name}` cannot be assigned"),
+                ));
+            }
             (VarKind::Frozen, When::Next | When::Always) => {
-                return Err(Problem::error(target_span, format!("the frozen variable `{name}` can only be initialised")));
+                return Err(Problem::error(
+                    target_span,
+                    format!("the frozen variable `{name}` can only be initialised"),
+                ));
             }
             _ => {}
         }
@@ -177,7 +218,9 @@ impl Flattener<'_> {
             }
         }
         let var_entry = self.model.var(var);
-        if var_entry.always.is_some() && (var_entry.init.is_some() || next_by_process.contains_key(&var)) {
+        if var_entry.always.is_some()
+            && (var_entry.init.is_some() || next_by_process.contains_key(&var))
+        {
             return Err(Problem::error(
                 target_span,
                 format!("`{name}` is assigned in every state, and again by init() or next()"),
@@ -196,7 +239,10 @@ impl Flattener<'_> {
                     // The assignment that stands last is asked first, as NuSMV does.
                     for (process, value) in list.iter().rev() {
                         let symbol = self.model.symbols.intern(&self.processes[*process]);
-                        branches.push((self.model.exprs.equals(selector, Value::Symbol(symbol)), *value));
+                        branches.push((
+                            self.model.exprs.equals(selector, Value::Symbol(symbol)),
+                            *value,
+                        ));
                     }
                     let always = self.model.exprs.boolean(true);
                     let same = self.model.exprs.var(var);
@@ -253,18 +299,28 @@ impl Flattener<'_> {
                 let Some(value) = value else { continue };
                 let always = stage == "next" && entry.next.is_none();
                 let (current, next) = self.model.exprs.variables(value);
-                let needed = if stage != "next" || always { current } else { next };
+                let needed = if stage != "next" || always {
+                    current
+                } else {
+                    next
+                };
                 edges[var.index()].extend(needed.into_iter().map(VarId::index));
             }
             if let Some(cycle) = find_cycle(&edges) {
-                let names: Vec<&str> = cycle.iter().map(|index| self.model.vars[*index].name.as_str()).collect();
+                let names: Vec<&str> = cycle
+                    .iter()
+                    .map(|index| self.model.vars[*index].name.as_str())
+                    .collect();
                 let var = VarId(u32::try_from(cycle[0]).unwrap_or(0));
                 let span = ["next", "init", "always"]
                     .iter()
                     .find_map(|kind| self.assign_spans.get(&(var, *kind)))
                     .copied()
                     .unwrap_or_default();
-                let message = format!("these assignments depend on each other in a circle: {}", names.join(" -> "));
+                let message = format!(
+                    "these assignments depend on each other in a circle: {}",
+                    names.join(" -> ")
+                );
                 self.problems.push(Problem::error(span, message));
                 return;
             }
@@ -291,7 +347,10 @@ fn find_cycle(edges: &[Vec<usize>]) -> Option<Vec<usize>> {
                         path.push((next, 0));
                     }
                     1 => {
-                        let from = path.iter().position(|(entry, _)| *entry == next).unwrap_or(0);
+                        let from = path
+                            .iter()
+                            .position(|(entry, _)| *entry == next)
+                            .unwrap_or(0);
                         return Some(path[from..].iter().map(|(entry, _)| *entry).collect());
                     }
                     _ => {}

@@ -19,7 +19,12 @@ impl Flattener<'_> {
         self.resolve_at(expr, scope, 0)
     }
 
-    fn resolve_at(&mut self, expr: &Expr, scope: ScopeId, depth: usize) -> Result<Resolved, Problem> {
+    fn resolve_at(
+        &mut self,
+        expr: &Expr,
+        scope: ScopeId,
+        depth: usize,
+    ) -> Result<Resolved, Problem> {
         if depth > RESOLVE_DEPTH {
             return Err(Problem::error(expr.span, "this name refers to itself"));
         }
@@ -34,9 +39,13 @@ impl Flattener<'_> {
         match &*expr.kind {
             Kind::Own => Ok(Resolved::Scope(scope)),
             Kind::Name(name) => {
-                if let Some((argument, outer)) = self.scopes[scope.0].parameters.get(name.as_str()).copied() {
+                if let Some((argument, outer)) =
+                    self.scopes[scope.0].parameters.get(name.as_str()).copied()
+                {
                     return match &*argument.kind {
-                        Kind::Own | Kind::Name(_) | Kind::Dot(..) | Kind::Index(..) => self.resolve_at(argument, outer, depth + 1),
+                        Kind::Own | Kind::Name(_) | Kind::Dot(..) | Kind::Index(..) => {
+                            self.resolve_at(argument, outer, depth + 1)
+                        }
                         _ => Ok(Resolved::Expr(self.build(argument, outer)?)),
                     };
                 }
@@ -44,15 +53,22 @@ impl Flattener<'_> {
             }
             Kind::Dot(base, field) => match self.resolve_at(base, scope, depth + 1)? {
                 Resolved::Scope(inner) => {
-                    if let Some((argument, outer)) = self.scopes[inner.0].parameters.get(field.as_str()).copied() {
+                    if let Some((argument, outer)) =
+                        self.scopes[inner.0].parameters.get(field.as_str()).copied()
+                    {
                         return self.resolve_at(argument, outer, depth + 1);
                     }
                     self.lookup(inner, field, expr.span)
                 }
-                _ => Err(Problem::error(base.span, "this is not an instance of a module")),
+                _ => Err(Problem::error(
+                    base.span,
+                    "this is not an instance of a module",
+                )),
             },
             Kind::Index(base, index) => {
-                let Resolved::Array { name, low, high } = self.resolve_at(base, scope, depth + 1)? else {
+                let Resolved::Array { name, low, high } =
+                    self.resolve_at(base, scope, depth + 1)?
+                else {
                     return Err(Problem::error(base.span, "this is not an array"));
                 };
                 let index_expr = self.build(index, scope)?;
@@ -62,11 +78,21 @@ impl Flattener<'_> {
         }
     }
 
-    fn element(&mut self, name: &str, low: i64, high: i64, index: ExprId, span: Span) -> Result<Resolved, Problem> {
+    fn element(
+        &mut self,
+        name: &str,
+        low: i64,
+        high: i64,
+        index: ExprId,
+        span: Span,
+    ) -> Result<Resolved, Problem> {
         if let Node::Const(Value::Int(number)) = self.model.exprs.node(index) {
             let number = *number;
             if !(low..=high).contains(&number) {
-                return Err(Problem::error(span, format!("index {number} is outside of the array, {low}..{high}")));
+                return Err(Problem::error(
+                    span,
+                    format!("index {number} is outside of the array, {low}..{high}"),
+                ));
             }
             return self.entity(&format!("{name}[{number}]"), span);
         }
@@ -76,7 +102,10 @@ impl Flattener<'_> {
         let mut branches = Vec::new();
         for number in low..=high {
             let Resolved::Expr(value) = self.entity(&format!("{name}[{number}]"), span)? else {
-                return Err(Problem::error(span, "only a constant can be the index here"));
+                return Err(Problem::error(
+                    span,
+                    "only a constant can be the index here",
+                ));
             };
             branches.push((self.model.exprs.equals(index, Value::Int(number)), value));
         }
@@ -90,21 +119,32 @@ impl Flattener<'_> {
         if self.entities.contains_key(&full) {
             return self.entity(&full, span);
         }
-        if name == "running" && let Some(selector) = self.model.process_selector {
+        if name == "running"
+            && let Some(selector) = self.model.process_selector
+        {
             let process = self.scopes[scope.0].process;
             let symbol = self.model.symbols.intern(&self.processes[process]);
             let variable = self.model.exprs.var(selector);
-            return Ok(Resolved::Expr(self.model.exprs.equals(variable, Value::Symbol(symbol))));
+            return Ok(Resolved::Expr(
+                self.model.exprs.equals(variable, Value::Symbol(symbol)),
+            ));
         }
-        if name == "_process_selector_" && let Some(selector) = self.model.process_selector {
+        if name == "_process_selector_"
+            && let Some(selector) = self.model.process_selector
+        {
             return Ok(Resolved::Expr(self.model.exprs.var(selector)));
         }
         if let Some(symbol) = self.model.symbols.get(name) {
-            return Ok(Resolved::Expr(self.model.exprs.constant(Value::Symbol(symbol))));
+            return Ok(Resolved::Expr(
+                self.model.exprs.constant(Value::Symbol(symbol)),
+            ));
         }
         let mut problem = Problem::error(span, format!("`{full}` is not declared"));
         if let Some((left, right)) = name.split_once('-') {
-            let known = |part: &str| self.entities.contains_key(&self.full_name(scope, part)) || part.parse::<i64>().is_ok();
+            let known = |part: &str| {
+                self.entities.contains_key(&self.full_name(scope, part))
+                    || part.parse::<i64>().is_ok()
+            };
             if known(left) && known(right) {
                 problem = problem.hint(format!(
                     "`{name}` is one identifier; write `{left} - {right}` with spaces for a subtraction"
@@ -135,7 +175,10 @@ impl Flattener<'_> {
             }),
             Some(Entity::Define { body, scope, state }) => match state {
                 DefineState::Done(expr) => Ok(Resolved::Expr(expr)),
-                DefineState::Open => Err(Problem::error(span, format!("the definition of `{full}` depends on itself"))),
+                DefineState::Open => Err(Problem::error(
+                    span,
+                    format!("the definition of `{full}` depends on itself"),
+                )),
                 DefineState::Untouched => {
                     self.set_define(full, DefineState::Open);
                     // A definition may be another name of an instance or an array.
@@ -161,17 +204,27 @@ impl Flattener<'_> {
         let span = expr.span;
         match &*expr.kind {
             Kind::Bool(value) => Ok(self.model.exprs.boolean(*value)),
-            Kind::Number(number) if number.abs() > INTEGER_LIMIT => Err(Problem::error(span, "this number is too large")),
+            Kind::Number(number) if number.abs() > INTEGER_LIMIT => {
+                Err(Problem::error(span, "this number is too large"))
+            }
             Kind::Number(number) => Ok(self.model.exprs.constant(Value::Int(*number))),
-            Kind::Own | Kind::Name(_) | Kind::Dot(..) | Kind::Index(..) => match self.resolve(expr, scope)? {
-                Resolved::Expr(id) => Ok(id),
-                // A symbolic constant may have the name of an instance; where a value is needed it is the constant.
-                Resolved::Scope(_) => match self.symbol_named(expr) {
-                    Some(symbol) => Ok(self.model.exprs.constant(symbol)),
-                    None => Err(Problem::error(span, "this is an instance of a module, not a value")),
-                },
-                Resolved::Array { .. } => Err(Problem::error(span, "this is an array; an element is needed here")),
-            },
+            Kind::Own | Kind::Name(_) | Kind::Dot(..) | Kind::Index(..) => {
+                match self.resolve(expr, scope)? {
+                    Resolved::Expr(id) => Ok(id),
+                    // A symbolic constant may have the name of an instance; where a value is needed it is the constant.
+                    Resolved::Scope(_) => match self.symbol_named(expr) {
+                        Some(symbol) => Ok(self.model.exprs.constant(symbol)),
+                        None => Err(Problem::error(
+                            span,
+                            "this is an instance of a module, not a value",
+                        )),
+                    },
+                    Resolved::Array { .. } => Err(Problem::error(
+                        span,
+                        "this is an array; an element is needed here",
+                    )),
+                }
+            }
             Kind::Not(inner) => {
                 let id = self.boolean(inner, scope)?;
                 Ok(self.model.exprs.add(Node::Not(id)))
@@ -181,11 +234,20 @@ impl Flattener<'_> {
                 self.bounded(Node::Negate(id), span)
             }
             Kind::And(parts) | Kind::Or(parts) => {
-                let ids = parts.iter().map(|part| self.boolean(part, scope)).collect::<Result<Vec<_>, _>>()?;
+                let ids = parts
+                    .iter()
+                    .map(|part| self.boolean(part, scope))
+                    .collect::<Result<Vec<_>, _>>()?;
                 let is_and = matches!(&*expr.kind, Kind::And(_));
-                Ok(self.model.exprs.add(if is_and { Node::And(ids.into()) } else { Node::Or(ids.into()) }))
+                Ok(self.model.exprs.add(if is_and {
+                    Node::And(ids.into())
+                } else {
+                    Node::Or(ids.into())
+                }))
             }
-            Kind::Binary(operator, left, right) => self.build_binary(*operator, left, right, scope, span),
+            Kind::Binary(operator, left, right) => {
+                self.build_binary(*operator, left, right, scope, span)
+            }
             Kind::Case(branches) => {
                 self.model.features.insert("case");
                 let mut built = Vec::with_capacity(branches.len());
@@ -202,7 +264,10 @@ impl Flattener<'_> {
                 Ok(self.case(vec![(condition, then), (always, otherwise)], span))
             }
             Kind::Set(parts) => {
-                let ids = parts.iter().map(|part| self.build(part, scope)).collect::<Result<Vec<_>, _>>()?;
+                let ids = parts
+                    .iter()
+                    .map(|part| self.build(part, scope))
+                    .collect::<Result<Vec<_>, _>>()?;
                 if ids.len() == 1 {
                     return Ok(ids[0]);
                 }
@@ -234,7 +299,9 @@ impl Flattener<'_> {
     }
 
     fn case(&mut self, branches: Vec<(ExprId, ExprId)>, span: Span) -> ExprId {
-        let certain = |exprs: &crate::expr::Exprs, id: ExprId| matches!(exprs.node(id), Node::Const(Value::Bool(true)));
+        let certain = |exprs: &crate::expr::Exprs, id: ExprId| {
+            matches!(exprs.node(id), Node::Const(Value::Bool(true)))
+        };
         let mut kept = Vec::with_capacity(branches.len());
         let mut closed = false;
         for (condition, value) in branches {
@@ -254,13 +321,24 @@ impl Flattener<'_> {
         id
     }
 
-    fn build_binary(&mut self, operator: Operator, left: &Expr, right: &Expr, scope: ScopeId, span: Span) -> Result<ExprId, Problem> {
+    fn build_binary(
+        &mut self,
+        operator: Operator,
+        left: &Expr,
+        right: &Expr,
+        scope: ScopeId,
+        span: Span,
+    ) -> Result<ExprId, Problem> {
         match operator {
             Operator::Xor | Operator::Xnor | Operator::Iff | Operator::Implies => {
                 let (a, b) = (self.boolean(left, scope)?, self.boolean(right, scope)?);
                 Ok(self.model.exprs.binary(operator, a, b))
             }
-            Operator::Add | Operator::Subtract | Operator::Multiply | Operator::Divide | Operator::Modulo => {
+            Operator::Add
+            | Operator::Subtract
+            | Operator::Multiply
+            | Operator::Divide
+            | Operator::Modulo => {
                 self.model.features.insert("arithmetic");
                 let (a, b) = (self.integer(left, scope)?, self.integer(right, scope)?);
                 if matches!(operator, Operator::Divide | Operator::Modulo)
@@ -280,7 +358,11 @@ impl Flattener<'_> {
                 if !overlap(type_a, type_b) {
                     self.problems.push(Problem::warning(
                         span,
-                        format!("{} is compared with {}: never equal", type_a.words(), type_b.words()),
+                        format!(
+                            "{} is compared with {}: never equal",
+                            type_a.words(),
+                            type_b.words()
+                        ),
                     ));
                 }
                 Ok(self.model.exprs.binary(operator, a, b))
@@ -298,12 +380,21 @@ impl Flattener<'_> {
         }
     }
 
-    fn call(&mut self, name: &str, arguments: &[Expr], scope: ScopeId, span: Span) -> Result<ExprId, Problem> {
+    fn call(
+        &mut self,
+        name: &str,
+        arguments: &[Expr],
+        scope: ScopeId,
+        span: Span,
+    ) -> Result<ExprId, Problem> {
         let arity = |wanted: usize| {
             if arguments.len() == wanted {
                 Ok(())
             } else {
-                Err(Problem::error(span, format!("`{name}` takes {wanted} arguments, not {}", arguments.len())))
+                Err(Problem::error(
+                    span,
+                    format!("`{name}` takes {wanted} arguments, not {}", arguments.len()),
+                ))
             }
         };
         match name {
@@ -331,8 +422,15 @@ impl Flattener<'_> {
             }
             _ => {
                 arity(2)?;
-                let (a, b) = (self.integer(&arguments[0], scope)?, self.integer(&arguments[1], scope)?);
-                Ok(self.model.exprs.add(if name == "min" { Node::Min(a, b) } else { Node::Max(a, b) }))
+                let (a, b) = (
+                    self.integer(&arguments[0], scope)?,
+                    self.integer(&arguments[1], scope)?,
+                );
+                Ok(self.model.exprs.add(if name == "min" {
+                    Node::Min(a, b)
+                } else {
+                    Node::Max(a, b)
+                }))
             }
         }
     }
@@ -342,26 +440,29 @@ impl Flattener<'_> {
             Node::Const(Value::Int(number)) => Some(*number),
             _ => None,
         };
-        let folded = match node {
-            Node::Binary(operator, left, right) => constant(left).zip(constant(right)).and_then(|(a, b)| match operator {
-                Operator::Add => a.checked_add(b),
-                Operator::Subtract => a.checked_sub(b),
-                Operator::Multiply => a.checked_mul(b),
-                Operator::Divide => a.checked_div(b),
-                Operator::Modulo => a.checked_rem(b),
+        let folded =
+            match node {
+                Node::Binary(operator, left, right) => constant(left)
+                    .zip(constant(right))
+                    .and_then(|(a, b)| match operator {
+                        Operator::Add => a.checked_add(b),
+                        Operator::Subtract => a.checked_sub(b),
+                        Operator::Multiply => a.checked_mul(b),
+                        Operator::Divide => a.checked_div(b),
+                        Operator::Modulo => a.checked_rem(b),
+                        _ => None,
+                    }),
+                Node::Negate(inner) => constant(inner).and_then(i64::checked_neg),
                 _ => None,
-            }),
-            Node::Negate(inner) => constant(inner).and_then(i64::checked_neg),
-            _ => None,
-        };
+            };
         let id = match folded {
             Some(number) => self.model.exprs.constant(Value::Int(number)),
             None => self.model.exprs.add(node),
         };
         match self.type_of(id).integer {
-            Some((low, high)) if low < -INTEGER_LIMIT || high > INTEGER_LIMIT => {
-                Err(Problem::error(span, "the values of this expression can become too large"))
-            }
+            Some((low, high)) if low < -INTEGER_LIMIT || high > INTEGER_LIMIT => Err(
+                Problem::error(span, "the values of this expression can become too large"),
+            ),
             _ => Ok(id),
         }
     }
@@ -372,7 +473,10 @@ impl Flattener<'_> {
         if type_.is_boolean() {
             return Ok(id);
         }
-        let mut problem = Problem::error(expr.span, format!("a boolean is needed here, and this is {}", type_.words()));
+        let mut problem = Problem::error(
+            expr.span,
+            format!("a boolean is needed here, and this is {}", type_.words()),
+        );
         if matches!(self.model.exprs.node(id), Node::Const(Value::Int(0 | 1))) {
             problem = problem.hint("write TRUE or FALSE; 0 and 1 are integers");
         }
@@ -406,18 +510,28 @@ fn path_text(expr: &Expr) -> Option<String> {
 }
 
 fn overlap(a: Type, b: Type) -> bool {
-    (a.boolean && b.boolean) || (a.symbol && b.symbol) || (a.integer.is_some() && b.integer.is_some())
+    (a.boolean && b.boolean)
+        || (a.symbol && b.symbol)
+        || (a.integer.is_some() && b.integer.is_some())
 }
 
 fn close(name: &str, wanted: &str) -> bool {
     if name.eq_ignore_ascii_case(wanted) {
         return true;
     }
-    let (long, short) = if name.len() >= wanted.len() { (name, wanted) } else { (wanted, name) };
+    let (long, short) = if name.len() >= wanted.len() {
+        (name, wanted)
+    } else {
+        (wanted, name)
+    };
     if long.len() - short.len() > 1 || short.len() < 3 {
         return false;
     }
-    let common = long.bytes().zip(short.bytes()).take_while(|(a, b)| a == b).count();
+    let common = long
+        .bytes()
+        .zip(short.bytes())
+        .take_while(|(a, b)| a == b)
+        .count();
     let skip = usize::from(long.len() == short.len());
     long.as_bytes()[common + 1..] == short.as_bytes()[(common + skip).min(short.len())..]
 }

@@ -35,9 +35,14 @@ impl<'t> Flattener<'t> {
 
     fn declare_selector(&mut self) {
         let names = self.processes.clone();
-        let values = names.iter().map(|name| Value::Symbol(self.model.symbols.intern(name))).collect();
+        let values = names
+            .iter()
+            .map(|name| Value::Symbol(self.model.symbols.intern(name)))
+            .collect();
         let place = self.lines.place(0);
-        self.model.process_selector = Some(VarId(u32::try_from(self.model.vars.len()).expect("fewer than 2^32 variables")));
+        self.model.process_selector = Some(VarId(
+            u32::try_from(self.model.vars.len()).expect("fewer than 2^32 variables"),
+        ));
         self.model.vars.push(Var {
             name: "_process_selector_".to_owned(),
             domain: Domain::Enum(values),
@@ -80,11 +85,22 @@ impl<'t> Flattener<'t> {
                 if let Item::Inherit(name, span) = item {
                     self.model.features.insert("ISA");
                     match self.modules.get(name.as_str()).copied() {
-                        Some(parent) if self.scopes[scope.0].modules.iter().any(|known| known.name == parent.name) => {
-                            self.problems.push(Problem::error(*span, format!("module `{name}` inherits itself")));
+                        Some(parent)
+                            if self.scopes[scope.0]
+                                .modules
+                                .iter()
+                                .any(|known| known.name == parent.name) =>
+                        {
+                            self.problems.push(Problem::error(
+                                *span,
+                                format!("module `{name}` inherits itself"),
+                            ));
                         }
                         Some(parent) => self.scopes[scope.0].modules.push(parent),
-                        None => self.problems.push(Problem::error(*span, format!("there is no module `{name}`"))),
+                        None => self.problems.push(Problem::error(
+                            *span,
+                            format!("there is no module `{name}`"),
+                        )),
                     }
                 }
             }
@@ -92,15 +108,28 @@ impl<'t> Flattener<'t> {
         }
         for module in self.scopes[scope.0].modules.clone() {
             for item in &module.items {
-                if let Item::Variable { section, name, type_ } = item {
+                if let Item::Variable {
+                    section,
+                    name,
+                    type_,
+                } = item
+                {
                     let Kind::Name(simple) = &*name.kind else {
-                        self.problems.push(Problem::error(name.span, "a variable is declared with a simple name"));
+                        self.problems.push(Problem::error(
+                            name.span,
+                            "a variable is declared with a simple name",
+                        ));
                         continue;
                     };
                     let full = self.full_name(scope, simple);
-                    if self.scopes[scope.0].parameters.contains_key(simple.as_str()) {
-                        self.problems
-                            .push(Problem::error(name.span, format!("`{simple}` is already a parameter of the module")));
+                    if self.scopes[scope.0]
+                        .parameters
+                        .contains_key(simple.as_str())
+                    {
+                        self.problems.push(Problem::error(
+                            name.span,
+                            format!("`{simple}` is already a parameter of the module"),
+                        ));
                         continue;
                     }
                     self.declare(&full, *section, type_, scope, name.span, depth);
@@ -109,12 +138,21 @@ impl<'t> Flattener<'t> {
         }
     }
 
-    fn declare(&mut self, full: &str, section: Section, type_: &'t Type, scope: ScopeId, span: Span, depth: usize) {
+    fn declare(
+        &mut self,
+        full: &str,
+        section: Section,
+        type_: &'t Type,
+        scope: ScopeId,
+        span: Span,
+        depth: usize,
+    ) {
         let domain = match &type_.kind {
             TypeKind::Boolean => Some(Domain::Bool),
             TypeKind::Range(low, high) => {
                 self.model.features.insert("ranges");
-                self.range_bounds(low, high, scope).map(|(low, high)| Domain::Range(low, high))
+                self.range_bounds(low, high, scope)
+                    .map(|(low, high)| Domain::Range(low, high))
             }
             TypeKind::Enum(values) => {
                 self.model.features.insert("enumerations");
@@ -124,12 +162,20 @@ impl<'t> Flattener<'t> {
                 self.model.features.insert("arrays");
                 if let Some((low, high)) = self.range_bounds(low, high, scope) {
                     if high.saturating_sub(low) > ARRAY_LIMIT {
-                        self.problems.push(Problem::error(type_.span, "this array is too large"));
+                        self.problems
+                            .push(Problem::error(type_.span, "this array is too large"));
                         return;
                     }
                     self.enter(full, Entity::Array { low, high }, span);
                     for index in low..=high {
-                        self.declare(&format!("{full}[{index}]"), section, element, scope, span, depth);
+                        self.declare(
+                            &format!("{full}[{index}]"),
+                            section,
+                            element,
+                            scope,
+                            span,
+                            depth,
+                        );
                     }
                 }
                 None
@@ -171,7 +217,8 @@ impl<'t> Flattener<'t> {
 
     fn enter(&mut self, full: &str, entity: Entity<'t>, span: Span) {
         if self.entities.contains_key(full) {
-            self.problems.push(Problem::error(span, format!("`{full}` is declared twice")));
+            self.problems
+                .push(Problem::error(span, format!("`{full}` is declared twice")));
         } else {
             self.entities.insert(full.to_owned(), entity);
         }
@@ -190,7 +237,10 @@ impl<'t> Flattener<'t> {
     ) {
         self.model.features.insert("modules");
         let Some(declared) = self.modules.get(module).copied() else {
-            self.problems.push(Problem::error(span, format!("there is no module `{module}`")));
+            self.problems.push(Problem::error(
+                span,
+                format!("there is no module `{module}`"),
+            ));
             return;
         };
         if depth >= INSTANCE_DEPTH || self.scopes.len() >= INSTANCE_LIMIT {
@@ -242,7 +292,9 @@ impl<'t> Flattener<'t> {
             let scope = ScopeId(index);
             for module in self.scopes[index].modules.clone() {
                 for item in &module.items {
-                    let Item::Define { name, body } = item else { continue };
+                    let Item::Define { name, body } = item else {
+                        continue;
+                    };
                     self.model.features.insert("DEFINE");
                     let full = match &*name.kind {
                         Kind::Name(simple) => self.full_name(scope, simple),
@@ -250,7 +302,10 @@ impl<'t> Flattener<'t> {
                         Kind::Dot(base, field) => match self.resolve(base, scope) {
                             Ok(super::Resolved::Scope(other)) => self.full_name(other, field),
                             Ok(_) => {
-                                self.problems.push(Problem::error(base.span, "this is not an instance of a module"));
+                                self.problems.push(Problem::error(
+                                    base.span,
+                                    "this is not an instance of a module",
+                                ));
                                 continue;
                             }
                             Err(problem) => {
@@ -259,7 +314,8 @@ impl<'t> Flattener<'t> {
                             }
                         },
                         _ => {
-                            self.problems.push(Problem::error(name.span, "a definition needs a name"));
+                            self.problems
+                                .push(Problem::error(name.span, "a definition needs a name"));
                             continue;
                         }
                     };
@@ -282,8 +338,14 @@ impl<'t> Flattener<'t> {
                 ));
                 None
             }
-            Ok((low_value, high_value)) if low_value < -crate::types::INTEGER_LIMIT || high_value > crate::types::INTEGER_LIMIT => {
-                self.problems.push(Problem::error(low.span.to(high.span), "this range is too large"));
+            Ok((low_value, high_value))
+                if low_value < -crate::types::INTEGER_LIMIT
+                    || high_value > crate::types::INTEGER_LIMIT =>
+            {
+                self.problems.push(Problem::error(
+                    low.span.to(high.span),
+                    "this range is too large",
+                ));
                 None
             }
             Ok(bounds) => Some(bounds),
@@ -313,7 +375,10 @@ impl<'t> Flattener<'t> {
             }
         }
         if found.is_empty() {
-            self.problems.push(Problem::error(span, "the domain is empty: a variable needs at least one value"));
+            self.problems.push(Problem::error(
+                span,
+                "the domain is empty: a variable needs at least one value",
+            ));
             return None;
         }
         if found.iter().all(|value| matches!(value, Value::Bool(_))) && found.len() == 2 {
@@ -358,7 +423,10 @@ impl<'t> Flattener<'t> {
                 }
                 for module in &here.modules {
                     for item in &module.items {
-                        if let Item::Define { name: defined, body } = item
+                        if let Item::Define {
+                            name: defined,
+                            body,
+                        } = item
                             && matches!(&*defined.kind, Kind::Name(other) if other == name)
                         {
                             return self.constant(body, scope, depth + 1);
@@ -374,10 +442,12 @@ impl<'t> Flattener<'t> {
 
 fn type_symbols(type_: &Type, names: &mut Vec<String>) {
     match &type_.kind {
-        TypeKind::Enum(values) => names.extend(values.iter().filter_map(|value| match &*value.kind {
-            Kind::Name(name) => Some(name.clone()),
-            _ => None,
-        })),
+        TypeKind::Enum(values) => {
+            names.extend(values.iter().filter_map(|value| match &*value.kind {
+                Kind::Name(name) => Some(name.clone()),
+                _ => None,
+            }))
+        }
         TypeKind::Array(_, _, element) => type_symbols(element, names),
         _ => {}
     }

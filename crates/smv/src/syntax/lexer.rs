@@ -18,8 +18,9 @@ pub(crate) struct Lexeme {
 }
 
 const SIGNS: [&str; 40] = [
-    "<->", ":=", "..", "->", "!=", "<=", ">=", "<<", ">>", "::", "||", "&&", "==", "{|", "(", ")", "[", "]", "{", "}", ",", ";",
-    ":", "?", ".", "+", "-", "*", "/", "%", "=", "<", ">", "&", "|", "!", "^", "@", "~", "'",
+    "<->", ":=", "..", "->", "!=", "<=", ">=", "<<", ">>", "::", "||", "&&", "==", "{|", "(", ")",
+    "[", "]", "{", "}", ",", ";", ":", "?", ".", "+", "-", "*", "/", "%", "=", "<", ">", "&", "|",
+    "!", "^", "@", "~", "'",
 ];
 
 pub(crate) fn lex(text: &str) -> (Vec<Lexeme>, Vec<Problem>) {
@@ -34,14 +35,20 @@ pub(crate) fn lex(text: &str) -> (Vec<Lexeme>, Vec<Problem>) {
             continue;
         }
         if bytes[at..].starts_with(b"--") {
-            at += bytes[at..].iter().position(|b| *b == b'\n').unwrap_or(bytes.len() - at);
+            at += bytes[at..]
+                .iter()
+                .position(|b| *b == b'\n')
+                .unwrap_or(bytes.len() - at);
             continue;
         }
         if bytes[at..].starts_with(b"/--") {
             match text.get(at + 3..).and_then(|rest| rest.find("--/")) {
                 Some(length) => at += 3 + length + 3,
                 None => {
-                    problems.push(Problem::error(Span::new(at, at + 3), "this comment is not closed with `--/`"));
+                    problems.push(Problem::error(
+                        Span::new(at, at + 3),
+                        "this comment is not closed with `--/`",
+                    ));
                     break;
                 }
             }
@@ -49,7 +56,10 @@ pub(crate) fn lex(text: &str) -> (Vec<Lexeme>, Vec<Problem>) {
         }
         if byte == b'#' {
             // Left behind by a preprocessor; NuSMV skips such lines as well.
-            at += bytes[at..].iter().position(|b| *b == b'\n').unwrap_or(bytes.len() - at);
+            at += bytes[at..]
+                .iter()
+                .position(|b| *b == b'\n')
+                .unwrap_or(bytes.len() - at);
             continue;
         }
         if byte.is_ascii_alphabetic() || byte == b'_' {
@@ -65,7 +75,10 @@ pub(crate) fn lex(text: &str) -> (Vec<Lexeme>, Vec<Problem>) {
             continue;
         }
         if byte.is_ascii_digit() {
-            let length = bytes[at..].iter().position(|b| !b.is_ascii_alphanumeric() && *b != b'_').unwrap_or(bytes.len() - at);
+            let length = bytes[at..]
+                .iter()
+                .position(|b| !b.is_ascii_alphanumeric() && *b != b'_')
+                .unwrap_or(bytes.len() - at);
             let digits = &text[at..at + length];
             let span = Span::new(at, at + length);
             match digits.parse::<i64>() {
@@ -73,17 +86,31 @@ pub(crate) fn lex(text: &str) -> (Vec<Lexeme>, Vec<Problem>) {
                     token: Token::Number(number),
                     span,
                 }),
-                Err(_) if digits.starts_with("0u") || digits.starts_with("0s") || digits.starts_with("0b") || digits.starts_with("0d") => {
-                    problems.push(Problem::error(span, format!("`{digits}` is a word constant; words are not supported")));
+                Err(_)
+                    if digits.starts_with("0u")
+                        || digits.starts_with("0s")
+                        || digits.starts_with("0b")
+                        || digits.starts_with("0d") =>
+                {
+                    problems.push(Problem::error(
+                        span,
+                        format!("`{digits}` is a word constant; words are not supported"),
+                    ));
                 }
-                Err(_) => problems.push(Problem::error(span, format!("`{digits}` is not a number that fits in 64 bits"))),
+                Err(_) => problems.push(Problem::error(
+                    span,
+                    format!("`{digits}` is not a number that fits in 64 bits"),
+                )),
             }
             at += length;
             continue;
         }
         if byte == b'"' {
             // A string in a specification; kept as a name so that the text around it can be skipped.
-            let length = bytes[at + 1..].iter().position(|b| *b == b'"').map_or(bytes.len() - at, |l| l + 2);
+            let length = bytes[at + 1..]
+                .iter()
+                .position(|b| *b == b'"')
+                .map_or(bytes.len() - at, |l| l + 2);
             lexemes.push(Lexeme {
                 token: Token::Name(text.get(at..at + length).unwrap_or_default().to_owned()),
                 span: Span::new(at, at + length),
@@ -91,7 +118,10 @@ pub(crate) fn lex(text: &str) -> (Vec<Lexeme>, Vec<Problem>) {
             at += length;
             continue;
         }
-        match SIGNS.iter().find(|sign| bytes[at..].starts_with(sign.as_bytes())) {
+        match SIGNS
+            .iter()
+            .find(|sign| bytes[at..].starts_with(sign.as_bytes()))
+        {
             Some(sign) => {
                 lexemes.push(Lexeme {
                     token: Token::Sign(sign),
@@ -100,10 +130,16 @@ pub(crate) fn lex(text: &str) -> (Vec<Lexeme>, Vec<Problem>) {
                 at += sign.len();
             }
             None => {
-                let length = text.get(at..).and_then(|rest| rest.chars().next()).map_or(1, char::len_utf8);
+                let length = text
+                    .get(at..)
+                    .and_then(|rest| rest.chars().next())
+                    .map_or(1, char::len_utf8);
                 problems.push(Problem::error(
                     Span::new(at, at + length),
-                    format!("`{}` does not belong to the language", text.get(at..at + length).unwrap_or("?")),
+                    format!(
+                        "`{}` does not belong to the language",
+                        text.get(at..at + length).unwrap_or("?")
+                    ),
                 ));
                 at += length;
             }
@@ -129,13 +165,26 @@ mod tests {
         assert_eq!(tokens("a-b"), vec![Token::Name("a-b".into()), Token::End]);
         assert_eq!(
             tokens("a - b -- rest"),
-            vec![Token::Name("a".into()), Token::Sign("-"), Token::Name("b".into()), Token::End]
+            vec![
+                Token::Name("a".into()),
+                Token::Sign("-"),
+                Token::Name("b".into()),
+                Token::End
+            ]
         );
     }
 
     #[test]
     fn a_range_is_two_numbers_and_a_sign() {
-        assert_eq!(tokens("1..7"), vec![Token::Number(1), Token::Sign(".."), Token::Number(7), Token::End]);
+        assert_eq!(
+            tokens("1..7"),
+            vec![
+                Token::Number(1),
+                Token::Sign(".."),
+                Token::Number(7),
+                Token::End
+            ]
+        );
     }
 
     #[test]

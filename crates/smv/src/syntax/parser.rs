@@ -8,9 +8,35 @@ use crate::diagnostic::{Problem, Span};
 const DEPTH_LIMIT: usize = 3000;
 
 const SECTIONS: [&str; 29] = [
-    "MODULE", "VAR", "IVAR", "FROZENVAR", "DEFINE", "ASSIGN", "INIT", "TRANS", "INVAR", "FAIRNESS", "JUSTICE", "COMPASSION",
-    "CONSTANTS", "ISA", "INVARSPEC", "SPEC", "CTLSPEC", "LTLSPEC", "PSLSPEC", "COMPUTE", "PRED", "MIRROR", "GOTO", "CONSTRAINT",
-    "SIMPWFF", "CTLWFF", "LTLWFF", "PSLWFF", "COMPID",
+    "MODULE",
+    "VAR",
+    "IVAR",
+    "FROZENVAR",
+    "DEFINE",
+    "ASSIGN",
+    "INIT",
+    "TRANS",
+    "INVAR",
+    "FAIRNESS",
+    "JUSTICE",
+    "COMPASSION",
+    "CONSTANTS",
+    "ISA",
+    "INVARSPEC",
+    "SPEC",
+    "CTLSPEC",
+    "LTLSPEC",
+    "PSLSPEC",
+    "COMPUTE",
+    "PRED",
+    "MIRROR",
+    "GOTO",
+    "CONSTRAINT",
+    "SIMPWFF",
+    "CTLWFF",
+    "LTLWFF",
+    "PSLWFF",
+    "COMPID",
 ];
 
 type Parsed<T> = Result<T, Problem>;
@@ -114,7 +140,11 @@ impl Parser<'_> {
     }
 
     fn expect(&mut self, sign: &str) -> Parsed<()> {
-        if self.sign(sign) { Ok(()) } else { Err(self.unexpected(&format!("`{sign}`"))) }
+        if self.sign(sign) {
+            Ok(())
+        } else {
+            Err(self.unexpected(&format!("`{sign}`")))
+        }
     }
 
     fn name(&mut self, wanted: &str) -> Parsed<(String, Span)> {
@@ -286,11 +316,19 @@ impl Parser<'_> {
                 self.sign(";");
                 items.push(Item::Specification {
                     keyword,
-                    text: self.text.get(start..end).unwrap_or_default().trim().to_owned(),
+                    text: self
+                        .text
+                        .get(start..end)
+                        .unwrap_or_default()
+                        .trim()
+                        .to_owned(),
                 });
                 Ok(())
             }
-            _ => Err(Problem::error(span, format!("a `{keyword}` section is not supported"))),
+            _ => Err(Problem::error(
+                span,
+                format!("a `{keyword}` section is not supported"),
+            )),
         }
     }
 
@@ -317,7 +355,11 @@ impl Parser<'_> {
             self.expect(":")?;
             let type_ = self.type_()?;
             self.expect(";")?;
-            items.push(Item::Variable { section, name, type_ });
+            items.push(Item::Variable {
+                section,
+                name,
+                type_,
+            });
         }
         Ok(())
     }
@@ -339,9 +381,19 @@ impl Parser<'_> {
                 }
                 TypeKind::Array(low, high, Box::new(self.type_()?))
             }
-            Token::Name(word) if matches!(word.as_str(), "word" | "unsigned" | "signed" | "integer" | "real") => {
-                return Err(Problem::error(start, format!("variables of type `{word}` are not supported"))
-                    .hint("use boolean, a range such as 0..255, an enumeration, or an array of these"));
+            Token::Name(word)
+                if matches!(
+                    word.as_str(),
+                    "word" | "unsigned" | "signed" | "integer" | "real"
+                ) =>
+            {
+                return Err(Problem::error(
+                    start,
+                    format!("variables of type `{word}` are not supported"),
+                )
+                .hint(
+                    "use boolean, a range such as 0..255, an enumeration, or an array of these",
+                ));
             }
             Token::Name(word) if word == "process" => {
                 self.bump();
@@ -358,7 +410,14 @@ impl Parser<'_> {
                 }
                 TypeKind::Enum(values)
             }
-            Token::Name(_) if !matches!(self.peek_second(), Token::Sign(".." | "+" | "-" | "*" | "/")) => self.instance(false)?,
+            Token::Name(_)
+                if !matches!(
+                    self.peek_second(),
+                    Token::Sign(".." | "+" | "-" | "*" | "/")
+                ) =>
+            {
+                self.instance(false)?
+            }
             _ => {
                 let low = self.binary(ADDITIVE)?;
                 self.expect("..")?;
@@ -425,7 +484,11 @@ impl Parser<'_> {
             if !self.at_section() {
                 self.expect(";")?;
             }
-            items.push(Item::Assign { when, target, value });
+            items.push(Item::Assign {
+                when,
+                target,
+                value,
+            });
         }
         Ok(())
     }
@@ -433,7 +496,11 @@ impl Parser<'_> {
     /// A name with `.` and `[ ]`.
     fn path(&mut self) -> Parsed<Expr> {
         let (name, span) = self.name("a name")?;
-        let base = if name == "self" { Kind::Own } else { Kind::Name(name) };
+        let base = if name == "self" {
+            Kind::Own
+        } else {
+            Kind::Name(name)
+        };
         self.postfix(make(base, span))
     }
 
@@ -452,7 +519,10 @@ impl Parser<'_> {
             } else if self.sign("[") {
                 let index = self.expr()?;
                 if self.at_sign(":") {
-                    return Err(Problem::error(self.span(), "selecting bits of a word is not supported"));
+                    return Err(Problem::error(
+                        self.span(),
+                        "selecting bits of a word is not supported",
+                    ));
                 }
                 self.expect("]")?;
                 let span = expr.span.to(self.last_span());
@@ -466,7 +536,10 @@ impl Parser<'_> {
     pub fn expr(&mut self) -> Parsed<Expr> {
         self.depth += 1;
         if self.depth > DEPTH_LIMIT {
-            return Err(Problem::error(self.span(), format!("expressions nested deeper than {DEPTH_LIMIT} are refused")));
+            return Err(Problem::error(
+                self.span(),
+                format!("expressions nested deeper than {DEPTH_LIMIT} are refused"),
+            ));
         }
         let result = self.implication();
         self.depth -= 1;
@@ -487,7 +560,10 @@ impl Parser<'_> {
     fn expr_nested(&mut self, parse: fn(&mut Self) -> Parsed<Expr>) -> Parsed<Expr> {
         self.depth += 1;
         if self.depth > DEPTH_LIMIT {
-            return Err(Problem::error(self.span(), format!("expressions nested deeper than {DEPTH_LIMIT} are refused")));
+            return Err(Problem::error(
+                self.span(),
+                format!("expressions nested deeper than {DEPTH_LIMIT} are refused"),
+            ));
         }
         let result = parse(self);
         self.depth -= 1;
@@ -527,7 +603,11 @@ impl Parser<'_> {
                 let span = parts[0].span.to(parts[parts.len() - 1].span);
                 left = make(Kind::Or(parts), span);
             } else if self.at_word("xor") || self.at_word("xnor") {
-                let operator = if self.at_word("xor") { Operator::Xor } else { Operator::Xnor };
+                let operator = if self.at_word("xor") {
+                    Operator::Xor
+                } else {
+                    Operator::Xnor
+                };
                 self.bump();
                 let right = self.conjunction()?;
                 let span = left.span.to(right.span);
@@ -674,20 +754,29 @@ impl Parser<'_> {
                     arguments.push(self.expr()?);
                 }
                 self.expect(")")?;
-                Ok(make(Kind::Call(name.to_owned(), arguments), start.to(self.last_span())))
+                Ok(make(
+                    Kind::Call(name.to_owned(), arguments),
+                    start.to(self.last_span()),
+                ))
             }
-            "word1" | "extend" | "resize" | "signed" | "unsigned" | "swconst" | "uwconst" | "READ" | "WRITE" | "sizeof" | "typeof"
-            | "floor"
+            "word1" | "extend" | "resize" | "signed" | "unsigned" | "swconst" | "uwconst"
+            | "READ" | "WRITE" | "sizeof" | "typeof" | "floor"
                 if call =>
             {
                 Err(Problem::error(start, format!("`{name}` is not supported")))
             }
-            "AG" | "EF" | "AF" | "EG" | "AX" | "EX" | "G" | "F" | "X" | "ABF" | "EBF" | "ABG" | "EBG"
+            "AG" | "EF" | "AF" | "EG" | "AX" | "EX" | "G" | "F" | "X" | "ABF" | "EBF" | "ABG"
+            | "EBG"
                 if matches!(self.peek_second(), Token::Name(_) | Token::Sign("(" | "!")) =>
             {
-                Err(Problem::error(start, format!("the temporal operator `{name}` may stand only in a specification")))
+                Err(Problem::error(
+                    start,
+                    format!("the temporal operator `{name}` may stand only in a specification"),
+                ))
             }
-            "esac" | "of" | "mod" | "union" | "in" | "xor" | "xnor" => Err(self.unexpected("an expression")),
+            "esac" | "of" | "mod" | "union" | "in" | "xor" | "xnor" => {
+                Err(self.unexpected("an expression"))
+            }
             _ => {
                 let (name, span) = self.name("an expression")?;
                 Ok(make(Kind::Name(name), span))
@@ -720,7 +809,11 @@ const LEVELS: [&[(&str, Operator)]; 5] = [
     &[("in", Operator::In)],
     &[("union", Operator::Union)],
     &[("+", Operator::Add), ("-", Operator::Subtract)],
-    &[("*", Operator::Multiply), ("/", Operator::Divide), ("mod", Operator::Modulo)],
+    &[
+        ("*", Operator::Multiply),
+        ("/", Operator::Divide),
+        ("mod", Operator::Modulo),
+    ],
 ];
 
 #[cfg(test)]
@@ -751,6 +844,11 @@ mod tests {
     #[test]
     fn nesting_without_end_is_refused() {
         let text = "(".repeat(20_000);
-        assert!(parse_expression(&text).unwrap_err().message.contains("nested"));
+        assert!(
+            parse_expression(&text)
+                .unwrap_err()
+                .message
+                .contains("nested")
+        );
     }
 }

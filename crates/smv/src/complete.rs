@@ -1,0 +1,172 @@
+//! A run over some variables becomes a run of the whole model: the others follow by evaluation, or by the solver where
+//! conditions tie them. The result is always checked by the interpreter.
+
+use crate::circuit::encode::TooLarge;
+use crate::engine::Budget;
+use crate::engine::sat::Answer;
+use crate::engine::unroll::{Trace, Unrolling};
+use crate::eval::{Evaluator, State};
+use crate::expr::{ExprId, VarId};
+use crate::goal::next_random;
+use crate::model::{Model, VarKind};
+use crate::system::{Circuit, System};
+
+/// Completes runs of a model.
+pub(crate) struct Completer<'m> {
+    model: &'m Model,
+    /// Orders of evaluation: first state, further states.
+    first: Vec<VarId>,
+    later: Vec<VarId>,
+}
+
+impl<'m> Completer<'m> {
+    pub fn new(model: &'m Model) -> Self {
+        let first = order(
+            model,
+            |var| model.var(var).init.or(model.var(var).always),
+            false,
+        );
+        let later = order(
+            model,
+            |var| model.var(var).next.or(model.var(var).always),
+            true,
+        );
+        Self {
+            model,
+            first,
+            later,
+        }
+    }
+
+    /// The whole run, or none when the rest of the model cannot follow.
+    pub fn complete(
+        &self,
+        vars: &[VarId],
+        trace: &Trace,
+        seed: u64,
+        budget: Budget,
+    ) -> Option<Vec<State>> {
+        if vars.len() == self.model.vars.len() {
+            return self.model.check_run(trace).is_ok().then(|| trace.clone());
+        }
+        let run = self.evaluate(vars, trace, seed);
+        if self.model.check_run(&run).is_ok() {
+            return Some(run);
+        }
+        self.solve(vars, trace, budget).ok().flatten()
+    }
+
+    fn evaluate(&self, vars: &[VarId], trace: &Trace, seed: u64) -> Vec<State> {
+        let mut random = seed;
+        let mut run: Vec<State> = Vec::with_capacity(trace.len());
+        for (step, values) in trace.iter().enumerate() {
+            let mut state: State = self
+                .model
+                .vars
+                .iter()
+                .map(|var| var.domain.value(0))
+                .collect();
+            let mut given = vec![false; state.len()];
+            for (var, value) in vars.iter().zip(values) {
+                state[var.index()] = *value;
+                given[var.index()] = true;
+            }
+            for var in if step == 0 { &self.first } else { &self.later } {
+                if given[var.index()] {
+                    continue;
+                }
+                random = next_random(random);
+                let entry = self.model.var(*var);
+                let candidates = if step == 0 || entry.next.is_none() {
+                    let value = if step == 0 {
+                        entry.init.or(entry.always)
+                    } else {
+                        entry.always
+                    };
+                    value.map(|value| Evaluator::new(&self.model.exprs, &state, None).values(value))
+                } else {
+                    entry.next.map(|value| {
+                        Evaluator::new(&self.model.exprs, &run[step - 1], Some(&state))
+                            .values(value)
+                    })
+                };
+                state[var.index()] = match candidates {
+                    Some(mut values) => {
+                        values.retain(|value| entry.domain.contains(*value));
+                        match values.len() {
+                            0 => entry.domain.value(0),
+                            count => values[usize::try_from(random % count as u64).unwrap_or(0)],
+                        }
+                    }
+                    None if step > 0 && entry.kind == VarKind::Frozen => run[step - 1][var.index()],
+                    None => entry.domain.value(random % entry.domain.len()),
+                };
+            }
+            run.push(state);
+        }
+        run
+    }
+
+    fn solve(
+        &self,
+        vars: &[VarId],
+        trace: &Trace,
+        budget: Budget,
+    ) -> Result<Option<Vec<State>>, TooLarge> {
+        let circuit = Circuit::compile(self.model, &System::whole(self.model), &[])?;
+        let mut unrolling = Unrolling::new(self.model, &circuit, budget, true);
+        while unrolling.depth() + 1 < trace.len() {
+            unrolling.extend();
+        }
+        let mut assumptions = Vec::new();
+        for (frame, values) in trace.iter().enumerate() {
+            for (var, value) in vars.iter().zip(values) {
+                let last_input =
+                    frame + 1 == trace.len() && self.model.var(*var).kind == VarKind::Input;
+                if !last_input {
+                    assumptions.extend(unrolling.fix(frame, *var, *value));
+                }
+            }
+        }
+        if unrolling.solve(&assumptions) != Answer::Yes {
+            return Ok(None);
+        }
+        let run = unrolling.trace(trace.len() - 1);
+        Ok(self.model.check_run(&run).is_ok().then_some(run))
+    }
+}
+
+/// Variables after what their values are computed from; there are no circles, that was checked.
+fn order(model: &Model, value: impl Fn(VarId) -> Option<ExprId>, step: bool) -> Vec<VarId> {
+    let mut order = Vec::with_capacity(model.vars.len());
+    let mut done = vec![false; model.vars.len()];
+    for root in model.var_ids() {
+        let mut open = vec![root];
+        while let Some(var) = open.last().copied() {
+            if done[var.index()] {
+                open.pop();
+                continue;
+            }
+            let needs: Vec<VarId> = value(var).map_or_else(Vec::new, |expr| {
+                let (current, next) = model.exprs.variables(expr);
+                if step && model.var(var).next.is_some() {
+                    next
+                } else {
+                    current
+                }
+            });
+            let missing: Vec<VarId> = needs
+                .into_iter()
+                .filter(|need| !done[need.index()] && !open.contains(need))
+                .collect();
+            if missing.is_empty() {
+                done[var.index()] = true;
+                order.push(var);
+                open.pop();
+            } else {
+                open.extend(missing);
+            }
+        }
+    }
+    order
+}

@@ -1,0 +1,357 @@
+//! The portfolio. Random walks first; then, for every cone, one decision diagram fixpoint and one incremental SAT
+//! unrolling shared by all its goals, side by side; IC3 for what remains. Every run discharges all goals that it meets.
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use super::board::Board;
+use super::single;
+use crate::circuit::encode::TooLarge;
+use crate::depend::{Dependencies, vars_of};
+use crate::engine::Budget;
+use crate::engine::bdd::{Event, Fixpoint, Halt};
+use crate::engine::ic3::{Ic3, Outcome};
+use crate::engine::order;
+use crate::engine::sat::Answer;
+use crate::engine::unroll::Unrolling;
+use crate::expr::{ExprId, VarId};
+use crate::simulate;
+use crate::system::{Circuit, System};
+
+/// Cones up to so many bits are not worth a fixpoint of their own.
+const SMALL_BITS: u32 = 48;
+
+/// Goals with the same cone.
+struct Group {
+    vars: Vec<VarId>,
+    goals: Vec<usize>,
+}
+
+pub(crate) fn run(board: &Board) {
+    walks(board);
+    for group in groups(board) {
+        if board.budget().over() {
+            break;
+        }
+        solve(board, &group);
+    }
+    board.give_up("the time is over");
+}
+
+fn walks(board: &Board) {
+    let Ok(circuit) = Circuit::compile(board.model, &System::whole(board.model), &[]) else {
+        return;
+    };
+    let patience = (board.options.time_per_goal * 0.1).min(1.0);
+    let budget = board.budget().within(patience);
+    let mut poor = 0;
+    for round in 0..12_u64 {
+        if budget.over() || poor > 1 || board.open_goals().is_empty() {
+            break;
+        }
+        let run = simulate::walk(
+            board.model,
+            &circuit,
+            60,
+            board.options.seed.wrapping_add(round * 7919),
+            budget,
+        );
+        let found = board.offer(run, "random walk");
+        if found == 0 { poor += 1 } else { poor = 0 }
+    }
+}
+
+/// Open goals by cone, the small cones first. Small cones are put together.
+fn groups(board: &Board) -> Vec<Group> {
+    let dependencies = Dependencies::of(board.model);
+    let bits = |vars: &[VarId]| {
+        vars.iter()
+            .map(|var| board.model.var(*var).domain.bits())
+            .sum::<u32>()
+    };
+    let mut groups: Vec<Group> = Vec::new();
+    for goal in board.open_goals() {
+        let vars = dependencies.cone(&vars_of(board.model, board.goals[goal].expr));
+        match groups.iter_mut().find(|group| group.vars == vars) {
+            Some(group) => group.goals.push(goal),
+            None => groups.push(Group {
+                vars,
+                goals: vec![goal],
+            }),
+        }
+    }
+    groups.sort_by_key(|group| bits(&group.vars));
+    let mut joined: Vec<Group> = Vec::new();
+    for group in groups {
+        if let Some(last) = joined.last_mut() {
+            let mut union = last.vars.clone();
+            union.extend(&group.vars);
+            union.sort_unstable();
+            union.dedup();
+            let inside = union.len() == group.vars.len();
+            let near = bits(&group.vars) <= bits(&last.vars) + bits(&last.vars) / 4;
+            if bits(&union) <= SMALL_BITS || (inside && near) {
+                last.vars = union;
+                last.goals.extend(group.goals);
+                continue;
+            }
+        }
+        joined.push(group);
+    }
+    joined
+}
+
+fn solve(board: &Board, group: &Group) {
+    let open: Vec<usize> = group
+        .goals
+        .iter()
+        .copied()
+        .filter(|goal| board.is_open(*goal))
+        .collect();
+    if open.is_empty() {
+        return;
+    }
+    let exprs: Vec<ExprId> = open.iter().map(|goal| board.goals[*goal].expr).collect();
+    let system = System::restrict(board.model, &group.vars, &[]);
+    let circuit = match Circuit::compile(board.model, &system, &exprs) {
+        Ok(circuit) => circuit,
+        Err(TooLarge(reason)) => {
+            for goal in open {
+                board.unknown(goal, &reason);
+            }
+            return;
+        }
+    };
+    let done = AtomicBool::new(false);
+    let stop = || done.load(Ordering::Relaxed) || (board.edge.stop)();
+    let budget = Budget {
+        stop: &stop,
+        ..board.budget()
+    };
+    let budget = budget.within(board.options.time_per_goal * open.len() as f64);
+    let task = Task {
+        board,
+        goals: &open,
+        vars: &system.vars,
+        circuit: &circuit,
+        done: &done,
+        blocked: std::sync::Mutex::new(Vec::new()),
+        bound: AtomicUsize::new(0),
+    };
+    if board.options.jobs > 1 {
+        std::thread::scope(|scope| {
+            let second =
+                crate::stack::spawn_with_room(scope, || task.diagrams(budget, board.options.nodes));
+            task.solver(budget);
+            if second.is_err() {
+                task.diagrams(budget, board.options.nodes);
+            }
+        });
+    } else {
+        task.near(budget);
+        task.diagrams(budget.within(budget.left() * 0.3), board.options.nodes / 8);
+        task.solver(budget.within(budget.left() * 0.6));
+        task.diagrams(budget, board.options.nodes);
+        task.solver(budget);
+    }
+    let blocked = task
+        .blocked
+        .lock()
+        .map(|list| list.clone())
+        .unwrap_or_default();
+    for goal in blocked {
+        if board.is_open(goal) {
+            single::whole(
+                board,
+                goal,
+                board.budget().within(board.options.time_per_goal),
+            );
+        }
+    }
+    let bound = task.bound.load(Ordering::Relaxed);
+    for goal in open {
+        if board.is_open(goal) && !(board.edge.stop)() {
+            board.unknown(goal, &format!("time out, no run of {bound} steps"));
+        }
+    }
+}
+
+/// The open goals of a group and their circuit, seen by several engines.
+struct Task<'t, 'b> {
+    board: &'t Board<'b>,
+    goals: &'t [usize],
+    vars: &'t [VarId],
+    circuit: &'t Circuit,
+    /// Nothing is left to do.
+    done: &'t AtomicBool,
+    /// Goals whose run in the cone the rest of the model cannot follow.
+    blocked: std::sync::Mutex<Vec<usize>>,
+    /// No run of so many steps reaches what is open.
+    bound: AtomicUsize,
+}
+
+impl Task<'_, '_> {
+    fn wanted(&self, index: usize) -> bool {
+        let goal = self.goals[index];
+        self.board.is_open(goal) && !self.blocked.lock().is_ok_and(|list| list.contains(&goal))
+    }
+
+    fn left(&self) -> Vec<usize> {
+        let left: Vec<usize> = (0..self.goals.len())
+            .filter(|index| self.wanted(*index))
+            .collect();
+        if left.is_empty() {
+            self.done.store(true, Ordering::Relaxed);
+        }
+        left
+    }
+
+    fn reached(&self, index: usize, trace: &crate::engine::unroll::Trace, method: &str) {
+        let goal = self.goals[index];
+        if !self.board.cover(self.vars, trace, goal, method)
+            && self.board.is_open(goal)
+            && let Ok(mut blocked) = self.blocked.lock()
+        {
+            blocked.push(goal);
+        }
+    }
+
+    fn near(&self, budget: Budget) {
+        let mut unrolling = Unrolling::new(
+            self.board.model,
+            self.circuit,
+            budget.within(budget.left() * 0.1),
+            true,
+        );
+        self.unroll(&mut unrolling, 6, budget.within(budget.left() * 0.1));
+    }
+
+    /// Decision diagrams with several orders, first in little memory.
+    fn diagrams(&self, budget: Budget, nodes: usize) {
+        let declared = order::declared(self.circuit);
+        let forced = order::force(self.circuit, &declared);
+        for (order, nodes) in [
+            (&forced, nodes / 16),
+            (&declared, nodes / 16),
+            (&forced, nodes),
+            (&declared, nodes),
+        ] {
+            if budget.over() || self.left().is_empty() {
+                return;
+            }
+            if let Ok(mut fixpoint) = Fixpoint::new(
+                self.board.model,
+                self.circuit,
+                order,
+                nodes.max(50_000),
+                budget,
+            ) {
+                let result = fixpoint.run(&|index| self.wanted(index), &mut |event| {
+                    match event {
+                        Event::Reached { goal, trace } => self.reached(goal, &trace, "bdd"),
+                        Event::Ring(steps) => {
+                            self.bound.fetch_max(steps, Ordering::Relaxed);
+                        }
+                    }
+                    !self.left().is_empty()
+                });
+                if result == Ok(()) {
+                    for index in self.left() {
+                        self.board.infeasible(self.goals[index], "bdd");
+                    }
+                    self.left();
+                    return;
+                }
+                if result == Err(Halt::Time) {
+                    return;
+                }
+            }
+        }
+    }
+
+    /// The unrolling deeper and deeper, in turn with IC3, both with growing patience.
+    fn solver<'s>(&'s self, budget: Budget<'s>) {
+        let mut unrolling = Unrolling::new(self.board.model, self.circuit, budget, true);
+        let mut ic3 = Ic3::new(self.board.model, self.circuit, budget);
+        let mut patience = 0.3_f64.min(self.board.options.time_per_goal);
+        loop {
+            let slice = budget.within(patience * 2.0);
+            unrolling.set_budget(slice);
+            self.unroll(&mut unrolling, usize::MAX, slice);
+            for index in self.left() {
+                if budget.over() {
+                    return;
+                }
+                if !self.wanted(index) {
+                    continue;
+                }
+                ic3.set_budget(budget.within(patience));
+                match ic3.decide(self.circuit.goals[index]) {
+                    Outcome::Reached(trace) => self.reached(index, &trace, "ic3"),
+                    Outcome::Unreachable => self.board.infeasible(self.goals[index], "ic3"),
+                    Outcome::Unknown { .. } => {}
+                }
+            }
+            if self.left().is_empty()
+                || budget.over()
+                || patience >= self.board.options.time_per_goal
+            {
+                return;
+            }
+            patience = (patience * 3.0).min(self.board.options.time_per_goal);
+        }
+    }
+
+    /// Deepens the unrolling until the budget ends; asks at every depth for all open goals at once.
+    fn unroll<'s>(&'s self, unrolling: &mut Unrolling<'s>, most: usize, budget: Budget<'s>) {
+        loop {
+            let depth = unrolling.depth();
+            loop {
+                let left = self.left();
+                if left.is_empty() || budget.over() {
+                    return;
+                }
+                let any = unrolling.fresh();
+                let mut clause = vec![!any];
+                let mut lits = Vec::new();
+                for index in left {
+                    let frame = if self.circuit.goals[index].transition {
+                        depth.checked_sub(1)
+                    } else {
+                        Some(depth)
+                    };
+                    if let Some(frame) = frame {
+                        let lit = unrolling.goal(frame, index);
+                        clause.push(lit);
+                        lits.push((index, lit));
+                    }
+                }
+                unrolling.clause(&clause);
+                match unrolling.solve(&[any]) {
+                    Answer::No => {
+                        for (_, lit) in lits {
+                            unrolling.clause(&[!lit]);
+                        }
+                        break;
+                    }
+                    Answer::Unknown => return,
+                    Answer::Yes => {
+                        let hit = lits
+                            .iter()
+                            .find(|(_, lit)| unrolling.value(*lit))
+                            .map(|(index, _)| *index);
+                        if let Some(index) = hit {
+                            let trace = unrolling.trace(depth);
+                            self.reached(index, &trace, "bmc");
+                        }
+                        unrolling.clause(&[!any]);
+                    }
+                }
+            }
+            self.bound.fetch_max(depth, Ordering::Relaxed);
+            if depth >= most {
+                return;
+            }
+            unrolling.extend();
+        }
+    }
+}

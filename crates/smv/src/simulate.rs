@@ -1,0 +1,72 @@
+//! Random walks: cheap, and most goals need nothing better.
+
+use crate::engine::Budget;
+use crate::engine::sat::{Answer, Sat};
+use crate::engine::unroll::Unrolling;
+use crate::eval::State;
+use crate::goal::next_random;
+use crate::model::Model;
+use crate::system::Circuit;
+
+/// A random run from a random initial state, of at most so many steps. Shorter when the model blocks or time is up.
+pub(crate) fn walk(
+    model: &Model,
+    circuit: &Circuit,
+    steps: usize,
+    seed: u64,
+    budget: Budget,
+) -> Vec<State> {
+    let mut random = seed;
+    let mut next_seed = || {
+        random = next_random(random);
+        (random % 1_000_003) as f64 + 1.0
+    };
+    let mut first = Unrolling::with(model, circuit, Sat::random(budget, next_seed()), true);
+    if first.solve(&[]) != Answer::Yes {
+        return Vec::new();
+    }
+    let mut run = vec![first.state(0)];
+    let mut step = Unrolling::with(model, circuit, Sat::random(budget, next_seed()), false);
+    step.extend();
+    while run.len() <= steps && !budget.over() {
+        let last = run.len() - 1;
+        let mut assumptions = Vec::new();
+        for (var, value) in circuit.vars.iter().zip(&run[last]) {
+            if model.var(*var).kind != crate::model::VarKind::Input {
+                assumptions.extend(step.fix(0, *var, *value));
+            }
+        }
+        // A few bits of the next state are thrown like dice; what cannot be is dropped again.
+        let mut dice = Vec::new();
+        for lit in step.bit_lits(1).iter().chain(step.bit_lits(0)) {
+            random = next_random(random);
+            if random.is_multiple_of(3) {
+                dice.push(if random & 8 == 0 { *lit } else { !*lit });
+            }
+        }
+        let mut answer = Answer::No;
+        for _ in 0..6 {
+            let mut all = assumptions.clone();
+            all.extend(&dice);
+            answer = step.solve(&all);
+            if answer != Answer::No {
+                break;
+            }
+            let core = step.core();
+            dice.retain(|lit| !core.contains(lit));
+            if dice.is_empty() {
+                break;
+            }
+        }
+        if answer == Answer::No {
+            answer = step.solve(&assumptions);
+        }
+        if answer != Answer::Yes {
+            break;
+        }
+        // The inputs that were chosen belong to the state before.
+        run[last] = step.state(0);
+        run.push(step.state(1));
+    }
+    run
+}
