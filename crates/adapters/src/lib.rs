@@ -3,6 +3,7 @@
 #[cfg(not(unix))]
 compile_error!("ioco-adapters waits with poll(2) and needs Linux, macOS or another Unix");
 
+mod check;
 mod connection;
 mod drive;
 mod in_process;
@@ -15,6 +16,7 @@ mod system;
 mod tcp;
 mod values;
 
+pub use check::{NotConforming, check};
 pub use connection::{Arrival, Arrived, Connection, Trouble};
 pub use drive::{Crossed, Crossing, Exchange, Recorder, ScriptRunner, drive};
 pub use in_process::{InProcess, Local, Outbox};

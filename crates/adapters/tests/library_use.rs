@@ -1,0 +1,130 @@
+//! ioco as a library: a small system in Rust, tested by `cargo test` against a model in text.
+//!
+//! The model says what a piggy bank does: it takes coins, tells what is in it, and gives everything
+//! back when it is broken. The time that passes in the model's time-outs is virtual.
+
+use std::sync::Arc;
+
+use ioco_adapters::{Bound, Local, Message, System, check};
+use ioco_engine::{Settings, Stop, StrategyKind};
+use ioco_sts::{DeviationKind, Sts};
+
+const MODEL: &str = r#"
+timeout 0.5
+external 'bank'
+
+process('piggy') {
+  channel('bank') {
+    stimulus 'insert', { 'cents' => integer(1..200) }
+    stimulus 'break'
+    response 'contains', { 'cents' => :integer }
+    response 'refused'
+    response 'coins', { 'cents' => :integer }
+  }
+  var 'total', :integer, 0
+
+  state 'whole'
+  repeat {
+    o {
+      receive 'insert', constraint: 'cents in [1, 2, 5, 10, 20, 50, 100, 200]', update: 'total += cents'
+      send 'contains', constraint: 'cents == total'
+    }
+    o {
+      receive 'insert', constraint: '!(cents in [1, 2, 5, 10, 20, 50, 100, 200])'
+      send 'refused'
+    }
+    o {
+      receive 'break'
+      send 'coins', constraint: 'cents == total'
+      goto 'broken'
+    }
+  }
+  state 'broken'
+}
+"#;
+
+/// The system under test.
+#[derive(Default)]
+struct PiggyBank {
+    total: i64,
+    broken: bool,
+    /// Planted: forgets what is in it when it gets the same coin twice in a row.
+    forgetful: bool,
+    last: Option<i64>,
+}
+
+impl System for PiggyBank {
+    fn reset(&mut self) {
+        let forgetful = self.forgetful;
+        *self = PiggyBank {
+            forgetful,
+            ..PiggyBank::default()
+        };
+    }
+
+    fn give(&mut self, stimulus: &Message) -> Vec<Message> {
+        match (stimulus.label.as_str(), stimulus.integer("cents")) {
+            _ if self.broken => vec![],
+            ("break", _) => {
+                self.broken = true;
+                vec![Message::plain("coins").with("cents", self.total)]
+            }
+            ("insert", Some(cents)) if [1, 2, 5, 10, 20, 50, 100, 200].contains(&cents) => {
+                if self.forgetful && self.last == Some(cents) {
+                    self.total = 0;
+                }
+                self.last = Some(cents);
+                self.total += cents;
+                vec![Message::plain("contains").with("cents", self.total)]
+            }
+            _ => vec![Message::plain("refused")],
+        }
+    }
+}
+
+fn model() -> Arc<Sts> {
+    let loaded = ioco_aml::load_text("piggy.aml", MODEL);
+    loaded
+        .sts
+        .unwrap_or_else(|| panic!("{:?}", loaded.diagnostics))
+}
+
+fn settings() -> Settings {
+    Settings {
+        seed: 1,
+        strategy: StrategyKind::Transitions,
+        stop: Stop {
+            tests: Some(300),
+            ..Stop::default()
+        },
+        ..Settings::default()
+    }
+}
+
+#[test]
+fn the_piggy_bank_conforms_to_its_model() {
+    let model = model();
+    let bank = Bound::new(Arc::clone(&model), PiggyBank::default());
+    let summary = check(&model, &mut Local::new(bank), settings()).unwrap();
+    assert_eq!(summary.passed, 300);
+    assert_eq!(summary.covered_switches, summary.switches);
+}
+
+#[test]
+fn a_forgetful_piggy_bank_is_found_out_and_explained() {
+    let model = model();
+    let forgetful = PiggyBank {
+        forgetful: true,
+        ..PiggyBank::default()
+    };
+    let bank = Bound::new(Arc::clone(&model), forgetful);
+    let found = check(&model, &mut Local::new(bank), settings()).unwrap_err();
+    let deviation = found.execution.deviation().unwrap();
+    assert_eq!(deviation.kind, DeviationKind::WrongValue);
+    // The same coin twice, and the wrong answer to the second: nothing shorter shows it.
+    assert_eq!(found.execution.length(), 4);
+    let text = found.to_string();
+    assert!(text.contains("D003 wrong value"), "{text}");
+    assert!(text.contains("piggy.aml:"), "{text}");
+    assert!(text.contains("confirmed      5 of 5 runs"), "{text}");
+}
