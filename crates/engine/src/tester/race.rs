@@ -111,9 +111,9 @@ impl Race {
             let moved = match (index, earlier) {
                 (0, _) | (_, None) => None,
                 (_, Some(set)) => {
-                    let stimulus = Step::Stimulus(self.stimuli[index - 1].stimulus.clone());
-                    let moved = follow(set, &stimulus, semantics);
-                    unspecified |= moved.is_none();
+                    let stimulus = &self.stimuli[index - 1].stimulus;
+                    unspecified |= !semantics.accepts(set, stimulus);
+                    let moved = follow(set, &Step::Stimulus(stimulus.clone()), semantics);
                     moved
                 }
             };

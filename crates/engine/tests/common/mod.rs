@@ -1,6 +1,8 @@
 //! Systems in memory and a driver in virtual time, for the tests of the tester.
 #![allow(dead_code)] // each test file uses its own part
 
+pub mod graph;
+
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -86,6 +88,10 @@ pub fn tester(sts: &Arc<Sts>, settings: Settings) -> Tester {
 pub trait System {
     fn reset(&mut self) -> Vec<Input>;
     fn give(&mut self, stimulus: &Action) -> Vec<Input>;
+    /// What comes while the tester waits and nothing has arrived; `None` is silence.
+    fn wait(&mut self) -> Option<Input> {
+        None
+    }
 }
 
 /// Runs the test that was begun with `command` to its end, in virtual time. `overtaken` is what
@@ -119,10 +125,10 @@ pub fn run(
                 arrived.extend(system.give(&stimulus));
                 Input::Given { overtaken }
             }
-            Command::Await { until } => {
+            Command::Await { until } => system.wait().unwrap_or_else(|| {
                 *now = until;
                 Input::Silence
-            }
+            }),
             Command::Finished => return tester.finished_test(),
         };
         command = tester.handle(input, *now);
