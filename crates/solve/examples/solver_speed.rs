@@ -189,6 +189,14 @@ fn main() {
         let (unknowns, conditions) = block(seed);
         shown(&solver(&unknowns, &conditions).minimum(0, &Deadline::never()))
     });
+    measure("hard: x³ + y³ + z³ == 114", 3, |_| {
+        let square = |u: u32| Expr::binary(BinaryOp::Mul, Expr::Param(u), Expr::Param(u));
+        let cube = |u: u32| Expr::binary(BinaryOp::Mul, square(u), Expr::Param(u));
+        let sum = plus(plus(cube(0), cube(1)), cube(2));
+        let conditions = [Expr::binary(BinaryOp::Eq, sum, Expr::int(114))];
+        let unknowns = vec![integer(-1_000_000_000, 1_000_000_000); 3];
+        shown(&solver(&unknowns, &conditions).check(&Deadline::never()))
+    });
     for width in [1_000_000, 1_000_000_000, i64::MAX] {
         let domain = integer(-width, width);
         measure(&format!("trap: x < y, y < x; {width:.1e}"), 20, |_| {

@@ -449,6 +449,10 @@ impl Narrower<'_> {
                 self.integers(left, wide(min) + wide(c), wide(max) + wide(d))?;
                 self.integers(right, wide(a) - wide(max), wide(b) - wide(min))
             }
+            BinaryOp::Mul if left == right => {
+                let largest = u64::try_from(max).map_err(|_| Empty)?.isqrt();
+                self.integers(left, -i128::from(largest), i128::from(largest))
+            }
             BinaryOp::Mul => {
                 self.factor(left, (a, b), (c, d), (min, max))?;
                 self.factor(right, (c, d), (a, b), (min, max))

@@ -22,7 +22,7 @@ const MAX_WIDTH: i64 = 20_000;
 /// Numbers beyond this do not go to aries, which needs room for sums.
 const MAX_NUMBER: i128 = 1 << 58;
 /// Decisions in all, and between two looks at the deadline.
-const MAX_DECISIONS: u64 = 20_000;
+const MAX_DECISIONS: u64 = 4_000;
 const SLICE: u64 = 50;
 /// What a decision counts for in steps.
 const STEPS_PER_DECISION: u64 = 4;

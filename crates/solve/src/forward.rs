@@ -123,6 +123,21 @@ impl Frame<'_> {
             Expr::Binary(BinaryOp::Ne, both) if both[0] == both[1] => {
                 equality_with_itself(&self.reach(&both[0]), false)
             }
+            Expr::Binary(BinaryOp::Mul, both) if both[0] == both[1] => {
+                let factor = self.reach(&both[0]);
+                if factor.never_has_a_value() {
+                    return Reach::FAILS;
+                }
+                let product = binary(BinaryOp::Mul, &factor, &factor);
+                match product.values {
+                    // A square is not negative.
+                    Values::Int { min, max } => Reach {
+                        values: Values::int(min.max(0), max),
+                        ..product
+                    },
+                    _ => product,
+                }
+            }
             Expr::Binary(op, both) => {
                 let left = self.reach(&both[0]);
                 if left.never_has_a_value() {

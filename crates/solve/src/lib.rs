@@ -17,8 +17,10 @@ mod linear;
 mod optimum;
 mod oracle;
 mod outcome;
+pub mod process;
 mod query;
 mod search;
+mod smt;
 mod solver;
 mod strings;
 
@@ -26,4 +28,5 @@ pub use choose::{Boundaries, boundary_values, choose_values};
 pub use embedded::Embedded;
 pub use oracle::Oracle;
 pub use outcome::{Deadline, Outcome, Unknown};
+pub use smt::{Pipe, PipeError, SmtLib};
 pub use solver::Solver;

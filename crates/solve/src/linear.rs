@@ -17,9 +17,9 @@ use crate::goal::Goal;
 use crate::outcome::Deadline;
 
 /// Elimination stops when it would keep more rows than this.
-const MAX_ROWS: usize = 200;
+const MAX_ROWS: usize = 80;
 /// More atoms than this are not worth the time.
-const MAX_ATOMS: usize = 40;
+const MAX_ATOMS: usize = 12;
 
 /// `(sum of terms + constant) / 10^scale`.
 #[derive(Clone, Debug)]
@@ -63,7 +63,7 @@ pub(crate) fn refutes(
     for goal in goals {
         system.add_goal(*goal);
     }
-    if system.atoms.len() > MAX_ATOMS || system.rows.len() < 2 {
+    if system.atoms.len() > MAX_ATOMS || system.rows.is_empty() {
         return false;
     }
     let integer: Vec<bool> = system.atoms.iter().map(|a| a.integer).collect();

@@ -15,11 +15,27 @@ pub(crate) enum Sense {
     Largest,
 }
 
+/// How a question with more conditions is answered.
+type Ask<'s> = &'s mut dyn FnMut(&Query<'_>) -> Outcome<Vec<Value>>;
+
+/// By the embedded solver.
 pub(crate) fn optimum(
     query: &Query<'_>,
     unknown: u32,
     sense: Sense,
     deadline: &Deadline<'_>,
+) -> Outcome<Value> {
+    let mut ask = |query: &Query<'_>| query.solve(&mut Choice::Plain, deadline);
+    optimum_by(query, unknown, sense, deadline, &mut ask)
+}
+
+/// By any solver.
+pub(crate) fn optimum_by(
+    query: &Query<'_>,
+    unknown: u32,
+    sense: Sense,
+    deadline: &Deadline<'_>,
+    ask: Ask<'_>,
 ) -> Outcome<Value> {
     let index = unknown as usize;
     if index >= query.unknowns.len() {
@@ -29,16 +45,16 @@ pub(crate) fn optimum(
     if query.unknowns[index].1.void {
         query.conditions.push(is_set(unknown));
     }
-    let first = match query.solve(&mut Choice::Plain, deadline) {
+    let first = match ask(&query) {
         Outcome::Sat(values) => values[index].clone(),
         Outcome::Unsat => return Outcome::Unsat,
         Outcome::Unknown(why) => return Outcome::Unknown(why),
     };
     match first {
         Value::Bool(_) | Value::Int(_) | Value::Enum(..) => {
-            discrete(&query, unknown, first, sense, deadline)
+            discrete(&query, unknown, first, sense, deadline, ask)
         }
-        Value::Decimal(_) => decimal(&query, unknown, sense, deadline),
+        Value::Decimal(_) => decimal(&query, unknown, sense, deadline, ask),
         _ => Outcome::incomplete("only numbers, booleans and enum members have a smallest value"),
     }
 }
@@ -105,6 +121,7 @@ fn discrete(
     first: Value,
     sense: Sense,
     deadline: &Deadline<'_>,
+    ask: Ask<'_>,
 ) -> Outcome<Value> {
     let ordered = Ordered {
         sign: if sense == Sense::Smallest { 1 } else { -1 },
@@ -133,7 +150,7 @@ fn discrete(
         try_bound = false;
         let mut half = query.clone();
         half.conditions.push(ordered.at_most(unknown, middle));
-        match half.solve(&mut Choice::Plain, deadline) {
+        match ask(&half) {
             Outcome::Sat(values) => best = ordered.number(&values[unknown as usize]),
             Outcome::Unsat => {
                 query.conditions.push(ordered.above(unknown, middle));
@@ -152,6 +169,7 @@ fn decimal(
     unknown: u32,
     sense: Sense,
     deadline: &Deadline<'_>,
+    ask: Ask<'_>,
 ) -> Outcome<Value> {
     let bounds = query
         .narrowed(deadline)
@@ -166,7 +184,7 @@ fn decimal(
         Expr::Param(unknown),
         Expr::Const(bound.clone()),
     ));
-    match query.solve(&mut Choice::Plain, deadline) {
+    match ask(&query) {
         Outcome::Sat(_) => Outcome::Sat(bound),
         Outcome::Unsat => Outcome::incomplete("the decimals come close to a bound without end"),
         Outcome::Unknown(why) => Outcome::Unknown(why),

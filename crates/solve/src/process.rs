@@ -1,0 +1,120 @@
+//! The edge: a solver program as a child process. The only part of this crate that waits and that
+//! starts threads; everything else reaches it through [`Pipe`].
+#![allow(
+    clippy::disallowed_methods,
+    reason = "the edge: reading a child's output without blocking takes a thread"
+)]
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::Duration;
+
+use crate::outcome::Deadline;
+use crate::smt::{Pipe, PipeError};
+
+/// How long to wait between two looks at the deadline.
+const WAIT: Duration = Duration::from_millis(2);
+/// What such a wait counts for where the deadline is a number of steps.
+const STEPS_PER_WAIT: u64 = 200;
+
+/// A running program that reads SMT-LIB from its standard input.
+pub struct SolverProcess {
+    program: String,
+    arguments: Vec<String>,
+    running: Option<Running>,
+}
+
+struct Running {
+    child: Child,
+    input: ChildStdin,
+    lines: Receiver<String>,
+}
+
+impl SolverProcess {
+    /// `z3 -in`, found on the path.
+    pub fn z3() -> Result<SolverProcess, PipeError> {
+        SolverProcess::start("z3", &["-in"])
+    }
+
+    /// `cvc5`, found on the path.
+    pub fn cvc5() -> Result<SolverProcess, PipeError> {
+        SolverProcess::start("cvc5", &["--incremental", "--produce-models", "--quiet"])
+    }
+
+    pub fn start(program: &str, arguments: &[&str]) -> Result<SolverProcess, PipeError> {
+        let mut process = SolverProcess {
+            program: program.to_owned(),
+            arguments: arguments.iter().map(|a| (*a).to_owned()).collect(),
+            running: None,
+        };
+        process.restart()?;
+        Ok(process)
+    }
+
+    fn stop(&mut self) {
+        if let Some(mut running) = self.running.take() {
+            // It may have ended by itself; either way it is gone afterwards.
+            let _ = running.child.kill();
+            let _ = running.child.wait();
+        }
+    }
+}
+
+impl Drop for SolverProcess {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+impl Pipe for SolverProcess {
+    fn send(&mut self, line: &str) -> Result<(), PipeError> {
+        let running = self.running.as_mut().ok_or(PipeError::Ended)?;
+        let written = writeln!(running.input, "{line}").and_then(|()| running.input.flush());
+        written.map_err(|_| PipeError::Ended)
+    }
+
+    fn receive(&mut self, deadline: &Deadline<'_>) -> Result<String, PipeError> {
+        let running = self.running.as_mut().ok_or(PipeError::Ended)?;
+        loop {
+            match running.lines.recv_timeout(WAIT) {
+                Ok(line) => return Ok(line),
+                Err(RecvTimeoutError::Disconnected) => return Err(PipeError::Ended),
+                Err(RecvTimeoutError::Timeout) => {
+                    if !deadline.spend(STEPS_PER_WAIT) {
+                        return Err(PipeError::Deadline);
+                    }
+                }
+            }
+        }
+    }
+
+    fn restart(&mut self) -> Result<(), PipeError> {
+        self.stop();
+        let mut child = Command::new(&self.program)
+            .args(&self.arguments)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .map_err(|e| PipeError::Failed(format!("{}: {e}", self.program)))?;
+        let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
+            return Err(PipeError::Failed("no standard streams".to_owned()));
+        };
+        let (sender, lines) = channel();
+        std::thread::spawn(move || {
+            for line in BufReader::new(output).lines().map_while(Result::ok) {
+                if sender.send(line).is_err() {
+                    break;
+                }
+            }
+        });
+        self.running = Some(Running {
+            child,
+            input,
+            lines,
+        });
+        self.send("(set-option :produce-models true)")?;
+        self.send("(set-logic ALL)")
+    }
+}

@@ -1,0 +1,243 @@
+//! The embedded solver and z3, each through the same trait, on the same questions. Without a z3
+//! program these tests say so and pass; `pip install z3-solver` brings one.
+
+mod common;
+
+use common::{functions, problem, types};
+use ioco_solve::process::SolverProcess;
+use ioco_solve::{Deadline, Embedded, Outcome, Pipe, PipeError, SmtLib, Solver, Unknown};
+use ioco_sts::{BinaryOp, Env, Expr, Function, Pattern, Type, Types, UnaryOp, Value};
+use rand::SeedableRng as _;
+use rand_chacha::ChaCha8Rng;
+
+fn z3(types: &Types, functions: &[Function]) -> Option<SmtLib> {
+    match SolverProcess::z3() {
+        Ok(process) => Some(SmtLib::new(types, functions, Box::new(process))),
+        Err(error) => {
+            eprintln!("skipped: {error}");
+            None
+        }
+    }
+}
+
+#[test]
+fn z3_and_enumeration_agree_on_random_problems() {
+    let functions = functions();
+    let Some(mut z3) = z3(&types(), &functions) else {
+        return;
+    };
+    let mut answered = 0;
+    for seed in 0..400 {
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        let problem = problem(&mut rng);
+        let solutions = problem.solutions(&functions);
+        z3.push();
+        for (ty, void) in &problem.unknowns {
+            if *void {
+                z3.void_unknown(ty);
+            } else {
+                z3.unknown(ty);
+            }
+        }
+        for condition in &problem.conditions {
+            z3.assert(condition);
+        }
+        match z3.model(&Deadline::never()) {
+            Outcome::Sat(model) => {
+                assert!(
+                    solutions.contains(&model),
+                    "{model:?} {:#?}",
+                    problem.conditions
+                );
+                answered += 1;
+            }
+            Outcome::Unsat => {
+                assert!(solutions.is_empty(), "{:#?}", problem.conditions);
+                answered += 1;
+            }
+            Outcome::Unknown(why) => eprintln!("seed {seed}: {why}"),
+        }
+        z3.pop();
+    }
+    assert!(answered > 350, "{answered}");
+}
+
+fn string_question(solver: &mut dyn Solver) {
+    let text = || Expr::Param(0);
+    solver.unknown(&Type::Str);
+    let pattern = Pattern::new("^[A-Z]{2}[0-9]+$").expect("a pattern");
+    solver.assert(&Expr::Matches(Box::new(text()), pattern));
+    let length = Expr::unary(UnaryOp::Length, text());
+    solver.assert(&Expr::binary(BinaryOp::Eq, length, Expr::int(7)));
+    solver.assert(&Expr::binary(
+        BinaryOp::Ne,
+        text(),
+        Expr::Const(Value::str("AA00000")),
+    ));
+}
+
+#[test]
+fn both_solvers_find_strings_by_pattern_and_length() {
+    let mut embedded = Embedded::new(&Types::default(), &[]);
+    let external = z3(&Types::default(), &[]);
+    let mut solvers: Vec<Box<dyn Solver>> = vec![];
+    if let Some(external) = external {
+        solvers.push(Box::new(external));
+    }
+    string_question(&mut embedded);
+    let found = embedded.model(&Deadline::never());
+    assert!(found.is_sat(), "{found:?}");
+    for mut solver in solvers {
+        string_question(&mut *solver);
+        let found = solver.model(&Deadline::never());
+        assert!(found.is_sat(), "{found:?}");
+        // A pattern that excludes the length.
+        let short = Pattern::new("^.{0,3}$").expect("a pattern");
+        solver.assert(&Expr::Matches(Box::new(Expr::Param(0)), short));
+        assert_eq!(solver.check(&Deadline::never()), Outcome::Unsat);
+    }
+}
+
+#[test]
+fn z3_decides_what_the_embedded_solver_gives_up() {
+    let Some(mut z3) = z3(&Types::default(), &[]) else {
+        return;
+    };
+    // Two strings of different lengths that are the same.
+    let mut embedded = Embedded::new(&Types::default(), &[]);
+    let solvers: [&mut dyn Solver; 2] = [&mut embedded, &mut z3];
+    let mut outcomes = Vec::new();
+    for solver in solvers {
+        let a = Expr::Param(solver.unknown(&Type::Str));
+        let b = Expr::Param(solver.unknown(&Type::Str));
+        let join = |x: &Expr, y: &Expr| Expr::binary(BinaryOp::Add, x.clone(), y.clone());
+        let length = |x: &Expr| Expr::unary(UnaryOp::Length, x.clone());
+        solver.assert(&Expr::binary(BinaryOp::Eq, join(&a, &b), join(&b, &a)));
+        solver.assert(&Expr::binary(BinaryOp::Ne, a.clone(), b.clone()));
+        solver.assert(&Expr::binary(BinaryOp::Eq, length(&a), length(&b)));
+        outcomes.push(solver.check(&Deadline::never()));
+    }
+    assert!(!outcomes[0].is_sat());
+    assert_eq!(outcomes[1], Outcome::Unsat);
+}
+
+#[test]
+fn extremes_and_random_models_come_from_z3_too() {
+    let Some(mut z3) = z3(&Types::default(), &[]) else {
+        return;
+    };
+    z3.unknown(&Type::INTEGER);
+    z3.unknown(&Type::Decimal);
+    let square = Expr::binary(BinaryOp::Mul, Expr::Param(0), Expr::Param(0));
+    z3.assert(&Expr::binary(BinaryOp::Le, square, Expr::int(1_000_000)));
+    let twice = Expr::binary(BinaryOp::Add, Expr::Param(1), Expr::Param(1));
+    z3.assert(&Expr::binary(BinaryOp::Eq, twice, Expr::Param(0)));
+    let never = Deadline::never();
+    assert_eq!(z3.minimum(0, &never), Outcome::Sat(Value::Int(-1000)));
+    assert_eq!(z3.maximum(0, &never), Outcome::Sat(Value::Int(1000)));
+    let mut rng = ChaCha8Rng::seed_from_u64(3);
+    let mut seen = std::collections::BTreeSet::new();
+    for _ in 0..8 {
+        let model = z3.random_model(&mut rng, &never);
+        seen.insert(model.sat().expect("satisfiable"));
+    }
+    assert!(seen.len() > 3, "{seen:?}");
+}
+
+/// A pipe whose program answers from a list, or never.
+struct Scripted {
+    answers: Vec<&'static str>,
+    restarts: u32,
+}
+
+impl Pipe for Scripted {
+    fn send(&mut self, _: &str) -> Result<(), PipeError> {
+        Ok(())
+    }
+
+    fn receive(&mut self, deadline: &Deadline<'_>) -> Result<String, PipeError> {
+        if self.answers.is_empty() {
+            while deadline.step() {}
+            return Err(PipeError::Deadline);
+        }
+        Ok(self.answers.remove(0).to_owned())
+    }
+
+    fn restart(&mut self) -> Result<(), PipeError> {
+        self.restarts += 1;
+        Ok(())
+    }
+}
+
+fn scripted(answers: &[&'static str]) -> SmtLib {
+    let pipe = Scripted {
+        answers: answers.to_vec(),
+        restarts: 0,
+    };
+    let mut solver = SmtLib::new(&Types::default(), &[], Box::new(pipe));
+    solver.unknown(&Type::INTEGER);
+    solver.assert(&Expr::binary(BinaryOp::Gt, Expr::Param(0), Expr::int(3)));
+    solver
+}
+
+#[test]
+fn a_program_that_lies_is_not_believed() {
+    let mut solver = scripted(&["sat", "((x1 3))"]);
+    let outcome = solver.model(&Deadline::never());
+    assert!(
+        matches!(outcome, Outcome::Unknown(Unknown::Incomplete(_))),
+        "{outcome:?}"
+    );
+}
+
+#[test]
+fn a_program_that_is_silent_or_broken_gives_unknown() {
+    let outcome = scripted(&[]).model(&Deadline::steps(1_000));
+    assert_eq!(outcome, Outcome::Unknown(Unknown::Deadline));
+    for answers in [
+        &["(error \"no\")"][..],
+        &["sat", "((x1"][..],
+        &["sat", "((x1 99999999999999999999))"],
+        &["sat", ")"],
+        &["unknown"],
+    ] {
+        let outcome = scripted(answers).model(&Deadline::steps(1_000));
+        assert!(
+            matches!(outcome, Outcome::Unknown(_)),
+            "{answers:?}: {outcome:?}"
+        );
+    }
+}
+
+#[test]
+fn an_answer_over_several_lines_is_read() {
+    let mut solver = scripted(&["sat", "((x1", " (- (- 7))))"]);
+    assert_eq!(
+        solver.model(&Deadline::never()),
+        Outcome::Sat(vec![Value::Int(7)])
+    );
+}
+
+#[test]
+fn models_of_the_embedded_solver_hold_in_evaluation() {
+    let mut embedded = Embedded::new(&Types::default(), &[]);
+    string_question(&mut embedded);
+    let mut rng = ChaCha8Rng::seed_from_u64(5);
+    let mut seen = std::collections::BTreeSet::new();
+    for _ in 0..20 {
+        let model = embedded
+            .random_model(&mut rng, &Deadline::never())
+            .sat()
+            .expect("satisfiable");
+        let env = Env {
+            variables: &[],
+            parameters: &model,
+            functions: &[],
+        };
+        let pattern = Pattern::new("^[A-Z]{2}[0-9]{5}$").expect("a pattern");
+        let matches = Expr::Matches(Box::new(Expr::Param(0)), pattern);
+        assert_eq!(matches.holds(env), Ok(true), "{model:?}");
+        seen.insert(model);
+    }
+    assert!(seen.len() > 10, "{seen:?}");
+}
