@@ -134,8 +134,8 @@ codes! {
          itself, directly or by way of others, would never end; the same holds for macros. Use \
          `behave_as` or `goto` for a loop.";
     TOO_LARGE "A052" Error
-        "Putting behaviors and macros in place of their calls makes more locations than ioco \
-         allows (one million).";
+        "Putting behaviors and macros in place of their calls makes more locations or \
+         statements than ioco allows (two hundred thousand in a process).";
     UNREACHABLE_STATE "A060" Warning
         "No sequence of steps from the start of the process leads to this state, whatever the \
          guards say. Is a `goto` missing, or does one name another state?";
@@ -195,7 +195,12 @@ codes! {
         "Internal steps without a guard go round in a circle, so the process may go on for ever \
          without being seen, and silence tells nothing.";
     DIVIDES_BY_ZERO "A078" Warning
-        "The divisor is zero, so the expression never has a value and the step can never be taken.";
+        "The divisor is always zero, so the expression has no value where this part of it counts, and a guard without a value does not hold.";
+}
+
+/// The codes of all diagnostics, in order.
+pub fn codes() -> impl Iterator<Item = &'static str> {
+    ALL.iter().map(|code| code.name)
 }
 
 /// The paragraph on a code, for `ioco explain A030`.

@@ -25,6 +25,7 @@ pub fn read(path: &str, text: String, sources: &dyn Sources) -> Read {
         files: Vec::new(),
         parsed: Vec::new(),
         open: Vec::new(),
+        included: 0,
         diagnostics: Vec::new(),
     };
     let path = normal(path);
@@ -44,8 +45,13 @@ struct Reader<'a> {
     parsed: Vec<Vec<Item>>,
     /// The files that are being included, outermost first.
     open: Vec<usize>,
+    /// How many files were put in place.
+    included: usize,
     diagnostics: Vec<Diagnostic>,
 }
+
+/// Files that include files that include files can make any amount of text.
+const MAX_INCLUDED: usize = 1000;
 
 impl Reader<'_> {
     fn add(&mut self, path: &str, text: String) -> usize {
@@ -114,6 +120,18 @@ impl Reader<'_> {
             );
             return Vec::new();
         };
+        self.included += 1;
+        if self.included > MAX_INCLUDED {
+            if self.included == MAX_INCLUDED + 1 {
+                self.diagnostics.push(Diagnostic::new(
+                    codes::TOO_LARGE,
+                    command.file,
+                    span.clone(),
+                    format!("more than {MAX_INCLUDED} files are included"),
+                ));
+            }
+            return Vec::new();
+        }
         let path = relative(&self.files[command.file].name, &name.value);
         let known = self.files.iter().position(|f| f.name == path);
         if let Some(file) = known.filter(|file| self.open.contains(file)) {

@@ -11,6 +11,8 @@ mod format;
 mod include;
 mod lower;
 mod parser;
+#[cfg(test)]
+mod properties;
 mod render;
 mod ruby;
 mod suggest;
@@ -25,7 +27,7 @@ use crate::ast::Text;
 use crate::expr::check::Checker;
 use crate::expr::names::{Names, SeenVariable, Signature};
 
-pub use codes::explain;
+pub use codes::{codes, explain};
 pub use diagnostic::{Diagnostic, Severity, SourceFile};
 pub use expr::show::show_expr;
 pub use format::format;

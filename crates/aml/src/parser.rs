@@ -188,6 +188,8 @@ impl<'a> Parser<'a> {
                 Ident if self.belongs_outside() => return,
                 Def => self.macro_definition(),
                 Ident => self.command(),
+                Number | LBracket => self.unsupported(false),
+                Other if matches!(self.text_of_next(), "@" | "$") => self.unsupported(false),
                 _ => {
                     let found = self.found();
                     self.error_here(
@@ -288,10 +290,13 @@ impl<'a> Parser<'a> {
             self.unsupported(kind == ruby::Ruby::Block);
             return;
         }
+        if self.ruby_follows() {
+            self.unsupported(false);
+            return;
+        }
         self.trivia();
         self.start(Command);
         let word = self.text_of_next();
-        let word_span = self.span_of_next();
         self.bump();
         if self.peek() == LParen {
             self.parenthesised();
@@ -299,6 +304,7 @@ impl<'a> Parser<'a> {
             self.arguments(false);
         }
         let opening = self.span_of_next();
+        let has_block = matches!(self.peek(), LBrace | Do);
         match self.peek() {
             LBrace if matches!(word, "stimulus" | "response" | "struct" | "var") => {
                 self.error_here(codes::SYNTAX, "a comma is missing before `{`");
@@ -319,38 +325,24 @@ impl<'a> Parser<'a> {
                 self.close(End, "end", opening);
                 self.finish();
             }
-            Other if self.ruby_follows() => {
-                self.finish();
-                let from = word_span.start;
-                let line = ruby::line_from(self.text, from);
-                self.error(
-                    Diagnostic::new(
-                        codes::NOT_SUPPORTED,
-                        self.file,
-                        from..from + line.len(),
-                        format!("not supported: `{line}`"),
-                    )
-                    .hint("ioco reads the declarative part of the language, and no other Ruby"),
-                );
-                self.skip_statement();
-                return;
-            }
             _ => {}
         }
         self.finish();
         // `o { ... } o { ... }`: the bracket is enough of an end.
-        let closed = matches!(
-            self.tokens.get(self.position.wrapping_sub(1)),
-            Some((RBrace | End, _))
-        );
-        if !(closed && matches!(self.peek(), Ident | Def)) {
+        if !(has_block && matches!(self.peek(), Ident | Def)) {
             self.end_of_statement();
         }
     }
 
     /// Whether an assignment or a method call follows the word: Ruby, not a mistyped statement.
     fn ruby_follows(&self) -> bool {
-        matches!(self.text_of_next(), "=" | "." | "+" | "*" | "<" | "&" | "@")
+        let word = self.significant(self.position, false);
+        let after = self.significant(word + 1, false);
+        let text = self
+            .tokens
+            .get(after)
+            .map_or("", |(_, span)| &self.text[span.clone()]);
+        matches!(text, "=" | "." | "+" | "*" | "<" | "&")
     }
 
     /// Ruby that is not part of the language, up to the end of its line or of its block.

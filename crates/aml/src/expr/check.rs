@@ -92,7 +92,7 @@ impl Checker<'_> {
 
     pub fn updates(&mut self) -> Vec<CheckedUpdate> {
         let (updates, mistakes) = parse::updates(&self.text.value);
-        self.report(mistakes);
+        let readable = !self.report(mistakes);
         let mut checked: Vec<CheckedUpdate> = Vec::new();
         for update in updates {
             let Some((variable, ty)) = self.target(&update.target) else {
@@ -110,7 +110,7 @@ impl Checker<'_> {
                 format!("`{name}` is {wanted}; this is {shown}")
             });
             let target_span = self.text.source_span(update.target.span.clone());
-            if let Some(first) = checked.iter().find(|c| c.variable == variable) {
+            if let Some(first) = checked.iter().find(|c| c.variable == variable && readable) {
                 let first = first.target_span.clone();
                 self.diagnostics.push(
                     Diagnostic::new(
@@ -172,7 +172,9 @@ impl Checker<'_> {
 
     fn report(&mut self, mistakes: Vec<Mistake>) -> bool {
         let any = !mistakes.is_empty();
-        for mistake in mistakes {
+        let too_deep = mistakes.iter().any(|m| m.too_deep);
+        // What was cut off by the depth is not wrong in itself.
+        for mistake in mistakes.into_iter().filter(|m| m.too_deep == too_deep) {
             let code = if mistake.too_deep {
                 codes::TOO_DEEP
             } else {
@@ -477,7 +479,8 @@ impl Checker<'_> {
             BinaryOp::Add
                 if is_array(&first_type)
                     || is_array(&second_type)
-                    || first_type == Known::Of(Type::Str) =>
+                    || first_type == Known::Of(Type::Str)
+                    || second_type == Known::Of(Type::Str) =>
             {
                 if !comparable(&first_type, &second_type)
                     || first_type == Known::Void

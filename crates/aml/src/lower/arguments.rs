@@ -18,7 +18,7 @@ impl Lowering<'_> {
                 span,
             }) => {
                 if text.value.is_empty() {
-                    let message = format!("{what} needs a name that is not empty");
+                    let message = format!("expected {what}; this is empty");
                     self.report(codes::ARGUMENTS, command.file, span, message);
                     return None;
                 }
@@ -29,7 +29,7 @@ impl Lowering<'_> {
                 ..
             }) => None,
             Some(other) => {
-                let message = format!("{what} needs a name in quotes");
+                let message = format!("expected {what}, in quotes");
                 let hint = match &other.kind {
                     ValueKind::Name(name) | ValueKind::Symbol(name) => {
                         Some(format!("{} '{name}'", command.word))

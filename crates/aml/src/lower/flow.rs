@@ -4,6 +4,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::ast::{Block, Command, Item, Site};
 use crate::codes;
+use crate::diagnostic::Diagnostic;
 use crate::lower::Lowering;
 use crate::lower::arguments::keyword_value;
 use crate::lower::graph::{Branching, Graph, NodeId};
@@ -14,8 +15,8 @@ use crate::words::{self, Context};
 /// Blocks, macros and behaviors inside each other.
 const MAX_DEPTH: usize = 250;
 
-/// Locations of one process.
-const MAX_NODES: usize = 1_000_000;
+/// Locations of one process, and statements once all calls are put in place.
+const MAX_SIZE: usize = 200_000;
 
 /// States that a `goto` can see: those of the process, and those of one copy of a behavior.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -54,6 +55,7 @@ pub(super) struct Walker<'w, 'a> {
     /// How many statements so far left the blocks around them.
     escapes: usize,
     depth: usize,
+    statements: usize,
     too_large: bool,
 }
 
@@ -73,6 +75,7 @@ impl<'w, 'a> Walker<'w, 'a> {
             used_behaviors: FxHashSet::default(),
             escapes: 0,
             depth: 0,
+            statements: 0,
             too_large: false,
         }
     }
@@ -113,14 +116,12 @@ impl<'w, 'a> Walker<'w, 'a> {
             if self.used_behaviors.contains(name) {
                 continue;
             }
-            let span = behavior.command.span.clone();
-            let message = format!("the behavior `{name}` is never used");
-            self.lowering.report(
-                codes::UNUSED_BEHAVIOR,
-                behavior.command.file,
-                &span,
-                message,
-            );
+            if !self.lowering.diagnostics.iter().any(Diagnostic::is_error) {
+                let Site { file, span } = behavior.command.site();
+                let message = format!("the behavior `{name}` is never used");
+                self.lowering
+                    .report(codes::UNUSED_BEHAVIOR, file, &span, message);
+            }
             let mark = self.graph.mark();
             let start = self.graph.node(behavior.command.site());
             let states = self.new_states();
@@ -159,6 +160,9 @@ impl<'w, 'a> Walker<'w, 'a> {
                 self.lowering.definition_misplaced(item);
                 continue;
             };
+            if self.is_too_large(command) {
+                break;
+            }
             match words::allowed(&command.word, context) {
                 Some(true) if command.word == "state" => {
                     reported = false;
@@ -192,6 +196,20 @@ impl<'w, 'a> Walker<'w, 'a> {
         }
         self.depth -= 1;
         current
+    }
+
+    /// Counts a statement, and says once when there are too many.
+    fn is_too_large(&mut self, command: &Command) -> bool {
+        self.statements += 1;
+        if self.statements <= MAX_SIZE && self.graph.nodes.len() <= MAX_SIZE {
+            return false;
+        }
+        if !std::mem::replace(&mut self.too_large, true) {
+            let message = "with all calls put in place, the process is too large";
+            let Site { file, span } = command.site();
+            self.lowering.report(codes::TOO_LARGE, file, &span, message);
+        }
+        true
     }
 
     /// The current location, or a new one with a warning where control cannot be.
@@ -245,16 +263,6 @@ impl<'w, 'a> Walker<'w, 'a> {
         from: NodeId,
         states: StatesId,
     ) -> Option<NodeId> {
-        if self.graph.nodes.len() > MAX_NODES {
-            if !self.too_large {
-                self.too_large = true;
-                let message = "the process has too many locations";
-                let span = command.span.clone();
-                self.lowering
-                    .report(codes::TOO_LARGE, command.file, &span, message);
-            }
-            return Some(from);
-        }
         let has_block = command.block.is_some();
         if has_block && !matches!(command.word.as_str(), "choice" | "repeat") {
             let message = format!("`{}` takes no block", command.word);

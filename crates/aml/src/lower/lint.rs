@@ -5,6 +5,7 @@ use rustc_hash::FxHashSet;
 
 use crate::ast::{Command, Site, Text};
 use crate::codes;
+use crate::diagnostic::Diagnostic;
 use crate::expr::check::CheckedUpdate;
 use crate::expr::names::SeenVariable;
 use crate::expr::range::Facts;
@@ -38,8 +39,12 @@ impl Lowering<'_> {
                     .collect();
                 if let Some(first) = open.first() {
                     let names = open.join("`, `");
-                    let verb = if open.len() == 1 { "is" } else { "are" };
-                    let message = format!("`{names}` {verb} sent unset: no constraint mentions it");
+                    let (verb, pronoun) = match open.len() {
+                        1 => ("is", "it"),
+                        _ => ("are", "them"),
+                    };
+                    let message =
+                        format!("`{names}` {verb} sent unset: no constraint mentions {pronoun}");
                     let hint = format!("constraint: '{first} != :void' sends some value");
                     self.report(codes::UNCONSTRAINED_PARAMETER, command.file, span, message)
                         .hint = Some(hint);
@@ -167,16 +172,21 @@ impl Lowering<'_> {
     pub(super) fn lint_process(&mut self, graph: &Graph, initial: NodeId, scope: &Scope<'_>) {
         let successors = graph.successors();
         let leaving = graph.leaving();
+        let sound = !self.diagnostics.iter().any(Diagnostic::is_error);
         let reached = reachable(graph, &successors, &leaving, initial);
         for (index, node) in graph.nodes.iter().enumerate() {
             let Some(name) = node.names.first() else {
                 continue;
             };
-            if !reached[index] {
+            if !reached[index] && sound {
                 let message = format!("the state `{name}` is never reached");
                 let Site { file, span } = &node.site;
                 self.report(codes::UNREACHABLE_STATE, *file, span, message);
-            } else if node.option_start && !node.jumped_to && !returned_to(graph, index) {
+            } else if reached[index]
+                && node.option_start
+                && !node.jumped_to
+                && !returned_to(graph, index)
+            {
                 let message = format!("no `goto` leads to the state `{name}`");
                 let Site { file, span } = &node.site;
                 self.report(codes::INLINE_STATE, *file, span, message);
@@ -268,6 +278,8 @@ impl Lowering<'_> {
 
     /// What only the whole model shows.
     pub(super) fn lint_model(&mut self) {
+        // With mistakes about, what looks unused may only be mistyped.
+        let sound = !self.diagnostics.iter().any(Diagnostic::is_error);
         let mut found = Vec::new();
         for (kind, named) in [("external", &self.external), ("internal", &self.internal)] {
             for (name, site) in named {
@@ -289,6 +301,7 @@ impl Lowering<'_> {
         for declared in &self.labels {
             let name = &declared.label.name;
             let missing = match (declared.received, declared.sent) {
+                (false, false) if !sound => continue,
                 (false, false) => {
                     let message = format!("`{name}` is never used");
                     found.push((codes::UNUSED_LABEL, declared.site.clone(), message, None));
@@ -304,7 +317,7 @@ impl Lowering<'_> {
             }
         }
         for variable in &self.variables {
-            if !variable.read {
+            if !variable.read && sound {
                 let message = format!("the variable `{}` is never read", variable.seen.name);
                 found.push((codes::UNUSED_VARIABLE, variable.site.clone(), message, None));
             }

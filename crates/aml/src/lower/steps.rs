@@ -4,6 +4,7 @@ use ioco_sts::{Assignment, Direction, Expr, Gate, LabelId, Parameter};
 
 use crate::ast::{Command, Text};
 use crate::codes;
+use crate::diagnostic::Diagnostic;
 use crate::expr::check::{CheckedUpdate, Checker};
 use crate::expr::names::{Meaning, Names};
 use crate::lower::flow::Walker;
@@ -31,6 +32,7 @@ impl Walker<'_, '_> {
         let Some(gate) = gate else {
             return target;
         };
+        let before = self.lowering.diagnostics.len();
         let label = gate.label();
         let parameters: Vec<Parameter> = label.map_or_else(Vec::new, |label| {
             self.lowering.labels[label.index()].label.parameters.clone()
@@ -46,7 +48,11 @@ impl Walker<'_, '_> {
         if let Some(note) = note {
             self.note(note, command.file, &parameters);
         }
-        self.lint_step(command, gate, &parameters, &guard, constraint, &updates);
+        // An expression that is wrong must not be blamed for what it does not say.
+        let said = &self.lowering.diagnostics[before..];
+        if !said.iter().any(Diagnostic::is_error) {
+            self.lint_step(command, gate, &parameters, &guard, constraint, &updates);
+        }
         self.graph.edges.push(Edge {
             source: from,
             target,

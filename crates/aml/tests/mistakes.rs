@@ -1,0 +1,63 @@
+//! Every diagnostic there is, as a person reads it: one model with the mistake per code, in
+//! `mistakes/`, and what is said about it, in `snapshots/`.
+
+use std::collections::BTreeSet;
+
+use ioco_aml::Sources;
+
+const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/mistakes");
+
+struct Mistakes;
+
+impl Sources for Mistakes {
+    fn read(&self, path: &str) -> Result<String, String> {
+        std::fs::read_to_string(format!("{FOLDER}/{path}")).map_err(|_| "no such file".to_owned())
+    }
+}
+
+#[test]
+fn every_mistake_is_explained_where_it_is() {
+    for code in ioco_aml::codes() {
+        let file = format!("{code}.aml");
+        let loaded = ioco_aml::load(&file, &Mistakes);
+        let rendered: Vec<String> = loaded
+            .diagnostics
+            .iter()
+            .map(|d| ioco_aml::render(d, &loaded.files, false))
+            .collect();
+        assert!(
+            loaded.diagnostics.iter().any(|d| d.code == code),
+            "{file} does not show {code}:\n{}",
+            rendered.join("\n")
+        );
+        let errors = loaded
+            .diagnostics
+            .iter()
+            .any(ioco_aml::Diagnostic::is_error);
+        assert_eq!(loaded.sts.is_none(), errors, "{file}");
+        insta::assert_snapshot!(code, rendered.join("\n"));
+    }
+}
+
+#[test]
+fn every_model_with_a_mistake_belongs_to_a_code() {
+    let codes: BTreeSet<String> = ioco_aml::codes().map(|c| format!("{c}.aml")).collect();
+    let files: BTreeSet<String> = std::fs::read_dir(FOLDER)
+        .expect("the folder is part of the repository")
+        .map(|entry| {
+            entry
+                .expect("readable")
+                .file_name()
+                .into_string()
+                .expect("a name")
+        })
+        .collect();
+    assert_eq!(codes, files);
+}
+
+#[test]
+fn a_diagnostic_as_json_names_file_line_and_column() {
+    let loaded = ioco_aml::load("A066.aml", &Mistakes);
+    let json = serde_json::to_string_pretty(&loaded.diagnostics).expect("serializable");
+    insta::assert_snapshot!("json", json);
+}
