@@ -6,6 +6,7 @@
 //! the counting, and keeps to the budget. Nothing here knows a clock, a file or a socket.
 
 mod error;
+mod graph;
 mod koopman;
 mod length_search;
 mod options;
@@ -14,6 +15,7 @@ mod registry;
 mod run;
 mod session;
 mod shrunk;
+mod sps;
 mod trace_centric;
 mod walk;
 

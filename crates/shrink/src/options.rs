@@ -49,6 +49,8 @@ pub struct Options {
     pub seed: u64,
     /// Search nodes that a model-centric shrinker may hold in memory at a time.
     pub max_nodes: usize,
+    /// Paths that a model-centric shrinker may try.
+    pub max_candidates: usize,
 }
 
 impl Default for Options {
@@ -64,6 +66,7 @@ impl Default for Options {
             simplify_values: true,
             seed: 0,
             max_nodes: 1_000_000,
+            max_candidates: 20_000,
         }
     }
 }

@@ -12,6 +12,7 @@ use crate::options::Options;
 use crate::run::Runner;
 use crate::session::{Halt, Session, Watch, stimuli_of};
 use crate::shrunk::{Confidence, Ended, Shrunk};
+use crate::sps::{sps_all_paths, sps_por_label_count, sps_por_subpaths};
 use crate::trace_centric::{Compare, binary, cycle, delta, elem};
 use crate::walk::Walk;
 
@@ -71,6 +72,21 @@ pub const SHRINKERS: &[ShrinkerInfo] = &[
         name: "length-search",
         about: "binary search on the length with other random traces",
         stage: length_search,
+    },
+    ShrinkerInfo {
+        name: "sps-all-paths",
+        about: "all paths of the model to the failing state, shortest first",
+        stage: sps_all_paths,
+    },
+    ShrinkerInfo {
+        name: "sps-por-label-count",
+        about: "as sps-all-paths, but one path for each multiset of labels",
+        stage: sps_por_label_count,
+    },
+    ShrinkerInfo {
+        name: "sps-por-subpaths",
+        about: "as sps-all-paths, but one path to each state and length, preferring the trace's",
+        stage: sps_por_subpaths,
     },
 ];
 

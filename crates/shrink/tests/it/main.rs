@@ -4,4 +4,5 @@ mod flat_model;
 mod flat_runner;
 mod flat_systems;
 mod published_data;
+mod sps;
 mod trace_centric;
