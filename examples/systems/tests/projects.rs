@@ -28,7 +28,10 @@ fn every_project_file_names_a_model_and_a_system_that_exist() {
         };
         let mutant = command(&project["sut"]);
         let right = command(&project["profile"]["right"]["sut"]);
-        assert_eq!((mutant[0].as_str(), mutant[2].as_str()), ("ioco-example", "--mutant"));
+        assert_eq!(
+            (mutant[0].as_str(), mutant[2].as_str()),
+            ("ioco-example", "--mutant")
+        );
         assert!(system(&mutant[1], Some(&mutant[3])).is_ok(), "{name}");
         assert_eq!(right, ["ioco-example", mutant[1].as_str()], "{name}");
     }

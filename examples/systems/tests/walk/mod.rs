@@ -30,8 +30,15 @@ pub fn load_model(path: &Path) -> (Option<Arc<Sts>>, Vec<Diagnostic>) {
     (loaded.sts, loaded.diagnostics)
 }
 
-/// Loads a model of ours, which must have nothing wrong with it.
+/// Loads a model of ours, which must have nothing wrong with it and stand in the standard form.
 pub fn model(path: &Path) -> Arc<Sts> {
+    let text = std::fs::read_to_string(path).expect("a model of the examples");
+    assert_eq!(
+        ioco_aml::format(&text).as_ref(),
+        Ok(&text),
+        "{}",
+        path.display()
+    );
     let (sts, diagnostics) = load_model(path);
     assert!(
         diagnostics.is_empty(),
