@@ -6,6 +6,7 @@
 mod check;
 mod circuit;
 mod complete;
+pub mod decompose;
 pub mod depend;
 pub mod diagnostic;
 mod engine;

@@ -844,11 +844,7 @@ mod tests {
     #[test]
     fn nesting_without_end_is_refused() {
         let text = "(".repeat(20_000);
-        assert!(
-            parse_expression(&text)
-                .unwrap_err()
-                .message
-                .contains("nested")
-        );
+        let problem = crate::stack::with_room(|| parse_expression(&text).unwrap_err());
+        assert!(problem.message.contains("nested"));
     }
 }
