@@ -1,6 +1,7 @@
 //! The models with data behave as the flat ones: after every trace they allow the same stimuli, the
 //! same responses and silence alike, modulo the dictionary.
 
+mod public;
 mod walk;
 
 use std::collections::{HashSet, VecDeque};
@@ -9,20 +10,8 @@ use std::sync::Arc;
 use ioco_examples::Message;
 use ioco_examples::flat::Case;
 use ioco_sts::{Direction, Label, SetId, Side, Step, Sts, distinguish, flatten, reduce};
-use walk::{examples, load_model, model, semantics, step};
-
-/// Loads the public model of a case, where there is one beside the repository. It may be untidy.
-fn public_model(case: Case) -> Option<Arc<Sts>> {
-    let folder = examples().join("../../shared/bench/aml").join(case.name());
-    let path = folder.join("model.aml");
-    if !path.is_file() {
-        eprintln!("skipped: no public model of {case:?} beside the repository");
-        return None;
-    }
-    let (sts, diagnostics) = load_model(&path);
-    assert!(sts.is_some(), "{case:?}: {diagnostics:#?}");
-    sts
-}
+use public::public_model;
+use walk::{examples, model, semantics, step};
 
 /// A step of the model with data, and the steps of the flat model that mean the same.
 struct Entry {

@@ -1,12 +1,20 @@
 //! Every published failing trace replays against our mutants, stimulus by stimulus, exactly as it
 //! was recorded; the right system differs from it at the last step, and only there.
 
+mod public;
+mod walk;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use ioco_examples::flat::Case;
 use ioco_examples::{Message, System, flat};
+use ioco_sts::{Direction, Step, Sts};
+use public::public_model;
 use serde_json::Value as Json;
+use walk::{examples, model, semantics, step};
 
 fn data() -> Option<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/bench/shrinking");
@@ -28,7 +36,7 @@ fn traces(json: &Json) -> Vec<Vec<String>> {
 }
 
 struct Published {
-    experiment: String,
+    case: Case,
     mutant: String,
     failing: Vec<Vec<String>>,
     shrunk: Vec<Vec<String>>,
@@ -36,7 +44,7 @@ struct Published {
 
 fn published(folder: &Path) -> Vec<Published> {
     let mut all = Vec::new();
-    for case in flat::Case::ALL {
+    for case in Case::ALL {
         let Ok(files) = fs::read_dir(folder.join(case.name())) else {
             continue;
         };
@@ -51,7 +59,7 @@ fn published(folder: &Path) -> Vec<Published> {
                 .as_object()
                 .expect("an object of shrinkers");
             all.push(Published {
-                experiment: json["experiment"].as_str().expect("a name").to_owned(),
+                case,
                 mutant: json["mutant"].as_str().expect("a name").to_owned(),
                 failing: traces(&json["failing_traces"]),
                 shrunk: shrinkers
@@ -100,16 +108,16 @@ fn every_published_failing_trace_replays_as_recorded() {
     let mut replayed = BTreeMap::new();
     for case in &all {
         let mut mutant =
-            flat::system(&case.experiment, Some(&case.mutant)).expect("a known mutant");
+            flat::system(case.case.name(), Some(&case.mutant)).expect("a known mutant");
         for trace in case.failing.iter().chain(&case.shrunk) {
             assert_eq!(
                 leaves(mutant.as_mut(), trace),
                 None,
-                "{} {} does not do {trace:?}",
-                case.experiment,
+                "{:?} {} does not do {trace:?}",
+                case.case,
                 case.mutant
             );
-            *replayed.entry(&case.experiment).or_insert(0) += 1;
+            *replayed.entry(case.case.name()).or_insert(0) += 1;
         }
     }
     eprintln!("replayed: {replayed:?}");
@@ -131,13 +139,13 @@ fn deviation(trace: &[String]) -> usize {
 fn the_right_system_leaves_a_failing_trace_at_its_last_step_only() {
     let Some(folder) = data() else { return };
     for case in &published(&folder) {
-        let mut right = flat::system(&case.experiment, None).expect("a known system");
+        let mut right = flat::system(case.case.name(), None).expect("a known system");
         for trace in &case.failing {
             assert_eq!(
                 leaves(right.as_mut(), trace),
                 Some(deviation(trace)),
-                "{} {}: {trace:?}",
-                case.experiment,
+                "{:?} {}: {trace:?}",
+                case.case,
                 case.mutant
             );
         }
@@ -147,10 +155,62 @@ fn the_right_system_leaves_a_failing_trace_at_its_last_step_only() {
             // at all: the mutant and the right system both take every step of it.
             assert!(
                 left.is_none() || left == Some(deviation(trace)),
-                "{} {}: {trace:?}",
-                case.experiment,
+                "{:?} {}: {trace:?}",
+                case.case,
                 case.mutant
             );
+        }
+    }
+}
+
+/// The flat model of a case: the public one, or ours where there is none.
+fn flat_model(case: Case) -> Option<Arc<Sts>> {
+    match case {
+        Case::SmartDoor => Some(model(&examples().join("smartdoor/flat.aml"))),
+        Case::Koopman | Case::Atm => public_model(case),
+    }
+}
+
+#[test]
+fn the_flat_models_allow_a_failing_trace_up_to_its_last_step() {
+    let Some(folder) = data() else { return };
+    let all = published(&folder);
+    for case in Case::ALL {
+        let Some(sts) = flat_model(case) else {
+            continue;
+        };
+        let mut semantics = semantics(&sts);
+        for published in all.iter().filter(|published| published.case == case) {
+            for trace in &published.failing {
+                let mut steps: Vec<Step> = Vec::new();
+                for text in trace {
+                    let (direction, label) = match text.split_at(1) {
+                        ("?", label) => (Direction::Stimulus, label),
+                        (_, label) => (Direction::Response, label),
+                    };
+                    steps.extend(step(&sts, direction, &Message::plain(label)));
+                }
+                assert_eq!(
+                    steps.len(),
+                    trace.len(),
+                    "a label that the model does not have"
+                );
+                if trace.last().is_some_and(|last| last.starts_with('?')) {
+                    steps.push(Step::Quiescence);
+                }
+                let mut set = semantics.initial();
+                let allowed = steps.iter().position(|step| {
+                    let next = semantics.after(set, step);
+                    set = next.unwrap_or(set);
+                    next.is_none()
+                });
+                let mutant = &published.mutant;
+                assert_eq!(
+                    allowed,
+                    Some(steps.len() - 1),
+                    "{case:?} {mutant}: {trace:?}"
+                );
+            }
         }
     }
 }
