@@ -17,7 +17,7 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, wa
 
 use crate::connection::{Arrived, Connection, Trouble};
 use crate::line::Codec;
-use crate::session::{Session, Stopped, nanoseconds};
+use crate::session::{Habits, Session, Stopped, nanoseconds};
 use crate::stream::{Broken, Stream};
 
 /// How the system gets into its initial state.
@@ -81,6 +81,7 @@ pub struct Process {
     codec: Arc<Codec>,
     epoch: Instant,
     running: Option<Running>,
+    habits: Option<Habits>,
     warnings: Vec<String>,
 }
 
@@ -92,6 +93,7 @@ impl Process {
             codec: Arc::new(Codec::new(sts)),
             epoch: Instant::now(),
             running: None,
+            habits: None,
             warnings: Vec::new(),
         }
     }
@@ -135,7 +137,7 @@ impl Process {
             unreachable!("both were asked for as pipes");
         };
         let stream = Stream::new(input, output, aside).map_err(not_started)?;
-        let session = Session::new(Arc::clone(&self.codec), stream, self.epoch);
+        let session = Session::new(Arc::clone(&self.codec), stream, self.epoch, self.habits);
         Ok(Running { session, group })
     }
 
@@ -156,8 +158,7 @@ impl Process {
             ResetBy::Restarting => session.await_ready(deadline),
             ResetBy::RestartingAfter(time) => {
                 std::thread::sleep(time);
-                session.assume_ready();
-                Ok(())
+                session.assume_ready()
             }
         };
         result.map_err(|stopped| {
@@ -171,6 +172,7 @@ impl Process {
         let Some(mut running) = self.running.take() else {
             return not_running();
         };
+        self.habits = Some(running.session.habits());
         self.warnings.append(&mut running.session.warnings);
         let patience = self.options.patience;
         let command = Some(format!("the command was: {}", self.options.shown()));
@@ -228,6 +230,7 @@ impl Process {
 
     fn end(&mut self, manner: Manner) {
         if let Some(mut running) = self.running.take() {
+            self.habits = Some(running.session.habits());
             self.warnings.append(&mut running.session.warnings);
             running.end(manner);
         }

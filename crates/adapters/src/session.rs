@@ -27,34 +27,48 @@ impl From<Broken> for Stopped {
 
 /// Which claims of quiescence are about now.
 ///
-/// A system that says `quiescent` says it at most once after a reset and after each stimulus. A
-/// claim that was under way while the tester gave the next stimulus speaks of the time before, and
-/// believing it would turn a system that is about to answer into one that failed to. So a claim
-/// counts only when none from before can still be outstanding; any other is dropped, which costs
-/// the wait and nothing else.
+/// A system that says `quiescent` says it at most once after each stimulus. A claim that was under
+/// way while the tester gave the next stimulus speaks of the time before, and believing it would
+/// turn a system that is about to answer into one that failed to. So a claim counts only when none
+/// from before can still be outstanding; any other is dropped, which costs the wait and nothing
+/// else.
+///
+/// After a reset a system claims silence in the line that says `ready`, or not at all. One that
+/// does so in a line of its own is noticed, and from then on such a claim is expected.
 #[derive(Debug, Default)]
 struct Claims {
     /// How many earlier stimuli (or the reset) may still be followed by a claim.
     outstanding: u64,
     /// The claim about now has come.
     claimed: bool,
+    /// Stimuli given and claims heard since the reset.
+    given: u64,
+    heard: u64,
+    /// The system also claims silence after a reset, in a line of its own.
+    after_reset: bool,
 }
 
 impl Claims {
+    /// The system is ready: all claims from before are here.
     fn reset(&mut self, quiescent: bool) {
         *self = Claims {
-            outstanding: 0,
             claimed: quiescent,
+            after_reset: self.after_reset || self.heard > self.given,
+            ..Claims::default()
         };
     }
 
     fn given(&mut self) {
-        self.outstanding += u64::from(!self.claimed);
+        let may_follow = self.given > 0 || self.after_reset;
+        self.outstanding += u64::from(may_follow && !self.claimed);
         self.claimed = false;
+        self.given += 1;
     }
 
     /// A claim came. Returns whether it is about now.
     fn claim(&mut self) -> bool {
+        self.heard += 1;
+        self.after_reset |= self.given == 0;
         if self.outstanding > 0 {
             self.outstanding -= 1;
             return false;
@@ -74,25 +88,57 @@ enum Next {
     Nothing,
 }
 
+/// What was learned about a system in one conversation and holds in the next.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Habits {
+    claims_after_reset: bool,
+}
+
+/// How long to listen, once, for a claim of silence right after a reset.
+const LISTENING: Duration = Duration::from_millis(10);
+
 pub(crate) struct Session {
     codec: Arc<Codec>,
     stream: Stream,
     epoch: Instant,
     claims: Claims,
+    /// There was a reset before: how the system behaves after one is known.
+    is_known: bool,
+    /// What was taken in while looking for something else.
+    pending: Option<Arrived>,
     /// The stimulus under way, as bytes; kept for the record of the test.
     sent: Vec<u8>,
     pub(crate) warnings: Vec<String>,
 }
 
 impl Session {
-    pub(crate) fn new(codec: Arc<Codec>, stream: Stream, epoch: Instant) -> Session {
+    /// `habits` come from the conversation before this one, if there was one.
+    pub(crate) fn new(
+        codec: Arc<Codec>,
+        stream: Stream,
+        epoch: Instant,
+        habits: Option<Habits>,
+    ) -> Session {
+        let claims = Claims {
+            after_reset: habits.is_some_and(|habits| habits.claims_after_reset),
+            ..Claims::default()
+        };
         Session {
             codec,
             stream,
             epoch,
-            claims: Claims::default(),
+            claims,
+            is_known: habits.is_some(),
+            pending: None,
             sent: Vec::new(),
             warnings: Vec::new(),
+        }
+    }
+
+    /// What the next conversation with the same system should know.
+    pub(crate) fn habits(&self) -> Habits {
+        Habits {
+            claims_after_reset: self.claims.after_reset,
         }
     }
 
@@ -106,6 +152,7 @@ impl Session {
     /// Discards lines until one says that the system is ready.
     pub(crate) fn await_ready(&mut self, deadline: Instant) -> Result<(), Stopped> {
         self.sent.clear();
+        self.pending = None;
         loop {
             // A system that floods always has a line; the time is up all the same.
             if Instant::now() >= deadline {
@@ -117,7 +164,10 @@ impl Session {
                     match line {
                         Line::Ready { quiescent } => {
                             self.claims.reset(quiescent);
-                            return Ok(());
+                            return self.learn_habits();
+                        }
+                        Line::Quiescent => {
+                            self.claims.claim();
                         }
                         other => self.note(other)?,
                     }
@@ -130,9 +180,23 @@ impl Session {
     }
 
     /// Takes everything as ready without asking.
-    pub(crate) fn assume_ready(&mut self) {
+    pub(crate) fn assume_ready(&mut self) -> Result<(), Stopped> {
         self.sent.clear();
+        self.pending = None;
         self.claims.reset(false);
+        self.learn_habits()
+    }
+
+    /// Listens for a moment after the very first reset: a claim of silence that comes only after
+    /// the first stimulus was given could be mistaken for one about that stimulus.
+    fn learn_habits(&mut self) -> Result<(), Stopped> {
+        if !self.is_known {
+            self.is_known = true;
+            let until = nanoseconds(self.epoch.elapsed() + LISTENING);
+            let arrived = self.wait(until)?;
+            self.pending = Some(arrived).filter(|arrived| arrived.what != Arrival::Silence);
+        }
+        Ok(())
     }
 
     pub(crate) fn give(&mut self, stimulus: &Action, patience: Duration) -> Result<(), Stopped> {
@@ -141,6 +205,9 @@ impl Session {
         let deadline = Instant::now() + patience;
         self.stream.write(&self.sent, deadline)?;
         self.claims.given();
+        // A claim that nobody asked for in time.
+        self.pending
+            .take_if(|arrived| arrived.what == Arrival::Quiescent);
         Ok(())
     }
 
@@ -175,6 +242,9 @@ impl Session {
 
     /// Takes in one line, if there is one.
     fn next(&mut self) -> Result<Next, Stopped> {
+        if let Some(arrived) = self.pending.take() {
+            return Ok(Next::Arrived(arrived));
+        }
         let Some(raw) = self.stream.line()? else {
             return Ok(Next::Nothing);
         };
@@ -251,6 +321,7 @@ mod tests {
     proptest! {
         #[test]
         fn a_claim_that_counts_was_made_after_the_last_stimulus(
+            after_reset: bool,
             events in proptest::collection::vec(
                 prop_oneof![
                     Just(Event::Give), Just(Event::Take), Just(Event::Say), Just(Event::Arrive)
@@ -258,7 +329,10 @@ mod tests {
                 0..60,
             )
         ) {
-            let mut claims = Claims::default();
+            let mut claims = Claims {
+                after_reset,
+                ..Claims::default()
+            };
             let (mut given, mut taken) = (0u32, 0u32);
             let mut said_at = None;
             let mut on_the_way = std::collections::VecDeque::new();
@@ -269,7 +343,7 @@ mod tests {
                         claims.given();
                     }
                     Event::Take => taken = given.min(taken + 1),
-                    Event::Say if said_at != Some(taken) => {
+                    Event::Say if said_at != Some(taken) && (taken > 0 || after_reset) => {
                         said_at = Some(taken);
                         on_the_way.push_back(taken);
                     }
@@ -285,8 +359,38 @@ mod tests {
     }
 
     #[test]
-    fn a_system_that_always_claims_is_always_believed_in_the_end() {
+    fn claims_after_stimuli_alone_are_believed_at_once() {
         let mut claims = Claims::default();
+        for _ in 0..3 {
+            claims.reset(false);
+            for _ in 0..3 {
+                claims.given();
+                assert!(claims.claim());
+            }
+        }
+    }
+
+    #[test]
+    fn a_claim_after_a_reset_is_learned_also_when_it_came_late() {
+        let mut early = Claims::default();
+        early.reset(false);
+        assert!(early.claim());
+        assert!(early.after_reset);
+        let mut late = Claims::default();
+        late.reset(false);
+        late.given();
+        late.claim();
+        late.claim();
+        late.reset(false);
+        assert!(late.after_reset);
+    }
+
+    #[test]
+    fn a_system_that_always_claims_is_always_believed_in_the_end() {
+        let mut claims = Claims {
+            after_reset: true,
+            ..Claims::default()
+        };
         claims.reset(false);
         // Two stimuli before anything came; the claims after reset and first stimulus are old.
         claims.given();

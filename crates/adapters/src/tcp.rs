@@ -13,7 +13,7 @@ use ioco_sts::{Action, Sts};
 
 use crate::connection::{Arrived, Connection, Trouble};
 use crate::line::Codec;
-use crate::session::{Session, Stopped, nanoseconds};
+use crate::session::{Habits, Session, Stopped, nanoseconds};
 use crate::stream::{Broken, Stream};
 
 /// Where the system listens, and how patient to be.
@@ -40,6 +40,7 @@ pub struct Tcp {
     codec: Arc<Codec>,
     epoch: Instant,
     session: Option<Session>,
+    habits: Option<Habits>,
     warnings: Vec<String>,
 }
 
@@ -51,6 +52,7 @@ impl Tcp {
             codec: Arc::new(Codec::new(sts)),
             epoch: Instant::now(),
             session: None,
+            habits: None,
             warnings: Vec::new(),
         }
     }
@@ -69,12 +71,14 @@ impl Tcp {
             message: format!("no connection to {address}: {error}"),
             hint: Some("the system must be listening there before the test begins".to_owned()),
         })?;
-        Ok(Session::new(Arc::clone(&self.codec), stream, self.epoch))
+        let codec = Arc::clone(&self.codec);
+        Ok(Session::new(codec, stream, self.epoch, self.habits))
     }
 
     /// Says why the conversation stopped, and hangs up.
     fn explain(&mut self, stopped: Stopped, in_reset: bool) -> Trouble {
         if let Some(mut session) = self.session.take() {
+            self.habits = Some(session.habits());
             self.warnings.append(&mut session.warnings);
         }
         let address = &self.options.address;

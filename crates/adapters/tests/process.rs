@@ -374,15 +374,34 @@ fn a_system_without_reset_is_started_anew() {
 
 #[test]
 fn a_claim_of_quiescence_saves_the_wait() {
-    let silent = r#"while read -r line; do
+    let silent = script(r#"echo '{"quiescent":true}'"#);
+    let also_ready = silent.replace(r#""ready":true"#, r#""ready":true,"quiescent":true"#);
+    for command in [silent, also_ready] {
+        let mut system = Fixture::new(&command);
+        for _ in 0..2 {
+            system.process.reset().unwrap();
+            for _ in 0..3 {
+                system.give().unwrap();
+                assert_eq!(system.wait(60_000), Ok(Arrival::Quiescent));
+            }
+        }
+    }
+}
+
+#[test]
+fn a_claim_from_before_the_stimulus_is_not_believed() {
+    // Says so after each reset too, in a line of its own, and needs a moment to answer.
+    let system = r#"while read -r line; do
         case "$line" in
-          *reset*) echo '{"ready":true,"quiescent":true}';;
-          *) echo '{"quiescent":true}';;
-        esac; done"#;
-    let mut system = Fixture::new(silent);
-    system.process.reset().unwrap();
+          *reset*) echo '{"ready":true}';;
+          *) sleep 0.1; echo '{"response":"pong"}';;
+        esac; echo '{"quiescent":true}'; done"#;
+    let mut system = Fixture::new(system);
+    let pong = response(&system.sts, "pong", None);
     for _ in 0..3 {
+        assert_eq!(system.first_answer(), Ok(pong.clone()));
         system.give().unwrap();
+        assert_eq!(system.wait(5000), Ok(pong.clone()));
         assert_eq!(system.wait(60_000), Ok(Arrival::Quiescent));
     }
 }

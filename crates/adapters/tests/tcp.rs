@@ -21,7 +21,8 @@ fn model() -> Arc<Sts> {
     Arc::new(builder.build())
 }
 
-/// Serves `connections` connections one after the other; answers at most `answers` lines on each.
+/// Serves `connections` connections one after the other; answers so many lines on each, and hangs
+/// up at the next.
 fn serve(connections: usize, answers: usize) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap().to_string();
@@ -36,13 +37,13 @@ fn serve(connections: usize, answers: usize) -> String {
 
 fn converse(mut socket: &TcpStream, answers: usize) {
     let lines = BufReader::new(socket).lines().map_while(Result::ok);
-    for line in lines.take(answers) {
+    for (number, line) in lines.enumerate() {
         let answer = if line.contains("reset") {
             "{\"ready\":true}\n"
         } else {
             "{\"response\":\"pong\"}\n"
         };
-        if socket.write_all(answer.as_bytes()).is_err() {
+        if number >= answers || socket.write_all(answer.as_bytes()).is_err() {
             return;
         }
     }

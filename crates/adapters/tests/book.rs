@@ -1,0 +1,85 @@
+//! The adapter that the book shows does what the book says.
+
+use std::sync::Arc;
+
+use ioco_adapters::{NotConforming, Process, ProcessOptions, check};
+use ioco_engine::{Settings, Stop, WaitPolicy};
+use ioco_sts::Sts;
+
+const CHAPTER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../book/src/connecting.md");
+
+const MODEL: &str = r#"
+timeout 5
+external 'lock'
+process('lock') {
+  channel('lock') {
+    stimulus 'lock', { 'passcode' => integer(0..9999) }
+    stimulus 'unlock', { 'passcode' => integer(0..9999) }
+    responses 'locked', 'unlocked', 'incorrect'
+  }
+  var 'code', :integer
+  state 'open'
+  receive 'lock', constraint: 'passcode == passcode', update: 'code = passcode'
+  send 'locked'
+  state 'closed'
+  choice {
+    o { receive 'unlock', constraint: 'passcode == code'
+        send 'unlocked'
+        goto 'open' }
+    o { receive 'unlock', constraint: 'passcode != code'
+        send 'incorrect'
+        goto 'closed' }
+  }
+}
+"#;
+
+/// The first program of the chapter in this language.
+fn program(language: &str) -> String {
+    let chapter = std::fs::read_to_string(CHAPTER).unwrap();
+    let start = format!("```{language}\n");
+    let (_, rest) = chapter.split_once(&start).unwrap();
+    rest.split_once("```").unwrap().0.to_owned()
+}
+
+fn model() -> Arc<Sts> {
+    let loaded = ioco_aml::load_text("lock.aml", MODEL);
+    loaded
+        .sts
+        .unwrap_or_else(|| panic!("{:?}", loaded.diagnostics))
+}
+
+fn test(program: &str) -> Result<(), Box<NotConforming>> {
+    let sts = model();
+    let options = ProcessOptions::new("python3", &["-c", program]);
+    let mut connection = Process::new(Arc::clone(&sts), options);
+    let settings = Settings {
+        stop: Stop {
+            tests: Some(20),
+            ..Stop::default()
+        },
+        // Waiting out a silence of five seconds shows nothing here.
+        wait: WaitPolicy::Sensible {
+            observe: 1.0,
+            idle: 0.0,
+        },
+        ..Settings::default()
+    };
+    check(&sts, &mut connection, settings).map(|_| ())
+}
+
+#[test]
+fn the_adapter_in_the_book_works() {
+    if std::process::Command::new("python3")
+        .arg("--version")
+        .output()
+        .is_err()
+    {
+        eprintln!("skipped: python3 is not installed");
+        return;
+    }
+    let program = program("python");
+    test(&program).unwrap();
+    let wrong = program.replace("\"unlocked\" if right", "\"unlocked\" if not right");
+    assert_ne!(wrong, program);
+    assert!(test(&wrong).unwrap_err().execution.deviation().is_some());
+}
