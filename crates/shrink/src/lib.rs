@@ -5,6 +5,7 @@
 //! [`shrink`] is the way in: it takes a [`Pipeline`] by name (`auto`, `cycle+delta`, ...), does all
 //! the counting, and keeps to the budget. Nothing here knows a clock, a file or a socket.
 
+mod auto;
 mod error;
 mod graph;
 mod koopman;

@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use ioco_sts::{Execution, Semantics};
 
+use crate::auto::auto;
 use crate::error::ShrinkError;
 use crate::koopman;
 use crate::length_search::length_search;
@@ -28,6 +29,11 @@ pub struct ShrinkerInfo {
 
 /// All shrinkers, in the order in which they are shown.
 pub const SHRINKERS: &[ShrinkerInfo] = &[
+    ShrinkerInfo {
+        name: "auto",
+        about: "finds the cause and the shortest trace that shows it; the default",
+        stage: auto,
+    },
     ShrinkerInfo {
         name: "elem",
         about: "leaves out one stimulus at a time, front to back",

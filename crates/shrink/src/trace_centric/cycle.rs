@@ -66,7 +66,7 @@ fn is_stimulus(step: &Step) -> bool {
 }
 
 /// The stimuli of a walk without the steps between two positions.
-fn without(walk: &Walk, from: usize, to: usize) -> Vec<Action> {
+pub(crate) fn without(walk: &Walk, from: usize, to: usize) -> Vec<Action> {
     let kept = walk.steps[..from].iter().chain(&walk.steps[to..]);
     kept.filter(|step| is_stimulus(step))
         .filter_map(|step| step.action().cloned())
@@ -74,7 +74,11 @@ fn without(walk: &Walk, from: usize, to: usize) -> Vec<Action> {
 }
 
 /// Pairs of positions with the same state, none behind the last stimulus.
-fn find_cycles(session: &Session<'_>, walk: &Walk, compare: Compare) -> Vec<(usize, usize)> {
+pub(crate) fn find_cycles(
+    session: &Session<'_>,
+    walk: &Walk,
+    compare: Compare,
+) -> Vec<(usize, usize)> {
     let Some(&last_stimulus) = walk.stimulus_positions().last() else {
         return Vec::new();
     };

@@ -1,0 +1,256 @@
+//! The default shrinker: reaches the shortest failing trace in few runs.
+//!
+//! The idea is to find out what the failure *is*, instead of trying what can be left out.
+//!
+//! 1. The shortest way of the model to the failing state is tried first. If it fails too, the state
+//!    alone decides: a state bug.
+//! 2. Otherwise some earlier stimulus, the *cause*, has left the system in another state than the
+//!    model without anybody seeing it. Every stimulus of the trace is suspected, the latest first:
+//!    the shortest way to where it was given, the stimulus, and then what showed the failure.
+//! 3. Once a short failing trace is known, shorter ones are looked for by *analogy*: the same cause
+//!    in a nearer state, another stimulus that would show it sooner, steps left out, and near
+//!    transitions that no run has seen pass.
+//!
+//! Two things make this cheap. Every run is remembered in an observation tree, so that nothing that
+//! is known is run again. And suspicions are *packed*: as long as the system answers as it should,
+//! the run goes back to the initial state of the model and on to the next suspicion, so that one
+//! run clears many. A suspicion that fails inside such a run is then run alone, from a reset.
+//!
+//! Where all this finds nothing, cycles and elements of the trace are removed as the trace-centric
+//! shrinkers do, and the search begins again with what is left.
+
+mod observations;
+mod pack;
+mod routes;
+mod suspicion;
+mod trail;
+
+use ioco_sts::{Execution, Step};
+
+use rustc_hash::FxHashMap;
+
+use crate::graph::{Graph, Nodes};
+use crate::session::{Halt, Session, stimuli_of};
+use crate::shrunk::BugKind;
+use crate::walk::Walk;
+
+use observations::Observations;
+use routes::{Originals, Routes};
+use suspicion::Cause;
+use trail::Trail;
+
+/// Nodes of a model with data that are explored; values are asked of the solver for each.
+const MAX_DATA_NODES: usize = 2_000;
+
+/// Packed runs that may lead to nothing before a round of suspicions is given up.
+const MAX_MISSES: usize = 2;
+
+struct Auto<'s, 'a> {
+    session: &'s mut Session<'a>,
+    routes: Routes,
+    seen: Observations,
+    best: Execution,
+    cause: Cause,
+    /// Per label, the number of its family: labels that differ only in the numbers in their names.
+    labels: Vec<u32>,
+}
+
+pub(crate) fn auto(session: &mut Session<'_>, start: &Execution) -> Result<Execution, Halt> {
+    let mut graph = Graph::new(Nodes::Sets, &start.trace);
+    let mut originals = Originals::default();
+    if let Ok(walk) = Walk::of(session.semantics, start) {
+        let steps = walk.sets.iter().zip(&walk.steps);
+        originals.extend(steps.map(|(set, step)| (*set, step.clone())));
+    }
+    let max_nodes = match session.semantics.sts().is_plain() {
+        true => session.options.max_nodes,
+        false => MAX_DATA_NODES.min(session.options.max_nodes),
+    };
+    let routes = Routes::explore(
+        session.semantics,
+        &mut graph,
+        &originals,
+        start.length(),
+        max_nodes,
+    );
+    let mut auto = Auto {
+        routes,
+        seen: Observations::new(),
+        best: start.clone(),
+        cause: Cause::Unknown,
+        labels: label_families(session.semantics.sts()),
+        session,
+    };
+    auto.seen.record(auto.session.semantics, start);
+    auto.shrink()?;
+    Ok(auto.best)
+}
+
+/// Flat models write data into names: `Withdraw_5` and `Withdraw_20` are one thing done twice.
+fn label_families(sts: &ioco_sts::Sts) -> Vec<u32> {
+    let mut known: FxHashMap<String, u32> = FxHashMap::default();
+    let families = sts.labels().iter().map(|label| {
+        let stem: String = label.name.chars().filter(|c| !c.is_ascii_digit()).collect();
+        let next = known.len() as u32;
+        *known.entry(stem).or_insert(next)
+    });
+    families.collect()
+}
+
+impl Auto<'_, '_> {
+    fn shrink(&mut self) -> Result<(), Halt> {
+        loop {
+            let is_explained = self.find_cause()?;
+            while self.improve()? {}
+            // A cause that was found leaves nothing to remove that analogies would not have.
+            if is_explained || !self.remove_parts()? {
+                return Ok(());
+            }
+        }
+    }
+
+    /// The failing state alone, or one stimulus before it. Whether either explains the failure.
+    fn find_cause(&mut self) -> Result<bool, Halt> {
+        let Some(trail) = self.trail() else {
+            return Ok(false);
+        };
+        let suspicions = suspicion::causes(&self.routes, self.session.semantics.sts(), &trail);
+        let direct = suspicions
+            .first()
+            .filter(|s| s.cause == Cause::State)
+            .cloned();
+        if trail.is_shortest_way(&self.routes) {
+            self.session.kind = BugKind::State;
+            self.cause = Cause::State;
+            return Ok(true);
+        }
+        let found = self.try_packed(suspicions, MAX_MISSES)?;
+        if self.session.kind == BugKind::Unknown
+            && let Some(direct) = direct
+        {
+            let failed = found.as_ref().is_some_and(|f| f.cause == Cause::State);
+            if failed {
+                self.session.kind = BugKind::State;
+            } else if self.seen.passes(&direct.stimuli) {
+                self.session.kind = BugKind::Trace;
+            }
+        }
+        Ok(found.is_some())
+    }
+
+    /// One round of analogies; whether it found something shorter.
+    fn improve(&mut self) -> Result<bool, Halt> {
+        let Some(trail) = self.trail() else {
+            return Ok(false);
+        };
+        let suspicions = suspicion::analogies(
+            &self.routes,
+            self.session.semantics.sts(),
+            &self.seen,
+            &trail,
+            self.cause,
+            &self.labels,
+        );
+        let found = self.try_packed(suspicions, MAX_MISSES)?;
+        Ok(found.is_some())
+    }
+
+    fn trail(&mut self) -> Option<Trail> {
+        Trail::of(self.session.semantics, &self.routes, &self.best)
+    }
+
+    /// Runs a list and remembers what it showed.
+    fn run(&mut self, stimuli: &[ioco_sts::Action]) -> Result<crate::session::Attempt, Halt> {
+        let attempt = self.session.attempt(stimuli)?;
+        self.seen.record(self.session.semantics, &attempt.execution);
+        Ok(attempt)
+    }
+
+    /// Takes over a shorter failing execution.
+    fn accept(&mut self, execution: Execution, cause: Cause) {
+        if execution.length() < self.best.length() {
+            self.best = execution;
+            self.cause = cause;
+            if cause == Cause::State {
+                self.routes.reroute(self.seen.failing());
+            }
+        }
+    }
+
+    /// Cycles, then single stimuli, as far as the model allows it and no run has shown that it
+    /// passes. Whether something could go.
+    fn remove_parts(&mut self) -> Result<bool, Halt> {
+        let before = self.best.length();
+        let walk = match Walk::of(self.session.semantics, &self.best) {
+            Ok(walk) => walk,
+            Err(_) => return Ok(false),
+        };
+        let cycles = crate::trace_centric::find_cycles(
+            self.session,
+            &walk,
+            crate::trace_centric::Compare::States,
+        );
+        for (from, to) in cycles {
+            let candidate = crate::trace_centric::without(&walk, from, to);
+            if self.try_alone(&candidate)? {
+                return Ok(true);
+            }
+        }
+        let mut current = stimuli_of(&self.best);
+        let mut position = 0;
+        while position < current.len() {
+            let mut candidate = current.clone();
+            candidate.remove(position);
+            if self.try_alone(&candidate)? {
+                current = stimuli_of(&self.best);
+            } else {
+                position += 1;
+            }
+        }
+        Ok(self.best.length() < before)
+    }
+
+    fn try_alone(&mut self, candidate: &[ioco_sts::Action]) -> Result<bool, Halt> {
+        if self.seen.passes(candidate) || !self.is_allowed(candidate) {
+            return Ok(false);
+        }
+        let attempt = self.run(candidate)?;
+        let is_shorter = attempt.accepted && attempt.execution.length() < self.best.length();
+        if is_shorter {
+            self.accept(attempt.execution, Cause::Unknown);
+        }
+        Ok(is_shorter)
+    }
+
+    /// Whether the model, where it is deterministic, takes all these stimuli.
+    fn is_allowed(&mut self, stimuli: &[ioco_sts::Action]) -> bool {
+        let semantics = &mut *self.session.semantics;
+        let mut set = semantics.initial();
+        for stimulus in stimuli {
+            let Some(next) = semantics.after(set, &Step::Stimulus(stimulus.clone())) else {
+                return false;
+            };
+            set = next;
+            loop {
+                let menu = semantics.menu(set);
+                if menu.silence {
+                    break;
+                }
+                // More than one possible answer: only the system knows.
+                let [offer] = menu.responses.as_slice() else {
+                    return true;
+                };
+                let response = ioco_sts::Action::plain(offer.label);
+                match semantics.after(set, &Step::Response(response)) {
+                    Some(next) => set = next,
+                    None => return true,
+                }
+            }
+            match semantics.after(set, &Step::Quiescence) {
+                Some(next) => set = next,
+                None => return true,
+            }
+        }
+        true
+    }
+}

@@ -1,0 +1,90 @@
+//! Everything that runs have shown: an observation tree over stimuli, so that nothing is run
+//! twice, and which stimuli were answered as the model wants in which state.
+//!
+//! A run that passes also passes at every prefix; a run that fails passes at every prefix but the
+//! last.
+
+use ioco_sts::{Action, Execution, LabelId, Semantics, SetId, Step};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::walk::Walk;
+
+#[derive(Default)]
+struct Seen {
+    next: FxHashMap<Action, usize>,
+    fails: bool,
+}
+
+pub(super) struct Observations {
+    tree: Vec<Seen>,
+    /// Stimuli that were answered as expected, by the state set they were given in.
+    passed: FxHashSet<(SetId, LabelId)>,
+    /// Stimuli that were not.
+    failing: FxHashSet<(SetId, LabelId)>,
+}
+
+impl Observations {
+    pub fn new() -> Observations {
+        Observations {
+            tree: vec![Seen::default()],
+            passed: FxHashSet::default(),
+            failing: FxHashSet::default(),
+        }
+    }
+
+    pub fn record(&mut self, semantics: &mut Semantics, execution: &Execution) {
+        let mut at = 0;
+        for stimulus in execution.stimuli() {
+            let fresh = self.tree.len();
+            let next = *self.tree[at].next.entry(stimulus.clone()).or_insert(fresh);
+            if next == fresh {
+                self.tree.push(Seen::default());
+            }
+            at = next;
+        }
+        let fails = execution.deviation().is_some();
+        self.tree[at].fails |= fails;
+        let Ok(walk) = Walk::of(semantics, execution) else {
+            return;
+        };
+        let mut positions = walk.stimulus_positions();
+        if fails
+            && let Some(last) = positions.pop()
+            && let Step::Stimulus(action) = &walk.steps[last]
+        {
+            self.failing.insert((walk.sets[last], action.label));
+        }
+        for position in positions {
+            if let Step::Stimulus(action) = &walk.steps[position] {
+                self.passed.insert((walk.sets[position], action.label));
+            }
+        }
+    }
+
+    /// The list is known to pass.
+    pub fn passes(&self, stimuli: &[Action]) -> bool {
+        let mut at = 0;
+        for stimulus in stimuli {
+            match self.tree[at].next.get(stimulus) {
+                Some(next) => at = *next,
+                None => return false,
+            }
+        }
+        !self.tree[at].fails
+    }
+
+    /// The stimulus was answered as expected when it was given in this state.
+    pub fn passed(&self, set: SetId, label: LabelId) -> bool {
+        self.passed.contains(&(set, label))
+    }
+
+    /// All stimuli that were answered as expected, with where.
+    pub fn all_passed(&self) -> impl Iterator<Item = &(SetId, LabelId)> + '_ {
+        self.passed.iter()
+    }
+
+    /// Stimuli that failed, with where.
+    pub fn failing(&self) -> &FxHashSet<(SetId, LabelId)> {
+        &self.failing
+    }
+}

@@ -1,0 +1,106 @@
+//! Many suspicions in one run: as long as the system answers as it should, the run goes back to
+//! the initial state of the model and on to the next one.
+
+use std::ops::Range;
+
+use ioco_sts::{Action, Verdict};
+
+use super::suspicion::Suspicion;
+use super::{Auto, Cause};
+use crate::session::Halt;
+
+/// Stimuli in one packed run, unless a single suspicion needs more.
+const MAX_STIMULI: usize = 80;
+
+/// Suspicions one after the other.
+struct Pack {
+    stimuli: Vec<Action>,
+    /// Where each suspicion stands in `stimuli`, the way back behind it included.
+    parts: Vec<(Suspicion, Range<usize>)>,
+}
+
+impl Auto<'_, '_> {
+    /// Tries suspicions in order, packed, until one gives something shorter. Gives up after
+    /// `max_misses` packed runs that led to nothing.
+    pub(super) fn try_packed(
+        &mut self,
+        mut suspicions: Vec<Suspicion>,
+        max_misses: usize,
+    ) -> Result<Option<Suspicion>, Halt> {
+        suspicions.retain(|s| !self.seen.passes(&s.stimuli));
+        suspicions.reverse();
+        let mut misses = 0;
+        while misses < max_misses && !suspicions.is_empty() {
+            let pack = self.pack(&mut suspicions);
+            let attempt = self.run(&pack.stimuli)?;
+            let done = attempt.execution.stimuli().count();
+            misses += 1;
+            if !attempt.accepted {
+                // What comes behind a refused stimulus was not tried.
+                if matches!(attempt.execution.verdict, Verdict::Inconclusive(_)) {
+                    let untried = pack.parts.into_iter().filter(|(_, r)| r.start > done);
+                    suspicions.extend(untried.map(|(s, _)| s).rev());
+                }
+                continue;
+            }
+            let failed = pack
+                .parts
+                .iter()
+                .position(|(_, range)| range.contains(&(done - 1)));
+            let Some(failed) = failed else { continue };
+            let (suspicion, range) = pack.parts[failed].clone();
+            let untried = pack.parts.into_iter().skip(failed + 1).rev();
+            suspicions.extend(untried.map(|(s, _)| s));
+            let (execution, is_alone) = match range.start {
+                0 => (attempt.execution, true),
+                start => {
+                    let alone = pack.stimuli[start..done].to_vec();
+                    if self.seen.passes(&alone) {
+                        continue;
+                    }
+                    let attempt = self.run(&alone)?;
+                    (attempt.execution, attempt.accepted)
+                }
+            };
+            if is_alone && execution.length() < self.best.length() {
+                // It may have failed on the way back only: then the cause is not the suspected one.
+                let is_within = execution.stimuli().count() <= suspicion.stimuli.len();
+                let cause = if is_within {
+                    suspicion.cause
+                } else {
+                    Cause::Unknown
+                };
+                self.accept(execution, cause);
+                return Ok(Some(suspicion));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Takes suspicions from the end of the list.
+    fn pack(&self, suspicions: &mut Vec<Suspicion>) -> Pack {
+        let mut pack = Pack {
+            stimuli: Vec::new(),
+            parts: Vec::new(),
+        };
+        while let Some(next) = suspicions.last() {
+            let start = pack.stimuli.len();
+            if start > 0 && start + next.stimuli.len() > MAX_STIMULI {
+                break;
+            }
+            let Some(suspicion) = suspicions.pop() else {
+                break;
+            };
+            pack.stimuli.extend(suspicion.stimuli.iter().cloned());
+            let home = self.routes.way_home(suspicion.end);
+            let is_last = home.is_none() || suspicions.is_empty();
+            pack.stimuli
+                .extend(home.filter(|_| !is_last).into_iter().flatten());
+            pack.parts.push((suspicion, start..pack.stimuli.len()));
+            if is_last {
+                break;
+            }
+        }
+        pack
+    }
+}

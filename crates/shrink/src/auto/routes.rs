@@ -1,0 +1,338 @@
+//! Shortest ways through the model: from the initial state to everywhere near, and back.
+//!
+//! A tester gives a stimulus only when the system has fallen silent, so stimuli leave settled nodes
+//! only. Among equally short ways the one with more transitions of the failing trace is taken: what
+//! the trace did is more likely to matter than what it did not.
+
+use std::collections::VecDeque;
+
+use ioco_sts::{Action, LabelId, Semantics, SetId, Step};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::graph::Graph;
+
+/// A node of the explored part of the model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) struct NodeId(pub u32);
+
+impl NodeId {
+    fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+struct Link {
+    /// `None` is silence, which costs nothing.
+    step: Option<Step>,
+    target: NodeId,
+    /// The failing trace has taken it.
+    is_original: bool,
+}
+
+struct Node {
+    set: SetId,
+    is_settled: bool,
+    links: Vec<Link>,
+    distance: usize,
+    /// The node before on the shortest way from the initial one, and which of its links.
+    from: Option<(NodeId, usize)>,
+    originals: usize,
+    /// The first link of the shortest way back to the initial node.
+    home: Option<usize>,
+}
+
+/// What a stimulus does according to the model, until the system is silent again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Effect {
+    pub target: NodeId,
+    pub responses: usize,
+}
+
+pub(super) struct Routes {
+    nodes: Vec<Node>,
+    index: FxHashMap<SetId, NodeId>,
+    /// Some of the model was left out for its size.
+    pub is_cut: bool,
+}
+
+/// Transitions of the failing trace: where, and what.
+pub(super) type Originals = FxHashSet<(SetId, Step)>;
+
+impl Routes {
+    pub fn explore(
+        semantics: &mut Semantics,
+        graph: &mut Graph,
+        originals: &Originals,
+        max_distance: usize,
+        max_nodes: usize,
+    ) -> Routes {
+        let mut routes = Routes {
+            nodes: Vec::new(),
+            index: FxHashMap::default(),
+            is_cut: false,
+        };
+        let start = semantics.initial();
+        routes.add(semantics, start);
+        let mut depth = vec![0];
+        let mut next = 0;
+        while next < routes.nodes.len() {
+            let (set, distance) = (routes.nodes[next].set, depth[next]);
+            if next >= max_nodes {
+                routes.is_cut = true;
+                break;
+            }
+            if distance < max_distance {
+                for (step, target) in routes.successors(semantics, graph, set) {
+                    let is_original = step
+                        .as_ref()
+                        .is_some_and(|step| originals.contains(&(set, step.clone())));
+                    let target = routes.add(semantics, target);
+                    if target.index() == depth.len() {
+                        depth.push(distance + usize::from(step.is_some()));
+                    }
+                    routes.nodes[next].links.push(Link {
+                        step,
+                        target,
+                        is_original,
+                    });
+                }
+            }
+            next += 1;
+        }
+        routes.reroute(&FxHashSet::default());
+        routes
+    }
+
+    /// Finds all ways anew, without the stimuli that are known to fail where they are given.
+    pub fn reroute(&mut self, failing: &FxHashSet<(SetId, LabelId)>) {
+        for node in &mut self.nodes {
+            node.distance = usize::MAX;
+            node.originals = 0;
+            node.from = None;
+            node.home = None;
+        }
+        self.nodes[0].distance = 0;
+        let mut queue = VecDeque::from([NodeId(0)]);
+        let mut before: Vec<Vec<(NodeId, usize)>> = vec![Vec::new(); self.nodes.len()];
+        let mut done = vec![false; self.nodes.len()];
+        while let Some(id) = queue.pop_front() {
+            if std::mem::replace(&mut done[id.index()], true) {
+                continue;
+            }
+            let node = &self.nodes[id.index()];
+            let (set, distance, originals) = (node.set, node.distance, node.originals);
+            for link in 0..node.links.len() {
+                let way = &self.nodes[id.index()].links[link];
+                if let Some(Step::Stimulus(action)) = &way.step
+                    && failing.contains(&(set, action.label))
+                {
+                    continue;
+                }
+                let cost = usize::from(way.step.is_some());
+                let (count, target) = (originals + usize::from(way.is_original), way.target);
+                before[target.index()].push((id, link));
+                let node = &mut self.nodes[target.index()];
+                let is_nearer = distance + cost < node.distance;
+                if is_nearer || (distance + cost == node.distance && count > node.originals) {
+                    node.distance = distance + cost;
+                    node.originals = count;
+                    if target != NodeId(0) {
+                        node.from = Some((id, link));
+                    }
+                }
+                if is_nearer && cost == 0 {
+                    queue.push_front(target);
+                } else if is_nearer {
+                    queue.push_back(target);
+                }
+            }
+        }
+        self.find_ways_home(&before);
+    }
+
+    fn add(&mut self, semantics: &mut Semantics, set: SetId) -> NodeId {
+        if let Some(known) = self.index.get(&set) {
+            return *known;
+        }
+        let id = NodeId(self.nodes.len() as u32);
+        let is_settled = semantics.after(set, &Step::Quiescence) == Some(set);
+        self.nodes.push(Node {
+            set,
+            is_settled,
+            links: Vec::new(),
+            distance: usize::MAX,
+            from: None,
+            originals: 0,
+            home: None,
+        });
+        self.index.insert(set, id);
+        id
+    }
+
+    fn successors(
+        &self,
+        semantics: &mut Semantics,
+        graph: &mut Graph,
+        set: SetId,
+    ) -> Vec<(Option<Step>, SetId)> {
+        let silent = semantics.after(set, &Step::Quiescence);
+        let mut all = Vec::new();
+        if let Some(silent) = silent
+            && silent != set
+        {
+            all.push((None, silent));
+        }
+        for edge in graph.edges(semantics, set).iter() {
+            let is_stimulus = matches!(edge.step, Step::Stimulus(_));
+            if !is_stimulus || silent == Some(set) {
+                all.push((Some(edge.step.clone()), edge.target));
+            }
+        }
+        all
+    }
+
+    fn find_ways_home(&mut self, before: &[Vec<(NodeId, usize)>]) {
+        let mut queue = VecDeque::from([NodeId(0)]);
+        while let Some(id) = queue.pop_front() {
+            for &(source, link) in &before[id.index()] {
+                let node = &mut self.nodes[source.index()];
+                if source != NodeId(0) && node.home.is_none() {
+                    node.home = Some(link);
+                    queue.push_back(source);
+                }
+            }
+        }
+    }
+
+    /// Numbers that are the same for nodes that look alike: that offer the same stimuli, up to the
+    /// numbers in their names.
+    pub fn family(&self, id: NodeId, labels: &[u32]) -> Vec<u32> {
+        let mut all: Vec<u32> = self.stimuli(id).map(|a| labels[a.label.index()]).collect();
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+
+    pub fn node(&self, set: SetId) -> Option<NodeId> {
+        let id = *self.index.get(&set)?;
+        (self.nodes[id.index()].distance < usize::MAX).then_some(id)
+    }
+
+    pub fn set(&self, id: NodeId) -> SetId {
+        self.nodes[id.index()].set
+    }
+
+    /// Steps from the initial state.
+    pub fn distance(&self, id: NodeId) -> usize {
+        self.nodes[id.index()].distance
+    }
+
+    /// Settled nodes, nearest first.
+    pub fn settled(&self) -> Vec<NodeId> {
+        let mut all: Vec<NodeId> = (0..self.nodes.len() as u32)
+            .map(NodeId)
+            .filter(|id| {
+                let node = &self.nodes[id.index()];
+                node.is_settled && node.distance < usize::MAX
+            })
+            .collect();
+        all.sort_by_key(|id| self.distance(*id));
+        all
+    }
+
+    /// The stimuli of the shortest way to a node.
+    pub fn way_to(&self, mut id: NodeId) -> Vec<Action> {
+        let mut stimuli = Vec::new();
+        while let Some((from, link)) = self.nodes[id.index()].from {
+            stimuli.extend(stimulus(&self.nodes[from.index()].links[link]));
+            id = from;
+        }
+        stimuli.reverse();
+        stimuli
+    }
+
+    /// The stimuli of the shortest way back to the initial node.
+    pub fn way_home(&self, mut id: NodeId) -> Option<Vec<Action>> {
+        let mut stimuli = Vec::new();
+        while id != NodeId(0) {
+            let node = &self.nodes[id.index()];
+            let link = &node.links[node.home?];
+            stimuli.extend(stimulus(link));
+            id = link.target;
+        }
+        Some(stimuli)
+    }
+
+    /// A shortest way between two nodes, at most `limit` steps: its stimuli and its length.
+    pub fn way_between(
+        &self,
+        from: NodeId,
+        to: NodeId,
+        limit: usize,
+    ) -> Option<(Vec<Action>, usize)> {
+        let mut came: FxHashMap<NodeId, (NodeId, usize, usize)> = FxHashMap::default();
+        came.insert(from, (from, 0, 0));
+        let mut queue = VecDeque::from([from]);
+        while let Some(id) = queue.pop_front() {
+            let distance = came[&id].2;
+            if id == to {
+                let mut stimuli = Vec::new();
+                let mut at = id;
+                while at != from {
+                    let (previous, link, _) = came[&at];
+                    stimuli.extend(stimulus(&self.nodes[previous.index()].links[link]));
+                    at = previous;
+                }
+                stimuli.reverse();
+                return Some((stimuli, distance));
+            }
+            if distance >= limit {
+                continue;
+            }
+            for (link, way) in self.nodes[id.index()].links.iter().enumerate() {
+                let cost = usize::from(way.step.is_some());
+                if !came.contains_key(&way.target) {
+                    came.insert(way.target, (id, link, distance + cost));
+                    queue.push_back(way.target);
+                }
+            }
+        }
+        None
+    }
+
+    /// The stimuli that a settled node offers.
+    pub fn stimuli(&self, id: NodeId) -> impl Iterator<Item = &Action> + '_ {
+        let links = self.nodes[id.index()].links.iter();
+        links.filter_map(|link| match &link.step {
+            Some(Step::Stimulus(action)) => Some(action),
+            _ => None,
+        })
+    }
+
+    /// What the model expects of a stimulus; the first of several possible responses.
+    pub fn effect(&self, id: NodeId, action: &Action) -> Option<Effect> {
+        let links = &self.nodes[id.index()].links;
+        let given = links
+            .iter()
+            .find(|link| matches!(&link.step, Some(Step::Stimulus(a)) if a == action))?;
+        let mut target = given.target;
+        let mut responses = 0;
+        while !self.nodes[target.index()].is_settled {
+            let links = &self.nodes[target.index()].links;
+            let next = links.iter().find(|l| l.step.is_none()).or(links.first())?;
+            responses += usize::from(next.step.is_some());
+            target = next.target;
+            if responses > self.nodes.len() {
+                return None;
+            }
+        }
+        Some(Effect { target, responses })
+    }
+}
+
+fn stimulus(link: &Link) -> Option<Action> {
+    match &link.step {
+        Some(Step::Stimulus(action)) => Some(action.clone()),
+        _ => None,
+    }
+}

@@ -1,0 +1,457 @@
+//! What may fail, and be shorter than what is known to fail.
+
+use ioco_sts::{Action, LabelId, SetId, Sts};
+use rustc_hash::FxHashSet;
+
+use super::observations::Observations;
+use super::routes::{NodeId, Routes};
+use super::trail::Trail;
+
+/// What made the system and the model part, as far as it is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Cause {
+    Unknown,
+    /// The last stimulus, in the state it was given in.
+    State,
+    /// The stimulus at this position of the failing list.
+    Stimulus(usize),
+}
+
+/// A list of stimuli from the initial state that is worth a run.
+#[derive(Clone, Debug)]
+pub(super) struct Suspicion {
+    pub stimuli: Vec<Action>,
+    /// The length of the failing execution if it fails at its end.
+    pub predicted: usize,
+    pub cause: Cause,
+    /// Where the model is at the end, if it passes.
+    pub end: NodeId,
+    likelihood: Likelihood,
+}
+
+/// How much speaks for a suspicion. Likely ones are tried first, and short ones of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Likelihood {
+    /// The known cause, doing the same in a nearer state, shown by the same stimulus.
+    SameCause,
+    /// The failing stimulus, doing the same in a nearer state; or a step left out.
+    SameStimulus,
+    /// The known cause, shown by a response that does not come; or doing something else there.
+    LikeCause,
+    /// Some other stimulus of the trail as the cause, or a transition that was never seen to pass.
+    Elsewhere,
+    Unlikely,
+}
+
+impl Likelihood {
+    fn or_less(self, other: Likelihood) -> Likelihood {
+        self.max(other)
+    }
+}
+
+/// At most so many suspicions make a round.
+const MAX_SUSPICIONS: usize = 60;
+
+/// Collects suspicions for one trail.
+struct Collector<'r> {
+    routes: &'r Routes,
+    /// Only what is shorter than this.
+    length: usize,
+    found: Vec<Suspicion>,
+    known: FxHashSet<Vec<Action>>,
+    /// Transitions that fail whenever they are taken: nothing new lies behind them.
+    failing: FxHashSet<(SetId, LabelId)>,
+    /// Per label, the first word of its name.
+    words: Vec<&'r str>,
+}
+
+/// A list of stimuli in the making.
+#[derive(Clone)]
+struct Draft {
+    stimuli: Vec<Action>,
+    steps: usize,
+    node: NodeId,
+}
+
+impl<'r> Collector<'r> {
+    fn new(routes: &'r Routes, sts: &'r Sts, length: usize) -> Collector<'r> {
+        Collector {
+            routes,
+            length,
+            found: Vec::new(),
+            known: FxHashSet::default(),
+            failing: FxHashSet::default(),
+            words: sts.labels().iter().map(|l| first_word(&l.name)).collect(),
+        }
+    }
+
+    fn way_to(&self, node: NodeId) -> Draft {
+        Draft {
+            stimuli: self.routes.way_to(node),
+            steps: self.routes.distance(node),
+            node,
+        }
+    }
+
+    fn give(&self, draft: &Draft, action: &Action) -> Option<Draft> {
+        let place = (self.routes.set(draft.node), action.label);
+        if self.failing.contains(&place) {
+            return None;
+        }
+        let effect = self.routes.effect(draft.node, action)?;
+        let mut draft = draft.clone();
+        draft.stimuli.push(action.clone());
+        draft.steps += 1 + effect.responses;
+        draft.node = effect.target;
+        Some(draft)
+    }
+
+    /// `draft` and then a last stimulus that fails with `tail` steps.
+    fn suspect(
+        &mut self,
+        draft: &Draft,
+        last: &Action,
+        tail: usize,
+        cause: Cause,
+        likelihood: Likelihood,
+    ) {
+        let predicted = draft.steps + tail;
+        if predicted >= self.length {
+            return;
+        }
+        let Some(given) = self.give(draft, last) else {
+            return;
+        };
+        if self.known.insert(given.stimuli.clone()) {
+            self.found.push(Suspicion {
+                stimuli: given.stimuli,
+                predicted,
+                cause,
+                end: given.node,
+                likelihood,
+            });
+        }
+    }
+
+    /// The stimulus at `at` that does what `action` does at `from`: the same one, or one with the
+    /// same effect and a similar name, since flat models write the state into names.
+    fn analog(&self, action: &Action, from: NodeId, at: NodeId) -> Option<Action> {
+        let routes = self.routes;
+        if routes.effect(at, action).is_some() {
+            return Some(action.clone());
+        }
+        let same_label = routes.stimuli(at).find(|a| a.label == action.label);
+        if let Some(same) = same_label {
+            return Some(same.clone());
+        }
+        let shape = shape(routes, from, action)?;
+        routes
+            .stimuli(at)
+            .filter(|a| self.words[a.label.index()] == self.words[action.label.index()])
+            .filter(|a| routes.effect(from, a).is_none())
+            .find(|a| self::shape(routes, at, a) == Some(shape))
+            .cloned()
+    }
+
+    fn shape_differs(&self, action: &Action, from: NodeId, other: &Action, at: NodeId) -> bool {
+        shape(self.routes, from, action) != shape(self.routes, at, other)
+    }
+}
+
+/// `Info` of `Info_None_2`.
+fn first_word(name: &str) -> &str {
+    let end = name.find(|c: char| !c.is_alphabetic());
+    &name[..end.unwrap_or(name.len())]
+}
+
+/// How many responses, and whether the state stays the same.
+fn shape(routes: &Routes, node: NodeId, action: &Action) -> Option<(usize, bool)> {
+    let effect = routes.effect(node, action)?;
+    Some((effect.responses, effect.target == node))
+}
+
+/// The failing state alone, and then each stimulus of the trail as the one that matters, the
+/// latest first; of stimuli with the same label the latest first, the others behind.
+pub(super) fn causes(routes: &Routes, sts: &Sts, trail: &Trail) -> Vec<Suspicion> {
+    let mut collector = Collector::new(routes, sts, trail.length);
+    let last = trail.last();
+    let (failing, reveal) = (trail.nodes[last], &trail.stimuli[last]);
+    let direct = collector.way_to(failing);
+    collector.suspect(
+        &direct,
+        reveal,
+        trail.tail,
+        Cause::State,
+        Likelihood::SameStimulus,
+    );
+    let mut labels = FxHashSet::default();
+    let mut transitions = FxHashSet::default();
+    let mut later = Vec::new();
+    for position in (0..last).rev() {
+        let action = &trail.stimuli[position];
+        let node = trail.nodes[position];
+        if labels.insert(action.label) {
+            transitions.insert((node, action.clone()));
+            suspect_cause(&mut collector, trail, position);
+        } else if transitions.insert((node, action.clone())) {
+            later.push(position);
+        }
+        if last - position <= 3 {
+            suspect_suffix(&mut collector, trail, position);
+        }
+    }
+    for position in later {
+        suspect_cause(&mut collector, trail, position);
+    }
+    collector.found.truncate(MAX_SUSPICIONS);
+    collector.found
+}
+
+/// The shortest way to where a stimulus was given, the stimulus, and what showed the failure: at
+/// once, or in the failing state.
+fn suspect_cause(collector: &mut Collector<'_>, trail: &Trail, position: usize) {
+    let last = trail.last();
+    let (failing, reveal) = (trail.nodes[last], &trail.stimuli[last]);
+    let before = collector.way_to(trail.nodes[position]);
+    let cause = Cause::Stimulus(before.stimuli.len());
+    let Some(draft) = collector.give(&before, &trail.stimuli[position]) else {
+        return;
+    };
+    if let Some(reveal) = collector.analog(reveal, failing, draft.node) {
+        collector.suspect(&draft, &reveal, trail.tail, cause, Likelihood::SameCause);
+    }
+    let limit = collector.length.saturating_sub(draft.steps + trail.tail);
+    let way = collector.routes.way_between(draft.node, failing, limit);
+    if let Some((stimuli, steps)) = way {
+        let mut there = draft.clone();
+        there.stimuli.extend(stimuli);
+        there.steps += steps;
+        there.node = failing;
+        collector.suspect(&there, reveal, trail.tail, cause, Likelihood::SameCause);
+    }
+}
+
+/// The shortest way to where a stimulus was given, and everything from there on.
+fn suspect_suffix(collector: &mut Collector<'_>, trail: &Trail, position: usize) {
+    let last = trail.last();
+    let mut draft = collector.way_to(trail.nodes[position]);
+    let cause = Cause::Stimulus(draft.stimuli.len());
+    for action in &trail.stimuli[position..last] {
+        match collector.give(&draft, action) {
+            Some(next) => draft = next,
+            None => return,
+        }
+    }
+    collector.suspect(
+        &draft,
+        &trail.stimuli[last],
+        trail.tail,
+        cause,
+        Likelihood::SameCause,
+    );
+}
+
+/// What is like the failing trail, and shorter.
+pub(super) fn analogies(
+    routes: &Routes,
+    sts: &Sts,
+    seen: &Observations,
+    trail: &Trail,
+    cause: Cause,
+    labels: &[u32],
+) -> Vec<Suspicion> {
+    let mut collector = Collector::new(routes, sts, trail.length);
+    if cause == Cause::State {
+        collector.failing = seen.failing().clone();
+    }
+    let settled = routes.settled();
+    elsewhere(&mut collector, seen, trail, &settled, cause);
+    for position in 0..trail.last() {
+        let is_cause = cause == Cause::Stimulus(position);
+        let likelihood = match is_cause {
+            true => Likelihood::SameCause,
+            false => Likelihood::Elsewhere,
+        };
+        cause_elsewhere(&mut collector, trail, position, &settled, likelihood);
+    }
+    without_one(&mut collector, trail);
+    unseen(&mut collector, seen, trail, &settled, labels);
+    collector.found.sort_by_key(|s| (s.likelihood, s.predicted));
+    collector.found.truncate(MAX_SUSPICIONS);
+    collector.found
+}
+
+/// The last stimulus in a nearer state.
+fn elsewhere(
+    collector: &mut Collector<'_>,
+    seen: &Observations,
+    trail: &Trail,
+    settled: &[NodeId],
+    cause: Cause,
+) {
+    let last = trail.last();
+    let (failing, reveal) = (trail.nodes[last], &trail.stimuli[last]);
+    for &node in settled {
+        if collector.routes.distance(node) + trail.tail >= trail.length {
+            break;
+        }
+        let Some(analog) = collector.analog(reveal, failing, node) else {
+            continue;
+        };
+        if seen.passed(collector.routes.set(node), analog.label) {
+            continue;
+        }
+        let likelihood = match collector.shape_differs(reveal, failing, &analog, node) {
+            _ if !matches!(cause, Cause::State) => Likelihood::Elsewhere,
+            false => Likelihood::SameStimulus,
+            true => Likelihood::LikeCause,
+        };
+        let draft = collector.way_to(node);
+        collector.suspect(&draft, &analog, trail.tail, Cause::State, likelihood);
+    }
+}
+
+/// The cause in a nearer state, and what would show it there.
+fn cause_elsewhere(
+    collector: &mut Collector<'_>,
+    trail: &Trail,
+    position: usize,
+    settled: &[NodeId],
+    likelihood: Likelihood,
+) {
+    let (from, action) = (trail.nodes[position], &trail.stimuli[position]);
+    for &node in settled {
+        if collector.routes.distance(node) + 2 >= trail.length {
+            break;
+        }
+        let Some(analog) = collector.analog(action, from, node) else {
+            continue;
+        };
+        let likelihood = match collector.shape_differs(action, from, &analog, node) {
+            false => likelihood,
+            true => likelihood.or_less(Likelihood::LikeCause),
+        };
+        let before = collector.way_to(node);
+        let cause = Cause::Stimulus(before.stimuli.len());
+        if let Some(draft) = collector.give(&before, &analog) {
+            reveals(collector, trail, position, &draft, cause, likelihood);
+        }
+    }
+}
+
+/// What follows a cause: the same as in the trail, only the last of it, or anything that would show
+/// the failure sooner.
+fn reveals(
+    collector: &mut Collector<'_>,
+    trail: &Trail,
+    position: usize,
+    draft: &Draft,
+    cause: Cause,
+    likelihood: Likelihood,
+) {
+    let last = trail.last();
+    if let Some((replayed, reveal)) = replay(collector, trail, draft, position + 1..last) {
+        collector.suspect(&replayed, &reveal, trail.tail, cause, likelihood);
+    }
+    let mut same = None;
+    if let Some((replayed, reveal)) = replay(collector, trail, draft, last..last) {
+        collector.suspect(&replayed, &reveal, trail.tail, cause, likelihood);
+        same = Some(reveal);
+    }
+    let others: Vec<Action> = collector.routes.stimuli(draft.node).cloned().collect();
+    // What the same stimulus shows is known: no reason to expect silence of it.
+    for other in others
+        .into_iter()
+        .filter(|other| Some(other) != same.as_ref())
+    {
+        let Some(effect) = collector.routes.effect(draft.node, &other) else {
+            continue;
+        };
+        if effect.responses > 0 {
+            // A response that does not come is seen one step sooner than a wrong one.
+            let likelihood = likelihood.or_less(Likelihood::LikeCause);
+            collector.suspect(draft, &other, 1, cause, likelihood);
+        } else {
+            collector.suspect(draft, &other, 2, cause, Likelihood::Unlikely);
+        }
+    }
+}
+
+/// The stimuli of a range of the trail, by analogy from where the draft is, and the last stimulus.
+fn replay(
+    collector: &Collector<'_>,
+    trail: &Trail,
+    draft: &Draft,
+    range: std::ops::Range<usize>,
+) -> Option<(Draft, Action)> {
+    let mut draft = draft.clone();
+    for position in range {
+        let action =
+            collector.analog(&trail.stimuli[position], trail.nodes[position], draft.node)?;
+        draft = collector.give(&draft, &action)?;
+    }
+    let last = trail.last();
+    let reveal = collector.analog(&trail.stimuli[last], trail.nodes[last], draft.node)?;
+    Some((draft, reveal))
+}
+
+/// One stimulus left out, the others by analogy.
+fn without_one(collector: &mut Collector<'_>, trail: &Trail) {
+    let last = trail.last();
+    for position in 0..last {
+        let start = Draft {
+            stimuli: Vec::new(),
+            steps: 0,
+            node: NodeId(0),
+        };
+        let mut draft = Some(start);
+        for index in (0..last).filter(|i| *i != position) {
+            draft = draft.and_then(|draft| {
+                let (action, node) = (&trail.stimuli[index], trail.nodes[index]);
+                let action = collector.analog(action, node, draft.node)?;
+                collector.give(&draft, &action)
+            });
+        }
+        let Some(draft) = draft else { continue };
+        if let Some((draft, reveal)) = replay(collector, trail, &draft, last..last) {
+            collector.suspect(
+                &draft,
+                &reveal,
+                trail.tail,
+                Cause::Unknown,
+                Likelihood::SameStimulus,
+            );
+        }
+    }
+}
+
+/// Near transitions the like of which no run has seen pass: a fault is rarely in one place only.
+fn unseen(
+    collector: &mut Collector<'_>,
+    seen: &Observations,
+    trail: &Trail,
+    settled: &[NodeId],
+    labels: &[u32],
+) {
+    let routes = collector.routes;
+    let mut known: FxHashSet<(Vec<u32>, u32)> = seen
+        .all_passed()
+        .filter_map(|(set, label)| {
+            let node = routes.node(*set)?;
+            Some((routes.family(node, labels), labels[label.index()]))
+        })
+        .collect();
+    for &node in settled {
+        if routes.distance(node) + trail.tail >= trail.length {
+            break;
+        }
+        let draft = collector.way_to(node);
+        for action in routes.stimuli(node) {
+            let family = (routes.family(node, labels), labels[action.label.index()]);
+            if known.insert(family) {
+                let likelihood = Likelihood::Elsewhere;
+                collector.suspect(&draft, action, trail.tail, Cause::State, likelihood);
+            }
+        }
+    }
+}
