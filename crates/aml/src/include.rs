@@ -79,23 +79,31 @@ impl Reader<'_> {
         items
     }
 
-    fn expand(&mut self, items: Vec<Item>) -> Vec<Item> {
+    fn expand(&mut self, mut items: Vec<Item>) -> Vec<Item> {
+        let mut any = false;
+        for item in &mut items {
+            match item {
+                Item::Command(command) if command.word == "include" => any = true,
+                Item::Command(command) => {
+                    if let Some(Block::Items(inner)) = &mut command.block {
+                        *inner = self.expand(std::mem::take(inner));
+                    }
+                }
+                Item::Macro(definition) => {
+                    definition.body = self.expand(std::mem::take(&mut definition.body));
+                }
+            }
+        }
+        if !any {
+            return items;
+        }
         let mut expanded = Vec::with_capacity(items.len());
         for item in items {
             match item {
                 Item::Command(command) if command.word == "include" => {
                     expanded.extend(self.include(&command));
                 }
-                Item::Command(mut command) => {
-                    if let Some(Block::Items(inner)) = command.block {
-                        command.block = Some(Block::Items(self.expand(inner)));
-                    }
-                    expanded.push(Item::Command(command));
-                }
-                Item::Macro(mut definition) => {
-                    definition.body = self.expand(definition.body);
-                    expanded.push(Item::Macro(definition));
-                }
+                other => expanded.push(other),
             }
         }
         expanded

@@ -385,7 +385,6 @@ impl<'a> Parser<'a> {
                 LBrace => {
                     self.push_token();
                     self.skip_balanced();
-                    continue;
                 }
                 _ => {}
             }

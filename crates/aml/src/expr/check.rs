@@ -2,27 +2,16 @@
 
 use std::str::FromStr;
 
-use ioco_sts::{BinaryOp, EnumId, Expr, IntRange, Pattern, Type, UnaryOp, Value};
+use ioco_sts::{BinaryOp, EnumId, Expr, Pattern, Type, UnaryOp, Value};
 use rust_decimal::Decimal;
 
 use crate::ast::{Span, Text};
 use crate::codes::{self, Code};
 use crate::diagnostic::Diagnostic;
+use crate::expr::known::{Known, coerce};
 use crate::expr::names::{Meaning, Names, Signature};
 use crate::expr::parse::{self, Mistake, Node, NodeKind};
 use crate::suggest::did_you_mean;
-
-/// What is known of the type of an expression.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Known {
-    /// Nothing, because a mistake was reported: it must not lead to more.
-    Wrong,
-    /// `:void`, which every type has.
-    Void,
-    /// `[]`.
-    EmptyArray,
-    Of(Type),
-}
 
 /// `variable := value`, checked.
 pub struct CheckedUpdate {
@@ -188,18 +177,24 @@ impl Checker<'_> {
         any
     }
 
-    fn error(&mut self, code: Code, node: &Node, message: String, hint: Option<String>) {
+    pub(super) fn error(&mut self, code: Code, node: &Node, message: String, hint: Option<String>) {
         self.error_at(code, node.span.clone(), message, hint);
     }
 
-    fn error_at(&mut self, code: Code, span: Span, message: String, hint: Option<String>) {
+    pub(super) fn error_at(
+        &mut self,
+        code: Code,
+        span: Span,
+        message: String,
+        hint: Option<String>,
+    ) {
         let span = self.text.source_span(span);
         self.diagnostics
             .push(Diagnostic::new(code, self.file, span, message).maybe_hint(hint));
     }
 
     /// A type in the words of a message.
-    fn shown(&self, known: &Known) -> String {
+    pub(super) fn shown(&self, known: &Known) -> String {
         match known {
             Known::Wrong => "something unknown".to_owned(),
             Known::Void => ":void".to_owned(),
@@ -262,7 +257,12 @@ impl Checker<'_> {
         }
     }
 
-    fn mismatch_hint(&self, node: &Node, known: &Known, wanted: &Known) -> Option<String> {
+    pub(super) fn mismatch_hint(
+        &self,
+        node: &Node,
+        known: &Known,
+        wanted: &Known,
+    ) -> Option<String> {
         match (&node.kind, known, wanted) {
             (NodeKind::Str(text), _, Known::Of(Type::Enum(id))) => {
                 let members = &self.names.types.enums[id.index()].members;
@@ -280,11 +280,11 @@ impl Checker<'_> {
         }
     }
 
-    fn wrong() -> (Expr, Known) {
+    pub(super) fn wrong() -> (Expr, Known) {
         (Expr::Const(Value::Void), Known::Wrong)
     }
 
-    fn check(&mut self, node: &Node, expected: Option<EnumId>) -> (Expr, Known) {
+    pub(super) fn check(&mut self, node: &Node, expected: Option<EnumId>) -> (Expr, Known) {
         match &node.kind {
             NodeKind::Wrong => Self::wrong(),
             NodeKind::Void => (Expr::Const(Value::Void), Known::Void),
@@ -346,7 +346,7 @@ impl Checker<'_> {
         }
     }
 
-    fn needs(
+    pub(super) fn needs(
         &mut self,
         node: &Node,
         operation: &str,
@@ -367,324 +367,6 @@ impl Checker<'_> {
             );
         }
         Self::wrong()
-    }
-
-    fn unary(&mut self, op: UnaryOp, inner: &Node) -> (Expr, Known) {
-        let (expr, known) = self.check(inner, None);
-        let (operation, wanted) = match op {
-            UnaryOp::Not => ("`!`", "a boolean"),
-            UnaryOp::Neg => ("`-`", "a number"),
-            UnaryOp::Abs => ("`abs`", "a number"),
-            UnaryOp::Length => ("`length`", "an array or a string"),
-            UnaryOp::Last => ("`last`", "an array"),
-        };
-        let result = match (op, &known) {
-            (UnaryOp::Not, Known::Of(Type::Bool)) => Type::Bool,
-            (UnaryOp::Neg | UnaryOp::Abs, Known::Of(Type::Int(_))) => Type::INTEGER,
-            (UnaryOp::Neg | UnaryOp::Abs, Known::Of(Type::Decimal)) => Type::Decimal,
-            (UnaryOp::Length, Known::Of(Type::Array(_) | Type::Str) | Known::EmptyArray) => {
-                Type::INTEGER
-            }
-            (UnaryOp::Last, Known::Of(Type::Array(item))) => (**item).clone(),
-            _ => return self.needs(inner, operation, wanted, &known),
-        };
-        (Expr::unary(op, expr), Known::Of(result))
-    }
-
-    /// Both operands; the one whose type decides between members of the same name goes first.
-    fn operands(
-        &mut self,
-        left: &Node,
-        right: &Node,
-        expected: Option<EnumId>,
-    ) -> ((Expr, Known), (Expr, Known)) {
-        let left_waits = matches!(&left.kind, NodeKind::Name(name)
-            if matches!(self.names.meaning(name, expected), Meaning::Ambiguous(_)));
-        if left_waits {
-            let second = self.check(right, expected);
-            let first = self.check(left, enum_of(&second.1).or(expected));
-            (first, second)
-        } else {
-            let first = self.check(left, expected);
-            let second = self.check(right, enum_of(&first.1).or(expected));
-            (first, second)
-        }
-    }
-
-    fn binary(
-        &mut self,
-        node: &Node,
-        op: BinaryOp,
-        left: &Node,
-        right: &Node,
-        expected: Option<EnumId>,
-    ) -> (Expr, Known) {
-        let ((first, first_type), (second, second_type)) = self.operands(left, right, expected);
-        if first_type == Known::Wrong || second_type == Known::Wrong {
-            return Self::wrong();
-        }
-        let symbol = op.symbol().unwrap_or(match op {
-            BinaryOp::Min => "min",
-            BinaryOp::Max => "max",
-            _ => "[ ]",
-        });
-        let operation = format!("`{symbol}`");
-        let bool_type = Known::Of(Type::Bool);
-        let result = match op {
-            BinaryOp::And | BinaryOp::Or => {
-                for (known, operand) in [(&first_type, left), (&second_type, right)] {
-                    if *known != bool_type {
-                        return self.needs(operand, &operation, "a boolean", known);
-                    }
-                }
-                bool_type
-            }
-            BinaryOp::Eq | BinaryOp::Ne => {
-                if !comparable(&first_type, &second_type) {
-                    return self.mismatch(node, left, right, &first_type, &second_type);
-                }
-                bool_type
-            }
-            BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge => {
-                if let Some(wrong) =
-                    self.ordered(&operation, [(left, &first_type), (right, &second_type)])
-                {
-                    return wrong;
-                }
-                if !comparable(&first_type, &second_type) {
-                    return self.mismatch(node, left, right, &first_type, &second_type);
-                }
-                bool_type
-            }
-            BinaryOp::Min | BinaryOp::Max => {
-                if let Some(wrong) =
-                    self.ordered(&operation, [(left, &first_type), (right, &second_type)])
-                {
-                    return wrong;
-                }
-                if !comparable(&first_type, &second_type) {
-                    return self.mismatch(node, left, right, &first_type, &second_type);
-                }
-                joined(&first_type, &second_type)
-            }
-            BinaryOp::Index => {
-                if !matches!(second_type, Known::Of(Type::Int(_))) {
-                    return self.needs(right, "an index", "an integer", &second_type);
-                }
-                match &first_type {
-                    Known::Of(Type::Array(item)) => Known::Of((**item).clone()),
-                    _ => return self.needs(left, "`[ ]`", "an array", &first_type),
-                }
-            }
-            BinaryOp::Add
-                if is_array(&first_type)
-                    || is_array(&second_type)
-                    || first_type == Known::Of(Type::Str)
-                    || second_type == Known::Of(Type::Str) =>
-            {
-                if !comparable(&first_type, &second_type)
-                    || first_type == Known::Void
-                    || second_type == Known::Void
-                {
-                    return self.mismatch(node, left, right, &first_type, &second_type);
-                }
-                joined(&first_type, &second_type)
-            }
-            BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Div | BinaryOp::Rem => {
-                for (known, operand) in [(&first_type, left), (&second_type, right)] {
-                    if !is_number(known) {
-                        let wanted = match op {
-                            BinaryOp::Add => "numbers, strings or arrays",
-                            _ => "numbers",
-                        };
-                        return self.needs(operand, &operation, wanted, known);
-                    }
-                }
-                arithmetic(&first_type, &second_type)
-            }
-        };
-        (Expr::binary(op, first, second), result)
-    }
-
-    fn ordered(
-        &mut self,
-        operation: &str,
-        operands: [(&Node, &Known); 2],
-    ) -> Option<(Expr, Known)> {
-        let wrong = operands.into_iter().find(|(_, known)| {
-            !(is_number(known) || matches!(known, Known::Of(Type::Str | Type::Enum(_))))
-        })?;
-        Some(self.needs(
-            wrong.0,
-            operation,
-            "numbers, strings or enum members",
-            wrong.1,
-        ))
-    }
-
-    fn mismatch(
-        &mut self,
-        node: &Node,
-        left: &Node,
-        right: &Node,
-        first: &Known,
-        second: &Known,
-    ) -> (Expr, Known) {
-        let hint = self
-            .mismatch_hint(right, second, first)
-            .or_else(|| self.mismatch_hint(left, first, second));
-        let (first, second) = (self.shown(first), self.shown(second));
-        let span = self.text.source_span(node.span.clone());
-        let left_span = self.text.source_span(left.span.clone());
-        let right_span = self.text.source_span(right.span.clone());
-        self.diagnostics.push(
-            Diagnostic::new(
-                codes::TYPE_MISMATCH,
-                self.file,
-                span,
-                format!("{first} and {second} do not go together"),
-            )
-            .label(self.file, left_span, first)
-            .label(self.file, right_span, second)
-            .maybe_hint(hint),
-        );
-        Self::wrong()
-    }
-
-    fn boolean(&mut self, node: &Node) -> Expr {
-        let (expr, known) = self.check(node, None);
-        if known != Known::Of(Type::Bool) {
-            self.needs(node, "a condition", "a boolean", &known);
-        }
-        expr
-    }
-
-    fn conditional(&mut self, all: &[Node; 3], expected: Option<EnumId>) -> (Expr, Known) {
-        let condition = self.boolean(&all[0]);
-        let ((then, then_type), (otherwise, otherwise_type)) =
-            self.operands(&all[1], &all[2], expected);
-        if then_type == Known::Wrong || otherwise_type == Known::Wrong {
-            return Self::wrong();
-        }
-        if !comparable(&then_type, &otherwise_type) {
-            let whole = Node {
-                span: all[1].span.start..all[2].span.end,
-                kind: NodeKind::Wrong,
-            };
-            return self.mismatch(&whole, &all[1], &all[2], &then_type, &otherwise_type);
-        }
-        let result = joined(&then_type, &otherwise_type);
-        let decimal = |expr, known: &Known| match &result {
-            Known::Of(ty) => coerce(expr, known, ty).unwrap_or(Expr::Const(Value::Void)),
-            _ => expr,
-        };
-        let branches = [
-            condition,
-            decimal(then, &then_type),
-            decimal(otherwise, &otherwise_type),
-        ];
-        (Expr::If(Box::new(branches)), result)
-    }
-
-    fn membership(&mut self, subject: &Node, set: &Node) -> (Expr, Known) {
-        let (expr, known) = self.check(subject, None);
-        let NodeKind::Array(items) = &set.kind else {
-            if known != Known::Wrong {
-                self.error(
-                    codes::TYPE_MISMATCH,
-                    set,
-                    "`in` needs a list of values or a range".to_owned(),
-                    Some("write `x in [1, 2, 3]` or `x in 1..10`".to_owned()),
-                );
-            }
-            return Self::wrong();
-        };
-        let mut checked = Vec::with_capacity(items.len());
-        let mut right = known != Known::Wrong;
-        for item in items {
-            let (item_expr, item_type) = self.check(item, enum_of(&known));
-            if item_type == Known::Wrong {
-                right = false;
-            } else if right && !comparable(&known, &item_type) {
-                self.mismatch(item, subject, item, &known, &item_type);
-                right = false;
-            }
-            checked.push(item_expr);
-        }
-        if !right {
-            return Self::wrong();
-        }
-        (Expr::InSet(Box::new(expr), checked), Known::Of(Type::Bool))
-    }
-
-    fn range(&mut self, node: &Node, all: &[Node; 3]) -> (Expr, Known) {
-        let (subject, subject_type) = self.check(&all[0], None);
-        let (low, low_type) = self.check(&all[1], enum_of(&subject_type));
-        let (high, high_type) = self.check(&all[2], enum_of(&subject_type));
-        let types = [subject_type, low_type, high_type];
-        if types.contains(&Known::Wrong) {
-            return Self::wrong();
-        }
-        for (operand, known) in all.iter().zip(&types) {
-            if let Some(wrong) = self.ordered("`in` a range", [(operand, known), (operand, known)])
-            {
-                return wrong;
-            }
-        }
-        for other in 1..3 {
-            if !comparable(&types[0], &types[other]) {
-                return self.mismatch(node, &all[0], &all[other], &types[0], &types[other]);
-            }
-        }
-        if let (Expr::Const(Value::Int(low)), Expr::Const(Value::Int(high))) = (&low, &high)
-            && low > high
-        {
-            self.error_at(
-                codes::EMPTY_RANGE,
-                all[1].span.start..all[2].span.end,
-                format!("the range {low}..{high} is empty"),
-                None,
-            );
-            return Self::wrong();
-        }
-        (
-            Expr::InRange(Box::new([subject, low, high])),
-            Known::Of(Type::Bool),
-        )
-    }
-
-    fn array(&mut self, items: &[Node], expected: Option<EnumId>) -> (Expr, Known) {
-        let mut checked = Vec::with_capacity(items.len());
-        let mut joint: Option<Known> = None;
-        for item in items {
-            let (expr, known) = self.check(item, joint.as_ref().and_then(enum_of).or(expected));
-            if known == Known::Wrong {
-                return Self::wrong();
-            }
-            joint = Some(match joint {
-                None => known.clone(),
-                Some(joint) if comparable(&joint, &known) => joined(&joint, &known),
-                Some(joint) => return self.mismatch(item, &items[0], item, &joint, &known),
-            });
-            checked.push((expr, known));
-        }
-        match joint {
-            None => (Expr::Array(Vec::new()), Known::EmptyArray),
-            Some(Known::Of(ty)) => {
-                let items = checked
-                    .into_iter()
-                    .map(|(expr, known)| {
-                        coerce(expr, &known, &ty).unwrap_or(Expr::Const(Value::Void))
-                    })
-                    .collect();
-                (Expr::Array(items), Known::Of(Type::Array(Box::new(ty))))
-            }
-            // An array of nothing but `:void` or `[]` fits any array.
-            Some(_) => {
-                let items = checked.into_iter().map(|(expr, _)| expr).collect();
-                (Expr::Array(items), Known::EmptyArray)
-            }
-        }
     }
 
     fn field(&mut self, node: &Node, inner: &Node, name: &str, span: &Span) -> (Expr, Known) {
@@ -810,111 +492,5 @@ impl Checker<'_> {
             Expr::Call(signature.id, checked),
             Known::Of(signature.result.clone()),
         )
-    }
-}
-
-fn enum_of(known: &Known) -> Option<EnumId> {
-    match known {
-        Known::Of(Type::Enum(id)) => Some(*id),
-        _ => None,
-    }
-}
-
-fn is_array(known: &Known) -> bool {
-    matches!(known, Known::EmptyArray | Known::Of(Type::Array(_)))
-}
-
-fn is_number(known: &Known) -> bool {
-    matches!(
-        known,
-        Known::Of(Type::Int(_) | Type::Decimal | Type::Date | Type::Time)
-    )
-}
-
-/// Whether values of the two types can be equal.
-fn comparable(left: &Known, right: &Known) -> bool {
-    match (left, right) {
-        (Known::Wrong | Known::Void, _) | (_, Known::Wrong | Known::Void) => true,
-        (Known::EmptyArray, other) | (other, Known::EmptyArray) => is_array(other),
-        (Known::Of(left), Known::Of(right)) => same_kind(left, right),
-    }
-}
-
-fn same_kind(left: &Type, right: &Type) -> bool {
-    match (left, right) {
-        (Type::Int(_), Type::Int(_) | Type::Decimal | Type::Date | Type::Time)
-        | (Type::Decimal | Type::Date | Type::Time, Type::Int(_)) => true,
-        (Type::Array(left), Type::Array(right)) => same_kind(left, right),
-        _ => left == right,
-    }
-}
-
-/// The type that has the values of both.
-fn joined(left: &Known, right: &Known) -> Known {
-    match (left, right) {
-        (Known::Void | Known::EmptyArray, other) | (other, Known::Void | Known::EmptyArray) => {
-            other.clone()
-        }
-        (Known::Of(left), Known::Of(right)) => Known::Of(joined_type(left, right)),
-        (Known::Wrong, _) | (_, Known::Wrong) => Known::Wrong,
-    }
-}
-
-fn joined_type(left: &Type, right: &Type) -> Type {
-    match (left, right) {
-        (Type::Int(a), Type::Int(b)) => Type::Int(IntRange {
-            min: a.min.min(b.min),
-            max: a.max.max(b.max),
-        }),
-        (Type::Int(_), other) | (other, Type::Int(_)) => other.clone(),
-        (Type::Array(left), Type::Array(right)) => Type::Array(Box::new(joined_type(left, right))),
-        _ => left.clone(),
-    }
-}
-
-/// The type of `+ - * / %` on two numbers.
-fn arithmetic(left: &Known, right: &Known) -> Known {
-    let either = |ty: Type| *left == Known::Of(ty.clone()) || *right == Known::Of(ty);
-    let result = if either(Type::Decimal) {
-        Type::Decimal
-    } else if left == right && (either(Type::Date) || either(Type::Time)) {
-        // The difference of two dates is a number of seconds.
-        Type::INTEGER
-    } else if either(Type::Date) {
-        Type::Date
-    } else if either(Type::Time) {
-        Type::Time
-    } else {
-        Type::INTEGER
-    };
-    Known::Of(result)
-}
-
-/// The expression as a value of type `ty`, with integers turned into decimals where needed.
-pub fn coerce(expr: Expr, known: &Known, ty: &Type) -> Result<Expr, ()> {
-    match (known, ty) {
-        (Known::Wrong | Known::Void, _) | (Known::EmptyArray, Type::Array(_)) => Ok(expr),
-        (Known::Of(Type::Int(_)), Type::Decimal) => Ok(match expr {
-            Expr::Const(Value::Int(value)) => Expr::Const(Value::Decimal(Decimal::from(value))),
-            other => {
-                let zero = Expr::Const(Value::Decimal(Decimal::ZERO));
-                Expr::binary(BinaryOp::Add, other, zero)
-            }
-        }),
-        (Known::Of(Type::Int(_) | Type::Date | Type::Time), ty) if ty.int_range().is_some() => {
-            Ok(expr)
-        }
-        (Known::Of(Type::Array(item)), Type::Array(wanted)) => match expr {
-            Expr::Array(items) => {
-                let known = Known::Of((**item).clone());
-                let items = items.into_iter().map(|i| coerce(i, &known, wanted));
-                items.collect::<Result<_, _>>().map(Expr::Array)
-            }
-            other if item == wanted => Ok(other),
-            other if item.int_range().is_some() && wanted.int_range().is_some() => Ok(other),
-            _ => Err(()),
-        },
-        (Known::Of(found), wanted) if found == wanted => Ok(expr),
-        _ => Err(()),
     }
 }

@@ -4,8 +4,10 @@
 //! checked ([`check`]), which gives an expression of the domain. [`show`] is the way back.
 
 pub mod check;
+pub mod known;
 pub mod lexer;
 pub mod names;
+mod operators;
 pub mod parse;
 pub mod range;
 pub mod show;

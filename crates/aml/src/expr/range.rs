@@ -185,10 +185,7 @@ impl<'a> Facts<'a> {
             return false;
         }
         match (left, right) {
-            (Expr::Const(first), Expr::Const(second)) => {
-                let number = |v: &Value| matches!(v, Value::Int(_) | Value::Decimal(_));
-                first != second || number(first) && number(second) && first != second
-            }
+            (Expr::Const(first), Expr::Const(second)) => first != second,
             (atom, Expr::Const(value)) | (Expr::Const(value), atom) => {
                 self.fixed.get(atom).is_none_or(|known| known != value)
             }

@@ -189,12 +189,12 @@ fn find(representative: &mut [NodeId], node: NodeId) -> NodeId {
 /// Per representative, the edges that leave it or the nodes it jumps to, in the order of the text.
 fn outgoing(graph: &Graph, merged: &Merged) -> Vec<Vec<u32>> {
     let mut outgoing = vec![Vec::new(); graph.nodes.len()];
-    for index in 0..graph.nodes.len() {
+    for (index, found) in outgoing.iter_mut().enumerate() {
         if merged.representative[index] != NodeId(index as u32) {
             continue;
         }
         if merged.successors[index].is_empty() {
-            outgoing[index] = merged.leaving[index].clone();
+            found.clone_from(&merged.leaving[index]);
             continue;
         }
         let mut seen = rustc_hash::FxHashSet::default();
@@ -207,7 +207,7 @@ fn outgoing(graph: &Graph, merged: &Merged) -> Vec<Vec<u32>> {
             }
         }
         edges.sort_unstable();
-        outgoing[index] = edges;
+        *found = edges;
     }
     outgoing
 }
@@ -218,7 +218,7 @@ fn kept(graph: &Graph, merged: &Merged, initial: NodeId, outgoing: &[Vec<u32>]) 
     let mut kept = vec![false; graph.nodes.len()];
     let mut open = vec![initial];
     for (index, node) in graph.nodes.iter().enumerate() {
-        if !node.names.is_empty() && !(node.option_start && !node.jumped_to) {
+        if !node.names.is_empty() && (!node.option_start || node.jumped_to) {
             open.push(merged.representative[index]);
         }
     }

@@ -1,0 +1,122 @@
+//! What is known of the type of an expression, and which types go together.
+
+use ioco_sts::{BinaryOp, EnumId, Expr, IntRange, Type, Value};
+use rust_decimal::Decimal;
+
+/// What is known of the type of an expression.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Known {
+    /// Nothing, because a mistake was reported: it must not lead to more.
+    Wrong,
+    /// `:void`, which every type has.
+    Void,
+    /// `[]`.
+    EmptyArray,
+    Of(Type),
+}
+
+pub fn enum_of(known: &Known) -> Option<EnumId> {
+    match known {
+        Known::Of(Type::Enum(id)) => Some(*id),
+        _ => None,
+    }
+}
+
+pub fn is_array(known: &Known) -> bool {
+    matches!(known, Known::EmptyArray | Known::Of(Type::Array(_)))
+}
+
+pub fn is_number(known: &Known) -> bool {
+    matches!(
+        known,
+        Known::Of(Type::Int(_) | Type::Decimal | Type::Date | Type::Time)
+    )
+}
+
+/// Whether values of the two types can be equal.
+pub fn comparable(left: &Known, right: &Known) -> bool {
+    match (left, right) {
+        (Known::Wrong | Known::Void, _) | (_, Known::Wrong | Known::Void) => true,
+        (Known::EmptyArray, other) | (other, Known::EmptyArray) => is_array(other),
+        (Known::Of(left), Known::Of(right)) => same_kind(left, right),
+    }
+}
+
+fn same_kind(left: &Type, right: &Type) -> bool {
+    match (left, right) {
+        (Type::Int(_), Type::Int(_) | Type::Decimal | Type::Date | Type::Time)
+        | (Type::Decimal | Type::Date | Type::Time, Type::Int(_)) => true,
+        (Type::Array(left), Type::Array(right)) => same_kind(left, right),
+        _ => left == right,
+    }
+}
+
+/// The type that has the values of both.
+pub fn joined(left: &Known, right: &Known) -> Known {
+    match (left, right) {
+        (Known::Void | Known::EmptyArray, other) | (other, Known::Void | Known::EmptyArray) => {
+            other.clone()
+        }
+        (Known::Of(left), Known::Of(right)) => Known::Of(joined_type(left, right)),
+        (Known::Wrong, _) | (_, Known::Wrong) => Known::Wrong,
+    }
+}
+
+fn joined_type(left: &Type, right: &Type) -> Type {
+    match (left, right) {
+        (Type::Int(a), Type::Int(b)) => Type::Int(IntRange {
+            min: a.min.min(b.min),
+            max: a.max.max(b.max),
+        }),
+        (Type::Int(_), other) | (other, Type::Int(_)) => other.clone(),
+        (Type::Array(left), Type::Array(right)) => Type::Array(Box::new(joined_type(left, right))),
+        _ => left.clone(),
+    }
+}
+
+/// The type of `+ - * / %` on two numbers.
+pub fn arithmetic(left: &Known, right: &Known) -> Known {
+    let either = |ty: Type| *left == Known::Of(ty.clone()) || *right == Known::Of(ty);
+    let result = if either(Type::Decimal) {
+        Type::Decimal
+    } else if left == right && (either(Type::Date) || either(Type::Time)) {
+        // The difference of two dates is a number of seconds.
+        Type::INTEGER
+    } else if either(Type::Date) {
+        Type::Date
+    } else if either(Type::Time) {
+        Type::Time
+    } else {
+        Type::INTEGER
+    };
+    Known::Of(result)
+}
+
+/// The expression as a value of type `ty`, with integers turned into decimals where needed.
+pub fn coerce(expr: Expr, known: &Known, ty: &Type) -> Result<Expr, ()> {
+    match (known, ty) {
+        (Known::Wrong | Known::Void, _) | (Known::EmptyArray, Type::Array(_)) => Ok(expr),
+        (Known::Of(Type::Int(_)), Type::Decimal) => Ok(match expr {
+            Expr::Const(Value::Int(value)) => Expr::Const(Value::Decimal(Decimal::from(value))),
+            other => {
+                let zero = Expr::Const(Value::Decimal(Decimal::ZERO));
+                Expr::binary(BinaryOp::Add, other, zero)
+            }
+        }),
+        (Known::Of(Type::Int(_) | Type::Date | Type::Time), ty) if ty.int_range().is_some() => {
+            Ok(expr)
+        }
+        (Known::Of(Type::Array(item)), Type::Array(wanted)) => match expr {
+            Expr::Array(items) => {
+                let known = Known::Of((**item).clone());
+                let items = items.into_iter().map(|i| coerce(i, &known, wanted));
+                items.collect::<Result<_, _>>().map(Expr::Array)
+            }
+            other if item == wanted => Ok(other),
+            other if item.int_range().is_some() && wanted.int_range().is_some() => Ok(other),
+            _ => Err(()),
+        },
+        (Known::Of(found), wanted) if found == wanted => Ok(expr),
+        _ => Err(()),
+    }
+}

@@ -1,0 +1,281 @@
+//! What statements mean as locations and switches.
+
+use ioco_aml::{Sources, load, load_text, show_expr};
+use ioco_sts::{Gate, LocationId, Sts, SwitchId};
+
+/// The switches of a process with plain labels, one a line.
+fn switches_of(statements: &str) -> String {
+    let text = format!(
+        "external 'c'\n\
+         def twice()\n  receive 'a'\n  receive 'a'\nend\n\
+         process('p') {{\n\
+         channel('c') {{ stimuli 'a', 'b', 'c'\n responses 'x', 'y' }}\n\
+         var 'n', :integer, 0\n\
+         behavior('ping') {{ receive 'a'; send 'x' }}\n\
+         behavior('loop') {{ state 'L'; receive 'b'; choice {{ o {{ send 'y'; goto 'L' }} o {{ send 'x' }} }} }}\n\
+         behavior('forever', :non_terminating) {{ state 'F'; receive 'c'; behave_as 'forever' }}\n\
+         {statements}\n}}\n"
+    );
+    let loaded = load_text("m.aml", &text);
+    let problems: Vec<String> = loaded
+        .diagnostics
+        .iter()
+        .filter(|d| d.is_error())
+        .map(|d| ioco_aml::render(d, &loaded.files, false))
+        .collect();
+    let sts = loaded
+        .sts
+        .unwrap_or_else(|| panic!("{}", problems.join("\n")));
+    shown(&sts)
+}
+
+fn shown(sts: &Sts) -> String {
+    let mut lines = Vec::new();
+    for process in sts.processes() {
+        lines.push(format!("start {}", sts.location(process.initial).name));
+    }
+    for (index, switch) in sts.switches().iter().enumerate() {
+        let id = SwitchId::from_index(index);
+        let mut line = sts.show_switch(id);
+        let guard = show_expr(&switch.guard, sts, switch.gate.label());
+        if guard != "true" {
+            line += &format!(" [{guard}]");
+        }
+        for assignment in &switch.update {
+            let name = &sts.variable(assignment.variable).name;
+            let value = show_expr(&assignment.value, sts, switch.gate.label());
+            line += &format!(" {name} := {value}");
+        }
+        lines.push(line);
+    }
+    for (index, location) in sts.locations().iter().enumerate() {
+        if sts.outgoing(LocationId::from_index(index)).is_empty() {
+            lines.push(format!("end {}", location.name));
+        }
+    }
+    lines.join("\n")
+}
+
+#[test]
+fn a_goto_makes_no_step() {
+    insta::assert_snapshot!(switches_of("goto 'A'\nstate 'A'\nreceive 'a'\ngoto 'B'\nstate 'B'\ngoto 'A'"), @r"
+    start A, B
+    A, B ──?a──► A, B
+    ");
+}
+
+#[test]
+fn an_option_without_goto_goes_on_after_the_block() {
+    insta::assert_snapshot!(
+        switches_of("choice { o { receive 'a' } o { receive 'b'; goto 'B' } }\nsend 'x'\nstate 'B'"),
+        @r"
+    start _1
+    _1 ──?a──► _2
+    _1 ──?b──► B
+    _2 ──!x──► B
+    end B
+    "
+    );
+}
+
+#[test]
+fn a_repeat_returns_to_where_it_starts_until_it_is_stopped() {
+    insta::assert_snapshot!(
+        switches_of("state 'S'\nrepeat { o { receive 'a'; send 'x' } o { receive 'b'; stop_repetition } }\nsend 'y'"),
+        @r"
+    start S
+    S ──?a──► _1
+    _1 ──!x──► S
+    S ──?b──► _2
+    _2 ──!y──► _3
+    end _3
+    "
+    );
+}
+
+#[test]
+fn a_repeat_inside_an_option_does_not_offer_the_other_options_again() {
+    insta::assert_snapshot!(
+        switches_of("state 'S'\nchoice { o { repeat { o { receive 'a' } o { receive 'c'; stop_repetition } } } o { receive 'b' } }\nsend 'x'"),
+        @r"
+    start S
+    S ──?a──► _1
+    _1 ──?a──► _1
+    S ──?c──► _2
+    _1 ──?c──► _2
+    S ──?b──► _2
+    _2 ──!x──► _3
+    end _3
+    "
+    );
+}
+
+#[test]
+fn an_option_that_begins_with_goto_offers_what_that_state_offers_and_not_the_reverse() {
+    insta::assert_snapshot!(
+        switches_of("state 'S'\nchoice { o { goto 'T' } o { receive 'b'; goto 'T' } }\nstate 'T'\nreceive 'a'\ngoto 'T'"),
+        @r"
+    start S
+    S ──?b──► T
+    S ──?a──► T
+    T ──?a──► T
+    "
+    );
+}
+
+#[test]
+fn an_empty_option_may_be_passed_over() {
+    insta::assert_snapshot!(
+        switches_of("choice { o { receive 'a' } o { } }\nsend 'x'"),
+        @r"
+    start _1
+    _1 ──?a──► _2
+    _1 ──!x──► _3
+    _2 ──!x──► _3
+    end _3
+    "
+    );
+}
+
+#[test]
+fn a_called_behavior_comes_back_to_each_of_its_calls() {
+    insta::assert_snapshot!(
+        switches_of("state 'S'\ncall 'ping'\ncall 'loop'\ncall 'loop'\nreceive 'c'\ngoto 'S'"),
+        @r"
+    start S
+    S ──?a──► _1
+    _1 ──!x──► L
+    L ──?b──► _2
+    _2 ──!y──► L
+    _2 ──!x──► L#2
+    L#2 ──?b──► _3
+    _3 ──!y──► L#2
+    _3 ──!x──► _4
+    _4 ──?c──► S
+    "
+    );
+}
+
+#[test]
+fn behaving_as_a_behavior_does_not_come_back() {
+    insta::assert_snapshot!(
+        switches_of("receive 'a'\nchoice { o { receive 'b'; behave_as 'forever' } o { receive 'c'; behave_as 'forever' } }"),
+        @r"
+    start _1
+    _1 ──?a──► _2
+    _2 ──?b──► F
+    _2 ──?c──► F
+    F ──?c──► F
+    "
+    );
+}
+
+#[test]
+fn a_macro_is_put_in_place_of_its_name() {
+    insta::assert_snapshot!(switches_of("twice()\nsend 'x'\ntwice()"), @r"
+    start _1
+    _1 ──?a──► _2
+    _2 ──?a──► _3
+    _3 ──!x──► _4
+    _4 ──?a──► _5
+    _5 ──?a──► _6
+    end _6
+    ");
+}
+
+#[test]
+fn updates_read_the_old_values_and_plus_equals_is_written_out() {
+    insta::assert_snapshot!(
+        switches_of("state 'S'\nreceive 'a', constraint: 'n < 3', update: 'n += 1'\ntau update: 'n = 0'\ngoto 'S'"),
+        @r"
+    start S
+    S ──?a──► _1 [n < 3] n := n + 1
+    _1 ──τ──► S n := 0
+    "
+    );
+}
+
+#[test]
+fn processes_shake_hands_on_internal_channels() {
+    let loaded = load_text(
+        "m.aml",
+        "external 'c'\ninternal 'i'\n\
+         process('left') {\n channel('c') { stimuli 'a' }\n channel('i') { response 'tell', {'n' => :integer} }\n\
+         var 'v', :integer, 1\n state 'L'\n receive 'a'\n send 'tell', constraint: 'n == v'\n goto 'L' }\n\
+         process('right') {\n channel('i') { stimulus 'tell', {'n' => :integer} }\n channel('c') { responses 'x' }\n\
+         var 'v', :integer\n state 'R'\n receive 'tell', constraint: 'n > 0', update: 'v = n'\n send 'x'\n goto 'R' }\n",
+    );
+    let sts = loaded.sts.expect("no errors");
+    insta::assert_snapshot!(shown(&sts), @r"
+    start L
+    start R
+    L ──?a──► _1
+    _1 ──tell──► L [n == left.v]
+    R ──tell──► _2 [n > 0] v := n
+    _2 ──!x──► R
+    ");
+    let gates: Vec<Gate> = sts.switches().iter().map(|s| s.gate).collect();
+    assert!(matches!(gates[1], Gate::Send(_)) && matches!(gates[2], Gate::Receive(_)));
+    let label = gates[1].label().expect("a label");
+    assert_eq!(sts.participants(label).len(), 2);
+}
+
+#[test]
+fn time_outs_are_kept_for_the_model_and_for_a_state() {
+    let loaded = load_text(
+        "m.aml",
+        "timeout 1.5\nprocess('p') { state 'S'\n goto 'B'\n state 'B', timeout: 5 }",
+    );
+    let sts = loaded.sts.expect("no errors");
+    assert_eq!(sts.timeout(), 1_500_000_000);
+    assert_eq!(sts.locations()[0].timeout, Some(5_000_000_000));
+}
+
+#[test]
+fn included_files_are_read_relative_to_the_including_one_and_keep_their_places() {
+    struct Two;
+    impl Sources for Two {
+        fn read(&self, path: &str) -> Result<String, String> {
+            match path {
+                "models/door.aml" => Ok("process('p') {\ninclude 'parts/body.aml'\n}".to_owned()),
+                "models/parts/body.aml" => {
+                    Ok("include '../labels.aml'\nstate 'S'\nreceive 'a'\ngoto 'S'".to_owned())
+                }
+                "models/labels.aml" => Ok("channel('c') { stimuli 'a' }\nexternal 'c'".to_owned()),
+                _ => Err("no such file".to_owned()),
+            }
+        }
+    }
+    let sts = load("models/door.aml", &Two).sts.expect("no errors");
+    let place = sts.switches()[0].place;
+    assert_eq!(sts.show_place(place), "models/parts/body.aml:3");
+    assert_eq!(place.column, 1);
+}
+
+#[test]
+fn one_wrong_line_does_not_hide_the_next() {
+    let loaded = load_text(
+        "m.aml",
+        "external 'c'\nprocess('p') {\n channel('c') { stimuli 'a' }\n state 'S'\n\
+         receive 'a\n receive 'b'\n receive 'a', constraint: 'q > '\n receive 'a', constraint: 'q'\n\
+         o { }\n goto 'T'\n}\nprocess('q') { receive 'z' }",
+    );
+    let found: Vec<(&str, u32)> = loaded
+        .diagnostics
+        .iter()
+        .filter(|d| d.is_error())
+        .map(|d| (d.code, d.line_column().0))
+        .collect();
+    assert_eq!(
+        found,
+        [
+            ("A002", 5),
+            ("A030", 6),
+            ("A005", 7),
+            ("A032", 8),
+            ("A021", 9),
+            ("A031", 10),
+            ("A030", 12)
+        ]
+    );
+}
