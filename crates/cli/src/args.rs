@@ -77,13 +77,17 @@ pub struct ModelArguments {
     #[arg(long, value_name = "N", default_value_t = 200_000)]
     pub states: usize,
 
-    /// In .aut and .dot: labels that start with this are stimuli (may be repeated)
-    #[arg(long, value_name = "PREFIX")]
+    /// In .aut: the labels that are stimuli, `*` for any text (may be repeated)
+    #[arg(long, value_name = "PATTERN")]
     pub stimuli: Vec<String>,
 
-    /// In .aut and .dot: labels that start with this are responses (may be repeated)
-    #[arg(long, value_name = "PREFIX")]
+    /// In .aut: the labels that are responses; what is neither is internal (may be repeated)
+    #[arg(long, value_name = "PATTERN")]
     pub responses: Vec<String>,
+
+    /// In .dot: an output that means silence, instead of the usual ones (may be repeated)
+    #[arg(long, value_name = "OUTPUT")]
+    pub silent: Vec<String>,
 }
 
 #[derive(Debug, Args)]
@@ -203,10 +207,6 @@ pub struct Test {
     #[arg(long, value_enum)]
     pub relation: Option<Relation>,
 
-    /// The solver: `embedded`, or the command of an SMT-LIB solver such as `z3`
-    #[arg(long, value_name = "SOLVER")]
-    pub solver: Option<String>,
-
     /// Silence after this time, instead of the model's: 200ms, 2s
     #[arg(long, value_name = "TIME")]
     pub timeout: Option<String>,
@@ -249,6 +249,11 @@ pub struct ShrinkArguments {
     /// Show by trying everything shorter that nothing shorter fails
     #[arg(long)]
     pub prove: bool,
+
+    /// Run each candidate up to this many times until it fails, for systems that do not always
+    /// answer the same
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub attempts: u32,
 
     /// Runs that confirm a shrunk failure
     #[arg(long, value_name = "N", default_value_t = 3)]

@@ -69,13 +69,21 @@ impl Reach {
             None => PATIENCE,
         };
         let restart = arguments.restart || project.sut.restart.unwrap_or(false);
-        Ok(Some(Reach { way, restart, patience }))
+        Ok(Some(Reach {
+            way,
+            restart,
+            patience,
+        }))
     }
 
     /// Nothing is started or connected before the first reset.
     pub fn connect(&self, sts: &Arc<Sts>, project: &Project) -> Link {
         let patience = Duration::from_nanos(self.patience);
-        let reset = if self.restart { ResetBy::Restarting } else { ResetBy::Asking };
+        let reset = if self.restart {
+            ResetBy::Restarting
+        } else {
+            ResetBy::Asking
+        };
         let process = |mut options: ProcessOptions| {
             options.reset = reset;
             options.patience = patience;
@@ -91,7 +99,10 @@ impl Reach {
                 process(options)
             }
             Way::Tcp(address) => {
-                let options = TcpOptions { patience, ..TcpOptions::new(address) };
+                let options = TcpOptions {
+                    patience,
+                    ..TcpOptions::new(address)
+                };
                 Link::Tcp(Box::new(Tcp::new(Arc::clone(sts), options)))
             }
         }
@@ -113,7 +124,9 @@ fn find_program(name: &str) -> String {
     if name.contains(std::path::MAIN_SEPARATOR) || on_search_path(name) {
         return name.to_owned();
     }
-    let beside = std::env::current_exe().ok().and_then(|exe| Some(exe.parent()?.join(name)));
+    let beside = std::env::current_exe()
+        .ok()
+        .and_then(|exe| Some(exe.parent()?.join(name)));
     match beside {
         Some(path) if path.is_file() => path.to_string_lossy().into_owned(),
         _ => name.to_owned(),
@@ -122,7 +135,9 @@ fn find_program(name: &str) -> String {
 
 fn on_search_path(name: &str) -> bool {
     let paths = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&paths).map(|folder: PathBuf| folder.join(name)).any(|p: PathBuf| Path::is_file(&p))
+    std::env::split_paths(&paths)
+        .map(|folder: PathBuf| folder.join(name))
+        .any(|p: PathBuf| Path::is_file(&p))
 }
 
 /// A connection of either kind.

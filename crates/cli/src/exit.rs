@@ -36,11 +36,19 @@ pub struct Stop {
 
 impl Stop {
     pub fn usage(message: impl Into<String>) -> Stop {
-        Stop { exit: Exit::Usage, message: message.into(), hint: None }
+        Stop {
+            exit: Exit::Usage,
+            message: message.into(),
+            hint: None,
+        }
     }
 
     pub fn system(message: impl Into<String>) -> Stop {
-        Stop { exit: Exit::System, message: message.into(), hint: None }
+        Stop {
+            exit: Exit::System,
+            message: message.into(),
+            hint: None,
+        }
     }
 
     pub fn hint(mut self, hint: impl Into<String>) -> Stop {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use ioco_aml::{Diagnostic, Sources};
 use ioco_sts::Sts;
+use ioco_sts::format::dot::MealyOptions;
 use ioco_sts::format::{self, LabelMap};
 
 use crate::args::ModelArguments;
@@ -54,7 +55,10 @@ pub fn path(arguments: &ModelArguments, project: &Project) -> Result<PathBuf, St
 /// Reads a model and changes it as the arguments ask; diagnostics are returned, not shown.
 pub fn read(arguments: &ModelArguments, project: &Project) -> Result<Read, Stop> {
     let path = path(arguments, project)?;
-    let ending = path.extension().map(|e| e.to_string_lossy().to_lowercase()).unwrap_or_default();
+    let ending = path
+        .extension()
+        .map(|e| e.to_string_lossy().to_lowercase())
+        .unwrap_or_default();
     let mut read = match ending.as_str() {
         "aml" => {
             let loaded = ioco_aml::load(&path.to_string_lossy(), &FileSystem);
@@ -80,28 +84,38 @@ pub fn read(arguments: &ModelArguments, project: &Project) -> Result<Read, Stop>
 fn read_other(arguments: &ModelArguments, path: &Path, ending: &str) -> Result<Read, Stop> {
     let text = fs::read_to_string(path)
         .map_err(|error| Stop::usage(format!("cannot read {}: {error}", path.display())))?;
-    let name = path.file_stem().map(|s| s.to_string_lossy().into_owned()).unwrap_or_default();
-    let pattern = |typed: &String| {
-        if typed.contains('*') { typed.clone() } else { format!("{typed}*") }
-    };
+    let name = path
+        .file_stem()
+        .map(|s| s.to_string_lossy().into_owned())
+        .unwrap_or_default();
     let labels = LabelMap {
-        stimuli: arguments.stimuli.iter().map(pattern).collect(),
-        responses: arguments.responses.iter().map(pattern).collect(),
+        stimuli: arguments.stimuli.clone(),
+        responses: arguments.responses.clone(),
         hide_others: !(arguments.stimuli.is_empty() && arguments.responses.is_empty()),
         ..LabelMap::default()
     };
+    let mut mealy = MealyOptions::default();
+    if !arguments.silent.is_empty() {
+        mealy.silent.clone_from(&arguments.silent);
+    }
     let sts = match ending {
         "json" => format::json::read(&text),
         "aut" => format::aut::read(&name, &text, &labels),
-        _ => format::dot::read(&name, &text, &labels),
+        _ => format::dot::read(&name, &text, &mealy),
     };
     let sts = sts.map_err(|error| {
-        let hint = (ending != "json").then(|| {
+        let hint = (ending == "aut").then(|| {
             "mark labels `?x` and `!x`, or name them with --stimuli and --responses".to_owned()
         });
-        Stop { hint, ..Stop::usage(format!("{}: {error}", path.display())) }
+        Stop {
+            hint,
+            ..Stop::usage(format!("{}: {error}", path.display()))
+        }
     })?;
-    let file = ioco_aml::SourceFile { name: path.display().to_string(), text };
+    let file = ioco_aml::SourceFile {
+        name: path.display().to_string(),
+        text,
+    };
     Ok(Read {
         sts: Some(Arc::new(sts)),
         diagnostics: Vec::new(),
@@ -112,9 +126,8 @@ fn read_other(arguments: &ModelArguments, path: &Path, ending: &str) -> Result<R
 
 fn transform(arguments: &ModelArguments, mut sts: Arc<Sts>) -> Result<Arc<Sts>, Stop> {
     if arguments.flatten {
-        let flat = ioco_sts::flatten(&sts, arguments.states).map_err(|error| {
-            Stop::usage(format!("the model cannot be flattened: {error}"))
-        })?;
+        let flat = ioco_sts::flatten(&sts, arguments.states)
+            .map_err(|error| Stop::usage(format!("the model cannot be flattened: {error}")))?;
         sts = Arc::new(flat);
     }
     if arguments.reduce {
@@ -161,5 +174,10 @@ fn hash(files: &[ioco_aml::SourceFile]) -> String {
         hasher.update((file.text.len() as u64).to_le_bytes());
         hasher.update(file.text.as_bytes());
     }
-    hasher.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+    hasher
+        .finalize()
+        .iter()
+        .take(8)
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
 }

@@ -52,7 +52,11 @@ pub fn json(value: &impl serde::Serialize) -> Result<(), Stop> {
 pub fn print(text: &str) {
     use std::io::Write;
     let mut out = anstream::stdout();
-    if out.write_all(text.as_bytes()).and_then(|()| out.flush()).is_err() {
+    if out
+        .write_all(text.as_bytes())
+        .and_then(|()| out.flush())
+        .is_err()
+    {
         std::process::exit(0);
     }
 }

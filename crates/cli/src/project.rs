@@ -55,7 +55,6 @@ pub struct TestSettings {
     pub coverage: Option<f64>,
     pub failures: Option<u64>,
     pub relation: Option<String>,
-    pub solver: Option<String>,
     pub timeout: Option<String>,
 }
 
@@ -89,14 +88,22 @@ impl Project {
         let root = root.map_or_else(|| PathBuf::from("."), Path::to_owned);
         if !file.exists() {
             if model.is_none() {
-                let what = typed.map_or_else(|| "here".to_owned(), |p| format!("in {}", p.display()));
+                let what =
+                    typed.map_or_else(|| "here".to_owned(), |p| format!("in {}", p.display()));
                 return Err(Stop::usage(format!("there is no {FILE_NAME} {what}"))
                     .hint("name a model file, or make a project with `ioco new NAME`"));
             }
             if let Some(name) = profile {
-                return Err(Stop::usage(format!("there is no {FILE_NAME} with a profile '{name}'")));
+                return Err(Stop::usage(format!(
+                    "there is no {FILE_NAME} with a profile '{name}'"
+                )));
             }
-            return Ok(Project { root, model, ..Project::default() });
+            // Without a project, results go where the person is, not where the model lies.
+            return Ok(Project {
+                root: PathBuf::from("."),
+                model,
+                ..Project::default()
+            });
         }
         let text = std::fs::read_to_string(&file)
             .map_err(|error| Stop::usage(format!("cannot read {}: {error}", file.display())))?;
@@ -111,8 +118,10 @@ impl Project {
         if let Some(name) = profile {
             let Some(chosen) = parsed.profile.get(name) else {
                 let known: Vec<&str> = parsed.profile.keys().map(String::as_str).collect();
-                return Err(Stop::usage(format!("{} has no profile '{name}'", file.display()))
-                    .hint(format!("it has: {}", known.join(", "))));
+                return Err(
+                    Stop::usage(format!("{} has no profile '{name}'", file.display()))
+                        .hint(format!("it has: {}", known.join(", "))),
+                );
             };
             project.sut.override_with(&chosen.sut);
             project.test.override_with(&chosen.test);
@@ -147,7 +156,12 @@ impl Sut {
 impl TestSettings {
     pub fn override_with(&mut self, other: &TestSettings) {
         replace(&mut self.strategy, &other.strategy);
-        self.weights.extend(other.weights.iter().map(|(label, weight)| (label.clone(), *weight)));
+        self.weights.extend(
+            other
+                .weights
+                .iter()
+                .map(|(label, weight)| (label.clone(), *weight)),
+        );
         replace(&mut self.seed, &other.seed);
         replace(&mut self.tests, &other.tests);
         replace(&mut self.steps, &other.steps);
@@ -155,7 +169,6 @@ impl TestSettings {
         replace(&mut self.coverage, &other.coverage);
         replace(&mut self.failures, &other.failures);
         replace(&mut self.relation, &other.relation);
-        replace(&mut self.solver, &other.solver);
         replace(&mut self.timeout, &other.timeout);
     }
 }

@@ -31,12 +31,16 @@ impl Results {
     }
 
     pub fn coverage(&self, model_hash: &str) -> PathBuf {
-        self.root.join("coverage").join(format!("{model_hash}.json"))
+        self.root
+            .join("coverage")
+            .join(format!("{model_hash}.json"))
     }
 
     /// The files of all recorded failures, oldest first.
     pub fn failure_files(&self) -> Vec<PathBuf> {
-        let Ok(entries) = fs::read_dir(self.failures()) else { return Vec::new() };
+        let Ok(entries) = fs::read_dir(self.failures()) else {
+            return Vec::new();
+        };
         let mut files: Vec<(std::time::SystemTime, PathBuf)> = entries
             .filter_map(Result::ok)
             .map(|entry| entry.path())
@@ -54,7 +58,8 @@ impl Results {
             return Ok(path.to_owned());
         }
         let named = |path: &PathBuf| {
-            path.file_stem().is_some_and(|stem| stem.to_string_lossy().starts_with(typed))
+            path.file_stem()
+                .is_some_and(|stem| stem.to_string_lossy().starts_with(typed))
         };
         let all = self.failure_files();
         let found: Vec<&PathBuf> = all.iter().filter(|path| named(path)).collect();
@@ -72,8 +77,10 @@ impl Results {
                     stop.hint(format!("there are: {}", known.join(", ")))
                 })
             }
-            several => Err(Stop::usage(format!("'{typed}' may be {} failures", several.len()))
-                .hint("type more of the id")),
+            several => Err(
+                Stop::usage(format!("'{typed}' may be {} failures", several.len()))
+                    .hint("type more of the id"),
+            ),
         }
     }
 
@@ -121,7 +128,9 @@ impl Record {
         let mut bytes = Vec::with_capacity(text.len() + 1);
         bytes.extend_from_slice(text.as_bytes());
         bytes.push(b'\n');
-        self.file.write_all(&bytes).map_err(|error| trouble("write", &self.path, &error))
+        self.file
+            .write_all(&bytes)
+            .map_err(|error| trouble("write", &self.path, &error))
     }
 
     pub fn path(&self) -> &Path {

@@ -4,10 +4,11 @@ use crate::exit::Stop;
 
 /// Nanoseconds.
 pub fn parse(text: &str) -> Result<u64, Stop> {
-    let wrong = || {
-        Stop::usage(format!("'{text}' is not a time")).hint("write 200ms, 30s, 5m or 2h")
-    };
-    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let wrong =
+        || Stop::usage(format!("'{text}' is not a time")).hint("write 200ms, 30s, 5m or 2h");
+    let end = text
+        .find(|c: char| !c.is_ascii_digit() && c != '.')
+        .unwrap_or(text.len());
     let (number, unit) = text.split_at(end);
     let number: f64 = number.parse().map_err(|_| wrong())?;
     let unit = match unit.trim() {

@@ -27,8 +27,11 @@ pub fn run(arguments: &args::Check, format: Format) -> Answer {
     let project = Project::find(arguments.model.model.as_deref(), None)?;
     let read = model::read(&arguments.model, &project)?;
     let errors = read.diagnostics.iter().filter(|d| d.is_error()).count();
-    let warnings =
-        read.diagnostics.iter().filter(|d| d.severity == ioco_aml::Severity::Warning).count();
+    let warnings = read
+        .diagnostics
+        .iter()
+        .filter(|d| d.severity == ioco_aml::Severity::Warning)
+        .count();
     let sts = read.sts.as_deref();
     let count = |direction| sts.map_or(0, |s| s.labels_of(direction).count());
     let checked = Checked {
@@ -61,5 +64,9 @@ pub fn run(arguments: &args::Check, format: Format) -> Answer {
             eprintln!("{errors} errors, {warnings} warnings");
         }
     }
-    Ok(if errors > 0 { Exit::Usage } else { Exit::Conforms })
+    Ok(if errors > 0 {
+        Exit::Usage
+    } else {
+        Exit::Conforms
+    })
 }

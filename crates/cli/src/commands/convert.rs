@@ -16,14 +16,20 @@ const FORMS: &str = "json, aut, dot, mmd or svg";
 pub fn run(arguments: &args::Convert) -> Answer {
     let project = Project::find(arguments.model.model.as_deref(), None)?;
     let model = model::load(&arguments.model, &project)?;
-    let ending = arguments.output.extension().map(|e| e.to_string_lossy().into_owned());
+    let ending = arguments
+        .output
+        .extension()
+        .map(|e| e.to_string_lossy().into_owned());
     let form = arguments.to.clone().or(ending).unwrap_or_default();
     let text = write(&model.sts, &form)?;
     if arguments.output == Path::new("-") {
         output::print(&text);
     } else {
         fs::write(&arguments.output, text).map_err(|error| {
-            Stop::usage(format!("cannot write {}: {error}", arguments.output.display()))
+            Stop::usage(format!(
+                "cannot write {}: {error}",
+                arguments.output.display()
+            ))
         })?;
         eprintln!(
             "{}: {} locations, {} switches",
@@ -45,10 +51,11 @@ fn write(sts: &Sts, form: &str) -> Result<String, Stop> {
             Stop::usage(format!("the model cannot be written as .aut: {error}"))
                 .hint("--flatten removes data first")
         }),
-        "" => Err(Stop::usage("the output file's ending does not say the form")
-            .hint(format!("use --to with {FORMS}"))),
-        other => {
-            Err(Stop::usage(format!("'{other}' is not a form ioco writes")).hint(format!("use {FORMS}")))
-        }
+        "" => Err(
+            Stop::usage("the output file's ending does not say the form")
+                .hint(format!("use --to with {FORMS}")),
+        ),
+        other => Err(Stop::usage(format!("'{other}' is not a form ioco writes"))
+            .hint(format!("use {FORMS}"))),
     }
 }

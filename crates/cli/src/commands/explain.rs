@@ -32,7 +32,8 @@ pub fn run(arguments: &args::Explain, format: Format) -> Answer {
 
 /// Deviations and their like first, then what can be wrong with a model.
 fn all() -> impl Iterator<Item = (&'static str, &'static str)> {
-    ioco_engine::codes().chain(ioco_aml::codes())
+    let model = ioco_aml::codes().filter_map(|code| Some((code, ioco_aml::explain(code)?)));
+    ioco_engine::codes().chain(model)
 }
 
 fn show(code: &str, text: &str, format: Format) -> Result<(), Stop> {

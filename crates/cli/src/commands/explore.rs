@@ -5,9 +5,7 @@ use std::io::{self, BufRead, IsTerminal, Write};
 use std::sync::Arc;
 
 use ioco_solve::{Deadline, Oracle, Outcome};
-use ioco_sts::{
-    Action, Direction, LabelId, Offer, Relation, Semantics, SetId, Step, Sts, Value,
-};
+use ioco_sts::{Action, Direction, LabelId, Offer, Relation, Semantics, SetId, Step, Sts, Value};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
@@ -87,7 +85,9 @@ impl Walk {
     }
 
     fn here(&self) -> SetId {
-        self.history.last().map_or(self.semantics.initial(), |(_, set)| *set)
+        self.history
+            .last()
+            .map_or(self.semantics.initial(), |(_, set)| *set)
     }
 
     fn command(&mut self, line: &str) -> Reply {
@@ -126,7 +126,10 @@ impl Walk {
         if let Step::Stimulus(action) = &step
             && !self.semantics.accepts(self.here(), action)
         {
-            return Reply::Say(format!("{} may not be given here\n", action.show(&self.sts)));
+            return Reply::Say(format!(
+                "{} may not be given here\n",
+                action.show(&self.sts)
+            ));
         }
         match self.semantics.after(self.here(), &step) {
             Some(set) => {
@@ -154,7 +157,10 @@ impl Walk {
             .sts
             .label_named(direction, name)
             .ok_or_else(|| format!("there is no label '{word}'; type `help` for the commands"))?;
-        let action = Action { label, values: self.read_values(label, rest)? };
+        let action = Action {
+            label,
+            values: self.read_values(label, rest)?,
+        };
         Ok(match direction {
             Direction::Stimulus => Step::Stimulus(action),
             _ => Step::Response(action),
@@ -165,12 +171,15 @@ impl Walk {
         let parameters = &self.sts.label(label).parameters;
         let mut values = vec![Value::Void; parameters.len()];
         for word in text.split_whitespace() {
-            let (name, value) =
-                word.split_once('=').ok_or_else(|| format!("write name=value, not '{word}'"))?;
+            let (name, value) = word
+                .split_once('=')
+                .ok_or_else(|| format!("write name=value, not '{word}'"))?;
             let position = parameters
                 .iter()
                 .position(|p| p.name == name)
-                .ok_or_else(|| format!("{} has no parameter '{name}'", self.sts.label(label).name))?;
+                .ok_or_else(|| {
+                    format!("{} has no parameter '{name}'", self.sts.label(label).name)
+                })?;
             let ty = &parameters[position].ty;
             // A bare word is a string or an enum member.
             let quoted = serde_json::to_string(value).unwrap_or_default();
@@ -200,7 +209,10 @@ impl Walk {
         }
         if menu.silence {
             self.choices.push(Step::Quiescence);
-            text.push_str(&format!("  {:>3}  silence is allowed\n", self.choices.len()));
+            text.push_str(&format!(
+                "  {:>3}  silence is allowed\n",
+                self.choices.len()
+            ));
         } else {
             text.push_str("       silence is not allowed: a response must come\n");
         }
@@ -225,7 +237,10 @@ impl Walk {
             let target = &self.sts.location(switch.target).name;
             match chosen {
                 Outcome::Sat(values) => {
-                    let action = Action { label: offer.label, values };
+                    let action = Action {
+                        label: offer.label,
+                        values,
+                    };
                     let shown = action.show(&self.sts);
                     self.choices.push(match direction {
                         Direction::Stimulus => Step::Stimulus(action),

@@ -20,7 +20,11 @@ pub fn run(arguments: &args::Fmt, format: Format) -> Answer {
     let mut exit = Exit::Conforms;
     for path in &arguments.files {
         let piped = path == Path::new("-");
-        let name = if piped { "standard input".to_owned() } else { path.display().to_string() };
+        let name = if piped {
+            "standard input".to_owned()
+        } else {
+            path.display().to_string()
+        };
         let failed = |error: std::io::Error| Stop::usage(format!("cannot read {name}: {error}"));
         let text = if piped {
             let mut text = String::new();
@@ -54,7 +58,10 @@ pub fn run(arguments: &args::Fmt, format: Format) -> Answer {
             eprintln!("{name}: laid out");
         }
         if format == Format::Json {
-            output::json(&Formatted { file: name, changed })?;
+            output::json(&Formatted {
+                file: name,
+                changed,
+            })?;
         }
     }
     Ok(exit)

@@ -18,8 +18,11 @@ pub fn run(arguments: &args::New) -> Answer {
     let folder = arguments.name.as_path();
     if folder.exists() && fs::read_dir(folder).map_or(true, |mut entries| entries.next().is_some())
     {
-        return Err(Stop::usage(format!("{} exists already and is not an empty folder", folder.display()))
-            .hint("choose another name; nothing was written"));
+        return Err(Stop::usage(format!(
+            "{} exists already and is not an empty folder",
+            folder.display()
+        ))
+        .hint("choose another name; nothing was written"));
     }
     let failed = |path: &Path, error: std::io::Error| {
         Stop::usage(format!("cannot write {}: {error}", path.display()))
@@ -29,7 +32,10 @@ pub fn run(arguments: &args::New) -> Answer {
         let path = folder.join(name);
         fs::write(&path, text).map_err(|error| failed(&path, error))?;
     }
-    eprintln!("made {}: a model, a system with a planted bug, and ioco.toml", folder.display());
+    eprintln!(
+        "made {}: a model, a system with a planted bug, and ioco.toml",
+        folder.display()
+    );
     if !has_python() {
         eprintln!("note: the example system needs python3, which is not on the search path here");
     }

@@ -1,0 +1,156 @@
+//! `ioco coverage`: what the tests so far have covered, as numbers and as a picture.
+
+use std::fs;
+use std::path::Path;
+
+use ioco_engine::{Coverage, CoverageSnapshot};
+use ioco_sts::{LocationId, Sts, SwitchId};
+use serde::Serialize;
+
+use crate::args::{self, Format};
+use crate::exit::{Answer, Exit, Stop};
+use crate::project::Project;
+use crate::results::Results;
+use crate::{model, output};
+
+/// What `--format json` prints.
+#[derive(Serialize)]
+struct Report {
+    locations: usize,
+    covered_locations: usize,
+    switches: usize,
+    covered_switches: usize,
+    boundaries: usize,
+    covered_boundaries: usize,
+    percent: f64,
+    missing_locations: Vec<String>,
+    missing_switches: Vec<String>,
+}
+
+/// Reads a coverage file; `None` where there is none.
+pub fn read(path: &Path, sts: &Sts) -> Result<Option<Coverage>, Stop> {
+    let Ok(text) = fs::read_to_string(path) else {
+        return Ok(None);
+    };
+    let damaged = |why: String| {
+        Stop::usage(format!("{} cannot be read: {why}", path.display()))
+            .hint("move it away to start anew; ioco does not overwrite it")
+    };
+    let saved: CoverageSnapshot =
+        serde_json::from_str(&text).map_err(|error| damaged(error.to_string()))?;
+    Ok(Coverage::restore(sts, &saved).ok())
+}
+
+pub fn run(arguments: &args::Coverage, format: Format) -> Answer {
+    let project = Project::find(arguments.model.model.as_deref(), None)?;
+    let model = model::load(&arguments.model, &project)?;
+    let results = Results::at(project.results());
+    let path = results.coverage(&model.hash);
+    let Some(coverage) = read(&path, &model.sts)? else {
+        return Err(Stop::usage("no test of this model has been recorded here")
+            .hint("run `ioco test` first; changing the model starts its coverage anew"));
+    };
+    let sts = &model.sts;
+    let missing_locations: Vec<String> = (0..sts.locations().len())
+        .map(LocationId::from_index)
+        .filter(|id| !coverage.covers_location(*id))
+        .map(|id| {
+            let location = sts.location(id);
+            format!("{}  {}", sts.show_place(location.place), location.name)
+        })
+        .collect();
+    let missing_switches: Vec<String> = (0..sts.switches().len())
+        .map(SwitchId::from_index)
+        .filter(|id| !coverage.covers_switch(*id))
+        .map(|id| {
+            format!(
+                "{}  {}",
+                sts.show_place(sts.switch(id).place),
+                sts.show_switch(id)
+            )
+        })
+        .collect();
+    let report = Report {
+        locations: coverage.locations(),
+        covered_locations: coverage.covered_locations(),
+        switches: coverage.switches(),
+        covered_switches: coverage.covered_switches(),
+        boundaries: coverage.boundaries().len(),
+        covered_boundaries: coverage.covered_boundaries(),
+        percent: coverage.percent(),
+        missing_locations,
+        missing_switches,
+    };
+    if format == Format::Json {
+        output::json(&report)?;
+    } else {
+        print(&report);
+    }
+    if let Some(file) = &arguments.output {
+        draw(file, sts, &coverage)?;
+    }
+    let missed = arguments
+        .minimum
+        .is_some_and(|minimum| report.percent + 1e-9 < minimum);
+    Ok(if missed {
+        Exit::GoalMissed
+    } else {
+        Exit::Conforms
+    })
+}
+
+fn print(report: &Report) {
+    for (what, covered, all) in [
+        ("locations", report.covered_locations, report.locations),
+        ("switches", report.covered_switches, report.switches),
+        (
+            "boundary values",
+            report.covered_boundaries,
+            report.boundaries,
+        ),
+    ] {
+        let share = if all == 0 {
+            100.0
+        } else {
+            covered as f64 * 100.0 / all as f64
+        };
+        let filled = (share / 5.0).round() as usize;
+        let bar = format!("{}{}", "█".repeat(filled), "░".repeat(20 - filled.min(20)));
+        output::print(&format!(
+            "{what:<16} {bar} {share:>5.1} %  {covered} of {all}\n"
+        ));
+    }
+    for (what, missing) in [
+        ("locations", &report.missing_locations),
+        ("switches", &report.missing_switches),
+    ] {
+        if !missing.is_empty() {
+            output::print(&format!("\nnot covered: {} {what}\n", missing.len()));
+            for line in missing.iter().take(20) {
+                output::print(&format!("  {line}\n"));
+            }
+            if missing.len() > 20 {
+                output::print(&format!("  and {} more\n", missing.len() - 20));
+            }
+        }
+    }
+}
+
+fn draw(file: &Path, sts: &Sts, coverage: &Coverage) -> Result<(), Stop> {
+    let counts = ioco_draw::Counts {
+        locations: (0..sts.locations().len())
+            .map(|index| u64::from(coverage.covers_location(LocationId::from_index(index))))
+            .collect(),
+        switches: (0..sts.switches().len())
+            .map(|index| coverage.count(SwitchId::from_index(index)))
+            .collect(),
+    };
+    let style = ioco_draw::Style {
+        coverage: Some(&counts),
+        ..ioco_draw::Style::default()
+    };
+    fs::write(file, ioco_draw::svg(sts, &style))
+        .map_err(|error| Stop::usage(format!("cannot write {}: {error}", file.display())))?;
+    eprintln!("drawn: {}", file.display());
+    Ok(())
+}

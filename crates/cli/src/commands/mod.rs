@@ -1,0 +1,12 @@
+//! One module per command: each turns what was typed into calls on the parts.
+
+pub mod check;
+pub mod convert;
+pub mod coverage;
+pub mod explain;
+pub mod explore;
+pub mod fmt;
+pub mod new;
+pub mod replay;
+pub mod shrink;
+pub mod test;

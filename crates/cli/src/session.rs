@@ -1,0 +1,211 @@
+//! A model, a tester and a connection, put together: what `test`, `replay` and `shrink` share.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use ioco_adapters::{Connection, Crossed, Recorder, ScriptRunner, Trouble, drive};
+use ioco_engine::{
+    Command, Context, Explanation, Sender, Settings, Shrunk as Sizes, TestReport, Tester,
+    TextOptions, WireLine, explain,
+};
+use ioco_shrink::{Ended, Options, Pipeline, Progress as ShrinkProgress, Runner, Shrunk, Watch};
+use ioco_solve::Oracle;
+use ioco_sts::{Action, Execution, Relation, Semantics, Sts};
+
+use crate::args::ShrinkArguments;
+use crate::connect::{Link, Reach};
+use crate::exit::Stop;
+use crate::interrupt::Interrupt;
+use crate::output;
+use crate::progress::Progress;
+use crate::project::Project;
+
+pub struct Session {
+    pub sts: Arc<Sts>,
+    pub tester: Tester,
+    pub link: Link,
+    pub interrupt: Interrupt,
+    relation: Relation,
+    recorder: Recorder,
+    /// What ended the last test, with the hint for a person.
+    pub trouble: Option<Trouble>,
+}
+
+impl Session {
+    pub fn open(
+        sts: &Arc<Sts>,
+        reach: &Reach,
+        project: &Project,
+        relation: Relation,
+        settings: Settings,
+        interrupt: Interrupt,
+    ) -> Session {
+        Session {
+            sts: Arc::clone(sts),
+            tester: Tester::new(semantics(sts, relation), settings),
+            link: reach.connect(sts, project),
+            interrupt,
+            relation,
+            recorder: Recorder::default(),
+            trouble: None,
+        }
+    }
+
+    pub fn now(&self) -> u64 {
+        self.link.now()
+    }
+
+    /// Runs one test to its end.
+    pub fn run(&mut self, first: Command) -> TestReport {
+        let interrupt = self.interrupt.clone();
+        let recorder = &mut self.recorder;
+        let stop = || interrupt.asked();
+        self.trouble = drive(
+            &mut self.tester,
+            first,
+            &mut self.link,
+            &stop,
+            &mut |crossing| {
+                recorder.note(crossing);
+            },
+        );
+        for warning in self.link.take_warnings() {
+            output::warn(&warning);
+        }
+        for warning in self.tester.semantics().take_warnings() {
+            output::warn(&crate::warning::show(&warning, &self.sts));
+        }
+        self.tester.finished_test()
+    }
+
+    /// What crossed the wire in the last test.
+    pub fn wire(&self) -> Vec<WireLine> {
+        self.recorder
+            .exchanges()
+            .iter()
+            .filter(|exchange| !exchange.raw.is_empty())
+            .map(|exchange| {
+                let sender = match exchange.what {
+                    Crossed::Stimulus => Sender::Tester,
+                    _ => Sender::System,
+                };
+                WireLine::new(exchange.at, sender, &exchange.raw)
+            })
+            .collect()
+    }
+
+    /// Runs a list of stimuli; does not count towards the run.
+    pub fn replay(&mut self, stimuli: &[Action]) -> Execution {
+        let interrupt = self.interrupt.clone();
+        let stop = || interrupt.asked();
+        let mut runner = ScriptRunner::new(&mut self.tester, &mut self.link, &stop);
+        let execution = runner.run(stimuli);
+        self.trouble = runner.trouble;
+        execution
+    }
+
+    /// Cuts a failing execution down.
+    pub fn shrink(
+        &mut self,
+        failure: &Execution,
+        arguments: &ShrinkArguments,
+        nanoseconds: Option<u64>,
+        progress: &Progress,
+    ) -> Result<Shrunk, Stop> {
+        let pipeline: Pipeline = arguments
+            .shrinker
+            .parse()
+            .map_err(|error: ioco_shrink::ShrinkError| Stop::usage(error.to_string()))?;
+        let options = Options {
+            same: arguments.same,
+            runs: arguments
+                .runs
+                .map(|runs| usize::try_from(runs).unwrap_or(usize::MAX)),
+            prove: arguments.prove,
+            attempts: arguments.attempts.max(1),
+            confirm: arguments.confirm,
+            ..Options::default()
+        };
+        let interrupt = self.interrupt.clone();
+        let stop = || interrupt.asked();
+        let mut semantics = semantics(&self.sts, self.relation);
+        let mut runner = ScriptRunner::new(&mut self.tester, &mut self.link, &stop);
+        let mut watch = Watcher {
+            interrupt: &self.interrupt,
+            progress,
+            from: failure.length(),
+            started: Instant::now(),
+            limit: nanoseconds,
+        };
+        let shrunk = ioco_shrink::shrink(
+            &pipeline,
+            &mut semantics,
+            failure,
+            &mut runner,
+            &options,
+            &mut watch,
+        )
+        .map_err(|error| Stop::usage(error.to_string()))?;
+        if let Ended::Trouble(message) = &shrunk.ended {
+            output::warn(&format!("shrinking stopped: {message}"));
+        }
+        Ok(shrunk)
+    }
+
+    /// Why an execution did not pass.
+    pub fn explain(&mut self, execution: &Execution, context: &Context) -> Option<Explanation> {
+        explain(&mut semantics(&self.sts, self.relation), execution, context)
+    }
+}
+
+/// The meaning of a model, with the embedded solver to answer its questions.
+pub fn semantics(sts: &Arc<Sts>, relation: Relation) -> Semantics {
+    Semantics::new(Arc::clone(sts), Box::new(Oracle::new()), relation)
+}
+
+/// The sizes before and after, for an explanation.
+pub fn sizes(shrunk: &Shrunk) -> Sizes {
+    Sizes {
+        from: shrunk.original_length,
+        to: shrunk.execution.length(),
+        runs: shrunk.runs,
+    }
+}
+
+/// How explanations look on standard output.
+pub fn text_options() -> TextOptions {
+    let width = terminal_width().unwrap_or(100);
+    TextOptions {
+        width,
+        colour: output::colour_on_stdout(),
+        ..TextOptions::default()
+    }
+}
+
+fn terminal_width() -> Option<usize> {
+    let (_, columns) = console::Term::stdout().size_checked()?;
+    (columns > 0).then_some(usize::from(columns))
+}
+
+struct Watcher<'a> {
+    interrupt: &'a Interrupt,
+    progress: &'a Progress,
+    from: usize,
+    started: Instant,
+    limit: Option<u64>,
+}
+
+impl Watch for Watcher<'_> {
+    fn progressed(&mut self, now: ShrinkProgress) {
+        let from = self.from;
+        self.progress
+            .say(|| format!("shrinking {from} → {} steps, {} runs", now.length, now.runs));
+    }
+
+    fn stop(&mut self) -> bool {
+        let late = self
+            .limit
+            .is_some_and(|limit| self.started.elapsed().as_nanos() >= u128::from(limit));
+        late || self.interrupt.asked()
+    }
+}

@@ -1,0 +1,58 @@
+//! What shrinking has to say besides the shrunk trace.
+
+use ioco_shrink::{BugKind, Ended, Shrunk};
+
+/// One sentence each: what kind of bug it is, what was removed, and what is proved.
+pub fn notes(shrunk: &Shrunk) -> Vec<String> {
+    let mut notes = Vec::new();
+    match shrunk.kind {
+        BugKind::State => notes.push(
+            "a state bug: the shortest way of the model to this state shows it too".to_owned(),
+        ),
+        BugKind::Trace => notes.push(
+            "a trace bug: reaching the state is not enough, something on the way is needed"
+                .to_owned(),
+        ),
+        BugKind::Unknown => {}
+    }
+    notes.extend(shrunk.explanation.iter().cloned());
+    if let Some(proof) = &shrunk.proved {
+        let claim = if proof.shortest {
+            format!(
+                "proved: no trace of the model shorter than {} steps fails",
+                proof.no_failure_below
+            )
+        } else {
+            format!(
+                "no trace of the model with fewer than {} steps fails",
+                proof.no_failure_below
+            )
+        };
+        let remark = proof
+            .remark
+            .as_ref()
+            .map_or_else(String::new, |text| format!("; {text}"));
+        notes.push(format!("{claim} ({} runs){remark}", proof.runs));
+    }
+    match &shrunk.ended {
+        Ended::Finished => {}
+        Ended::Budget => {
+            notes.push("the run budget is used up: a shorter one may exist".to_owned())
+        }
+        Ended::Interrupted => notes.push("stopped early: a shorter one may exist".to_owned()),
+        Ended::Limit(text) | Ended::Trouble(text) => {
+            notes.push(format!("stopped early: {text}"));
+        }
+    }
+    notes
+}
+
+/// The notes as lines under an explanation.
+pub fn show(notes: &[String]) -> String {
+    let mut text = String::new();
+    for (index, note) in notes.iter().enumerate() {
+        let key = if index == 0 { "shrinking" } else { "" };
+        text.push_str(&format!("  {key:<13}  {note}\n"));
+    }
+    text
+}

@@ -1,0 +1,51 @@
+//! What a run found out about the model, in words.
+
+use ioco_sts::{Sts, SwitchId, Value, Warning};
+
+pub fn show(warning: &Warning, sts: &Sts) -> String {
+    match warning {
+        Warning::NotEvaluable {
+            switch,
+            error,
+            variables,
+            parameters,
+        } => {
+            let label = sts.switch(*switch).gate.label();
+            let names = sts.variables().iter().map(|v| v.name.as_str());
+            let mut values: Vec<String> = named(sts, names.zip(variables));
+            if let Some(label) = label {
+                let names = sts.label(label).parameters.iter().map(|p| p.name.as_str());
+                values.extend(named(sts, names.zip(parameters)));
+            }
+            let place = place(sts, *switch);
+            format!(
+                "{place}: {error} ({}); taken as not enabled",
+                values.join(", ")
+            )
+        }
+        Warning::Divergence { switch } => format!(
+            "{}: internal steps can go round for ever here; silence is allowed",
+            place(sts, *switch)
+        ),
+        Warning::ClosureLimit { switch } => format!(
+            "{}: more internal steps than can be followed; no verdict rests on what lies behind",
+            place(sts, *switch)
+        ),
+        Warning::OpenHandshake { switch } => format!(
+            "{}: the sender leaves a value open that cannot be enumerated; the hand-shake is left out",
+            place(sts, *switch)
+        ),
+    }
+}
+
+fn named<'a>(sts: &Sts, values: impl Iterator<Item = (&'a str, &'a Value)>) -> Vec<String> {
+    values
+        .filter(|(_, value)| !value.is_void())
+        .map(|(name, value)| format!("{name} = {}", value.display(sts.types())))
+        .collect()
+}
+
+fn place(sts: &Sts, switch: SwitchId) -> String {
+    let place = sts.show_place(sts.switch(switch).place);
+    format!("{place} {}", sts.show_switch(switch))
+}
