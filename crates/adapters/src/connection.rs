@@ -8,7 +8,8 @@ pub enum Arrival {
     Response(Action),
     /// A response that the model has no label for, or values that do not have its types.
     Unknown(String),
-    /// The system says that it will stay silent until the next stimulus.
+    /// The system says that it will stay silent until the next stimulus. Connections pass this on
+    /// only when it was said after the system saw the last stimulus.
     Quiescent,
     /// Nothing came until the time given.
     Silence,
@@ -59,5 +60,35 @@ pub trait Connection {
     /// Whether waiting takes no real time, because the clock is virtual.
     fn is_virtual(&self) -> bool {
         false
+    }
+}
+
+impl<C: Connection + ?Sized> Connection for Box<C> {
+    fn now(&self) -> u64 {
+        (**self).now()
+    }
+
+    fn reset(&mut self) -> Result<(), Trouble> {
+        (**self).reset()
+    }
+
+    fn give(&mut self, stimulus: &Action) -> Result<bool, Trouble> {
+        (**self).give(stimulus)
+    }
+
+    fn poll(&mut self) -> Result<Option<Arrived>, Trouble> {
+        (**self).poll()
+    }
+
+    fn wait(&mut self, until: u64) -> Result<Arrived, Trouble> {
+        (**self).wait(until)
+    }
+
+    fn sent(&self) -> &[u8] {
+        (**self).sent()
+    }
+
+    fn is_virtual(&self) -> bool {
+        (**self).is_virtual()
     }
 }

@@ -92,9 +92,12 @@ fn give<C: Connection + ?Sized>(
     connection: &mut C,
     on_crossing: &mut dyn FnMut(Crossing<'_>),
 ) -> Done {
-    if let Some(arrived) = connection.poll()? {
-        let quiescent = Input::Quiescent;
-        return Ok(pass_on(arrived, quiescent, on_crossing));
+    while let Some(arrived) = connection.poll()? {
+        // Silence is of interest to who waits for it; a claim of it that happens to be early must
+        // not make one run differ from another.
+        if arrived.what != Arrival::Quiescent {
+            return Ok(pass_on(arrived, on_crossing));
+        }
     }
     let overtaken = connection.give(stimulus)?;
     let at = connection.now();
@@ -126,24 +129,19 @@ fn wait<C: Connection + ?Sized>(
             }
             continue;
         }
-        // A connection passes a claim of quiescence on only when it is about now. So it is as good
-        // as having waited: nothing is on its way any more.
-        return Ok(pass_on(arrived, Input::Silence, on_crossing));
+        return Ok(pass_on(arrived, on_crossing));
     }
 }
 
 #[inline]
-fn pass_on(
-    arrived: Arrived,
-    quiescent: Input,
-    on_crossing: &mut dyn FnMut(Crossing<'_>),
-) -> (Input, u64) {
+fn pass_on(arrived: Arrived, on_crossing: &mut dyn FnMut(Crossing<'_>)) -> (Input, u64) {
     let Arrived { what, at, raw } = arrived;
     let (what, input) = match what {
         Arrival::Response(action) => (Crossed::Response, Input::Response(action)),
         Arrival::Unknown(text) => (Crossed::Response, Input::Unknown(text)),
-        Arrival::Quiescent => (Crossed::Silence, quiescent),
-        Arrival::Silence => (Crossed::Silence, Input::Silence),
+        // A connection passes a claim of quiescence on only when it is about now. So it is as good
+        // as having waited: nothing is on its way any more.
+        Arrival::Quiescent | Arrival::Silence => (Crossed::Silence, Input::Silence),
     };
     on_crossing(Crossing {
         what,

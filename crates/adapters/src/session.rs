@@ -65,16 +65,15 @@ impl Claims {
         self.given += 1;
     }
 
-    /// A claim came. Returns whether it is about now.
-    fn claim(&mut self) -> bool {
+    /// A claim came. It counts if it is about now.
+    fn claim(&mut self) {
         self.heard += 1;
         self.after_reset |= self.given == 0;
         if self.outstanding > 0 {
             self.outstanding -= 1;
-            return false;
+        } else {
+            self.claimed = true;
         }
-        self.claimed = true;
-        true
     }
 }
 
@@ -166,9 +165,6 @@ impl Session {
                             self.claims.reset(quiescent);
                             return self.learn_habits();
                         }
-                        Line::Quiescent => {
-                            self.claims.claim();
-                        }
                         other => self.note(other)?,
                     }
                 }
@@ -194,7 +190,8 @@ impl Session {
             self.is_known = true;
             let until = nanoseconds(self.epoch.elapsed() + LISTENING);
             let arrived = self.wait(until)?;
-            self.pending = Some(arrived).filter(|arrived| arrived.what != Arrival::Silence);
+            let is_response = !matches!(arrived.what, Arrival::Silence | Arrival::Quiescent);
+            self.pending = Some(arrived).filter(|_| is_response);
         }
         Ok(())
     }
@@ -224,20 +221,23 @@ impl Session {
 
     pub(crate) fn wait(&mut self, until: u64) -> Result<Arrived, Stopped> {
         let deadline = self.epoch + Duration::from_nanos(until);
-        loop {
+        let what = loop {
             let goes_on = match self.next()? {
                 Next::Arrived(arrived) => return Ok(arrived),
                 Next::Noted => Instant::now() < deadline,
+                // The claim holds until the next stimulus.
+                Next::Nothing if self.claims.claimed => break Arrival::Quiescent,
                 Next::Nothing => self.stream.wait(deadline)?,
             };
             if !goes_on {
-                return Ok(Arrived {
-                    what: Arrival::Silence,
-                    at: nanoseconds(self.epoch.elapsed()),
-                    raw: Vec::new(),
-                });
+                break Arrival::Silence;
             }
-        }
+        };
+        Ok(Arrived {
+            what,
+            at: nanoseconds(self.epoch.elapsed()),
+            raw: Vec::new(),
+        })
     }
 
     /// Takes in one line, if there is one.
@@ -251,7 +251,6 @@ impl Session {
         let what = match self.codec.read_line(raw).map_err(Stopped::Trouble)? {
             Line::Response(action) => Arrival::Response(action),
             Line::Unknown(text) => Arrival::Unknown(text),
-            Line::Quiescent if self.claims.claim() => Arrival::Quiescent,
             other => {
                 self.note(other)?;
                 return Ok(Next::Noted);
@@ -276,13 +275,14 @@ impl Session {
                 self.warnings.extend(differences);
                 Ok(())
             }
-            // Between a reset and its `ready`, or about the time before: nobody's business. A
-            // system may also say at its start, unasked, that it is ready.
-            Line::Response(_)
-            | Line::Unknown(_)
-            | Line::Quiescent
-            | Line::Ready { .. }
-            | Line::Blank => Ok(()),
+            // A claim is remembered, not handed out: it is of interest to who waits.
+            Line::Quiescent => {
+                self.claims.claim();
+                Ok(())
+            }
+            // Between a reset and its `ready` nobody's business. A system may also say at its
+            // start, unasked, that it is ready.
+            Line::Response(_) | Line::Unknown(_) | Line::Ready { .. } | Line::Blank => Ok(()),
         }
     }
 
@@ -350,7 +350,8 @@ mod tests {
                     Event::Say => {}
                     Event::Arrive => {
                         if let Some(about) = on_the_way.pop_front() {
-                            prop_assert!(!claims.claim() || about == given);
+                            claims.claim();
+                            prop_assert!(!claims.claimed || about == given);
                         }
                     }
                 }
@@ -365,7 +366,8 @@ mod tests {
             claims.reset(false);
             for _ in 0..3 {
                 claims.given();
-                assert!(claims.claim());
+                claims.claim();
+                assert!(claims.claimed);
             }
         }
     }
@@ -374,7 +376,8 @@ mod tests {
     fn a_claim_after_a_reset_is_learned_also_when_it_came_late() {
         let mut early = Claims::default();
         early.reset(false);
-        assert!(early.claim());
+        early.claim();
+        assert!(early.claimed);
         assert!(early.after_reset);
         let mut late = Claims::default();
         late.reset(false);
@@ -395,11 +398,13 @@ mod tests {
         // Two stimuli before anything came; the claims after reset and first stimulus are old.
         claims.given();
         claims.given();
-        assert_eq!(
-            [claims.claim(), claims.claim(), claims.claim()],
-            [false, false, true]
-        );
+        let mut believed = || {
+            claims.claim();
+            claims.claimed
+        };
+        assert_eq!([believed(), believed(), believed()], [false, false, true]);
         claims.given();
-        assert!(claims.claim());
+        claims.claim();
+        assert!(claims.claimed);
     }
 }

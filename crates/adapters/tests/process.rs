@@ -71,7 +71,7 @@ impl Fixture {
     /// Not patient at all.
     fn hasty(command: &str) -> Fixture {
         let mut options = ProcessOptions::shell(command);
-        options.patience = Duration::from_millis(300);
+        options.patience = Duration::from_millis(800);
         Fixture::with(options)
     }
 
@@ -195,7 +195,7 @@ fn a_system_that_says_nothing_is_silent() {
 
 #[test]
 fn a_late_answer_is_observed_after_the_silence() {
-    let mut system = Fixture::new(&script(&format!("sleep 0.2; {PONG}")));
+    let mut system = Fixture::new(&script(&format!("sleep 0.5; {PONG}")));
     system.process.reset().unwrap();
     system.give().unwrap();
     assert_eq!(system.wait(20), Ok(Arrival::Silence));
@@ -398,6 +398,8 @@ fn a_claim_from_before_the_stimulus_is_not_believed() {
         esac; echo '{"quiescent":true}'; done"#;
     let mut system = Fixture::new(system);
     let pong = response(&system.sts, "pong", None);
+    system.process.reset().unwrap();
+    assert_eq!(system.wait(60_000), Ok(Arrival::Quiescent));
     for _ in 0..3 {
         assert_eq!(system.first_answer(), Ok(pong.clone()));
         system.give().unwrap();
