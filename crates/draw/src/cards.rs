@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use crate::graph::{Graph, times};
+use crate::graph::{Graph, Line, times};
 use crate::render::{Arrow, Box, Picture, Point, Row};
 use crate::text::{self, LINE_HEIGHT};
 
@@ -59,11 +59,7 @@ pub fn picture(graph: &Graph) -> Picture {
             x: to.x,
             y: to.y + PADDING + 0.5 * LINE_HEIGHT,
         };
-        let titles: Vec<String> = edge
-            .lines
-            .iter()
-            .map(|line| format!("{}{}", line.text, times(line.count)))
-            .collect();
+        let titles: Vec<String> = edge.lines.iter().map(Line::shown).collect();
         picture.arrows.push(Arrow {
             points: sideways(start, end),
             rows: Vec::new(),
@@ -149,7 +145,7 @@ fn cards(graph: &Graph) -> Vec<Vec<CardRow>> {
                 *left_out.entry(edge.source).or_default() += 1;
                 continue;
             }
-            let text = format!("{} → {}{}", line.text, target.name, times(line.count));
+            let text = format!("{} → {}", line.shown(), target.name);
             let text = text::wrap(&text, CARD_TEXT, 1).join("");
             card.push(CardRow {
                 row: Row {

@@ -6,7 +6,6 @@ use ioco_sts::format::show_switch_label;
 use ioco_sts::{Direction, Gate, LocationId, Sts, SwitchId};
 
 use crate::Counts;
-use crate::text;
 
 /// Whether something was reached, where coverage is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,6 +52,16 @@ pub struct Line {
     pub reached: Reached,
     /// The class of its gate: who sends it.
     pub class: &'static str,
+}
+
+impl Line {
+    /// The count comes first, where no line break parts it from its switch.
+    pub fn shown(&self) -> String {
+        match self.count {
+            Some(count) => format!("×{count} {}", self.text),
+            None => self.text.clone(),
+        }
+    }
 }
 
 pub struct Edge {
@@ -142,9 +151,4 @@ fn together(lines: &[Line]) -> Reached {
 /// ` ×3`, where coverage is shown.
 pub fn times(count: Option<u64>) -> String {
     count.map_or_else(String::new, |count| format!(" ×{count}"))
-}
-
-/// A line of an edge as it is drawn, wrapped.
-pub fn shown_line(line: &Line, most: usize) -> Vec<String> {
-    text::wrap(&format!("{}{}", line.text, times(line.count)), most, 4)
 }

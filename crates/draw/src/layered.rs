@@ -2,9 +2,9 @@
 
 use dagre::graph::{Graph as Layout, GraphOptions};
 use dagre::layout::types::LabelPos;
-use dagre::{EdgeLabel, LayoutOptions, NodeLabel};
+use dagre::{EdgeLabel, LayoutOptions, NodeLabel, RankDir};
 
-use crate::graph::{Edge, Graph, Line, shown_line, times};
+use crate::graph::{Edge, Graph, Line, times};
 use crate::render::{Arrow, Box, Picture, Point, Row};
 use crate::text::{self, LINE_HEIGHT};
 
@@ -17,7 +17,29 @@ const PADDING: f64 = 10.0;
 
 const START: &str = "start";
 
+/// Width by height that a screen shows well.
+const PLEASANT: f64 = 1.5;
+
+/// Lays out from top to bottom, or from left to right where that fits a screen better: many
+/// switches with long guards make layers very wide.
 pub fn picture(graph: &Graph) -> Picture {
+    let downwards = lay_out(graph, RankDir::TB);
+    let misfit = |picture: &Picture| {
+        let (width, height) = picture.size();
+        (width / height / PLEASANT).ln().abs()
+    };
+    if misfit(&downwards) < (1.6_f64).ln() {
+        return downwards;
+    }
+    let sideways = lay_out(graph, RankDir::LR);
+    if misfit(&sideways) < misfit(&downwards) {
+        sideways
+    } else {
+        downwards
+    }
+}
+
+fn lay_out(graph: &Graph, rankdir: RankDir) -> Picture {
     let mut layout: Layout<NodeLabel, EdgeLabel> = Layout::with_options(GraphOptions {
         directed: true,
         multigraph: true,
@@ -64,6 +86,7 @@ pub fn picture(graph: &Graph) -> Picture {
         );
     }
     let options = LayoutOptions {
+        rankdir,
         nodesep: 36.0,
         edgesep: 16.0,
         ranksep: 28.0,
@@ -96,7 +119,9 @@ fn arrow_rows(edge: &Edge) -> Vec<Row> {
     };
     let rows_of = |line: &Line| -> Vec<Row> {
         let class = format!("{}{}", line.class, line.reached.class());
-        let wrapped = shown_line(line, ARROW_TEXT).into_iter().enumerate();
+        let wrapped = text::wrap(&line.shown(), ARROW_TEXT, 4)
+            .into_iter()
+            .enumerate();
         wrapped
             .map(|(index, text)| Row {
                 // What goes on from the line before is set in.
@@ -156,11 +181,7 @@ fn placed(
             (Some(x), Some(y)) => Some(Point { x, y }),
             _ => None,
         };
-        let titles: Vec<String> = edge
-            .lines
-            .iter()
-            .map(|line| format!("{}{}", line.text, times(line.count)))
-            .collect();
+        let titles: Vec<String> = edge.lines.iter().map(Line::shown).collect();
         picture.arrows.push(Arrow {
             points: points(found),
             rows,

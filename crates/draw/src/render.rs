@@ -86,6 +86,11 @@ impl Picture {
         }
     }
 
+    pub fn size(&self) -> (f64, f64) {
+        let (low, high) = self.bounds();
+        (high.x - low.x, high.y - low.y)
+    }
+
     /// The smallest and largest coordinates of anything in it.
     fn bounds(&self) -> (Point, Point) {
         let mut low = Point { x: 0.0, y: 0.0 };
@@ -308,17 +313,12 @@ fn draw_arrow(body: &mut String, arrow: &Arrow) {
     let Some((last, before)) = last_two(&arrow.points) else {
         return;
     };
-    let faint = if arrow.faint { " faint" } else { "" };
+    let faint = if arrow.faint { " class=\"faint\"" } else { "" };
     let class = arrow.reached.class();
     let _ = writeln!(
         body,
-        "<g{}><title>{}</title><path class=\"arrow{class}\" d=\"{}\"/><path class=\"head{class}\" \
+        "<g{faint}><title>{}</title><path class=\"arrow{class}\" d=\"{}\"/><path class=\"head{class}\" \
          d=\"{}\"/></g>",
-        if faint.is_empty() {
-            String::new()
-        } else {
-            " class=\"faint\"".to_owned()
-        },
         escape(&arrow.title),
         curve(&arrow.points),
         head(before, last)
@@ -335,28 +335,27 @@ fn last_two(points: &[Point]) -> Option<(Point, Point)> {
     Some((last, *before))
 }
 
-/// A smooth line: through the middles between the inner points, bent by the points themselves.
+/// A smooth line through all points (Catmull-Rom), so that it also runs under its text.
 fn curve(points: &[Point]) -> String {
     let mut path = String::new();
     let Some(first) = points.first() else {
         return path;
     };
     let _ = write!(path, "M{:.1} {:.1}", first.x, first.y);
-    let inner = points.len().saturating_sub(1);
-    for index in 1..inner {
-        let (at, next) = (points[index], points[index + 1]);
-        let end = if index + 1 == inner {
-            next
-        } else {
-            Point {
-                x: (at.x + next.x) / 2.0,
-                y: (at.y + next.y) / 2.0,
-            }
-        };
-        let _ = write!(path, "Q{:.1} {:.1} {:.1} {:.1}", at.x, at.y, end.x, end.y);
-    }
-    if let (2, Some(last)) = (points.len(), points.last()) {
-        let _ = write!(path, "L{:.1} {:.1}", last.x, last.y);
+    let at = |index: usize| points[index.min(points.len() - 1)];
+    for index in 1..points.len() {
+        let (from, to) = (points[index - 1], points[index]);
+        let (before, after) = (at(index.saturating_sub(2)), at(index + 1));
+        let _ = write!(
+            path,
+            "C{:.1} {:.1} {:.1} {:.1} {:.1} {:.1}",
+            from.x + (to.x - before.x) / 6.0,
+            from.y + (to.y - before.y) / 6.0,
+            to.x - (after.x - from.x) / 6.0,
+            to.y - (after.y - from.y) / 6.0,
+            to.x,
+            to.y
+        );
     }
     path
 }
