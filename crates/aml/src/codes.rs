@@ -179,7 +179,8 @@ codes! {
     UNUSED_VARIABLE "A071" Hint
         "The variable is never read, so it does not change what the model allows.";
     UNUSED_BEHAVIOR "A072" Hint
-        "No `call` or `behave_as` uses the behavior.";
+        "No `call` or `behave_as` uses the behavior, or no statement the macro. The statements of a \
+         macro that is not used are not checked.";
     BEHAVIOR_ENDS "A073" Warning
         "The behavior is declared `:non_terminating`, but the last of its statements can be passed, \
          so it ends.";

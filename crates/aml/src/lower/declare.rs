@@ -71,6 +71,18 @@ impl<'a> Lowering<'a> {
                     self.no_more_arguments(command, 1, &[]);
                 }
                 "external" | "internal" => self.channel_kind(command),
+                // What kind a channel is must be known before any process declares its labels.
+                "process" => {
+                    if let Some(Block::Items(inner)) = &command.block {
+                        for item in inner {
+                            if let Item::Command(inside) = item
+                                && matches!(inside.word.as_str(), "external" | "internal")
+                            {
+                                self.channel_kind(inside);
+                            }
+                        }
+                    }
+                }
                 "function" => open_functions.extend(self.function_signature(command)),
                 _ => {}
             }

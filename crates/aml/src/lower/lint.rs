@@ -322,6 +322,16 @@ impl Lowering<'_> {
                 found.push((codes::UNUSED_VARIABLE, variable.site.clone(), message, None));
             }
         }
+        for (name, definition) in &self.macros {
+            if sound && !self.used_macros.contains(name) {
+                let site = Site {
+                    file: definition.file,
+                    span: definition.name_span.clone(),
+                };
+                let message = format!("the macro `{name}` is never used");
+                found.push((codes::UNUSED_BEHAVIOR, site, message, None));
+            }
+        }
         for (code, site, message, hint) in found {
             self.report(code, site.file, &site.span, message).hint = hint;
         }

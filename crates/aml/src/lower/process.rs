@@ -63,7 +63,6 @@ impl<'a> Lowering<'a> {
                 "channel" => self.channel(declaration, &mut scope),
                 "var" => self.variable(declaration, &mut scope, name),
                 "behavior" => self.behavior(declaration, &mut scope),
-                "external" | "internal" => self.channel_kind(declaration),
                 _ => {}
             }
         }
