@@ -133,7 +133,15 @@ impl Reader<'_> {
                     return Err(Stop::Unclear);
                 }
                 match first.expr.holds(self.env) {
-                    Ok(value) if value == first.want => Ok(()),
+                    Ok(value) if value == first.want => {
+                        // What is said of parameters does not matter here, but they are mentioned.
+                        each_unknown(second.expr, &mut |parameter| {
+                            if let Some(slot) = self.slots.get_mut(parameter as usize) {
+                                slot.mentioned = true;
+                            }
+                        });
+                        Ok(())
+                    }
                     Ok(value) if value == otherwise.want => self.goal(second),
                     _ => Err(Stop::Never),
                 }

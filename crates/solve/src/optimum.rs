@@ -130,6 +130,8 @@ fn discrete(
     let mut query = query.clone();
     let mut best = ordered.number(&first);
     let mut try_bound = true;
+    // What is excluded so far, also where narrowing cannot use it: every round makes headway.
+    let mut floor = i128::MIN;
     loop {
         let Some(domains) = query.narrowed(deadline) else {
             // Nothing is better than what was found: everything below is excluded.
@@ -138,6 +140,7 @@ fn discrete(
         let Some(lowest) = ordered.lowest(&domains[unknown as usize].values) else {
             return Outcome::incomplete("the kind of the value is not clear");
         };
+        let lowest = lowest.max(floor);
         if lowest >= best {
             return Outcome::Sat(ordered.value(best));
         }
@@ -154,6 +157,7 @@ fn discrete(
             Outcome::Sat(values) => best = ordered.number(&values[unknown as usize]),
             Outcome::Unsat => {
                 query.conditions.push(ordered.above(unknown, middle));
+                floor = middle + 1;
                 if middle + 1 >= best {
                     return Outcome::Sat(ordered.value(best));
                 }

@@ -16,6 +16,9 @@ use crate::strings;
 const REACH: i64 = 1_000_000;
 /// Steps of the first searches: enough for most questions, and little lost on the others.
 const FIRST_STEPS: u64 = 600;
+/// With more goals than this a plain search seldom succeeds, and gets fewer steps.
+const MANY_GOALS: usize = 12;
+const STEPS_PER_GOAL: u64 = 4;
 /// Steps of the last one, over domains that are not capped.
 const LAST_STEPS: u64 = 40_000;
 /// Arrays longer than this are not made up, unless they must be.
@@ -399,7 +402,13 @@ impl<'a> Query<'a> {
     ) -> Outcome<Vec<Value>> {
         // Close to zero and to the constants first, where values are readable; then anywhere.
         let (near, cut) = cap(&domains, constants);
-        for (domains, cut, steps) in [(&near, cut, FIRST_STEPS), (&domains, false, FIRST_STEPS)] {
+        // Many conditions at once are what learning is for: only a quick try before it.
+        let steps = if goals.len() > MANY_GOALS {
+            STEPS_PER_GOAL * goals.len() as u64
+        } else {
+            FIRST_STEPS
+        };
+        for (domains, cut) in [(&near, cut), (&domains, false)] {
             let mut search = self.search(constants, deadline, steps);
             match search.run(domains.clone(), goals.clone(), choice) {
                 Found::Model(model) => return self.model(&model, constants, choice),
