@@ -34,7 +34,8 @@ pub struct Style<'a> {
 /// Arrows and locations of one process up to which the layered layout answers in about a second.
 const MAX_LAYERED: usize = 160;
 
-/// Draws a system. Takes bounded time: well under a second for thousands of locations.
+/// Draws a system. The time is bounded: thousands of locations take a fraction of a second, and only
+/// systems near the limit of the layered layout take about one.
 pub fn svg(sts: &Sts, style: &Style<'_>) -> String {
     let graphs: Vec<Graph> = (0..sts.processes().len())
         .map(|process| Graph::of_process(sts, process, style.coverage))
