@@ -279,3 +279,57 @@ fn one_wrong_line_does_not_hide_the_next() {
         ]
     );
 }
+
+#[test]
+fn every_way_of_writing_and_every_kind_of_expression_is_understood() {
+    let text = r#"
+timeout 2; external "c"
+enum 'Product', 'Coffee', 'Tea'
+struct 'Order', { 'product' => 'Product',   # what
+                  'count'   => integer(1..9) }
+function ( 'price', ['Product', :integer] => :decimal ) { |p, n|
+  if p == Coffee then n * 2.50 else n * 1
+}
+function('zero', [] => :integer) { 0 }
+def ready?() receive 'go' end
+process 'shop' do
+  channel('c') do
+    stimulus 'order', 'order' => 'Order',
+             'when' => :date
+    stimulus "go"
+    response 'bill', { 'sum' => :decimal, 'lines' => [:decimal], 'paid' => :boolean }
+  end
+  var 'orders', ['Order'], []
+  var 'last_one', 'Order', {'product' => Tea, 'count' => 1}
+  var 'total', :decimal, 0
+  var '_since', :date
+  var 'names', [:string], ['a', "b"]
+  ready?
+  state 'Open', timeout: 0.25
+  receive 'order',
+    constraint: %(order.count in 1..9 && order.product in [Coffee, Product.Tea]
+                  && (when > _since || _since == :void) && when != :void),
+    update: "orders += [order]; last_one = order;
+             _since = when", # simultaneous
+    note: '#green $total'
+  send 'bill', constraint: 'sum == price(last(orders).product, orders[length(orders) - 1].count) + zero() && lines == [1, 2.5] && !(paid)
+     && max(length(orders), -3) % 4 < abs(-5) * 2 && names[0] =~ /^[a-z]\/?$/ && min(1, 2.5) <= last_one.count',
+    update: 'total = 0
+      names = names + ["c"]'
+  goto 'Open'
+end
+"#;
+    let loaded = load_text("m.aml", text);
+    let said: Vec<String> = loaded
+        .diagnostics
+        .iter()
+        .map(|d| ioco_aml::render(d, &loaded.files, false))
+        .collect();
+    assert!(said.is_empty(), "{}", said.join("\n"));
+    let sts = loaded.sts.expect("no errors");
+    insta::assert_snapshot!("every_kind", shown(&sts));
+    let again = ioco_aml::format(text).expect("well formed");
+    let formatted = load_text("m.aml", &again).sts.expect("no errors");
+    assert_eq!(shown(&formatted), shown(&sts));
+    insta::assert_snapshot!("formatted", again);
+}

@@ -56,3 +56,42 @@ fn the_public_models_start_at_their_first_state() {
         }
     }
 }
+
+#[test]
+fn every_location_and_switch_of_the_public_models_has_its_place() {
+    for name in ["koopman", "atm"] {
+        if let Some(loaded) = public(name) {
+            let sts = loaded.sts.expect("no errors");
+            assert!(sts.locations().iter().all(|l| l.place.line > 0));
+            assert!(sts.switches().iter().all(|s| s.place.line > 0));
+        }
+    }
+}
+
+#[test]
+fn formatting_the_public_models_keeps_what_they_mean() {
+    for name in ["koopman", "atm"] {
+        let Some(loaded) = public(name) else {
+            continue;
+        };
+        struct Formatted(Vec<ioco_aml::SourceFile>);
+        impl Sources for Formatted {
+            fn read(&self, path: &str) -> Result<String, String> {
+                let file = self.0.iter().find(|f| f.name == path);
+                let text = &file.ok_or("no such file")?.text;
+                let once = ioco_aml::format(text).map_err(|_| "not formatted")?;
+                assert_eq!(ioco_aml::format(&once).as_ref(), Ok(&once));
+                Ok(once)
+            }
+        }
+        let main = loaded.files[0].name.clone();
+        let again = ioco_aml::load(&main, &Formatted(loaded.files)).sts;
+        let (before, after) = (loaded.sts.expect("no errors"), again.expect("no errors"));
+        assert_eq!(before.labels(), after.labels());
+        let shape = |sts: &ioco_sts::Sts| -> Vec<_> {
+            let switches = sts.switches().iter();
+            switches.map(|s| (s.source, s.gate, s.target)).collect()
+        };
+        assert_eq!(shape(&before), shape(&after));
+    }
+}
