@@ -219,6 +219,26 @@ proptest! {
         check_reading(&text);
     }
 
+    /// A model with a piece cut out and another put in somewhere.
+    #[test]
+    fn a_damaged_model_is_read_without_panic_and_kept_whole(
+        cut in 0..4000usize, length in 0..40usize, at in 0..4000usize, piece in "[\\PC\n]{0,3}",
+    ) {
+        let guide = include_str!("../../../book/src/language.md");
+        let models: Vec<&str> = guide.split("```aml\n").skip(1).collect();
+        let mut text: Vec<char> = models[cut % models.len()]
+            .split("```")
+            .next()
+            .unwrap_or_default()
+            .chars()
+            .collect();
+        let from = cut % text.len();
+        text.drain(from..(from + length).min(text.len()));
+        let at = at % (text.len() + 1);
+        text.splice(at..at, piece.chars());
+        check_reading(&text.into_iter().collect::<String>());
+    }
+
     #[test]
     fn any_expression_is_read_without_panic(text in "[a-z0-9 ()\\[\\]<>=!&|+*/%.,:\"'~;-]{0,60}") {
         let sts = load_text("m.aml", "process('p') { var 'a', :integer\n var 'b', :string\n state 'S' }");
