@@ -256,6 +256,8 @@ impl Session {
                 return Ok(Next::Noted);
             }
         };
+        // Whoever claimed silence and speaks all the same is not silent.
+        self.claims.claimed = false;
         Ok(Next::Arrived(Arrived {
             what,
             at: nanoseconds(self.epoch.elapsed()),

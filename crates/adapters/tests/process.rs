@@ -409,6 +409,21 @@ fn a_claim_from_before_the_stimulus_is_not_believed() {
 }
 
 #[test]
+fn a_claim_that_the_system_breaks_holds_no_longer() {
+    let hasty = format!(r#"echo '{{"quiescent":true}}'; sleep 0.1; {PONG}"#);
+    let mut system = Fixture::new(&script(&hasty));
+    assert_eq!(system.first_answer(), Ok(Arrival::Quiescent));
+    let answer = loop {
+        match system.wait(20).unwrap() {
+            Arrival::Quiescent => std::thread::sleep(Duration::from_millis(5)),
+            other => break other,
+        }
+    };
+    assert_eq!(answer, response(&system.sts, "pong", None));
+    assert_eq!(system.wait(20), Ok(Arrival::Silence));
+}
+
+#[test]
 fn announced_labels_that_differ_from_the_model_are_warnings() {
     let announcing = format!(
         r#"echo '{{"labels":["?ping","!pong","!bang"]}}'; {}"#,
