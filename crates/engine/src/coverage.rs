@@ -1,10 +1,10 @@
 //! What a run has seen of the model: locations, switches, and boundary values of parameters.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
-use ioco_solve::{Deadline, boundary_values};
 use ioco_sts::{
-    Action, BinaryOp, Direction, Expr, Gate, LocationId, StateSet, Sts, SwitchId, Type, Value,
+    Action, BinaryOp, Direction, Env, Expr, Gate, LocationId, StateSet, Sts, SwitchId, Type, Value,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
@@ -13,9 +13,6 @@ use crate::saved::value_to_json;
 
 /// The version of [`CoverageSnapshot`].
 pub const COVERAGE_VERSION: u32 = 1;
-
-/// Solver steps for the boundary values of one switch.
-const STEPS_PER_SWITCH: u64 = 20_000;
 
 /// Numbers farther out than this are ends of a type that says nothing, not of a condition.
 const FAR: u64 = 1 << 60;
@@ -48,7 +45,8 @@ pub struct Boundary {
 
 impl Coverage {
     /// Nothing is covered yet. The boundary values are those of the stimuli's guards, as far as
-    /// the guards speak of parameters alone: what depends on variables moves with them.
+    /// each part of a guard speaks of one parameter alone: what depends on variables moves with
+    /// them. Such values are found by evaluation, without a search.
     pub fn new(sts: &Sts) -> Coverage {
         let mut boundaries = Vec::new();
         let mut boundaries_of = Vec::with_capacity(sts.switches().len());
@@ -330,37 +328,80 @@ fn add_boundaries(sts: &Sts, id: SwitchId, boundaries: &mut Vec<Boundary>) {
     let Gate::Observable(label) = switch.gate else {
         return;
     };
-    let is_stimulus = sts.label(label).direction == Direction::Stimulus;
-    if !is_stimulus || !switch.guard.mentions_params() {
+    if sts.label(label).direction != Direction::Stimulus {
         return;
     }
-    let guard = about_parameters(&switch.guard);
-    let deadline = Deadline::steps(STEPS_PER_SWITCH);
-    for found in boundary_values(sts, label, &guard, &[], &deadline) {
-        let parameter = &sts.label(label).parameters[found.parameter as usize];
-        for value in found.limits {
-            if is_end_of_type(&value, &parameter.ty) {
-                continue;
+    let mut conjuncts = Vec::new();
+    about_one_parameter(&switch.guard, &mut conjuncts);
+    for (position, parameter) in sts.label(label).parameters.iter().enumerate() {
+        let own = conjuncts.iter().filter(|(p, _)| *p as usize == position);
+        let conditions: Vec<&Expr> = own.map(|(_, condition)| *condition).collect();
+        if conditions.is_empty() {
+            continue;
+        }
+        let mut values = vec![Value::Void; position + 1];
+        for value in candidates(&conditions, &parameter.ty) {
+            values[position] = value.clone();
+            let env = Env {
+                variables: &[],
+                parameters: &values,
+                functions: sts.functions(),
+            };
+            let holds = |condition: &&Expr| condition.holds(env) == Ok(true);
+            if sts.types().fits(&value, &parameter.ty)
+                && !is_end_of_type(&value, &parameter.ty)
+                && conditions.iter().all(holds)
+            {
+                boundaries.push(Boundary {
+                    switch: id,
+                    parameter: position as u32,
+                    value,
+                    covered: false,
+                });
             }
-            boundaries.push(Boundary {
-                switch: id,
-                parameter: found.parameter,
-                value,
-                covered: false,
-            });
         }
     }
 }
 
-/// The conjuncts that speak of parameters alone.
-fn about_parameters(guard: &Expr) -> Expr {
-    match guard {
-        Expr::Binary(BinaryOp::And, both) => {
-            Expr::and(about_parameters(&both[0]), about_parameters(&both[1]))
-        }
-        other if other.vars().is_empty() => other.clone(),
-        _ => Expr::TRUE,
+/// The conjuncts that speak of a single parameter and of no variable, each with its parameter.
+fn about_one_parameter<'a>(guard: &'a Expr, found: &mut Vec<(u32, &'a Expr)>) {
+    if let Expr::Binary(BinaryOp::And, both) = guard {
+        about_one_parameter(&both[0], found);
+        about_one_parameter(&both[1], found);
+        return;
     }
+    let parameters: Vec<u32> = guard.params().into_iter().collect();
+    if let ([parameter], true) = (&parameters[..], guard.vars().is_empty()) {
+        found.push((*parameter, guard));
+    }
+}
+
+/// The ends of the type, the constants that the conditions speak of, and the values next to those.
+fn candidates(conditions: &[&Expr], ty: &Type) -> BTreeSet<Value> {
+    let mut found = BTreeSet::new();
+    if let Some(range) = ty.int_range() {
+        found.extend([Value::Int(range.min), Value::Int(range.max)]);
+    }
+    if *ty == Type::Bool {
+        found.extend([Value::Bool(false), Value::Bool(true)]);
+    }
+    for condition in conditions {
+        condition.walk(&mut |expr| match expr {
+            Expr::Const(Value::Int(value)) if ty.int_range().is_some() => {
+                let near = [value.saturating_sub(1), *value, value.saturating_add(1)];
+                found.extend(near.map(Value::Int));
+            }
+            Expr::Const(Value::Enum(id, member)) => {
+                let near = [member.saturating_sub(1), *member, member.saturating_add(1)];
+                found.extend(near.map(|member| Value::Enum(*id, member)));
+            }
+            Expr::Const(value) if !value.is_void() => {
+                found.insert(value.clone());
+            }
+            _ => {}
+        });
+    }
+    found
 }
 
 fn is_end_of_type(value: &Value, ty: &Type) -> bool {

@@ -25,6 +25,9 @@ const UNREACHABLE: u32 = u32::MAX;
 /// One step in so many is left to chance.
 const CHANCE: u32 = 12;
 
+/// One time in so many a stimulus is given although the system is about to speak.
+const INTERRUPTION: u32 = 8;
+
 /// Distances changed by lessons learnt are computed anew after so many choices at most.
 const PATIENCE: u32 = 32;
 
@@ -76,9 +79,10 @@ impl Transitions {
         }
         let response = self.nearest(&sts, &situation.menu.responses, situation.coverage);
         let mut stimuli = self.ranked(&sts, &situation);
-        // Where the system may send what leads there, or must send something, listen first.
+        // Where the system may send what leads there, listen. Where it must send something, mostly
+        // listen too: a system that never stops speaking must be interrupted at some point.
         let listens = response.is_some_and(|r| stimuli.first().is_none_or(|s| r <= s.0))
-            || !situation.menu.silence;
+            || (!situation.menu.silence && situation.rng.random_range(0..INTERRUPTION) > 0);
         if listens && situation.may_wait {
             return Choice::Wait;
         }
