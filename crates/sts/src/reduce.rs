@@ -161,7 +161,7 @@ fn refine(sts: &Sts, kinds: &[u32]) -> Vec<u32> {
         block_of.push(block);
     }
 
-    let mut dirty: BTreeSet<usize> = (0..edges.len()).collect();
+    let mut dirty: Vec<usize> = (0..edges.len()).collect();
     while !dirty.is_empty() {
         let mut touched: FxHashMap<u32, Vec<usize>> = FxHashMap::default();
         for location in std::mem::take(&mut dirty) {
@@ -195,6 +195,8 @@ fn refine(sts: &Sts, kinds: &[u32]) -> Vec<u32> {
                 blocks.push(part);
             }
         }
+        dirty.sort_unstable();
+        dirty.dedup();
     }
     block_of
 }

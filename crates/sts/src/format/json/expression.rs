@@ -7,8 +7,9 @@ use super::read::{Known, read_value};
 use super::saved::SavedToken;
 use super::write::save_value;
 
-/// An expression deeper than this would endanger the stack of whoever walks it.
-const MAX_DEPTH: u32 = 1000;
+/// An expression deeper than this would endanger the stack of whoever walks it: every walk over
+/// expressions is recursive, and threads may have little stack.
+const MAX_DEPTH: u32 = 400;
 
 pub fn save(expr: &Expr) -> Vec<SavedToken> {
     let mut tokens = Vec::new();

@@ -1,5 +1,10 @@
 //! A live system as saved types.
 
+use std::io;
+
+use serde::Serialize as _;
+use serde_json::ser::{Formatter, Serializer};
+
 use crate::expr::Expr;
 use crate::ids::LabelId;
 use crate::label::{Direction, Parameter};
@@ -16,11 +21,85 @@ use super::saved::{
 
 /// Writes a system; the text ends with a newline and is the same for equal systems.
 pub fn write(sts: &Sts) -> String {
-    let saved = save(sts);
-    let mut text = serde_json::to_string_pretty(&saved)
-        .expect("saved types have text for keys and write to memory");
-    text.push('\n');
-    text
+    let mut bytes = Vec::new();
+    let mut serializer = Serializer::with_formatter(&mut bytes, OneItemALine::default());
+    save(sts)
+        .serialize(&mut serializer)
+        .expect("saved types have text for keys, and memory takes every write");
+    bytes.push(b'\n');
+    String::from_utf8(bytes).expect("JSON is written as UTF-8")
+}
+
+/// A line for each location, each switch and so on: short enough to read, and a change of one thing
+/// is a change of one line.
+#[derive(Default)]
+struct OneItemALine {
+    depth: usize,
+}
+
+/// The document, and its lists.
+const DEPTH_OF_LINES: usize = 2;
+
+impl OneItemALine {
+    fn line(&self, depth: usize, writer: &mut (impl io::Write + ?Sized)) -> io::Result<()> {
+        if self.depth <= DEPTH_OF_LINES {
+            writer.write_all(b"\n")?;
+            writer.write_all(&b"    "[..2 * depth])?;
+        }
+        Ok(())
+    }
+
+    fn next_item(&self, writer: &mut (impl io::Write + ?Sized), first: bool) -> io::Result<()> {
+        if !first {
+            let lines = self.depth <= DEPTH_OF_LINES;
+            writer.write_all(if lines { b"," } else { b", " })?;
+        }
+        self.line(self.depth.min(DEPTH_OF_LINES), writer)
+    }
+}
+
+impl Formatter for OneItemALine {
+    fn begin_array<W: io::Write + ?Sized>(&mut self, writer: &mut W) -> io::Result<()> {
+        self.depth += 1;
+        writer.write_all(b"[")
+    }
+
+    fn end_array<W: io::Write + ?Sized>(&mut self, writer: &mut W) -> io::Result<()> {
+        self.line(self.depth.min(DEPTH_OF_LINES) - 1, writer)?;
+        self.depth -= 1;
+        writer.write_all(b"]")
+    }
+
+    fn begin_array_value<W: io::Write + ?Sized>(
+        &mut self,
+        writer: &mut W,
+        first: bool,
+    ) -> io::Result<()> {
+        self.next_item(writer, first)
+    }
+
+    fn begin_object<W: io::Write + ?Sized>(&mut self, writer: &mut W) -> io::Result<()> {
+        self.depth += 1;
+        writer.write_all(b"{")
+    }
+
+    fn end_object<W: io::Write + ?Sized>(&mut self, writer: &mut W) -> io::Result<()> {
+        self.line(self.depth.min(DEPTH_OF_LINES) - 1, writer)?;
+        self.depth -= 1;
+        writer.write_all(b"}")
+    }
+
+    fn begin_object_key<W: io::Write + ?Sized>(
+        &mut self,
+        writer: &mut W,
+        first: bool,
+    ) -> io::Result<()> {
+        self.next_item(writer, first)
+    }
+
+    fn begin_object_value<W: io::Write + ?Sized>(&mut self, writer: &mut W) -> io::Result<()> {
+        writer.write_all(b": ")
+    }
 }
 
 fn save(sts: &Sts) -> SavedSts {
