@@ -21,6 +21,7 @@ use crate::outcome::Deadline;
 const MAX_WIDTH: i64 = 20_000;
 /// Numbers beyond this do not go to aries, which needs room for sums.
 const MAX_NUMBER: i128 = 1 << 58;
+const MAX_FACTOR: i128 = 1 << 44;
 /// Decisions in all, and between two looks at the deadline.
 const MAX_DECISIONS: u64 = 4_000;
 const SLICE: u64 = 50;
@@ -585,7 +586,7 @@ fn add(left: &Form, right: &Form, sign: i128) -> Option<Form> {
 
 /// The numerator of a form as aries has it, where the numbers leave room.
 fn sum(form: &Form) -> Result<LinSum, Unfit> {
-    let fits = |n: i128| n.abs() < MAX_NUMBER;
+    let fits = |n: i128| n.abs() < MAX_FACTOR;
     if !fits(form.constant) || !form.terms.iter().all(|(_, c)| fits(*c)) {
         return Err(Unfit);
     }

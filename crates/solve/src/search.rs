@@ -16,7 +16,7 @@ use crate::outcome::Deadline;
 /// early only leaves the domains wider.
 const MAX_ROUNDS: u32 = 16;
 /// Deeper searches are given up, long before the stack ends.
-const MAX_DEPTH: u32 = 1500;
+const MAX_DEPTH: u32 = 400;
 
 /// Where to look first.
 pub(crate) enum Choice<'r> {

@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 
 use ioco_solve::{Deadline, Embedded, Outcome, Solver, Unknown};
-use ioco_sts::{BinaryOp, Expr, IntRange, StructId, StructType, Type, Types, UnaryOp, Value};
-use rand::SeedableRng as _;
+use ioco_sts::{BinaryOp, Env, Expr, IntRange, StructId, StructType, Type, Types, UnaryOp, Value};
+use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
+use rust_decimal::Decimal;
 
 fn bin(op: BinaryOp, left: Expr, right: Expr) -> Expr {
     Expr::binary(op, left, right)
@@ -326,4 +327,73 @@ fn a_value_that_may_be_unset_is_set_where_it_can_be() {
         solver.model(&Deadline::never()),
         Outcome::Sat(vec![Value::Int(1), Value::Void])
     );
+}
+
+fn half_steps(rng: &mut ChaCha8Rng) -> Expr {
+    Expr::Const(Value::Decimal(Decimal::new(
+        rng.random_range(-8..=8) * 5,
+        1,
+    )))
+}
+
+fn decimal_term(depth: u32, rng: &mut ChaCha8Rng) -> Expr {
+    if depth == 0 || rng.random_range(0..3) == 0 {
+        return match rng.random_range(0..4) {
+            0 => half_steps(rng),
+            1 => Expr::int(rng.random_range(-3..=3)),
+            unknown => x(unknown - 2),
+        };
+    }
+    use BinaryOp::{Add, Div, Max, Min, Mul, Rem, Sub};
+    let op = [Add, Sub, Mul, Add, Sub, Div, Rem, Min, Max][rng.random_range(0..9)];
+    let left = decimal_term(depth - 1, rng);
+    bin(op, left, decimal_term(depth - 1, rng))
+}
+
+/// Decimals are too many to try, but what a coarse grid finds must not be called impossible.
+#[test]
+fn decimals_that_a_grid_finds_are_never_called_impossible() {
+    use BinaryOp::{Eq, Ge, Gt, Le, Lt, Ne};
+    let grid: Vec<Value> = (-6..=6)
+        .map(|n| Value::Decimal(Decimal::new(n * 5, 1)))
+        .collect();
+    let (mut found, mut refuted) = (0, 0);
+    for seed in 0..1_500 {
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        let conditions: Vec<Expr> = (0..rng.random_range(1..=3))
+            .map(|_| {
+                let op = [Eq, Ne, Lt, Le, Gt, Ge, Lt, Gt][rng.random_range(0..8)];
+                let left = decimal_term(2, &mut rng);
+                bin(op, left, decimal_term(1, &mut rng))
+            })
+            .collect();
+        let holds = |values: &[Value]| {
+            let env = Env {
+                variables: &[],
+                parameters: values,
+                functions: &[],
+            };
+            conditions.iter().all(|c| c.holds(env) == Ok(true))
+        };
+        let on_grid = grid
+            .iter()
+            .any(|a| grid.iter().any(|b| holds(&[a.clone(), b.clone()])));
+        let mut solver = ask(
+            &Types::default(),
+            &[Type::Decimal, Type::Decimal],
+            &conditions,
+        );
+        match solver.model(&Deadline::steps(1_000)) {
+            Outcome::Sat(values) => {
+                assert!(holds(&values));
+                found += 1;
+            }
+            Outcome::Unsat => {
+                assert!(!on_grid, "{conditions:#?}");
+                refuted += 1;
+            }
+            Outcome::Unknown(_) => {}
+        }
+    }
+    assert!(found > 500 && refuted > 100, "{found} {refuted}");
 }
