@@ -46,6 +46,7 @@ pub enum Event {
     TestFinished {
         test: u64,
         seed: u64,
+        #[serde(flatten)]
         verdict: SavedVerdict,
         steps: u64,
         duration: u64,

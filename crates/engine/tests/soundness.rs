@@ -133,7 +133,7 @@ proptest! {
 #[test]
 fn what_can_fail_is_found() {
     let (mut wrong, mut found) = (0, 0);
-    for seed in 0..400 {
+    for seed in 0..150 {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let model = Graph::random(&mut rng, true);
         let mutant = model.mutated(&mut rng);
@@ -148,5 +148,5 @@ fn what_can_fail_is_found() {
         found += u32::from(failed);
         assert!(failed || !can_fail, "missed: {model:?}\n{mutant:?}");
     }
-    assert!(wrong > 100 && found == wrong, "{found} of {wrong}");
+    assert!(wrong > 50 && found == wrong, "{found} of {wrong}");
 }

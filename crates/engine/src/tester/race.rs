@@ -113,8 +113,7 @@ impl Race {
                 (_, Some(set)) => {
                     let stimulus = &self.stimuli[index - 1].stimulus;
                     unspecified |= !semantics.accepts(set, stimulus);
-                    let moved = follow(set, &Step::Stimulus(stimulus.clone()), semantics);
-                    moved
+                    follow(set, &Step::Stimulus(stimulus.clone()), semantics)
                 }
             };
             if direct.is_some() {
