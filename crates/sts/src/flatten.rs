@@ -39,8 +39,9 @@ pub enum FlattenError {
         limit: usize,
         variable: Option<String>,
     },
-    /// More labels with values, or more switches, than `limit` states can reasonably have.
-    TooManySwitches { limit: usize },
+    /// More switches than the limit on states can reasonably have; the label is the one with the
+    /// most values.
+    TooManySwitches { limit: usize, label: String },
 }
 
 impl fmt::Display for FlattenError {
@@ -63,9 +64,10 @@ impl fmt::Display for FlattenError {
                 }
                 Ok(())
             }
-            FlattenError::TooManySwitches { limit } => {
-                write!(f, "there are more than {limit} switches")
-            }
+            FlattenError::TooManySwitches { limit, label } => write!(
+                f,
+                "there are more than {limit} switches; {label} takes the most values, bound them"
+            ),
         }
     }
 }
@@ -196,6 +198,14 @@ impl<'a> Explorer<'a> {
             .map(|index| self.sts.variable(VarId::from_index(index)).name.clone())
     }
 
+    /// The label with the most values found so far.
+    fn widest_label(&self) -> String {
+        (0..self.by_label.len())
+            .max_by_key(|index| self.by_label[*index].len())
+            .map(|index| self.sts.label(LabelId::from_index(index)).marked_name())
+            .unwrap_or_default()
+    }
+
     fn edge(&mut self, edge: Edge) -> Result<(), FlattenError> {
         let limit = self.limit.saturating_mul(SWITCHES_PER_STATE);
         if self
@@ -205,7 +215,8 @@ impl<'a> Explorer<'a> {
             self.edges.push(edge);
         }
         if self.edges.len() > limit {
-            return Err(FlattenError::TooManySwitches { limit });
+            let label = self.widest_label();
+            return Err(FlattenError::TooManySwitches { limit, label });
         }
         Ok(())
     }

@@ -10,7 +10,7 @@ use common::reference::{self, ByEnumeration, States};
 use ioco_sts::{
     Action, Assignment, BinaryOp, Direction, EvaluationOnly, Expr, FlattenError, Gate, IntRange,
     Label, LabelId, Location, Parameter, Place, Relation, Semantics, SetId, Side, Step, Sts,
-    StsBuilder, Type, Value, VarId, Variable, distinguish, flatten, reduce,
+    StsBuilder, Type, Value, VarId, Variable, distinguish, flatten, format, reduce,
 };
 use proptest::prelude::*;
 
@@ -332,4 +332,64 @@ fn what_cannot_be_listed_is_named() {
         text.contains("more than 100 states") && text.contains("'count'"),
         "{text}"
     );
+}
+
+/// A plain system from edges `(from, label, to)`, where `?` and `!` tell the direction.
+fn plain(edges: &[(&str, &str, &str)]) -> Sts {
+    let edges: Vec<String> = edges
+        .iter()
+        .map(|(from, label, to)| format!("{from} -> {to} [label=\"{label}\"]"))
+        .collect();
+    let text = format!("digraph {{ {} }}", edges.join("; "));
+    format::dot::read("plain", &text, &format::dot::MealyOptions::default()).unwrap()
+}
+
+fn check_difference(left: &Sts, right: &Sts, common: &[&str], step: &str, allowed_by: Side) {
+    let found = distinguish(left, right, |_, label| Some(label.name.clone())).unwrap();
+    let shown: Vec<String> = found.common.iter().map(|s| s.show(left)).collect();
+    assert_eq!(shown, common);
+    let sts = if found.allowed_by == Side::Left {
+        left
+    } else {
+        right
+    };
+    assert_eq!(
+        (found.step.show(sts).as_str(), found.allowed_by),
+        (step, allowed_by)
+    );
+}
+
+#[test]
+fn the_shortest_difference_is_found_and_says_whose_it_is() {
+    let machine = plain(&[("a", "?coin", "b"), ("b", "!tea", "a")]);
+    let other = plain(&[("a", "?coin", "b"), ("b", "!tea", "a"), ("b", "!milk", "a")]);
+    check_difference(&machine, &other, &["?coin"], "!milk", Side::Right);
+    check_difference(&other, &machine, &["?coin"], "!milk", Side::Left);
+    let lazy = plain(&[("a", "?coin", "b"), ("b", "!tea", "a"), ("a", "?coin", "c")]);
+    check_difference(&machine, &lazy, &["?coin"], "δ", Side::Right);
+    let greedy = plain(&[("a", "?coin", "b"), ("b", "!tea", "a"), ("a", "?kick", "a")]);
+    check_difference(&machine, &greedy, &[], "?kick", Side::Right);
+    let once = plain(&[("a", "?coin", "b"), ("b", "!tea", "c")]);
+    check_difference(&machine, &once, &["?coin", "!tea"], "?coin", Side::Left);
+}
+
+#[test]
+fn labels_are_compared_by_their_new_names_and_those_left_out_not_at_all() {
+    let machine = plain(&[("a", "?coin", "b"), ("b", "!tea", "a")]);
+    let foreign = plain(&[
+        ("a", "?munt", "b"),
+        ("b", "!thee", "a"),
+        ("a", "?schop", "a"),
+    ]);
+    let translated = |side: Side, label: &Label| match (side, label.name.as_str()) {
+        (Side::Right, "munt") => Some("coin".to_owned()),
+        (Side::Right, "thee") => Some("tea".to_owned()),
+        (Side::Right, _) => None,
+        (Side::Left, name) => Some(name.to_owned()),
+    };
+    assert_eq!(distinguish(&machine, &foreign, translated), None);
+    // Two systems of different shape and the same traces.
+    let unrolled = [("a", "?coin", "b"), ("b", "!tea", "c"), ("c", "?coin", "b")];
+    let same = |_: Side, label: &Label| Some(label.name.clone());
+    assert_eq!(distinguish(&machine, &plain(&unrolled), same), None);
 }
