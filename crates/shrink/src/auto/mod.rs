@@ -32,6 +32,7 @@ use rustc_hash::FxHashMap;
 use crate::graph::{Graph, Nodes};
 use crate::session::{Halt, Session, stimuli_of};
 use crate::shrunk::BugKind;
+use crate::trace_centric::{Compare, find_cycles, without};
 use crate::walk::Walk;
 
 use observations::Observations;
@@ -41,6 +42,9 @@ use trail::Trail;
 
 /// Nodes of a model with data that are explored; values are asked of the solver for each.
 const MAX_DATA_NODES: usize = 2_000;
+
+/// Cycles of a trace that are tried before blocks of it.
+const MAX_CYCLES: usize = 10;
 
 /// Packed runs that may lead to nothing before a round of suspicions is given up.
 const MAX_MISSES: usize = 2;
@@ -114,7 +118,12 @@ impl Auto<'_, '_> {
         let Some(trail) = self.trail() else {
             return Ok(false);
         };
-        let suspicions = suspicion::causes(&self.routes, self.session.semantics.sts(), &trail);
+        let suspicions = suspicion::causes(
+            &self.routes,
+            self.session.semantics.sts(),
+            &trail,
+            &self.labels,
+        );
         let direct = suspicions
             .first()
             .filter(|s| s.cause == Cause::State)
@@ -124,7 +133,7 @@ impl Auto<'_, '_> {
             self.cause = Cause::State;
             return Ok(true);
         }
-        let found = self.try_packed(suspicions, MAX_MISSES)?;
+        let found = self.try_packed(suspicions, 2 * MAX_MISSES)?;
         if self.session.kind == BugKind::Unknown
             && let Some(direct) = direct
         {
@@ -177,37 +186,31 @@ impl Auto<'_, '_> {
         }
     }
 
-    /// Cycles, then single stimuli, as far as the model allows it and no run has shown that it
+    /// Cycles, then blocks of stimuli, as far as the model allows it and no run has shown that it
     /// passes. Whether something could go.
     fn remove_parts(&mut self) -> Result<bool, Halt> {
-        let before = self.best.length();
-        let walk = match Walk::of(self.session.semantics, &self.best) {
-            Ok(walk) => walk,
-            Err(_) => return Ok(false),
+        let Ok(walk) = Walk::of(self.session.semantics, &self.best) else {
+            return Ok(false);
         };
-        let cycles = crate::trace_centric::find_cycles(
-            self.session,
-            &walk,
-            crate::trace_centric::Compare::States,
-        );
-        for (from, to) in cycles {
-            let candidate = crate::trace_centric::without(&walk, from, to);
-            if self.try_alone(&candidate)? {
+        let cycles = find_cycles(self.session, &walk, Compare::States);
+        for (from, to) in cycles.into_iter().take(MAX_CYCLES) {
+            if self.try_alone(&without(&walk, from, to))? {
                 return Ok(true);
             }
         }
-        let mut current = stimuli_of(&self.best);
-        let mut position = 0;
-        while position < current.len() {
-            let mut candidate = current.clone();
-            candidate.remove(position);
-            if self.try_alone(&candidate)? {
-                current = stimuli_of(&self.best);
-            } else {
-                position += 1;
+        let stimuli = stimuli_of(&self.best);
+        let mut block = stimuli.len() / 2;
+        while block > 0 {
+            for from in (0..stimuli.len()).step_by(block) {
+                let mut candidate = stimuli.clone();
+                candidate.drain(from..stimuli.len().min(from + block));
+                if self.try_alone(&candidate)? {
+                    return Ok(true);
+                }
             }
+            block /= 2;
         }
-        Ok(self.best.length() < before)
+        Ok(false)
     }
 
     fn try_alone(&mut self, candidate: &[ioco_sts::Action]) -> Result<bool, Halt> {

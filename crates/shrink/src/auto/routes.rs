@@ -46,6 +46,8 @@ struct Node {
 pub(super) struct Effect {
     pub target: NodeId,
     pub responses: usize,
+    /// The labels of the responses.
+    pub answers: Vec<LabelId>,
 }
 
 pub(super) struct Routes {
@@ -251,6 +253,24 @@ impl Routes {
         stimuli
     }
 
+    /// The settled nodes that are one stimulus away on a shortest way, and the stimulus.
+    pub fn arrivals(&self, id: NodeId) -> Vec<(NodeId, &Action)> {
+        let nearer = |before: &NodeId| self.distance(*before) < self.distance(id);
+        let mut found = Vec::new();
+        for before in self.settled().into_iter().filter(nearer) {
+            for action in self.stimuli(before) {
+                let effect = self.effect(before, action);
+                let arrives = effect.is_some_and(|e| {
+                    e.target == id && self.distance(before) + 1 + e.responses == self.distance(id)
+                });
+                if arrives {
+                    found.push((before, action));
+                }
+            }
+        }
+        found
+    }
+
     /// The stimuli of the shortest way back to the initial node.
     pub fn way_home(&self, mut id: NodeId) -> Option<Vec<Action>> {
         let mut stimuli = Vec::new();
@@ -316,17 +336,21 @@ impl Routes {
             .iter()
             .find(|link| matches!(&link.step, Some(Step::Stimulus(a)) if a == action))?;
         let mut target = given.target;
-        let mut responses = 0;
+        let mut answers = Vec::new();
         while !self.nodes[target.index()].is_settled {
             let links = &self.nodes[target.index()].links;
             let next = links.iter().find(|l| l.step.is_none()).or(links.first())?;
-            responses += usize::from(next.step.is_some());
+            answers.extend(next.step.as_ref().and_then(Step::action).map(|a| a.label));
             target = next.target;
-            if responses > self.nodes.len() {
+            if answers.len() > self.nodes.len() {
                 return None;
             }
         }
-        Some(Effect { target, responses })
+        Some(Effect {
+            target,
+            responses: answers.len(),
+            answers,
+        })
     }
 }
 

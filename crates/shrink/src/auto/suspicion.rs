@@ -26,28 +26,27 @@ pub(super) struct Suspicion {
     pub cause: Cause,
     /// Where the model is at the end, if it passes.
     pub end: NodeId,
-    likelihood: Likelihood,
+    doubts: Doubts,
 }
 
-/// How much speaks for a suspicion. Likely ones are tried first, and short ones of them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Likelihood {
-    /// The known cause, doing the same in a nearer state, shown by the same stimulus.
-    SameCause,
-    /// The failing stimulus, doing the same in a nearer state; or a step left out.
-    SameStimulus,
-    /// The known cause, shown by a response that does not come; or doing something else there.
-    LikeCause,
-    /// Some other stimulus of the trail as the cause, or a transition that was never seen to pass.
-    Elsewhere,
-    Unlikely,
-}
+/// How much has to be assumed for a suspicion to be right. Those with few assumptions are tried
+/// first, and short ones of them.
+type Doubts = u32;
 
-impl Likelihood {
-    fn or_less(self, other: Likelihood) -> Likelihood {
-        self.max(other)
-    }
-}
+/// A step of the trail that is left out may matter.
+const LEFT_OUT: Doubts = 1;
+/// The failing stimulus may be fine in another state.
+const OTHER_STATE: Doubts = 1;
+/// A stimulus that does something else in the other state, as the model has it.
+const OTHER_EFFECT: Doubts = 1;
+/// The failure may not show as a response that does not come.
+const OTHER_REVEAL: Doubts = 1;
+/// A transition that no run has seen pass, but that no run has seen fail either.
+const UNSEEN: Doubts = 2;
+/// A stimulus that is not known to be the cause.
+const OTHER_CAUSE: Doubts = 2;
+/// A stimulus that needs no response may get one.
+const UNASKED_RESPONSE: Doubts = 3;
 
 /// At most so many suspicions make a round.
 const MAX_SUSPICIONS: usize = 60;
@@ -93,6 +92,28 @@ impl<'r> Collector<'r> {
         }
     }
 
+    /// The shortest way, and those equally short ones that arrive by a stimulus of the trail: the
+    /// order of stimuli may matter to the system where it does not to the model.
+    fn ways_to(&self, node: NodeId, trail: &Trail) -> Vec<Draft> {
+        let mut ways = vec![self.way_to(node)];
+        for (before, action) in self.routes.arrivals(node) {
+            if !trail
+                .stimuli
+                .iter()
+                .any(|known| known.label == action.label)
+            {
+                continue;
+            }
+            if let Some(draft) = self.give(&self.way_to(before), action)
+                && draft.steps == self.routes.distance(node)
+                && draft.stimuli != ways[0].stimuli
+            {
+                ways.push(draft);
+            }
+        }
+        ways
+    }
+
     fn give(&self, draft: &Draft, action: &Action) -> Option<Draft> {
         let place = (self.routes.set(draft.node), action.label);
         if self.failing.contains(&place) {
@@ -107,14 +128,7 @@ impl<'r> Collector<'r> {
     }
 
     /// `draft` and then a last stimulus that fails with `tail` steps.
-    fn suspect(
-        &mut self,
-        draft: &Draft,
-        last: &Action,
-        tail: usize,
-        cause: Cause,
-        likelihood: Likelihood,
-    ) {
+    fn suspect(&mut self, draft: &Draft, last: &Action, tail: usize, cause: Cause, doubts: Doubts) {
         let predicted = draft.steps + tail;
         if predicted >= self.length {
             return;
@@ -128,7 +142,7 @@ impl<'r> Collector<'r> {
                 predicted,
                 cause,
                 end: given.node,
-                likelihood,
+                doubts,
             });
         }
     }
@@ -171,29 +185,27 @@ fn shape(routes: &Routes, node: NodeId, action: &Action) -> Option<(usize, bool)
 }
 
 /// The failing state alone, and then each stimulus of the trail as the one that matters, the
-/// latest first; of stimuli with the same label the latest first, the others behind.
-pub(super) fn causes(routes: &Routes, sts: &Sts, trail: &Trail) -> Vec<Suspicion> {
+/// latest first; of those with the same label and the same answer the latest, the others behind.
+pub(super) fn causes(routes: &Routes, sts: &Sts, trail: &Trail, labels: &[u32]) -> Vec<Suspicion> {
     let mut collector = Collector::new(routes, sts, trail.length);
     let last = trail.last();
     let (failing, reveal) = (trail.nodes[last], &trail.stimuli[last]);
     let direct = collector.way_to(failing);
-    collector.suspect(
-        &direct,
-        reveal,
-        trail.tail,
-        Cause::State,
-        Likelihood::SameStimulus,
-    );
-    let mut labels = FxHashSet::default();
+    collector.suspect(&direct, reveal, trail.tail, Cause::State, 0);
+    let mut kinds = FxHashSet::default();
     let mut transitions = FxHashSet::default();
     let mut later = Vec::new();
     for position in (0..last).rev() {
-        let action = &trail.stimuli[position];
-        let node = trail.nodes[position];
-        if labels.insert(action.label) {
-            transitions.insert((node, action.clone()));
+        let (node, action) = (trail.nodes[position], &trail.stimuli[position]);
+        let Some(effect) = routes.effect(node, action) else {
+            continue;
+        };
+        let is_first = transitions.insert((node, action.clone()));
+        let kind = (action.label, families(&effect.answers, labels));
+        if effect.target != node && kinds.insert(kind) {
             suspect_cause(&mut collector, trail, position);
-        } else if transitions.insert((node, action.clone())) {
+        } else if is_first {
+            // What is done again, and what changes nothing in the model, is suspected last.
             later.push(position);
         }
         if last - position <= 3 {
@@ -203,8 +215,12 @@ pub(super) fn causes(routes: &Routes, sts: &Sts, trail: &Trail) -> Vec<Suspicion
     for position in later {
         suspect_cause(&mut collector, trail, position);
     }
-    collector.found.truncate(MAX_SUSPICIONS);
+    collector.found.truncate(2 * MAX_SUSPICIONS);
     collector.found
+}
+
+fn families(answers: &[LabelId], labels: &[u32]) -> Vec<u32> {
+    answers.iter().map(|label| labels[label.index()]).collect()
 }
 
 /// The shortest way to where a stimulus was given, the stimulus, and what showed the failure: at
@@ -218,7 +234,7 @@ fn suspect_cause(collector: &mut Collector<'_>, trail: &Trail, position: usize) 
         return;
     };
     if let Some(reveal) = collector.analog(reveal, failing, draft.node) {
-        collector.suspect(&draft, &reveal, trail.tail, cause, Likelihood::SameCause);
+        collector.suspect(&draft, &reveal, trail.tail, cause, 0);
     }
     let limit = collector.length.saturating_sub(draft.steps + trail.tail);
     let way = collector.routes.way_between(draft.node, failing, limit);
@@ -227,7 +243,7 @@ fn suspect_cause(collector: &mut Collector<'_>, trail: &Trail, position: usize) 
         there.stimuli.extend(stimuli);
         there.steps += steps;
         there.node = failing;
-        collector.suspect(&there, reveal, trail.tail, cause, Likelihood::SameCause);
+        collector.suspect(&there, reveal, trail.tail, cause, 0);
     }
 }
 
@@ -242,13 +258,7 @@ fn suspect_suffix(collector: &mut Collector<'_>, trail: &Trail, position: usize)
             None => return,
         }
     }
-    collector.suspect(
-        &draft,
-        &trail.stimuli[last],
-        trail.tail,
-        cause,
-        Likelihood::SameCause,
-    );
+    collector.suspect(&draft, &trail.stimuli[last], trail.tail, cause, 0);
 }
 
 /// What is like the failing trail, and shorter.
@@ -268,15 +278,12 @@ pub(super) fn analogies(
     elsewhere(&mut collector, seen, trail, &settled, cause);
     for position in 0..trail.last() {
         let is_cause = cause == Cause::Stimulus(position);
-        let likelihood = match is_cause {
-            true => Likelihood::SameCause,
-            false => Likelihood::Elsewhere,
-        };
-        cause_elsewhere(&mut collector, trail, position, &settled, likelihood);
+        let doubts = if is_cause { 0 } else { OTHER_CAUSE };
+        cause_elsewhere(&mut collector, trail, position, &settled, doubts);
     }
     without_one(&mut collector, trail);
     unseen(&mut collector, seen, trail, &settled, labels);
-    collector.found.sort_by_key(|s| (s.likelihood, s.predicted));
+    collector.found.sort_by_key(|s| (s.doubts, s.predicted));
     collector.found.truncate(MAX_SUSPICIONS);
     collector.found
 }
@@ -301,13 +308,16 @@ fn elsewhere(
         if seen.passed(collector.routes.set(node), analog.label) {
             continue;
         }
-        let likelihood = match collector.shape_differs(reveal, failing, &analog, node) {
-            _ if !matches!(cause, Cause::State) => Likelihood::Elsewhere,
-            false => Likelihood::SameStimulus,
-            true => Likelihood::LikeCause,
-        };
-        let draft = collector.way_to(node);
-        collector.suspect(&draft, &analog, trail.tail, Cause::State, likelihood);
+        let mut doubts = OTHER_STATE;
+        if cause != Cause::State {
+            doubts += OTHER_CAUSE;
+        }
+        if collector.shape_differs(reveal, failing, &analog, node) {
+            doubts += OTHER_EFFECT;
+        }
+        for draft in collector.ways_to(node, trail) {
+            collector.suspect(&draft, &analog, trail.tail, Cause::State, doubts);
+        }
     }
 }
 
@@ -317,7 +327,7 @@ fn cause_elsewhere(
     trail: &Trail,
     position: usize,
     settled: &[NodeId],
-    likelihood: Likelihood,
+    doubts: Doubts,
 ) {
     let (from, action) = (trail.nodes[position], &trail.stimuli[position]);
     for &node in settled {
@@ -327,14 +337,12 @@ fn cause_elsewhere(
         let Some(analog) = collector.analog(action, from, node) else {
             continue;
         };
-        let likelihood = match collector.shape_differs(action, from, &analog, node) {
-            false => likelihood,
-            true => likelihood.or_less(Likelihood::LikeCause),
-        };
+        let differs = collector.shape_differs(action, from, &analog, node);
+        let doubts = doubts + if differs { OTHER_EFFECT } else { 0 };
         let before = collector.way_to(node);
         let cause = Cause::Stimulus(before.stimuli.len());
         if let Some(draft) = collector.give(&before, &analog) {
-            reveals(collector, trail, position, &draft, cause, likelihood);
+            reveals(collector, trail, position, &draft, cause, doubts);
         }
     }
 }
@@ -347,15 +355,15 @@ fn reveals(
     position: usize,
     draft: &Draft,
     cause: Cause,
-    likelihood: Likelihood,
+    doubts: Doubts,
 ) {
     let last = trail.last();
     if let Some((replayed, reveal)) = replay(collector, trail, draft, position + 1..last) {
-        collector.suspect(&replayed, &reveal, trail.tail, cause, likelihood);
+        collector.suspect(&replayed, &reveal, trail.tail, cause, doubts);
     }
     let mut same = None;
     if let Some((replayed, reveal)) = replay(collector, trail, draft, last..last) {
-        collector.suspect(&replayed, &reveal, trail.tail, cause, likelihood);
+        collector.suspect(&replayed, &reveal, trail.tail, cause, doubts);
         same = Some(reveal);
     }
     let others: Vec<Action> = collector.routes.stimuli(draft.node).cloned().collect();
@@ -369,10 +377,9 @@ fn reveals(
         };
         if effect.responses > 0 {
             // A response that does not come is seen one step sooner than a wrong one.
-            let likelihood = likelihood.or_less(Likelihood::LikeCause);
-            collector.suspect(draft, &other, 1, cause, likelihood);
+            collector.suspect(draft, &other, 1, cause, doubts + OTHER_REVEAL);
         } else {
-            collector.suspect(draft, &other, 2, cause, Likelihood::Unlikely);
+            collector.suspect(draft, &other, 2, cause, doubts + UNASKED_RESPONSE);
         }
     }
 }
@@ -414,13 +421,7 @@ fn without_one(collector: &mut Collector<'_>, trail: &Trail) {
         }
         let Some(draft) = draft else { continue };
         if let Some((draft, reveal)) = replay(collector, trail, &draft, last..last) {
-            collector.suspect(
-                &draft,
-                &reveal,
-                trail.tail,
-                Cause::Unknown,
-                Likelihood::SameStimulus,
-            );
+            collector.suspect(&draft, &reveal, trail.tail, Cause::Unknown, LEFT_OUT);
         }
     }
 }
@@ -434,23 +435,33 @@ fn unseen(
     labels: &[u32],
 ) {
     let routes = collector.routes;
-    let mut known: FxHashSet<(Vec<u32>, u32)> = seen
-        .all_passed()
-        .filter_map(|(set, label)| {
-            let node = routes.node(*set)?;
-            Some((routes.family(node, labels), labels[label.index()]))
-        })
-        .collect();
+    let kind = |node: NodeId, action: &Action| {
+        let effect = routes.effect(node, action)?;
+        let family = routes.family(node, labels);
+        Some((
+            family,
+            labels[action.label.index()],
+            families(&effect.answers, labels),
+        ))
+    };
+    let mut known = FxHashSet::default();
+    for &(set, label) in seen.all_passed() {
+        if let Some(node) = routes.node(set)
+            && let Some(action) = routes.stimuli(node).find(|a| a.label == label)
+        {
+            known.extend(kind(node, action));
+        }
+    }
+    // A wrong response is seen at once.
+    let tail = trail.tail.min(2);
     for &node in settled {
-        if routes.distance(node) + trail.tail >= trail.length {
+        if routes.distance(node) + tail >= trail.length {
             break;
         }
         let draft = collector.way_to(node);
         for action in routes.stimuli(node) {
-            let family = (routes.family(node, labels), labels[action.label.index()]);
-            if known.insert(family) {
-                let likelihood = Likelihood::Elsewhere;
-                collector.suspect(&draft, action, trail.tail, Cause::State, likelihood);
+            if kind(node, action).is_some_and(|kind| known.insert(kind)) {
+                collector.suspect(&draft, action, tail, Cause::State, UNSEEN);
             }
         }
     }

@@ -1,9 +1,13 @@
 //! The three systems of seed 000 with their mutants, on flat labels, written down from the
 //! descriptions and the published traces.
 
+/// Every mutant of seed 000, Tables 5.2 to 5.4.
+pub const MUTANTS: [(&str, u32); 3] = [("smartdoor", 8), ("koopman", 10), ("atm", 5)];
+
 /// A system under test that answers at once.
-pub trait FlatSystem {
+pub trait FlatSystem: std::fmt::Debug {
     fn give(&mut self, stimulus: &str) -> Vec<String>;
+    fn fork(&self) -> Box<dyn FlatSystem>;
 }
 
 pub fn system(experiment: &str, mutant: &str) -> Box<dyn FlatSystem> {
@@ -28,7 +32,7 @@ pub fn system(experiment: &str, mutant: &str) -> Box<dyn FlatSystem> {
     }
 }
 
-#[derive(PartialEq, Clone, Copy)]
+#[derive(PartialEq, Clone, Copy, Debug)]
 enum DoorState {
     Closed,
     Opened,
@@ -36,6 +40,7 @@ enum DoorState {
     Off,
 }
 
+#[derive(Clone, Debug)]
 struct Door {
     mutant: u32,
     state: DoorState,
@@ -58,6 +63,10 @@ impl Door {
 }
 
 impl FlatSystem for Door {
+    fn fork(&self) -> Box<dyn FlatSystem> {
+        Box::new(self.clone())
+    }
+
     fn give(&mut self, stimulus: &str) -> Vec<String> {
         use DoorState::{Closed, Locked, Off, Opened};
         let m = self.mutant;
@@ -106,6 +115,7 @@ impl FlatSystem for Door {
     }
 }
 
+#[derive(Clone, Debug)]
 struct Vending {
     mutant: u32,
     product: String,
@@ -135,6 +145,10 @@ impl Vending {
 }
 
 impl FlatSystem for Vending {
+    fn fork(&self) -> Box<dyn FlatSystem> {
+        Box::new(self.clone())
+    }
+
     fn give(&mut self, stimulus: &str) -> Vec<String> {
         let m = self.mutant;
         match stimulus {
@@ -166,6 +180,7 @@ impl FlatSystem for Vending {
     }
 }
 
+#[derive(Clone, Debug)]
 struct Atm {
     mutant: u32,
     balance: i64,
@@ -174,6 +189,10 @@ struct Atm {
 }
 
 impl FlatSystem for Atm {
+    fn fork(&self) -> Box<dyn FlatSystem> {
+        Box::new(self.clone())
+    }
+
     fn give(&mut self, stimulus: &str) -> Vec<String> {
         let m = self.mutant;
         let (name, number) = match stimulus.rsplit_once('_') {

@@ -26,12 +26,17 @@ fn figure() -> Vec<Transition> {
 }
 
 /// Answers `!error` when it comes to state 14 after an `?s`.
+#[derive(Clone, Debug)]
 struct Remembers {
     state: String,
     saw_s: bool,
 }
 
 impl FlatSystem for Remembers {
+    fn fork(&self) -> Box<dyn FlatSystem> {
+        Box::new(self.clone())
+    }
+
     fn give(&mut self, stimulus: &str) -> Vec<String> {
         let label = format!("?{stimulus}");
         let mut transitions = figure().into_iter();
