@@ -33,6 +33,8 @@ const PATIENCE: u32 = 32;
 
 pub(crate) struct Transitions {
     random: Random,
+    /// Per location, the switches that lead to it.
+    incoming: Vec<Vec<SwitchId>>,
     /// Per location, the cost of the way to an uncovered switch.
     distance: Vec<u32>,
     /// The covered switches when the distances were computed.
@@ -45,7 +47,12 @@ pub(crate) struct Transitions {
 
 impl Transitions {
     pub fn new(sts: &Sts) -> Transitions {
+        let mut incoming: Vec<Vec<SwitchId>> = vec![Vec::new(); sts.locations().len()];
+        for (index, switch) in sts.switches().iter().enumerate() {
+            incoming[switch.target.index()].push(SwitchId::from_index(index));
+        }
         Transitions {
+            incoming,
             random: Random::new(&Default::default(), sts),
             distance: vec![UNREACHABLE; sts.locations().len()],
             planned_at: None,
@@ -193,11 +200,9 @@ impl Transitions {
         self.choices_since_plan = 0;
         self.lessons_since_plan = false;
         self.distance.fill(UNREACHABLE);
-        let mut incoming: Vec<Vec<SwitchId>> = vec![Vec::new(); sts.locations().len()];
         let mut queue = BinaryHeap::new();
         for (index, switch) in sts.switches().iter().enumerate() {
             let id = SwitchId::from_index(index);
-            incoming[switch.target.index()].push(id);
             if !coverage.covers_switch(id) {
                 queue.push(Reverse((u32::from(self.blocked[index]), switch.source)));
             }
@@ -207,14 +212,17 @@ impl Transitions {
                 continue;
             }
             self.distance[location.index()] = distance;
-            for &id in &incoming[location.index()] {
+            for &id in &self.incoming[location.index()] {
                 let switch = sts.switch(id);
                 // An internal step comes by itself.
                 let price = match switch.gate {
                     Gate::Observable(_) => self.price(id),
                     _ => u32::from(self.blocked[id.index()]),
                 };
-                queue.push(Reverse((distance.saturating_add(price), switch.source)));
+                let distance = distance.saturating_add(price);
+                if distance < self.distance[switch.source.index()] {
+                    queue.push(Reverse((distance, switch.source)));
+                }
             }
         }
     }
