@@ -19,9 +19,6 @@ pub struct Model {
     pub sts: Arc<Sts>,
     /// Of the model's text; a failure or a coverage belongs to the model of the same hash.
     pub hash: String,
-    /// Warnings and hints; a model with errors is not loaded.
-    pub diagnostics: Vec<Diagnostic>,
-    pub files: Vec<ioco_aml::SourceFile>,
     pub path: PathBuf,
 }
 
@@ -152,8 +149,6 @@ pub fn load(arguments: &ModelArguments, project: &Project) -> Result<Model, Stop
     Ok(Model {
         sts,
         hash: hash(&read.files),
-        diagnostics: read.diagnostics,
-        files: read.files,
         path: read.path,
     })
 }

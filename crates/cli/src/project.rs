@@ -70,7 +70,8 @@ pub struct Project {
 
 impl Project {
     /// Finds the project of what was typed as MODEL: a folder with ioco.toml, an ioco.toml, or a
-    /// model file (whose folder may have an ioco.toml). Nothing typed means the current folder.
+    /// model file. Nothing typed means the current folder; so does a model file, wherever it lies,
+    /// because results belong where the person is.
     pub fn find(typed: Option<&Path>, profile: Option<&str>) -> Result<Project, Stop> {
         let here = PathBuf::from(".");
         let (file, model) = match typed {
@@ -79,10 +80,7 @@ impl Project {
             Some(path) if path.file_name().is_some_and(|name| name == FILE_NAME) => {
                 (path.to_owned(), None)
             }
-            Some(path) => {
-                let folder = path.parent().map_or(here, Path::to_owned);
-                (folder.join(FILE_NAME), Some(path.to_owned()))
-            }
+            Some(path) => (here.join(FILE_NAME), Some(path.to_owned())),
         };
         let root = file.parent().filter(|p| !p.as_os_str().is_empty());
         let root = root.map_or_else(|| PathBuf::from("."), Path::to_owned);
@@ -98,9 +96,8 @@ impl Project {
                     "there is no {FILE_NAME} with a profile '{name}'"
                 )));
             }
-            // Without a project, results go where the person is, not where the model lies.
             return Ok(Project {
-                root: PathBuf::from("."),
+                root,
                 model,
                 ..Project::default()
             });

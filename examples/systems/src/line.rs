@@ -87,6 +87,9 @@ pub fn error(message: &str) -> String {
 }
 
 pub const READY: &str = "{\"ready\":true}\n";
+
+/// The same from a system that also says that nothing will come by itself.
+pub const READY_AND_QUIESCENT: &str = "{\"ready\":true,\"quiescent\":true}\n";
 pub const QUIESCENT: &str = "{\"quiescent\":true}\n";
 
 /// Everything that `system` says to one line of the tester.
@@ -94,7 +97,12 @@ pub fn answer(system: &mut dyn System, line: &str, announces_quiescence: bool) -
     let stimulus = match parse(line) {
         Ok(Request::Reset) => {
             system.reset();
-            return READY.to_owned();
+            let ready = if announces_quiescence {
+                READY_AND_QUIESCENT
+            } else {
+                READY
+            };
+            return ready.to_owned();
         }
         Ok(Request::Stimulus(stimulus)) => stimulus,
         Err(message) => return error(&message),

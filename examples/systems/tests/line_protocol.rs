@@ -38,7 +38,7 @@ fn stimuli_are_answered_with_responses_and_quiescence() {
         concat!(
             "{\"response\":\"locked\",\"values\":{}}\n{\"quiescent\":true}\n",
             "{\"response\":\"unlocked\",\"values\":{}}\n{\"quiescent\":true}\n",
-            "{\"ready\":true}\n",
+            "{\"ready\":true,\"quiescent\":true}\n",
             "{\"response\":\"opened\",\"values\":{}}\n{\"quiescent\":true}\n",
         )
     );
@@ -90,7 +90,7 @@ fn what_is_not_understood_is_an_error_and_the_service_goes_on() {
             .all(|line| line.starts_with("{\"error\":\"")),
         "{output}"
     );
-    assert_eq!(answers[7], "{\"ready\":true}");
+    assert_eq!(answers[7], "{\"ready\":true,\"quiescent\":true}");
 }
 
 #[test]

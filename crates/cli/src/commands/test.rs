@@ -240,7 +240,10 @@ impl Campaign<'_> {
                 output::warn(&format!("{} cannot be read; left alone", path.display()));
                 continue;
             };
-            if file.model != self.model.sts.name() {
+            // A failure of another model or of another system says nothing here.
+            let origin = serde_json::from_value::<Origin>(file.connection.clone());
+            let same_system = origin.is_ok_and(|o| o.reach.way == self.origin.reach.way);
+            if file.model != self.model.sts.name() || !same_system {
                 continue;
             }
             let Ok(stimuli) = file.stimuli(&self.model.sts) else {

@@ -40,8 +40,8 @@ for line in sys.stdin:
     message = json.loads(line)
     if message.get("reset"):
         door = Door()
-        say({"ready": True})
+        say({"ready": True, "quiescent": True})
     else:
         answer = door.give(message["stimulus"], message["values"])
         say({"response": answer, "values": {}})
-        say({"quiescent": True})  # nothing more will come: saves the tester the wait
+        say({"quiescent": True})  # nothing more will come by itself: saves the tester the wait

@@ -235,8 +235,15 @@ fn length(text: &str) -> usize {
     text.chars().count()
 }
 
-/// `text` in lines of at most `width` characters, broken at spaces where there are any.
+/// `text` in lines of at most `width` characters; its own lines stay lines.
 fn wrap(text: &str, width: usize) -> Vec<String> {
+    text.lines()
+        .flat_map(|line| wrap_line(line, width))
+        .collect()
+}
+
+/// One line, broken at spaces where there are any.
+fn wrap_line(text: &str, width: usize) -> Vec<String> {
     let mut lines = Vec::new();
     let mut line = String::new();
     for word in text.split_inclusive(' ') {

@@ -166,11 +166,11 @@ impl Semantics {
     /// Nanoseconds of silence that count as quiescence in a set: the longest that any state of it
     /// asks for.
     pub fn timeout(&self, id: SetId) -> u64 {
-        let locations = self.set(id).states.iter().flat_map(|s| s.locations.iter());
-        let own = locations
-            .filter_map(|l| self.sts.location(*l).timeout)
-            .max();
-        own.unwrap_or(self.sts.timeout())
+        let of_state = |state: &State| {
+            let own = state.locations.iter().filter_map(|l| self.sts.location(*l).timeout);
+            own.max().unwrap_or(self.sts.timeout())
+        };
+        self.set(id).states.iter().map(of_state).max().unwrap_or(self.sts.timeout())
     }
 
     /// Follows one observable step; `None` when the model does not allow it.

@@ -1,0 +1,52 @@
+//! Every mutant of the example systems is found within a stated budget, and the right systems
+//! never fail.
+
+use std::path::Path;
+
+use crate::support::{example_program, folder, ioco, root, run};
+
+/// Enough for every mutant: most fall in the first test.
+const BUDGET: [&str; 4] = ["--tests", "300", "--steps", "200"];
+
+/// The cases whose model lies in `examples/NAME/model.aml`.
+const CASES: [&str; 5] = ["smartdoor", "koopman", "atm", "calculator", "queue"];
+
+fn test(case: &str, mutant: Option<&str>, seed: u32) -> crate::support::Ran {
+    let folder = folder();
+    let model = root().join("examples").join(case).join("model.aml");
+    let program = example_program().display();
+    let sut = match mutant {
+        Some(mutant) => format!("exec {program} {case} --mutant {mutant}"),
+        None => format!("exec {program} {case}"),
+    };
+    run(ioco()
+        .current_dir(folder.path())
+        .arg("test")
+        .arg(
+            Path::new(&model)
+                .canonicalize()
+                .expect("the model is there"),
+        )
+        .args(["--sut", &sut, "--seed", &seed.to_string()])
+        .args(BUDGET))
+}
+
+#[test]
+fn every_mutant_is_found() {
+    for case in CASES {
+        for mutant in ioco_examples::mutants(case) {
+            let ran = test(case, Some(mutant.0), 1);
+            assert_eq!(ran.code, 1, "{case} {}: {}", mutant.0, ran.all());
+        }
+    }
+}
+
+#[test]
+fn the_right_systems_pass() {
+    for case in CASES {
+        for seed in 1..=3 {
+            let ran = test(case, None, seed);
+            assert_eq!(ran.code, 0, "{case} seed {seed}: {}", ran.all());
+        }
+    }
+}

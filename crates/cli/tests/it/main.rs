@@ -1,0 +1,8 @@
+//! The program tested as a program: what it prints, what it leaves on disk, and its exit codes.
+
+mod bad_systems;
+mod examples;
+mod models;
+mod nothing_is_lost;
+mod project;
+mod support;

@@ -1,0 +1,160 @@
+//! The first project: made, tested, mended, replayed.
+
+use std::fs;
+
+use crate::support::{folder, ioco, run};
+
+#[test]
+fn a_new_project_finds_its_planted_bug_and_sees_it_fixed() {
+    let folder = folder();
+    let door = folder.path().join("door");
+    let ran = run(ioco().current_dir(folder.path()).args(["new", "door"]));
+    assert_eq!(ran.code, 0, "{}", ran.all());
+
+    let ran = run(ioco().current_dir(&door).arg("check"));
+    assert_eq!(ran.code, 0, "{}", ran.all());
+    assert_eq!(
+        run(ioco()
+            .current_dir(&door)
+            .args(["fmt", "--check", "door.aml"]))
+        .code,
+        0
+    );
+
+    let ran = run(ioco().current_dir(&door).arg("test"));
+    assert_eq!(ran.code, 1, "{}", ran.all());
+    for words in [
+        "D001 unexpected response",
+        "door.aml:",
+        "allowed here   !unlocked",
+        "because",
+    ] {
+        assert!(ran.out.contains(words), "no '{words}' in\n{}", ran.out);
+    }
+    let failures: Vec<_> = fs::read_dir(door.join(".ioco/failures"))
+        .unwrap()
+        .flatten()
+        .collect();
+    assert_eq!(failures.len(), 1);
+    let id = failures[0]
+        .path()
+        .file_stem()
+        .unwrap()
+        .to_string_lossy()
+        .into_owned();
+
+    let ran = run(ioco()
+        .current_dir(&door)
+        .args(["replay", &id[..4], "--times", "2"]));
+    assert_eq!(ran.code, 1, "{}", ran.all());
+    assert!(
+        ran.out.contains("still failing: 2 of 2 runs"),
+        "{}",
+        ran.out
+    );
+
+    let ran = run(ioco()
+        .current_dir(&door)
+        .args(["coverage", "-o", "coverage.svg"]));
+    assert_eq!(ran.code, 0, "{}", ran.all());
+    assert!(
+        fs::read_to_string(door.join("coverage.svg"))
+            .unwrap()
+            .contains("<svg")
+    );
+
+    // The known failure runs first and is found at once.
+    let ran = run(ioco().current_dir(&door).arg("test"));
+    assert_eq!(ran.code, 1, "{}", ran.all());
+    assert!(ran.out.contains("known from an earlier run"), "{}", ran.out);
+
+    let program = fs::read_to_string(door.join("door.py")).unwrap();
+    let mended = program.replace(
+        "            if self.code is None:\n                self.code = values[\"code\"]\n",
+        "            self.code = values[\"code\"]\n",
+    );
+    assert_ne!(
+        program, mended,
+        "the planted bug is where the test expects it"
+    );
+    fs::write(door.join("door.py"), mended).unwrap();
+
+    let ran = run(ioco().current_dir(&door).args(["replay", &id]));
+    assert_eq!(ran.code, 0, "{}", ran.all());
+    assert!(ran.out.contains("fixed"), "{}", ran.out);
+    let ran = run(ioco().current_dir(&door).args(["test", "--tests", "30"]));
+    assert_eq!(ran.code, 0, "{}", ran.all());
+}
+
+#[test]
+fn the_same_seed_gives_the_same_failure() {
+    let folder = folder();
+    run(ioco().current_dir(folder.path()).args(["new", "door"]));
+    let door = folder.path().join("door");
+    let once = run(ioco()
+        .current_dir(&door)
+        .args(["test", "--no-known", "--seed", "5"]));
+    let twice = run(ioco()
+        .current_dir(&door)
+        .args(["test", "--no-known", "--seed", "5"]));
+    let chart = |text: &str| {
+        text.lines()
+            .filter(|line| line.contains("──"))
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
+    };
+    assert!(!chart(&once.out).is_empty());
+    assert_eq!(chart(&once.out), chart(&twice.out));
+}
+
+#[test]
+fn a_folder_that_is_in_use_is_not_touched() {
+    let folder = folder();
+    let door = folder.path().join("door");
+    fs::create_dir(&door).unwrap();
+    fs::write(door.join("door.aml"), "mine").unwrap();
+    let ran = run(ioco().current_dir(folder.path()).args(["new", "door"]));
+    assert_eq!(ran.code, 2, "{}", ran.all());
+    assert_eq!(fs::read_to_string(door.join("door.aml")).unwrap(), "mine");
+}
+
+#[test]
+fn mistakes_in_the_project_file_are_shown_with_their_line() {
+    let folder = folder();
+    fs::write(
+        folder.path().join("ioco.toml"),
+        "model = \"m.aml\"\n[test]\nstep = 3\n",
+    )
+    .unwrap();
+    let ran = run(ioco().current_dir(folder.path()).arg("test"));
+    assert_eq!(ran.code, 2, "{}", ran.all());
+    assert!(
+        ran.err.contains("step") && ran.err.contains('3'),
+        "{}",
+        ran.err
+    );
+    fs::remove_file(folder.path().join("ioco.toml")).unwrap();
+    let ran = run(ioco().current_dir(folder.path()).arg("test"));
+    assert_eq!(ran.code, 2, "{}", ran.all());
+    assert!(ran.err.contains("ioco new"), "{}", ran.err);
+}
+
+#[test]
+fn a_coverage_goal_that_is_missed_has_its_own_exit_code() {
+    let folder = folder();
+    run(ioco().current_dir(folder.path()).args(["new", "door"]));
+    let door = folder.path().join("door");
+    let short = [
+        "test",
+        "--coverage",
+        "100",
+        "--tests",
+        "1",
+        "--steps",
+        "2",
+        "--seed",
+        "3",
+    ];
+    let ran = run(ioco().current_dir(&door).args(short));
+    assert_eq!(ran.code, 4, "{}", ran.all());
+}
