@@ -2,6 +2,7 @@
 
 mod auto;
 mod board;
+mod chase;
 pub(crate) mod single;
 pub(crate) mod tree;
 

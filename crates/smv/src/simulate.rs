@@ -1,19 +1,22 @@
 //! Random walks: cheap, and most goals need nothing better.
 
+use crate::circuit::encode::encode_value;
 use crate::engine::Budget;
 use crate::engine::sat::{Answer, Sat};
 use crate::engine::unroll::Unrolling;
 use crate::eval::State;
 use crate::goal::next_random;
-use crate::model::Model;
+use crate::model::{Model, VarKind};
 use crate::system::Circuit;
 
 /// A random run from a random initial state, of at most so many steps. Shorter when the model blocks or time is up.
+/// An eager walk prefers that things change: where everything may also wait, a fair walk hardly moves.
 pub(crate) fn walk(
     model: &Model,
     circuit: &Circuit,
     steps: usize,
     seed: u64,
+    eager: bool,
     budget: Budget,
 ) -> Vec<State> {
     let mut random = seed;
@@ -31,21 +34,32 @@ pub(crate) fn walk(
     while run.len() <= steps && !budget.over() {
         let last = run.len() - 1;
         let mut assumptions = Vec::new();
+        let mut bits = Vec::with_capacity(circuit.bits.len());
         for (var, value) in circuit.vars.iter().zip(&run[last]) {
-            if model.var(*var).kind != crate::model::VarKind::Input {
+            bits.extend(encode_value(&model.var(*var).domain, *value));
+            if model.var(*var).kind != VarKind::Input {
                 assumptions.extend(step.fix(0, *var, *value));
             }
         }
-        // A few bits of the next state are thrown like dice; what cannot be is dropped again.
+        // Some bits of the next state are thrown like dice, or asked to change; what cannot be is dropped again.
         let mut dice = Vec::new();
-        for lit in step.bit_lits(1).iter().chain(step.bit_lits(0)) {
+        let now = step.bit_lits(0).to_vec();
+        let then = step.bit_lits(1).to_vec();
+        for (index, (lit, later)) in now.iter().zip(&then).enumerate() {
             random = next_random(random);
-            if random.is_multiple_of(3) {
-                dice.push(if random & 8 == 0 { *lit } else { !*lit });
+            let roll = if random & 8 == 0 { *lit } else { !*lit };
+            if circuit.bits[index].input {
+                dice.push(roll);
+            } else if eager {
+                if !random.is_multiple_of(4) {
+                    dice.push(if bits[index] { !*later } else { *later });
+                }
+            } else if random.is_multiple_of(3) {
+                dice.push(if random & 8 == 0 { *later } else { !*later });
             }
         }
         let mut answer = Answer::No;
-        for _ in 0..6 {
+        for _ in 0..12 {
             let mut all = assumptions.clone();
             all.extend(&dice);
             answer = step.solve(&all);

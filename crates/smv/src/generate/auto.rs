@@ -4,6 +4,7 @@
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use super::board::Board;
+use super::chase::{Chase, Found};
 use super::single;
 use crate::circuit::encode::TooLarge;
 use crate::depend::{Dependencies, vars_of};
@@ -41,20 +42,25 @@ fn walks(board: &Board) {
     let Ok(circuit) = Circuit::compile(board.model, &System::whole(board.model), &[]) else {
         return;
     };
-    let patience = (board.options.time_per_goal * 0.1).min(1.0);
-    let budget = board.budget().within(patience);
+    let bits: u32 = board.model.vars.iter().map(|var| var.domain.bits()).sum();
+    // A small model is enumerated faster than it is explored by chance.
+    let small = bits <= SMALL_BITS;
+    let (patience, stamina) = if small { (0.3, 0) } else { (8.0, 6) };
+    let share = board.options.time_per_goal * board.goals.len() as f64 * 0.05;
+    let budget = board.budget().within(share.min(patience));
     let mut poor = 0;
-    for round in 0..12_u64 {
-        if budget.over() || poor > 1 || board.open_goals().is_empty() {
+    for round in 0..200_u64 {
+        if budget.over() || poor > stamina || board.open_goals().is_empty() {
             break;
         }
-        let run = simulate::walk(
-            board.model,
-            &circuit,
-            60,
-            board.options.seed.wrapping_add(round * 7919),
-            budget,
-        );
+        let seed = board.options.seed.wrapping_add(round * 7919);
+        let eager = round % 2 == 1;
+        let steps = match (small, eager) {
+            (true, _) => 30,
+            (false, true) => 300,
+            (false, false) => 60,
+        };
+        let run = simulate::walk(board.model, &circuit, steps, seed, eager, budget);
         let found = board.offer(run, "random walk");
         if found == 0 { poor += 1 } else { poor = 0 }
     }
@@ -268,15 +274,44 @@ impl Task<'_, '_> {
         }
     }
 
+    /// Looks ahead from known runs, as long as that brings something or the slice lasts.
+    fn chase<'s>(&'s self, chase: &mut Chase<'s>, budget: Budget<'s>) {
+        let mut random = self.board.options.seed;
+        while !budget.over() {
+            let left = self.left();
+            if left.is_empty() {
+                return;
+            }
+            if chase.needs_start() {
+                random = crate::goal::next_random(random);
+                let Some(run) = self.board.some_run(random) else {
+                    return;
+                };
+                let part: Vec<Vec<crate::value::Value>> =
+                    run.iter().map(|state| self.vars.iter().map(|var| state[var.index()]).collect()).collect();
+                chase.restart(&part);
+            }
+            match chase.round(&left) {
+                Found::Goal(index, trace) => self.reached(index, &trace, "look-ahead"),
+                Found::Nothing => {}
+                Found::OutOfTime => return,
+            }
+        }
+    }
+
     /// The unrolling deeper and deeper, in turn with IC3, both with growing patience.
     fn solver<'s>(&'s self, budget: Budget<'s>) {
         let mut unrolling = Unrolling::new(self.board.model, self.circuit, budget, true);
         let mut ic3 = Ic3::new(self.board.model, self.circuit, budget);
+        let mut chase = Chase::new(self.board.model, self.circuit, budget, self.board.options.seed);
         let mut patience = 0.3_f64.min(self.board.options.time_per_goal);
         loop {
             let slice = budget.within(patience * 2.0);
             unrolling.set_budget(slice);
             self.unroll(&mut unrolling, usize::MAX, slice);
+            let slice = budget.within(patience * 4.0);
+            chase.set_budget(slice);
+            self.chase(&mut chase, slice);
             for index in self.left() {
                 if budget.over() {
                     return;

@@ -28,7 +28,12 @@ pub(crate) struct Board<'a> {
 struct Answers {
     open: Vec<bool>,
     last: f64,
+    /// Some runs of the whole model, the newest last.
+    runs: Vec<Arc<Vec<State>>>,
 }
+
+/// How many runs are kept to start from.
+const KEPT_RUNS: usize = 40;
 
 impl<'a> Board<'a> {
     pub fn new(
@@ -49,6 +54,7 @@ impl<'a> Board<'a> {
             state: Mutex::new(Answers {
                 open: vec![true; goals.len()],
                 last: (edge.clock)(),
+                runs: Vec::new(),
             }),
             sender,
         }
@@ -150,6 +156,13 @@ impl<'a> Board<'a> {
     fn discharge(&self, run: Vec<State>, method: &str) -> usize {
         let mut open = self.open_goals();
         let run = Arc::new(run);
+        {
+            let mut answers = self.lock();
+            if answers.runs.len() >= KEPT_RUNS {
+                answers.runs.remove(0);
+            }
+            answers.runs.push(run.clone());
+        }
         let mut found = 0;
         for step in 0..run.len() {
             if open.is_empty() {
@@ -172,6 +185,17 @@ impl<'a> Board<'a> {
             }
         }
         found
+    }
+
+    /// A known run, picked by a random number; the newest as often as all others.
+    pub fn some_run(&self, random: u64) -> Option<Arc<Vec<State>>> {
+        let answers = self.lock();
+        let count = answers.runs.len();
+        if count == 0 {
+            return None;
+        }
+        let pick = if random & 1 == 0 { count - 1 } else { usize::try_from((random >> 1) % count as u64).unwrap_or(0) };
+        Some(answers.runs[pick].clone())
     }
 
     /// Replays a run of the whole model that nobody has checked yet, and discharges what it covers.
