@@ -58,10 +58,6 @@ impl Default for Aig {
 }
 
 impl Aig {
-    pub fn len(&self) -> usize {
-        self.gates.len()
-    }
-
     pub fn gate(&self, index: usize) -> Gate {
         self.gates[index]
     }
@@ -132,40 +128,6 @@ impl Aig {
     pub fn or_all(&mut self, lits: &[Lit]) -> Lit {
         let negated: Vec<Lit> = lits.iter().map(|lit| !*lit).collect();
         !self.and_all(&negated)
-    }
-
-    /// The same function over other inputs. Inputs without an entry stay.
-    pub fn rename(&mut self, root: Lit, map: &mut FxHashMap<usize, Lit>) -> Lit {
-        let mut open = vec![root.gate()];
-        while let Some(gate) = open.last().copied() {
-            if map.contains_key(&gate) {
-                open.pop();
-                continue;
-            }
-            match self.gates[gate] {
-                Gate::False | Gate::Input => {
-                    map.insert(gate, Lit((gate as u32) << 1));
-                    open.pop();
-                }
-                Gate::And(a, b) => match (map.get(&a.gate()).copied(), map.get(&b.gate()).copied())
-                {
-                    (Some(new_a), Some(new_b)) => {
-                        let lit = self.and(new_a.flip_if(a.negated()), new_b.flip_if(b.negated()));
-                        map.insert(gate, lit);
-                        open.pop();
-                    }
-                    (new_a, new_b) => {
-                        if new_a.is_none() {
-                            open.push(a.gate());
-                        }
-                        if new_b.is_none() {
-                            open.push(b.gate());
-                        }
-                    }
-                },
-            }
-        }
-        map[&root.gate()].flip_if(root.negated())
     }
 
     /// Splits a conjunction into its parts, through nested conjunctions.

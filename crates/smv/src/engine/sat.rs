@@ -74,10 +74,6 @@ impl<'a> Sat<'a> {
         self.solver.add_clause_reuse(&mut lits.to_vec());
     }
 
-    pub fn variables(&self) -> u32 {
-        self.solver.num_vars()
-    }
-
     pub fn solve(&mut self, assumptions: &[SatLit]) -> Answer {
         if self.budget().over() {
             return Answer::Unknown;

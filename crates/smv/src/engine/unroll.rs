@@ -56,10 +56,6 @@ impl<'a> Unrolling<'a> {
         self.sat.set_budget(budget);
     }
 
-    pub fn sat_variables(&self) -> u32 {
-        self.sat.variables()
-    }
-
     fn push_frame(&mut self) {
         let mut frame = Frame::default();
         let mut lits = Vec::with_capacity(self.circuit.bits.len());
@@ -134,17 +130,6 @@ impl<'a> Unrolling<'a> {
     /// The literals of all bits at a frame, inputs included.
     pub fn bit_lits(&self, frame: usize) -> &[Literal] {
         &self.bits[frame]
-    }
-
-    /// The bits of the state at a frame, inputs left out.
-    pub fn state_lits(&self, frame: usize) -> Vec<Literal> {
-        self.circuit
-            .bits
-            .iter()
-            .zip(&self.bits[frame])
-            .filter(|(bit, _)| !bit.input)
-            .map(|(_, lit)| *lit)
-            .collect()
     }
 
     /// After [`Answer::Yes`]: the run up to and including a frame.

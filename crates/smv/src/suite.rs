@@ -1,0 +1,164 @@
+//! Suites of tests: which tests are enough, and how they are written for people and for the runner.
+
+use serde_json::{Map, Value as Json, json};
+
+use crate::eval::{Evaluator, State};
+use crate::generate::{GoalResult, state_json, value_json};
+use crate::goal::Goal;
+use crate::model::{Model, VarKind};
+
+/// A test with the goals that it covers.
+#[derive(Clone, Debug)]
+pub struct Test {
+    pub states: Vec<State>,
+    /// Positions in the list of goals.
+    pub goals: Vec<usize>,
+}
+
+/// The tests of all covered goals; tests that start another test are dropped.
+pub fn tests(results: &[GoalResult]) -> Vec<Test> {
+    let mut list: Vec<Test> = Vec::new();
+    let mut found: Vec<(&[State], usize)> =
+        results.iter().filter_map(|result| Some((result.test()?, result.index))).collect();
+    found.sort_by_key(|(states, index)| (std::cmp::Reverse(states.len()), *index));
+    for (states, goal) in found {
+        match list.iter_mut().find(|test| test.states.starts_with(states)) {
+            Some(test) => test.goals.push(goal),
+            None => list.push(Test {
+                states: states.to_vec(),
+                goals: vec![goal],
+            }),
+        }
+    }
+    for test in &mut list {
+        test.goals.sort_unstable();
+    }
+    list
+}
+
+/// A smaller suite for the same goals: greedily the test that covers most of what is missing, the shorter among equals.
+/// Every test is first credited with all goals that it happens to cover.
+pub fn minimise(model: &Model, goals: &[Goal], tests: &[Test]) -> Vec<Test> {
+    let credited: Vec<Vec<usize>> = tests.iter().map(|test| covered(model, goals, &test.states)).collect();
+    let mut missing: Vec<usize> = credited.iter().flatten().copied().collect();
+    missing.sort_unstable();
+    missing.dedup();
+    let mut chosen = Vec::new();
+    while !missing.is_empty() {
+        let gain = |index: &usize| credited[*index].iter().filter(|goal| missing.binary_search(goal).is_ok()).count();
+        let best = (0..tests.len())
+            .max_by_key(|index| (gain(index), std::cmp::Reverse(tests[*index].states.len()), std::cmp::Reverse(*index)));
+        let Some(best) = best.filter(|index| gain(index) > 0) else {
+            break;
+        };
+        missing.retain(|goal| !credited[best].contains(goal));
+        chosen.push(Test {
+            states: tests[best].states.clone(),
+            goals: credited[best].clone(),
+        });
+    }
+    chosen
+}
+
+fn covered(model: &Model, goals: &[Goal], states: &[State]) -> Vec<usize> {
+    let mut found = vec![false; goals.len()];
+    for (step, state) in states.iter().enumerate() {
+        let next = states.get(step + 1).map(Vec::as_slice);
+        let mut evaluator = Evaluator::new(&model.exprs, state, next);
+        for (index, goal) in goals.iter().enumerate() {
+            if !found[index] && (next.is_some() || !goal.transition) {
+                found[index] = evaluator.holds(goal.expr);
+            }
+        }
+    }
+    (0..goals.len()).filter(|index| found[*index]).collect()
+}
+
+/// A table for people: one row for every state, one column for every variable.
+pub fn csv(model: &Model, tests: &[Test]) -> String {
+    let mut text = String::from("test,step");
+    for var in &model.vars {
+        text.push(',');
+        text.push_str(&quoted(&var.name));
+    }
+    text.push('\n');
+    for (number, test) in tests.iter().enumerate() {
+        for (step, state) in test.states.iter().enumerate() {
+            text.push_str(&format!("{},{step}", number + 1));
+            for var in model.var_ids() {
+                text.push(',');
+                let last_input = step + 1 == test.states.len() && model.var(var).kind == VarKind::Input;
+                if !last_input {
+                    text.push_str(&quoted(&model.value_of(state, var)));
+                }
+            }
+            text.push('\n');
+        }
+    }
+    text
+}
+
+/// A table of goals for people.
+pub fn results_csv(results: &[GoalResult]) -> String {
+    let mut text = String::from("goal,verdict,method,length,seconds\n");
+    for result in results {
+        let verdict = match result.verdict {
+            crate::generate::Verdict::Covered => "covered",
+            crate::generate::Verdict::Infeasible => "infeasible",
+            crate::generate::Verdict::Unknown => "unknown",
+        };
+        let length = result.length.map_or_else(String::new, |length| length.to_string());
+        text.push_str(&format!(
+            "{},{verdict},{},{length},{:.6}\n",
+            quoted(&result.goal),
+            quoted(&result.method),
+            result.seconds
+        ));
+    }
+    text
+}
+
+fn quoted(text: &str) -> String {
+    if text.contains([',', '"', '\n']) {
+        format!("\"{}\"", text.replace('"', "\"\""))
+    } else {
+        text.to_owned()
+    }
+}
+
+/// The suite for the runner: one test a line. Every step gives the values of the free variables, which the system
+/// receives, and the state that is expected with them.
+pub fn suite_lines(model: &Model, goals: &[Goal], tests: &[Test]) -> String {
+    let mut text = String::new();
+    for (number, test) in tests.iter().enumerate() {
+        let steps: Vec<Json> = test
+            .states
+            .iter()
+            .enumerate()
+            .map(|(step, state)| {
+                let last = step + 1 == test.states.len();
+                let mut inputs = Map::new();
+                for var in model.var_ids() {
+                    let entry = model.var(var);
+                    let given = match entry.kind {
+                        VarKind::Input => !last,
+                        _ => entry.is_free(),
+                    };
+                    if given {
+                        inputs.insert(entry.name.clone(), value_json(model, state[var.index()]));
+                    }
+                }
+                let mut expected = state_json(model, state, true);
+                if let Json::Object(object) = &mut expected {
+                    object.retain(|name, _| !inputs.contains_key(name));
+                }
+                json!({"inputs": inputs, "expected": expected})
+            })
+            .collect();
+        let covers: Vec<&str> = test.goals.iter().map(|goal| goals[*goal].text.as_str()).collect();
+        let line = json!({"test": number + 1, "model": model.file, "goals": covers, "steps": steps});
+        text.push_str(&line.to_string());
+        text.push('\n');
+    }
+    text
+}
