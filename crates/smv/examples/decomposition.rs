@@ -44,8 +44,16 @@ fn main() -> ExitCode {
     let mut outcome = Outcome::default();
     let mut contradictions = 0;
     for file in files {
-        let name = file.strip_prefix(&arguments.models).unwrap_or(&file).display().to_string();
-        if arguments.only.as_ref().is_some_and(|only| !name.contains(only.as_str())) {
+        let name = file
+            .strip_prefix(&arguments.models)
+            .unwrap_or(&file)
+            .display()
+            .to_string();
+        if arguments
+            .only
+            .as_ref()
+            .is_some_and(|only| !name.contains(only.as_str()))
+        {
             continue;
         }
         let text = match std::fs::read(&file) {
@@ -56,10 +64,24 @@ fn main() -> ExitCode {
             }
         };
         let source = Source { name, text };
-        let answers = run_model(&source, &arguments.settings, edge, &mut outcome, &mut |line| eprintln!("{line}"));
+        let answers = run_model(
+            &source,
+            &arguments.settings,
+            edge,
+            &mut outcome,
+            &mut |line| eprintln!("{line}"),
+        );
         if let Some(program) = &arguments.nusmv {
             for (criterion, goals) in &answers {
-                let wrong = compare(program, &file, &source.name, *criterion, goals, &arguments.settings, &mut outcome);
+                let wrong = compare(
+                    program,
+                    &file,
+                    &source.name,
+                    *criterion,
+                    goals,
+                    &arguments.settings,
+                    &mut outcome,
+                );
                 contradictions += wrong;
             }
         }
@@ -96,13 +118,22 @@ fn arguments(mut words: impl Iterator<Item = String>) -> Result<Arguments, Strin
             "--nusmv" => result.nusmv = Some(PathBuf::from(value()?)),
             "--match" => result.only = Some(value()?),
             "--time-per-goal" => {
-                result.settings.time_per_goal = value()?.parse().map_err(|_| "--time-per-goal needs seconds".to_owned())?;
+                result.settings.time_per_goal = value()?
+                    .parse()
+                    .map_err(|_| "--time-per-goal needs seconds".to_owned())?;
             }
-            "--jobs" => result.settings.jobs = value()?.parse().map_err(|_| "--jobs needs a number".to_owned())?,
+            "--jobs" => {
+                result.settings.jobs = value()?
+                    .parse()
+                    .map_err(|_| "--jobs needs a number".to_owned())?
+            }
             "--technique" => {
                 let name = value()?;
-                let technique = Technique::ALL.into_iter().find(|technique| technique.name() == name);
-                techniques.push(technique.ok_or_else(|| format!("there is no technique '{name}'"))?);
+                let technique = Technique::ALL
+                    .into_iter()
+                    .find(|technique| technique.name() == name);
+                techniques
+                    .push(technique.ok_or_else(|| format!("there is no technique '{name}'"))?);
             }
             "--format" => match value()?.as_str() {
                 "json" => result.json = true,
@@ -141,7 +172,10 @@ fn compare(
     settings: &Settings,
     outcome: &mut Outcome,
 ) -> usize {
-    let asked: Vec<&(Goal, Verdict)> = goals.iter().filter(|(goal, _)| nusmv::can_ask(goal)).collect();
+    let asked: Vec<&(Goal, Verdict)> = goals
+        .iter()
+        .filter(|(goal, _)| nusmv::can_ask(goal))
+        .collect();
     if asked.is_empty() {
         return 0;
     }
@@ -162,7 +196,14 @@ fn compare(
             wrong += 1;
         }
     }
-    outcome.rows.push(row(model, "nusmv-b", criterion, asked.len(), &together, seconds));
+    outcome.rows.push(row(
+        model,
+        "nusmv-b",
+        criterion,
+        asked.len(),
+        &together,
+        seconds,
+    ));
     let mut single = Vec::new();
     let mut total = 0.0;
     for (goal, _) in &asked {
@@ -171,11 +212,25 @@ fn compare(
         single.extend(nusmv::answers(&output).first());
         total += seconds;
     }
-    outcome.rows.push(row(model, "nusmv-a", criterion, asked.len(), &single, total));
+    outcome.rows.push(row(
+        model,
+        "nusmv-a",
+        criterion,
+        asked.len(),
+        &single,
+        total,
+    ));
     wrong
 }
 
-fn row(model: &str, technique: &str, criterion: Criterion, goals: usize, answers: &[bool], seconds: f64) -> Row {
+fn row(
+    model: &str,
+    technique: &str,
+    criterion: Criterion,
+    goals: usize,
+    answers: &[bool],
+    seconds: f64,
+) -> Row {
     let covered = answers.iter().filter(|reachable| **reachable).count();
     Row {
         model: model.to_owned(),

@@ -4,7 +4,8 @@
 use rustc_hash::FxHashMap;
 
 use crate::circuit::Lit;
-use crate::circuit::encode::{Encoder, TooLarge, decode, width};
+use crate::circuit::code::{decode, width};
+use crate::circuit::encode::{Encoder, TooLarge};
 use crate::diagnostic::{Problem, Span};
 use crate::engine::Budget;
 use crate::engine::sat::{Answer, Frame, Sat};

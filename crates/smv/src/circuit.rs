@@ -1,6 +1,8 @@
 //! And-inverter graphs: the common form in which all engines get a model. Equal gates are stored once.
 
+pub(crate) mod code;
 pub(crate) mod encode;
+mod judge;
 pub(crate) mod word;
 
 use rustc_hash::FxHashMap;

@@ -62,7 +62,9 @@ impl Tree {
         for var in start.clone() {
             start.extend(dependencies.direct(var));
         }
-        let mut tree = Self { subsystems: Vec::new() };
+        let mut tree = Self {
+            subsystems: Vec::new(),
+        };
         tree.build(dependencies, start);
         tree
     }
@@ -83,7 +85,11 @@ impl Tree {
             let child = self.build(dependencies, below);
             // Algorithm 1 promises one linking variable between parent and child.
             debug_assert_eq!(
-                self.subsystems[child].vars.iter().filter(|var| self.subsystems[index].vars.contains(var)).count(),
+                self.subsystems[child]
+                    .vars
+                    .iter()
+                    .filter(|var| self.subsystems[index].vars.contains(var))
+                    .count(),
                 1
             );
             self.subsystems[index].children.push((input, child));
@@ -93,13 +99,21 @@ impl Tree {
 
     /// The bits of the largest subsystem.
     pub fn largest_bits(&self, model: &Model) -> u32 {
-        self.subsystems.iter().map(|subsystem| bits(model, &subsystem.vars)).max().unwrap_or(0)
+        self.subsystems
+            .iter()
+            .map(|subsystem| bits(model, &subsystem.vars))
+            .max()
+            .unwrap_or(0)
     }
 
     pub fn data(&self, model: &Model, dependencies: &Dependencies, goal: &str) -> TreeData {
         let name = |var: &VarId| model.var(*var).name.clone();
         let label = |index: usize| format!("M{}", index + 1);
-        let mut all: Vec<VarId> = self.subsystems.iter().flat_map(|subsystem| subsystem.vars.iter().copied()).collect();
+        let mut all: Vec<VarId> = self
+            .subsystems
+            .iter()
+            .flat_map(|subsystem| subsystem.vars.iter().copied())
+            .collect();
         all.sort_unstable();
         all.dedup();
         let mut edges = Vec::new();
@@ -167,22 +181,38 @@ impl<'d> Set<'d> {
 
     /// Depends directly on nothing outside.
     fn is_internal(&self, var: VarId) -> bool {
-        self.dependencies.direct(var).iter().all(|on| self.contains(*on))
+        self.dependencies
+            .direct(var)
+            .iter()
+            .all(|on| self.contains(*on))
     }
 
     /// Depends on something, and on nothing inside.
     fn is_input(&self, var: VarId) -> bool {
-        !self.dependencies.direct(var).is_empty() && self.vars.iter().all(|on| !self.dependencies.depends(var, *on))
+        !self.dependencies.direct(var).is_empty()
+            && self
+                .vars
+                .iter()
+                .all(|on| !self.dependencies.depends(var, *on))
     }
 
     fn inputs(&self) -> Vec<VarId> {
-        self.vars.iter().copied().filter(|var| self.is_input(*var)).collect()
+        self.vars
+            .iter()
+            .copied()
+            .filter(|var| self.is_input(*var))
+            .collect()
     }
 
     /// Brings in what a variable depends on that is neither internal nor input.
     fn add_dependencies(&mut self) -> bool {
         let mut grown = false;
-        while let Some(var) = self.vars.iter().copied().find(|var| !self.is_internal(*var) && !self.is_input(*var)) {
+        while let Some(var) = self
+            .vars
+            .iter()
+            .copied()
+            .find(|var| !self.is_internal(*var) && !self.is_input(*var))
+        {
             self.vars.extend(self.dependencies.direct(var));
             self.tidy();
             grown = true;

@@ -7,10 +7,16 @@ use crate::decompose::{SubsystemData, TreeData};
 
 /// Graphviz text: a cluster for every subsystem, an arrow from a variable to what it depends on.
 pub fn dot(tree: &TreeData) -> String {
-    let mut text = String::from("digraph decomposition {\n  rankdir=TB;\n  node [shape=box, fontname=\"sans-serif\"];\n");
+    let mut text = String::from(
+        "digraph decomposition {\n  rankdir=TB;\n  node [shape=box, fontname=\"sans-serif\"];\n",
+    );
     let _ = writeln!(text, "  label=\"{}\";", escape_dot(&tree.goal));
     for subsystem in &tree.subsystems {
-        let _ = writeln!(text, "  subgraph \"cluster_{}\" {{\n    label=\"{}\";", subsystem.name, subsystem.name);
+        let _ = writeln!(
+            text,
+            "  subgraph \"cluster_{}\" {{\n    label=\"{}\";",
+            subsystem.name, subsystem.name
+        );
         for variable in owned(subsystem) {
             let _ = writeln!(text, "    \"{}\";", escape_dot(variable));
         }
@@ -18,7 +24,12 @@ pub fn dot(tree: &TreeData) -> String {
     }
     for edge in &tree.dependencies {
         if edge.from != edge.to {
-            let _ = writeln!(text, "  \"{}\" -> \"{}\";", escape_dot(&edge.from), escape_dot(&edge.to));
+            let _ = writeln!(
+                text,
+                "  \"{}\" -> \"{}\";",
+                escape_dot(&edge.from),
+                escape_dot(&edge.to)
+            );
         }
     }
     for subsystem in &tree.subsystems {
@@ -47,7 +58,10 @@ fn escape_dot(text: &str) -> String {
 
 /// The variables that a subsystem computes itself.
 fn owned(subsystem: &SubsystemData) -> impl Iterator<Item = &String> {
-    subsystem.variables.iter().filter(|variable| !subsystem.inputs.contains(variable))
+    subsystem
+        .variables
+        .iter()
+        .filter(|variable| !subsystem.inputs.contains(variable))
 }
 
 const LETTER: f64 = 7.2;
@@ -76,8 +90,15 @@ pub fn svg(tree: &TreeData) -> String {
         text,
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width:.0}\" height=\"{height:.0}\" viewBox=\"0 0 {width:.0} {height:.0}\" font-family=\"sans-serif\" font-size=\"12\">"
     );
-    let _ = writeln!(text, "<rect width=\"100%\" height=\"100%\" fill=\"white\"/>");
-    let _ = writeln!(text, "<title>Decomposition for {}</title>", escape_xml(&tree.goal));
+    let _ = writeln!(
+        text,
+        "<rect width=\"100%\" height=\"100%\" fill=\"white\"/>"
+    );
+    let _ = writeln!(
+        text,
+        "<title>Decomposition for {}</title>",
+        escape_xml(&tree.goal)
+    );
     let _ = writeln!(
         text,
         "<text x=\"{GAP}\" y=\"24\" font-size=\"14\" font-weight=\"bold\">{}</text>",
@@ -85,7 +106,11 @@ pub fn svg(tree: &TreeData) -> String {
     );
     for (index, subsystem) in tree.subsystems.iter().enumerate() {
         for link in &subsystem.children {
-            let Some(child) = tree.subsystems.iter().position(|other| other.name == link.subsystem) else {
+            let Some(child) = tree
+                .subsystems
+                .iter()
+                .position(|other| other.name == link.subsystem)
+            else {
                 continue;
             };
             let (from, to) = (&boxes[index], &boxes[child]);
@@ -146,9 +171,17 @@ fn box_lines(tree: &TreeData, subsystem: &SubsystemData) -> Vec<String> {
         lines.push(format!("inputs: {}", subsystem.inputs.join(", ")));
     }
     let small = subsystem.variables.len() <= 8;
-    for variable in subsystem.variables.iter().filter(|variable| small && !subsystem.inputs.contains(variable)) {
-        let on: Vec<&str> =
-            tree.dependencies.iter().filter(|edge| edge.from == *variable).map(|edge| edge.to.as_str()).collect();
+    for variable in subsystem
+        .variables
+        .iter()
+        .filter(|variable| small && !subsystem.inputs.contains(variable))
+    {
+        let on: Vec<&str> = tree
+            .dependencies
+            .iter()
+            .filter(|edge| edge.from == *variable)
+            .map(|edge| edge.to.as_str())
+            .collect();
         if !on.is_empty() {
             lines.push(format!("{variable} \u{2192} {}", on.join(", ")));
         }
@@ -163,7 +196,12 @@ fn layout(tree: &TreeData) -> Vec<Frame> {
         .iter()
         .map(|subsystem| {
             let lines = box_lines(tree, subsystem);
-            let longest = lines.iter().map(|line| line.chars().count()).max().unwrap_or(0).max(16);
+            let longest = lines
+                .iter()
+                .map(|line| line.chars().count())
+                .max()
+                .unwrap_or(0)
+                .max(16);
             Frame {
                 x: 0.0,
                 y: 0.0,
@@ -180,7 +218,11 @@ fn layout(tree: &TreeData) -> Vec<Frame> {
             subsystem
                 .children
                 .iter()
-                .filter_map(|link| tree.subsystems.iter().position(|other| other.name == link.subsystem))
+                .filter_map(|link| {
+                    tree.subsystems
+                        .iter()
+                        .position(|other| other.name == link.subsystem)
+                })
                 .collect()
         })
         .collect();
@@ -205,5 +247,8 @@ fn place(index: usize, left: f64, top: f64, children: &[Vec<usize>], boxes: &mut
 }
 
 fn escape_xml(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+    text.replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
+        .replace('"', "&quot;")
 }

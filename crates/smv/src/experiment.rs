@@ -93,7 +93,9 @@ pub fn run_model(
 ) -> Vec<(Criterion, Vec<(Goal, Verdict)>)> {
     let (model, diagnostics) = load(&source.text, &source.name);
     let Some(mut model) = model else {
-        let reason = diagnostics.first().map_or_else(String::new, ToString::to_string);
+        let reason = diagnostics
+            .first()
+            .map_or_else(String::new, ToString::to_string);
         note(&format!("{}: skipped: {reason}", source.name));
         outcome.skipped.push((source.name.clone(), reason));
         return Vec::new();
@@ -111,12 +113,19 @@ pub fn run_model(
         .fold(0, usize::saturating_add);
     let values = model.goals(&[Criterion::Value], &goal_options);
     let decisions = model.goals(&[Criterion::Decision], &goal_options);
-    outcome.generated.push((source.name.clone(), all_values, decisions.len()));
-    outcome.reductions.push(reduction(&source.name, &model, &values, &decisions));
+    outcome
+        .generated
+        .push((source.name.clone(), all_values, decisions.len()));
+    outcome
+        .reductions
+        .push(reduction(&source.name, &model, &values, &decisions));
     let mut last = Vec::new();
     for technique in &settings.techniques {
         last.clear();
-        for (criterion, goals) in [(Criterion::Value, &values), (Criterion::Decision, &decisions)] {
+        for (criterion, goals) in [
+            (Criterion::Value, &values),
+            (Criterion::Decision, &decisions),
+        ] {
             if (edge.stop)() {
                 return last;
             }
@@ -129,7 +138,12 @@ pub fn run_model(
             };
             let start = (edge.clock)();
             let results = generate(&model, goals, &options, edge, &mut |_: Event| {});
-            let count = |verdict| results.iter().filter(|result| result.verdict == verdict).count();
+            let count = |verdict| {
+                results
+                    .iter()
+                    .filter(|result| result.verdict == verdict)
+                    .count()
+            };
             let row = Row {
                 model: source.name.clone(),
                 technique: technique.name().to_owned(),
@@ -142,7 +156,14 @@ pub fn run_model(
             };
             note(&format!(
                 "{} {} {}: {} goals, {} covered, {} infeasible, {} unknown, {:.2} s",
-                row.model, row.technique, row.criterion, row.goals, row.covered, row.infeasible, row.unknown, row.seconds
+                row.model,
+                row.technique,
+                row.criterion,
+                row.goals,
+                row.covered,
+                row.infeasible,
+                row.unknown,
+                row.seconds
             ));
             outcome.rows.push(row);
             let verdicts = results.iter().map(|result| result.verdict);
@@ -152,23 +173,23 @@ pub fn run_model(
     last
 }
 
-fn reduction(
-    name: &str,
-    model: &crate::Model,
-    values: &[Goal],
-    decisions: &[Goal],
-) -> Reduction {
+fn reduction(name: &str, model: &crate::Model, values: &[Goal], decisions: &[Goal]) -> Reduction {
     let dependencies = Dependencies::of(model);
     let whole: u32 = model.vars.iter().map(|var| var.domain.bits()).sum();
     let (mut split, mut against_model, mut against_cone, mut count) = (0.0, 0.0, 0.0, 0.0);
     // Sizes are numbers of states, so a difference of bits is a factor of a power of two.
-    let shrink = |small: u32, large: u32| 100.0 * (1.0 - (f64::from(small) - f64::from(large)).exp2());
+    let shrink =
+        |small: u32, large: u32| 100.0 * (1.0 - (f64::from(small) - f64::from(large)).exp2());
     let mut known = rustc_hash::FxHashMap::default();
     for goal in values.iter().chain(decisions) {
         let vars = vars_of(model, goal.expr);
         let (parts, largest, cone) = *known.entry(vars.clone()).or_insert_with(|| {
             let tree = Tree::of(model, &dependencies, goal.expr);
-            (tree.subsystems.len(), tree.largest_bits(model), bits(model, &dependencies.cone(&vars)))
+            (
+                tree.subsystems.len(),
+                tree.largest_bits(model),
+                bits(model, &dependencies.cone(&vars)),
+            )
         });
         split += f64::from(u8::from(parts > 1));
         against_model += shrink(largest, whole);

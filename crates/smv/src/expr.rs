@@ -181,7 +181,7 @@ impl Exprs {
         &mut self,
         root: ExprId,
         memo: &mut FxHashMap<ExprId, ExprId>,
-    ) -> Result<ExprId, ()> {
+    ) -> Result<ExprId, AlreadyNext> {
         if let Some(done) = memo.get(&root) {
             return Ok(*done);
         }
@@ -189,7 +189,7 @@ impl Exprs {
         let result = match node {
             Node::Const(_) => root,
             Node::Var(var) => self.add(Node::Next(var)),
-            Node::Next(_) => return Err(()),
+            Node::Next(_) => return Err(AlreadyNext),
             Node::Not(a) => {
                 let a = self.primed(a, memo)?;
                 self.add(Node::Not(a))
@@ -258,10 +258,14 @@ impl Exprs {
         &mut self,
         parts: &[ExprId],
         memo: &mut FxHashMap<ExprId, ExprId>,
-    ) -> Result<Box<[ExprId]>, ()> {
+    ) -> Result<Box<[ExprId]>, AlreadyNext> {
         parts.iter().map(|part| self.primed(*part, memo)).collect()
     }
 }
+
+/// The expression speaks of the next state already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AlreadyNext;
 
 /// Which expressions were met already.
 #[derive(Clone, Debug, Default)]

@@ -1,6 +1,6 @@
 //! Random walks: cheap, and most goals need nothing better.
 
-use crate::circuit::encode::encode_value;
+use crate::circuit::code::encode_value;
 use crate::engine::Budget;
 use crate::engine::sat::{Answer, Sat};
 use crate::engine::unroll::Unrolling;

@@ -18,8 +18,10 @@ pub struct Test {
 /// The tests of all covered goals; tests that start another test are dropped.
 pub fn tests(results: &[GoalResult]) -> Vec<Test> {
     let mut list: Vec<Test> = Vec::new();
-    let mut found: Vec<(&[State], usize)> =
-        results.iter().filter_map(|result| Some((result.test()?, result.index))).collect();
+    let mut found: Vec<(&[State], usize)> = results
+        .iter()
+        .filter_map(|result| Some((result.test()?, result.index)))
+        .collect();
     found.sort_by_key(|(states, index)| (std::cmp::Reverse(states.len()), *index));
     for (states, goal) in found {
         match list.iter_mut().find(|test| test.states.starts_with(states)) {
@@ -39,15 +41,28 @@ pub fn tests(results: &[GoalResult]) -> Vec<Test> {
 /// A smaller suite for the same goals: greedily the test that covers most of what is missing, the shorter among equals.
 /// Every test is first credited with all goals that it happens to cover.
 pub fn minimise(model: &Model, goals: &[Goal], tests: &[Test]) -> Vec<Test> {
-    let credited: Vec<Vec<usize>> = tests.iter().map(|test| covered(model, goals, &test.states)).collect();
+    let credited: Vec<Vec<usize>> = tests
+        .iter()
+        .map(|test| covered(model, goals, &test.states))
+        .collect();
     let mut missing: Vec<usize> = credited.iter().flatten().copied().collect();
     missing.sort_unstable();
     missing.dedup();
     let mut chosen = Vec::new();
     while !missing.is_empty() {
-        let gain = |index: &usize| credited[*index].iter().filter(|goal| missing.binary_search(goal).is_ok()).count();
-        let best = (0..tests.len())
-            .max_by_key(|index| (gain(index), std::cmp::Reverse(tests[*index].states.len()), std::cmp::Reverse(*index)));
+        let gain = |index: &usize| {
+            credited[*index]
+                .iter()
+                .filter(|goal| missing.binary_search(goal).is_ok())
+                .count()
+        };
+        let best = (0..tests.len()).max_by_key(|index| {
+            (
+                gain(index),
+                std::cmp::Reverse(tests[*index].states.len()),
+                std::cmp::Reverse(*index),
+            )
+        });
         let Some(best) = best.filter(|index| gain(index) > 0) else {
             break;
         };
@@ -87,7 +102,8 @@ pub fn csv(model: &Model, tests: &[Test]) -> String {
             text.push_str(&format!("{},{step}", number + 1));
             for var in model.var_ids() {
                 text.push(',');
-                let last_input = step + 1 == test.states.len() && model.var(var).kind == VarKind::Input;
+                let last_input =
+                    step + 1 == test.states.len() && model.var(var).kind == VarKind::Input;
                 if !last_input {
                     text.push_str(&quoted(&model.value_of(state, var)));
                 }
@@ -107,7 +123,9 @@ pub fn results_csv(results: &[GoalResult]) -> String {
             crate::generate::Verdict::Infeasible => "infeasible",
             crate::generate::Verdict::Unknown => "unknown",
         };
-        let length = result.length.map_or_else(String::new, |length| length.to_string());
+        let length = result
+            .length
+            .map_or_else(String::new, |length| length.to_string());
         text.push_str(&format!(
             "{},{verdict},{},{length},{:.6}\n",
             quoted(&result.goal),
@@ -155,8 +173,13 @@ pub fn suite_lines(model: &Model, goals: &[Goal], tests: &[Test]) -> String {
                 json!({"inputs": inputs, "expected": expected})
             })
             .collect();
-        let covers: Vec<&str> = test.goals.iter().map(|goal| goals[*goal].text.as_str()).collect();
-        let line = json!({"test": number + 1, "model": model.file, "goals": covers, "steps": steps});
+        let covers: Vec<&str> = test
+            .goals
+            .iter()
+            .map(|goal| goals[*goal].text.as_str())
+            .collect();
+        let line =
+            json!({"test": number + 1, "model": model.file, "goals": covers, "steps": steps});
         text.push_str(&line.to_string());
         text.push('\n');
     }

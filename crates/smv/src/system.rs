@@ -1,6 +1,7 @@
 //! What an engine is asked about: some variables of a model and the conditions that bind them.
 
-use crate::circuit::encode::{Encoder, TooLarge, width};
+use crate::circuit::code::width;
+use crate::circuit::encode::{Encoder, TooLarge};
 use crate::circuit::{Aig, Lit};
 use crate::expr::{ExprId, Exprs, Node, VarId};
 use crate::model::{Model, VarKind};

@@ -3,7 +3,9 @@
 
 use ioco_smv::decompose::Tree;
 use ioco_smv::depend::Dependencies;
-use ioco_smv::{Criterion, Edge, GoalOptions, GoalResult, Model, Options, Technique, Verdict, generate, load};
+use ioco_smv::{
+    Criterion, Edge, GoalOptions, GoalResult, Model, Options, Technique, Verdict, generate, load,
+};
 
 const CODE_1: &str = "
 MODULE main
@@ -59,7 +61,12 @@ fn answer(goal: &str, technique: Technique) -> (Model, GoalResult) {
 
 fn column(model: &Model, result: &GoalResult, name: &str) -> Vec<String> {
     let var = model.var_named(name).expect("a variable of the model");
-    result.test().expect("a test").iter().map(|state| model.value_of(state, var)).collect()
+    result
+        .test()
+        .expect("a test")
+        .iter()
+        .map(|state| model.value_of(state, var))
+        .collect()
 }
 
 #[test]
@@ -68,7 +75,11 @@ fn example_2_direct_dependencies_count_primed_variables() {
     let dependencies = Dependencies::of(&model);
     let direct = |name: &str| -> Vec<String> {
         let var = model.var_named(name).unwrap();
-        dependencies.direct(var).iter().map(|on| model.var(*on).name.clone()).collect()
+        dependencies
+            .direct(var)
+            .iter()
+            .map(|on| model.var(*on).name.clone())
+            .collect()
     };
     assert_eq!(direct("SafInject"), ["Overridden", "Press"]);
     assert_eq!(direct("Overridden"), ["Press"]);
@@ -92,10 +103,16 @@ fn example_4_the_decomposition_has_two_subsystems_linked_by_press() {
     let tree = Tree::of(&model, &dependencies, goal.expr);
     let data = tree.data(&model, &dependencies, &goal.text);
     assert_eq!(data.subsystems.len(), 2);
-    assert_eq!(data.subsystems[0].variables, ["SafInject", "Overridden", "Press"]);
+    assert_eq!(
+        data.subsystems[0].variables,
+        ["SafInject", "Overridden", "Press"]
+    );
     assert_eq!(data.subsystems[0].inputs, ["Press"]);
     assert_eq!(data.subsystems[0].children[0].variable, "Press");
-    assert_eq!(data.subsystems[1].variables, ["Press", "WaterPress", "Valve"]);
+    assert_eq!(
+        data.subsystems[1].variables,
+        ["Press", "WaterPress", "Valve"]
+    );
     assert!(data.subsystems[1].inputs.is_empty());
 }
 
@@ -107,22 +124,36 @@ fn example_5_strong_covers_off_valve_in_two_states() {
     assert_eq!(column(&model, &result, "Overridden"), ["FALSE", "TRUE"]);
     assert_eq!(column(&model, &result, "Press"), ["Low", "Unknown"]);
     assert_eq!(column(&model, &result, "Valve"), ["closed", "open"]);
-    let water: Vec<i64> = column(&model, &result, "WaterPress").iter().map(|value| value.parse().unwrap()).collect();
+    let water: Vec<i64> = column(&model, &result, "WaterPress")
+        .iter()
+        .map(|value| value.parse().unwrap())
+        .collect();
     assert!(water[0] == 0 && (0..=5).contains(&water[1]), "{water:?}");
 }
 
 #[test]
 fn example_6_weak_holds_low_for_sixty_states() {
     let (model, result) = answer("SafInject = ALERT", Technique::Weak);
-    assert_eq!((result.verdict, result.length), (Verdict::Covered, Some(61)));
+    assert_eq!(
+        (result.verdict, result.length),
+        (Verdict::Covered, Some(61))
+    );
     let mut low = vec!["Low".to_owned(); 60];
     low.push("Normal".to_owned());
     assert_eq!(column(&model, &result, "Press"), low);
     let mut off = vec!["OFF".to_owned(); 60];
     off.push("ALERT".to_owned());
     assert_eq!(column(&model, &result, "SafInject"), off);
-    assert!(column(&model, &result, "Overridden").iter().all(|value| value == "FALSE"));
-    assert!(column(&model, &result, "Valve").iter().all(|value| value == "closed"));
+    assert!(
+        column(&model, &result, "Overridden")
+            .iter()
+            .all(|value| value == "FALSE")
+    );
+    assert!(
+        column(&model, &result, "Valve")
+            .iter()
+            .all(|value| value == "closed")
+    );
     let water: Vec<String> = (0..61).map(|step| (step * 5).to_string()).collect();
     assert_eq!(column(&model, &result, "WaterPress"), water);
 }
@@ -131,7 +162,10 @@ fn example_6_weak_holds_low_for_sixty_states() {
 fn example_6_strong_misses_alert() {
     let (_, result) = answer("SafInject = ALERT", Technique::Strong);
     assert_eq!(result.verdict, Verdict::Unknown);
-    assert_eq!(result.method, "strong: subsystem M2 cannot provide the values of Press");
+    assert_eq!(
+        result.method,
+        "strong: subsystem M2 cannot provide the values of Press"
+    );
 }
 
 #[test]
@@ -139,12 +173,20 @@ fn example_7_both_miss_on_and_the_whole_model_has_it() {
     for technique in [Technique::Strong, Technique::Weak] {
         let (_, result) = answer("SafInject = ON", technique);
         assert_eq!(result.verdict, Verdict::Unknown, "{technique:?}");
-        assert!(result.method.contains("M2 cannot provide"), "{}", result.method);
+        assert!(
+            result.method.contains("M2 cannot provide"),
+            "{}",
+            result.method
+        );
     }
     for technique in [Technique::Monolithic, Technique::Auto] {
         let (model, result) = answer("SafInject = ON", technique);
         assert_eq!(result.verdict, Verdict::Covered, "{technique:?}");
-        assert!(result.test().is_some_and(|run| model.check_run(run).is_ok()));
+        assert!(
+            result
+                .test()
+                .is_some_and(|run| model.check_run(run).is_ok())
+        );
     }
 }
 
@@ -152,5 +194,9 @@ fn example_7_both_miss_on_and_the_whole_model_has_it() {
 fn what_the_root_cannot_reach_is_proved_infeasible() {
     let (_, result) = answer("SafInject = ON & Overridden", Technique::Strong);
     assert_eq!(result.verdict, Verdict::Infeasible);
-    assert!(result.method.starts_with("strong, root by"), "{}", result.method);
+    assert!(
+        result.method.starts_with("strong, root by"),
+        "{}",
+        result.method
+    );
 }

@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
 
+use super::code::{Code, code, width};
 use super::word::{self, Word};
 use super::{Aig, Lit};
 use crate::expr::{ExprId, Exprs, Node, VarId};
@@ -31,83 +32,13 @@ pub(crate) enum Single {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Scalar {
     /// When it is an integer, and which.
-    integer: Option<(Lit, Word)>,
+    pub(super) integer: Option<(Lit, Word)>,
     /// When it is which symbol.
     symbols: Vec<(SymbolId, Lit)>,
 }
 
-/// How the bits of a variable stand for its values.
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Code {
-    Bool,
-    /// The bits are the number itself; signed when the range has negative numbers.
-    Direct {
-        signed: bool,
-    },
-    /// The bits are the position in the domain.
-    Position,
-}
-
-fn code(domain: &Domain) -> (Code, usize) {
-    match domain {
-        Domain::Bool => (Code::Bool, 1),
-        Domain::Range(low, high) => {
-            let signed = *low < 0;
-            let magnitude = (*high).max(if signed { !*low } else { *high });
-            let wide = (64 - magnitude.leading_zeros()) as usize + usize::from(signed);
-            if wide <= domain.bits() as usize + 1 {
-                (Code::Direct { signed }, wide)
-            } else {
-                (Code::Position, domain.bits() as usize)
-            }
-        }
-        Domain::Enum(_) => (Code::Position, domain.bits() as usize),
-    }
-}
-
-/// How many bits a variable takes in the circuit.
-pub(crate) fn width(domain: &Domain) -> usize {
-    code(domain).1
-}
-
-/// The value that a row of bits stands for. Bits outside of the domain give its last value.
-pub(crate) fn decode(domain: &Domain, bits: &[bool]) -> Value {
-    let (code, wide) = code(domain);
-    let mut number = 0_i64;
-    for (index, bit) in bits.iter().enumerate().take(wide) {
-        if *bit {
-            let negative = index + 1 == wide && code == Code::Direct { signed: true };
-            number += if negative { -(1 << index) } else { 1 << index };
-        }
-    }
-    match code {
-        Code::Bool => Value::Bool(number == 1),
-        Code::Direct { .. } => Value::Int(number),
-        Code::Position => domain.value(number.unsigned_abs().min(domain.len() - 1)),
-    }
-}
-
-/// The bits that stand for a value of the domain.
-pub(crate) fn encode_value(domain: &Domain, value: Value) -> Vec<bool> {
-    let (code, wide) = code(domain);
-    let number = match (code, value) {
-        (Code::Bool, Value::Bool(truth)) => i64::from(truth),
-        (Code::Direct { .. }, Value::Int(number)) => number,
-        (Code::Position, Value::Int(number)) if matches!(domain, Domain::Range(..)) => match domain
-        {
-            Domain::Range(low, _) => number - low,
-            _ => 0,
-        },
-        (_, value) => domain
-            .values()
-            .position(|candidate| candidate == value)
-            .unwrap_or(0) as i64,
-    };
-    (0..wide).map(|index| number >> index & 1 == 1).collect()
-}
-
 pub(crate) struct Encoder<'m> {
-    exprs: &'m Exprs,
+    pub(super) exprs: &'m Exprs,
     vars: &'m [Var],
     pub aig: Aig,
     types: Types,
@@ -118,7 +49,7 @@ pub(crate) struct Encoder<'m> {
     possible: FxHashMap<ExprId, (Lit, Lit)>,
 }
 
-type Encoded<T> = Result<T, TooLarge>;
+pub(super) type Encoded<T> = Result<T, TooLarge>;
 
 impl<'m> Encoder<'m> {
     /// Creates the input bits of the variables: current and next of a variable side by side.
@@ -145,7 +76,7 @@ impl<'m> Encoder<'m> {
         }
     }
 
-    fn type_of(&mut self, id: ExprId) -> Type {
+    pub(super) fn type_of(&mut self, id: ExprId) -> Type {
         self.types.of(self.exprs, self.vars, id)
     }
 
@@ -290,7 +221,7 @@ impl<'m> Encoder<'m> {
         }
     }
 
-    fn word(&mut self, id: ExprId) -> Encoded<Word> {
+    pub(super) fn word(&mut self, id: ExprId) -> Encoded<Word> {
         Ok(self
             .scalar(id)?
             .integer
@@ -475,7 +406,7 @@ impl<'m> Encoder<'m> {
         }
     }
 
-    fn equal(&mut self, a: &Single, b: &Single) -> Lit {
+    pub(super) fn equal(&mut self, a: &Single, b: &Single) -> Lit {
         match (a, b) {
             (Single::Bool(a), Single::Bool(b)) => self.aig.iff(*a, *b),
             (Single::Scalar(a), Single::Scalar(b)) => {
@@ -566,7 +497,7 @@ impl<'m> Encoder<'m> {
     }
 
     /// When a condition can be TRUE and when it can be FALSE; both where it leaves a choice.
-    fn possible(&mut self, id: ExprId) -> Encoded<(Lit, Lit)> {
+    pub(super) fn possible(&mut self, id: ExprId) -> Encoded<(Lit, Lit)> {
         if let Some(known) = self.possible.get(&id) {
             return Ok(*known);
         }
@@ -613,7 +544,7 @@ impl<'m> Encoder<'m> {
     }
 
     /// All values of an expression with the condition of each, written out.
-    fn alternatives(&mut self, id: ExprId) -> Encoded<Vec<(Lit, Single)>> {
+    pub(super) fn alternatives(&mut self, id: ExprId) -> Encoded<Vec<(Lit, Single)>> {
         if !self.type_of(id).choice {
             return Ok(vec![(Lit::TRUE, (*self.single(id)?).clone())]);
         }
@@ -825,137 +756,6 @@ impl<'m> Encoder<'m> {
             Operator::Union | Operator::In => a.clone(),
         }
     }
-
-    /// When an expression has no value at all: no branch of a `case` holds, or a divisor is zero.
-    pub fn undefined(&mut self, id: ExprId, memo: &mut FxHashMap<ExprId, Lit>) -> Encoded<Lit> {
-        if let Some(known) = memo.get(&id) {
-            return Ok(*known);
-        }
-        let result = match self.exprs.node(id) {
-            Node::Case(branches) => {
-                let mut reached = Lit::TRUE;
-                let mut ways = Vec::new();
-                for (condition, value) in branches {
-                    let fails = self.undefined(*condition, memo)?;
-                    ways.push(self.aig.and(reached, fails));
-                    let (can_hold, can_fail) = self.possible(*condition)?;
-                    let value = self.undefined(*value, memo)?;
-                    let here = self.aig.and(reached, can_hold);
-                    ways.push(self.aig.and(here, value));
-                    reached = self.aig.and(reached, can_fail);
-                }
-                ways.push(reached);
-                self.aig.or_all(&ways)
-            }
-            Node::Binary(operator, left, right) => {
-                let (a, b) = (self.undefined(*left, memo)?, self.undefined(*right, memo)?);
-                let mut result = self.aig.or(a, b);
-                if matches!(operator, Operator::Divide | Operator::Modulo)
-                    && !self.type_of(*right).choice
-                {
-                    let divisor = self.word(*right)?;
-                    let zero = self.aig.word_equal(&divisor, &[Lit::FALSE]);
-                    result = self.aig.or(result, zero);
-                }
-                result
-            }
-            _ => {
-                let mut ways = Vec::new();
-                for child in self.exprs.children(id) {
-                    ways.push(self.undefined(child, memo)?);
-                }
-                self.aig.or_all(&ways)
-            }
-        };
-        memo.insert(id, result);
-        Ok(result)
-    }
-
-    /// When an expression can have a value outside of a domain.
-    pub fn outside(&mut self, id: ExprId, domain: &Domain) -> Encoded<Lit> {
-        let mut ways = Vec::new();
-        self.outside_of(id, domain, Lit::TRUE, &mut ways)?;
-        Ok(self.aig.or_all(&ways))
-    }
-
-    fn outside_of(
-        &mut self,
-        id: ExprId,
-        domain: &Domain,
-        reached: Lit,
-        ways: &mut Vec<Lit>,
-    ) -> Encoded<()> {
-        let type_ = self.type_of(id);
-        if reached == Lit::FALSE || fits(type_, domain) {
-            return Ok(());
-        }
-        match self.exprs.node(id) {
-            Node::Case(branches) => {
-                let mut reached = reached;
-                for (condition, value) in branches {
-                    let (can_hold, can_fail) = self.possible(*condition)?;
-                    let here = self.aig.and(reached, can_hold);
-                    self.outside_of(*value, domain, here, ways)?;
-                    reached = self.aig.and(reached, can_fail);
-                }
-            }
-            Node::Set(parts) => {
-                for part in parts {
-                    self.outside_of(*part, domain, reached, ways)?;
-                }
-            }
-            Node::Binary(Operator::Union, left, right) => {
-                self.outside_of(*left, domain, reached, ways)?;
-                self.outside_of(*right, domain, reached, ways)?;
-            }
-            _ => {
-                for (guard, value) in self.alternatives(id)? {
-                    let inside = self.inside(&value, domain);
-                    let here = self.aig.and(reached, guard);
-                    ways.push(self.aig.and(here, !inside));
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn inside(&mut self, value: &Single, domain: &Domain) -> Lit {
-        match (value, domain) {
-            (Single::Bool(_), Domain::Bool) => Lit::TRUE,
-            (Single::Bool(_), _) | (_, Domain::Bool) => Lit::FALSE,
-            (Single::Scalar(scalar), Domain::Range(low, high)) => match &scalar.integer {
-                Some((guard, word)) => {
-                    let below = self.aig.word_less(word, &word::constant(*low));
-                    let above = self.aig.word_less(&word::constant(*high), word);
-                    let between = self.aig.and(!below, !above);
-                    self.aig.and(*guard, between)
-                }
-                None => Lit::FALSE,
-            },
-            (Single::Scalar(_), Domain::Enum(values)) => {
-                let ways: Vec<Lit> = values
-                    .iter()
-                    .map(|candidate| self.equal(value, &constant_single(*candidate)))
-                    .collect();
-                self.aig.or_all(&ways)
-            }
-        }
-    }
-}
-
-/// Certain without looking closer that all values are in the domain.
-fn fits(type_: Type, domain: &Domain) -> bool {
-    match domain {
-        Domain::Bool => type_.is_boolean(),
-        Domain::Range(low, high) => {
-            !type_.boolean
-                && !type_.symbol
-                && type_
-                    .integer
-                    .is_some_and(|(least, most)| least >= *low && most <= *high)
-        }
-        Domain::Enum(_) => false,
-    }
 }
 
 fn single_word(single: &Single) -> &[Lit] {
@@ -975,7 +775,7 @@ fn integer_single(word: Word) -> Single {
     })
 }
 
-fn constant_single(value: Value) -> Single {
+pub(super) fn constant_single(value: Value) -> Single {
     match value {
         Value::Bool(truth) => Single::Bool(Lit::FALSE.flip_if(truth)),
         Value::Int(number) => integer_single(word::constant(number)),

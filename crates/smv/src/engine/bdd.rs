@@ -12,7 +12,7 @@ use rustc_hash::FxHashMap;
 use super::Budget;
 use super::order::Order;
 use super::unroll::Trace;
-use crate::circuit::encode::{decode, width};
+use crate::circuit::code::{decode, width};
 use crate::circuit::{Gate, Lit};
 use crate::model::Model;
 use crate::system::Circuit;

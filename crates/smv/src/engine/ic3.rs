@@ -366,7 +366,7 @@ impl<'a> Ic3<'a> {
                 .map(|(bit, value)| signed(self.next[*bit], *value)),
         );
         let answer = if level == 1 {
-            self.from_start(&assumptions)
+            self.solve_initially(&assumptions)
         } else {
             self.step.solve(&assumptions)
         };
@@ -375,7 +375,7 @@ impl<'a> Ic3<'a> {
     }
 
     /// Level zero is the initial states: their conditions are switched on for the question.
-    fn from_start(&mut self, assumptions: &[Literal]) -> Answer {
+    fn solve_initially(&mut self, assumptions: &[Literal]) -> Answer {
         let switch = self.start_switch();
         let mut all = vec![switch];
         all.extend(assumptions);

@@ -4,7 +4,7 @@ use rustc_hash::FxHashMap;
 
 use super::Budget;
 use super::sat::{Answer, Frame, Literal, Sat};
-use crate::circuit::encode::{decode, encode_value, width};
+use crate::circuit::code::{decode, encode_value, width};
 use crate::expr::VarId;
 use crate::model::Model;
 use crate::system::{Circuit, GoalGate};

@@ -4,7 +4,9 @@ use crate::goal::Goal;
 
 /// The script for all goals in one process (figure B): reordering on, `check_invar` for each.
 pub fn script_all(file: &str, goals: &[Goal]) -> String {
-    let mut text = format!("set input_file \"{file}\"\nread_model\nflatten_hierarchy\nencode_variables\nbuild_model\n");
+    let mut text = format!(
+        "set input_file \"{file}\"\nread_model\nflatten_hierarchy\nencode_variables\nbuild_model\n"
+    );
     for goal in goals.iter().filter(|goal| can_ask(goal)) {
         text.push_str(&format!("check_invar -p \"!({})\"\n", goal.text));
     }

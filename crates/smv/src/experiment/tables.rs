@@ -28,17 +28,29 @@ impl Sum {
 }
 
 /// A row of the paper: its name and the criteria that it sums up.
-const CRITERIA: [(&str, &[&str]); 3] = [("DC", &["decision"]), ("VC", &["value"]), ("AllTP", &["value", "decision"])];
+const CRITERIA: [(&str, &[&str]); 3] = [
+    ("DC", &["decision"]),
+    ("VC", &["value"]),
+    ("AllTP", &["value", "decision"]),
+];
 
 fn change(value: f64, base: f64) -> String {
     if base == 0.0 {
-        return if value == 0.0 { "+0.00%".to_owned() } else { "new".to_owned() };
+        return if value == 0.0 {
+            "+0.00%".to_owned()
+        } else {
+            "new".to_owned()
+        };
     }
     format!("{:+.2}%", 100.0 * (value - base) / base)
 }
 
 fn percent(part: usize, whole: usize) -> f64 {
-    if whole == 0 { 0.0 } else { 100.0 * part as f64 / whole as f64 }
+    if whole == 0 {
+        0.0
+    } else {
+        100.0 * part as f64 / whole as f64
+    }
 }
 
 /// Tables 1 to 4, the size reduction, and the list of models.
@@ -51,39 +63,66 @@ pub fn tables(outcome: &Outcome) -> String {
         }
     }
     let sum = |technique: &str, criteria: &[&str]| {
-        Sum::of(outcome.rows.iter().filter(|row| row.technique == technique && criteria.contains(&row.criterion)))
+        Sum::of(
+            outcome
+                .rows
+                .iter()
+                .filter(|row| row.technique == technique && criteria.contains(&row.criterion)),
+        )
     };
     table_1(outcome, &mut text);
-    let _ = writeln!(text, "\nTable 2. Feasible (F), infeasible (I) and unknown (U) goals; change against {BASE}");
+    let _ = writeln!(
+        text,
+        "\nTable 2. Feasible (F), infeasible (I) and unknown (U) goals; change against {BASE}"
+    );
     for (name, criteria) in CRITERIA {
         let base = sum(BASE, criteria);
         for technique in &techniques {
             let own = sum(technique, criteria);
             let _ = write!(text, "  {name:<6} {technique:<12}");
-            for (letter, value, before) in
-                [("F", own.covered, base.covered), ("I", own.infeasible, base.infeasible), ("U", own.unknown, base.unknown)]
-            {
-                let _ = write!(text, " {letter} {value:>6} {:>9}", change(value as f64, before as f64));
+            for (letter, value, before) in [
+                ("F", own.covered, base.covered),
+                ("I", own.infeasible, base.infeasible),
+                ("U", own.unknown, base.unknown),
+            ] {
+                let _ = write!(
+                    text,
+                    " {letter} {value:>6} {:>9}",
+                    change(value as f64, before as f64)
+                );
             }
             text.push('\n');
         }
     }
-    let _ = writeln!(text, "\nTable 3. The same in percent; difference in percentage points against {BASE}");
+    let _ = writeln!(
+        text,
+        "\nTable 3. The same in percent; difference in percentage points against {BASE}"
+    );
     for (name, criteria) in CRITERIA {
         let base = sum(BASE, criteria);
         for technique in &techniques {
             let own = sum(technique, criteria);
             let _ = write!(text, "  {name:<6} {technique:<12}");
-            for (letter, value, before) in
-                [("F", own.covered, base.covered), ("I", own.infeasible, base.infeasible), ("U", own.unknown, base.unknown)]
-            {
-                let (share, share_before) = (percent(value, own.goals), percent(before, base.goals));
-                let _ = write!(text, " {letter} {share:>6.2}% {:>+7.2}", share - share_before);
+            for (letter, value, before) in [
+                ("F", own.covered, base.covered),
+                ("I", own.infeasible, base.infeasible),
+                ("U", own.unknown, base.unknown),
+            ] {
+                let (share, share_before) =
+                    (percent(value, own.goals), percent(before, base.goals));
+                let _ = write!(
+                    text,
+                    " {letter} {share:>6.2}% {:>+7.2}",
+                    share - share_before
+                );
             }
             text.push('\n');
         }
     }
-    let _ = writeln!(text, "\nTable 4. Generation time in seconds; change against {BASE}");
+    let _ = writeln!(
+        text,
+        "\nTable 4. Generation time in seconds; change against {BASE}"
+    );
     for (name, criteria) in CRITERIA {
         let base = sum(BASE, criteria);
         for technique in &techniques {
@@ -102,7 +141,14 @@ pub fn tables(outcome: &Outcome) -> String {
         let _ = writeln!(
             text,
             "  {:<60} {:<12} {:<9} goals {:>5} F {:>5} I {:>5} U {:>5} {:>9.2} s",
-            row.model, row.technique, row.criterion, row.goals, row.covered, row.infeasible, row.unknown, row.seconds
+            row.model,
+            row.technique,
+            row.criterion,
+            row.goals,
+            row.covered,
+            row.infeasible,
+            row.unknown,
+            row.seconds
         );
     }
     for (model, reason) in &outcome.skipped {
@@ -113,7 +159,10 @@ pub fn tables(outcome: &Outcome) -> String {
 
 fn table_1(outcome: &Outcome, text: &mut String) {
     let _ = writeln!(text, "Table 1. Number of goals");
-    let _ = writeln!(text, "  criterion  generated  selected      max      min      avg");
+    let _ = writeln!(
+        text,
+        "  criterion  generated  selected      max      min      avg"
+    );
     let Some(first) = outcome.rows.first().map(|row| row.technique.clone()) else {
         return;
     };
@@ -122,8 +171,16 @@ fn table_1(outcome: &Outcome, text: &mut String) {
             .generated
             .iter()
             .map(|(_, values, decisions)| {
-                let value_part = if criteria.contains(&"value") { *values } else { 0 };
-                let decision_part = if criteria.contains(&"decision") { *decisions } else { 0 };
+                let value_part = if criteria.contains(&"value") {
+                    *values
+                } else {
+                    0
+                };
+                let decision_part = if criteria.contains(&"decision") {
+                    *decisions
+                } else {
+                    0
+                };
                 value_part.saturating_add(decision_part)
             })
             .fold(0, usize::saturating_add);
@@ -134,7 +191,11 @@ fn table_1(outcome: &Outcome, text: &mut String) {
                 outcome
                     .rows
                     .iter()
-                    .filter(|row| row.model == *model && row.technique == first && criteria.contains(&row.criterion))
+                    .filter(|row| {
+                        row.model == *model
+                            && row.technique == first
+                            && criteria.contains(&row.criterion)
+                    })
                     .map(|row| row.goals)
                     .sum()
             })
@@ -152,12 +213,33 @@ fn table_1(outcome: &Outcome, text: &mut String) {
 
 fn reductions(outcome: &Outcome, text: &mut String) {
     let count = outcome.reductions.len().max(1) as f64;
-    let mean = |pick: fn(&super::Reduction) -> f64| outcome.reductions.iter().map(pick).sum::<f64>() / count;
-    let _ = writeln!(text, "\nSize reduction of the largest subsystem (mean over the models)");
-    let _ = writeln!(text, "  against the whole model     {:>7.2}%", mean(|reduction| reduction.against_model));
-    let _ = writeln!(text, "  against the cone            {:>7.2}%", mean(|reduction| reduction.against_cone));
-    let split = outcome.reductions.iter().filter(|reduction| reduction.split > 0.0).count();
-    let _ = writeln!(text, "  models that split           {split:>7} of {}", outcome.reductions.len());
+    let mean = |pick: fn(&super::Reduction) -> f64| {
+        outcome.reductions.iter().map(pick).sum::<f64>() / count
+    };
+    let _ = writeln!(
+        text,
+        "\nSize reduction of the largest subsystem (mean over the models)"
+    );
+    let _ = writeln!(
+        text,
+        "  against the whole model     {:>7.2}%",
+        mean(|reduction| reduction.against_model)
+    );
+    let _ = writeln!(
+        text,
+        "  against the cone            {:>7.2}%",
+        mean(|reduction| reduction.against_cone)
+    );
+    let split = outcome
+        .reductions
+        .iter()
+        .filter(|reduction| reduction.split > 0.0)
+        .count();
+    let _ = writeln!(
+        text,
+        "  models that split           {split:>7} of {}",
+        outcome.reductions.len()
+    );
     for reduction in &outcome.reductions {
         let _ = writeln!(
             text,

@@ -285,7 +285,7 @@ impl Flattener<'_> {
                 self.model
                     .exprs
                     .primed(id, &mut self.primed)
-                    .map_err(|()| Problem::error(span, "next() may not stand inside next()"))
+                    .map_err(|_| Problem::error(span, "next() may not stand inside next()"))
             }
             Kind::Call(name, arguments) => self.call(name, arguments, scope, span),
         }

@@ -287,8 +287,10 @@ impl Task<'_, '_> {
                 let Some(run) = self.board.some_run(random) else {
                     return;
                 };
-                let part: Vec<Vec<crate::value::Value>> =
-                    run.iter().map(|state| self.vars.iter().map(|var| state[var.index()]).collect()).collect();
+                let part: Vec<Vec<crate::value::Value>> = run
+                    .iter()
+                    .map(|state| self.vars.iter().map(|var| state[var.index()]).collect())
+                    .collect();
                 chase.restart(&part);
             }
             match chase.round(&left) {
@@ -303,7 +305,12 @@ impl Task<'_, '_> {
     fn solver<'s>(&'s self, budget: Budget<'s>) {
         let mut unrolling = Unrolling::new(self.board.model, self.circuit, budget, true);
         let mut ic3 = Ic3::new(self.board.model, self.circuit, budget);
-        let mut chase = Chase::new(self.board.model, self.circuit, budget, self.board.options.seed);
+        let mut chase = Chase::new(
+            self.board.model,
+            self.circuit,
+            budget,
+            self.board.options.seed,
+        );
         let mut patience = 0.3_f64.min(self.board.options.time_per_goal);
         loop {
             let slice = budget.within(patience * 2.0);

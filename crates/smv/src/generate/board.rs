@@ -194,7 +194,11 @@ impl<'a> Board<'a> {
         if count == 0 {
             return None;
         }
-        let pick = if random & 1 == 0 { count - 1 } else { usize::try_from((random >> 1) % count as u64).unwrap_or(0) };
+        let pick = if random & 1 == 0 {
+            count - 1
+        } else {
+            usize::try_from((random >> 1) % count as u64).unwrap_or(0)
+        };
         Some(answers.runs[pick].clone())
     }
 

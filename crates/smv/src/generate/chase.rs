@@ -97,7 +97,10 @@ impl<'a> Chase<'a> {
         let found = match answer {
             Answer::Unknown => Found::OutOfTime,
             Answer::Yes => {
-                let hit = wanted.iter().filter(|(_, _, lit)| self.ahead.value(*lit)).min_by_key(|(last, _, _)| *last);
+                let hit = wanted
+                    .iter()
+                    .filter(|(_, _, lit)| self.ahead.value(*lit))
+                    .min_by_key(|(last, _, _)| *last);
                 match hit {
                     Some((last, goal, _)) => {
                         let (last, goal) = (*last, *goal);

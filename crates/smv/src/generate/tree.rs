@@ -50,7 +50,9 @@ pub(crate) fn answer(board: &Board, tree: &Tree, goal: usize, weak: bool, budget
             }
         }
         // The root allows more than the model: what it cannot reach, the model cannot.
-        Visited::RootUnreachable(proof) => board.infeasible(goal, &format!("{method}, root by {proof}")),
+        Visited::RootUnreachable(proof) => {
+            board.infeasible(goal, &format!("{method}, root by {proof}"))
+        }
         Visited::Missed(reason) => board.unknown(goal, &format!("{method}: {reason}")),
     }
 }
@@ -87,7 +89,11 @@ impl Visit<'_> {
     pub fn root(&self, goal: ExprId) -> Visited {
         let system = self.system(0);
         // With children there must be time left for them.
-        let share = if self.tree.subsystems.len() > 1 { 0.5 } else { 1.0 };
+        let share = if self.tree.subsystems.len() > 1 {
+            0.5
+        } else {
+            1.0
+        };
         let budget = self.budget.within(self.budget.left() * share);
         match single::decide(self.model, &system, goal, self.nodes, budget) {
             Decision::Unreachable { method } => Visited::RootUnreachable(method),
@@ -109,10 +115,27 @@ impl Visit<'_> {
 
     /// Inputs of the model (`IVAR`) are chosen again at the end, when the whole run is known.
     fn without_inputs(&self, merged: Merged) -> Merged {
-        let keep: Vec<bool> = merged.vars.iter().map(|var| self.model.var(*var).kind != VarKind::Input).collect();
-        let filter = |row: Vec<Value>| row.into_iter().zip(&keep).filter(|(_, keep)| **keep).map(|(value, _)| value).collect();
+        let keep: Vec<bool> = merged
+            .vars
+            .iter()
+            .map(|var| self.model.var(*var).kind != VarKind::Input)
+            .collect();
+        let filter = |row: Vec<Value>| {
+            row.into_iter()
+                .zip(&keep)
+                .filter(|(_, keep)| **keep)
+                .map(|(value, _)| value)
+                .collect()
+        };
         Merged {
-            vars: merged.vars.iter().copied().zip(&keep).filter(|(_, keep)| **keep).map(|(var, _)| var).collect(),
+            vars: merged
+                .vars
+                .iter()
+                .copied()
+                .zip(&keep)
+                .filter(|(_, keep)| **keep)
+                .map(|(var, _)| var)
+                .collect(),
             states: merged.states.into_iter().map(filter).collect(),
             positions: merged.positions,
         }
@@ -122,11 +145,19 @@ impl Visit<'_> {
     fn children(&self, index: usize, mut merged: Merged) -> Result<Merged, String> {
         let mut visited = vec![index];
         for (link, child) in &self.tree.subsystems[index].children {
-            let column = merged.vars.iter().position(|var| var == link).ok_or("the linking variable has no values")?;
+            let column = merged
+                .vars
+                .iter()
+                .position(|var| var == link)
+                .ok_or("the linking variable has no values")?;
             let inputs: Vec<Value> = merged.states.iter().map(|state| state[column]).collect();
             // Only a state that may follow itself can be held while the child takes its time.
             let patient: Vec<bool> = if self.weak {
-                merged.states.iter().map(|state| self.stutters(&visited, &merged.vars, state)).collect()
+                merged
+                    .states
+                    .iter()
+                    .map(|state| self.stutters(&visited, &merged.vars, state))
+                    .collect()
             } else {
                 vec![false; inputs.len()]
             };
@@ -176,22 +207,41 @@ impl Visit<'_> {
     }
 
     /// A run of a child that provides the inputs in their order, each for one state, or longer where the parent is patient.
-    fn child(&self, index: usize, link: VarId, inputs: &[Value], patient: &[bool]) -> Result<Merged, String> {
+    fn child(
+        &self,
+        index: usize,
+        link: VarId,
+        inputs: &[Value],
+        patient: &[bool],
+    ) -> Result<Merged, String> {
         let name = &self.model.var(link).name;
-        let failed = || format!("subsystem M{} cannot provide the values of {name}", index + 1);
+        let failed = || {
+            format!(
+                "subsystem M{} cannot provide the values of {name}",
+                index + 1
+            )
+        };
         let run = if patient.iter().any(|patient| *patient) {
-            self.stretched(index, link, inputs, patient)?.ok_or_else(failed)?
+            self.stretched(index, link, inputs, patient)?
+                .ok_or_else(failed)?
         } else {
             self.exact(index, link, inputs)?.ok_or_else(failed)?
         };
         let positions = run.positions.clone();
-        let below = self.children(index, self.without_inputs(Merged {
-            positions: (0..run.states.len()).collect(),
-            ..run
-        }))?;
+        let below = self.children(
+            index,
+            self.without_inputs(Merged {
+                positions: (0..run.states.len()).collect(),
+                ..run
+            }),
+        )?;
         // The child itself may have been stretched by its own children.
         Ok(Merged {
-            positions: below.positions.iter().map(|position| positions[*position]).collect(),
+            positions: below
+                .positions
+                .iter()
+                .map(|position| positions[*position])
+                .collect(),
             ..below
         })
     }
@@ -223,7 +273,13 @@ impl Visit<'_> {
     }
 
     /// in0 SXU (in1 SXU ... inn), where only patient states are held: a counter walks along the inputs.
-    fn stretched(&self, index: usize, link: VarId, inputs: &[Value], patient: &[bool]) -> Result<Option<Merged>, String> {
+    fn stretched(
+        &self,
+        index: usize,
+        link: VarId,
+        inputs: &[Value],
+        patient: &[bool],
+    ) -> Result<Option<Merged>, String> {
         let mut model = self.model.clone();
         let mut system = self.system(index);
         let last = inputs.len() as i64 - 1;
@@ -281,7 +337,10 @@ impl Visit<'_> {
                         _ => 0,
                     })
                     .collect();
-                let states = trace.into_iter().map(|state| state[..column].to_vec()).collect();
+                let states = trace
+                    .into_iter()
+                    .map(|state| state[..column].to_vec())
+                    .collect();
                 system.vars.pop();
                 Ok(Some(Merged {
                     vars: system.vars,
@@ -297,7 +356,9 @@ impl Visit<'_> {
 
 /// Every state of the child together with the state of the parent that it provides for.
 fn merge(parent: &Merged, child: &Merged) -> Merged {
-    let fresh: Vec<usize> = (0..child.vars.len()).filter(|column| !parent.vars.contains(&child.vars[*column])).collect();
+    let fresh: Vec<usize> = (0..child.vars.len())
+        .filter(|column| !parent.vars.contains(&child.vars[*column]))
+        .collect();
     let mut vars = parent.vars.clone();
     vars.extend(fresh.iter().map(|column| child.vars[*column]));
     let states = child
@@ -313,6 +374,10 @@ fn merge(parent: &Merged, child: &Merged) -> Merged {
     Merged {
         vars,
         states,
-        positions: child.positions.iter().map(|position| parent.positions[*position]).collect(),
+        positions: child
+            .positions
+            .iter()
+            .map(|position| parent.positions[*position])
+            .collect(),
     }
 }
