@@ -46,6 +46,9 @@ const MAX_DATA_NODES: usize = 2_000;
 /// Cycles of a trace that are tried before blocks of it.
 const MAX_CYCLES: usize = 10;
 
+/// Stimuli of a trace that analogies alone can deal with.
+const SHORT: usize = 6;
+
 /// Packed runs that may lead to nothing before a round of suspicions is given up.
 const MAX_MISSES: usize = 2;
 
@@ -105,6 +108,14 @@ impl Auto<'_, '_> {
     fn shrink(&mut self) -> Result<(), Halt> {
         loop {
             let is_explained = self.find_cause()?;
+            // A long failing part of the trace is no explanation yet.
+            loop {
+                let length = self.best.length();
+                let is_long = self.best.stimuli().count() > SHORT;
+                if !is_long || !self.find_cause()? || self.best.length() == length {
+                    break;
+                }
+            }
             while self.improve()? {}
             // A cause that was found leaves nothing to remove that analogies would not have.
             if is_explained || !self.remove_parts()? {

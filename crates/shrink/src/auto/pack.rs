@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use ioco_sts::{Action, Verdict};
+use ioco_sts::{Action, Execution, Step, Verdict};
 
 use super::suspicion::Suspicion;
 use super::{Auto, Cause};
@@ -55,7 +55,9 @@ impl Auto<'_, '_> {
                 0 => (attempt.execution, true),
                 start => {
                     let alone = pack.stimuli[start..done].to_vec();
-                    if self.seen.passes(&alone) {
+                    // Alone it would be as long as here: nothing gained.
+                    let length = length_behind(&attempt.execution, start);
+                    if length >= self.best.length() || self.seen.passes(&alone) {
                         continue;
                     }
                     let attempt = self.run(&alone)?;
@@ -103,4 +105,15 @@ impl Auto<'_, '_> {
         }
         pack
     }
+}
+
+/// The length of what follows the first `stimuli` stimuli and their responses.
+fn length_behind(execution: &Execution, stimuli: usize) -> usize {
+    let mut seen = 0;
+    let before = execution.trace.iter().take_while(|step| {
+        seen += usize::from(matches!(step, Step::Stimulus(_)));
+        seen <= stimuli
+    });
+    let steps = before.filter(|step| **step != Step::Quiescence).count();
+    execution.length() - steps
 }

@@ -1,7 +1,7 @@
 //! What may fail, and be shorter than what is known to fail.
 
 use ioco_sts::{Action, LabelId, SetId, Sts};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::observations::Observations;
 use super::routes::{NodeId, Routes};
@@ -42,11 +42,17 @@ const OTHER_EFFECT: Doubts = 1;
 /// The failure may not show as a response that does not come.
 const OTHER_REVEAL: Doubts = 1;
 /// A transition that no run has seen pass, but that no run has seen fail either.
-const UNSEEN: Doubts = 2;
+const UNSEEN: Doubts = 1;
 /// A stimulus that is not known to be the cause.
 const OTHER_CAUSE: Doubts = 2;
 /// A stimulus that needs no response may get one.
 const UNASKED_RESPONSE: Doubts = 3;
+
+/// Stimuli of the trail that are suspected before longer parts of it are.
+const MAX_RECENT: usize = 6;
+
+/// Suspicions that differ only in the numbers in the names of their labels.
+const MAX_ALIKE: usize = 3;
 
 /// At most so many suspicions make a round.
 const MAX_SUSPICIONS: usize = 60;
@@ -57,11 +63,14 @@ struct Collector<'r> {
     /// Only what is shorter than this.
     length: usize,
     found: Vec<Suspicion>,
-    known: FxHashSet<Vec<Action>>,
+    /// Where in `found` a list is.
+    known: FxHashMap<Vec<Action>, usize>,
     /// Transitions that fail whenever they are taken: nothing new lies behind them.
     failing: FxHashSet<(SetId, LabelId)>,
     /// Per label, the first word of its name.
     words: Vec<&'r str>,
+    /// Per label, its family.
+    families: &'r [u32],
 }
 
 /// A list of stimuli in the making.
@@ -73,14 +82,15 @@ struct Draft {
 }
 
 impl<'r> Collector<'r> {
-    fn new(routes: &'r Routes, sts: &'r Sts, length: usize) -> Collector<'r> {
+    fn new(routes: &'r Routes, sts: &'r Sts, families: &'r [u32], length: usize) -> Collector<'r> {
         Collector {
             routes,
             length,
             found: Vec::new(),
-            known: FxHashSet::default(),
+            known: FxHashMap::default(),
             failing: FxHashSet::default(),
             words: sts.labels().iter().map(|l| first_word(&l.name)).collect(),
+            families,
         }
     }
 
@@ -127,6 +137,17 @@ impl<'r> Collector<'r> {
         Some(draft)
     }
 
+    /// `draft` and then the shortest way to a node, if it is worth going there.
+    fn go(&self, draft: &Draft, node: NodeId) -> Option<Draft> {
+        let limit = self.length.saturating_sub(draft.steps);
+        let (stimuli, steps) = self.routes.way_between(draft.node, node, limit)?;
+        let mut there = draft.clone();
+        there.stimuli.extend(stimuli);
+        there.steps += steps;
+        there.node = node;
+        Some(there)
+    }
+
     /// `draft` and then a last stimulus that fails with `tail` steps.
     fn suspect(&mut self, draft: &Draft, last: &Action, tail: usize, cause: Cause, doubts: Doubts) {
         let predicted = draft.steps + tail;
@@ -136,15 +157,38 @@ impl<'r> Collector<'r> {
         let Some(given) = self.give(draft, last) else {
             return;
         };
-        if self.known.insert(given.stimuli.clone()) {
-            self.found.push(Suspicion {
-                stimuli: given.stimuli,
-                predicted,
-                cause,
-                end: given.node,
-                doubts,
-            });
+        let fresh = self.found.len();
+        let index = *self.known.entry(given.stimuli.clone()).or_insert(fresh);
+        if index < fresh {
+            // The same list for a better reason.
+            let known = &mut self.found[index];
+            if doubts < known.doubts {
+                (known.doubts, known.cause) = (doubts, cause);
+            }
+            return;
         }
+        self.found.push(Suspicion {
+            stimuli: given.stimuli,
+            predicted,
+            cause,
+            end: given.node,
+            doubts,
+        });
+    }
+
+    /// The suspicions, without those that are too much alike.
+    fn finish(self, max: usize) -> Vec<Suspicion> {
+        let families = self.families;
+        let mut kinds: FxHashMap<Vec<u32>, usize> = FxHashMap::default();
+        let mut found = self.found;
+        found.retain(|suspicion| {
+            let kind = suspicion.stimuli.iter().map(|a| families[a.label.index()]);
+            let alike = kinds.entry(kind.collect()).or_insert(0);
+            *alike += 1;
+            *alike <= MAX_ALIKE
+        });
+        found.truncate(max);
+        found
     }
 
     /// The stimulus at `at` that does what `action` does at `from`: the same one, or one with the
@@ -187,36 +231,56 @@ fn shape(routes: &Routes, node: NodeId, action: &Action) -> Option<(usize, bool)
 /// The failing state alone, and then each stimulus of the trail as the one that matters, the
 /// latest first; of those with the same label and the same answer the latest, the others behind.
 pub(super) fn causes(routes: &Routes, sts: &Sts, trail: &Trail, labels: &[u32]) -> Vec<Suspicion> {
-    let mut collector = Collector::new(routes, sts, trail.length);
+    let mut collector = Collector::new(routes, sts, labels, trail.length);
     let last = trail.last();
     let (failing, reveal) = (trail.nodes[last], &trail.stimuli[last]);
     let direct = collector.way_to(failing);
     collector.suspect(&direct, reveal, trail.tail, Cause::State, 0);
     let mut kinds = FxHashSet::default();
     let mut transitions = FxHashSet::default();
-    let mut later = Vec::new();
+    let (mut first, mut later) = (Vec::new(), Vec::new());
     for position in (0..last).rev() {
         let (node, action) = (trail.nodes[position], &trail.stimuli[position]);
         let Some(effect) = routes.effect(node, action) else {
             continue;
         };
-        let is_first = transitions.insert((node, action.clone()));
+        let is_new = transitions.insert((node, action.clone()));
         let kind = (action.label, families(&effect.answers, labels));
+        // What is done again, and what changes nothing in the model, is suspected later.
         if effect.target != node && kinds.insert(kind) {
-            suspect_cause(&mut collector, trail, position);
-        } else if is_first {
-            // What is done again, and what changes nothing in the model, is suspected last.
+            first.push(position);
+        } else if is_new {
             later.push(position);
         }
-        if last - position <= 3 {
-            suspect_suffix(&mut collector, trail, position);
+    }
+    let recent = first.len().min(MAX_RECENT);
+    for &position in &first[..recent] {
+        suspect_cause(&mut collector, trail, &[position], 0);
+    }
+    for length in [2, 3, 4, 8, 16, 32] {
+        if length <= last {
+            suspect_suffix(&mut collector, trail, last + 1 - length);
         }
     }
-    for position in later {
-        suspect_cause(&mut collector, trail, position);
+    for &position in first[recent..].iter().chain(&later) {
+        suspect_cause(&mut collector, trail, &[position], 0);
     }
-    collector.found.truncate(2 * MAX_SUSPICIONS);
-    collector.found
+    // Two things together, or one thing twice.
+    let pool: Vec<usize> = later
+        .iter()
+        .chain(&first)
+        .copied()
+        .take(MAX_RECENT)
+        .collect();
+    for &one in &pool {
+        suspect_cause(&mut collector, trail, &[one, one], 0);
+    }
+    for &one in &pool {
+        for &other in pool.iter().filter(|other| **other > one) {
+            suspect_cause(&mut collector, trail, &[one, other], 0);
+        }
+    }
+    collector.finish(2 * MAX_SUSPICIONS)
 }
 
 fn families(answers: &[LabelId], labels: &[u32]) -> Vec<u32> {
@@ -225,25 +289,28 @@ fn families(answers: &[LabelId], labels: &[u32]) -> Vec<u32> {
 
 /// The shortest way to where a stimulus was given, the stimulus, and what showed the failure: at
 /// once, or in the failing state.
-fn suspect_cause(collector: &mut Collector<'_>, trail: &Trail, position: usize) {
+fn suspect_cause(
+    collector: &mut Collector<'_>,
+    trail: &Trail,
+    positions: &[usize],
+    doubts: Doubts,
+) {
     let last = trail.last();
     let (failing, reveal) = (trail.nodes[last], &trail.stimuli[last]);
-    let before = collector.way_to(trail.nodes[position]);
-    let cause = Cause::Stimulus(before.stimuli.len());
-    let Some(draft) = collector.give(&before, &trail.stimuli[position]) else {
-        return;
-    };
-    if let Some(reveal) = collector.analog(reveal, failing, draft.node) {
-        collector.suspect(&draft, &reveal, trail.tail, cause, 0);
+    let mut draft = collector.way_to(trail.nodes[positions[0]]);
+    let cause = Cause::Stimulus(draft.stimuli.len());
+    for &position in positions {
+        let there = collector.go(&draft, trail.nodes[position]);
+        let Some(given) = there.and_then(|d| collector.give(&d, &trail.stimuli[position])) else {
+            return;
+        };
+        draft = given;
     }
-    let limit = collector.length.saturating_sub(draft.steps + trail.tail);
-    let way = collector.routes.way_between(draft.node, failing, limit);
-    if let Some((stimuli, steps)) = way {
-        let mut there = draft.clone();
-        there.stimuli.extend(stimuli);
-        there.steps += steps;
-        there.node = failing;
-        collector.suspect(&there, reveal, trail.tail, cause, 0);
+    if let Some(reveal) = collector.analog(reveal, failing, draft.node) {
+        collector.suspect(&draft, &reveal, trail.tail, cause, doubts);
+    }
+    if let Some(there) = collector.go(&draft, failing) {
+        collector.suspect(&there, reveal, trail.tail, cause, doubts);
     }
 }
 
@@ -270,7 +337,7 @@ pub(super) fn analogies(
     cause: Cause,
     labels: &[u32],
 ) -> Vec<Suspicion> {
-    let mut collector = Collector::new(routes, sts, trail.length);
+    let mut collector = Collector::new(routes, sts, labels, trail.length);
     if cause == Cause::State {
         collector.failing = seen.failing().clone();
     }
@@ -282,10 +349,12 @@ pub(super) fn analogies(
         cause_elsewhere(&mut collector, trail, position, &settled, doubts);
     }
     without_one(&mut collector, trail);
+    for position in 0..trail.last() {
+        suspect_cause(&mut collector, trail, &[position], LEFT_OUT);
+    }
     unseen(&mut collector, seen, trail, &settled, labels);
     collector.found.sort_by_key(|s| (s.doubts, s.predicted));
-    collector.found.truncate(MAX_SUSPICIONS);
-    collector.found
+    collector.finish(MAX_SUSPICIONS)
 }
 
 /// The last stimulus in a nearer state.
@@ -460,8 +529,10 @@ fn unseen(
         }
         let draft = collector.way_to(node);
         for action in routes.stimuli(node) {
+            let asks = routes.effect(node, action).is_some_and(|e| e.responses > 0);
             if kind(node, action).is_some_and(|kind| known.insert(kind)) {
-                collector.suspect(&draft, action, tail, Cause::State, UNSEEN);
+                let doubts = UNSEEN + if asks { 0 } else { UNASKED_RESPONSE };
+                collector.suspect(&draft, action, tail, Cause::State, doubts);
             }
         }
     }

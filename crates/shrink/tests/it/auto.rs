@@ -134,6 +134,7 @@ fn zz_random() {
             let mut model = semantics(&sts);
             let (mut runs, mut sent, mut reached, mut rows) = (0, 0, 0, Vec::new());
             for failure in &failures {
+                runner.log.clear();
                 let shrunk = shrink(
                     &pipeline,
                     &mut model,
@@ -143,6 +144,42 @@ fn zz_random() {
                     &mut (),
                 )
                 .unwrap();
+                let limit: usize = std::env::var("LOG")
+                    .ok()
+                    .and_then(|v| v.parse().ok())
+                    .unwrap_or(10000);
+                if shrunk.execution.length() != shortest && limit < 10000 || shrunk.runs > limit {
+                    let log = runner.log.clone();
+                    let name = |a: &Action| sts.label(a.label).name.clone();
+                    let steps: Vec<String> = failure
+                        .trace
+                        .iter()
+                        .filter(|s| s.action().is_some())
+                        .map(|s| s.show(&sts))
+                        .collect();
+                    eprintln!(
+                        "== {} -> {} [{shortest}] {} {:?} {:?}",
+                        failure.length(),
+                        shrunk.execution.length(),
+                        steps[steps.len().saturating_sub(16)..].join(" "),
+                        failure.deviation().unwrap().observed.show(&sts),
+                        shrunk.kind
+                    );
+                    for l in log.iter().take(12) {
+                        let e = runner.run(l);
+                        eprintln!(
+                            "   {}/{} {} {}",
+                            e.stimuli().count(),
+                            l.len(),
+                            if e.deviation().is_some() {
+                                "FAIL"
+                            } else {
+                                "pass"
+                            },
+                            l.iter().map(name).collect::<Vec<_>>().join(" ")
+                        );
+                    }
+                }
                 runs += shrunk.runs;
                 sent += shrunk.stimuli_sent;
                 reached += usize::from(shrunk.execution.length() == shortest);
