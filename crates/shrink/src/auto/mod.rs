@@ -111,7 +111,7 @@ impl Auto<'_, '_> {
             // A long failing part of the trace is no explanation yet.
             loop {
                 let length = self.best.length();
-                let is_long = self.best.stimuli().count() > SHORT;
+                let is_long = self.best.stimuli().count() > SHORT && self.cause == Cause::Unknown;
                 if !is_long || !self.find_cause()? || self.best.length() == length {
                     break;
                 }
@@ -171,7 +171,9 @@ impl Auto<'_, '_> {
             self.cause,
             &self.labels,
         );
-        let found = self.try_packed(suspicions, MAX_MISSES)?;
+        // Where the state does not decide there is more to try.
+        let more = usize::from(self.session.kind != BugKind::State);
+        let found = self.try_packed(suspicions, MAX_MISSES + more)?;
         Ok(found.is_some())
     }
 

@@ -318,7 +318,10 @@ fn suspect_cause(
 fn suspect_suffix(collector: &mut Collector<'_>, trail: &Trail, position: usize) {
     let last = trail.last();
     let mut draft = collector.way_to(trail.nodes[position]);
-    let cause = Cause::Stimulus(draft.stimuli.len());
+    let cause = match last - position {
+        1 => Cause::Stimulus(draft.stimuli.len()),
+        _ => Cause::Unknown,
+    };
     for action in &trail.stimuli[position..last] {
         match collector.give(&draft, action) {
             Some(next) => draft = next,
