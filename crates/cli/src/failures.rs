@@ -16,6 +16,7 @@ use crate::output;
 use crate::project::Project;
 use crate::results::Results;
 use crate::session::Session;
+use crate::solver::SolverChoice;
 
 /// How a failure was found: what a failure file says besides the failure.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -140,7 +141,8 @@ pub fn open(typed: &str, system: &SystemArguments, interrupt: Interrupt) -> Resu
             ..Settings::default()
         },
         interrupt,
-    );
+        &SolverChoice::default(),
+    )?;
     Ok(Opened {
         file,
         path,

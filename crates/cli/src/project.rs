@@ -55,6 +55,7 @@ pub struct TestSettings {
     pub coverage: Option<f64>,
     pub failures: Option<u64>,
     pub relation: Option<String>,
+    pub solver: Option<String>,
     pub timeout: Option<String>,
 }
 
@@ -166,6 +167,7 @@ impl TestSettings {
         replace(&mut self.coverage, &other.coverage);
         replace(&mut self.failures, &other.failures);
         replace(&mut self.relation, &other.relation);
+        replace(&mut self.solver, &other.solver);
         replace(&mut self.timeout, &other.timeout);
     }
 }

@@ -19,6 +19,7 @@ use crate::interrupt::Interrupt;
 use crate::output;
 use crate::progress::Progress;
 use crate::project::Project;
+use crate::solver::SolverChoice;
 
 pub struct Session {
     pub sts: Arc<Sts>,
@@ -39,16 +40,17 @@ impl Session {
         relation: Relation,
         settings: Settings,
         interrupt: Interrupt,
-    ) -> Session {
-        Session {
+        solver: &SolverChoice,
+    ) -> Result<Session, Stop> {
+        Ok(Session {
             sts: Arc::clone(sts),
-            tester: Tester::new(semantics(sts, relation), settings),
+            tester: Tester::new(solver.semantics(sts, relation)?, settings),
             link: reach.connect(sts, project),
             interrupt,
             relation,
             recorder: Recorder::default(),
             trouble: None,
-        }
+        })
     }
 
     pub fn now(&self) -> u64 {
@@ -158,8 +160,7 @@ impl Session {
     }
 }
 
-/// The meaning of a model, with the embedded solver to answer its questions.
-pub fn semantics(sts: &Arc<Sts>, relation: Relation) -> Semantics {
+fn semantics(sts: &Arc<Sts>, relation: Relation) -> Semantics {
     Semantics::new(Arc::clone(sts), Box::new(Oracle::new()), relation)
 }
 

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use ioco_solve::{Deadline, choose_values};
+use ioco_solve::{Deadline, Outcome, choose_values};
 use ioco_sts::{
-    Action, Expr, Followed, Offer, OfferedSwitch, Relation, Semantics, SetId, State, Step,
+    Action, Env, Expr, Followed, Offer, OfferedSwitch, Relation, Semantics, SetId, State, Step,
+    Sts, Value,
 };
 use rand::RngExt;
 
@@ -48,21 +49,60 @@ fn values_for(
     let deadline = Deadline::steps(budget);
     let sts = Arc::clone(semantics.sts());
     let guard = &sts.switch(switch.switch).enabled;
-    let chosen = if semantics.relation() == Relation::Ioco || semantics.set(set).states.len() == 1 {
-        let state = &semantics.set(set).states[switch.state as usize];
-        choose_values(&sts, offer.label, guard, &state.valuation, rng, &deadline)
+    let state = semantics.set(set).states[switch.state as usize].clone();
+    let alone = semantics.relation() == Relation::Ioco || semantics.set(set).states.len() == 1;
+    let together;
+    let (guard, valuation) = if alone {
+        (guard, &*state.valuation)
     } else {
         // The other states of the set must accept the stimulus too.
-        let own = with_values(guard, &semantics.set(set).states[switch.state as usize]);
-        let condition = Expr::and(own, semantics.offer_condition(set, offer));
-        choose_values(&sts, offer.label, &condition, &[], rng, &deadline)
+        let own = with_values(guard, &state);
+        together = Expr::and(own, semantics.offer_condition(set, offer));
+        (&together, &[][..])
     };
-    let values = chosen.sat()?;
-    let action = Action {
+    let mut values = match choose_values(&sts, offer.label, guard, valuation, rng, &deadline) {
+        Outcome::Sat(values) => values,
+        Outcome::Unsat => return None,
+        Outcome::Unknown(_) => semantics.example(offer.label, guard, valuation)?,
+    };
+    try_constant(&sts, guard, valuation, &mut values, rng);
+    Some(Action {
         label: offer.label,
         values,
+    })
+}
+
+/// One choice in this many takes a value that the model mentions somewhere.
+const CONSTANT_EVERY: u32 = 6;
+
+/// Now and then puts a constant of the model in the place of a value, where the guard allows it. A
+/// value may decide about a guard that is far away: `y == 5` three steps later is hardly ever met
+/// by chance alone.
+fn try_constant(
+    sts: &Sts,
+    guard: &Expr,
+    variables: &[Value],
+    values: &mut [Value],
+    rng: &mut TestRng,
+) {
+    let constants = sts.constants();
+    if constants.is_empty() || values.is_empty() || rng.random_range(0..CONSTANT_EVERY) > 0 {
+        return;
+    }
+    let position = rng.random_range(0..values.len());
+    let constant = &constants[rng.random_range(0..constants.len())];
+    if std::mem::discriminant(constant) != std::mem::discriminant(&values[position]) {
+        return;
+    }
+    let old = std::mem::replace(&mut values[position], constant.clone());
+    let env = Env {
+        variables,
+        parameters: values,
+        functions: sts.functions(),
     };
-    Some(action)
+    if guard.holds(env) != Ok(true) {
+        values[position] = old;
+    }
 }
 
 fn with_values(expr: &Expr, state: &State) -> Expr {

@@ -114,6 +114,7 @@ pub struct Sts {
     outgoing: Vec<Vec<SwitchId>>,
     /// Per label, the processes that take part in its hand-shake.
     participants: Vec<Vec<ProcessId>>,
+    constants: Vec<Value>,
 }
 
 impl Sts {
@@ -188,6 +189,12 @@ impl Sts {
     /// The switches that leave a location, in the order of the model text.
     pub fn outgoing(&self, location: LocationId) -> &[SwitchId] {
         &self.outgoing[location.index()]
+    }
+
+    /// The numbers and strings that guards and updates mention, sorted: values at which a model
+    /// decides, and so worth trying everywhere.
+    pub fn constants(&self) -> &[Value] {
+        &self.constants
     }
 
     /// The processes that must take part in a hand-shake on `label`.
@@ -268,9 +275,14 @@ impl StsBuilder {
                 timeout: DEFAULT_TIMEOUT,
                 outgoing: Vec::new(),
                 participants: Vec::new(),
+                constants: Vec::new(),
             },
             declared: Vec::new(),
         }
+    }
+
+    pub fn rename(&mut self, name: &str) {
+        name.clone_into(&mut self.sts.name);
     }
 
     pub fn file(&mut self, name: &str) -> u32 {
@@ -416,6 +428,7 @@ impl StsBuilder {
             processes.sort_unstable();
             processes.dedup();
         }
+        sts.constants = constants(&sts.switches);
         sts
     }
 }
@@ -434,4 +447,22 @@ fn may_be_void(expr: &Expr) -> bool {
         Expr::If(all) => may_be_void(&all[1]) || may_be_void(&all[2]),
         _ => false,
     }
+}
+
+fn constants(switches: &[Switch]) -> Vec<Value> {
+    let mut found = Vec::new();
+    let mut note = |expr: &Expr| {
+        if let Expr::Const(value @ (Value::Int(_) | Value::Decimal(_) | Value::Str(_))) = expr {
+            found.push(value.clone());
+        }
+    };
+    for switch in switches {
+        switch.guard.walk(&mut note);
+        for assignment in &switch.update {
+            assignment.value.walk(&mut note);
+        }
+    }
+    found.sort_unstable();
+    found.dedup();
+    found
 }

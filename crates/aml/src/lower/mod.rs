@@ -93,6 +93,11 @@ pub fn lower(
         lowering.builder.file(&file.name);
     }
     lowering.model(items);
+    // A process says better what it is than a file called `model.aml`.
+    let mut names = lowering.processes.keys();
+    if let (Some(only), None) = (names.next(), names.next()) {
+        lowering.builder.rename(only);
+    }
     let wrong = lowering.diagnostics.iter().any(Diagnostic::is_error);
     let sts = (!wrong).then(|| Arc::new(lowering.builder.build()));
     (sts, lowering.diagnostics)

@@ -23,6 +23,7 @@ use crate::progress::Progress;
 use crate::project::{Project, TestSettings};
 use crate::results::{Record, Results};
 use crate::session::{Session, sizes, text_options};
+use crate::solver::SolverChoice;
 use crate::{connect::Reach, shrinking, time};
 
 pub fn run(arguments: &args::Test, format: Format) -> Answer {
@@ -47,7 +48,8 @@ pub fn run(arguments: &args::Test, format: Format) -> Answer {
         relation,
         settings.clone(),
         interrupt,
-    );
+        &SolverChoice::named(wanted.solver.as_deref()),
+    )?;
     let results = Results::at(project.results());
     let origin = Origin::new(
         &arguments.model,
@@ -104,6 +106,7 @@ fn wanted(arguments: &args::Test, configured: &TestSettings) -> Result<TestSetti
         coverage: arguments.coverage,
         failures: arguments.failures,
         relation: None,
+        solver: arguments.solver.clone(),
         timeout: arguments.timeout.clone(),
     };
     let mut wanted = configured.clone();

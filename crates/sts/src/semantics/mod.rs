@@ -43,6 +43,12 @@ pub struct Question<'a> {
 /// The one question that the meaning of a model asks of a solver.
 pub trait Feasibility {
     fn feasible(&mut self, question: Question<'_>) -> Answer;
+
+    /// Parameter values for which the guard holds, where this solver finds some. Asked only where
+    /// quicker ways of choosing values have failed.
+    fn example(&mut self, _question: Question<'_>) -> Option<Vec<Value>> {
+        None
+    }
 }
 
 /// Knows nothing: enough for models whose guards do not speak of parameters.
@@ -167,10 +173,34 @@ impl Semantics {
     /// asks for.
     pub fn timeout(&self, id: SetId) -> u64 {
         let of_state = |state: &State| {
-            let own = state.locations.iter().filter_map(|l| self.sts.location(*l).timeout);
+            let own = state
+                .locations
+                .iter()
+                .filter_map(|l| self.sts.location(*l).timeout);
             own.max().unwrap_or(self.sts.timeout())
         };
-        self.set(id).states.iter().map(of_state).max().unwrap_or(self.sts.timeout())
+        self.set(id)
+            .states
+            .iter()
+            .map(of_state)
+            .max()
+            .unwrap_or(self.sts.timeout())
+    }
+
+    /// Asks the solver for parameter values of `label` for which `guard` holds.
+    pub fn example(
+        &mut self,
+        label: LabelId,
+        guard: &Expr,
+        valuation: &[Value],
+    ) -> Option<Vec<Value>> {
+        let sts = &self.sts;
+        self.solver.example(Question {
+            sts,
+            label,
+            guard,
+            valuation,
+        })
     }
 
     /// Follows one observable step; `None` when the model does not allow it.
