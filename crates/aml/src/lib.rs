@@ -29,7 +29,6 @@ use crate::expr::names::{Names, SeenVariable, Signature};
 
 pub use codes::{codes, explain};
 pub use diagnostic::{Diagnostic, Severity, SourceFile};
-pub use expr::show::show_expr;
 pub use format::format;
 pub use include::Sources;
 pub use render::render;

@@ -1,6 +1,7 @@
 //! What statements mean as locations and switches.
 
-use ioco_aml::{Sources, load, load_text, show_expr};
+use ioco_aml::{Sources, load, load_text};
+use ioco_sts::format::show_expr;
 use ioco_sts::{Gate, LocationId, Sts, SwitchId};
 
 /// The switches of a process with plain labels, one a line.
@@ -37,13 +38,13 @@ fn shown(sts: &Sts) -> String {
     for (index, switch) in sts.switches().iter().enumerate() {
         let id = SwitchId::from_index(index);
         let mut line = sts.show_switch(id);
-        let guard = show_expr(&switch.guard, sts, switch.gate.label());
+        let guard = show_expr(sts, switch.gate.label(), &switch.guard);
         if guard != "true" {
             line += &format!(" [{guard}]");
         }
         for assignment in &switch.update {
             let name = &sts.variable(assignment.variable).name;
-            let value = show_expr(&assignment.value, sts, switch.gate.label());
+            let value = show_expr(sts, switch.gate.label(), &assignment.value);
             line += &format!(" {name} := {value}");
         }
         lines.push(line);

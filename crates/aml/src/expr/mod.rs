@@ -1,7 +1,7 @@
 //! Expressions: the text inside `constraint:` and `update:` strings, function bodies and queries.
 //!
 //! They are parsed to a small tree with places ([`parse`]), then names are resolved and types
-//! checked ([`check`]), which gives an expression of the domain. [`show`] is the way back.
+//! checked ([`check`]), which gives an expression of the domain.
 
 pub mod check;
 pub mod known;
@@ -10,4 +10,3 @@ pub mod names;
 mod operators;
 pub mod parse;
 pub mod range;
-pub mod show;

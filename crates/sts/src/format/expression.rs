@@ -1,7 +1,7 @@
 //! Expressions and switches as a person would write them in a model.
 
 use crate::expr::{BinaryOp, Expr, UnaryOp};
-use crate::ids::{LabelId, SwitchId};
+use crate::ids::{LabelId, SwitchId, VarId};
 use crate::label::Parameter;
 use crate::sts::{Gate, Sts};
 use crate::types::Type;
@@ -88,13 +88,7 @@ impl Names<'_> {
                 value.display(self.sts.types()).to_string(),
                 Binding::Postfix,
             ),
-            Expr::Var(id) => {
-                let name = self.sts.variables().get(id.index());
-                (
-                    name.map_or_else(|| format!("var{}", id.0), |v| v.name.clone()),
-                    Binding::Postfix,
-                )
-            }
+            Expr::Var(id) => (self.variable(*id), Binding::Postfix),
             Expr::Param(position) => {
                 let name = self.parameters.get(*position as usize);
                 let text = name.map_or_else(|| format!("p{position}"), |p| p.name.clone());
@@ -168,6 +162,22 @@ impl Names<'_> {
         };
         name.and_then(|s| s.fields.get(field as usize))
             .map_or_else(|| field.to_string(), |(name, _)| name.clone())
+    }
+
+    /// The name, after that of its process where it alone could mean something else.
+    fn variable(&self, id: VarId) -> String {
+        let variables = self.sts.variables();
+        let Some(variable) = variables.get(id.index()) else {
+            return format!("var{}", id.0);
+        };
+        let twins = variables.iter().filter(|v| v.name == variable.name).count();
+        let parameter = self.parameters.iter().any(|p| p.name == variable.name);
+        match self.sts.processes().get(variable.process.index()) {
+            Some(process) if twins > 1 || parameter => {
+                format!("{}.{}", process.name, variable.name)
+            }
+            _ => variable.name.clone(),
+        }
     }
 
     fn type_of(&self, expr: &Expr) -> Option<&Type> {
