@@ -38,6 +38,76 @@ impl<'m> Completer<'m> {
         }
     }
 
+    /// A random run by evaluation alone: quick where assignments decide everything, and `None` where conditions make
+    /// blind choices fail. `eager` prefers values that differ from the present ones.
+    pub fn stroll(&self, steps: usize, seed: u64, eager: bool, budget: Budget) -> Option<Vec<State>> {
+        let mut random = seed;
+        let mut run: Vec<State> = Vec::with_capacity(steps + 1);
+        let blank = vec![Vec::new(); 1];
+        while run.len() <= steps && !budget.over() {
+            let mut done = false;
+            for _ in 0..24 {
+                random = next_random(random);
+                let state = match run.last_mut() {
+                    None => self.evaluate(&[], &blank, random).remove(0),
+                    Some(last) => {
+                        let mut dice = random;
+                        for var in self.model.var_ids().filter(|var| self.model.var(*var).kind == VarKind::Input) {
+                            dice = next_random(dice);
+                            let domain = &self.model.var(var).domain;
+                            last[var.index()] = domain.value(dice % domain.len());
+                        }
+                        let last = last.clone();
+                        self.evaluate_step(&last, dice, eager)
+                    }
+                };
+                let fits = match run.last() {
+                    None => self.model.check_initial(&state),
+                    Some(last) => self.model.check_step(last, &state),
+                };
+                if fits.is_ok() {
+                    run.push(state);
+                    done = true;
+                    break;
+                }
+            }
+            if !done {
+                return if run.len() > 20 { Some(run) } else { None };
+            }
+        }
+        Some(run)
+    }
+
+    fn evaluate_step(&self, last: &State, seed: u64, eager: bool) -> State {
+        let mut random = seed;
+        let mut state: State = self.model.vars.iter().map(|var| var.domain.value(0)).collect();
+        for var in &self.later {
+            random = next_random(random);
+            let entry = self.model.var(*var);
+            let now = last[var.index()];
+            let candidates = match (entry.next, entry.always) {
+                (Some(value), _) => Some(Evaluator::new(&self.model.exprs, last, Some(&state)).values(value)),
+                (None, Some(value)) => Some(Evaluator::new(&self.model.exprs, &state, None).values(value)),
+                (None, None) => None,
+            };
+            state[var.index()] = match candidates {
+                Some(mut values) => {
+                    values.retain(|value| entry.domain.contains(*value));
+                    if eager && values.len() > 1 && !random.is_multiple_of(5) {
+                        values.retain(|value| *value != now);
+                    }
+                    match values.len() {
+                        0 => now,
+                        count => values[usize::try_from((random >> 8) % count as u64).unwrap_or(0)],
+                    }
+                }
+                None if entry.kind == VarKind::Frozen => now,
+                None => entry.domain.value((random >> 8) % entry.domain.len()),
+            };
+        }
+        state
+    }
+
     /// The whole run, or none when the rest of the model cannot follow.
     pub fn complete(
         &self,

@@ -39,17 +39,16 @@ pub(crate) fn run(board: &Board) {
 }
 
 fn walks(board: &Board) {
-    let Ok(circuit) = Circuit::compile(board.model, &System::whole(board.model), &[]) else {
-        return;
-    };
     let bits: u32 = board.model.vars.iter().map(|var| var.domain.bits()).sum();
     // A small model is enumerated faster than it is explored by chance.
     let small = bits <= SMALL_BITS;
-    let (patience, stamina) = if small { (0.3, 0) } else { (8.0, 6) };
+    let (patience, stamina) = if small { (0.3, 0) } else { (10.0, 7) };
     let share = board.options.time_per_goal * board.goals.len() as f64 * 0.05;
     let budget = board.budget().within(share.min(patience));
+    let mut circuit = None;
+    let mut blind = true;
     let mut poor = 0;
-    for round in 0..200_u64 {
+    for round in 0..400_u64 {
         if budget.over() || poor > stamina || board.open_goals().is_empty() {
             break;
         }
@@ -57,10 +56,22 @@ fn walks(board: &Board) {
         let eager = round % 2 == 1;
         let steps = match (small, eager) {
             (true, _) => 30,
-            (false, true) => 300,
-            (false, false) => 60,
+            (false, true) => 400,
+            (false, false) => 80,
         };
-        let run = simulate::walk(board.model, &circuit, steps, seed, eager, budget);
+        let mut run = None;
+        if blind {
+            run = board.stroll(steps, seed, eager, budget);
+            blind = run.is_some();
+        }
+        let run = match run {
+            Some(run) => run,
+            None => {
+                let compiled = circuit.get_or_insert_with(|| Circuit::compile(board.model, &System::whole(board.model), &[]));
+                let Ok(compiled) = compiled else { return };
+                simulate::walk(board.model, compiled, steps, seed, eager, budget)
+            }
+        };
         let found = board.offer(run, "random walk");
         if found == 0 { poor += 1 } else { poor = 0 }
     }
@@ -284,7 +295,12 @@ impl Task<'_, '_> {
             }
             if chase.needs_start() {
                 random = crate::goal::next_random(random);
-                let Some(run) = self.board.some_run(random) else {
+                // A fresh walk as often as a known one.
+                let fresh = (random & 2 == 0)
+                    .then(|| self.board.stroll(400, random, random & 4 == 0, budget.within(0.5)))
+                    .flatten()
+                    .map(std::sync::Arc::new);
+                let Some(run) = fresh.or_else(|| self.board.some_run(random)) else {
                     return;
                 };
                 let part: Vec<Vec<crate::value::Value>> = run
@@ -316,9 +332,20 @@ impl Task<'_, '_> {
             let slice = budget.within(patience * 2.0);
             unrolling.set_budget(slice);
             self.unroll(&mut unrolling, usize::MAX, slice);
-            let slice = budget.within(patience * 4.0);
-            chase.set_budget(slice);
-            self.chase(&mut chase, slice);
+            // As long as looking ahead brings something, it goes on.
+            loop {
+                let before = self.left().len();
+                let slice = budget.within(patience * 6.0);
+                chase.set_budget(slice);
+                self.chase(&mut chase, slice);
+                let after = self.left().len();
+                if after == 0 || after == before || budget.over() {
+                    break;
+                }
+            }
+            // With many goals left, each gets only a glance in the first round.
+            let glance = (patience * 10.0 / self.left().len().max(1) as f64).clamp(0.05, patience);
+            let patient = patience >= self.board.options.time_per_goal;
             for index in self.left() {
                 if budget.over() {
                     return;
@@ -326,7 +353,7 @@ impl Task<'_, '_> {
                 if !self.wanted(index) {
                     continue;
                 }
-                ic3.set_budget(budget.within(patience));
+                ic3.set_budget(budget.within(if patient { patience } else { glance }));
                 match ic3.decide(self.circuit.goals[index]) {
                     Outcome::Reached(trace) => self.reached(index, &trace, "ic3"),
                     Outcome::Unreachable => self.board.infeasible(self.goals[index], "ic3"),

@@ -134,6 +134,11 @@ impl<'a> Board<'a> {
         )
     }
 
+    /// A random run of the whole model, by evaluation alone.
+    pub fn stroll(&self, steps: usize, seed: u64, eager: bool, budget: Budget) -> Option<Vec<State>> {
+        self.completer.stroll(steps, seed, eager, budget)
+    }
+
     /// Answers one goal by a run of the whole model that the interpreter has accepted, if it reaches the goal.
     pub fn cover_only(&self, run: Vec<State>, goal: usize, method: &str) -> bool {
         let entry = &self.goals[goal];

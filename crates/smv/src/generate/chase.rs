@@ -11,6 +11,8 @@ use crate::system::Circuit;
 /// Tests longer than this are not prolonged.
 const LONGEST: usize = 3000;
 const DEEPEST: usize = 24;
+/// Seconds for one question.
+const GLANCE: f64 = 0.25;
 
 pub(super) struct Chase<'a> {
     model: &'a Model,
@@ -19,6 +21,8 @@ pub(super) struct Chase<'a> {
     random: u64,
     depth: usize,
     failures: usize,
+    refused: usize,
+    budget: Budget<'a>,
     current: Trace,
 }
 
@@ -39,11 +43,14 @@ impl<'a> Chase<'a> {
             random: seed,
             depth: 4,
             failures: 0,
+            refused: 0,
+            budget,
             current: Trace::new(),
         }
     }
 
     pub fn set_budget(&mut self, budget: Budget<'a>) {
+        self.budget = budget;
         self.ahead.set_budget(budget);
     }
 
@@ -59,7 +66,7 @@ impl<'a> Chase<'a> {
     }
 
     pub fn needs_start(&self) -> bool {
-        self.current.is_empty() || self.current.len() > LONGEST || self.failures > 12
+        self.current.is_empty() || self.current.len() > LONGEST || self.failures > 5
     }
 
     /// Asks for any of the goals within a few steps of the current state; wanders on when there is none.
@@ -84,7 +91,7 @@ impl<'a> Chase<'a> {
         let mut wanted = Vec::new();
         for goal in goals {
             let transition = self.circuit.goals[*goal].transition;
-            for frame in 0..=self.ahead.depth() - usize::from(transition) {
+            for frame in 0..=self.depth.min(self.ahead.depth()) - usize::from(transition) {
                 let lit = self.ahead.goal(frame, *goal);
                 clause.push(lit);
                 wanted.push((frame + usize::from(transition), *goal, lit));
@@ -93,9 +100,17 @@ impl<'a> Chase<'a> {
         self.ahead.clause(&clause);
         let mut assumptions = here.clone();
         assumptions.push(any);
+        // A hard question is not worth its time here: another state may make it easy.
+        self.ahead.set_budget(self.budget.within(GLANCE));
         let answer = self.ahead.solve(&assumptions);
+        self.ahead.set_budget(self.budget);
         let found = match answer {
-            Answer::Unknown => Found::OutOfTime,
+            Answer::Unknown if self.budget.over() => Found::OutOfTime,
+            Answer::Unknown => {
+                self.failures += 2;
+                self.depth = (self.depth - 1).max(3);
+                Found::Nothing
+            }
             Answer::Yes => {
                 let hit = wanted
                     .iter()
@@ -113,8 +128,9 @@ impl<'a> Chase<'a> {
             }
             Answer::No => {
                 self.failures += 1;
-                if self.failures.is_multiple_of(6) && self.depth < DEEPEST {
-                    self.depth += 2;
+                self.refused += 1;
+                if self.refused.is_multiple_of(20) && self.depth < DEEPEST {
+                    self.depth += 1;
                 }
                 Found::Nothing
             }
