@@ -1,8 +1,11 @@
 //! One step of the whole network of processes: a switch alone, or the switches of a hand-shake.
 
-use ioco_sts::{Gate, LabelId, LocationId, Sts, SwitchId};
+use std::collections::BTreeSet;
 
-/// A step that locations allow, whatever the data says.
+use ioco_sts::{Action, Expr, Gate, LabelId, LocationId, Sts, SwitchId, Type, Value, VarId};
+
+/// A step that locations allow, whatever the data says, with what is worth knowing about it before
+/// any value is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Move {
     /// The switches that are taken together: one, or the sender of a hand-shake and then its
@@ -12,6 +15,94 @@ pub struct Move {
     pub label: Option<LabelId>,
     /// Seen from outside, so counted.
     pub observable: bool,
+    /// Under which condition on variables and parameters it can be made.
+    pub guard: Expr,
+    /// The variables that the guard reads.
+    pub reads: Vec<VarId>,
+    /// Per parameter of the label: its number among the unknowns of this move, or `None` where it
+    /// stays unset because nothing speaks of it.
+    pub unknowns: Vec<Option<u32>>,
+    /// The types of the unknowns.
+    pub types: Vec<Type>,
+}
+
+impl Move {
+    fn new(sts: &Sts, switches: Vec<SwitchId>, label: Option<LabelId>, observable: bool) -> Move {
+        let mut spoken_of = BTreeSet::new();
+        for id in &switches {
+            let switch = sts.switch(*id);
+            spoken_of.extend(switch.guard.params());
+            // In a hand-shake, what no guard mentions is never sent.
+            if observable {
+                for assignment in &switch.update {
+                    spoken_of.extend(assignment.value.params());
+                }
+            }
+        }
+        let mut types = Vec::new();
+        let parameters = label.map_or(&[][..], |label| &sts.label(label).parameters);
+        let unknowns: Vec<Option<u32>> = parameters
+            .iter()
+            .enumerate()
+            .map(|(position, parameter)| {
+                spoken_of.contains(&(position as u32)).then(|| {
+                    types.push(parameter.ty.clone());
+                    types.len() as u32 - 1
+                })
+            })
+            .collect();
+        let guard = switches
+            .iter()
+            .map(|id| unset_where_unknown(&sts.switch(*id).enabled, &unknowns))
+            .reduce(Expr::and)
+            .unwrap_or(Expr::TRUE);
+        Move {
+            reads: guard.vars().into_iter().collect(),
+            switches,
+            label,
+            observable,
+            guard,
+            unknowns,
+            types,
+        }
+    }
+}
+
+impl Move {
+    /// The values of the label's parameters, where the unknowns of this move are the first of
+    /// `unknowns`.
+    pub fn parameters(&self, unknowns: &[Value]) -> Vec<Value> {
+        let value = |unknown: &Option<u32>| match unknown {
+            Some(number) => unknowns[*number as usize].clone(),
+            None => Value::Void,
+        };
+        self.unknowns.iter().map(value).collect()
+    }
+
+    /// The label with these values; `None` for an internal step.
+    pub fn action(&self, unknowns: &[Value]) -> Option<Action> {
+        let label = self.label.filter(|_| self.observable)?;
+        Some(Action {
+            label,
+            values: self.parameters(unknowns),
+        })
+    }
+}
+
+/// The guard with the parameters that stay unset replaced by `:void`.
+fn unset_where_unknown(guard: &Expr, unknowns: &[Option<u32>]) -> Expr {
+    match guard {
+        Expr::Param(position)
+            if unknowns
+                .get(*position as usize)
+                .copied()
+                .flatten()
+                .is_none() =>
+        {
+            Expr::Const(Value::Void)
+        }
+        _ => guard.map_children(|child| unset_where_unknown(child, unknowns)),
+    }
 }
 
 /// The moves that leave a combination of locations, in the order of the model text.
@@ -19,15 +110,18 @@ pub fn moves_from(sts: &Sts, locations: &[LocationId]) -> Vec<Move> {
     let mut moves = Vec::new();
     for location in locations {
         for &id in sts.outgoing(*location) {
-            let alone = |observable| Move {
-                switches: vec![id],
-                label: sts.switch(id).gate.label(),
-                observable,
-            };
             match sts.switch(id).gate {
-                Gate::Tau => moves.push(alone(false)),
-                Gate::Observable(_) => moves.push(alone(true)),
-                Gate::Send(label) => handshakes(sts, locations, id, label, &mut moves),
+                Gate::Tau => moves.push(Move::new(sts, vec![id], None, false)),
+                Gate::Observable(label) => {
+                    moves.push(Move::new(sts, vec![id], Some(label), true));
+                }
+                Gate::Send(label) => {
+                    let groups = handshakes(sts, locations, id, label);
+                    let moved = groups
+                        .into_iter()
+                        .map(|group| Move::new(sts, group, Some(label), false));
+                    moves.extend(moved);
+                }
                 Gate::Receive(_) => {}
             }
         }
@@ -35,13 +129,13 @@ pub fn moves_from(sts: &Sts, locations: &[LocationId]) -> Vec<Move> {
     moves
 }
 
+/// The sender with one receiver of every other participant, in every way.
 fn handshakes(
     sts: &Sts,
     locations: &[LocationId],
     sender: SwitchId,
     label: LabelId,
-    moves: &mut Vec<Move>,
-) {
+) -> Vec<Vec<SwitchId>> {
     let own = sts.location(sts.switch(sender).source).process;
     let others = sts
         .participants(label)
@@ -49,8 +143,9 @@ fn handshakes(
         .filter(|process| **process != own);
     let mut groups = vec![vec![sender]];
     for process in others {
-        let receivers = sts.outgoing(locations[process.index()]).iter();
-        let receivers: Vec<SwitchId> = receivers
+        let receivers: Vec<SwitchId> = sts
+            .outgoing(locations[process.index()])
+            .iter()
             .copied()
             .filter(|id| sts.switch(*id).gate == Gate::Receive(label))
             .collect();
@@ -58,20 +153,13 @@ fn handshakes(
             .iter()
             .flat_map(|group| {
                 receivers.iter().map(|receiver| {
+                    let mut group = group.clone();
+                    group.push(*receiver);
                     group
-                        .iter()
-                        .copied()
-                        .chain(std::iter::once(*receiver))
-                        .collect()
                 })
             })
             .collect();
     }
-    for switches in groups.into_iter().filter(|group| group.len() > 1) {
-        moves.push(Move {
-            switches,
-            label: Some(label),
-            observable: false,
-        });
-    }
+    groups.retain(|group| group.len() > 1);
+    groups
 }

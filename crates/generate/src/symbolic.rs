@@ -3,12 +3,12 @@
 //!
 //! Parameters of the path are numbered through: unknown `k` is [`Expr::Param`]`(k)`.
 
-use ioco_sts::{Env, Expr, LocationId, Sts, Type, Value};
+use ioco_sts::{Env, Expr, LocationId, State, Sts, Type, Value, VarId};
 
 use crate::moves::Move;
 
 /// A symbolic state at the end of a path.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Symbolic {
     pub locations: Vec<LocationId>,
     /// Per variable, its value in terms of the unknowns.
@@ -23,10 +23,7 @@ pub struct Extension {
     pub state: Symbolic,
     /// The condition, over all unknowns; simplified, so that a constant says it all.
     pub condition: Expr,
-    /// Per parameter of the move's label: the unknown that stands for it, or `None` where it is
-    /// sent unset because no guard mentions it.
-    pub parameters: Vec<Option<u32>>,
-    /// The types of the new unknowns.
+    /// The types of the unknowns that the move adds, in order.
     pub types: Vec<Type>,
 }
 
@@ -44,40 +41,26 @@ impl Symbolic {
         }
     }
 
+    /// A state in which everything is known.
+    pub fn known(state: &State) -> Symbolic {
+        Symbolic {
+            locations: state.locations.to_vec(),
+            valuation: state.valuation.iter().cloned().map(Expr::Const).collect(),
+            unknowns: 0,
+        }
+    }
+
     /// The state and condition after one more move.
     pub fn extend(&self, sts: &Sts, step: &Move) -> Extension {
-        let declared = step
-            .label
-            .map_or(&[][..], |label| &sts.label(label).parameters);
-        let mut mentioned = vec![false; declared.len()];
-        for id in &step.switches {
-            for position in sts.switch(*id).enabled.params() {
-                mentioned[position as usize] = true;
-            }
-        }
-        let mut unknowns = self.unknowns;
-        let mut types = Vec::new();
-        let parameters: Vec<Option<u32>> = declared
+        let parameters: Vec<Option<u32>> = step
+            .unknowns
             .iter()
-            .zip(&mentioned)
-            .map(|(parameter, mentioned)| {
-                mentioned.then(|| {
-                    types.push(parameter.ty.clone());
-                    unknowns += 1;
-                    unknowns - 1
-                })
-            })
+            .map(|unknown| unknown.map(|number| self.unknowns + number))
             .collect();
-        let mut condition = Expr::TRUE;
-        let mut state = Symbolic {
-            locations: self.locations.clone(),
-            valuation: self.valuation.clone(),
-            unknowns,
-        };
+        let mut state = self.clone();
+        state.unknowns += step.types.len() as u32;
         for id in &step.switches {
             let switch = sts.switch(*id);
-            let guard = self.rewrite(sts, &switch.enabled, &parameters);
-            condition = Expr::and(condition, guard);
             for assignment in &switch.update {
                 let value = self.rewrite(sts, &assignment.value, &parameters);
                 state.valuation[assignment.variable.index()] = value;
@@ -86,15 +69,19 @@ impl Symbolic {
             state.locations[process.index()] = switch.target;
         }
         Extension {
+            condition: self.rewrite(sts, &step.guard, &parameters),
             state,
-            condition,
-            parameters,
-            types,
+            types: step.types.clone(),
         }
     }
 
+    /// Whether the value of a variable is the same whatever the unknowns are.
+    pub fn knows(&self, variable: VarId) -> bool {
+        matches!(self.valuation[variable.index()], Expr::Const(_))
+    }
+
     /// An expression of a switch in terms of the path's unknowns, with what is constant computed.
-    pub fn rewrite(&self, sts: &Sts, expr: &Expr, parameters: &[Option<u32>]) -> Expr {
+    fn rewrite(&self, sts: &Sts, expr: &Expr, parameters: &[Option<u32>]) -> Expr {
         match expr {
             Expr::Const(_) | Expr::Local(_) => expr.clone(),
             Expr::Var(variable) => self.valuation[variable.index()].clone(),

@@ -2,15 +2,19 @@
 //!
 //! Paths grow from the start location, depth first, and an infeasible prefix is never extended.
 //! Every path carries a *witness*: values of all its parameters that make it walkable. Most moves
-//! are decided without a search: a guard that is constant under the symbolic valuation is decided
-//! at once, and one that holds for some values of its own parameters under the witness so far only
-//! adds to the witness. Only where the witness is in the way is the condition of the whole path
-//! given to the solver, incrementally, and a new witness asked for.
+//! are decided without a search: a guard that holds for some values of its own parameters, under
+//! the witness so far, only adds to the witness, and one that reads nothing but known variables is
+//! decided by that alone. Only where earlier choices may be in the way is the condition of the
+//! whole path given to the solver, incrementally, and a new witness asked for.
 
-use ioco_solve::{Deadline, Outcome, Solver};
-use ioco_sts::{Action, Env, Expr, Sts, Value};
-use rand::Rng;
+use std::rc::Rc;
 
+use ioco_solve::Solver;
+use ioco_sts::{Action, Env, Expr, LocationId, Sts, SwitchId, Value};
+use rand::{Rng, RngExt as _};
+use rustc_hash::FxHashMap;
+
+use crate::feasible::{Feasible, Point, find_witness, tell};
 use crate::moves::{Move, moves_from};
 use crate::symbolic::{Extension, Symbolic};
 
@@ -21,7 +25,7 @@ pub struct Extent {
     pub length: u32,
     /// How often a path may visit a location, where that is limited.
     pub loops: Option<u32>,
-    /// Internal steps in a row after which a path is given up: the model diverges.
+    /// Internal steps in a row after which the walk is given up: the model runs away.
     pub silent: u32,
     /// Solver steps for one question.
     pub budget: u64,
@@ -40,20 +44,38 @@ impl Extent {
 
 /// One step of a found path.
 #[derive(Clone, Debug, PartialEq)]
-pub struct PathStep {
-    pub step: Move,
+pub struct PathStep<'a> {
+    pub step: &'a Move,
     /// The label with the witness's values; `None` for an internal step.
     pub action: Option<Action>,
 }
 
-/// Where the walk goes with what it finds. Answering `false` stops it.
-pub trait Sink {
-    /// A complete path.
-    fn found(&mut self, path: &[PathStep]) -> bool;
+/// A complete path. Its values are put together only when asked for.
+pub struct Path<'a> {
+    taken: &'a [Taken],
+    witness: &'a [Value],
 }
 
-impl<F: FnMut(&[PathStep]) -> bool> Sink for F {
-    fn found(&mut self, path: &[PathStep]) -> bool {
+impl<'a> Path<'a> {
+    pub fn moves(&self) -> impl Iterator<Item = &'a Move> {
+        self.taken.iter().map(|taken| &*taken.step)
+    }
+
+    pub fn steps(&self) -> impl Iterator<Item = PathStep<'a>> {
+        self.taken.iter().map(|taken| PathStep {
+            step: &taken.step,
+            action: taken.action(self.witness),
+        })
+    }
+}
+
+/// Where the walk goes with what it finds. Answering `false` stops it.
+pub trait Sink {
+    fn found(&mut self, path: &Path<'_>) -> bool;
+}
+
+impl<F: FnMut(&Path<'_>) -> bool> Sink for F {
+    fn found(&mut self, path: &Path<'_>) -> bool {
         self(path)
     }
 }
@@ -66,8 +88,11 @@ pub struct Tally {
     pub infeasible: u64,
     /// Moves whose feasibility the solver could not decide: paths may be missing.
     pub undecided: u64,
-    /// Paths given up because internal steps went on and on.
-    pub divergent: u64,
+    /// Paths cut where internal steps came back to the same state: going round again and again
+    /// would give paths without end.
+    pub circular: u64,
+    /// The switch at which internal steps had gone on for so long that the walk was given up.
+    pub runaway: Option<SwitchId>,
     /// Questions about whole paths given to the solver.
     pub solver_calls: u64,
     /// The sink wanted no more.
@@ -79,30 +104,49 @@ impl Tally {
         self.paths += other.paths;
         self.infeasible += other.infeasible;
         self.undecided += other.undecided;
-        self.divergent += other.divergent;
+        self.circular += other.circular;
+        self.runaway = self.runaway.or(other.runaway);
         self.solver_calls += other.solver_calls;
         self.stopped |= other.stopped;
     }
 }
 
+/// The numbers of the first moves of a path: a share of the work that a walk of its own can do.
+pub type Share = Vec<u32>;
+
 /// A point on a path: symbolic and concrete side by side.
-#[derive(Clone)]
 struct Node {
     symbolic: Symbolic,
     /// Values of the unknowns that make the path walkable.
     witness: Vec<Value>,
     /// The variables under the witness.
     valuation: Vec<Value>,
+    observed: u32,
+    /// Internal steps since the last observable one.
+    silent: u32,
+}
+
+/// A move of the path walked at the moment, and the number of its first unknown.
+struct Taken {
+    step: Rc<Move>,
+    base: u32,
+}
+
+impl Taken {
+    fn action(&self, witness: &[Value]) -> Option<Action> {
+        self.step.action(&witness[self.base as usize..])
+    }
 }
 
 /// A walk through all paths of a model.
-pub struct Walk<'a, S> {
+pub struct Walk<'a, S, R> {
     sts: &'a Sts,
     extent: Extent,
     solver: S,
-    rng: &'a mut dyn Rng,
-    path: Vec<PathStep>,
-    /// Per step of the path: its condition and how many unknowns it added, for the solver.
+    rng: R,
+    moves: FxHashMap<Vec<LocationId>, Rc<[Rc<Move>]>>,
+    path: Vec<Taken>,
+    /// The condition of each step of the path, for the solver.
     conditions: Vec<Extension>,
     /// How many of the conditions the solver has been told.
     told: usize,
@@ -110,254 +154,297 @@ pub struct Walk<'a, S> {
     tally: Tally,
 }
 
-enum Feasible {
-    Yes(Vec<Value>),
-    No,
-    Undecided,
-}
-
-impl<'a, S: Solver> Walk<'a, S> {
-    pub fn new(sts: &'a Sts, extent: Extent, solver: S, rng: &'a mut dyn Rng) -> Walk<'a, S> {
+impl<'a, S: Solver, R: Rng> Walk<'a, S, R> {
+    pub fn new(sts: &'a Sts, extent: Extent, solver: S, rng: R) -> Walk<'a, S, R> {
+        let mut visits = vec![0; sts.locations().len()];
+        for process in sts.processes() {
+            visits[process.initial.index()] += 1;
+        }
         Walk {
             sts,
             extent,
             solver,
             rng,
+            moves: FxHashMap::default(),
             path: Vec::new(),
             conditions: Vec::new(),
             told: 0,
-            visits: vec![0; sts.locations().len()],
+            visits,
             tally: Tally::default(),
         }
     }
 
-    /// Walks every path, or those that begin with the first moves given by number (see
-    /// [`Walk::first_moves`]), so that several walks can share the work.
-    pub fn run(mut self, only: Option<&[usize]>, sink: &mut dyn Sink) -> Tally {
-        let symbolic = Symbolic::initial(self.sts);
-        let valuation = self
-            .sts
-            .variables()
-            .iter()
-            .map(|v| v.initial.clone())
-            .collect();
-        for location in &symbolic.locations {
-            self.visits[location.index()] += 1;
+    /// Takes chance from elsewhere from now on: every share has its own, so that it does not
+    /// matter which walk takes it, and when.
+    pub fn draw_from(&mut self, rng: R) {
+        self.rng = rng;
+    }
+
+    /// Walks every path that begins with the moves of `share`; all of them where it is empty.
+    pub fn run(&mut self, share: &[u32], sink: &mut dyn Sink) -> Tally {
+        let start = self.start();
+        self.walk(&start, Some(share), sink);
+        std::mem::take(&mut self.tally)
+    }
+
+    /// Cuts the work into shares of `depth` moves. Their tallies and the one returned here make up
+    /// the whole.
+    pub fn shares(&mut self, depth: usize) -> (Vec<Share>, Tally) {
+        let mut shares = Vec::new();
+        let start = self.start();
+        self.cut(&start, depth, &mut Vec::new(), &mut shares);
+        (shares, std::mem::take(&mut self.tally))
+    }
+
+    /// A guess at the number of paths: one random path, and how many ways on it had at each step
+    /// (Knuth's estimate). The mean of many guesses comes near.
+    pub fn guess(&mut self) -> f64 {
+        let mut node = self.start();
+        let mut guess = 1.0;
+        while node.observed < self.extent.length && node.silent < self.extent.silent {
+            let mut ways = Vec::new();
+            for step in self.moves_from(&node).iter() {
+                if self.visited_too_often(step) {
+                    continue;
+                }
+                if let Feasible::Yes(witness) = self.feasible(&node, step) {
+                    ways.push((Rc::clone(step), witness));
+                }
+            }
+            if ways.is_empty() {
+                break;
+            }
+            guess *= ways.len() as f64;
+            let chosen = self.rng.random_range(0..ways.len());
+            let (step, witness) = ways.swap_remove(chosen);
+            node = self.enter(&node, &step, witness);
         }
-        let start = Node {
-            symbolic,
+        while !self.path.is_empty() {
+            self.leave();
+        }
+        self.tally = Tally::default();
+        guess
+    }
+
+    fn start(&self) -> Node {
+        let variables = self.sts.variables().iter();
+        Node {
+            symbolic: Symbolic::initial(self.sts),
             witness: Vec::new(),
-            valuation,
-        };
-        self.walk(&start, 0, 0, only, sink);
-        self.tally
-    }
-
-    /// How many moves leave the start.
-    pub fn first_moves(sts: &Sts) -> usize {
-        moves_from(sts, &Symbolic::initial(sts).locations).len()
-    }
-
-    /// Walks on from `node`. Returns false when the sink wants no more.
-    fn walk(
-        &mut self,
-        node: &Node,
-        observed: u32,
-        silent: u32,
-        only: Option<&[usize]>,
-        sink: &mut dyn Sink,
-    ) -> bool {
-        if observed >= self.extent.length {
-            return self.complete(sink);
+            valuation: variables.map(|v| v.initial.clone()).collect(),
+            observed: 0,
+            silent: 0,
         }
-        let mut goes_on = false;
-        for (number, step) in moves_from(self.sts, &node.symbolic.locations)
+    }
+
+    fn moves_from(&mut self, node: &Node) -> Rc<[Rc<Move>]> {
+        if let Some(known) = self.moves.get(&node.symbolic.locations) {
+            return Rc::clone(known);
+        }
+        let locations = node.symbolic.locations.clone();
+        let moves: Rc<[Rc<Move>]> = moves_from(self.sts, &locations)
             .into_iter()
-            .enumerate()
-        {
-            if only.is_some_and(|only| !only.contains(&number)) {
-                // Another walk takes this one; the path is not at its end here.
-                goes_on = true;
+            .map(Rc::new)
+            .collect();
+        self.moves.insert(locations, Rc::clone(&moves));
+        moves
+    }
+
+    /// Walks on from `node`, along `share` while it lasts. Returns false when the walk is over.
+    fn walk(&mut self, node: &Node, share: Option<&[u32]>, sink: &mut dyn Sink) -> bool {
+        if node.observed >= self.extent.length {
+            return self.complete(&node.witness, sink);
+        }
+        let share = share.filter(|share| !share.is_empty());
+        // Where another walk takes the other moves, the path is not at its end here.
+        let mut goes_on = share.is_some();
+        for (number, step) in self.moves_from(node).iter().enumerate() {
+            if share.is_some_and(|share| share[0] as usize != number) {
                 continue;
             }
-            let extension = node.symbolic.extend(self.sts, &step);
-            match self.feasible(node, &step, &extension) {
-                Feasible::No => {
-                    self.tally.infeasible += 1;
-                    continue;
+            let Some(witness) = self.admissible(node, step, &mut goes_on) else {
+                if self.tally.runaway.is_some() {
+                    return false;
                 }
-                Feasible::Undecided => {
-                    self.tally.undecided += 1;
-                    goes_on = true;
-                    continue;
-                }
-                Feasible::Yes(witness) => {
-                    goes_on = true;
-                    if !step.observable && silent >= self.extent.silent {
-                        self.tally.divergent += 1;
-                        continue;
-                    }
-                    if self.visited_too_often(&extension.state) {
-                        continue;
-                    }
-                    let (observed, silent) = if step.observable {
-                        (observed + 1, 0)
-                    } else {
-                        (observed, silent + 1)
-                    };
-                    if !self.descend(step, extension, witness, observed, silent, sink) {
-                        return false;
-                    }
-                }
+                continue;
+            };
+            let more = if step.observable && node.observed + 1 >= self.extent.length {
+                // Nothing comes after it: no need to know the state it leads to.
+                self.push(node, step);
+                let more = self.complete(&witness, sink);
+                self.path.pop();
+                more
+            } else {
+                let next = self.enter(node, step, witness);
+                let more = self.goes_round(&next)
+                    || self.walk(&next, share.map(|share| &share[1..]), sink);
+                self.leave();
+                more
+            };
+            if !more {
+                return false;
             }
         }
-        if goes_on || observed == 0 && self.path.is_empty() {
-            true
-        } else {
-            self.complete(sink)
+        goes_on || self.complete(&node.witness, sink)
+    }
+
+    /// As [`Walk::walk`], but collects beginnings instead of whole paths.
+    fn cut(&mut self, node: &Node, depth: usize, begun: &mut Share, shares: &mut Vec<Share>) {
+        if depth == 0 || node.observed >= self.extent.length {
+            shares.push(begun.clone());
+            return;
+        }
+        let mut goes_on = false;
+        for (number, step) in self.moves_from(node).iter().enumerate() {
+            let Some(witness) = self.admissible(node, step, &mut goes_on) else {
+                continue;
+            };
+            let next = self.enter(node, step, witness);
+            if !self.goes_round(&next) {
+                begun.push(number as u32);
+                self.cut(&next, depth - 1, begun, shares);
+                begun.pop();
+            }
+            self.leave();
+        }
+        if !goes_on {
+            shares.push(begun.clone());
         }
     }
 
-    fn complete(&mut self, sink: &mut dyn Sink) -> bool {
+    /// The witness with which the walk may take a move. Says whether the path can go on with it,
+    /// as far as is known.
+    fn admissible(&mut self, node: &Node, step: &Move, goes_on: &mut bool) -> Option<Vec<Value>> {
+        if self.visited_too_often(step) {
+            return None;
+        }
+        match self.feasible(node, step) {
+            Feasible::No => {
+                self.tally.infeasible += 1;
+                None
+            }
+            Feasible::Undecided => {
+                self.tally.undecided += 1;
+                *goes_on = true;
+                None
+            }
+            Feasible::Yes(witness) => {
+                *goes_on = true;
+                if !step.observable && node.silent >= self.extent.silent {
+                    self.tally.runaway = step.switches.first().copied();
+                    return None;
+                }
+                Some(witness)
+            }
+        }
+    }
+
+    fn complete(&mut self, witness: &[Value], sink: &mut dyn Sink) -> bool {
         self.tally.paths += 1;
-        let more = sink.found(&self.path);
+        let path = Path {
+            taken: &self.path,
+            witness,
+        };
+        let more = sink.found(&path);
         self.tally.stopped |= !more;
         more
     }
 
-    fn descend(
-        &mut self,
-        step: Move,
-        extension: Extension,
-        witness: Vec<Value>,
-        observed: u32,
-        silent: u32,
-        sink: &mut dyn Sink,
-    ) -> bool {
-        let valuation = self.concrete(&extension.state, &witness);
-        let action = step.label.filter(|_| step.observable).map(|label| Action {
-            label,
-            values: extension
-                .parameters
-                .iter()
-                .map(|p| p.map_or(Value::Void, |unknown| witness[unknown as usize].clone()))
-                .collect(),
+    fn push(&mut self, node: &Node, step: &Rc<Move>) {
+        self.path.push(Taken {
+            step: Rc::clone(step),
+            base: node.symbolic.unknowns,
         });
-        let node = Node {
-            symbolic: extension.state.clone(),
-            witness,
-            valuation,
+    }
+
+    /// Takes a move; [`Walk::leave`] takes it back.
+    fn enter(&mut self, node: &Node, step: &Rc<Move>, witness: Vec<Value>) -> Node {
+        let extension = node.symbolic.extend(self.sts, step);
+        let symbolic = extension.state.clone();
+        let env = Env {
+            variables: &[],
+            parameters: &witness,
+            functions: self.sts.functions(),
         };
+        // The condition of the path includes that every assigned value exists.
+        let valuation = symbolic
+            .valuation
+            .iter()
+            .map(|expr| expr.eval(env).unwrap_or_default())
+            .collect();
         for id in &step.switches {
             self.visits[self.sts.switch(*id).target.index()] += 1;
         }
-        let targets: Vec<usize> = step
-            .switches
-            .iter()
-            .map(|id| self.sts.switch(*id).target.index())
-            .collect();
-        self.path.push(PathStep { step, action });
+        self.push(node, step);
         self.conditions.push(extension);
-        let more = self.walk(&node, observed, silent, None, sink);
-        self.path.pop();
+        Node {
+            symbolic,
+            witness,
+            valuation,
+            observed: node.observed + u32::from(step.observable),
+            silent: if step.observable { 0 } else { node.silent + 1 },
+        }
+    }
+
+    fn leave(&mut self) {
         self.conditions.pop();
+        if let Some(taken) = self.path.pop() {
+            for id in &taken.step.switches {
+                self.visits[self.sts.switch(*id).target.index()] -= 1;
+            }
+        }
         if self.told > self.conditions.len() {
             self.solver.pop();
             self.told -= 1;
         }
-        for target in targets {
-            self.visits[target] -= 1;
-        }
-        more
     }
 
-    fn visited_too_often(&self, state: &Symbolic) -> bool {
-        let Some(limit) = self.extent.loops else {
+    /// Whether internal steps have come back to a state that they came from.
+    fn goes_round(&mut self, node: &Node) -> bool {
+        if node.silent == 0 {
             return false;
+        }
+        let here = self.conditions.len() - 1;
+        let first = here + 1 - node.silent as usize;
+        let round = match first.checked_sub(1) {
+            Some(before) => self.conditions[before].state == node.symbolic,
+            None => Symbolic::initial(self.sts) == node.symbolic,
         };
-        state
-            .locations
-            .iter()
-            .any(|location| self.visits[location.index()] >= limit)
+        let round = round
+            || self.conditions[first..here]
+                .iter()
+                .any(|earlier| earlier.state == node.symbolic);
+        self.tally.circular += u64::from(round);
+        round
     }
 
-    fn concrete(&self, state: &Symbolic, witness: &[Value]) -> Vec<Value> {
-        let env = Env {
-            variables: &[],
-            parameters: witness,
-            functions: self.sts.functions(),
-        };
-        // The condition of the path includes that every assigned value exists.
-        state
-            .valuation
-            .iter()
-            .map(|expr| expr.eval(env).unwrap_or_default())
-            .collect()
+    fn visited_too_often(&self, step: &Move) -> bool {
+        self.extent.loops.is_some_and(|limit| {
+            step.switches
+                .iter()
+                .any(|id| self.visits[self.sts.switch(*id).target.index()] >= limit)
+        })
     }
 
-    fn feasible(&mut self, node: &Node, step: &Move, extension: &Extension) -> Feasible {
+    fn feasible(&mut self, node: &Node, step: &Move) -> Feasible {
+        let point = Point {
+            symbolic: &node.symbolic,
+            witness: &node.witness,
+            valuation: &node.valuation,
+        };
+        if let Some(answer) = point.decide(self.sts, step, &mut self.rng, self.extent.budget) {
+            return answer;
+        }
+        let extension = node.symbolic.extend(self.sts, step);
         if extension.condition == Expr::FALSE {
             return Feasible::No;
         }
-        let deadline = Deadline::steps(self.extent.budget);
-        let local = match (step.label, extension.types.is_empty()) {
-            (Some(label), false) => {
-                let guard = self.guard(step);
-                ioco_solve::choose_values(
-                    self.sts,
-                    label,
-                    &guard,
-                    &node.valuation,
-                    self.rng,
-                    &deadline,
-                )
-            }
-            _ => {
-                let env = Env {
-                    variables: &[],
-                    parameters: &node.witness,
-                    functions: self.sts.functions(),
-                };
-                if extension.condition.holds(env) == Ok(true) {
-                    Outcome::Sat(Vec::new())
-                } else {
-                    Outcome::Unsat
-                }
-            }
-        };
-        if let Outcome::Sat(values) = local {
-            let mut witness = node.witness.clone();
-            let chosen = extension.parameters.iter().zip(values);
-            witness.extend(chosen.filter(|(p, _)| p.is_some()).map(|(_, value)| value));
-            return Feasible::Yes(witness);
-        }
-        // Nothing chosen before can be blamed: the answer is final.
-        let earlier = extension
-            .condition
-            .params()
-            .iter()
-            .any(|p| *p < node.symbolic.unknowns);
-        if !earlier {
-            return if local.is_unsat() {
-                Feasible::No
-            } else {
-                Feasible::Undecided
-            };
-        }
-        self.ask(extension, &deadline)
+        self.ask(step, &extension)
     }
 
-    /// The guards of all switches of a move, as one.
-    fn guard(&self, step: &Move) -> Expr {
-        step.switches
-            .iter()
-            .map(|id| self.sts.switch(*id).enabled.clone())
-            .reduce(Expr::and)
-            .unwrap_or(Expr::TRUE)
-    }
-
-    /// Asks for a new witness of the whole path with `extension` at its end.
-    fn ask(&mut self, extension: &Extension, deadline: &Deadline<'_>) -> Feasible {
+    /// Asks for a new witness of the whole path with `step` at its end: with every value set where
+    /// that can be, otherwise with some unset.
+    fn ask(&mut self, step: &Move, extension: &Extension) -> Feasible {
         self.tally.solver_calls += 1;
         while self.told < self.conditions.len() {
             self.solver.push();
@@ -366,19 +453,10 @@ impl<'a, S: Solver> Walk<'a, S> {
         }
         self.solver.push();
         tell(&mut self.solver, extension);
-        let answer = self.solver.random_model(self.rng, deadline);
+        let steps = self.path.iter().map(|taken| &*taken.step);
+        let steps = steps.chain(std::iter::once(step));
+        let answer = find_witness(&mut self.solver, steps, &mut self.rng, self.extent.budget);
         self.solver.pop();
-        match answer {
-            Outcome::Sat(witness) => Feasible::Yes(witness),
-            Outcome::Unsat => Feasible::No,
-            Outcome::Unknown(_) => Feasible::Undecided,
-        }
+        answer
     }
-}
-
-fn tell<S: Solver>(solver: &mut S, extension: &Extension) {
-    for ty in &extension.types {
-        solver.unknown(ty);
-    }
-    solver.assert(&extension.condition);
 }

@@ -1,0 +1,178 @@
+//! Instantiated paths: what a test does in the model, with all values known (seed 001,
+//! appendix B). A test follows several of them at once where the model is non-deterministic.
+
+use std::rc::Rc;
+
+use ioco_solve::Outcome;
+use ioco_sts::{Action, Env, LocationId, State, Sts, Value};
+use rand::Rng;
+use rustc_hash::FxHashMap;
+
+use crate::feasible::own_values;
+use crate::moves::{Move, moves_from};
+use crate::traces::PathStep;
+
+/// Paths of one test that are followed at most.
+const MOST_PATHS: usize = 256;
+/// Internal steps in a row that are followed at most.
+const MOST_SILENT: usize = 32;
+
+/// One path with all values.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Instance {
+    pub steps: Vec<(Rc<Move>, Option<Action>)>,
+    /// Before the first step, and after each.
+    pub states: Vec<State>,
+}
+
+impl Instance {
+    pub fn actions(&self) -> Vec<Action> {
+        let actions = self.steps.iter().filter_map(|(_, action)| action.clone());
+        actions.collect()
+    }
+
+    pub fn path(&self) -> impl Iterator<Item = PathStep<'_>> {
+        self.steps.iter().map(|(step, action)| PathStep {
+            step,
+            action: action.clone(),
+        })
+    }
+
+    pub fn end(&self) -> &State {
+        // There is always the state before the first step.
+        &self.states[self.states.len() - 1]
+    }
+
+    fn and(&self, step: &Rc<Move>, action: Option<Action>, state: State) -> Instance {
+        let mut longer = self.clone();
+        longer.steps.push((Rc::clone(step), action));
+        longer.states.push(state);
+        longer
+    }
+}
+
+/// The model as instances need it: which moves there are, and where they lead.
+pub(crate) struct Stepper<'a> {
+    pub sts: &'a Sts,
+    pub budget: u64,
+    moves: FxHashMap<Box<[LocationId]>, Rc<[Rc<Move>]>>,
+}
+
+impl<'a> Stepper<'a> {
+    pub fn new(sts: &'a Sts, budget: u64) -> Stepper<'a> {
+        Stepper {
+            sts,
+            budget,
+            moves: FxHashMap::default(),
+        }
+    }
+
+    pub fn moves_from(&mut self, locations: &[LocationId]) -> Rc<[Rc<Move>]> {
+        if let Some(known) = self.moves.get(locations) {
+            return Rc::clone(known);
+        }
+        let moves: Rc<[Rc<Move>]> = moves_from(self.sts, locations)
+            .into_iter()
+            .map(Rc::new)
+            .collect();
+        self.moves.insert(locations.into(), Rc::clone(&moves));
+        moves
+    }
+
+    /// The state after a move with these values of the label's parameters.
+    pub fn take(&self, state: &State, step: &Move, values: &[Value]) -> Option<State> {
+        let env = Env {
+            variables: &state.valuation,
+            parameters: values,
+            functions: self.sts.functions(),
+        };
+        if step.guard.holds(env) != Ok(true) {
+            return None;
+        }
+        let mut next = state.clone();
+        for id in &step.switches {
+            let switch = self.sts.switch(*id);
+            for assignment in &switch.update {
+                next.valuation[assignment.variable.index()] = assignment.value.eval(env).ok()?;
+            }
+            next.locations[self.sts.location(switch.source).process.index()] = switch.target;
+        }
+        Some(next)
+    }
+
+    /// The paths of the empty test.
+    pub fn start(&mut self, rng: &mut dyn Rng) -> Vec<Instance> {
+        let sts = self.sts;
+        let start = State {
+            locations: sts.processes().iter().map(|p| p.initial).collect(),
+            valuation: sts.variables().iter().map(|v| v.initial.clone()).collect(),
+        };
+        let start = Instance {
+            steps: Vec::new(),
+            states: vec![start],
+        };
+        self.settle(vec![start], rng)
+    }
+
+    /// The paths after one more action (Algorithm 5).
+    pub fn process(
+        &mut self,
+        paths: &[Instance],
+        action: &Action,
+        rng: &mut dyn Rng,
+    ) -> Vec<Instance> {
+        let mut longer = Vec::new();
+        for path in paths {
+            for step in self.moves_from(&path.end().locations).iter() {
+                if !step.observable || step.label != Some(action.label) {
+                    continue;
+                }
+                if let Some(state) = self.take(path.end(), step, &action.values) {
+                    longer.push(path.and(step, Some(action.clone()), state));
+                }
+            }
+        }
+        self.settle(longer, rng)
+    }
+
+    /// Adds the paths that internal steps lead to.
+    fn settle(&mut self, mut paths: Vec<Instance>, rng: &mut dyn Rng) -> Vec<Instance> {
+        let mut silent: Vec<usize> = vec![0; paths.len()];
+        let mut index = 0;
+        while index < paths.len() && paths.len() < MOST_PATHS {
+            if silent[index] < MOST_SILENT {
+                let path = paths[index].clone();
+                for step in self.moves_from(&path.end().locations).iter() {
+                    if step.observable {
+                        continue;
+                    }
+                    let Some(state) = self.take_internal(path.end(), step, rng) else {
+                        continue;
+                    };
+                    // Going round shows nothing new.
+                    let run = path.states.len() - 1 - silent[index];
+                    if !path.states[run..].contains(&state) {
+                        paths.push(path.and(step, None, state));
+                        silent.push(silent[index] + 1);
+                    }
+                }
+            }
+            index += 1;
+        }
+        paths.truncate(MOST_PATHS);
+        paths
+    }
+
+    /// The state after an internal move, with values for what a hand-shake sends.
+    pub fn take_internal(&self, state: &State, step: &Move, rng: &mut dyn Rng) -> Option<State> {
+        let Outcome::Sat(own) = own_values(self.sts, step, &state.valuation, rng, self.budget)
+        else {
+            return None;
+        };
+        // A hand-shake sends a value wherever one is possible: leave the rare others out.
+        if own.contains(&Value::Void) {
+            return None;
+        }
+        self.take(state, step, &step.parameters(&own))
+    }
+}

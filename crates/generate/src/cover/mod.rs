@@ -1,0 +1,530 @@
+//! Coverage of locations or switches (seed 001, sections 7-9 and appendix B), made complete.
+//!
+//! A random test comes first. Then, again and again, the nearest uncovered goal beside the paths of
+//! the last test is taken, and the way to it is asked for with as many values of the last test kept
+//! as possible: all of them first, then one step fewer on every path at a time (*simultaneous
+//! constraint propagation*, Algorithms 2 and 7). What is left is tried from all earlier tests, then
+//! proved unreachable where that is possible (see [`prove`]), then searched for from the start
+//! within a bound (see [`search`]). Every test is walked again by the meaning of the model before
+//! it counts.
+
+mod goal;
+mod instance;
+mod prove;
+mod search;
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::rc::Rc;
+
+use ioco_solve::{Embedded, Outcome};
+use ioco_sts::{Action, Expr, LocationId, State, Sts, SwitchId};
+use rand::Rng;
+use rand::seq::SliceRandom as _;
+
+pub use goal::{Bound, Goal, GoalVerdict, Reason};
+pub use instance::Instance;
+
+use crate::confirm::Confirm;
+use crate::feasible::{Feasible, find_witness, own_values, tell};
+use crate::moves::Move;
+use crate::symbolic::Symbolic;
+use instance::Stepper;
+use search::{Hit, Search, reaches};
+
+/// How much work a goal is worth.
+#[derive(Clone, Debug)]
+pub struct CoverLimits {
+    /// Solver steps for one question.
+    pub budget: u64,
+    /// Moves of a path in the search from the start.
+    pub depth: u32,
+    /// Paths in the search from the start.
+    pub paths: usize,
+}
+
+impl Default for CoverLimits {
+    fn default() -> CoverLimits {
+        CoverLimits {
+            budget: 50_000,
+            depth: 40,
+            paths: 20_000,
+        }
+    }
+}
+
+/// Who wants to know what happens.
+pub trait Watch {
+    /// A goal is decided. `calls` are the questions to the solver since the last one was.
+    fn decided(&mut self, goal: Goal, verdict: &GoalVerdict, test: Option<&Instance>, calls: u64);
+
+    /// A constraint was put to the solver at these locations: everything before keeps its value.
+    fn propagated(&mut self, _: &[LocationId], _solved: bool) {}
+
+    /// Whether to stop.
+    fn stop(&mut self) -> bool {
+        false
+    }
+}
+
+/// What came out.
+#[derive(Debug)]
+pub struct Covered {
+    /// One path of every test; a test may be the beginning of nothing else.
+    pub tests: Vec<Instance>,
+    pub goals: BTreeMap<Goal, GoalVerdict>,
+    pub calls: u64,
+    /// Paths that the second walk did not confirm; nothing counts as covered by them.
+    pub unconfirmed: u64,
+}
+
+/// A way from a place on a path to an uncovered goal.
+struct Plan {
+    /// The locations where it begins.
+    from: Box<[LocationId]>,
+    route: Vec<Rc<Move>>,
+}
+
+/// The search for tests that cover goals.
+pub struct Cover<'a> {
+    stepper: Stepper<'a>,
+    limits: CoverLimits,
+    confirm: Confirm,
+    rng: &'a mut dyn Rng,
+    open: BTreeSet<Goal>,
+    tries: BTreeMap<Vec<SwitchId>, u32>,
+    calls: u64,
+    reported: u64,
+    result: Covered,
+}
+
+impl<'a> Cover<'a> {
+    pub fn new(
+        sts: &'a Sts,
+        goals: &[Goal],
+        limits: CoverLimits,
+        confirm: Confirm,
+        rng: &'a mut dyn Rng,
+    ) -> Cover<'a> {
+        Cover {
+            stepper: Stepper::new(sts, limits.budget),
+            limits,
+            confirm,
+            rng,
+            open: goals.iter().copied().collect(),
+            tries: BTreeMap::new(),
+            calls: 0,
+            reported: 0,
+            result: Covered {
+                tests: Vec::new(),
+                goals: BTreeMap::new(),
+                calls: 0,
+                unconfirmed: 0,
+            },
+        }
+    }
+
+    /// Decides every goal. The first test is `first`, as far as the model allows it, and otherwise
+    /// a random one.
+    pub fn run(mut self, first: Option<&[Action]>, watch: &mut dyn Watch) -> Covered {
+        let mut paths = match first {
+            Some(actions) => self.replay(actions),
+            None => self.random_test(),
+        };
+        self.claim(&paths, watch);
+        self.propagate(&mut paths, watch);
+        self.from_earlier_tests(watch);
+        if !self.open.is_empty() && !watch.stop() {
+            self.prove(watch);
+        }
+        if !self.open.is_empty() && !watch.stop() {
+            self.search(watch);
+        }
+        self.result.calls = self.calls;
+        self.result
+    }
+
+    /// Algorithm 3 from a test on, until nothing is near that was not tried often enough.
+    fn propagate(&mut self, paths: &mut Vec<Instance>, watch: &mut dyn Watch) {
+        while !self.open.is_empty() && !watch.stop() {
+            let Some(plan) = self.nearest(paths) else {
+                return;
+            };
+            let first = plan.route[0].switches.clone();
+            match self.follow(paths, &plan, watch) {
+                Some(longer) => {
+                    let open = self.open.len();
+                    self.claim(&longer, watch);
+                    if self.open.len() == open {
+                        *self.tries.entry(first).or_default() += 1;
+                    }
+                    *paths = longer;
+                }
+                None => *self.tries.entry(first).or_default() += 1,
+            }
+        }
+    }
+
+    /// The paper stays with the last test. Other paths begin elsewhere.
+    fn from_earlier_tests(&mut self, watch: &mut dyn Watch) {
+        let mut index = 0;
+        while index < self.result.tests.len() && !self.open.is_empty() && !watch.stop() {
+            self.tries.clear();
+            let actions = self.result.tests[index].actions();
+            let mut paths = self.replay(&actions);
+            self.propagate(&mut paths, watch);
+            index += 1;
+        }
+    }
+
+    fn prove(&mut self, watch: &mut dyn Watch) {
+        let sts = self.stepper.sts;
+        let proofs = prove::unreachable(sts, &self.open, self.limits.budget, &mut self.calls);
+        for (goal, reason) in proofs {
+            self.decide(goal, GoalVerdict::Unreachable(reason), watch);
+        }
+    }
+
+    fn search(&mut self, watch: &mut dyn Watch) {
+        let goals = self.open.clone();
+        let (depth, paths) = (self.limits.depth, self.limits.paths);
+        // The search borrows what claiming a goal needs: it collects, and the goals are claimed
+        // afterwards, those first that were found first.
+        let mut hits: Vec<(Hit, u64)> = Vec::new();
+        let sts = self.stepper.sts;
+        let mut left = goals.clone();
+        let mut search = Search {
+            stepper: &mut self.stepper,
+            rng: self.rng,
+            depth,
+            paths,
+            calls: 0,
+        };
+        let searched = search.run(goals, &mut |hit, calls| {
+            if let Some(last) = hit.route.last() {
+                for id in &last.switches {
+                    left.remove(&Goal::Switch(*id));
+                    left.remove(&Goal::Location(sts.switch(*id).target));
+                }
+            }
+            hits.push((hit, calls));
+            (!watch.stop()).then(|| left.clone())
+        });
+        let calls = search.calls;
+        for (hit, calls) in hits {
+            self.calls += calls;
+            if let Some(path) = self.instance(&hit) {
+                self.claim(&[path], watch);
+            }
+        }
+        self.calls += calls;
+        for goal in self.open.clone() {
+            let verdict = if searched.exhausted && self.result.unconfirmed == 0 {
+                GoalVerdict::Unreachable(Reason::Exhausted {
+                    paths: searched.bound.paths,
+                })
+            } else {
+                GoalVerdict::Unknown(searched.bound)
+            };
+            self.decide(goal, verdict, watch);
+        }
+    }
+
+    /// The found path with all its states.
+    fn instance(&mut self, hit: &Hit) -> Option<Instance> {
+        let sts = self.stepper.sts;
+        let start = State {
+            locations: sts.processes().iter().map(|p| p.initial).collect(),
+            valuation: sts.variables().iter().map(|v| v.initial.clone()).collect(),
+        };
+        self.instantiate(&[], &[start], &hit.route, &hit.witness)
+    }
+
+    /// A path of known steps with a route behind it whose unknowns have these values.
+    fn instantiate(
+        &self,
+        steps: &[(Rc<Move>, Option<Action>)],
+        states: &[State],
+        route: &[Rc<Move>],
+        witness: &[ioco_sts::Value],
+    ) -> Option<Instance> {
+        let mut path = Instance {
+            steps: steps.to_vec(),
+            states: states.to_vec(),
+        };
+        let mut base = 0;
+        for step in route {
+            let unknowns = &witness[base..base + step.types.len()];
+            base += step.types.len();
+            let state = self
+                .stepper
+                .take(path.end(), step, &step.parameters(unknowns))?;
+            path.steps.push((Rc::clone(step), step.action(unknowns)));
+            path.states.push(state);
+        }
+        Some(path)
+    }
+
+    fn decide(&mut self, goal: Goal, verdict: GoalVerdict, watch: &mut dyn Watch) {
+        if self.open.remove(&goal) {
+            let test = match verdict {
+                GoalVerdict::Covered { test } => self.result.tests.get(test),
+                _ => None,
+            };
+            watch.decided(goal, &verdict, test, self.calls - self.reported);
+            self.reported = self.calls;
+            self.result.goals.insert(goal, verdict);
+        }
+    }
+
+    /// Counts what the paths of a test cover.
+    fn claim(&mut self, paths: &[Instance], watch: &mut dyn Watch) {
+        for path in paths {
+            let visited = path.states.iter().flat_map(|s| s.locations.iter());
+            let taken = path.steps.iter().flat_map(|(step, _)| step.switches.iter());
+            let goals: Vec<Goal> = visited
+                .map(|l| Goal::Location(*l))
+                .chain(taken.map(|s| Goal::Switch(*s)))
+                .filter(|goal| self.open.contains(goal))
+                .collect();
+            if goals.is_empty() {
+                continue;
+            }
+            if self.confirm.steps(path.path()).is_err() {
+                self.result.unconfirmed += 1;
+                continue;
+            }
+            let test = self.test(path);
+            for goal in goals {
+                self.decide(goal, GoalVerdict::Covered { test }, watch);
+            }
+        }
+    }
+
+    /// The number of the test that this path belongs to. A test that only goes on where the last
+    /// one ended takes its place.
+    fn test(&mut self, path: &Instance) -> usize {
+        let actions = path.actions();
+        match self.result.tests.last_mut() {
+            Some(last) if last.actions() == actions => {}
+            Some(last) if actions.starts_with(&last.actions()) => *last = path.clone(),
+            _ => self.result.tests.push(path.clone()),
+        }
+        self.result.tests.len() - 1
+    }
+
+    fn replay(&mut self, actions: &[Action]) -> Vec<Instance> {
+        let mut paths = self.stepper.start(self.rng);
+        for action in actions {
+            let longer = self.stepper.process(&paths, action, self.rng);
+            if longer.is_empty() {
+                break;
+            }
+            paths = longer;
+        }
+        paths
+    }
+
+    /// Algorithm 4, until nothing can be done or nothing new is seen any more.
+    fn random_test(&mut self) -> Vec<Instance> {
+        let mut paths = self.stepper.start(self.rng);
+        let mut seen: BTreeSet<LocationId> = BTreeSet::new();
+        let patience = self.stepper.sts.locations().len().clamp(4, 50);
+        let mut idle = 0;
+        while idle < patience {
+            let visited = paths.iter().flat_map(|p| p.states.iter());
+            let before = seen.len();
+            seen.extend(visited.flat_map(|s| s.locations.iter().copied()));
+            idle = if seen.len() > before { 0 } else { idle + 1 };
+            let Some(action) = self.random_action(&paths) else {
+                break;
+            };
+            paths = self.stepper.process(&paths, &action, self.rng);
+        }
+        paths
+    }
+
+    fn random_action(&mut self, paths: &[Instance]) -> Option<Action> {
+        let mut order: Vec<&Instance> = paths.iter().collect();
+        order.shuffle(self.rng);
+        for path in order {
+            let mut moves = self.stepper.moves_from(&path.end().locations).to_vec();
+            moves.shuffle(self.rng);
+            for step in moves.iter().filter(|step| step.observable) {
+                let (sts, budget) = (self.stepper.sts, self.limits.budget);
+                let values = own_values(sts, step, &path.end().valuation, self.rng, budget);
+                if let Outcome::Sat(values) = values {
+                    return step.action(&values);
+                }
+            }
+        }
+        None
+    }
+
+    /// The way to the uncovered goal that is nearest to a place on the paths, tries counted as
+    /// distance.
+    fn nearest(&mut self, paths: &[Instance]) -> Option<Plan> {
+        let states = || paths.iter().flat_map(|p| p.states.iter());
+        let visited: BTreeSet<LocationId> = states().flat_map(|s| s.locations.to_vec()).collect();
+        let taken: BTreeSet<SwitchId> = paths
+            .iter()
+            .flat_map(|p| p.steps.iter().flat_map(|(step, _)| step.switches.clone()))
+            .collect();
+        let wants_switches = self.open.iter().any(|g| matches!(g, Goal::Switch(_)));
+        let mut best = self.stepper.sts.locations().len() as u32 + 1;
+        let mut plan = None;
+        let mut examined: BTreeSet<Box<[LocationId]>> = BTreeSet::new();
+        for path in paths {
+            for state in path.states.iter().rev() {
+                if !examined.insert(state.locations.clone()) {
+                    continue;
+                }
+                for step in self.stepper.moves_from(&state.locations).iter() {
+                    let occurs = step.switches.iter().all(|id| {
+                        let target = self.stepper.sts.switch(*id).target;
+                        (!wants_switches && visited.contains(&target))
+                            || (wants_switches && taken.contains(id))
+                    });
+                    let tries = self.tries.get(&step.switches).copied().unwrap_or(0);
+                    if occurs || tries >= best {
+                        continue;
+                    }
+                    if let Some(route) = self.route(&state.locations, step, best - tries) {
+                        best = route.len() as u32 - 1 + tries;
+                        plan = Some(Plan {
+                            from: state.locations.clone(),
+                            route,
+                        });
+                    }
+                    if best == 0 {
+                        return plan;
+                    }
+                }
+            }
+        }
+        plan
+    }
+
+    /// The shortest way to an uncovered goal that begins with `first` and takes fewer than `limit`
+    /// moves after it (Algorithm 6).
+    fn route(
+        &mut self,
+        from: &[LocationId],
+        first: &Rc<Move>,
+        limit: u32,
+    ) -> Option<Vec<Rc<Move>>> {
+        let sts = self.stepper.sts;
+        let after = |locations: &[LocationId], step: &Move| -> Box<[LocationId]> {
+            let mut next: Box<[LocationId]> = locations.into();
+            for id in &step.switches {
+                let switch = sts.switch(*id);
+                next[sts.location(switch.source).process.index()] = switch.target;
+            }
+            next
+        };
+        let begin = after(from, first);
+        let mut searched = BTreeSet::from([begin.clone()]);
+        let mut queue = VecDeque::from([(begin, vec![Rc::clone(first)])]);
+        if limit > 0 && reaches(sts, first, &self.open) {
+            return Some(vec![Rc::clone(first)]);
+        }
+        while let Some((locations, route)) = queue.pop_front() {
+            // One move more would not be an improvement.
+            if route.len() as u32 >= limit {
+                return None;
+            }
+            for step in self.stepper.moves_from(&locations).iter() {
+                let mut longer = route.clone();
+                longer.push(Rc::clone(step));
+                if reaches(sts, step, &self.open) {
+                    return Some(longer);
+                }
+                let next = after(&locations, step);
+                if searched.insert(next.clone()) {
+                    queue.push_back((next, longer));
+                }
+            }
+        }
+        None
+    }
+
+    /// Algorithm 7: a test that follows one of the paths and then the plan. With every failure one
+    /// step more of every path is left open.
+    fn follow(
+        &mut self,
+        paths: &[Instance],
+        plan: &Plan,
+        watch: &mut dyn Watch,
+    ) -> Option<Vec<Instance>> {
+        struct Front<'p> {
+            path: &'p Instance,
+            /// Where the plan begins.
+            end: usize,
+            /// Up to here the values of the path are kept.
+            kept: usize,
+        }
+        let mut fronts: Vec<Front<'_>> = Vec::new();
+        for path in paths {
+            for (position, state) in path.states.iter().enumerate() {
+                // Paths of one test often begin in the same way.
+                let known = fronts.iter().any(|front| {
+                    front.end == position && front.path.steps[..position] == path.steps[..position]
+                });
+                if state.locations == plan.from && !known {
+                    fronts.push(Front {
+                        path,
+                        end: position,
+                        kept: position,
+                    });
+                }
+            }
+        }
+        while !fronts.is_empty() && !watch.stop() {
+            for front in &mut fronts {
+                let state = &front.path.states[front.kept];
+                let again = front.path.steps[front.kept..front.end].iter();
+                let route: Vec<Rc<Move>> = again
+                    .map(|(step, _)| Rc::clone(step))
+                    .chain(plan.route.iter().cloned())
+                    .collect();
+                let witness = self.solve(state, &route);
+                watch.propagated(&state.locations, witness.is_some());
+                if let Some(witness) = witness {
+                    let steps = &front.path.steps[..front.kept];
+                    let states = &front.path.states[..=front.kept];
+                    let path = self.instantiate(steps, states, &route, &witness)?;
+                    let mut paths = self.replay(&path.actions());
+                    if !paths.contains(&path) {
+                        paths.insert(0, path);
+                    }
+                    return Some(paths);
+                }
+            }
+            fronts.retain(|front| front.kept > 0);
+            for front in &mut fronts {
+                front.kept -= 1;
+            }
+        }
+        None
+    }
+
+    /// Values for a route from a known state.
+    fn solve(&mut self, state: &State, route: &[Rc<Move>]) -> Option<Vec<ioco_sts::Value>> {
+        self.calls += 1;
+        let sts = self.stepper.sts;
+        let mut symbolic = Symbolic::known(state);
+        let mut solver = Embedded::new(sts.types(), sts.functions());
+        for step in route {
+            let extension = symbolic.extend(sts, step);
+            if extension.condition == Expr::FALSE {
+                return None;
+            }
+            tell(&mut solver, &extension);
+            symbolic = extension.state;
+        }
+        let steps = route.iter().map(|step| &**step);
+        match find_witness(&mut solver, steps, self.rng, self.limits.budget) {
+            Feasible::Yes(witness) => Some(witness),
+            Feasible::No | Feasible::Undecided => None,
+        }
+    }
+}

@@ -1,0 +1,302 @@
+//! Coverage goals: the runs of the literature, and every verdict against explicit exploration.
+
+#[path = "../../sts/tests/common/mod.rs"]
+mod common;
+mod explicit;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use common::models::{Model, model};
+use ioco_generate::Confirm;
+use ioco_generate::cover::{
+    Cover, CoverLimits, Covered, Goal, GoalVerdict, Instance, Reason, Watch,
+};
+use ioco_solve::Oracle;
+use ioco_sts::{Action, Direction, LocationId, Relation, Semantics, Sts, Value};
+use proptest::prelude::*;
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::SeedableRng;
+
+struct Files;
+
+impl ioco_aml::Sources for Files {
+    fn read(&self, path: &str) -> Result<String, String> {
+        std::fs::read_to_string(path).map_err(|error| error.to_string())
+    }
+}
+
+fn example(path: &str) -> Arc<Sts> {
+    let path = format!("{}/../../examples/{path}", env!("CARGO_MANIFEST_DIR"));
+    let loaded = ioco_aml::load(&path, &Files);
+    loaded.sts.unwrap_or_else(|| panic!("{path} has errors"))
+}
+
+fn text(aml: &str) -> Arc<Sts> {
+    struct One(String);
+    impl ioco_aml::Sources for One {
+        fn read(&self, _: &str) -> Result<String, String> {
+            Ok(self.0.clone())
+        }
+    }
+    let loaded = ioco_aml::load("model.aml", &One(aml.to_owned()));
+    let why = format!("{:?}", loaded.diagnostics);
+    loaded.sts.unwrap_or_else(|| panic!("{why}"))
+}
+
+/// Writes down where constraints went, and every verdict.
+#[derive(Default)]
+struct Notes {
+    propagated: Vec<(LocationId, bool)>,
+    goals: usize,
+    calls: u64,
+}
+
+impl Watch for Notes {
+    fn decided(&mut self, _: Goal, verdict: &GoalVerdict, test: Option<&Instance>, calls: u64) {
+        assert_eq!(
+            test.is_some(),
+            matches!(verdict, GoalVerdict::Covered { .. })
+        );
+        self.goals += 1;
+        self.calls += calls;
+    }
+
+    fn propagated(&mut self, locations: &[LocationId], solved: bool) {
+        self.propagated.push((locations[0], solved));
+    }
+}
+
+fn run(sts: &Arc<Sts>, goals: &[Goal], first: Option<&[Action]>) -> (Covered, Notes) {
+    let mut rng = ChaCha8Rng::seed_from_u64(3);
+    let mut notes = Notes::default();
+    let semantics = Semantics::new(Arc::clone(sts), Box::new(Oracle::new()), Relation::Ioco);
+    let confirm = Confirm::new(semantics);
+    let limits = CoverLimits {
+        paths: 2000,
+        ..CoverLimits::default()
+    };
+    let covered = Cover::new(sts, goals, limits, confirm, &mut rng).run(first, &mut notes);
+    assert_eq!(covered.unconfirmed, 0);
+    assert_eq!(notes.goals, goals.len());
+    assert!(notes.calls <= covered.calls);
+    (covered, notes)
+}
+
+fn action(sts: &Sts, direction: Direction, name: &str, values: &[i64]) -> Action {
+    Action {
+        label: sts.label_named(direction, name).expect("a label"),
+        values: values.iter().map(|v| Value::Int(*v)).collect(),
+    }
+}
+
+fn give(sts: &Sts, name: &str, values: &[i64]) -> Action {
+    action(sts, Direction::Stimulus, name, values)
+}
+
+fn see(sts: &Sts, name: &str, values: &[i64]) -> Action {
+    action(sts, Direction::Response, name, values)
+}
+
+/// `3✗ 1✗ 0✓`: where constraints went, and where they were solved.
+fn way(sts: &Sts, notes: &Notes) -> String {
+    let shown = notes.propagated.iter().map(|(location, solved)| {
+        let mark = if *solved { '✓' } else { '✗' };
+        format!("{}{mark}", sts.location(*location).name)
+    });
+    shown.collect::<Vec<_>>().join(" ")
+}
+
+fn all_covered(covered: &Covered) -> bool {
+    covered
+        .goals
+        .values()
+        .all(|verdict| matches!(verdict, GoalVerdict::Covered { .. }))
+}
+
+#[test]
+fn the_calculator_is_covered_in_three_tests_as_in_the_paper() {
+    let sts = example("calculator/model.aml");
+    let first = [give(&sts, "x", &[24]), give(&sts, "y", &[16])];
+    let (covered, notes) = run(&sts, &Goal::locations(&sts), Some(&first));
+    assert!(all_covered(&covered), "{:?}", covered.goals);
+    let tests: Vec<Vec<Action>> = covered.tests.iter().map(Instance::actions).collect();
+    let second = vec![
+        give(&sts, "x", &[1]),
+        give(&sts, "y", &[1]),
+        see(&sts, "result", &[2]),
+    ];
+    let third = vec![
+        give(&sts, "x", &[1]),
+        give(&sts, "y", &[5]),
+        see(&sts, "result", &[12]),
+    ];
+    assert_eq!(tests, [first.to_vec(), second, third]);
+    // Location 4: both paths from 3, then from 1 and 2, then from 0, where the second is solved.
+    // Location 5: from 3, then solved from 2. Location 6 goes on from there.
+    assert_eq!(way(&sts, &notes), "3✗ 3✗ 1✗ 2✗ 0✗ 0✓ 3✗ 2✓ 5✓");
+}
+
+#[test]
+fn figure_8_needs_no_propagation() {
+    let sts = example("coffee/figure8.aml");
+    let first = [
+        give(&sts, "coin", &[50]),
+        give(&sts, "button", &[1]),
+        see(&sts, "coffee", &[]),
+    ];
+    let (covered, notes) = run(&sts, &Goal::locations(&sts), Some(&first));
+    assert!(all_covered(&covered), "{:?}", covered.goals);
+    assert!(notes.propagated.iter().all(|(_, solved)| *solved));
+    assert!(way(&sts, &notes).starts_with("1✓"), "{}", way(&sts, &notes));
+    // The coin of the first test is kept.
+    assert_eq!(covered.tests[1].actions()[0], first[0]);
+}
+
+#[test]
+fn figure_9_propagates_the_constraint_up_one_location() {
+    let sts = example("coffee/figure9.aml");
+    let first = [
+        give(&sts, "coin", &[50]),
+        give(&sts, "coin", &[20]),
+        see(&sts, "tea", &[]),
+    ];
+    let (covered, notes) = run(&sts, &Goal::locations(&sts), Some(&first));
+    assert!(all_covered(&covered), "{:?}", covered.goals);
+    assert_eq!(way(&sts, &notes), "2✗ 1✓");
+    let second = covered.tests[1].actions();
+    assert_eq!(second[0], first[0]);
+    assert!(second[1].values[0] > Value::Int(30));
+}
+
+#[test]
+fn figure_10_propagates_on_both_paths_at_once() {
+    let sts = example("coffee/figure10.aml");
+    let first = [
+        give(&sts, "x", &[5]),
+        give(&sts, "y", &[2]),
+        see(&sts, "result", &[2]),
+    ];
+    let (covered, notes) = run(&sts, &Goal::locations(&sts), Some(&first));
+    assert!(all_covered(&covered), "{:?}", covered.goals);
+    assert_eq!(way(&sts, &notes), "3✗ 3✗ 1✗ 2✓");
+    let second = covered.tests[1].actions();
+    assert_eq!(second[0], first[0]);
+    assert!(second[1].values[0] >= Value::Int(10));
+}
+
+#[test]
+fn all_switches_of_the_examples_are_covered() {
+    for path in [
+        "calculator/model.aml",
+        "coffee/model.aml",
+        "coffee/figure1.aml",
+        "coffee/figure8.aml",
+        "coffee/figure9.aml",
+        "coffee/figure10.aml",
+        "smartdoor/model.aml",
+    ] {
+        let sts = example(path);
+        let (covered, _) = run(&sts, &Goal::switches(&sts), None);
+        let missed: BTreeMap<_, _> = covered
+            .goals
+            .iter()
+            .filter(|(_, verdict)| !matches!(verdict, GoalVerdict::Covered { .. }))
+            .map(|(goal, verdict)| (goal.show(&sts), verdict))
+            .collect();
+        assert!(missed.is_empty(), "{path}: {missed:?}");
+    }
+}
+
+const COUNTER: &str = "
+external 'c'
+process('counter') {
+  channel('c') {
+    stimulus 'up', {'by' => integer(1..3)}
+    response 'full'
+    response 'over'
+    response 'never'
+  }
+  var 'n', integer(0..100), 0
+  state 'Counting'
+  repeat {
+    o { receive 'up', constraint: 'by >= 1 && n + by <= 10', update: 'n = n + by' }
+    o { send 'full', constraint: 'n == 10'; goto 'Full' }
+    o { send 'over', constraint: 'n > 10'; goto 'Over' }
+    o { send 'never', constraint: 'n < 5 && n > 7'; goto 'Never' }
+  }
+  state 'Full'; goto 'Full'
+  state 'Over'
+  repeat { o { receive 'up', constraint: 'by == 1' } }
+  state 'Never'; goto 'Never'
+  state 'Island'; goto 'Island'
+}
+";
+
+#[test]
+fn a_counter_needs_a_search_and_what_is_beyond_it_is_proved() {
+    let sts = text(COUNTER);
+    let (covered, _) = run(&sts, &Goal::locations(&sts), None);
+    let verdict = |name: &str| covered.goals[&Goal::Location(sts.location_named(name).unwrap())];
+    assert!(matches!(verdict("Full"), GoalVerdict::Covered { .. }));
+    let values = GoalVerdict::Unreachable(Reason::Values);
+    assert_eq!(verdict("Over"), values);
+    assert_eq!(verdict("Never"), values);
+    assert_eq!(
+        verdict("Island"),
+        GoalVerdict::Unreachable(Reason::Structure)
+    );
+    let (covered, _) = run(&sts, &Goal::switches(&sts), None);
+    let by_guard = covered
+        .goals
+        .values()
+        .filter(|v| **v == GoalVerdict::Unreachable(Reason::Guard));
+    assert_eq!(by_guard.count(), 1);
+}
+
+/// The verdicts of all goals of a model are true.
+fn compare(sts: Sts, unknown: &mut usize) -> Result<(), TestCaseError> {
+    let (locations, switches) = explicit::reachable(&sts);
+    let sts = Arc::new(sts);
+    for goals in [Goal::locations(&sts), Goal::switches(&sts)] {
+        let (covered, _) = run(&sts, &goals, None);
+        for (goal, verdict) in &covered.goals {
+            let reachable = match goal {
+                Goal::Location(location) => locations.contains(location),
+                Goal::Switch(switch) => switches.contains(switch),
+            };
+            let shown = goal.show(&sts);
+            match verdict {
+                GoalVerdict::Covered { .. } => prop_assert!(reachable, "{shown}: {verdict:?}"),
+                GoalVerdict::Unreachable(_) => prop_assert!(!reachable, "{shown}: {verdict:?}"),
+                GoalVerdict::Unknown(_) => *unknown += 1,
+            }
+        }
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: 100,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
+
+    #[test]
+    fn verdicts_are_those_of_explicit_exploration(Model(sts) in model()) {
+        compare(sts, &mut 0)?;
+    }
+}
+
+#[test]
+fn small_models_leave_hardly_anything_unknown() {
+    use proptest::strategy::ValueTree;
+    let mut runner = proptest::test_runner::TestRunner::deterministic();
+    let mut unknown = 0;
+    for _ in 0..100 {
+        let Model(sts) = model().new_tree(&mut runner).unwrap().current();
+        compare(sts, &mut unknown).unwrap();
+    }
+    assert!(unknown <= 20, "{unknown} goals unknown");
+}
