@@ -1,6 +1,7 @@
 //! The developers' commands. `cargo xtask` lists them.
 
 mod bench;
+mod decomposition;
 mod demo;
 mod test;
 mod tools;
@@ -26,6 +27,7 @@ fn main() -> ExitCode {
         "demo" => demo::run(),
         "test" => test::run(),
         "bench" => bench::run(rest),
+        "experiment" => return experiment(rest),
         "help" | "--help" | "-h" => {
             print!("{USAGE}");
             Ok(())
@@ -40,6 +42,16 @@ fn main() -> ExitCode {
         Err(message) => {
             eprintln!("xtask: {message}");
             ExitCode::FAILURE
+        }
+    }
+}
+
+fn experiment(args: &[String]) -> ExitCode {
+    match args.split_first() {
+        Some((name, rest)) if name == "decomposition" => decomposition::run(rest),
+        _ => {
+            eprintln!("xtask: name an experiment: decomposition");
+            ExitCode::from(2)
         }
     }
 }

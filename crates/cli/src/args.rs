@@ -49,6 +49,8 @@ pub enum Command {
     Shrink(Shrink),
     /// Show what the tests so far have covered
     Coverage(Coverage),
+    /// Write a test suite from the model alone
+    Generate(Generate),
     /// Say more about a code such as D002
     Explain(Explain),
 }
@@ -115,6 +117,10 @@ pub struct Convert {
     /// The file to write; its ending says the form. `-` is standard output, with --to
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,
+
+    /// Of a NuSMV model: draw how it falls apart into subsystems for this goal
+    #[arg(long, value_name = "GOAL")]
+    pub decompose: Option<String>,
 
     /// The form, where the file's ending does not say it
     #[arg(long, value_name = "FORM")]
@@ -206,6 +212,11 @@ pub struct Test {
     /// When a stimulus may be given [default: ioco]
     #[arg(long, value_enum)]
     pub relation: Option<Relation>,
+
+    /// Ask this solver where the embedded one does not know: z3, cvc5, or a command that reads
+    /// SMT-LIB [default: embedded]
+    #[arg(long, value_name = "SOLVER")]
+    pub solver: Option<String>,
 
     /// Silence after this time, instead of the model's: 200ms, 2s
     #[arg(long, value_name = "TIME")]
@@ -305,6 +316,89 @@ pub struct Coverage {
     /// Exit with 4 when fewer switches than this are covered
     #[arg(long, value_name = "PERCENT")]
     pub minimum: Option<f64>,
+}
+
+#[derive(Debug, Args)]
+pub struct Generate {
+    #[command(flatten)]
+    pub model: ModelArguments,
+
+    /// Every feasible trace of N observable steps, and shorter ones that cannot go on
+    #[arg(long, value_name = "N")]
+    pub traces: Option<u32>,
+
+    /// What the tests should cover. A NuSMV model: values, decisions, conditions, mcdc, or several
+    /// joined by commas
+    #[arg(long, value_name = "WHAT")]
+    pub cover: Option<String>,
+
+    /// Only count them
+    #[arg(long)]
+    pub count: bool,
+
+    /// Visit no location more often than this in one trace
+    #[arg(long, value_name = "N")]
+    pub loops: Option<u32>,
+
+    /// Write the suite into this file, one JSON object a line
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+
+    /// Threads [default: one per core]
+    #[arg(long, value_name = "N")]
+    pub jobs: Option<usize>,
+
+    /// Where the values come from; the same seed gives the same suite
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+
+    #[command(flatten)]
+    pub smv: SmvArguments,
+}
+
+/// What only NuSMV models have.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "NuSMV models (.smv)")]
+pub struct SmvArguments {
+    /// A goal of your own: an expression that some state must make true (may be repeated)
+    #[arg(long, value_name = "EXPRESSION")]
+    pub goal: Vec<String>,
+
+    /// How to find tests: auto, monolithic, strong or weak
+    #[arg(long, value_name = "NAME", default_value = "auto")]
+    pub technique: String,
+
+    /// Time for each goal; work shared by several goals may use their sum
+    #[arg(long, value_name = "TIME", default_value = "10s")]
+    pub time_per_goal: String,
+
+    /// Time for all goals
+    #[arg(long, value_name = "TIME")]
+    pub time: Option<String>,
+
+    /// At most so many values of a variable, chosen by the seed
+    #[arg(long, value_name = "N")]
+    pub max_values: Option<usize>,
+
+    /// Value coverage counts inputs (IVAR) too
+    #[arg(long)]
+    pub inputs: bool,
+
+    /// A guard counts only where the guards before it fail
+    #[arg(long)]
+    pub reached_guards: bool,
+
+    /// The right-hand side of an assignment to a boolean is a decision too
+    #[arg(long)]
+    pub boolean_sides: bool,
+
+    /// Guards in INIT, TRANS and INVAR do not count
+    #[arg(long)]
+    pub assignments_only: bool,
+
+    /// Drop tests whose goals others cover
+    #[arg(long)]
+    pub minimise: bool,
 }
 
 #[derive(Debug, Args)]

@@ -13,6 +13,7 @@ mod project;
 mod results;
 mod session;
 mod shrinking;
+mod solver;
 mod time;
 mod warning;
 
@@ -35,6 +36,7 @@ fn main() -> ExitCode {
         Command::Replay(arguments) => commands::replay::run(arguments, format),
         Command::Shrink(arguments) => commands::shrink::run(arguments, format),
         Command::Coverage(arguments) => commands::coverage::run(arguments, format),
+        Command::Generate(arguments) => commands::generate::run(arguments, format),
         Command::Explain(arguments) => commands::explain::run(arguments, format),
     };
     match answer {

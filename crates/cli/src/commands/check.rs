@@ -5,6 +5,7 @@ use serde::Serialize;
 use ioco_sts::Direction;
 
 use crate::args::{self, Format};
+use crate::commands::nusmv;
 use crate::exit::{Answer, Exit};
 use crate::project::Project;
 use crate::{model, output};
@@ -24,6 +25,14 @@ struct Checked {
 }
 
 pub fn run(arguments: &args::Check, format: Format) -> Answer {
+    if let Some(path) = arguments
+        .model
+        .model
+        .as_deref()
+        .filter(|path| nusmv::is_model(path))
+    {
+        return nusmv::check(path, format);
+    }
     let project = Project::find(arguments.model.model.as_deref(), None)?;
     let read = model::read(&arguments.model, &project)?;
     let errors = read.diagnostics.iter().filter(|d| d.is_error()).count();

@@ -7,6 +7,7 @@ use ioco_sts::Sts;
 use ioco_sts::format;
 
 use crate::args;
+use crate::commands::nusmv;
 use crate::exit::{Answer, Exit, Stop};
 use crate::project::Project;
 use crate::{model, output};
@@ -14,6 +15,14 @@ use crate::{model, output};
 const FORMS: &str = "json, aut, dot, mmd or svg";
 
 pub fn run(arguments: &args::Convert) -> Answer {
+    if let Some(path) = arguments
+        .model
+        .model
+        .as_deref()
+        .filter(|path| nusmv::is_model(path))
+    {
+        return nusmv::convert(path, &arguments.output, arguments.decompose.as_deref());
+    }
     let project = Project::find(arguments.model.model.as_deref(), None)?;
     let model = model::load(&arguments.model, &project)?;
     let ending = arguments

@@ -1,0 +1,132 @@
+//! Suites as they are written: one test a line, as JSON or as text for people.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::Path as FilePath;
+use std::sync::Mutex;
+
+use ioco_engine::SavedStep;
+use ioco_generate::Path;
+use ioco_sts::{Direction, Step, Sts};
+use serde::Serialize;
+
+use crate::args::Format;
+use crate::exit::Stop;
+
+/// Text is handed on in pieces of about this size, so that threads seldom wait for each other.
+const PIECE: usize = 1 << 16;
+
+/// One test of a suite.
+#[derive(Debug, Serialize)]
+pub struct Test {
+    /// Stimuli to give and responses that the model allows, in order.
+    pub steps: Vec<SavedStep>,
+    /// The switches of the path, internal ones included, numbered in the order of the model text.
+    pub switches: Vec<u32>,
+}
+
+impl Test {
+    pub fn new(sts: &Sts, path: &Path<'_>) -> Test {
+        let switches = path.moves().flat_map(|step| step.switches.iter());
+        let steps = observable_steps(sts, path);
+        Test {
+            steps: steps.map(|step| SavedStep::new(&step, sts)).collect(),
+            switches: switches.map(|id| id.0).collect(),
+        }
+    }
+}
+
+fn observable_steps<'a>(sts: &Sts, path: &Path<'a>) -> impl Iterator<Item = Step> {
+    path.steps().filter_map(|step| step.action).map(|action| {
+        match sts.label(action.label).direction {
+            Direction::Stimulus => Step::Stimulus(action),
+            Direction::Response | Direction::Internal => Step::Response(action),
+        }
+    })
+}
+
+/// Where a suite goes: shared by all threads.
+pub struct Suite {
+    target: Mutex<Target>,
+    json: bool,
+}
+
+struct Target {
+    out: Box<dyn Write + Send>,
+    failed: Option<io::Error>,
+}
+
+impl Suite {
+    /// Into a file always as JSON, so that it can be run later; to standard output in the form
+    /// that was asked for.
+    pub fn open(file: Option<&FilePath>, format: Format) -> Result<Suite, Stop> {
+        let out: Box<dyn Write + Send> = match file {
+            Some(path) => Box::new(File::create(path).map_err(|error| {
+                Stop::usage(format!("cannot write {}: {error}", path.display()))
+            })?),
+            None => Box::new(io::stdout()),
+        };
+        Ok(Suite {
+            target: Mutex::new(Target { out, failed: None }),
+            json: file.is_some() || format == Format::Json,
+        })
+    }
+
+    pub fn page(&self) -> Page<'_> {
+        Page {
+            suite: self,
+            text: Vec::new(),
+        }
+    }
+
+    /// What went wrong with writing. A reader that went away (`| head`) is nothing wrong.
+    pub fn close(self) -> Result<(), Stop> {
+        let mut target = match self.target.into_inner() {
+            Ok(target) => target,
+            Err(poisoned) => poisoned.into_inner(),
+        };
+        let flushed = target.out.flush().err();
+        match target.failed.or(flushed) {
+            Some(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+                Err(Stop::usage(format!("cannot write the suite: {error}")))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// What one thread has to write.
+pub struct Page<'a> {
+    suite: &'a Suite,
+    text: Vec<u8>,
+}
+
+impl Page<'_> {
+    /// Adds a test; false when nothing more can be written.
+    pub fn add(&mut self, sts: &Sts, path: &Path<'_>) -> bool {
+        // Writing into memory cannot fail.
+        if self.suite.json {
+            let _ = serde_json::to_writer(&mut self.text, &Test::new(sts, path));
+        } else {
+            let mut separator = "";
+            for step in observable_steps(sts, path) {
+                let _ = write!(self.text, "{separator}{}", step.show(sts));
+                separator = "  ";
+            }
+        }
+        self.text.push(b'\n');
+        self.text.len() < PIECE || self.flush()
+    }
+
+    pub fn flush(&mut self) -> bool {
+        let mut target = match self.suite.target.lock() {
+            Ok(target) => target,
+            Err(poisoned) => poisoned.into_inner(),
+        };
+        if target.failed.is_none() {
+            target.failed = target.out.write_all(&self.text).err();
+        }
+        self.text.clear();
+        target.failed.is_none()
+    }
+}

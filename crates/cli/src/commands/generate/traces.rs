@@ -1,0 +1,324 @@
+//! `ioco generate --traces N`: every feasible trace of N observable steps, on all cores.
+//!
+//! The work is cut into shares, the same for any number of threads, and every share draws its
+//! values from a seed of its own: the suite does not depend on the threads, only the order of its
+//! lines does.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::time::{Duration, Instant};
+
+use ioco_generate::{Confirm, Extent, Path, Share, Tally, Walk, bounds};
+use ioco_solve::{Embedded, Oracle};
+use ioco_sts::{Relation, Semantics, Sts};
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::SeedableRng;
+use serde::Serialize;
+
+use super::suite::Suite;
+use crate::args::{self, Format};
+use crate::exit::{Answer, Exit, Stop};
+use crate::interrupt::Interrupt;
+use crate::model::Model;
+use crate::output;
+use crate::progress::Progress;
+
+/// So many shares keep several threads busy to the end.
+const SHARES: usize = 64;
+/// The work is cut at most this deep.
+const DEEPEST_CUT: usize = 4;
+/// Random paths for the estimate.
+const GUESSES: u32 = 64;
+/// Traces between two looks at the clock and at Ctrl-C.
+const TRACES_PER_LOOK: u64 = 256;
+
+/// What `--count --format json` prints.
+#[derive(Serialize)]
+struct Counted {
+    traces: u64,
+    seconds: f64,
+    /// Moves that the solver could not decide: there may be more traces.
+    #[serde(skip_serializing_if = "is_zero")]
+    undecided: u64,
+    /// Paths cut where internal steps go round.
+    #[serde(skip_serializing_if = "is_zero")]
+    circular: u64,
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
+/// What the threads share.
+struct Work<'a> {
+    sts: &'a Arc<Sts>,
+    extent: Extent,
+    seed: u64,
+    shares: Vec<Share>,
+    suite: Option<&'a Suite>,
+    next: AtomicUsize,
+    done: AtomicUsize,
+    traces: AtomicU64,
+    stop: AtomicBool,
+}
+
+/// What a thread found.
+#[derive(Default)]
+struct Found {
+    tally: Tally,
+    /// Tests that the second walk did not confirm, and the first objection.
+    unconfirmed: u64,
+    objection: Option<String>,
+    /// The empty trace is one of them: the model can do nothing at the start.
+    empty: bool,
+}
+
+impl Found {
+    fn add(&mut self, other: Found) {
+        self.tally.add(other.tally);
+        self.unconfirmed += other.unconfirmed;
+        self.objection = self.objection.take().or(other.objection);
+        self.empty |= other.empty;
+    }
+}
+
+pub fn run(arguments: &args::Generate, length: u32, model: &Model, format: Format) -> Answer {
+    let jobs = match arguments.jobs {
+        Some(0) => return Err(Stop::usage("--jobs 0 leaves nobody to do the work")),
+        Some(jobs) => jobs,
+        None => std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
+    };
+    if arguments.loops == Some(0) {
+        return Err(Stop::usage("--loops 0 forbids even the start").hint("--loops 1 is the least"));
+    }
+    if arguments.count && arguments.output.is_some() {
+        return Err(Stop::usage(
+            "--count writes no tests, so there is nothing for --output",
+        ));
+    }
+    let interrupt = Interrupt::listen();
+    let started = Instant::now();
+    let extent = Extent {
+        loops: arguments.loops,
+        ..Extent::of_length(length)
+    };
+    say_bounds(&model.sts, length);
+    let seed = arguments.seed;
+    let mut first = walk(&model.sts, &extent, seed);
+    let (shares, mut total) = shares(&mut first);
+    if total.runaway.is_none() {
+        let guess = (0..GUESSES).map(|_| first.guess()).sum::<f64>() / f64::from(GUESSES);
+        eprintln!("estimate: {} traces", rounded(guess));
+    }
+    let suite = match arguments.count {
+        true => None,
+        false => Some(Suite::open(arguments.output.as_deref(), format)?),
+    };
+    let work = Work {
+        sts: &model.sts,
+        extent,
+        seed,
+        shares,
+        suite: suite.as_ref(),
+        next: AtomicUsize::new(0),
+        done: AtomicUsize::new(0),
+        traces: AtomicU64::new(0),
+        stop: AtomicBool::new(total.runaway.is_some()),
+    };
+    let found = in_parallel(&work, jobs, &interrupt);
+    total.add(found.tally);
+    if let Some(suite) = suite {
+        suite.close()?;
+    }
+    if let Some(switch) = total.runaway {
+        let place = model.sts.show_place(model.sts.switch(switch).place);
+        let message = format!(
+            "internal steps go on without end: {} {place}",
+            model.sts.show_switch(switch)
+        );
+        return Err(Stop::usage(message.trim_end().to_owned())
+            .hint("the suite is not complete; give the internal steps a guard that ends them"));
+    }
+    let seconds = started.elapsed().as_secs_f64();
+    if arguments.count {
+        if format == Format::Json {
+            output::json(&Counted {
+                traces: total.paths,
+                seconds,
+                undecided: total.undecided,
+                circular: total.circular,
+            })?;
+        } else {
+            output::print(&format!("{}\n", total.paths));
+        }
+    }
+    summary(&total, &found, seconds, length);
+    Ok(if interrupt.asked() {
+        Exit::Interrupted
+    } else if total.undecided + found.unconfirmed > 0 {
+        Exit::GoalMissed
+    } else {
+        Exit::Conforms
+    })
+}
+
+fn walk<'a>(sts: &'a Sts, extent: &Extent, seed: u64) -> Walk<'a, Embedded, ChaCha8Rng> {
+    let solver = Embedded::new(sts.types(), sts.functions());
+    let rng = ChaCha8Rng::seed_from_u64(seed);
+    Walk::new(sts, extent.clone(), solver, rng)
+}
+
+fn shares(walk: &mut Walk<'_, Embedded, ChaCha8Rng>) -> (Vec<Share>, Tally) {
+    let mut depth = 1;
+    loop {
+        let (shares, tally) = walk.shares(depth);
+        let ends_before = shares.iter().all(|share| share.len() < depth);
+        if shares.len() >= SHARES || ends_before || depth == DEEPEST_CUT {
+            return (shares, tally);
+        }
+        depth += 1;
+    }
+}
+
+fn in_parallel(work: &Work<'_>, jobs: usize, interrupt: &Interrupt) -> Found {
+    let progress = Progress::start();
+    let (send, results) = mpsc::channel();
+    let mut found = Found::default();
+    std::thread::scope(|scope| {
+        for _ in 0..jobs.min(work.shares.len()) {
+            let send = send.clone();
+            // The other end is there until the last thread has sent.
+            scope.spawn(move || send.send(one_thread(work)));
+        }
+        drop(send);
+        loop {
+            match results.recv_timeout(Duration::from_millis(100)) {
+                Ok(result) => found.add(result),
+                Err(RecvTimeoutError::Disconnected) => break,
+                Err(RecvTimeoutError::Timeout) => progress.say(|| {
+                    format!(
+                        "{} traces, {} of {} shares",
+                        work.traces.load(Ordering::Relaxed),
+                        work.done.load(Ordering::Relaxed),
+                        work.shares.len()
+                    )
+                }),
+            }
+            if interrupt.asked() {
+                work.stop.store(true, Ordering::Relaxed);
+            }
+        }
+    });
+    found
+}
+
+fn one_thread(work: &Work<'_>) -> Found {
+    let mut found = Found::default();
+    let mut walk = walk(work.sts, &work.extent, work.seed);
+    let semantics = Semantics::new(
+        Arc::clone(work.sts),
+        Box::new(Oracle::new()),
+        Relation::Ioco,
+    );
+    let mut confirm = Confirm::new(semantics);
+    let mut page = work.suite.map(Suite::page);
+    while !work.stop.load(Ordering::Relaxed) {
+        let index = work.next.fetch_add(1, Ordering::Relaxed);
+        let Some(share) = work.shares.get(index) else {
+            break;
+        };
+        let mut rng = ChaCha8Rng::seed_from_u64(work.seed);
+        rng.set_stream(index as u64 + 1);
+        walk.draw_from(rng);
+        let mut since = 0;
+        let tally = {
+            let mut sink = |path: &Path<'_>| {
+                since += 1;
+                found.empty |= path.moves().next().is_none();
+                if since == TRACES_PER_LOOK {
+                    work.traces.fetch_add(since, Ordering::Relaxed);
+                    since = 0;
+                    if work.stop.load(Ordering::Relaxed) {
+                        return false;
+                    }
+                }
+                let Some(page) = &mut page else { return true };
+                if let Err(objection) = confirm.path(path) {
+                    found.unconfirmed += 1;
+                    found.objection.get_or_insert_with(|| objection.to_string());
+                    return true;
+                }
+                page.add(work.sts, path)
+            };
+            walk.run(share, &mut sink)
+        };
+        work.traces.fetch_add(since, Ordering::Relaxed);
+        work.done.fetch_add(1, Ordering::Relaxed);
+        found.tally.add(tally);
+        if tally.stopped || tally.runaway.is_some() {
+            work.stop.store(true, Ordering::Relaxed);
+        }
+    }
+    if let Some(page) = &mut page {
+        page.flush();
+    }
+    found
+}
+
+fn say_bounds(sts: &Sts, length: u32) {
+    let upper = bounds::bounds(sts, length);
+    eprintln!(
+        "at most {} traces by the number of switches, {} by the switches of one location; with \
+         all values {} and {}",
+        bounds::show(upper.switches),
+        bounds::show(upper.degree),
+        bounds::show(upper.switches_and_data),
+        bounds::show(upper.degree_and_data),
+    );
+}
+
+/// Two digits are all that an estimate is good for.
+fn rounded(guess: f64) -> String {
+    if guess < 100.0 {
+        return format!("about {guess:.0}");
+    }
+    let unit = 10f64.powf(guess.log10().floor() - 1.0);
+    let guess = (guess / unit).round() * unit;
+    if guess < 1e15 {
+        format!("about {guess:.0}")
+    } else {
+        format!("about {guess:.1e}")
+    }
+}
+
+fn summary(total: &Tally, found: &Found, seconds: f64, length: u32) {
+    let written = total.paths - found.unconfirmed;
+    let speed = total.paths as f64 / seconds.max(1e-9);
+    eprintln!(
+        "{written} traces of {length} observable steps in {seconds:.2} s ({speed:.0} a second); \
+         {} moves were infeasible, {} questions went to the solver",
+        total.infeasible, total.solver_calls
+    );
+    if found.empty && length > 0 {
+        output::warn("the model can do nothing at the start: the only trace is the empty one");
+    }
+    if total.circular > 0 {
+        output::warn(&format!(
+            "internal steps go round in {} places; paths that go round again are left out",
+            total.circular
+        ));
+    }
+    if total.undecided > 0 {
+        output::warn(&format!(
+            "{} moves could not be decided by the solver: traces may be missing",
+            total.undecided
+        ));
+    }
+    if let Some(objection) = &found.objection {
+        output::warn(&format!(
+            "{} traces were not confirmed by a second walk and are left out; the first: {objection}",
+            found.unconfirmed
+        ));
+    }
+}

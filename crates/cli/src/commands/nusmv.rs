@@ -1,0 +1,270 @@
+//! NuSMV models: `ioco check`, `ioco generate` and `ioco convert --decompose` on `.smv` files.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use ioco_smv::decompose::Tree;
+use ioco_smv::depend::Dependencies;
+use ioco_smv::{
+    Criterion, Diagnostic, Edge, Event, Goal, GoalOptions, GoalResult, Model, Options, Severity,
+    Summary, Technique, Verdict, draw, suite,
+};
+use serde::Serialize;
+
+use crate::args::{Format, Generate, SmvArguments};
+use crate::exit::{Answer, Exit, Stop};
+use crate::interrupt::Interrupt;
+use crate::output::{self, ERROR, GOOD, WARNING};
+use crate::progress::Progress;
+use crate::time;
+
+/// Whether a path is a NuSMV model.
+pub fn is_model(path: &Path) -> bool {
+    path.extension().is_some_and(|ending| ending == "smv")
+}
+
+/// What `ioco check --format json` prints.
+#[derive(Serialize)]
+struct Checked {
+    #[serde(flatten)]
+    summary: Option<Summary>,
+    errors: usize,
+    diagnostics: Vec<Diagnostic>,
+}
+
+pub fn check(path: &Path, format: Format) -> Answer {
+    let (model, diagnostics) = read(path)?;
+    let summary = model.as_ref().map(Model::summary);
+    let errors = diagnostics
+        .iter()
+        .filter(|d| d.severity == Severity::Error)
+        .count();
+    if format == Format::Json {
+        output::json(&Checked {
+            summary,
+            errors,
+            diagnostics,
+        })?;
+    } else {
+        show(&diagnostics);
+        if let Some(summary) = summary {
+            output::print(&format!(
+                "{}: {} variables ({} state, {} input, {} frozen), {} bits, {} modules, {} \
+                 instances, {} processes\nuses {}\n",
+                summary.file,
+                summary.variables,
+                summary.state_variables,
+                summary.input_variables,
+                summary.frozen_variables,
+                summary.bits,
+                summary.modules,
+                summary.instances,
+                summary.processes,
+                summary.features.join(", "),
+            ));
+        }
+    }
+    Ok(if errors > 0 {
+        Exit::Usage
+    } else {
+        Exit::Conforms
+    })
+}
+
+fn read(path: &Path) -> Result<(Option<Model>, Vec<Diagnostic>), Stop> {
+    let text = fs::read_to_string(path)
+        .map_err(|error| Stop::usage(format!("cannot read {}: {error}", path.display())))?;
+    Ok(ioco_smv::load(&text, &path.display().to_string()))
+}
+
+fn show(diagnostics: &[Diagnostic]) {
+    for diagnostic in diagnostics {
+        eprintln!("{diagnostic}");
+    }
+}
+
+fn load(path: &Path) -> Result<Model, Stop> {
+    let (model, diagnostics) = read(path)?;
+    show(&diagnostics);
+    model.ok_or_else(|| Stop::usage(format!("{} has errors", path.display())))
+}
+
+/// Finds a test, a proof that there is none, or says that it does not know, for every goal.
+pub fn generate(arguments: &Generate, path: &Path, format: Format) -> Answer {
+    let mut model = load(path)?;
+    let goals = goals(&mut model, arguments)?;
+    let options = options(&arguments.smv, arguments.jobs)?;
+    let interrupt = Interrupt::listen();
+    let progress = Progress::start();
+    let start = Instant::now();
+    let clock = || start.elapsed().as_secs_f64();
+    let stop = || interrupt.asked();
+    let mut failed = None;
+    let results = ioco_smv::generate(
+        &model,
+        &goals,
+        &options,
+        Edge {
+            clock: &clock,
+            stop: &stop,
+        },
+        &mut |event| match event {
+            Event::Result(result) => {
+                if format == Format::Json {
+                    failed = output::json(&result.to_json(&model)).err();
+                } else if result.verdict != Verdict::Covered {
+                    progress.aside(|| output::print(&line(result)));
+                }
+            }
+            Event::Progress(now) => progress.say(|| {
+                format!(
+                    "{} of {} goals: {} covered, {} infeasible, {} unknown; at most {:.0} s left",
+                    now.done, now.goals, now.covered, now.infeasible, now.unknown, now.seconds_left
+                )
+            }),
+        },
+    );
+    drop(progress);
+    if let Some(stop) = failed {
+        return Err(stop);
+    }
+    if let Some(file) = &arguments.output {
+        write_suite(file, &model, &goals, &results, arguments.smv.minimise)?;
+    }
+    let count = |verdict| results.iter().filter(|r| r.verdict == verdict).count();
+    let unknown = count(Verdict::Unknown);
+    eprintln!(
+        "{} goals: {} covered, {} infeasible, {unknown} unknown, in {:.1} s",
+        results.len(),
+        count(Verdict::Covered),
+        count(Verdict::Infeasible),
+        clock()
+    );
+    Ok(if interrupt.asked() {
+        Exit::Interrupted
+    } else if unknown > 0 {
+        Exit::GoalMissed
+    } else {
+        Exit::Conforms
+    })
+}
+
+fn line(result: &GoalResult) -> String {
+    let (style, word) = match result.verdict {
+        Verdict::Covered => (GOOD, "covered"),
+        Verdict::Infeasible => (WARNING, "infeasible"),
+        Verdict::Unknown => (ERROR, "unknown"),
+    };
+    format!(
+        "{style}{word:<10}{style:#}  {}  ({})\n",
+        result.goal, result.method
+    )
+}
+
+fn goals(model: &mut Model, arguments: &Generate) -> Result<Vec<Goal>, Stop> {
+    let smv = &arguments.smv;
+    let mut criteria = Vec::new();
+    for word in arguments.cover.iter().flat_map(|text| text.split(',')) {
+        criteria.push(match word.trim() {
+            "values" | "value" => Criterion::Value,
+            "decisions" | "decision" => Criterion::Decision,
+            "conditions" | "condition" => Criterion::Condition,
+            "mcdc" => Criterion::Mcdc,
+            other => {
+                return Err(
+                    Stop::usage(format!("a NuSMV model has no '{other}' to cover")).hint(
+                        "use values, decisions, conditions, mcdc, or several joined by commas",
+                    ),
+                );
+            }
+        });
+    }
+    if criteria.is_empty() && smv.goal.is_empty() {
+        return Err(Stop::usage("nothing says what the tests should reach")
+            .hint("use --cover values,decisions or --goal 'EXPRESSION'"));
+    }
+    let options = GoalOptions {
+        max_values: smv.max_values,
+        seed: arguments.seed,
+        inputs: smv.inputs,
+        reached_guards: smv.reached_guards,
+        boolean_sides: smv.boolean_sides,
+        constraints: !smv.assignments_only,
+    };
+    let mut goals = model.goals(&criteria, &options);
+    for text in &smv.goal {
+        let goal = model
+            .user_goal(text)
+            .map_err(|diagnostic| Stop::usage(diagnostic.to_string()))?;
+        goals.push(goal);
+    }
+    Ok(goals)
+}
+
+fn options(smv: &SmvArguments, jobs: Option<usize>) -> Result<Options, Stop> {
+    let technique = Technique::ALL
+        .into_iter()
+        .find(|t| t.name() == smv.technique)
+        .ok_or_else(|| {
+            Stop::usage(format!("there is no technique '{}'", smv.technique))
+                .hint("use auto, monolithic, strong or weak")
+        })?;
+    let seconds = |text: &str| time::parse(text).map(|nanoseconds| nanoseconds as f64 / 1e9);
+    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    Ok(Options {
+        technique,
+        time_per_goal: seconds(&smv.time_per_goal)?,
+        time: smv.time.as_deref().map(seconds).transpose()?,
+        jobs: jobs.unwrap_or(cores).max(1),
+        ..Options::default()
+    })
+}
+
+/// `.csv` is a table for people; anything else gets the suite, one test a line.
+fn write_suite(
+    file: &PathBuf,
+    model: &Model,
+    goals: &[Goal],
+    results: &[GoalResult],
+    minimise: bool,
+) -> Result<(), Stop> {
+    let mut tests = suite::tests(results);
+    if minimise {
+        tests = suite::minimise(model, goals, &tests);
+    }
+    let text = if file.extension().is_some_and(|ending| ending == "csv") {
+        suite::csv(model, &tests)
+    } else {
+        suite::suite_lines(model, goals, &tests)
+    };
+    fs::write(file, text)
+        .map_err(|error| Stop::usage(format!("cannot write {}: {error}", file.display())))?;
+    eprintln!("{}: {} tests", file.display(), tests.len());
+    Ok(())
+}
+
+/// Draws the dependency graph and the tree of subsystems for a goal.
+pub fn convert(path: &Path, output: &Path, goal: Option<&str>) -> Answer {
+    let Some(goal) = goal else {
+        return Err(
+            Stop::usage("a NuSMV model has no locations and switches to write")
+                .hint("use --decompose 'GOAL' to draw how it falls apart for a goal"),
+        );
+    };
+    let mut model = load(path)?;
+    let parsed = model
+        .user_goal(goal)
+        .map_err(|diagnostic| Stop::usage(diagnostic.to_string()))?;
+    let dependencies = Dependencies::of(&model);
+    let tree = Tree::of(&model, &dependencies, parsed.expr).data(&model, &dependencies, goal);
+    let text = match output.extension().and_then(|ending| ending.to_str()) {
+        Some("svg") => draw::svg(&tree),
+        Some("dot" | "gv") => draw::dot(&tree),
+        _ => return Err(Stop::usage("a decomposition is drawn as .svg or .dot")),
+    };
+    fs::write(output, text)
+        .map_err(|error| Stop::usage(format!("cannot write {}: {error}", output.display())))?;
+    eprintln!("{}: {} subsystems", output.display(), tree.subsystems.len());
+    Ok(Exit::Conforms)
+}
