@@ -7,10 +7,12 @@
 
 mod auto;
 mod error;
+mod explain;
 mod graph;
 mod koopman;
 mod length_search;
 mod options;
+mod prove;
 mod random;
 mod registry;
 mod run;
@@ -18,6 +20,7 @@ mod session;
 mod shrunk;
 mod sps;
 mod trace_centric;
+mod values;
 mod walk;
 
 pub use error::ShrinkError;

@@ -7,14 +7,17 @@ use ioco_sts::{Execution, Semantics};
 
 use crate::auto::auto;
 use crate::error::ShrinkError;
+use crate::explain::explain;
 use crate::koopman;
 use crate::length_search::length_search;
 use crate::options::Options;
+use crate::prove::prove;
 use crate::run::Runner;
 use crate::session::{Halt, Session, Watch, stimuli_of};
 use crate::shrunk::{Confidence, Ended, Shrunk};
 use crate::sps::{sps_all_paths, sps_por_label_count, sps_por_subpaths};
 use crate::trace_centric::{Compare, binary, cycle, delta, elem};
+use crate::values::simplify;
 use crate::walk::Walk;
 
 type Stage = fn(&mut Session<'_>, &Execution) -> Result<Execution, Halt>;
@@ -156,8 +159,20 @@ pub fn shrink(
             }
         }
     }
+    let mut proved = None;
+    if ended == Ended::Finished && options.simplify_values && !session.semantics.sts().is_plain() {
+        ended = simplify(&mut session, &mut current).map_or_else(|halt| halt.0, |()| ended);
+    }
     let (runs, stimuli_sent) = (session.runs(), session.stimuli_sent());
+    if ended == Ended::Finished && options.prove {
+        match prove(&mut session, &mut current) {
+            Ok(proof) => proved = Some(proof),
+            Err(Halt(why)) => ended = why,
+        }
+    }
     let confidence = confirm(&mut session, &current);
+    let mut explanation = explain(session.semantics.sts(), failure, &current, session.kind);
+    explanation.append(&mut session.explanation);
     Ok(Shrunk {
         execution: current,
         original_length: failure.length(),
@@ -165,8 +180,8 @@ pub fn shrink(
         stimuli_sent,
         kind: session.kind,
         history: session.history,
-        explanation: session.explanation,
-        proved: None,
+        explanation,
+        proved,
         confidence,
         ended,
     })

@@ -21,7 +21,7 @@
 
 mod observations;
 mod pack;
-mod routes;
+pub(crate) mod routes;
 mod suspicion;
 mod trail;
 
@@ -35,7 +35,7 @@ use crate::shrunk::BugKind;
 use crate::trace_centric::{Compare, find_cycles, without};
 use crate::walk::Walk;
 
-use observations::Observations;
+pub(crate) use observations::Observations;
 use routes::{Originals, Routes};
 use suspicion::Cause;
 use trail::Trail;

@@ -15,7 +15,7 @@ struct Seen {
     fails: bool,
 }
 
-pub(super) struct Observations {
+pub(crate) struct Observations {
     tree: Vec<Seen>,
     /// Stimuli that were answered as expected, by the state set they were given in.
     passed: FxHashSet<(SetId, LabelId)>,

@@ -5,6 +5,7 @@
 //! the trace did is more likely to matter than what it did not.
 
 use std::collections::VecDeque;
+use std::collections::hash_map::Entry;
 
 use ioco_sts::{Action, LabelId, Semantics, SetId, Step};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -13,7 +14,7 @@ use crate::graph::Graph;
 
 /// A node of the explored part of the model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) struct NodeId(pub u32);
+pub(crate) struct NodeId(pub u32);
 
 impl NodeId {
     fn index(self) -> usize {
@@ -43,14 +44,14 @@ struct Node {
 
 /// What a stimulus does according to the model, until the system is silent again.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Effect {
+pub(crate) struct Effect {
     pub target: NodeId,
     pub responses: usize,
     /// The labels of the responses.
     pub answers: Vec<LabelId>,
 }
 
-pub(super) struct Routes {
+pub(crate) struct Routes {
     nodes: Vec<Node>,
     index: FxHashMap<SetId, NodeId>,
     /// Some of the model was left out for its size.
@@ -58,7 +59,7 @@ pub(super) struct Routes {
 }
 
 /// Transitions of the failing trace: where, and what.
-pub(super) type Originals = FxHashSet<(SetId, Step)>;
+pub(crate) type Originals = FxHashSet<(SetId, Step)>;
 
 impl Routes {
     pub fn explore(
@@ -311,8 +312,8 @@ impl Routes {
             }
             for (link, way) in self.nodes[id.index()].links.iter().enumerate() {
                 let cost = usize::from(way.step.is_some());
-                if !came.contains_key(&way.target) {
-                    came.insert(way.target, (id, link, distance + cost));
+                if let Entry::Vacant(entry) = came.entry(way.target) {
+                    entry.insert((id, link, distance + cost));
                     queue.push_back(way.target);
                 }
             }

@@ -1,0 +1,44 @@
+//! The shrinking experiments of seeds 000 and 003, run again against our own mutants, with the
+//! published figures beside ours.
+//!
+//! The failing traces and published results come from a folder in the format of the published
+//! data, the models of the vending machine and the teller machine from a folder of model texts. The
+//! model of the door is the example's own: the published one is not public.
+
+mod flat;
+mod issues;
+mod published;
+mod rows;
+mod shortest;
+mod tables;
+
+use std::path::PathBuf;
+
+pub use flat::{FlatRunner, flat_model};
+pub use issues::{IssueTable, issue_tables};
+pub use published::{Case, PublishedResult, read_cases};
+pub use rows::{Report, Row, measure};
+pub use tables::show;
+
+/// Why an experiment cannot be run.
+#[derive(Debug, thiserror::Error)]
+pub enum ExperimentError {
+    #[error("cannot read {}: {reason}", path.display())]
+    Unreadable { path: PathBuf, reason: String },
+    #[error("{} is not in the format of the published data: {reason}", path.display())]
+    Format { path: PathBuf, reason: String },
+    #[error("the model {} has errors:\n{text}", path.display())]
+    Model { path: PathBuf, text: String },
+    #[error("there is no folder with traces under {}", path.display())]
+    NoTraces { path: PathBuf },
+    #[error("{0}")]
+    System(String),
+    #[error("{experiment} {mutant}: trace {number} does not fail against our mutant")]
+    DoesNotFail {
+        experiment: String,
+        mutant: String,
+        number: usize,
+    },
+    #[error("{0}")]
+    Shrink(#[from] ioco_shrink::ShrinkError),
+}
