@@ -9,7 +9,7 @@ pub(crate) mod tree;
 use std::sync::Arc;
 
 use serde::Serialize;
-use serde_json::{Map, Value as Json, json};
+use serde_json::Value as Json;
 
 use crate::eval::State;
 use crate::goal::Goal;
@@ -104,40 +104,51 @@ impl GoalResult {
     }
 
     /// One line of the output: goal, verdict, method, length, seconds, test.
-    pub fn to_json(&self, model: &Model) -> Json {
+    pub fn to_json_line(&self, model: &Model) -> String {
         let test = self.test().map(|states| {
             let last = states.len() - 1;
-            Json::Array(
-                states
-                    .iter()
-                    .enumerate()
-                    .map(|(step, state)| state_json(model, state, step == last))
-                    .collect(),
-            )
+            let view = |(step, state)| StateView {
+                model,
+                state,
+                last: step == last,
+            };
+            states.iter().enumerate().map(view).collect()
         });
-        json!({
-            "goal": self.goal,
-            "verdict": self.verdict,
-            "method": self.method,
-            "length": self.length,
-            "seconds": (self.seconds * 1e6).round() / 1e6,
-            "test": test,
-        })
+        let line = Line {
+            goal: &self.goal,
+            verdict: self.verdict,
+            method: &self.method,
+            length: self.length,
+            seconds: (self.seconds * 1e6).round() / 1e6,
+            test,
+        };
+        serde_json::to_string(&line).unwrap_or_default()
     }
 }
 
-/// A state as an object from names to values. The inputs of the last state decide nothing and are left out.
-pub(crate) fn state_json(model: &Model, state: &State, last: bool) -> Json {
-    let mut object = Map::new();
-    for var in model.var_ids() {
-        let entry = model.var(var);
-        if last && entry.kind == VarKind::Input {
-            continue;
-        }
-        let value = value_json(model, state[var.index()]);
-        object.insert(entry.name.clone(), value);
+#[derive(Serialize)]
+struct Line<'r> {
+    goal: &'r str,
+    verdict: Verdict,
+    method: &'r str,
+    length: Option<usize>,
+    seconds: f64,
+    test: Option<Vec<StateView<'r>>>,
+}
+
+/// A state as an object from names to values, in the order of declaration. The inputs of the last state decide nothing
+/// and are left out.
+pub(crate) struct StateView<'r> {
+    pub model: &'r Model,
+    pub state: &'r State,
+    pub last: bool,
+}
+
+impl Serialize for StateView<'_> {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let vars = self.model.var_ids().filter(|var| !(self.last && self.model.var(*var).kind == VarKind::Input));
+        serializer.collect_map(vars.map(|var| (&self.model.var(var).name, value_json(self.model, self.state[var.index()]))))
     }
-    Json::Object(object)
 }
 
 pub(crate) fn value_json(model: &Model, value: Value) -> Json {

@@ -1,9 +1,10 @@
 //! Suites of tests: which tests are enough, and how they are written for people and for the runner.
 
-use serde_json::{Map, Value as Json, json};
+use serde::Serialize;
 
 use crate::eval::{Evaluator, State};
-use crate::generate::{GoalResult, state_json, value_json};
+use crate::expr::VarId;
+use crate::generate::{GoalResult, value_json};
 use crate::goal::Goal;
 use crate::model::{Model, VarKind};
 
@@ -144,43 +145,63 @@ fn quoted(text: &str) -> String {
     }
 }
 
+#[derive(Serialize)]
+struct TestLine<'r> {
+    test: usize,
+    model: &'r str,
+    goals: Vec<&'r str>,
+    steps: Vec<Step<'r>>,
+}
+
+#[derive(Serialize)]
+struct Step<'r> {
+    inputs: Part<'r>,
+    expected: Part<'r>,
+}
+
+/// Some variables of a state, in the order of declaration.
+struct Part<'r> {
+    model: &'r Model,
+    state: &'r State,
+    vars: Vec<VarId>,
+}
+
+impl Serialize for Part<'_> {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let entry = |var: &VarId| (&self.model.var(*var).name, value_json(self.model, self.state[var.index()]));
+        serializer.collect_map(self.vars.iter().map(entry))
+    }
+}
+
 /// The suite for the runner: one test a line. Every step gives the values of the free variables, which the system
 /// receives, and the state that is expected with them.
 pub fn suite_lines(model: &Model, goals: &[Goal], tests: &[Test]) -> String {
     let mut text = String::new();
     for (number, test) in tests.iter().enumerate() {
-        let steps: Vec<Json> = test
-            .states
-            .iter()
-            .enumerate()
-            .map(|(step, state)| {
-                let last = step + 1 == test.states.len();
-                let mut inputs = Map::new();
-                for var in model.var_ids() {
-                    let entry = model.var(var);
-                    let given = match entry.kind {
-                        VarKind::Input => !last,
-                        _ => entry.is_free(),
-                    };
-                    if given {
-                        inputs.insert(entry.name.clone(), value_json(model, state[var.index()]));
-                    }
-                }
-                let mut expected = state_json(model, state, true);
-                if let Json::Object(object) = &mut expected {
-                    object.retain(|name, _| !inputs.contains_key(name));
-                }
-                json!({"inputs": inputs, "expected": expected})
-            })
-            .collect();
-        let covers: Vec<&str> = test
-            .goals
-            .iter()
-            .map(|goal| goals[*goal].text.as_str())
-            .collect();
-        let line =
-            json!({"test": number + 1, "model": model.file, "goals": covers, "steps": steps});
-        text.push_str(&line.to_string());
+        let step = |(step, state)| {
+            let last = step + 1 == test.states.len();
+            let (given, rest): (Vec<VarId>, Vec<VarId>) = model.var_ids().partition(|var| model.var(*var).is_free());
+            let is_input = |var: &VarId| model.var(*var).kind == VarKind::Input;
+            Step {
+                inputs: Part {
+                    model,
+                    state,
+                    vars: given.into_iter().filter(|var| !(last && is_input(var))).collect(),
+                },
+                expected: Part {
+                    model,
+                    state,
+                    vars: rest,
+                },
+            }
+        };
+        let line = TestLine {
+            test: number + 1,
+            model: &model.file,
+            goals: test.goals.iter().map(|goal| goals[*goal].text.as_str()).collect(),
+            steps: test.states.iter().enumerate().map(step).collect(),
+        };
+        text.push_str(&serde_json::to_string(&line).unwrap_or_default());
         text.push('\n');
     }
     text

@@ -15,6 +15,29 @@ pub(crate) fn declared(circuit: &Circuit) -> Order {
 /// Bits that occur together in a condition are drawn together (the FORCE heuristic): every condition has a centre of
 /// gravity, and every bit moves to the mean of the centres of its conditions. Repeated while the spans shrink.
 pub(crate) fn force(circuit: &Circuit, start: &[usize]) -> Order {
+    force_from(circuit, start).0
+}
+
+/// The best of several attempts that start from shuffled orders.
+pub(crate) fn force_best(circuit: &Circuit, attempts: u64) -> Order {
+    let mut best = force_from(circuit, &declared(circuit));
+    for attempt in 1..attempts {
+        let mut start = declared(circuit);
+        let mut random = attempt;
+        for at in (1..start.len()).rev() {
+            random = crate::goal::next_random(random);
+            start.swap(at, usize::try_from(random % (at as u64 + 1)).unwrap_or(0));
+        }
+        let found = force_from(circuit, &start);
+        if found.1 < best.1 {
+            best = found;
+        }
+    }
+    best.0
+}
+
+/// The order and the sum of its spans.
+fn force_from(circuit: &Circuit, start: &[usize]) -> (Order, f64) {
     let mut owner: FxHashMap<usize, usize> = FxHashMap::default();
     for (index, bit) in circuit.bits.iter().enumerate() {
         owner.insert(bit.current.gate(), index);
@@ -103,5 +126,5 @@ pub(crate) fn force(circuit: &Circuit, start: &[usize]) -> Order {
             break;
         }
     }
-    best
+    (best, best_span)
 }

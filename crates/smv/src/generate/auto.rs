@@ -56,7 +56,8 @@ fn walks(board: &Board) {
         let eager = round % 2 == 1;
         let steps = match (small, eager) {
             (true, _) => 30,
-            (false, true) => 400,
+            (false, true) if round < 4 => 400,
+            (false, true) => 3000,
             (false, false) => 80,
         };
         let mut run = None;
@@ -64,15 +65,14 @@ fn walks(board: &Board) {
             run = board.stroll(steps, seed, eager, budget);
             blind = run.is_some();
         }
-        let run = match run {
-            Some(run) => run,
+        let found = match run {
+            Some(run) => board.discharge(run, "random walk"),
             None => {
                 let compiled = circuit.get_or_insert_with(|| Circuit::compile(board.model, &System::whole(board.model), &[]));
                 let Ok(compiled) = compiled else { return };
-                simulate::walk(board.model, compiled, steps, seed, eager, budget)
+                board.offer(simulate::walk(board.model, compiled, steps.min(300), seed, eager, budget), "random walk")
             }
         };
-        let found = board.offer(run, "random walk");
         if found == 0 { poor += 1 } else { poor = 0 }
     }
 }
@@ -246,12 +246,8 @@ impl Task<'_, '_> {
     fn diagrams(&self, budget: Budget, nodes: usize) {
         let declared = order::declared(self.circuit);
         let forced = order::force(self.circuit, &declared);
-        for (order, nodes) in [
-            (&forced, nodes / 16),
-            (&declared, nodes / 16),
-            (&forced, nodes),
-            (&declared, nodes),
-        ] {
+        let best = order::force_best(self.circuit, 12);
+        for (order, nodes) in [(&forced, nodes / 16), (&best, nodes / 16), (&declared, nodes / 16), (&best, nodes), (&forced, nodes)] {
             if budget.over() || self.left().is_empty() {
                 return;
             }

@@ -158,7 +158,7 @@ impl<'a> Board<'a> {
     }
 
     /// Answers every open goal that a run reaches. The run has been accepted by the interpreter.
-    fn discharge(&self, run: Vec<State>, method: &str) -> usize {
+    pub fn discharge(&self, run: Vec<State>, method: &str) -> usize {
         let mut open = self.open_goals();
         let run = Arc::new(run);
         {

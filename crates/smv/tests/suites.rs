@@ -1,0 +1,95 @@
+//! Suites as files, their minimisation, and the drawing of a decomposition.
+
+use ioco_smv::decompose::Tree;
+use ioco_smv::depend::Dependencies;
+use ioco_smv::{Criterion, Edge, GoalOptions, GoalResult, Model, Options, Technique, draw, generate, load, suite};
+
+const LIGHT: &str = "
+MODULE main
+VAR light : {red, green};
+    fault : boolean;
+IVAR button : boolean;
+ASSIGN
+  init(light) := red;
+  next(light) := case light = red & button : green; TRUE : red; esac;
+  init(fault) := FALSE;
+  next(fault) := fault | light = green & button;
+";
+
+fn results(text: &str, technique: Technique) -> (Model, Vec<ioco_smv::Goal>, Vec<GoalResult>) {
+    let (model, diagnostics) = load(text, "light.smv");
+    let mut model = model.unwrap_or_else(|| panic!("{diagnostics:?}"));
+    let goals = model.goals(&[Criterion::Value], &GoalOptions::default());
+    let edge = Edge {
+        clock: &|| 0.0,
+        stop: &|| false,
+    };
+    let options = Options {
+        technique,
+        ..Options::default()
+    };
+    let results = generate(&model, &goals, &options, edge, &mut |_| {});
+    (model, goals, results)
+}
+
+#[test]
+fn a_suite_is_written_for_people_and_for_the_runner() {
+    let (model, goals, results) = results(LIGHT, Technique::Monolithic);
+    let tests = suite::minimise(&model, &goals, &suite::tests(&results));
+    let lines: Vec<String> = results.iter().map(|result| result.to_json_line(&model)).collect();
+    let all = format!(
+        "{}\n{}\n{}\n{}",
+        lines.join("\n"),
+        suite::results_csv(&results),
+        suite::csv(&model, &tests),
+        suite::suite_lines(&model, &goals, &tests)
+    );
+    insta::assert_snapshot!(all);
+}
+
+#[test]
+fn a_minimised_suite_covers_the_same_goals() {
+    let (model, goals, results) = results(LIGHT, Technique::Auto);
+    let tests = suite::tests(&results);
+    let small = suite::minimise(&model, &goals, &tests);
+    let covered = |list: &[suite::Test]| {
+        let mut goals: Vec<usize> = list.iter().flat_map(|test| test.goals.iter().copied()).collect();
+        goals.sort_unstable();
+        goals.dedup();
+        goals
+    };
+    assert!(small.len() <= tests.len());
+    assert_eq!(covered(&small), covered(&tests));
+    assert!(small.iter().all(|test| model.check_run(&test.states).is_ok()));
+}
+
+#[test]
+fn a_decomposition_is_drawn_with_its_linking_variables() {
+    let text = "MODULE main VAR a : boolean; v : boolean; u : boolean; w : 0..3; c : boolean;
+        ASSIGN next(a) := (v | u) & a; next(v) := w > 1; next(u) := c; next(w) := (w + 1) mod 4; next(c) := !c;";
+    let (model, _) = load(text, "m.smv");
+    let mut model = model.expect("a model");
+    let goal = model.user_goal("a").expect("a goal");
+    let dependencies = Dependencies::of(&model);
+    let data = Tree::of(&model, &dependencies, goal.expr).data(&model, &dependencies, &goal.text);
+    insta::assert_snapshot!(format!("{}\n{}", draw::dot(&data), draw::svg(&data)));
+}
+
+#[test]
+fn an_interrupted_run_keeps_what_there_is() {
+    let (model, _) = load(LIGHT, "light.smv");
+    let mut model = model.expect("a model");
+    let goals = model.goals(&[Criterion::Value], &GoalOptions::default());
+    let edge = Edge {
+        clock: &|| 0.0,
+        stop: &|| true,
+    };
+    for technique in Technique::ALL {
+        let options = Options {
+            technique,
+            ..Options::default()
+        };
+        let results = generate(&model, &goals, &options, edge, &mut |_| {});
+        assert_eq!(results.len(), goals.len(), "{technique:?}");
+    }
+}
