@@ -40,7 +40,13 @@ impl<'m> Completer<'m> {
 
     /// A random run by evaluation alone: quick where assignments decide everything, and `None` where conditions make
     /// blind choices fail. `eager` prefers values that differ from the present ones.
-    pub fn stroll(&self, steps: usize, seed: u64, eager: bool, budget: Budget) -> Option<Vec<State>> {
+    pub fn stroll(
+        &self,
+        steps: usize,
+        seed: u64,
+        eager: bool,
+        budget: Budget,
+    ) -> Option<Vec<State>> {
         let mut random = seed;
         let mut run: Vec<State> = Vec::with_capacity(steps + 1);
         let blank = vec![Vec::new(); 1];
@@ -52,7 +58,11 @@ impl<'m> Completer<'m> {
                     None => self.evaluate(&[], &blank, random).remove(0),
                     Some(last) => {
                         let mut dice = random;
-                        for var in self.model.var_ids().filter(|var| self.model.var(*var).kind == VarKind::Input) {
+                        for var in self
+                            .model
+                            .var_ids()
+                            .filter(|var| self.model.var(*var).kind == VarKind::Input)
+                        {
                             dice = next_random(dice);
                             let domain = &self.model.var(var).domain;
                             last[var.index()] = domain.value(dice % domain.len());
@@ -80,14 +90,23 @@ impl<'m> Completer<'m> {
 
     fn evaluate_step(&self, last: &State, seed: u64, eager: bool) -> State {
         let mut random = seed;
-        let mut state: State = self.model.vars.iter().map(|var| var.domain.value(0)).collect();
+        let mut state: State = self
+            .model
+            .vars
+            .iter()
+            .map(|var| var.domain.value(0))
+            .collect();
         for var in &self.later {
             random = next_random(random);
             let entry = self.model.var(*var);
             let now = last[var.index()];
             let candidates = match (entry.next, entry.always) {
-                (Some(value), _) => Some(Evaluator::new(&self.model.exprs, last, Some(&state)).values(value)),
-                (None, Some(value)) => Some(Evaluator::new(&self.model.exprs, &state, None).values(value)),
+                (Some(value), _) => {
+                    Some(Evaluator::new(&self.model.exprs, last, Some(&state)).values(value))
+                }
+                (None, Some(value)) => {
+                    Some(Evaluator::new(&self.model.exprs, &state, None).values(value))
+                }
                 (None, None) => None,
             };
             state[var.index()] = match candidates {

@@ -236,3 +236,11 @@ impl<'d> Set<'d> {
         false
     }
 }
+
+impl Model {
+    /// The tree of subsystems of a goal, by names.
+    pub fn decomposition(&self, goal: &crate::goal::Goal) -> TreeData {
+        let dependencies = Dependencies::of(self);
+        Tree::of(self, &dependencies, goal.expr).data(self, &dependencies, &goal.text)
+    }
+}

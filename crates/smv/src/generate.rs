@@ -104,7 +104,7 @@ impl GoalResult {
     }
 
     /// One line of the output: goal, verdict, method, length, seconds, test.
-    pub fn to_json_line(&self, model: &Model) -> String {
+    pub fn to_json<'r>(&'r self, model: &'r Model) -> impl Serialize + 'r {
         let test = self.test().map(|states| {
             let last = states.len() - 1;
             let view = |(step, state)| StateView {
@@ -114,15 +114,14 @@ impl GoalResult {
             };
             states.iter().enumerate().map(view).collect()
         });
-        let line = Line {
+        Line {
             goal: &self.goal,
             verdict: self.verdict,
             method: &self.method,
             length: self.length,
             seconds: (self.seconds * 1e6).round() / 1e6,
             test,
-        };
-        serde_json::to_string(&line).unwrap_or_default()
+        }
     }
 }
 
@@ -146,8 +145,16 @@ pub(crate) struct StateView<'r> {
 
 impl Serialize for StateView<'_> {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let vars = self.model.var_ids().filter(|var| !(self.last && self.model.var(*var).kind == VarKind::Input));
-        serializer.collect_map(vars.map(|var| (&self.model.var(var).name, value_json(self.model, self.state[var.index()]))))
+        let vars = self
+            .model
+            .var_ids()
+            .filter(|var| !(self.last && self.model.var(*var).kind == VarKind::Input));
+        serializer.collect_map(vars.map(|var| {
+            (
+                &self.model.var(var).name,
+                value_json(self.model, self.state[var.index()]),
+            )
+        }))
     }
 }
 

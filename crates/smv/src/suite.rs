@@ -168,7 +168,12 @@ struct Part<'r> {
 
 impl Serialize for Part<'_> {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let entry = |var: &VarId| (&self.model.var(*var).name, value_json(self.model, self.state[var.index()]));
+        let entry = |var: &VarId| {
+            (
+                &self.model.var(*var).name,
+                value_json(self.model, self.state[var.index()]),
+            )
+        };
         serializer.collect_map(self.vars.iter().map(entry))
     }
 }
@@ -180,13 +185,17 @@ pub fn suite_lines(model: &Model, goals: &[Goal], tests: &[Test]) -> String {
     for (number, test) in tests.iter().enumerate() {
         let step = |(step, state)| {
             let last = step + 1 == test.states.len();
-            let (given, rest): (Vec<VarId>, Vec<VarId>) = model.var_ids().partition(|var| model.var(*var).is_free());
+            let (given, rest): (Vec<VarId>, Vec<VarId>) =
+                model.var_ids().partition(|var| model.var(*var).is_free());
             let is_input = |var: &VarId| model.var(*var).kind == VarKind::Input;
             Step {
                 inputs: Part {
                     model,
                     state,
-                    vars: given.into_iter().filter(|var| !(last && is_input(var))).collect(),
+                    vars: given
+                        .into_iter()
+                        .filter(|var| !(last && is_input(var)))
+                        .collect(),
                 },
                 expected: Part {
                     model,
@@ -198,7 +207,11 @@ pub fn suite_lines(model: &Model, goals: &[Goal], tests: &[Test]) -> String {
         let line = TestLine {
             test: number + 1,
             model: &model.file,
-            goals: test.goals.iter().map(|goal| goals[*goal].text.as_str()).collect(),
+            goals: test
+                .goals
+                .iter()
+                .map(|goal| goals[*goal].text.as_str())
+                .collect(),
             steps: test.states.iter().enumerate().map(step).collect(),
         };
         text.push_str(&serde_json::to_string(&line).unwrap_or_default());

@@ -19,7 +19,9 @@ fn model(text: &str) -> Model {
 }
 
 fn verdict(model: &mut Model, goal: &str) -> Verdict {
-    let goal = model.user_goal(goal).unwrap_or_else(|problem| panic!("{problem}"));
+    let goal = model
+        .user_goal(goal)
+        .unwrap_or_else(|problem| panic!("{problem}"));
     let edge = Edge {
         clock: &|| 0.0,
         stop: &|| false,
@@ -69,7 +71,10 @@ fn a_template_is_refused() {
 fn a_goal_with_an_unknown_name_gets_a_hint() {
     let mut model = model("MODULE main VAR Press : {Low, High};");
     let problem = model.user_goal("press = Low").unwrap_err().to_string();
-    assert!(problem.contains("`press` is not declared") && problem.contains("did you mean `Press`"), "{problem}");
+    assert!(
+        problem.contains("`press` is not declared") && problem.contains("did you mean `Press`"),
+        "{problem}"
+    );
 }
 
 #[test]
@@ -79,7 +84,10 @@ fn a_process_that_does_not_run_keeps_its_variables() {
     let mut model = model(text);
     assert_eq!(model.summary().processes, 2);
     assert_eq!(verdict(&mut model, "p.n = 1 & q.n = 1"), Verdict::Covered);
-    assert_eq!(verdict(&mut model, "p.n != next(p.n) & q.n != next(q.n)"), Verdict::Infeasible);
+    assert_eq!(
+        verdict(&mut model, "p.n != next(p.n) & q.n != next(q.n)"),
+        Verdict::Infeasible
+    );
 }
 
 #[test]
@@ -131,7 +139,10 @@ fn a_model_of_four_hundred_bits_gets_an_answer() {
     }
     text.push_str("ASSIGN\n  init(x0) := FALSE; next(x0) := !x0;\n");
     for index in 1..400 {
-        text.push_str(&format!("  init(x{index}) := FALSE; next(x{index}) := x{index} xor x{};\n", index - 1));
+        text.push_str(&format!(
+            "  init(x{index}) := FALSE; next(x{index}) := x{index} xor x{};\n",
+            index - 1
+        ));
     }
     let mut model = model(&text);
     assert_eq!(verdict(&mut model, "x3 & !x2"), Verdict::Covered);

@@ -2,7 +2,10 @@
 
 use ioco_smv::decompose::Tree;
 use ioco_smv::depend::Dependencies;
-use ioco_smv::{Criterion, Edge, GoalOptions, GoalResult, Model, Options, Technique, draw, generate, load, suite};
+use ioco_smv::{
+    Criterion, Edge, GoalOptions, GoalResult, Model, Options, Technique, draw, generate, load,
+    suite,
+};
 
 const LIGHT: &str = "
 MODULE main
@@ -36,7 +39,10 @@ fn results(text: &str, technique: Technique) -> (Model, Vec<ioco_smv::Goal>, Vec
 fn a_suite_is_written_for_people_and_for_the_runner() {
     let (model, goals, results) = results(LIGHT, Technique::Monolithic);
     let tests = suite::minimise(&model, &goals, &suite::tests(&results));
-    let lines: Vec<String> = results.iter().map(|result| result.to_json_line(&model)).collect();
+    let lines: Vec<String> = results
+        .iter()
+        .map(|result| serde_json::to_string(&result.to_json(&model)).expect("plain data"))
+        .collect();
     let all = format!(
         "{}\n{}\n{}\n{}",
         lines.join("\n"),
@@ -53,14 +59,21 @@ fn a_minimised_suite_covers_the_same_goals() {
     let tests = suite::tests(&results);
     let small = suite::minimise(&model, &goals, &tests);
     let covered = |list: &[suite::Test]| {
-        let mut goals: Vec<usize> = list.iter().flat_map(|test| test.goals.iter().copied()).collect();
+        let mut goals: Vec<usize> = list
+            .iter()
+            .flat_map(|test| test.goals.iter().copied())
+            .collect();
         goals.sort_unstable();
         goals.dedup();
         goals
     };
     assert!(small.len() <= tests.len());
     assert_eq!(covered(&small), covered(&tests));
-    assert!(small.iter().all(|test| model.check_run(&test.states).is_ok()));
+    assert!(
+        small
+            .iter()
+            .all(|test| model.check_run(&test.states).is_ok())
+    );
 }
 
 #[test]

@@ -68,9 +68,14 @@ fn walks(board: &Board) {
         let found = match run {
             Some(run) => board.discharge(run, "random walk"),
             None => {
-                let compiled = circuit.get_or_insert_with(|| Circuit::compile(board.model, &System::whole(board.model), &[]));
+                let compiled = circuit.get_or_insert_with(|| {
+                    Circuit::compile(board.model, &System::whole(board.model), &[])
+                });
                 let Ok(compiled) = compiled else { return };
-                board.offer(simulate::walk(board.model, compiled, steps.min(300), seed, eager, budget), "random walk")
+                board.offer(
+                    simulate::walk(board.model, compiled, steps.min(300), seed, eager, budget),
+                    "random walk",
+                )
             }
         };
         if found == 0 { poor += 1 } else { poor = 0 }
@@ -247,7 +252,13 @@ impl Task<'_, '_> {
         let declared = order::declared(self.circuit);
         let forced = order::force(self.circuit, &declared);
         let best = order::force_best(self.circuit, 12);
-        for (order, nodes) in [(&forced, nodes / 16), (&best, nodes / 16), (&declared, nodes / 16), (&best, nodes), (&forced, nodes)] {
+        for (order, nodes) in [
+            (&forced, nodes / 16),
+            (&best, nodes / 16),
+            (&declared, nodes / 16),
+            (&best, nodes),
+            (&forced, nodes),
+        ] {
             if budget.over() || self.left().is_empty() {
                 return;
             }
@@ -293,7 +304,10 @@ impl Task<'_, '_> {
                 random = crate::goal::next_random(random);
                 // A fresh walk as often as a known one.
                 let fresh = (random & 2 == 0)
-                    .then(|| self.board.stroll(400, random, random & 4 == 0, budget.within(0.5)))
+                    .then(|| {
+                        self.board
+                            .stroll(400, random, random & 4 == 0, budget.within(0.5))
+                    })
                     .flatten()
                     .map(std::sync::Arc::new);
                 let Some(run) = fresh.or_else(|| self.board.some_run(random)) else {

@@ -135,7 +135,13 @@ impl<'a> Board<'a> {
     }
 
     /// A random run of the whole model, by evaluation alone.
-    pub fn stroll(&self, steps: usize, seed: u64, eager: bool, budget: Budget) -> Option<Vec<State>> {
+    pub fn stroll(
+        &self,
+        steps: usize,
+        seed: u64,
+        eager: bool,
+        budget: Budget,
+    ) -> Option<Vec<State>> {
         self.completer.stroll(steps, seed, eager, budget)
     }
 
