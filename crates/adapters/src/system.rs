@@ -4,64 +4,12 @@ use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use ioco_sts::{Action, Direction, LabelId, Sts, Type, Types, Value};
+use ioco_sts::{Action, Direction, LabelId, Message, Sts, Type, Types, Value};
 use rust_decimal::Decimal;
 use rustc_hash::FxHashMap;
 
 use crate::connection::Trouble;
 use crate::in_process::{InProcess, Outbox};
-
-/// A stimulus or a response with its values. Members of an enumeration are strings here: a system
-/// knows nothing of the types of a model.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Message {
-    pub label: String,
-    pub values: Vec<(String, Value)>,
-}
-
-impl Message {
-    pub fn plain(label: &str) -> Message {
-        Message {
-            label: label.to_owned(),
-            values: Vec::new(),
-        }
-    }
-
-    /// Adds a value.
-    pub fn with(mut self, name: &str, value: impl Into<Value>) -> Message {
-        self.values.push((name.to_owned(), value.into()));
-        self
-    }
-
-    /// The value of a parameter; `:void` when it is not there.
-    pub fn value(&self, name: &str) -> &Value {
-        self.values
-            .iter()
-            .find(|(given, _)| given == name)
-            .map_or(&Value::Void, |(_, value)| value)
-    }
-
-    pub fn integer(&self, name: &str) -> Option<i64> {
-        match self.value(name) {
-            Value::Int(value) => Some(*value),
-            _ => None,
-        }
-    }
-
-    pub fn boolean(&self, name: &str) -> Option<bool> {
-        match self.value(name) {
-            Value::Bool(value) => Some(*value),
-            _ => None,
-        }
-    }
-
-    pub fn text(&self, name: &str) -> Option<&str> {
-        match self.value(name) {
-            Value::Str(value) => Some(value),
-            _ => None,
-        }
-    }
-}
 
 /// A system under test. Times are virtual: nanoseconds since the reset.
 pub trait System {

@@ -13,6 +13,7 @@ mod flatten;
 pub mod format;
 mod ids;
 mod label;
+mod message;
 mod reduce;
 mod semantics;
 mod state;
@@ -30,6 +31,7 @@ pub use ids::{
     EnumId, FunctionId, LabelId, LocationId, ProcessId, SetId, StructId, SwitchId, VarId,
 };
 pub use label::{Direction, Label, Parameter};
+pub use message::Message;
 pub use reduce::{Reduced, reduce};
 pub use semantics::{
     Answer, EvaluationOnly, Feasibility, Followed, Menu, Offer, OfferedSwitch, Question, Relation,

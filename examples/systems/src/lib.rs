@@ -7,13 +7,12 @@
 
 pub mod flat;
 pub mod line;
-mod message;
 pub mod misbehaving;
 mod registry;
 mod signature;
 mod systems;
 
-pub use message::Message;
+pub use ioco_sts::Message;
 pub use registry::{MutantEntry, mutants, names, system};
 pub use signature::{Kind, Signature};
 

@@ -7,7 +7,7 @@ use ioco_sts::Value;
 use serde_json::{Map, Value as Json, json};
 
 use crate::System;
-use crate::message::Message;
+use ioco_sts::Message;
 
 /// What a line of the tester asks for.
 #[derive(Debug, PartialEq)]

@@ -2,7 +2,7 @@
 
 use ioco_sts::Value;
 
-use crate::message::Message;
+use ioco_sts::Message;
 
 /// The kind of a parameter of a stimulus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

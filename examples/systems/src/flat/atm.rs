@@ -1,7 +1,7 @@
 //! The cash machine's flat labels: bills and balances stand in the names. A PIN carries the balance
 //! of the card it belongs to, which says nothing new.
 
-use crate::message::Message;
+use ioco_sts::Message;
 
 const BILLS: [i64; 5] = [5, 10, 20, 50, 100];
 const MAX_BALANCE: i64 = 500;

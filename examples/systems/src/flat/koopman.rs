@@ -1,6 +1,6 @@
 //! The vending machine's flat labels: products and balances stand in the names.
 
-use crate::message::Message;
+use ioco_sts::Message;
 
 const PRODUCTS: [&str; 5] = ["Coffee", "Espresso", "Double", "French", "Wiener"];
 const MAX_BALANCE: i64 = 15;

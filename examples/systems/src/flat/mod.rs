@@ -17,8 +17,8 @@ mod smartdoor;
 use ioco_sts::Direction;
 
 use crate::System;
-use crate::message::Message;
 use crate::registry;
+use ioco_sts::Message;
 
 pub use narrator::Narrator;
 

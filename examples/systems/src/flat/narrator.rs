@@ -3,7 +3,7 @@
 use ioco_sts::{Direction, Value};
 
 use super::{Case, smartdoor};
-use crate::message::Message;
+use ioco_sts::Message;
 
 /// Follows a conforming trace from a reset on and names its steps as a flat model would.
 ///

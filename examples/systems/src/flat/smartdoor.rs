@@ -1,6 +1,6 @@
 //! SmartDoor's flat labels: one correct, one incorrect and one invalid passcode.
 
-use crate::message::Message;
+use ioco_sts::Message;
 
 /// Stands for every valid passcode that locks the door.
 pub const CORRECT: i64 = 1234;

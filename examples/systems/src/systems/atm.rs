@@ -5,9 +5,9 @@
 //! the new balance, a withdrawal with the bill.
 
 use crate::System;
-use crate::message::Message;
 use crate::registry::MutantEntry;
 use crate::signature::{Kind, Signature, check};
+use ioco_sts::Message;
 
 const BILL: &[(&str, Kind)] = &[("bill", Kind::Integer)];
 const STIMULI: &[Signature] = &[

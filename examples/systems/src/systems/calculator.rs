@@ -5,10 +5,10 @@
 //! silent. One calculation per reset.
 
 use crate::System;
-use crate::message::Message;
 use crate::registry::MutantEntry;
 use crate::signature::{Kind, Signature, check};
 use crate::systems::chance::Chance;
+use ioco_sts::Message;
 
 const VALUE: &[(&str, Kind)] = &[("value", Kind::Integer)];
 const STIMULI: &[Signature] = &[Signature::new("x", VALUE), Signature::new("y", VALUE)];

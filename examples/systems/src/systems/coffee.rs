@@ -3,10 +3,10 @@
 //! (9), and one that is not a coffee machine at all but chooses freely what it remembers (10).
 
 use crate::System;
-use crate::message::Message;
 use crate::registry::MutantEntry;
 use crate::signature::{Kind, Signature, check};
 use crate::systems::chance::Chance;
+use ioco_sts::Message;
 
 const VALUE: &[(&str, Kind)] = &[("value", Kind::Integer)];
 const COIN: Signature = Signature::new("coin", VALUE);

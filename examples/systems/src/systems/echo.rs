@@ -2,9 +2,9 @@
 //! test it is what the tester and the connection cost.
 
 use crate::System;
-use crate::message::Message;
 use crate::registry::MutantEntry;
 use crate::signature::{Kind, Signature, check};
+use ioco_sts::Message;
 
 const STIMULI: &[Signature] = &[Signature::new("ping", &[("number", Kind::Integer)])];
 

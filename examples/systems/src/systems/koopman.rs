@@ -5,9 +5,9 @@
 //! the choice is then forgotten and the rest of the balance kept.
 
 use crate::System;
-use crate::message::Message;
 use crate::registry::MutantEntry;
 use crate::signature::{Kind, Signature, check};
+use ioco_sts::Message;
 
 const STIMULI: &[Signature] = &[
     Signature::new("Coin", &[("value", Kind::Integer)]),

@@ -6,9 +6,9 @@
 use std::collections::VecDeque;
 
 use crate::System;
-use crate::message::Message;
 use crate::registry::MutantEntry;
 use crate::signature::{Kind, Signature, check};
+use ioco_sts::Message;
 
 const STIMULI: &[Signature] = &[
     Signature::new("enqueue", &[("value", Kind::Integer)]),

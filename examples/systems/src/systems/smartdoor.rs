@@ -6,9 +6,9 @@
 //! all is checked before its passcode.
 
 use crate::System;
-use crate::message::Message;
 use crate::registry::MutantEntry;
 use crate::signature::{Kind, Signature, check};
+use ioco_sts::Message;
 
 const PASSCODE: &[(&str, Kind)] = &[("passcode", Kind::Integer)];
 const STIMULI: &[Signature] = &[

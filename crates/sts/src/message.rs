@@ -1,6 +1,6 @@
-//! A label with named values, in either direction.
+//! A label by name, with named values: how systems that know nothing of a model speak.
 
-use ioco_sts::Value;
+use crate::value::Value;
 
 /// A stimulus or a response with its values. Members of an enumeration are strings here: a system
 /// under test knows nothing of the types of a model.
