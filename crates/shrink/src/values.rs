@@ -5,53 +5,90 @@
 
 use std::sync::Arc;
 
-use ioco_sts::{Action, Execution, Type, Types, Value};
+use ioco_sts::{Action, Execution, Sts, Type, Types, Value};
 
 use crate::session::{Halt, Session, stimuli_of};
 
 /// Runs for the values of one execution, at most.
 const MAX_RUNS: usize = 200;
 
-/// Tries simpler values for every parameter of every stimulus.
+/// Tries simpler values: for all parameters at once, and then for each of every stimulus.
 pub(crate) fn simplify(session: &mut Session<'_>, best: &mut Execution) -> Result<(), Halt> {
-    let start = session.runs();
+    let last_run = session.runs() + MAX_RUNS;
+    let before = stimuli_of(best);
     let sts = Arc::clone(session.semantics.sts());
-    let mut changed = true;
-    while changed {
-        changed = false;
-        let stimuli = stimuli_of(best);
-        'positions: for (position, stimulus) in stimuli.iter().enumerate() {
-            for (index, value) in stimulus.values.iter().enumerate() {
-                let Some(parameter) = sts.label(stimulus.label).parameters.get(index) else {
-                    continue;
-                };
-                for simpler in simpler_values(value, &parameter.ty, sts.types()) {
-                    if session.runs() - start >= MAX_RUNS {
-                        return Ok(());
-                    }
-                    let mut candidate = stimuli.clone();
-                    candidate[position] = with_value(stimulus, index, simpler);
-                    let attempt = session.attempt(&candidate)?;
-                    let is_as_short = attempt.execution.length() <= best.length();
-                    if attempt.accepted && is_as_short {
-                        let before = value.display(sts.types()).to_string();
-                        let after = candidate[position].values[index]
-                            .display(sts.types())
-                            .to_string();
-                        session.explanation.push(format!(
-                            "{} of {} fails as {after} too; it was {before}.",
-                            parameter.name,
-                            sts.label(stimulus.label).marked_name()
-                        ));
-                        *best = attempt.execution;
-                        changed = true;
-                        break 'positions;
-                    }
-                }
-            }
+    let simplest: Vec<Action> = before.iter().map(|s| simplest(&sts, s)).collect();
+    if simplest != before {
+        try_values(session, best, &simplest)?;
+    }
+    let mut position = 0;
+    while position < best.stimuli().count() {
+        for index in 0..stimuli_of(best)[position].values.len() {
+            while session.runs() < last_run && simplify_one(session, best, position, index)? {}
         }
+        position += 1;
+    }
+    let changed = before.iter().zip(best.stimuli()).filter(|(b, a)| b != a);
+    for (old, new) in changed {
+        let (old, new) = (old.show(&sts), new.show(&sts));
+        session
+            .explanation
+            .push(format!("{old} fails as {new} too."));
     }
     Ok(())
+}
+
+/// The stimulus with the simplest values that its parameters can have.
+fn simplest(sts: &Sts, stimulus: &Action) -> Action {
+    let parameters = &sts.label(stimulus.label).parameters;
+    let mut simple = stimulus.clone();
+    for (value, parameter) in simple.values.iter_mut().zip(parameters) {
+        if let Some(first) = simpler_values(value, &parameter.ty, sts.types())
+            .into_iter()
+            .next()
+        {
+            *value = first;
+        }
+    }
+    simple
+}
+
+/// One simpler value for one parameter of one stimulus; whether there was one.
+fn simplify_one(
+    session: &mut Session<'_>,
+    best: &mut Execution,
+    position: usize,
+    index: usize,
+) -> Result<bool, Halt> {
+    let sts = Arc::clone(session.semantics.sts());
+    let stimuli = stimuli_of(best);
+    let Some(stimulus) = stimuli.get(position) else {
+        return Ok(false);
+    };
+    let Some(parameter) = sts.label(stimulus.label).parameters.get(index) else {
+        return Ok(false);
+    };
+    for simpler in simpler_values(&stimulus.values[index], &parameter.ty, sts.types()) {
+        let mut candidate = stimuli.clone();
+        candidate[position] = with_value(stimulus, index, simpler);
+        if try_values(session, best, &candidate)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+fn try_values(
+    session: &mut Session<'_>,
+    best: &mut Execution,
+    candidate: &[Action],
+) -> Result<bool, Halt> {
+    let attempt = session.attempt(candidate)?;
+    let fails = attempt.accepted && attempt.execution.length() <= best.length();
+    if fails {
+        *best = attempt.execution;
+    }
+    Ok(fails)
 }
 
 fn with_value(action: &Action, index: usize, value: Value) -> Action {

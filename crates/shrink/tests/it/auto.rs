@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
-use ioco_shrink::{Options, Pipeline, Runner, shrink};
+use ioco_shrink::{Ended, Options, Pipeline, Runner, Shrunk, shrink};
 use ioco_sts::{Action, Direction, Execution, SetId, Step, Sts, Verdict};
 
 use crate::flat_model::{door, public_model, semantics, sts};
@@ -92,219 +92,248 @@ fn random_failures(
     failures
 }
 
-#[test]
-fn zz_random() {
-    let pipeline: Pipeline = "auto".parse().expect("the default");
-    let per: usize = std::env::var("PER")
-        .ok()
-        .and_then(|v| v.parse().ok())
-        .unwrap_or(5);
-    let seed: u64 = std::env::var("SEED")
-        .ok()
-        .and_then(|v| v.parse().ok())
-        .unwrap_or(1);
-    let (mut all, mut all_runs, mut all_reached) = (0, 0, 0);
+fn models() -> Vec<(&'static str, u32, Arc<Sts>)> {
+    let mut all = Vec::new();
     for (experiment, mutants) in MUTANTS {
         let transitions = match experiment {
             "smartdoor" => Some(door()),
             _ => public_model(experiment),
         };
-        let Some(transitions) = transitions else {
-            continue;
-        };
-        let sts = sts(experiment, &transitions);
-        for mutant in 1..=mutants {
-            let mutant = format!("m{mutant:02}");
-            if let Ok(only) = std::env::var("ONLY")
-                && !only
-                    .split(',')
-                    .any(|o| o == format!("{experiment} {mutant}"))
-            {
-                continue;
-            }
+        match transitions {
+            Some(transitions) => all.push((experiment, mutants, sts(experiment, &transitions))),
+            None => eprintln!("skipped: no public model of {experiment} here"),
+        }
+    }
+    all
+}
+
+fn auto(sts: &Arc<Sts>, failure: &Execution, runner: &mut dyn Runner, options: &Options) -> Shrunk {
+    let pipeline: Pipeline = "auto".parse().expect("the default");
+    shrink(
+        &pipeline,
+        &mut semantics(sts),
+        failure,
+        runner,
+        options,
+        &mut (),
+    )
+    .expect("a failing trace of the model")
+}
+
+#[test]
+fn published_traces_reach_the_shortest_failing_trace_in_few_runs() {
+    let (mut traces, mut runs, mut reached) = (0, 0, 0);
+    for case in cases() {
+        let start = || system(&case.experiment, &case.mutant);
+        let shortest = shortest_failing(&case.sts, start);
+        for (index, failure) in case.failures().iter().enumerate() {
+            let shrunk = auto(&case.sts, failure, &mut case.runner(), &Options::default());
+            let who = format!("{} {} trace {index}", case.experiment, case.mutant);
+            let published = case.published.values().map(|p| p.final_length[index]);
+            let best = published.min().expect("published results") as usize;
+            assert!(
+                shrunk.execution.length() <= best,
+                "{who}: longer than published"
+            );
+            assert!(
+                shrunk.execution.length() >= shortest,
+                "{who}: shorter than exists"
+            );
+            traces += 1;
+            runs += shrunk.runs;
+            reached += usize::from(shrunk.execution.length() == shortest);
+        }
+    }
+    assert!(
+        100 * reached >= 97 * traces,
+        "{reached} of {traces} reach the shortest"
+    );
+    assert!(runs <= 4 * traces, "{runs} runs for {traces} traces");
+}
+
+#[test]
+fn traces_of_our_own_tester_reach_the_shortest_failing_trace_too() {
+    let (mut traces, mut runs, mut reached) = (0, 0, 0);
+    for (experiment, mutants, sts) in models() {
+        for number in 1..=mutants {
+            let mutant = format!("m{number:02}");
             let start = || system(experiment, &mutant);
             let mut runner = FlatRunner::new(&sts, start);
             let shortest = shortest_failing(&sts, start);
-            eprintln!("shortest {shortest}");
-            let failures = random_failures(&sts, &mut runner, per, seed);
-            eprintln!(
-                "failures {:?}",
-                failures.iter().map(|f| f.length()).collect::<Vec<_>>()
-            );
-            let mut model = semantics(&sts);
-            let (mut runs, mut sent, mut reached, mut rows) = (0, 0, 0, Vec::new());
-            for failure in &failures {
-                runner.log.clear();
-                let shrunk = shrink(
-                    &pipeline,
-                    &mut model,
-                    failure,
-                    &mut runner,
-                    &Options::default(),
-                    &mut (),
-                )
-                .unwrap();
-                let limit: usize = std::env::var("LOG")
-                    .ok()
-                    .and_then(|v| v.parse().ok())
-                    .unwrap_or(10000);
-                if shrunk.execution.length() != shortest && limit < 10000 || shrunk.runs > limit {
-                    let log = runner.log.clone();
-                    let name = |a: &Action| sts.label(a.label).name.clone();
-                    let steps: Vec<String> = failure
-                        .trace
-                        .iter()
-                        .filter(|s| s.action().is_some())
-                        .map(|s| s.show(&sts))
-                        .collect();
-                    eprintln!(
-                        "== {} -> {} [{shortest}] {} {:?} {:?}",
-                        failure.length(),
-                        shrunk.execution.length(),
-                        steps[steps.len().saturating_sub(16)..].join(" "),
-                        failure.deviation().unwrap().observed.show(&sts),
-                        shrunk.kind
-                    );
-                    for l in log.iter().take(12) {
-                        let e = runner.run(l);
-                        eprintln!(
-                            "   {}/{} {} {}",
-                            e.stimuli().count(),
-                            l.len(),
-                            if e.deviation().is_some() {
-                                "FAIL"
-                            } else {
-                                "pass"
-                            },
-                            l.iter().map(name).collect::<Vec<_>>().join(" ")
-                        );
-                    }
-                }
-                runs += shrunk.runs;
-                sent += shrunk.stimuli_sent;
-                reached += usize::from(shrunk.execution.length() == shortest);
-                if shrunk.execution.length() != shortest {
-                    rows.push(format!(
-                        "{}>{} {}r",
-                        failure.length(),
-                        shrunk.execution.length(),
-                        shrunk.runs
-                    ));
-                }
-            }
-            all += failures.len();
-            all_runs += runs;
-            all_reached += reached;
-            let n = failures.len().max(1) as f64;
-            let start: usize = failures.iter().map(|f| f.length()).sum();
-            eprintln!(
-                "{experiment} {mutant}: shortest {shortest} of {:.1}; {reached}/{} reached, {:.2} runs, {:.1} stimuli {rows:?}",
-                start as f64 / n,
-                failures.len(),
-                runs as f64 / n,
-                sent as f64 / n
-            );
-        }
-    }
-    eprintln!("{all_reached}/{all} {:.2}", all_runs as f64 / all as f64);
-}
-
-#[test]
-fn zz_auto() {
-    let pipeline: Pipeline = "auto".parse().expect("the default");
-    let (mut traces, mut runs, mut sent, mut reached) = (0, 0, 0, 0);
-    for case in cases() {
-        let shortest = 0;
-        let mut model = semantics(&case.sts);
-        let mut rows = Vec::new();
-        for (index, failure) in case.failures().iter().enumerate() {
-            let mut runner = case.runner();
-            let shrunk = shrink(
-                &pipeline,
-                &mut model,
-                failure,
-                &mut runner,
-                &Options::default(),
-                &mut (),
-            )
-            .expect("a failing trace");
-            traces += 1;
-            runs += shrunk.runs;
-            sent += shrunk.stimuli_sent;
-            reached += usize::from(shrunk.execution.length() == shortest);
-            let best = case
-                .published
-                .values()
-                .map(|p| p.final_length[index])
-                .min()
-                .unwrap();
-            rows.push(format!(
-                "{}({}) {}r {}s {:?}",
-                shrunk.execution.length(),
-                best,
-                shrunk.runs,
-                shrunk.stimuli_sent,
-                shrunk.kind
-            ));
-        }
-        eprintln!("{} {}: {}", case.experiment, case.mutant, rows.join("  "));
-    }
-    eprintln!(
-        "{traces} traces {:.2} runs {:.1} stimuli {reached}",
-        runs as f64 / traces as f64,
-        sent as f64 / traces as f64
-    );
-}
-
-#[test]
-fn zz_log() {
-    let pipeline: Pipeline = "auto".parse().expect("the default");
-    let wanted = std::env::var("CASE").unwrap_or_default();
-    for case in cases() {
-        for (index, failure) in case.failures().iter().enumerate() {
-            let who = format!("{} {} {index}", case.experiment, case.mutant);
-            if !wanted.split(',').any(|w| w == who) {
-                continue;
-            }
-            let mut model = semantics(&case.sts);
-            let mut runner = case.runner();
-            let shrunk = shrink(
-                &pipeline,
-                &mut model,
-                failure,
-                &mut runner,
-                &Options::default(),
-                &mut (),
-            )
-            .unwrap();
-            let original = case.show(failure);
-            eprintln!(
-                "== {who}: {} runs -> {:?}   from {} .. {:?}",
-                shrunk.runs,
-                case.show(&shrunk.execution),
-                original.len(),
-                &original[original.len().saturating_sub(14)..]
-            );
-            let log = runner.log.clone();
-            for l in &log {
-                use ioco_shrink::Runner;
-                let e = runner.run(l);
-                let names: Vec<String> = l
-                    .iter()
-                    .map(|a| case.sts.label(a.label).name.clone())
-                    .collect();
-                eprintln!(
-                    "   {}/{} {} {}",
-                    e.stimuli().count(),
-                    l.len(),
-                    if e.deviation().is_some() {
-                        "FAIL"
-                    } else {
-                        "pass"
-                    },
-                    names.join(" ")
+            for failure in random_failures(&sts, &mut runner, 2, 17) {
+                let shrunk = auto(&sts, &failure, &mut runner, &Options::default());
+                assert!(
+                    shrunk.execution.length() >= shortest,
+                    "{experiment} {mutant}"
                 );
+                traces += 1;
+                runs += shrunk.runs;
+                reached += usize::from(shrunk.execution.length() == shortest);
             }
         }
     }
+    assert!(
+        100 * reached >= 90 * traces,
+        "{reached} of {traces} reach the shortest"
+    );
+    assert!(runs <= 6 * traces, "{runs} runs for {traces} traces");
+}
+
+/// A door of a given kind, and one of its failing traces.
+fn a_failure(mutant: &str, stimuli: &[&str]) -> (Arc<Sts>, Execution) {
+    let sts = sts("smartdoor", &door());
+    let mut runner = FlatRunner::new(&sts, || system("smartdoor", mutant));
+    let actions: Vec<Action> = stimuli
+        .iter()
+        .map(|name| Action::plain(sts.label_named(Direction::Stimulus, name).expect("a label")))
+        .collect();
+    let failure = runner.run(&actions);
+    assert!(failure.deviation().is_some());
+    (sts, failure)
+}
+
+const OPENED_TWICE: [&str; 4] = [
+    "lock_correct_passcode",
+    "unlock_correct_passcode",
+    "open",
+    "open",
+];
+
+#[test]
+fn same_failure_only_stays_with_the_state_and_the_response() {
+    let (sts, failure) = a_failure("m02", &OPENED_TWICE);
+    let mut runner = FlatRunner::new(&sts, || system("smartdoor", "m02"));
+    let any = auto(&sts, &failure, &mut runner, &Options::default());
+    assert_eq!(
+        any.execution.length(),
+        2,
+        "closing a closed door is shorter"
+    );
+    let options = Options {
+        same: true,
+        ..Options::default()
+    };
+    let same = auto(&sts, &failure, &mut runner, &options);
+    assert_eq!(same.execution.length(), 4);
+    let (found, wanted) = (same.execution.deviation(), failure.deviation());
+    assert!(found.zip(wanted).is_some_and(|(f, w)| f.is_like(w)));
+}
+
+#[test]
+fn a_proof_goes_through_every_shorter_trace_and_says_what_it_cost() {
+    let (sts, failure) = a_failure(
+        "m04",
+        &[
+            "open",
+            "close",
+            "lock_correct_passcode",
+            "unlock_incorrect_passcode",
+        ],
+    );
+    let mut runner = FlatRunner::new(&sts, || system("smartdoor", "m04"));
+    let options = Options {
+        prove: true,
+        ..Options::default()
+    };
+    let shrunk = auto(&sts, &failure, &mut runner, &options);
+    let proof = shrunk.proved.expect("a proof");
+    assert_eq!((shrunk.execution.length(), proof.no_failure_below), (4, 4));
+    assert!(proof.shortest && proof.runs > 0);
+    let too_few = Options {
+        prove_runs: 1,
+        ..options
+    };
+    let proof = auto(&sts, &failure, &mut runner, &too_few)
+        .proved
+        .expect("a proof");
+    assert!(!proof.shortest && proof.no_failure_below < 4, "{proof:?}");
+}
+
+#[test]
+fn a_proof_that_finds_something_shorter_takes_it_over() {
+    let (sts, failure) = a_failure("m02", &OPENED_TWICE);
+    let mut runner = FlatRunner::new(&sts, || system("smartdoor", "m02"));
+    let options = Options {
+        prove: true,
+        ..Options::default()
+    };
+    let pipeline: Pipeline = "cycle".parse().expect("a shrinker");
+    let shrunk = shrink(
+        &pipeline,
+        &mut semantics(&sts),
+        &failure,
+        &mut runner,
+        &options,
+        &mut (),
+    )
+    .expect("a failing trace");
+    assert_eq!(shrunk.execution.length(), 2);
+    assert!(shrunk.proved.is_some_and(|proof| proof.shortest));
+}
+
+#[test]
+fn a_budget_keeps_the_best_so_far() {
+    let (sts, failure) = a_failure("m02", &OPENED_TWICE);
+    let mut runner = FlatRunner::new(&sts, || system("smartdoor", "m02"));
+    let options = Options {
+        runs: Some(1),
+        ..Options::default()
+    };
+    let pipeline: Pipeline = "elem".parse().expect("a shrinker");
+    let shrunk = shrink(
+        &pipeline,
+        &mut semantics(&sts),
+        &failure,
+        &mut runner,
+        &options,
+        &mut (),
+    )
+    .expect("a failing trace");
+    assert_eq!((shrunk.runs, shrunk.ended), (1, Ended::Budget));
+    assert!(shrunk.execution.deviation().is_some());
+}
+
+#[test]
+fn a_system_that_does_not_always_fail_is_shrunk_by_repetition() {
+    let (sts, failure) = a_failure("m02", &OPENED_TWICE);
+    let mut count = 0;
+    let mut runner = FlatRunner::new(&sts, move || {
+        count += 1;
+        let mutant = if count % 3 == 0 { "m02" } else { "m00" };
+        system("smartdoor", mutant)
+    });
+    let options = Options {
+        attempts: 3,
+        confirm: 6,
+        ..Options::default()
+    };
+    let shrunk = auto(&sts, &failure, &mut runner, &options);
+    assert_eq!(shrunk.execution.length(), 2);
+    assert_eq!((shrunk.confidence.failed, shrunk.confidence.runs), (2, 6));
+    assert!(!shrunk.confidence.is_flaky());
+}
+
+#[test]
+fn a_failure_that_never_comes_back_is_flaky() {
+    let (sts, failure) = a_failure("m02", &OPENED_TWICE);
+    let mut runner = FlatRunner::new(&sts, || system("smartdoor", "m00"));
+    let options = Options {
+        confirm: 3,
+        ..Options::default()
+    };
+    let shrunk = auto(&sts, &failure, &mut runner, &options);
+    assert_eq!(shrunk.execution, failure);
+    assert!(shrunk.confidence.is_flaky());
+}
+
+#[test]
+fn the_explanation_says_what_was_left_out_and_why() {
+    let (sts, failure) = a_failure("m02", &OPENED_TWICE);
+    let mut runner = FlatRunner::new(&sts, || system("smartdoor", "m02"));
+    let shrunk = auto(&sts, &failure, &mut runner, &Options::default());
+    insta::assert_snapshot!(shrunk.explanation.join("\n"), @r"
+    4 of the 4 stimuli are left out: without them the system fails as well. One stimulus is new: a short cut that the model offers.
+    A state bug: the shortest way of the model to the failing state fails, so what was done before does not matter.
+    The short trace fails elsewhere: !closed in _2, not !opened in _7.
+    ");
 }
