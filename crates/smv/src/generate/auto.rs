@@ -42,7 +42,7 @@ fn walks(board: &Board) {
     let bits: u32 = board.model.vars.iter().map(|var| var.domain.bits()).sum();
     // A small model is enumerated faster than it is explored by chance.
     let small = bits <= SMALL_BITS;
-    let (patience, stamina) = if small { (0.3, 0) } else { (10.0, 7) };
+    let (patience, stamina) = if small { (0.3, 0) } else { (12.0, 9) };
     let share = board.options.time_per_goal * board.goals.len() as f64 * 0.05;
     let budget = board.budget().within(share.min(patience));
     let mut circuit = None;
@@ -302,15 +302,15 @@ impl Task<'_, '_> {
             }
             if chase.needs_start() {
                 random = crate::goal::next_random(random);
-                // A fresh walk as often as a known one.
-                let fresh = (random & 2 == 0)
-                    .then(|| {
+                // A fresh walk as often as a known one; it may meet goals by itself.
+                if random & 2 == 0
+                    && let Some(walk) =
                         self.board
-                            .stroll(400, random, random & 4 == 0, budget.within(0.5))
-                    })
-                    .flatten()
-                    .map(std::sync::Arc::new);
-                let Some(run) = fresh.or_else(|| self.board.some_run(random)) else {
+                            .stroll(2000, random, random & 4 == 0, budget.within(1.0))
+                {
+                    self.board.discharge(walk, "random walk");
+                }
+                let Some(run) = self.board.some_run(random) else {
                     return;
                 };
                 let part: Vec<Vec<crate::value::Value>> = run
