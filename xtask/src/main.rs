@@ -3,6 +3,7 @@
 mod bench;
 mod decomposition;
 mod demo;
+mod shrinking;
 mod test;
 mod tools;
 
@@ -49,8 +50,9 @@ fn main() -> ExitCode {
 fn experiment(args: &[String]) -> ExitCode {
     match args.split_first() {
         Some((name, rest)) if name == "decomposition" => decomposition::run(rest),
+        Some((name, rest)) if name == "shrinking" => shrinking::run(rest),
         _ => {
-            eprintln!("xtask: name an experiment: decomposition");
+            eprintln!("xtask: name an experiment: decomposition or shrinking");
             ExitCode::from(2)
         }
     }

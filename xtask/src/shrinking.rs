@@ -1,56 +1,28 @@
-//! `cargo xtask experiment shrinking`: the shrinking experiments of seeds 000 and 003, with the
-//! published figures beside ours.
+//! `cargo xtask experiment shrinking`: builds the shrinking experiment with optimisation and runs it.
 
-use std::path::{Path, PathBuf};
-use std::process::ExitCode;
-
-use ioco_experiments::{ExperimentError, issue_tables, measure, read_cases, show};
-
-const USAGE: &str = "\
-cargo xtask experiment shrinking --data DIR --models DIR [--format json]
-
-  --data DIR      failing traces and published results, one JSON file per mutant
-  --models DIR    koopman/model.aml and atm/model.aml
-  --format json   one JSON object on standard output instead of tables
-";
+use std::process::{Command, ExitCode};
 
 pub fn run(args: &[String]) -> ExitCode {
-    let (mut data, mut models, mut json) = (None, None, false);
-    let mut rest = args.iter();
-    while let Some(argument) = rest.next() {
-        match (argument.as_str(), rest.next()) {
-            ("--data", Some(value)) => data = Some(PathBuf::from(value)),
-            ("--models", Some(value)) => models = Some(PathBuf::from(value)),
-            ("--format", Some(value)) if value == "json" || value == "text" => {
-                json = value == "json";
-            }
-            _ => {
-                eprintln!("xtask: `{argument}` is not understood here\n\n{USAGE}");
-                return ExitCode::from(2);
-            }
-        }
-    }
-    let (Some(data), Some(models)) = (data, models) else {
-        eprint!("{USAGE}");
-        return ExitCode::from(2);
-    };
-    match report(&data, &models, json) {
-        Ok(text) => {
-            println!("{text}");
-            ExitCode::SUCCESS
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let status = Command::new(cargo)
+        .args([
+            "run",
+            "--quiet",
+            "--release",
+            "--package",
+            "ioco-experiments",
+            "--",
+        ])
+        .args(args)
+        .status();
+    match status {
+        Ok(status) => {
+            let code = status.code().and_then(|code| u8::try_from(code).ok());
+            ExitCode::from(code.unwrap_or(1))
         }
         Err(error) => {
-            eprintln!("xtask: {error}");
+            eprintln!("xtask: cargo cannot be started: {error}");
             ExitCode::FAILURE
         }
     }
-}
-
-fn report(data: &Path, models: &Path, json: bool) -> Result<String, ExperimentError> {
-    let report = measure(&read_cases(data)?, models)?;
-    if json {
-        return report.to_json();
-    }
-    let issues = issue_tables(models)?;
-    Ok(show(&report, Some(&issues)))
 }

@@ -18,21 +18,41 @@ fn a_subset_of_mutants_gives_one_row_per_mutant_and_shrinker_with_the_published_
     for row in &report.rows {
         let who = format!("{} {} {}", row.experiment, row.mutant, row.shrinker);
         assert_eq!(row.final_lengths.len(), row.traces, "{who}");
-        assert!(row.final_lengths.iter().all(|length| *length >= row.shortest), "{who}");
+        assert!(
+            row.final_lengths
+                .iter()
+                .all(|length| *length >= row.shortest),
+            "{who}"
+        );
         if row.shrinker == "auto" {
-            assert!(row.final_lengths.iter().all(|l| *l == row.shortest), "{who}");
+            assert!(
+                row.final_lengths.iter().all(|l| *l == row.shortest),
+                "{who}"
+            );
         }
         if let (true, Some(published)) = (row.shrinker.starts_with("cycle"), &row.published) {
             let lengths: Vec<u64> = row.final_lengths.iter().map(|l| *l as u64).collect();
-            assert_eq!((row.runs as u64, lengths), (published.tests, published.final_length.clone()), "{who}");
+            assert_eq!(
+                (row.runs as u64, lengths),
+                (published.tests, published.final_length.clone()),
+                "{who}"
+            );
         }
     }
     let json: serde_json::Value =
         serde_json::from_str(&report.to_json().expect("JSON")).expect("valid JSON");
     let names: Vec<&String> = json["rows"][0].as_object().expect("a row").keys().collect();
     let wanted = [
-        "bug_type", "experiment", "final_lengths", "mutant", "runs", "seconds", "shortest",
-        "shrinker", "stimuli", "traces",
+        "bug_type",
+        "experiment",
+        "final_lengths",
+        "mutant",
+        "runs",
+        "seconds",
+        "shortest",
+        "shrinker",
+        "stimuli",
+        "traces",
     ];
     assert_eq!(names, wanted);
 }
@@ -40,6 +60,8 @@ fn a_subset_of_mutants_gives_one_row_per_mutant_and_shrinker_with_the_published_
 #[test]
 fn a_folder_without_traces_is_an_error_with_its_name() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    let error = read_cases(&folder).expect_err("no traces there").to_string();
+    let error = read_cases(&folder)
+        .expect_err("no traces there")
+        .to_string();
     assert!(error.contains("no folder with traces"), "{error}");
 }

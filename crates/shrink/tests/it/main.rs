@@ -1,5 +1,8 @@
 //! Tests of the shrinkers from outside, most of them against published data where it is there.
 
+// Tests read models and published data; the library itself does not touch files.
+#![allow(clippy::disallowed_methods)]
+
 mod auto;
 mod flat_model;
 mod flat_runner;
