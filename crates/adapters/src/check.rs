@@ -12,7 +12,7 @@ use crate::connection::{Connection, Trouble};
 use crate::drive::{ScriptRunner, drive};
 
 /// How failures are shrunk.
-const SHRINKERS: &str = "cycle+delta";
+const SHRINKERS: &str = "auto";
 
 /// Runs that shrinking may take; each costs a reset.
 const SHRINKING_RUNS: usize = 1000;
