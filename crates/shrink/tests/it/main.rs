@@ -4,6 +4,7 @@
 #![allow(clippy::disallowed_methods)]
 
 mod auto;
+mod costs;
 mod flat_model;
 mod flat_runner;
 mod flat_systems;
