@@ -8,7 +8,9 @@ use ioco_engine::{
     Command, Context, Explanation, Sender, Settings, Shrunk as Sizes, TestReport, Tester,
     TextOptions, WireLine, explain,
 };
-use ioco_shrink::{Ended, Options, Pipeline, Progress as ShrinkProgress, Runner, Shrunk, Watch};
+use ioco_shrink::{
+    Ended, Options, Pipeline, Progress as ShrinkProgress, Pruning, Runner, Shrunk, Watch,
+};
 use ioco_solve::Oracle;
 use ioco_sts::{Action, Execution, Relation, Semantics, Sts};
 
@@ -118,7 +120,12 @@ impl Session {
             .shrinker
             .parse()
             .map_err(|error: ioco_shrink::ShrinkError| Stop::usage(error.to_string()))?;
+        let pruning = Pruning::named(&arguments.pruning).ok_or_else(|| {
+            Stop::usage(format!("there is no pruning '{}'", arguments.pruning))
+                .hint("use none, labels or transitions")
+        })?;
         let options = Options {
+            pruning,
             same: arguments.same,
             runs: arguments
                 .runs

@@ -5,15 +5,18 @@ use ioco_shrink::{BugKind, Ended, Shrunk};
 /// One sentence each: what kind of bug it is, what was removed, and what is proved.
 pub fn notes(shrunk: &Shrunk) -> Vec<String> {
     let mut notes = Vec::new();
-    match shrunk.kind {
-        BugKind::State => notes.push(
-            "a state bug: the shortest way of the model to this state shows it too".to_owned(),
-        ),
-        BugKind::Trace => notes.push(
-            "a trace bug: reaching the state is not enough, something on the way is needed"
-                .to_owned(),
-        ),
-        BugKind::Unknown => {}
+    // A shrinker that explains itself says this in its own words.
+    if shrunk.explanation.is_empty() {
+        match shrunk.kind {
+            BugKind::State => notes.push(
+                "a state bug: the shortest way of the model to this state shows it too".to_owned(),
+            ),
+            BugKind::Trace => notes.push(
+                "a trace bug: reaching the state is not enough, something on the way is needed"
+                    .to_owned(),
+            ),
+            BugKind::Unknown => {}
+        }
     }
     notes.extend(shrunk.explanation.iter().cloned());
     if let Some(proof) = &shrunk.proved {
@@ -47,12 +50,28 @@ pub fn notes(shrunk: &Shrunk) -> Vec<String> {
     notes
 }
 
-/// The notes as lines under an explanation.
-pub fn show(notes: &[String]) -> String {
+/// The notes as lines of at most `width` characters under an explanation.
+pub fn show(notes: &[String], width: usize) -> String {
+    const KEY: usize = 17;
     let mut text = String::new();
     for (index, note) in notes.iter().enumerate() {
-        let key = if index == 0 { "shrinking" } else { "" };
-        text.push_str(&format!("  {key:<13}  {note}\n"));
+        let key = if index == 0 { "  shrinking" } else { "" };
+        let mut column = KEY;
+        text.push_str(&format!("{key:<KEY$}"));
+        for word in note.split_whitespace() {
+            let length = word.chars().count();
+            if column > KEY && column + 1 + length > width {
+                text.push_str(&format!("\n{:<KEY$}", ""));
+                column = KEY;
+            }
+            if column > KEY {
+                text.push(' ');
+                column += 1;
+            }
+            text.push_str(word);
+            column += length;
+        }
+        text.push('\n');
     }
     text
 }

@@ -114,7 +114,7 @@ pub fn run(arguments: &args::Shrink, format: Format) -> Answer {
         if let Some(explanation) = explanation {
             output::print(&explanation.to_text(text_options()));
         }
-        output::print(&shrinking::show(&notes));
+        output::print(&shrinking::show(&notes, text_options().width));
     }
     if session.interrupt.asked() {
         return Ok(Exit::Interrupted);

@@ -424,7 +424,10 @@ impl Campaign<'_> {
                 if let Some(explanation) = &found.explanation {
                     output::print(&explanation.to_text(text_options()));
                 }
-                output::print(&format!("{}\n", shrinking::show(&found.notes)));
+                output::print(&format!(
+                    "{}\n",
+                    shrinking::show(&found.notes, text_options().width)
+                ));
                 if found.flaky {
                     let words = "flaky: it was seen once and could not be seen again";
                     output::print(&format!("{WARNING}{words}{WARNING:#}\n\n"));

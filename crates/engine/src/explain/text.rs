@@ -73,7 +73,11 @@ impl Explanation {
         let right = self.shrunk.map(|shrunk| {
             let (from, to, runs) = (shrunk.from, shrunk.to, shrunk.runs);
             let unit = if runs == 1 { "run" } else { "runs" };
-            format!("shrunk {from} → {to} steps ({runs} {unit})")
+            if from == to {
+                format!("{to} steps, none of which can be left out ({runs} {unit})")
+            } else {
+                format!("shrunk {from} → {to} steps ({runs} {unit})")
+            }
         });
         page.styled(&verdict, BAD);
         page.push(" ");
