@@ -253,6 +253,11 @@ pub struct ShrinkArguments {
     #[arg(long, value_name = "N")]
     pub runs: Option<u64>,
 
+    /// The part of the model that the sps shrinkers may use: none (all of it), labels or
+    /// transitions of the failing trace
+    #[arg(long, value_name = "HOW", default_value = "none")]
+    pub pruning: String,
+
     /// Accept only the same failure: the same locations and the same observation
     #[arg(long)]
     pub same: bool,
@@ -327,18 +332,23 @@ pub struct Generate {
     #[arg(long, value_name = "N")]
     pub traces: Option<u32>,
 
-    /// What the tests should cover. A NuSMV model: values, decisions, conditions, mcdc, or several
-    /// joined by commas
+    /// What the tests should cover: locations, switches. A NuSMV model: values, decisions,
+    /// conditions, mcdc. Several are joined by commas
     #[arg(long, value_name = "WHAT")]
     pub cover: Option<String>,
 
-    /// Only count them
+    /// With --traces: only count them
     #[arg(long)]
     pub count: bool,
 
-    /// Visit no location more often than this in one trace
+    /// With --traces: visit no location more often than this in one trace
     #[arg(long, value_name = "N")]
     pub loops: Option<u32>,
+
+    /// With --cover: follow paths of up to this many switches in search of what is hard to find
+    /// [default: 40]
+    #[arg(long, value_name = "N")]
+    pub depth: Option<u32>,
 
     /// Write the suite into this file, one JSON object a line
     #[arg(short, long, value_name = "FILE")]

@@ -1,8 +1,11 @@
 //! Whether a path can go on with a move: by its own parameters first, by all of the path's then.
 
+use std::rc::Rc;
+
 use ioco_solve::{Deadline, Outcome, Solver};
 use ioco_sts::{BinaryOp, Env, Expr, Sts, Value};
-use rand::Rng;
+use rand::{Rng, RngExt as _};
+use rustc_hash::FxHashMap;
 
 use crate::moves::Move;
 use crate::symbolic::{Extension, Symbolic};
@@ -28,13 +31,14 @@ impl Point<'_> {
     pub fn decide(
         &self,
         sts: &Sts,
-        step: &Move,
+        step: &Rc<Move>,
+        memory: &mut Memory,
         rng: &mut dyn Rng,
         budget: u64,
     ) -> Option<Feasible> {
         // Where every variable that the guard reads is known, nothing chosen before can be blamed.
         let is_final = || step.reads.iter().all(|v| self.symbolic.knows(*v));
-        match own_values(sts, step, self.valuation, rng, budget) {
+        match memory.own_values(sts, step, self.valuation, rng, budget) {
             Outcome::Sat(values) => {
                 let mut witness = self.witness.to_vec();
                 witness.extend(values);
@@ -47,6 +51,76 @@ impl Point<'_> {
             }
             Outcome::Unsat => is_final().then_some(Feasible::No),
             Outcome::Unknown(_) => is_final().then_some(Feasible::Undecided),
+        }
+    }
+}
+
+/// Solutions of the same question that are kept, so that values still vary.
+const VARIETY: usize = 4;
+/// Questions that are remembered before all are forgotten, so that memory stays the same.
+const REMEMBERED: usize = 1 << 16;
+
+/// Answers of [`own_values`]: paths ask again and again about the same move with the same values of
+/// the variables it reads.
+#[derive(Default)]
+pub(crate) struct Memory {
+    /// The moves are those of a cache that keeps them, so that addresses stand for them.
+    answers: FxHashMap<*const Move, FxHashMap<Box<[Value]>, Remembered>>,
+    size: usize,
+    /// The values read, put together here to save an allocation.
+    key: Vec<Value>,
+}
+
+enum Remembered {
+    Sat(Vec<Vec<Value>>),
+    Not(Outcome<Vec<Value>>),
+}
+
+impl Memory {
+    pub fn own_values(
+        &mut self,
+        sts: &Sts,
+        step: &Rc<Move>,
+        valuation: &[Value],
+        rng: &mut dyn Rng,
+        budget: u64,
+    ) -> Outcome<Vec<Value>> {
+        if step.types.is_empty() {
+            return own_values(sts, step, valuation, rng, budget);
+        }
+        if self.size >= REMEMBERED {
+            self.answers.clear();
+            self.size = 0;
+        }
+        self.key.clear();
+        let read = step.reads.iter().map(|v| valuation[v.index()].clone());
+        self.key.extend(read);
+        let known = self.answers.entry(Rc::as_ptr(step)).or_default();
+        match known.get_mut(self.key.as_slice()) {
+            Some(Remembered::Not(answer)) => answer.clone(),
+            Some(Remembered::Sat(found)) if found.len() == VARIETY => {
+                Outcome::Sat(found[rng.random_range(0..VARIETY)].clone())
+            }
+            Some(Remembered::Sat(found)) => {
+                // Another one; the first will do where none is found in time.
+                match own_values(sts, step, valuation, rng, budget) {
+                    Outcome::Sat(values) => {
+                        found.push(values.clone());
+                        Outcome::Sat(values)
+                    }
+                    _ => Outcome::Sat(found[0].clone()),
+                }
+            }
+            None => {
+                let answer = own_values(sts, step, valuation, rng, budget);
+                let remembered = match &answer {
+                    Outcome::Sat(values) => Remembered::Sat(vec![values.clone()]),
+                    other => Remembered::Not(other.clone()),
+                };
+                known.insert(self.key.as_slice().into(), remembered);
+                self.size += 1;
+                answer
+            }
         }
     }
 }

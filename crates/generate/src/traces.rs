@@ -14,7 +14,7 @@ use ioco_sts::{Action, Env, Expr, LocationId, Sts, SwitchId, Value};
 use rand::{Rng, RngExt as _};
 use rustc_hash::FxHashMap;
 
-use crate::feasible::{Feasible, Point, find_witness, tell};
+use crate::feasible::{Feasible, Memory, Point, find_witness, tell};
 use crate::moves::{Move, moves_from};
 use crate::symbolic::{Extension, Symbolic};
 
@@ -145,6 +145,7 @@ pub struct Walk<'a, S, R> {
     solver: S,
     rng: R,
     moves: FxHashMap<Vec<LocationId>, Rc<[Rc<Move>]>>,
+    memory: Memory,
     path: Vec<Taken>,
     /// The condition of each step of the path, for the solver.
     conditions: Vec<Extension>,
@@ -166,6 +167,7 @@ impl<'a, S: Solver, R: Rng> Walk<'a, S, R> {
             solver,
             rng,
             moves: FxHashMap::default(),
+            memory: Memory::default(),
             path: Vec::new(),
             conditions: Vec::new(),
             told: 0,
@@ -314,7 +316,12 @@ impl<'a, S: Solver, R: Rng> Walk<'a, S, R> {
 
     /// The witness with which the walk may take a move. Says whether the path can go on with it,
     /// as far as is known.
-    fn admissible(&mut self, node: &Node, step: &Move, goes_on: &mut bool) -> Option<Vec<Value>> {
+    fn admissible(
+        &mut self,
+        node: &Node,
+        step: &Rc<Move>,
+        goes_on: &mut bool,
+    ) -> Option<Vec<Value>> {
         if self.visited_too_often(step) {
             return None;
         }
@@ -426,13 +433,15 @@ impl<'a, S: Solver, R: Rng> Walk<'a, S, R> {
         })
     }
 
-    fn feasible(&mut self, node: &Node, step: &Move) -> Feasible {
+    fn feasible(&mut self, node: &Node, step: &Rc<Move>) -> Feasible {
         let point = Point {
             symbolic: &node.symbolic,
             witness: &node.witness,
             valuation: &node.valuation,
         };
-        if let Some(answer) = point.decide(self.sts, step, &mut self.rng, self.extent.budget) {
+        let budget = self.extent.budget;
+        let memory = &mut self.memory;
+        if let Some(answer) = point.decide(self.sts, step, memory, &mut self.rng, budget) {
             return answer;
         }
         let extension = node.symbolic.extend(self.sts, step);

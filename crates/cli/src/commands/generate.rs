@@ -1,5 +1,6 @@
 //! `ioco generate`: test suites from the model alone.
 
+mod cover;
 mod suite;
 mod traces;
 
@@ -18,10 +19,34 @@ pub fn run(arguments: &args::Generate, format: Format) -> Answer {
     {
         return nusmv::generate(arguments, path, format);
     }
+    refuse_smv(&arguments.smv)?;
     let project = Project::find(arguments.model.model.as_deref(), None)?;
     let model = model::load(&arguments.model, &project)?;
-    let Some(length) = arguments.traces else {
-        return Err(Stop::usage("nothing says what to generate").hint("use --traces N"));
-    };
-    traces::run(arguments, length, &model, format)
+    match (arguments.traces, &arguments.cover) {
+        (Some(length), None) => traces::run(arguments, length, &model, format),
+        (None, Some(goals)) => cover::run(goals, arguments, &model, format),
+        (Some(_), Some(_)) => Err(Stop::usage("--traces and --cover are two different suites")
+            .hint("generate them one after the other")),
+        (None, None) => Err(Stop::usage("nothing says what to generate")
+            .hint("use --traces 3, or --cover locations")),
+    }
+}
+
+/// What only NuSMV models have is refused, not ignored.
+fn refuse_smv(smv: &args::SmvArguments) -> Result<(), Stop> {
+    let given = [
+        ("--goal", !smv.goal.is_empty()),
+        ("--technique", smv.technique != "auto"),
+        ("--time-per-goal", smv.time_per_goal != "10s"),
+        ("--time", smv.time.is_some()),
+        ("--max-values", smv.max_values.is_some()),
+        ("--inputs", smv.inputs),
+        ("--reached-guards", smv.reached_guards),
+        ("--boolean-sides", smv.boolean_sides),
+        ("--assignments-only", smv.assignments_only),
+    ];
+    match given.iter().find(|(_, given)| *given) {
+        Some((name, _)) => Err(Stop::usage(format!("{name} is for NuSMV models only"))),
+        None => Ok(()),
+    }
 }

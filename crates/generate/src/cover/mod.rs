@@ -25,7 +25,7 @@ pub use goal::{Bound, Goal, GoalVerdict, Reason};
 pub use instance::Instance;
 
 use crate::confirm::Confirm;
-use crate::feasible::{Feasible, find_witness, own_values, tell};
+use crate::feasible::{Feasible, Memory, find_witness, own_values, tell};
 use crate::moves::Move;
 use crate::symbolic::Symbolic;
 use instance::Stepper;
@@ -198,6 +198,7 @@ impl<'a> Cover<'a> {
             depth,
             paths,
             calls: 0,
+            memory: Memory::default(),
         };
         let searched = search.run(goals, &mut |hit, calls| {
             if let Some(last) = hit.route.last() {

@@ -12,7 +12,7 @@ use rustc_hash::FxHashSet;
 
 use super::goal::{Bound, Goal};
 use super::instance::Stepper;
-use crate::feasible::{Feasible, Point, find_witness, tell};
+use crate::feasible::{Feasible, Memory, Point, find_witness, tell};
 use crate::moves::Move;
 use crate::symbolic::{Extension, Symbolic};
 
@@ -46,6 +46,7 @@ pub(crate) struct Search<'s, 'a> {
     /// Paths at most.
     pub paths: usize,
     pub calls: u64,
+    pub memory: Memory,
 }
 
 impl Search<'_, '_> {
@@ -150,7 +151,7 @@ impl Search<'_, '_> {
             witness: &node.witness,
             valuation: &node.valuation,
         };
-        if let Some(answer) = point.decide(sts, step, self.rng, budget) {
+        if let Some(answer) = point.decide(sts, step, &mut self.memory, self.rng, budget) {
             return answer;
         }
         let extension = node.extension.state.extend(sts, step);

@@ -6,8 +6,8 @@ use std::path::Path as FilePath;
 use std::sync::Mutex;
 
 use ioco_engine::SavedStep;
-use ioco_generate::Path;
-use ioco_sts::{Direction, Step, Sts};
+use ioco_generate::PathStep;
+use ioco_sts::{Action, Direction, Step, Sts};
 use serde::Serialize;
 
 use crate::args::Format;
@@ -26,23 +26,35 @@ pub struct Test {
 }
 
 impl Test {
-    pub fn new(sts: &Sts, path: &Path<'_>) -> Test {
-        let switches = path.moves().flat_map(|step| step.switches.iter());
-        let steps = observable_steps(sts, path);
-        Test {
-            steps: steps.map(|step| SavedStep::new(&step, sts)).collect(),
-            switches: switches.map(|id| id.0).collect(),
+    pub fn new<'p>(sts: &Sts, path: impl Iterator<Item = PathStep<'p>>) -> Test {
+        let mut test = Test {
+            steps: Vec::new(),
+            switches: Vec::new(),
+        };
+        for step in path {
+            test.switches
+                .extend(step.step.switches.iter().map(|id| id.0));
+            if let Some(action) = step.action {
+                test.steps
+                    .push(SavedStep::new(&observable(sts, action), sts));
+            }
         }
+        test
     }
 }
 
-fn observable_steps<'a>(sts: &Sts, path: &Path<'a>) -> impl Iterator<Item = Step> {
-    path.steps().filter_map(|step| step.action).map(|action| {
-        match sts.label(action.label).direction {
-            Direction::Stimulus => Step::Stimulus(action),
-            Direction::Response | Direction::Internal => Step::Response(action),
-        }
-    })
+fn observable(sts: &Sts, action: Action) -> Step {
+    match sts.label(action.label).direction {
+        Direction::Stimulus => Step::Stimulus(action),
+        Direction::Response | Direction::Internal => Step::Response(action),
+    }
+}
+
+/// A test on one line, for people.
+pub fn in_words<'p>(sts: &Sts, path: impl Iterator<Item = PathStep<'p>>) -> String {
+    let actions = path.filter_map(|step| step.action);
+    let shown: Vec<String> = actions.map(|action| action.show(sts)).collect();
+    shown.join("  ")
 }
 
 /// Where a suite goes: shared by all threads.
@@ -103,16 +115,12 @@ pub struct Page<'a> {
 
 impl Page<'_> {
     /// Adds a test; false when nothing more can be written.
-    pub fn add(&mut self, sts: &Sts, path: &Path<'_>) -> bool {
-        // Writing into memory cannot fail.
+    pub fn add<'p>(&mut self, sts: &Sts, path: impl Iterator<Item = PathStep<'p>>) -> bool {
         if self.suite.json {
+            // Writing into memory cannot fail.
             let _ = serde_json::to_writer(&mut self.text, &Test::new(sts, path));
         } else {
-            let mut separator = "";
-            for step in observable_steps(sts, path) {
-                let _ = write!(self.text, "{separator}{}", step.show(sts));
-                separator = "  ";
-            }
+            self.text.extend(in_words(sts, path).into_bytes());
         }
         self.text.push(b'\n');
         self.text.len() < PIECE || self.flush()

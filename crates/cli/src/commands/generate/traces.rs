@@ -97,6 +97,9 @@ pub fn run(arguments: &args::Generate, length: u32, model: &Model, format: Forma
             "--count writes no tests, so there is nothing for --output",
         ));
     }
+    if arguments.depth.is_some() || arguments.smv.minimise {
+        return Err(Stop::usage("--depth and --minimise go with --cover"));
+    }
     let interrupt = Interrupt::listen();
     let started = Instant::now();
     let extent = Extent {
@@ -249,7 +252,7 @@ fn one_thread(work: &Work<'_>) -> Found {
                     found.objection.get_or_insert_with(|| objection.to_string());
                     return true;
                 }
-                page.add(work.sts, path)
+                page.add(work.sts, path.steps())
             };
             walk.run(share, &mut sink)
         };
