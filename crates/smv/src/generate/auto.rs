@@ -7,6 +7,7 @@ use super::board::Board;
 use super::chase::{Chase, Found};
 use super::single;
 use crate::circuit::encode::TooLarge;
+use crate::decompose::Tree;
 use crate::depend::{Dependencies, vars_of};
 use crate::engine::Budget;
 use crate::engine::bdd::{Event, Fixpoint, Halt};
@@ -189,10 +190,28 @@ fn solve(board: &Board, group: &Group) {
             );
         }
     }
+    smaller_parts(board, &open);
     let bound = task.bound.load(Ordering::Relaxed);
     for goal in open {
         if board.is_open(goal) && !(board.edge.stop)() {
             board.unknown(goal, &format!("time out, no run of {bound} steps"));
+        }
+    }
+}
+
+/// What is too large as a whole may be found, or refuted, in parts.
+fn smaller_parts(board: &Board, goals: &[usize]) {
+    let mut dependencies = None;
+    for goal in goals.iter().copied().filter(|goal| board.is_open(*goal)) {
+        let budget = board.budget().within(board.options.time_per_goal);
+        if budget.over() {
+            return;
+        }
+        let dependencies = dependencies.get_or_insert_with(|| Dependencies::of(board.model));
+        let tree = Tree::of(board.model, dependencies, board.goals[goal].expr);
+        if tree.subsystems.len() > 1 {
+            // A miss leaves the goal open, with what the other engines say of it.
+            let _ = super::tree::attempt(board, &tree, goal, true, budget);
         }
     }
 }

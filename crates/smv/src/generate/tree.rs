@@ -31,7 +31,20 @@ pub(crate) fn run(board: &Board, weak: bool) {
 }
 
 /// Answers one goal over its tree.
-pub(crate) fn answer(board: &Board, tree: &Tree, goal: usize, weak: bool, budget: Budget) {
+fn answer(board: &Board, tree: &Tree, goal: usize, weak: bool, budget: Budget) {
+    if let Err(reason) = attempt(board, tree, goal, weak, budget) {
+        board.unknown(goal, &reason);
+    }
+}
+
+/// Answers one goal over its tree, or says why it cannot.
+pub(crate) fn attempt(
+    board: &Board,
+    tree: &Tree,
+    goal: usize,
+    weak: bool,
+    budget: Budget,
+) -> Result<(), String> {
     let visit = Visit {
         model: board.model,
         tree,
@@ -42,18 +55,19 @@ pub(crate) fn answer(board: &Board, tree: &Tree, goal: usize, weak: bool, budget
     let method = if weak { "weak" } else { "strong" };
     match visit.root(board.goals[goal].expr) {
         Visited::Merged(merged) => {
-            let covered = board
-                .complete(&merged.vars, &merged.states, goal)
-                .is_some_and(|run| board.cover_only(run, goal, method));
-            if !covered {
-                board.unknown(goal, "the whole model cannot follow the merged run");
+            let run = board.complete(&merged.vars, &merged.states, goal);
+            if run.is_some_and(|run| board.cover_only(run, goal, method)) {
+                Ok(())
+            } else {
+                Err("the whole model cannot follow the merged run".to_owned())
             }
         }
         // The root allows more than the model: what it cannot reach, the model cannot.
         Visited::RootUnreachable(proof) => {
-            board.infeasible(goal, &format!("{method}, root by {proof}"))
+            board.infeasible(goal, &format!("{method}, root by {proof}"));
+            Ok(())
         }
-        Visited::Missed(reason) => board.unknown(goal, &format!("{method}: {reason}")),
+        Visited::Missed(reason) => Err(format!("{method}: {reason}")),
     }
 }
 
