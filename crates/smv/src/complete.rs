@@ -39,12 +39,14 @@ impl<'m> Completer<'m> {
     }
 
     /// A random run by evaluation alone: quick where assignments decide everything, and `None` where conditions make
-    /// blind choices fail. `eager` prefers values that differ from the present ones.
+    /// blind choices fail. `eager` prefers values that differ from the present ones, and steps that change something
+    /// among the variables in `focus`.
     pub fn stroll(
         &self,
         steps: usize,
         seed: u64,
         eager: bool,
+        focus: &[bool],
         budget: Budget,
     ) -> Option<Vec<State>> {
         let mut random = seed;
@@ -52,7 +54,7 @@ impl<'m> Completer<'m> {
         let blank = vec![Vec::new(); 1];
         while run.len() <= steps && !budget.over() {
             let mut done = false;
-            for _ in 0..24 {
+            for attempt in 0..24 {
                 random = next_random(random);
                 let state = match run.last_mut() {
                     None => self.evaluate(&[], &blank, random).remove(0),
@@ -71,6 +73,12 @@ impl<'m> Completer<'m> {
                         self.evaluate_step(&last, dice, eager)
                     }
                 };
+                if eager
+                    && attempt < IDLE
+                    && run.last().is_some_and(|last| !moves(last, &state, focus))
+                {
+                    continue;
+                }
                 let fits = match run.last() {
                     None => self.model.check_initial(&state),
                     Some(last) => self.model.check_step(last, &state),
@@ -223,6 +231,16 @@ impl<'m> Completer<'m> {
         let run = unrolling.trace(trace.len() - 1);
         Ok(self.model.check_run(&run).is_ok().then_some(run))
     }
+}
+
+/// How often an eager walk refuses to stand still.
+const IDLE: usize = 8;
+
+fn moves(last: &State, state: &State, focus: &[bool]) -> bool {
+    last.iter()
+        .zip(state)
+        .zip(focus)
+        .any(|((before, after), focus)| *focus && before != after)
 }
 
 /// Variables after what their values are computed from; there are no circles, that was checked.

@@ -48,6 +48,7 @@ fn walks(board: &Board) {
     let budget = board.budget().within(share.min(patience));
     let mut circuit = None;
     let mut blind = true;
+    let everything: Vec<VarId> = board.model.var_ids().collect();
     let mut poor = 0;
     for round in 0..400_u64 {
         if budget.over() || poor > stamina || board.open_goals().is_empty() {
@@ -63,7 +64,7 @@ fn walks(board: &Board) {
         };
         let mut run = None;
         if blind {
-            run = board.stroll(steps, seed, eager, budget);
+            run = board.stroll(steps, seed, eager, &everything, budget);
             blind = run.is_some();
         }
         let found = match run {
@@ -323,9 +324,13 @@ impl Task<'_, '_> {
                 random = crate::goal::next_random(random);
                 // A fresh walk as often as a known one; it may meet goals by itself.
                 if random & 2 == 0
-                    && let Some(walk) =
-                        self.board
-                            .stroll(2000, random, random & 4 == 0, budget.within(1.0))
+                    && let Some(walk) = self.board.stroll(
+                        2000,
+                        random,
+                        random & 12 != 0,
+                        self.vars,
+                        budget.within(1.0),
+                    )
                 {
                     self.board.discharge(walk, "random walk");
                 }

@@ -11,7 +11,7 @@ use crate::engine::unroll::Trace;
 use crate::eval::{Evaluator, State};
 use crate::expr::VarId;
 use crate::goal::Goal;
-use crate::model::Model;
+use crate::model::{Model, VarKind};
 
 pub(crate) struct Board<'a> {
     pub model: &'a Model,
@@ -134,15 +134,23 @@ impl<'a> Board<'a> {
         )
     }
 
-    /// A random run of the whole model, by evaluation alone.
+    /// A random run of the whole model, by evaluation alone. An eager one moves the given variables.
     pub fn stroll(
         &self,
         steps: usize,
         seed: u64,
         eager: bool,
+        focus: &[VarId],
         budget: Budget,
     ) -> Option<Vec<State>> {
-        self.completer.stroll(steps, seed, eager, budget)
+        let mut inside = vec![false; self.model.vars.len()];
+        for var in focus
+            .iter()
+            .filter(|var| self.model.var(**var).kind != VarKind::Input)
+        {
+            inside[var.index()] = true;
+        }
+        self.completer.stroll(steps, seed, eager, &inside, budget)
     }
 
     /// Answers one goal by a run of the whole model that the interpreter has accepted, if it reaches the goal.
