@@ -54,6 +54,8 @@ pub(crate) struct Effect {
 pub(crate) struct Routes {
     nodes: Vec<Node>,
     index: FxHashMap<SetId, NodeId>,
+    /// Per node, the links into it that can be taken: from which node, and which of its links.
+    entering: Vec<Vec<(NodeId, usize)>>,
     /// Some of the model was left out for its size.
     pub is_cut: bool,
 }
@@ -72,6 +74,7 @@ impl Routes {
         let mut routes = Routes {
             nodes: Vec::new(),
             index: FxHashMap::default(),
+            entering: Vec::new(),
             is_cut: false,
         };
         let start = semantics.initial();
@@ -150,7 +153,8 @@ impl Routes {
                 }
             }
         }
-        self.find_ways_home(&before);
+        self.entering = before;
+        self.find_ways_home();
     }
 
     fn add(&mut self, semantics: &mut Semantics, set: SetId) -> NodeId {
@@ -194,10 +198,10 @@ impl Routes {
         all
     }
 
-    fn find_ways_home(&mut self, before: &[Vec<(NodeId, usize)>]) {
+    fn find_ways_home(&mut self) {
         let mut queue = VecDeque::from([NodeId(0)]);
         while let Some(id) = queue.pop_front() {
-            for &(source, link) in &before[id.index()] {
+            for &(source, link) in &self.entering[id.index()] {
                 let node = &mut self.nodes[source.index()];
                 if source != NodeId(0) && node.home.is_none() {
                     node.home = Some(link);
@@ -256,19 +260,23 @@ impl Routes {
 
     /// The settled nodes that are one stimulus away on a shortest way, and the stimulus.
     pub fn arrivals(&self, id: NodeId) -> Vec<(NodeId, &Action)> {
-        let nearer = |before: &NodeId| self.distance(*before) < self.distance(id);
         let mut found = Vec::new();
-        for before in self.settled().into_iter().filter(nearer) {
-            for action in self.stimuli(before) {
-                let effect = self.effect(before, action);
-                let arrives = effect.is_some_and(|e| {
-                    e.target == id && self.distance(before) + 1 + e.responses == self.distance(id)
-                });
-                if arrives {
-                    found.push((before, action));
+        let mut open = vec![id];
+        while let Some(node) = open.pop() {
+            for &(before, link) in &self.entering[node.index()] {
+                let step = &self.nodes[before.index()].links[link].step;
+                let cost = usize::from(step.is_some());
+                if self.distance(before).saturating_add(cost) != self.distance(node) {
+                    continue;
+                }
+                match step {
+                    Some(Step::Stimulus(action)) => found.push((before, action)),
+                    _ if !open.contains(&before) => open.push(before),
+                    _ => {}
                 }
             }
         }
+        found.sort_by_key(|(before, _)| (self.distance(*before), *before));
         found
     }
 
