@@ -9,5 +9,6 @@ mod flat_model;
 mod flat_runner;
 mod flat_systems;
 mod published_data;
+mod reconstruction;
 mod sps;
 mod trace_centric;
