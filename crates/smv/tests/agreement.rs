@@ -135,7 +135,7 @@ prop_compose! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 16, ..ProptestConfig::default() })]
 
     #[test]
     fn all_techniques_agree_with_enumeration_on_generated_models(text in text(), pick in 0..4_usize) {
@@ -212,18 +212,18 @@ fn small_given_models_agree_with_enumeration() {
     files(&folder, &mut paths);
     paths.sort();
     let limits = Limits {
-        states: 400,
+        states: 200,
         work: 60_000,
     };
     let mut compared = 0;
     for path in paths {
         let text =
             String::from_utf8_lossy(&std::fs::read(&path).expect("a readable model")).into_owned();
-        if text.len() > 6000 {
+        if text.len() > 4000 {
             continue;
         }
         if let (Some(mut model), _) = load(&text, &path.display().to_string())
-            && model.summary().bits <= 14
+            && model.summary().bits <= 12
             && compare(&mut model, Technique::Auto, limits).is_some()
         {
             compared += 1;
