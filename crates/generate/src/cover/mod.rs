@@ -31,6 +31,9 @@ use crate::symbolic::Symbolic;
 use instance::Stepper;
 use search::{Hit, Search, reaches};
 
+/// Tests that propagation starts from again where the last one led no further.
+const EARLIER_TESTS: usize = 4;
+
 /// How much work a goal is worth.
 #[derive(Clone, Debug)]
 pub struct CoverLimits {
@@ -164,15 +167,24 @@ impl<'a> Cover<'a> {
         }
     }
 
-    /// The paper stays with the last test. Other paths begin elsewhere.
+    /// The paper stays with the last test. Other paths begin elsewhere: with a few of the earlier
+    /// tests, spread over all of them.
     fn from_earlier_tests(&mut self, watch: &mut dyn Watch) {
-        let mut index = 0;
-        while index < self.result.tests.len() && !self.open.is_empty() && !watch.stop() {
+        let every = self.result.tests.len().div_ceil(EARLIER_TESTS).max(1);
+        let earlier: Vec<Vec<Action>> = self
+            .result
+            .tests
+            .iter()
+            .step_by(every)
+            .map(Instance::actions)
+            .collect();
+        for actions in earlier {
+            if self.open.is_empty() || watch.stop() {
+                return;
+            }
             self.tries.clear();
-            let actions = self.result.tests[index].actions();
             let mut paths = self.replay(&actions);
             self.propagate(&mut paths, watch);
-            index += 1;
         }
     }
 
