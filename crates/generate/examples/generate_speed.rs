@@ -53,7 +53,7 @@ fn walk(sts: &Sts, length: u32) -> Walk<'_, Embedded, ChaCha8Rng> {
 }
 
 fn generate(sts: &Arc<Sts>, length: u32, threads: usize) -> u64 {
-    let (shares, _) = walk(sts, length).shares(2);
+    let (shares, _) = walk(sts, length).shares(64, 4);
     let next = AtomicUsize::new(0);
     let one_thread = || {
         let mut walk = walk(sts, length);

@@ -111,8 +111,83 @@ impl Tally {
     }
 }
 
-/// The numbers of the first moves of a path: a share of the work that a walk of its own can do.
-pub type Share = Vec<u32>;
+/// A share of the work, for a walk of its own: the paths that begin in the same way. Moves are
+/// numbered at each step.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Share {
+    /// The first moves.
+    begin: Vec<u32>,
+    /// The moves that may come next, where it is not all.
+    next: Option<Vec<u32>>,
+}
+
+impl Share {
+    /// Everything.
+    pub fn whole() -> Share {
+        Share {
+            begin: Vec::new(),
+            next: None,
+        }
+    }
+}
+
+/// Puts beginnings that differ in their last move only together, at most `size` of them.
+fn grouped(beginnings: Vec<Vec<u32>>, size: usize) -> Vec<Share> {
+    let mut shares: Vec<Share> = Vec::new();
+    for mut begin in beginnings {
+        let Some(last) = begin.pop() else {
+            return vec![Share::whole()];
+        };
+        match shares.last_mut() {
+            Some(Share {
+                begin: same,
+                next: Some(next),
+            }) if *same == begin && next.len() < size => next.push(last),
+            _ => shares.push(Share {
+                begin,
+                next: Some(vec![last]),
+            }),
+        }
+    }
+    shares
+}
+
+/// What is left of a share at a point of a walk.
+#[derive(Clone, Copy)]
+struct Rest<'s> {
+    begin: &'s [u32],
+    next: Option<&'s [u32]>,
+}
+
+impl<'s> Rest<'s> {
+    const ALL: Rest<'static> = Rest {
+        begin: &[],
+        next: None,
+    };
+
+    fn leaves_out(self, number: u32) -> bool {
+        match (self.begin.first(), self.next) {
+            (Some(first), _) => *first != number,
+            (None, Some(next)) => next.binary_search(&number).is_err(),
+            (None, None) => false,
+        }
+    }
+
+    fn is_all(self) -> bool {
+        self.begin.is_empty() && self.next.is_none()
+    }
+
+    /// After one move.
+    fn after(self) -> Rest<'s> {
+        match self.begin {
+            [] => Rest::ALL,
+            [_, rest @ ..] => Rest {
+                begin: rest,
+                next: self.next,
+            },
+        }
+    }
+}
 
 /// A point on a path: symbolic and concrete side by side.
 struct Node {
@@ -180,22 +255,36 @@ impl<'a, S: Solver, R: Rng> Walk<'a, S, R> {
     /// matter which walk takes it, and when.
     pub fn draw_from(&mut self, rng: R) {
         self.rng = rng;
+        self.memory = Memory::default();
     }
 
-    /// Walks every path that begins with the moves of `share`; all of them where it is empty.
-    pub fn run(&mut self, share: &[u32], sink: &mut dyn Sink) -> Tally {
+    /// Walks every path of `share`.
+    pub fn run(&mut self, share: &Share, sink: &mut dyn Sink) -> Tally {
         let start = self.start();
-        self.walk(&start, Some(share), sink);
+        let rest = Rest {
+            begin: &share.begin,
+            next: share.next.as_deref(),
+        };
+        self.walk(&start, rest, sink);
         std::mem::take(&mut self.tally)
     }
 
-    /// Cuts the work into shares of `depth` moves. Their tallies and the one returned here make up
-    /// the whole.
-    pub fn shares(&mut self, depth: usize) -> (Vec<Share>, Tally) {
-        let mut shares = Vec::new();
-        let start = self.start();
-        self.cut(&start, depth, &mut Vec::new(), &mut shares);
-        (shares, std::mem::take(&mut self.tally))
+    /// Cuts the work into about `count` shares, if paths part early enough: within `depth` moves.
+    /// Their tallies and the one returned here make up the whole.
+    pub fn shares(&mut self, count: usize, depth: usize) -> (Vec<Share>, Tally) {
+        let mut at = 1;
+        loop {
+            let mut beginnings = Vec::new();
+            let start = self.start();
+            self.cut(&start, at, &mut Vec::new(), &mut beginnings);
+            let tally = std::mem::take(&mut self.tally);
+            let ended = beginnings.iter().all(|begin| begin.len() < at);
+            if beginnings.len() >= count || ended || at >= depth {
+                let size = beginnings.len().div_ceil(count.max(1)).max(1);
+                return (grouped(beginnings, size), tally);
+            }
+            at += 1;
+        }
     }
 
     /// A guess at the number of paths: one random path, and how many ways on it had at each step
@@ -253,15 +342,14 @@ impl<'a, S: Solver, R: Rng> Walk<'a, S, R> {
     }
 
     /// Walks on from `node`, along `share` while it lasts. Returns false when the walk is over.
-    fn walk(&mut self, node: &Node, share: Option<&[u32]>, sink: &mut dyn Sink) -> bool {
+    fn walk(&mut self, node: &Node, share: Rest<'_>, sink: &mut dyn Sink) -> bool {
         if node.observed >= self.extent.length {
             return self.complete(&node.witness, sink);
         }
-        let share = share.filter(|share| !share.is_empty());
         // Where another walk takes the other moves, the path is not at its end here.
-        let mut goes_on = share.is_some();
+        let mut goes_on = !share.is_all();
         for (number, step) in self.moves_from(node).iter().enumerate() {
-            if share.is_some_and(|share| share[0] as usize != number) {
+            if share.leaves_out(number as u32) {
                 continue;
             }
             let Some(witness) = self.admissible(node, step, &mut goes_on) else {
@@ -278,8 +366,7 @@ impl<'a, S: Solver, R: Rng> Walk<'a, S, R> {
                 more
             } else {
                 let next = self.enter(node, step, witness);
-                let more = self.goes_round(&next)
-                    || self.walk(&next, share.map(|share| &share[1..]), sink);
+                let more = self.goes_round(&next) || self.walk(&next, share.after(), sink);
                 self.leave();
                 more
             };
@@ -291,9 +378,15 @@ impl<'a, S: Solver, R: Rng> Walk<'a, S, R> {
     }
 
     /// As [`Walk::walk`], but collects beginnings instead of whole paths.
-    fn cut(&mut self, node: &Node, depth: usize, begun: &mut Share, shares: &mut Vec<Share>) {
+    fn cut(
+        &mut self,
+        node: &Node,
+        depth: usize,
+        begun: &mut Vec<u32>,
+        beginnings: &mut Vec<Vec<u32>>,
+    ) {
         if depth == 0 || node.observed >= self.extent.length {
-            shares.push(begun.clone());
+            beginnings.push(begun.clone());
             return;
         }
         let mut goes_on = false;
@@ -304,13 +397,13 @@ impl<'a, S: Solver, R: Rng> Walk<'a, S, R> {
             let next = self.enter(node, step, witness);
             if !self.goes_round(&next) {
                 begun.push(number as u32);
-                self.cut(&next, depth - 1, begun, shares);
+                self.cut(&next, depth - 1, begun, beginnings);
                 begun.pop();
             }
             self.leave();
         }
         if !goes_on {
-            shares.push(begun.clone());
+            beginnings.push(begun.clone());
         }
     }
 

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use common::models::{Model, model};
 use common::reference::ByEnumeration;
 use explicit::{initial, successors};
-use ioco_generate::{Confirm, Extent, Path, Tally, Walk, moves_from};
+use ioco_generate::{Confirm, Extent, Path, Share, Tally, Walk, moves_from};
 use ioco_solve::Embedded;
 use ioco_sts::{Relation, Semantics, State, Sts, SwitchId};
 use proptest::prelude::*;
@@ -27,7 +27,7 @@ fn walk(sts: &Sts, extent: Extent) -> Walk<'_, Embedded, ChaCha8Rng> {
 }
 
 /// All paths, each confirmed by a second walk.
-fn generated(sts: &Sts, extent: &Extent, share: &[u32]) -> (Vec<Switches>, Tally) {
+fn generated(sts: &Sts, extent: &Extent, share: &Share) -> (Vec<Switches>, Tally) {
     let shared = Arc::new(sts.clone());
     let mut confirm = Confirm::new(Semantics::new(
         shared,
@@ -129,7 +129,7 @@ const SILENT: u32 = 4;
 /// The generated paths are the enumerated ones; where internal steps go round, or something could
 /// not be decided, some of them.
 fn compare(sts: &Sts, extent: &Extent) -> Result<(), TestCaseError> {
-    let (found, tally) = generated(sts, extent, &[]);
+    let (found, tally) = generated(sts, extent, &Share::whole());
     prop_assert!(!tally.stopped);
     let paths: BTreeSet<Switches> = found.iter().cloned().collect();
     prop_assert_eq!(paths.len(), found.len(), "a path twice");
@@ -181,11 +181,15 @@ proptest! {
     }
 
     #[test]
-    fn shares_make_up_the_whole(Model(sts) in model(), depth in 1..=3usize) {
+    fn shares_make_up_the_whole(
+        Model(sts) in model(),
+        count in 1..=9usize,
+        depth in 1..=3usize,
+    ) {
         let extent = Extent { silent: 12, ..Extent::of_length(3) };
-        let (whole, tally) = generated(&sts, &extent, &[]);
+        let (whole, tally) = generated(&sts, &extent, &Share::whole());
         prop_assume!(tally.runaway.is_none() && tally.undecided == 0);
-        let (shares, _) = walk(&sts, extent.clone()).shares(depth);
+        let (shares, _) = walk(&sts, extent.clone()).shares(count, depth);
         let mut parts: Vec<Switches> = Vec::new();
         for share in &shares {
             parts.extend(generated(&sts, &extent, share).0);
@@ -206,7 +210,7 @@ fn random_models_are_decided_often_enough_to_mean_something() {
             silent: 12,
             ..Extent::of_length(2)
         };
-        let (found, tally) = generated(&sts, &extent, &[]);
+        let (found, tally) = generated(&sts, &extent, &Share::whole());
         let decided = tally.undecided + tally.circular == 0 && tally.runaway.is_none();
         exact += u32::from(decided);
         longer += u32::from(decided && found.len() > 1);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ioco_generate::{Confirm, Extent, Path, Walk};
+use ioco_generate::{Confirm, Extent, Path, Share, Walk};
 use ioco_solve::{Embedded, Oracle};
 use ioco_sts::{Relation, Semantics};
 use rand_chacha::ChaCha8Rng;
@@ -33,7 +33,7 @@ fn the_microscope_has_fifteen_traces_and_then_thousands() {
             assert_eq!(confirm.path(path), Ok(()));
             true
         };
-        let tally = walk.run(&[], &mut sink);
+        let tally = walk.run(&Share::whole(), &mut sink);
         assert_eq!((tally.paths, tally.undecided), (traces, 0));
     }
 }

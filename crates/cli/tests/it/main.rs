@@ -2,7 +2,9 @@
 
 mod bad_systems;
 mod examples;
+mod generate;
 mod models;
 mod nothing_is_lost;
+mod nusmv;
 mod project;
 mod support;

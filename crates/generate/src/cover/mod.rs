@@ -135,7 +135,7 @@ impl<'a> Cover<'a> {
         };
         self.claim(&paths, watch);
         self.propagate(&mut paths, watch);
-        self.from_earlier_tests(watch);
+        self.start_again(watch);
         if !self.open.is_empty() && !watch.stop() {
             self.prove(watch);
         }
@@ -169,7 +169,7 @@ impl<'a> Cover<'a> {
 
     /// The paper stays with the last test. Other paths begin elsewhere: with a few of the earlier
     /// tests, spread over all of them.
-    fn from_earlier_tests(&mut self, watch: &mut dyn Watch) {
+    fn start_again(&mut self, watch: &mut dyn Watch) {
         let every = self.result.tests.len().div_ceil(EARLIER_TESTS).max(1);
         let earlier: Vec<Vec<Action>> = self
             .result

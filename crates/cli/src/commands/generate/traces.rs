@@ -109,7 +109,7 @@ pub fn run(arguments: &args::Generate, length: u32, model: &Model, format: Forma
     say_bounds(&model.sts, length);
     let seed = arguments.seed;
     let mut first = walk(&model.sts, &extent, seed);
-    let (shares, mut total) = shares(&mut first);
+    let (shares, mut total) = first.shares(SHARES, DEEPEST_CUT);
     if total.runaway.is_none() {
         let guess = (0..GUESSES).map(|_| first.guess()).sum::<f64>() / f64::from(GUESSES);
         eprintln!("estimate: {} traces", rounded(guess));
@@ -170,18 +170,6 @@ fn walk<'a>(sts: &'a Sts, extent: &Extent, seed: u64) -> Walk<'a, Embedded, ChaC
     let solver = Embedded::new(sts.types(), sts.functions());
     let rng = ChaCha8Rng::seed_from_u64(seed);
     Walk::new(sts, extent.clone(), solver, rng)
-}
-
-fn shares(walk: &mut Walk<'_, Embedded, ChaCha8Rng>) -> (Vec<Share>, Tally) {
-    let mut depth = 1;
-    loop {
-        let (shares, tally) = walk.shares(depth);
-        let ends_before = shares.iter().all(|share| share.len() < depth);
-        if shares.len() >= SHARES || ends_before || depth == DEEPEST_CUT {
-            return (shares, tally);
-        }
-        depth += 1;
-    }
 }
 
 fn in_parallel(work: &Work<'_>, jobs: usize, interrupt: &Interrupt) -> Found {
