@@ -73,8 +73,10 @@ pub fn check(path: &Path, format: Format) -> Answer {
 }
 
 fn read(path: &Path) -> Result<(Option<Model>, Vec<Diagnostic>), Stop> {
-    let text = fs::read_to_string(path)
+    let bytes = fs::read(path)
         .map_err(|error| Stop::usage(format!("cannot read {}: {error}", path.display())))?;
+    // Old models have comments in whatever their authors' machines wrote.
+    let text = String::from_utf8_lossy(&bytes);
     Ok(ioco_smv::load(&text, &path.display().to_string()))
 }
 
