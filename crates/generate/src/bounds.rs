@@ -29,6 +29,15 @@ pub fn bounds(sts: &Sts, length: u32) -> Bounds {
         .map(|index| sts.outgoing(ioco_sts::LocationId::from_index(index)).len())
         .max()
         .unwrap_or(0);
+    if length == 0 {
+        // One trace, the empty one, however large the data.
+        return Bounds {
+            switches: 0.0,
+            switches_and_data: 0.0,
+            degree_and_data: 0.0,
+            degree: 0.0,
+        };
+    }
     let steps = f64::from(length);
     Bounds {
         switches: steps * log(sts.switches().len()),

@@ -4,12 +4,13 @@
 use std::fmt;
 use std::sync::Arc;
 
-use ioco_sts::{Action, Direction, Followed, Semantics, StateSet, Step, SwitchId};
+use ioco_sts::{Action, Direction, Followed, Semantics, SetId, Step, SwitchId};
+use rustc_hash::FxHashMap;
 
 use crate::traces::{Path, PathStep};
 
 /// State sets remembered before all are forgotten, so that memory stays the same.
-const REMEMBERED: usize = 4096;
+const REMEMBERED: usize = 1 << 14;
 
 /// Why a path is not one of the model: the number of the move, and what is wrong with it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,18 +34,17 @@ impl fmt::Display for Objection {
     }
 }
 
-/// Walks paths again. Paths that come one after the other share their beginnings, and these are
-/// walked once.
+/// Walks paths again. Many begin in the same way: what was followed is remembered for a while.
 pub struct Confirm {
     semantics: Semantics,
-    walked: Vec<(Action, Arc<StateSet>, Arc<[SwitchId]>)>,
+    followed: FxHashMap<(SetId, Action), Followed>,
 }
 
 impl Confirm {
     pub fn new(semantics: Semantics) -> Confirm {
         Confirm {
             semantics,
-            walked: Vec::new(),
+            followed: FxHashMap::default(),
         }
     }
 
@@ -56,18 +56,21 @@ impl Confirm {
         &mut self,
         steps: impl Iterator<Item = PathStep<'s>>,
     ) -> Result<(), Objection> {
-        if self.semantics.remembered() > REMEMBERED {
+        if self.semantics.remembered() > REMEMBERED || self.followed.len() > REMEMBERED {
             let initial = self.semantics.initial();
             self.semantics.forget_all_but(initial);
+            self.followed.clear();
         }
-        let mut observed = 0;
+        let mut at = self.semantics.initial();
+        let mut taken: Option<Arc<[SwitchId]>> = None;
         for (position, step) in steps.enumerate() {
             if let Some(action) = step.action {
-                self.follow(observed, action, position)?;
-                observed += 1;
+                let followed = self.follow(at, action, position)?;
+                at = followed.set;
+                taken = Some(followed.taken);
             }
-            let taken = match observed.checked_sub(1) {
-                Some(last) => &self.walked[last].2,
+            let taken = match &taken {
+                Some(taken) => taken,
                 None => self.semantics.initial_switches(),
             };
             let stranger = step
@@ -87,38 +90,23 @@ impl Confirm {
 
     fn follow(
         &mut self,
-        observed: usize,
+        from: SetId,
         action: Action,
         position: usize,
-    ) -> Result<(), Objection> {
-        if self
-            .walked
-            .get(observed)
-            .is_some_and(|walked| walked.0 == action)
-        {
-            return Ok(());
+    ) -> Result<Followed, Objection> {
+        let key = (from, action);
+        if let Some(known) = self.followed.get(&key) {
+            return Ok(known.clone());
         }
-        self.walked.truncate(observed);
-        let from = match self.walked.last() {
-            Some((_, set, _)) => {
-                let set = Arc::clone(set);
-                self.semantics.id_of(&set)
-            }
-            None => self.semantics.initial(),
-        };
+        let (from, action) = key;
         let step = match self.semantics.sts().label(action.label).direction {
-            Direction::Stimulus => Step::Stimulus(action),
-            Direction::Response | Direction::Internal => Step::Response(action),
+            Direction::Stimulus => Step::Stimulus(action.clone()),
+            Direction::Response | Direction::Internal => Step::Response(action.clone()),
         };
-        let followed = self.semantics.follow(from, &step);
-        let (Step::Stimulus(action) | Step::Response(action)) = step else {
-            return Ok(());
-        };
-        match followed {
-            Some(Followed { set, taken }) => {
-                let set = Arc::clone(self.semantics.set(set));
-                self.walked.push((action, set, taken));
-                Ok(())
+        match self.semantics.follow(from, &step) {
+            Some(followed) => {
+                self.followed.insert((from, action), followed.clone());
+                Ok(followed)
             }
             None => Err(Objection::NotAllowed { position, action }),
         }

@@ -176,17 +176,22 @@ pub(crate) fn find_witness<'m, S: Solver>(
     budget: u64,
 ) -> Feasible {
     // Per unknown: whether it is sent in a hand-shake.
-    let internal: Vec<bool> = steps
-        .flat_map(|step| step.types.iter().map(|_| !step.observable))
-        .collect();
+    let mut internal: Vec<bool> = Vec::new();
+    let mut always_set = true;
+    for step in steps {
+        always_set &= step.always_set;
+        internal.extend(step.types.iter().map(|_| !step.observable));
+    }
     solver.push();
     for unknown in 0..internal.len() {
         solver.assert(&is_set(unknown as u32));
     }
     let set = solver.random_model(rng, &Deadline::steps(budget));
     solver.pop();
-    if let Outcome::Sat(witness) = set {
-        return Feasible::Yes(witness);
+    match set {
+        Outcome::Sat(witness) => return Feasible::Yes(witness),
+        Outcome::Unsat if always_set => return Feasible::No,
+        _ => {}
     }
     match solver.random_model(rng, &Deadline::steps(budget)) {
         // What a hand-shake leaves unset is not for the solver to choose.

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use ioco_sts::{Action, Expr, Gate, LabelId, LocationId, Sts, SwitchId, Type, Value, VarId};
+use ioco_sts::{
+    Action, BinaryOp, Expr, Gate, LabelId, LocationId, Sts, SwitchId, Type, Value, VarId,
+};
 
 /// A step that locations allow, whatever the data says, with what is worth knowing about it before
 /// any value is.
@@ -24,6 +26,8 @@ pub struct Move {
     pub unknowns: Vec<Option<u32>>,
     /// The types of the unknowns.
     pub types: Vec<Type>,
+    /// The guard holds only where every unknown has a value.
+    pub always_set: bool,
 }
 
 impl Move {
@@ -56,7 +60,10 @@ impl Move {
             .map(|id| unset_where_unknown(&sts.switch(*id).enabled, &unknowns))
             .reduce(Expr::and)
             .unwrap_or(Expr::TRUE);
+        let mut set = BTreeSet::new();
+        must_be_set(&guard, &mut set);
         Move {
+            always_set: set.len() == types.len(),
             reads: guard.vars().into_iter().collect(),
             switches,
             label,
@@ -86,6 +93,37 @@ impl Move {
             label,
             values: self.parameters(unknowns),
         })
+    }
+}
+
+/// The parameters without which a guard does not hold, as far as is easily seen: `:void` is neither
+/// more nor less than anything, and no arithmetic works on it.
+fn must_be_set(guard: &Expr, found: &mut BTreeSet<u32>) {
+    use BinaryOp::{And, Eq, Ge, Gt, Le, Lt};
+    match guard {
+        Expr::Binary(And, both) => both.iter().for_each(|part| must_be_set(part, found)),
+        Expr::Binary(Lt | Le | Gt | Ge, both) => both.iter().for_each(|side| needed(side, found)),
+        Expr::Binary(Eq, both) => match &**both {
+            [side, Expr::Const(value)] | [Expr::Const(value), side] if !value.is_void() => {
+                needed(side, found);
+            }
+            _ => {}
+        },
+        _ => {}
+    }
+}
+
+/// The parameters that an operand cannot do without.
+fn needed(operand: &Expr, found: &mut BTreeSet<u32>) {
+    use BinaryOp::{Add, Div, Mul, Rem, Sub};
+    match operand {
+        Expr::Param(position) => {
+            found.insert(*position);
+        }
+        Expr::Binary(Add | Sub | Mul | Div | Rem, both) => {
+            both.iter().for_each(|side| needed(side, found));
+        }
+        _ => {}
     }
 }
 

@@ -41,7 +41,7 @@ fn generated(sts: &Sts, extent: &Extent, share: &Share) -> (Vec<Switches>, Tally
             panic!("{switches:?}: {objection}");
         }
         found.push(switches);
-        true
+        found.len() < MOST_PATHS
     };
     let tally = walk(sts, extent.clone()).run(share, &mut sink);
     assert_eq!(tally.paths, found.len() as u64);
@@ -81,6 +81,9 @@ fn enumerate(
     path: &mut Switches,
     found: &mut BTreeSet<Switches>,
 ) {
+    if found.len() > MOST_PATHS {
+        return;
+    }
     if begin.observed == extent.length {
         found.insert(path.clone());
         return;
@@ -126,17 +129,22 @@ fn enumerate(
 
 const SILENT: u32 = 4;
 
+/// Models with more paths than this are left out: there is no end to some of them.
+const MOST_PATHS: usize = 2000;
+
 /// The generated paths are the enumerated ones; where internal steps go round, or something could
 /// not be decided, some of them.
 fn compare(sts: &Sts, extent: &Extent) -> Result<(), TestCaseError> {
     let (found, tally) = generated(sts, extent, &Share::whole());
-    prop_assert!(!tally.stopped);
     let paths: BTreeSet<Switches> = found.iter().cloned().collect();
     prop_assert_eq!(paths.len(), found.len(), "a path twice");
-    if tally.runaway.is_some() {
+    if tally.runaway.is_some() || tally.stopped {
         return Ok(());
     }
     let expected = enumerated(sts, extent);
+    if expected.len() > MOST_PATHS {
+        return Ok(());
+    }
     let short_runs = |path: &Switches| {
         let mut silent = 0;
         path.iter().all(|group| {
@@ -159,7 +167,7 @@ fn compare(sts: &Sts, extent: &Extent) -> Result<(), TestCaseError> {
 
 proptest! {
     #![proptest_config(ProptestConfig {
-        cases: 1000,
+        cases: 500,
         failure_persistence: None,
         ..ProptestConfig::default()
     })]
@@ -188,7 +196,7 @@ proptest! {
     ) {
         let extent = Extent { silent: 12, ..Extent::of_length(3) };
         let (whole, tally) = generated(&sts, &extent, &Share::whole());
-        prop_assume!(tally.runaway.is_none() && tally.undecided == 0);
+        prop_assume!(tally.runaway.is_none() && tally.undecided == 0 && !tally.stopped);
         let (shares, _) = walk(&sts, extent.clone()).shares(count, depth);
         let mut parts: Vec<Switches> = Vec::new();
         for share in &shares {
