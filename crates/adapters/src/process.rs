@@ -98,6 +98,11 @@ impl Process {
         }
     }
 
+    /// Ends the process; the next reset starts a new one.
+    pub fn stop(&mut self) {
+        self.end(Manner::AtOnce);
+    }
+
     /// What a person should know about the system's side, since the last call.
     pub fn take_warnings(&mut self) -> Vec<String> {
         if let Some(running) = &mut self.running {

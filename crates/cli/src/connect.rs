@@ -90,7 +90,7 @@ impl Reach {
             Link::Process(Box::new(Process::new(Arc::clone(sts), options)))
         };
         match &self.way {
-            Way::Shell(line) => process(ProcessOptions::shell(line)),
+            Way::Shell(line) => process(ProcessOptions::shell(&without_shell(line))),
             Way::Command(words) => {
                 let program = find_program(&words[0]);
                 let arguments: Vec<&str> = words[1..].iter().map(String::as_str).collect();
@@ -115,6 +115,21 @@ impl Reach {
             Way::Shell(line) => line.clone(),
             Way::Tcp(address) => address.clone(),
         }
+    }
+}
+
+/// A single command takes the shell's place, so that its death and its closed output are seen as
+/// its own.
+fn without_shell(line: &str) -> String {
+    let compound = line.contains([';', '&', '|', '(', '\n', '`']);
+    let assigns = line
+        .split_whitespace()
+        .next()
+        .is_some_and(|word| word.contains('='));
+    if compound || assigns || line.trim_start().starts_with("exec ") {
+        line.to_owned()
+    } else {
+        format!("exec {line}")
     }
 }
 
@@ -158,6 +173,18 @@ impl Link {
         match self {
             Link::Process(process) => process.as_mut(),
             Link::Tcp(tcp) => tcp.as_mut(),
+        }
+    }
+
+    /// Ends the system, so that the next reset starts a new one; false where it is not ours to
+    /// start.
+    pub fn start_afresh(&mut self) -> bool {
+        match self {
+            Link::Process(process) => {
+                process.stop();
+                true
+            }
+            Link::Tcp(_) => false,
         }
     }
 

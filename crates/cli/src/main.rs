@@ -40,6 +40,7 @@ fn main() -> ExitCode {
         Command::Explain(arguments) => commands::explain::run(arguments, format),
     };
     match answer {
+        Ok(exit::Exit::Conforms) if output::lost() => exit::Exit::Usage.into(),
         Ok(exit) => exit.into(),
         Err(stop) => {
             output::stop(&stop);

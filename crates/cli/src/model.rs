@@ -34,7 +34,12 @@ struct FileSystem;
 
 impl Sources for FileSystem {
     fn read(&self, path: &str) -> Result<String, String> {
-        fs::read_to_string(path).map_err(|error| error.to_string())
+        let text = fs::read_to_string(path).map_err(|error| error.to_string())?;
+        // Some editors begin a file with a byte-order mark.
+        Ok(text
+            .strip_prefix('\u{feff}')
+            .map(str::to_owned)
+            .unwrap_or(text))
     }
 }
 

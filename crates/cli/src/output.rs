@@ -1,7 +1,8 @@
 //! Words for people go to standard error, results to standard output. Colour only on a terminal,
 //! and never the only sign.
 
-use std::io::IsTerminal;
+use std::io::{ErrorKind, IsTerminal, Write};
+use std::sync::atomic::{AtomicU8, Ordering};
 
 use anstyle::{AnsiColor, Style};
 
@@ -48,15 +49,42 @@ pub fn json(value: &impl serde::Serialize) -> Result<(), Stop> {
     Ok(())
 }
 
-/// Text on standard output. A reader that went away (`| head`) ends the program quietly.
+/// Whether standard output takes what is written.
+static STDOUT: AtomicU8 = AtomicU8::new(OPEN);
+const OPEN: u8 = 0;
+/// The reader went away (`| head`): it has what it wanted, and the work goes on without it.
+const GONE: u8 = 1;
+/// It could not be written, for instance because a disk is full.
+const BROKEN: u8 = 2;
+
+/// Text on standard output. That nobody reads it never changes what a command finds out.
 pub fn print(text: &str) {
-    use std::io::Write;
+    if STDOUT.load(Ordering::Relaxed) != OPEN {
+        return;
+    }
     let mut out = anstream::stdout();
-    if out
-        .write_all(text.as_bytes())
-        .and_then(|()| out.flush())
-        .is_err()
-    {
-        std::process::exit(0);
+    if let Err(error) = out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        if error.kind() == ErrorKind::BrokenPipe {
+            STDOUT.store(GONE, Ordering::Relaxed);
+        } else {
+            STDOUT.store(BROKEN, Ordering::Relaxed);
+            stop(&Stop::usage(format!(
+                "cannot write to standard output: {error}"
+            )));
+        }
+    }
+}
+
+/// Whether results were lost because standard output could not be written.
+pub fn lost() -> bool {
+    STDOUT.load(Ordering::Relaxed) == BROKEN
+}
+
+/// `1 test`, `2 tests`.
+pub fn count(number: u64, thing: &str) -> String {
+    if number == 1 {
+        format!("1 {thing}")
+    } else {
+        format!("{number} {thing}s")
     }
 }

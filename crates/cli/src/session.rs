@@ -8,11 +8,9 @@ use ioco_engine::{
     Command, Context, Explanation, Sender, Settings, Shrunk as Sizes, TestReport, Tester,
     TextOptions, WireLine, explain,
 };
-use ioco_shrink::{
-    Ended, Options, Pipeline, Progress as ShrinkProgress, Pruning, Runner, Shrunk, Watch,
-};
+use ioco_shrink::{Ended, Options, Progress as ShrinkProgress, Pruning, Runner, Shrunk, Watch};
 use ioco_solve::Oracle;
-use ioco_sts::{Action, Execution, Relation, Semantics, Sts};
+use ioco_sts::{Action, Execution, Relation, Semantics, Sts, Verdict};
 
 use crate::args::ShrinkArguments;
 use crate::connect::{Link, Reach};
@@ -108,6 +106,19 @@ impl Session {
         execution
     }
 
+    /// Whether a system that was started just for this fails too. A system that is not ours to
+    /// start counts as failing.
+    pub fn fails_afresh(&mut self, stimuli: &[Action]) -> bool {
+        if !self.link.start_afresh() {
+            return true;
+        }
+        match self.replay(stimuli).verdict {
+            // What cannot be tried proves nothing.
+            Verdict::Fail(_) | Verdict::Error(_) => true,
+            Verdict::Pass | Verdict::Inconclusive(_) => self.interrupt.asked(),
+        }
+    }
+
     /// Cuts a failing execution down.
     pub fn shrink(
         &mut self,
@@ -116,10 +127,7 @@ impl Session {
         nanoseconds: Option<u64>,
         progress: &Progress,
     ) -> Result<Shrunk, Stop> {
-        let pipeline: Pipeline = arguments
-            .shrinker
-            .parse()
-            .map_err(|error: ioco_shrink::ShrinkError| Stop::usage(error.to_string()))?;
+        let pipeline = crate::shrinking::pipeline(&arguments.shrinker)?;
         let pruning = Pruning::named(&arguments.pruning).ok_or_else(|| {
             Stop::usage(format!("there is no pruning '{}'", arguments.pruning))
                 .hint("use none, labels or transitions")

@@ -1,10 +1,26 @@
 //! What shrinking has to say besides the shrunk trace.
 
-use ioco_shrink::{BugKind, Ended, Shrunk};
+use ioco_shrink::{BugKind, Ended, Pipeline, ShrinkError, Shrunk};
+
+use crate::exit::Stop;
+
+/// The shrinker of this name.
+pub fn pipeline(name: &str) -> Result<Pipeline, Stop> {
+    name.parse()
+        .map_err(|error: ShrinkError| Stop::usage(error.to_string()))
+}
 
 /// One sentence each: what kind of bug it is, what was removed, and what is proved.
 pub fn notes(shrunk: &Shrunk) -> Vec<String> {
     let mut notes = Vec::new();
+    if shrunk.confidence.is_flaky() {
+        notes.push(
+            "it could not be seen again: the system does not always answer the same, or its reset \
+             does not reset everything (try --restart)"
+                .to_owned(),
+        );
+        return notes;
+    }
     // A shrinker that explains itself says this in its own words.
     if shrunk.explanation.is_empty() {
         match shrunk.kind {

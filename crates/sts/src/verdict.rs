@@ -24,7 +24,7 @@ impl Observed {
     pub fn show(&self, sts: &Sts) -> String {
         match self {
             Observed::Response(action) => action.show(sts),
-            Observed::Unknown(text) => format!("!{text}"),
+            Observed::Unknown(text) => format!("!{}", text.replace(['\n', '\r'], " ")),
             Observed::Silence(nanoseconds) => format!("silence for {}", Time(*nanoseconds)),
         }
     }

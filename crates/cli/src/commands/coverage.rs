@@ -136,18 +136,36 @@ fn print(report: &Report) {
     }
 }
 
+/// How often each location was entered; one that was only the start counts once.
+fn entered(sts: &Sts, coverage: &Coverage) -> Vec<u64> {
+    let mut counts: Vec<u64> = (0..sts.locations().len())
+        .map(|index| u64::from(coverage.covers_location(LocationId::from_index(index))))
+        .collect();
+    for (index, switch) in sts.switches().iter().enumerate() {
+        let taken = coverage.count(SwitchId::from_index(index));
+        if taken > 0 {
+            let count = &mut counts[switch.target.index()];
+            *count = count.saturating_add(taken);
+        }
+    }
+    for (index, count) in counts.iter_mut().enumerate() {
+        let is_initial = sts.processes().iter().any(|p| p.initial.index() == index);
+        if *count > 1 && !is_initial {
+            *count -= 1;
+        }
+    }
+    counts
+}
+
 fn draw(file: &Path, sts: &Sts, coverage: &Coverage) -> Result<(), Stop> {
     let counts = ioco_draw::Counts {
-        locations: (0..sts.locations().len())
-            .map(|index| u64::from(coverage.covers_location(LocationId::from_index(index))))
-            .collect(),
+        locations: entered(sts, coverage),
         switches: (0..sts.switches().len())
             .map(|index| coverage.count(SwitchId::from_index(index)))
             .collect(),
     };
     let style = ioco_draw::Style {
         coverage: Some(&counts),
-        ..ioco_draw::Style::default()
     };
     fs::write(file, ioco_draw::svg(sts, &style))
         .map_err(|error| Stop::usage(format!("cannot write {}: {error}", file.display())))?;

@@ -46,6 +46,8 @@ fn show(code: &str, text: &str, format: Format) -> Result<(), Stop> {
 }
 
 fn first_sentence(text: &str) -> &str {
-    let end = text.find(['\n', '.']).unwrap_or(text.len());
-    &text[..end]
+    let line = text.split('\n').next().unwrap_or_default();
+    line.split_once(". ")
+        .map_or(line, |(sentence, _)| sentence)
+        .trim_end_matches('.')
 }

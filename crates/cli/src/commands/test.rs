@@ -6,11 +6,11 @@ use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use ioco_engine::{
-    Context, EventLevel, Explanation, FailureContext, FailureFile, Settings,
+    Context, Coverage, EventLevel, Explanation, FailureContext, FailureFile, Settings,
     Stop as StopConditions, StrategyKind, Summary, TestReport,
 };
 use ioco_shrink::Shrunk;
-use ioco_sts::{Execution, Verdict};
+use ioco_sts::{Action, Execution, Verdict};
 use serde::Serialize;
 
 use crate::args::{self, Format};
@@ -32,24 +32,21 @@ pub fn run(arguments: &args::Test, format: Format) -> Answer {
         arguments.system.profile.as_deref(),
     )?;
     let reach = Reach::find(&arguments.system, &project)?;
+    shrinking::pipeline(&arguments.shrinking.shrinker)?;
     let mut model = model::load(&arguments.model, &project)?;
     let wanted = wanted(arguments, &project.test)?;
     let timeout = wanted.timeout.as_deref().map(time::parse).transpose()?;
     if let Some(nanoseconds) = timeout {
+        if nanoseconds == 0 {
+            return Err(
+                Stop::usage("a time-out of nothing makes every system silent")
+                    .hint("give it at least 1ms"),
+            );
+        }
         model.sts = Arc::new(model.sts.with_timeout(nanoseconds));
     }
-    let settings = settings(&wanted, &model)?;
+    let mut settings = settings(&wanted, &model)?;
     let relation = failures::relation(arguments.relation, project.test.relation.as_deref())?;
-    let interrupt = Interrupt::listen();
-    let session = Session::open(
-        &model.sts,
-        &reach,
-        &project,
-        relation,
-        settings.clone(),
-        interrupt,
-        &SolverChoice::named(wanted.solver.as_deref()),
-    )?;
     let results = Results::at(project.results());
     let origin = Origin::new(
         &arguments.model,
@@ -59,6 +56,24 @@ pub fn run(arguments: &args::Test, format: Format) -> Answer {
         timeout,
         &reach,
     );
+    // Read before the first test: a damaged file must not spoil the end of a long run.
+    let covered_before = super::coverage::read(&results.coverage(&model.hash), &model.sts)?;
+    let known = if arguments.no_known {
+        Vec::new()
+    } else {
+        known(&results, &model, &origin)
+    };
+    // Failures of earlier runs come on top of the tests that were asked for.
+    settings.stop.tests = settings.stop.tests.map(|tests| tests + known.len() as u64);
+    let session = Session::open(
+        &model.sts,
+        &reach,
+        &project,
+        relation,
+        settings.clone(),
+        Interrupt::listen(),
+        &SolverChoice::named(wanted.solver.as_deref()),
+    )?;
     let record = results.record(&run_name(settings.seed))?;
     let mut campaign = Campaign {
         arguments,
@@ -70,12 +85,43 @@ pub fn run(arguments: &args::Test, format: Format) -> Answer {
         results,
         origin,
         record,
+        covered_before,
         progress: Progress::start(),
         found: Vec::new(),
         confirmed: 0,
         flaky: 0,
     };
-    campaign.run()
+    campaign.run(known)
+}
+
+/// A recorded failure, and the stimuli that show it.
+type Known = (PathBuf, FailureFile, Vec<Action>);
+
+/// The failures of earlier runs of this model against this system.
+fn known(results: &Results, model: &Model, origin: &Origin) -> Vec<Known> {
+    let mut known = Vec::new();
+    for path in results.failure_files() {
+        let Ok(file) = failures::read(&path) else {
+            output::warn(&format!("{} cannot be read; left alone", path.display()));
+            continue;
+        };
+        // A failure of another model or of another system says nothing here.
+        let found = serde_json::from_value::<Origin>(file.connection.clone());
+        let same_system = found.is_ok_and(|found| found.reach.way == origin.reach.way);
+        if file.model != model.sts.name() || !same_system {
+            continue;
+        }
+        match file.stimuli(&model.sts) {
+            Ok(stimuli) => known.push((path, file, stimuli)),
+            Err(_) => {
+                output::warn(&format!(
+                    "failure {} does not fit the model any more",
+                    file.id
+                ));
+            }
+        }
+    }
+    known
 }
 
 /// The flags, and what ioco.toml says where they are silent.
@@ -130,6 +176,19 @@ fn settings(wanted: &TestSettings, model: &Model) -> Result<Settings, Stop> {
         }
     };
     let time = wanted.time.as_deref().map(time::parse).transpose()?;
+    if wanted.tests == Some(0) || wanted.steps == Some(0) || time == Some(0) {
+        return Err(Stop::usage(
+            "no tests, no steps or no time leave nothing to test",
+        ));
+    }
+    if wanted
+        .coverage
+        .is_some_and(|goal| !(goal > 0.0 && goal <= 100.0))
+    {
+        return Err(Stop::usage(
+            "a coverage goal is more than 0 and at most 100 percent",
+        ));
+    }
     let failures = match wanted.failures {
         None => Some(1),
         Some(0) => None,
@@ -208,6 +267,7 @@ struct Campaign<'a> {
     results: Results,
     origin: Origin,
     record: Record,
+    covered_before: Option<Coverage>,
     progress: Progress,
     found: Vec<Found>,
     confirmed: usize,
@@ -215,7 +275,7 @@ struct Campaign<'a> {
 }
 
 impl Campaign<'_> {
-    fn run(&mut self) -> Answer {
+    fn run(&mut self, known: Vec<Known>) -> Answer {
         if self.format == Format::Text {
             eprintln!(
                 "testing {} with {} (seed {})",
@@ -224,8 +284,8 @@ impl Campaign<'_> {
                 self.seed
             );
         }
-        if !self.arguments.no_known {
-            self.run_known()?;
+        for (path, file, stimuli) in known {
+            self.run_known(path, file, stimuli)?;
         }
         while let Some(first) = self.session.tester.next_test(self.session.now()) {
             let report = self.session.run(first);
@@ -237,62 +297,47 @@ impl Campaign<'_> {
     }
 
     /// Failures of earlier runs are tried first.
-    fn run_known(&mut self) -> Result<(), Stop> {
-        for path in self.results.failure_files() {
-            let Ok(file) = failures::read(&path) else {
-                output::warn(&format!("{} cannot be read; left alone", path.display()));
-                continue;
-            };
-            // A failure of another model or of another system says nothing here.
-            let origin = serde_json::from_value::<Origin>(file.connection.clone());
-            let same_system = origin.is_ok_and(|o| o.reach.way == self.origin.reach.way);
-            if file.model != self.model.sts.name() || !same_system {
-                continue;
-            }
-            let Ok(stimuli) = file.stimuli(&self.model.sts) else {
-                output::warn(&format!(
-                    "failure {} does not fit the model any more",
-                    file.id
-                ));
-                continue;
-            };
-            let first = self
-                .session
-                .tester
-                .scripted_test(stimuli, self.session.now());
-            let report = self.session.run(first);
-            match &report.execution.verdict {
-                Verdict::Fail(_) => {
-                    let context = Context {
-                        test: Some(file.test),
-                        seed: Some(file.seed),
-                        system: self.model.sts.name().to_owned(),
-                        shrunk: file.shrunk_sizes(),
-                        confirmed: file.confirmed,
-                        replay: Some(format!("ioco replay {}", file.id)),
-                    };
-                    let explanation = self.session.explain(&report.execution, &context);
-                    let notes = vec!["known from an earlier run, and still failing".to_owned()];
-                    self.confirmed += 1;
-                    self.tell(Found {
-                        id: file.id,
-                        file: path,
-                        explanation,
-                        notes,
-                        flaky: false,
-                    });
-                }
-                Verdict::Pass => self.progress.aside(|| {
-                    anstream::eprintln!(
-                        "{GOOD}fixed{GOOD:#}  known failure {} passes now",
-                        file.id
-                    );
-                }),
-                Verdict::Inconclusive(_) | Verdict::Error(_) => {}
-            }
-            self.finished(&report, true)?;
+    fn run_known(
+        &mut self,
+        path: PathBuf,
+        file: FailureFile,
+        stimuli: Vec<Action>,
+    ) -> Result<(), Stop> {
+        if self.session.interrupt.asked() {
+            return Ok(());
         }
-        Ok(())
+        let first = self
+            .session
+            .tester
+            .scripted_test(stimuli, self.session.now());
+        let report = self.session.run(first);
+        match &report.execution.verdict {
+            Verdict::Fail(_) => {
+                let context = Context {
+                    test: Some(file.test),
+                    seed: Some(file.seed),
+                    system: self.model.sts.name().to_owned(),
+                    shrunk: file.shrunk_sizes(),
+                    confirmed: None,
+                    replay: Some(format!("ioco replay {}", file.id)),
+                };
+                let explanation = self.session.explain(&report.execution, &context);
+                let notes = vec!["known from an earlier run, and still failing".to_owned()];
+                self.confirmed += 1;
+                self.tell(Found {
+                    id: file.id,
+                    file: path,
+                    explanation,
+                    notes,
+                    flaky: false,
+                });
+            }
+            Verdict::Pass => self.progress.aside(|| {
+                anstream::eprintln!("{GOOD}fixed{GOOD:#}  known failure {} passes now", file.id);
+            }),
+            Verdict::Inconclusive(_) | Verdict::Error(_) => {}
+        }
+        self.finished(&report, true)
     }
 
     /// Everything that must be on disk before the next test begins.
@@ -356,12 +401,21 @@ impl Campaign<'_> {
             // The same failure, now under the id of its shrunk form.
             let _ = std::fs::remove_file(&first_path);
         }
-        if shrunk.confidence.is_flaky() {
+        let mut found = self.found(&file, path, &shrunk.execution, Some(&shrunk));
+        let stimuli: Vec<Action> = shrunk.execution.stimuli().cloned().collect();
+        if !found.flaky && !self.session.fails_afresh(&stimuli) {
+            found.flaky = true;
+            found.notes = vec![
+                "a freshly started system does not show it: it depends on tests that ran before. \
+                 Does the reset reset everything? Try --restart"
+                    .to_owned(),
+            ];
+        }
+        if found.flaky {
             self.flaky += 1;
         } else {
             self.confirmed += 1;
         }
-        let found = self.found(&file, path, &shrunk.execution, Some(&shrunk));
         self.tell(found);
         Ok(())
     }
@@ -461,9 +515,9 @@ impl Campaign<'_> {
     fn save_coverage(&mut self) -> Result<(), Stop> {
         let path = self.results.coverage(&self.model.hash);
         let mut coverage = self.session.tester.coverage().clone();
-        if let Some(earlier) = super::coverage::read(&path, &self.model.sts)? {
+        if let Some(earlier) = &self.covered_before {
             // Another reduction of the same text has other switches: the newer run stands alone.
-            let _ = coverage.merge(&earlier);
+            let _ = coverage.merge(earlier);
         }
         let text = serde_json::to_string(&coverage.snapshot(&self.model.sts))
             .map_err(|error| Stop::usage(error.to_string()))?;
@@ -482,9 +536,14 @@ impl Campaign<'_> {
         } else {
             self.progress.aside(|| self.print_summary(&summary));
         }
-        let missed = self
-            .goal
-            .is_some_and(|goal| percent(summary.covered_switches, summary.switches) + 1e-9 < goal);
+        let reached = percent(summary.covered_switches, summary.switches);
+        let missed = self.goal.filter(|goal| reached + 1e-9 < *goal);
+        if let Some(goal) = missed {
+            anstream::eprintln!(
+                "{WARNING}missed{WARNING:#} the coverage goal: {reached:.1} of {goal} percent of \
+                 the switches"
+            );
+        }
         Ok(if interrupted {
             Exit::Interrupted
         } else if self.confirmed > 0 {
@@ -493,7 +552,7 @@ impl Campaign<'_> {
             Exit::Flaky
         } else if summary.errors > 0 {
             Exit::System
-        } else if missed {
+        } else if missed.is_some() {
             Exit::GoalMissed
         } else {
             Exit::Conforms
@@ -511,14 +570,14 @@ impl Campaign<'_> {
             (GOOD, "PASS")
         };
         output::print(&format!(
-            "{style}{word}{style:#} {}  {} tests ({} passed, {} failed, {} inconclusive, {} errors), {} steps in {:.1} s\n",
+            "{style}{word}{style:#} {}  {} ({} passed, {} failed, {} inconclusive, {} errors), {} in {:.1} s\n",
             self.model.sts.name(),
-            summary.tests,
+            output::count(summary.tests, "test"),
             summary.passed,
             summary.failed,
             summary.inconclusive,
             summary.errors,
-            summary.steps(),
+            output::count(summary.steps(), "step"),
             summary.duration as f64 / 1e9,
         ));
         output::print(&format!(

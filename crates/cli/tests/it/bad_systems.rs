@@ -120,3 +120,19 @@ fn a_command_that_does_not_exist_is_an_error_that_names_it() {
             .args(["test", "ping.aml", "--sut", "no-such-thing"]));
     expect(&ran, 3, "no-such-thing");
 }
+
+#[test]
+fn a_reset_that_does_not_reset_is_not_called_a_bug_of_the_trace() {
+    // After twenty stimuli, over all tests, it answers wrongly until it is started anew.
+    let give = "say('{\"response\": \"pong\", \"values\": {}}') if count < 20 else say('{\"response\": \"quack\", \"values\": {}}')";
+    let ran = test_ping(&system(give), "20", &[]);
+    expect(&ran, 5, "Try --restart");
+}
+
+#[test]
+fn what_the_system_says_cannot_move_the_cursor() {
+    let program = system(r#"say('{"response": "\\u001b[31mred", "values": {}}')"#);
+    let ran = test_ping(&program, "20", &[]);
+    assert_eq!(ran.code, 1, "{}", ran.all());
+    assert!(!ran.out.contains('\u{1b}'), "{:?}", ran.out);
+}

@@ -26,7 +26,7 @@ fn a_new_project_finds_its_planted_bug_and_sees_it_fixed() {
     for words in [
         "D001 unexpected response",
         "door.aml:",
-        "allowed here   !unlocked",
+        "allowed here",
         "because",
     ] {
         assert!(ran.out.contains(words), "no '{words}' in\n{}", ran.out);
@@ -157,4 +157,56 @@ fn a_coverage_goal_that_is_missed_has_its_own_exit_code() {
     ];
     let ran = run(ioco().current_dir(&door).args(short));
     assert_eq!(ran.code, 4, "{}", ran.all());
+}
+
+#[test]
+fn a_reader_that_goes_away_does_not_change_the_exit_code() {
+    let folder = folder();
+    run(ioco().current_dir(folder.path()).args(["new", "door"]));
+    let script = format!(
+        "set -o pipefail; {} test | true",
+        env!("CARGO_BIN_EXE_ioco")
+    );
+    let status = std::process::Command::new("bash")
+        .current_dir(folder.path().join("door"))
+        .args(["-c", &script])
+        .output()
+        .expect("bash starts")
+        .status;
+    assert_eq!(status.code(), Some(1));
+}
+
+#[test]
+fn known_failures_come_on_top_of_the_tests_asked_for() {
+    let folder = folder();
+    run(ioco().current_dir(folder.path()).args(["new", "door"]));
+    let door = folder.path().join("door");
+    assert_eq!(run(ioco().current_dir(&door).arg("test")).code, 1);
+    let program = fs::read_to_string(door.join("door.py")).unwrap();
+    let mended = program.replace("if self.code is None:", "if True:");
+    fs::write(door.join("door.py"), mended).unwrap();
+    let ran = run(ioco().current_dir(&door).args(["test", "--tests", "1"]));
+    assert_eq!(ran.code, 0, "{}", ran.all());
+    assert!(ran.out.contains("2 tests (2 passed"), "{}", ran.out);
+}
+
+#[test]
+fn flags_that_make_no_sense_are_refused_before_anything_runs() {
+    let folder = folder();
+    run(ioco().current_dir(folder.path()).args(["new", "door"]));
+    let door = folder.path().join("door");
+    for flags in [
+        ["--shrinker", "magic"],
+        ["--timeout", "0"],
+        ["--coverage", "101"],
+        ["--coverage", "NaN"],
+        ["--tests", "0"],
+        ["--steps", "0"],
+        ["--weight", "fly=3"],
+        ["--profile", "none"],
+    ] {
+        let ran = run(ioco().current_dir(&door).arg("test").args(flags));
+        assert_eq!(ran.code, 2, "{flags:?}: {}", ran.all());
+        assert!(!door.join(".ioco/runs").exists(), "{flags:?} started a run");
+    }
 }

@@ -68,7 +68,11 @@ impl Explanation {
         if let Some(seed) = self.seed {
             facts.push(format!("seed {seed}"));
         }
-        let verdict = self.verdict.to_uppercase();
+        // A failure that was never seen again is not told as one that is certain.
+        let verdict = match self.confirmed {
+            Some((0, runs)) if runs > 0 => "FLAKY".to_owned(),
+            _ => self.verdict.to_uppercase(),
+        };
         let left = format!("{}  {}", self.model, facts.join(", "));
         let right = self.shrunk.map(|shrunk| {
             let (from, to, runs) = (shrunk.from, shrunk.to, shrunk.runs);
@@ -193,8 +197,15 @@ struct Page {
 }
 
 impl Page {
+    /// Adds text that may come from the system: what would move the cursor is written out.
     fn push(&mut self, text: &str) {
-        self.text.push_str(text);
+        for character in text.chars() {
+            if character.is_control() && character != '\n' {
+                self.text.extend(character.escape_default());
+            } else {
+                self.text.push(character);
+            }
+        }
     }
 
     fn blank(&mut self) {
@@ -203,9 +214,11 @@ impl Page {
 
     fn styled(&mut self, text: &str, style: Style) {
         if self.colour {
-            self.text.push_str(&format!("{style}{text}{style:#}"));
+            self.text.push_str(&format!("{style}"));
+            self.push(text);
+            self.text.push_str(&format!("{style:#}"));
         } else {
-            self.text.push_str(text);
+            self.push(text);
         }
     }
 
