@@ -64,7 +64,8 @@ pub struct New {
 /// How a model is read.
 #[derive(Clone, Debug, Args)]
 pub struct ModelArguments {
-    /// The model (.aml .json .dot .aut), or a folder with ioco.toml [default: ioco.toml here]
+    /// The model (.aml .json .dot .aut; also .smv for check, generate and convert), or a folder
+    /// with ioco.toml [default: ioco.toml here]
     pub model: Option<PathBuf>,
 
     /// Merge locations with the same behaviour (bisimulation)
