@@ -10,14 +10,15 @@ use std::sync::Arc;
 
 use ioco_solve::{Deadline, boundary_values, choose_values};
 use ioco_sts::{
-    Action, Expr, Gate, LabelId, Offer, Semantics, SetId, StateSet, Step, SwitchId, Trace, Value,
+    Action, Env, Expr, Gate, LabelId, Offer, Semantics, SetId, StateSet, Step, Sts, SwitchId,
+    Trace, Value,
 };
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 use rustc_hash::FxHashMap;
 
-/// Ways to give one label in one node, at most.
-const MAX_ACTIONS: usize = 8;
+/// Ways to take one switch in one node, at most.
+const MAX_ACTIONS_PER_SWITCH: usize = 4;
 /// Solver steps for the values of one label in one node.
 const SOLVER_STEPS: u64 = 20_000;
 
@@ -49,7 +50,8 @@ pub(crate) struct Graph {
 impl Graph {
     pub fn new(nodes: Nodes, trace: &Trace) -> Graph {
         let mut samples: BTreeMap<LabelId, Vec<Vec<Value>>> = BTreeMap::new();
-        for action in trace.iter().filter_map(Step::action) {
+        // What came last is closest to the failure.
+        for action in trace.iter().rev().filter_map(Step::action) {
             let known = samples.entry(action.label).or_default();
             if !known.contains(&action.values) {
                 known.push(action.values.clone());
@@ -126,44 +128,52 @@ impl Graph {
             .collect()
     }
 
+    /// A few ways to give a label, for each switch that offers it: a guard with room for many
+    /// values must not crowd out the one beside it.
     fn actions(&self, semantics: &mut Semantics, node: SetId, offer: &Offer) -> Vec<Action> {
         let label = offer.label;
         let sts = Arc::clone(semantics.sts());
         if sts.label(label).parameters.is_empty() {
             return vec![Action::plain(label)];
         }
-        let mut found: Vec<Vec<Value>> = self.samples.get(&label).cloned().unwrap_or_default();
-        let condition = semantics.offer_condition(node, offer);
-        found.extend(solver_values(&sts, label, &condition));
+        let set = Arc::clone(semantics.set(node));
         let mut actions: Vec<Action> = Vec::new();
-        for values in found {
-            let action = Action { label, values };
-            let holds = condition.holds(ioco_sts::Env {
-                variables: &[],
-                parameters: &action.values,
-                functions: sts.functions(),
-            });
-            if holds == Ok(true) && !actions.contains(&action) {
-                actions.push(action);
-            }
-            if actions.len() == MAX_ACTIONS {
-                break;
+        for offered in &offer.switches {
+            let guard = &sts.switch(offered.switch).enabled;
+            let valuation = &set.states[offered.state as usize].valuation;
+            let of_trace = self.samples.get(&label).into_iter().flatten().cloned();
+            let of_solver = solver_values(&sts, label, guard, valuation);
+            let mut room = MAX_ACTIONS_PER_SWITCH;
+            for values in of_trace.chain(of_solver) {
+                let holds = guard.holds(Env {
+                    variables: valuation,
+                    parameters: &values,
+                    functions: sts.functions(),
+                });
+                let action = Action { label, values };
+                if holds == Ok(true) && !actions.contains(&action) {
+                    actions.push(action);
+                    room -= 1;
+                }
+                if room == 0 {
+                    break;
+                }
             }
         }
         actions
     }
 }
 
-/// A model of the condition, and then the same with one parameter at a boundary.
-fn solver_values(sts: &ioco_sts::Sts, label: LabelId, condition: &Expr) -> Vec<Vec<Value>> {
+/// A model of the guard, and then the same with one parameter at a boundary.
+fn solver_values(sts: &Sts, label: LabelId, guard: &Expr, valuation: &[Value]) -> Vec<Vec<Value>> {
     let deadline = Deadline::steps(SOLVER_STEPS);
     // A fixed seed: which model is chosen must not differ from run to run.
     let mut rng = ChaCha8Rng::seed_from_u64(0);
-    let Some(model) = choose_values(sts, label, condition, &[], &mut rng, &deadline).sat() else {
+    let Some(model) = choose_values(sts, label, guard, valuation, &mut rng, &deadline).sat() else {
         return Vec::new();
     };
     let mut all = Vec::new();
-    for boundaries in boundary_values(sts, label, condition, &[], &deadline) {
+    for boundaries in boundary_values(sts, label, guard, valuation, &deadline) {
         for value in boundaries.limits {
             let mut values = model.clone();
             if let Some(slot) = values.get_mut(boundaries.parameter as usize) {

@@ -78,3 +78,12 @@ fn the_full_queue_is_found() {
         .args(["--tests", "10", "--steps", "1000", "--no-shrink"]));
     assert_eq!(ran.code, 1, "{}", ran.all());
 }
+
+/// The trace is full of valid passcodes; the one invalid passcode that fails must not be crowded
+/// out by them.
+#[test]
+fn a_failure_by_one_value_among_many_is_cut_down_to_that_value() {
+    let ran = test("smartdoor", Some("m05"), 11);
+    assert_eq!(ran.code, 1, "{}", ran.all());
+    assert!(ran.out.contains("→ 2 steps"), "{}", ran.all());
+}

@@ -3,9 +3,9 @@
 //! A random test comes first. Then, again and again, the nearest uncovered goal beside the paths of
 //! the last test is taken, and the way to it is asked for with as many values of the last test kept
 //! as possible: all of them first, then one step fewer on every path at a time (*simultaneous
-//! constraint propagation*, Algorithms 2 and 7). What is left is tried from all earlier tests, then
-//! proved unreachable where that is possible (see [`prove`]), then searched for from the start
-//! within a bound (see [`search`]). Every test is walked again by the meaning of the model before
+//! constraint propagation*, Algorithms 2 and 7). What is left is proved unreachable where that is
+//! possible (see [`prove`]), then tried from some of the earlier tests, then searched for from the
+//! start within a bound (see [`search`]). Every test is walked again by the meaning of the model before
 //! it counts.
 
 mod goal;
@@ -31,6 +31,8 @@ use crate::symbolic::Symbolic;
 use instance::Stepper;
 use search::{Hit, Search, reaches};
 
+/// Plans in a row that lead nowhere before propagation from a test is given up.
+const MOST_FAILURES: u32 = 100;
 /// Tests that propagation starts from again where the last one led no further.
 const EARLIER_TESTS: usize = 4;
 
@@ -135,10 +137,10 @@ impl<'a> Cover<'a> {
         };
         self.claim(&paths, watch);
         self.propagate(&mut paths, watch);
-        self.start_again(watch);
         if !self.open.is_empty() && !watch.stop() {
             self.prove(watch);
         }
+        self.start_again(watch);
         if !self.open.is_empty() && !watch.stop() {
             self.search(watch);
         }
@@ -148,7 +150,8 @@ impl<'a> Cover<'a> {
 
     /// Algorithm 3 from a test on, until nothing is near that was not tried often enough.
     fn propagate(&mut self, paths: &mut Vec<Instance>, watch: &mut dyn Watch) {
-        while !self.open.is_empty() && !watch.stop() {
+        let mut failures = 0;
+        while !self.open.is_empty() && failures < MOST_FAILURES && !watch.stop() {
             let Some(plan) = self.nearest(paths) else {
                 return;
             };
@@ -157,12 +160,19 @@ impl<'a> Cover<'a> {
                 Some(longer) => {
                     let open = self.open.len();
                     self.claim(&longer, watch);
+                    failures = match self.open.len() == open {
+                        true => failures + 1,
+                        false => 0,
+                    };
                     if self.open.len() == open {
                         *self.tries.entry(first).or_default() += 1;
                     }
                     *paths = longer;
                 }
-                None => *self.tries.entry(first).or_default() += 1,
+                None => {
+                    failures += 1;
+                    *self.tries.entry(first).or_default() += 1;
+                }
             }
         }
     }

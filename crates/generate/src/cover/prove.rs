@@ -210,6 +210,15 @@ fn thresholds(sts: &Sts) -> BTreeSet<i64> {
     found
 }
 
+/// The variables that a guard or an update reads.
+fn read_by(switch: &Switch) -> BTreeSet<VarId> {
+    let mut read = switch.enabled.vars();
+    for assignment in &switch.update {
+        read.extend(assignment.value.vars());
+    }
+    read
+}
+
 struct Fixpoint {
     reached: Vec<bool>,
     taken: Vec<bool>,
@@ -241,8 +250,11 @@ impl Analysis<'_> {
             reached[process.initial.index()] = true;
             ranges.insert(slot(process.initial), initial.clone());
         }
-        // The ranges that each switch was last taken with.
+        // The ranges that each switch was last taken with, and what it then assigned: asked again
+        // only where a variable that it reads has changed.
         let mut done: Vec<Option<Vec<Range>>> = vec![None; sts.switches().len()];
+        let mut effects: Vec<Option<(Vec<Range>, Option<Vec<Range>>)>> =
+            vec![None; sts.switches().len()];
         for round in 0..ROUNDS {
             let mut changed = false;
             for (index, switch) in sts.switches().iter().enumerate() {
@@ -252,7 +264,26 @@ impl Analysis<'_> {
                 if !reached[switch.source.index()] || done[index].as_ref() == Some(&before) {
                     continue;
                 }
-                let after = self.take(&before, switch);
+                let read: Vec<Range> = read_by(switch)
+                    .iter()
+                    .map(|variable| before[variable.index()].clone())
+                    .collect();
+                let after = match &effects[index] {
+                    Some((same, None)) if *same == read => None,
+                    Some((same, Some(known))) if *same == read => {
+                        let mut after = before.clone();
+                        for assignment in &switch.update {
+                            let variable = assignment.variable.index();
+                            after[variable] = known[variable].clone();
+                        }
+                        Some(after)
+                    }
+                    _ => {
+                        let after = self.take(&before, switch);
+                        effects[index] = Some((read, after.clone()));
+                        after
+                    }
+                };
                 done[index] = Some(before);
                 changed = true;
                 let Some(after) = after else { continue };
