@@ -101,6 +101,16 @@ fn all_locations_of_the_microscope_are_covered() {
     assert!(ran.err.contains("7 of 7 goals covered"), "{}", ran.err);
 }
 
+#[test]
+fn three_switches_of_the_microscope_are_proved_unreachable() {
+    let ran = generate("microscope", &["--cover", "switches", "--format", "json"]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let goals = lines(&ran.out);
+    let unreachable = goals.iter().filter(|goal| goal["verdict"] == "unreachable");
+    assert_eq!((goals.len(), unreachable.count()), (378, 3), "{}", ran.err);
+    assert!(ran.err.contains("0 unknown"), "{}", ran.err);
+}
+
 const RUNAWAY: &str = "
 external 'c'
 process('p') {
