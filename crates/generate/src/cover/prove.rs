@@ -219,6 +219,9 @@ fn read_by(switch: &Switch) -> BTreeSet<VarId> {
     read
 }
 
+/// The ranges that a switch read, and all ranges after it where it could be taken.
+type Effect = (Vec<Range>, Option<Vec<Range>>);
+
 struct Fixpoint {
     reached: Vec<bool>,
     taken: Vec<bool>,
@@ -253,8 +256,7 @@ impl Analysis<'_> {
         // The ranges that each switch was last taken with, and what it then assigned: asked again
         // only where a variable that it reads has changed.
         let mut done: Vec<Option<Vec<Range>>> = vec![None; sts.switches().len()];
-        let mut effects: Vec<Option<(Vec<Range>, Option<Vec<Range>>)>> =
-            vec![None; sts.switches().len()];
+        let mut effects: Vec<Option<Effect>> = vec![None; sts.switches().len()];
         for round in 0..ROUNDS {
             let mut changed = false;
             for (index, switch) in sts.switches().iter().enumerate() {
