@@ -10,7 +10,7 @@
 use std::collections::VecDeque;
 use std::io;
 use std::os::fd::OwnedFd;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::{Errno, ioctl_fionbio};
@@ -48,6 +48,10 @@ impl From<Errno> for Broken {
         }
     }
 }
+
+/// A system that answers at once does so within microseconds. For so long asking again is cheaper
+/// than going to sleep and being woken.
+const EAGER: Duration = Duration::from_micros(200);
 
 /// Lines in, bytes out, and the last words on a third stream.
 pub(crate) struct Stream {
@@ -148,6 +152,13 @@ impl Stream {
 
     /// Waits until there is something to read, at most until `deadline`. Returns whether there is.
     pub(crate) fn wait(&mut self, deadline: Instant) -> Result<bool, Broken> {
+        let eager = deadline.min(Instant::now() + EAGER);
+        while Instant::now() < eager {
+            if self.fill()? {
+                return Ok(true);
+            }
+            std::thread::yield_now();
+        }
         loop {
             let time_is_up = Instant::now() >= deadline;
             let aside = self.aside.as_ref().unwrap_or(&self.input);
