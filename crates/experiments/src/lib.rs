@@ -6,19 +6,19 @@
 //! model of the door is the example's own: the published one is not public.
 
 mod flat;
-mod issues;
 mod published;
 mod rows;
 mod shortest;
 mod tables;
+mod vending_tables;
 
 use std::path::PathBuf;
 
 pub use flat::{FlatRunner, flat_model};
-pub use issues::{IssueTable, issue_tables};
 pub use published::{Case, PublishedResult, read_cases};
 pub use rows::{Report, Row, measure};
 pub use tables::show;
+pub use vending_tables::{VendingTable, vending_tables};
 
 /// Why an experiment cannot be run.
 #[derive(Debug, thiserror::Error)]

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use ioco_experiments::{ExperimentError, issue_tables, measure, read_cases, show};
+use ioco_experiments::{ExperimentError, measure, read_cases, show, vending_tables};
 
 const USAGE: &str = "\
 cargo xtask experiment shrinking --data DIR --models DIR [--format json]
@@ -52,6 +52,6 @@ fn report(data: &Path, models: &Path, json: bool) -> Result<String, ExperimentEr
     if json {
         return report.to_json();
     }
-    let issues = issue_tables(models)?;
-    Ok(show(&report, Some(&issues)))
+    let vending = vending_tables(models)?;
+    Ok(show(&report, Some(&vending)))
 }

@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use crate::issues::IssueTable;
 use crate::rows::{Report, Row};
+use crate::vending_tables::VendingTable;
 
 /// Figures summed over the traces of several mutants.
 #[derive(Default)]
@@ -55,7 +55,7 @@ const EXPERIMENTS: [(&str, &str); 3] = [
 ];
 
 /// All tables as text.
-pub fn show(report: &Report, issues: Option<&[IssueTable; 2]>) -> String {
+pub fn show(report: &Report, vending: Option<&[VendingTable; 2]>) -> String {
     let mut text = String::new();
     text.push_str(
         "Each figure: ours / published. Runs, stimuli and final length are per trace, in steps;\n",
@@ -72,7 +72,7 @@ pub fn show(report: &Report, issues: Option<&[IssueTable; 2]>) -> String {
         }
     }
     table(&mut text, "All", &report.rows.iter().collect::<Vec<_>>());
-    if let Some([by_seed, by_mutant]) = issues {
+    if let Some([by_seed, by_mutant]) = vending {
         let title = "Seed 003, Table 1: one mutant, ten seeds (transitions)";
         issue_table(&mut text, title, by_seed, &PUBLISHED_BY_SEED);
         let title = "Seed 003, Table 2: ten mutants, averages over ten seeds (transitions)";
@@ -154,7 +154,7 @@ const PUBLISHED_BY_MUTANT: PublishedIssues = [
     [951.0, 321.0, 98.0, 1_206.0, 476.0, 142.0, 222.0, 144.0, 61.0, 956.0, 458.0],
 ];
 
-fn issue_table(text: &mut String, title: &str, table: &IssueTable, published: &PublishedIssues) {
+fn issue_table(text: &mut String, title: &str, table: &VendingTable, published: &PublishedIssues) {
     let _ = writeln!(text, "{title}; each row ours, then published");
     let _ = write!(text, "  {:<16}", "");
     for column in &table.columns {

@@ -12,7 +12,7 @@ use crate::flat::{FlatRunner, flat_model, semantics};
 
 /// The rows of one table: lengths in transitions, and transitions executed to get there.
 #[derive(Clone, Debug, Default)]
-pub struct IssueTable {
+pub struct VendingTable {
     pub columns: Vec<String>,
     pub issue: Vec<f64>,
     pub elems: Vec<f64>,
@@ -24,7 +24,7 @@ pub struct IssueTable {
     pub auto_transitions: Vec<f64>,
 }
 
-impl IssueTable {
+impl VendingTable {
     fn series(&mut self) -> [&mut Vec<f64>; 8] {
         [
             &mut self.issue,
@@ -65,13 +65,13 @@ impl Choices {
 }
 
 /// Table 1 (the first mutant, ten seeds) and Table 2 (ten mutants, averages over ten seeds).
-pub fn issue_tables(models: &Path) -> Result<[IssueTable; 2], ExperimentError> {
+pub fn vending_tables(models: &Path) -> Result<[VendingTable; 2], ExperimentError> {
     let sts = flat_model("koopman", models)?;
-    let mut by_seed = IssueTable::default();
-    let mut by_mutant = IssueTable::default();
+    let mut by_seed = VendingTable::default();
+    let mut by_mutant = VendingTable::default();
     for number in 1..=10 {
         let mutant = format!("m{number:02}");
-        let mut seeds = IssueTable::default();
+        let mut seeds = VendingTable::default();
         for seed in 1..=10u64 {
             seeds.push(seed.to_string(), one_issue(&sts, &mutant, seed)?);
         }
