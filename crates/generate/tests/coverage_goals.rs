@@ -280,6 +280,9 @@ proptest! {
     #![proptest_config(ProptestConfig {
         cases: 100,
         failure_persistence: None,
+        // The same models every time: a few of all possible ones have more paths than a test
+        // should walk.
+        rng_seed: proptest::test_runner::RngSeed::Fixed(4),
         ..ProptestConfig::default()
     })]
 
