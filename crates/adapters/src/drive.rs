@@ -44,6 +44,19 @@ pub fn drive<C: Connection + ?Sized>(
     stop: &dyn Fn() -> bool,
     on_crossing: &mut dyn FnMut(Crossing<'_>),
 ) -> Option<Trouble> {
+    drive_watched(tester, first, connection, stop, on_crossing, &mut |_| {})
+}
+
+/// As [`drive`]; `on_handled` sees the tester after each thing that it handled, and the test goes
+/// on when it returns.
+pub fn drive_watched<C: Connection + ?Sized>(
+    tester: &mut Tester,
+    first: Command,
+    connection: &mut C,
+    stop: &dyn Fn() -> bool,
+    on_crossing: &mut dyn FnMut(Crossing<'_>),
+    on_handled: &mut dyn FnMut(&mut Tester),
+) -> Option<Trouble> {
     let mut command = first;
     let mut ended_by = None;
     loop {
@@ -68,6 +81,7 @@ pub fn drive<C: Connection + ?Sized>(
                 tester.handle(Input::Trouble(text), connection.now())
             }
         };
+        on_handled(tester);
     }
 }
 

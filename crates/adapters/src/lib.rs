@@ -18,7 +18,7 @@ mod values;
 
 pub use check::{NotConforming, check};
 pub use connection::{Arrival, Arrived, Connection, Trouble};
-pub use drive::{Crossed, Crossing, Exchange, Recorder, ScriptRunner, drive};
+pub use drive::{Crossed, Crossing, Exchange, Recorder, ScriptRunner, drive, drive_watched};
 pub use in_process::{InProcess, Local, Outbox};
 pub use ioco_sts::Message;
 pub use line::{Codec, Line, RESET};

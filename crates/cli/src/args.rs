@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use ioco_campaign::{ModelOptions, ShrinkSettings, SystemChoice};
 
 #[derive(Debug, Parser)]
 #[command(
@@ -93,6 +94,19 @@ pub struct ModelArguments {
     pub silent: Vec<String>,
 }
 
+impl ModelArguments {
+    pub fn options(&self) -> ModelOptions {
+        ModelOptions {
+            reduce: self.reduce,
+            flatten: self.flatten,
+            states: self.states,
+            stimuli: self.stimuli.clone(),
+            responses: self.responses.clone(),
+            silent: self.silent.clone(),
+        }
+    }
+}
+
 #[derive(Debug, Args)]
 pub struct Check {
     #[command(flatten)]
@@ -150,6 +164,15 @@ pub enum Relation {
     Uioco,
 }
 
+impl Relation {
+    pub fn name(self) -> &'static str {
+        match self {
+            Relation::Ioco => "ioco",
+            Relation::Uioco => "uioco",
+        }
+    }
+}
+
 /// How to reach the system under test.
 #[derive(Clone, Debug, Default, Args)]
 pub struct SystemArguments {
@@ -168,6 +191,17 @@ pub struct SystemArguments {
     /// A part of ioco.toml to use: [profile.NAME]
     #[arg(long, value_name = "NAME")]
     pub profile: Option<String>,
+}
+
+impl SystemArguments {
+    pub fn choice(&self) -> SystemChoice {
+        SystemChoice {
+            sut: self.sut.clone(),
+            tcp: self.tcp.clone(),
+            restart: self.restart,
+            profile: self.profile.clone(),
+        }
+    }
 }
 
 #[derive(Debug, Args)]
@@ -275,6 +309,20 @@ pub struct ShrinkArguments {
     /// Runs that confirm a shrunk failure
     #[arg(long, value_name = "N", default_value_t = 3)]
     pub confirm: u32,
+}
+
+impl ShrinkArguments {
+    pub fn settings(&self) -> ShrinkSettings {
+        ShrinkSettings {
+            shrinker: self.shrinker.clone(),
+            runs: self.runs,
+            pruning: self.pruning.clone(),
+            same: self.same,
+            prove: self.prove,
+            attempts: self.attempts,
+            confirm: self.confirm,
+        }
+    }
 }
 
 #[derive(Debug, Args)]

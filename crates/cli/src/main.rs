@@ -2,26 +2,18 @@
 
 mod args;
 mod commands;
-mod connect;
-mod exit;
-mod failures;
 mod interrupt;
 mod model;
 mod output;
 mod progress;
-mod project;
-mod results;
-mod session;
-mod shrinking;
-mod solver;
-mod time;
-mod warning;
+mod watch;
 
 use std::process::ExitCode;
 
 use clap::Parser;
 
 use args::{Arguments, Command};
+use ioco_campaign::Exit;
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
@@ -40,7 +32,7 @@ fn main() -> ExitCode {
         Command::Explain(arguments) => commands::explain::run(arguments, format),
     };
     match answer {
-        Ok(exit::Exit::Conforms) if output::lost() => exit::Exit::Usage.into(),
+        Ok(Exit::Conforms) if output::lost() => Exit::Usage.into(),
         Ok(exit) => exit.into(),
         Err(stop) => {
             output::stop(&stop);

@@ -1,183 +1,22 @@
-//! Reading a model from whatever file holds it, and telling the person what is wrong with it.
+//! Reading a model for a command, and showing a person what is wrong with it.
 
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
-
-use ioco_aml::{Diagnostic, Sources};
-use ioco_sts::Sts;
-use ioco_sts::format::dot::MealyOptions;
-use ioco_sts::format::{self, LabelMap};
+use ioco_aml::{Diagnostic, SourceFile};
+use ioco_campaign::{Model, Project, Stop};
 
 use crate::args::ModelArguments;
-use crate::exit::Stop;
 use crate::output;
-use crate::project::Project;
-
-/// A model, ready to use.
-pub struct Model {
-    pub sts: Arc<Sts>,
-    /// Of the model's text; a failure or a coverage belongs to the model of the same hash.
-    pub hash: String,
-    pub path: PathBuf,
-}
-
-/// The outcome of reading model text: with errors there is no system.
-pub struct Read {
-    pub sts: Option<Arc<Sts>>,
-    pub diagnostics: Vec<Diagnostic>,
-    pub files: Vec<ioco_aml::SourceFile>,
-    pub path: PathBuf,
-}
-
-struct FileSystem;
-
-impl Sources for FileSystem {
-    fn read(&self, path: &str) -> Result<String, String> {
-        let text = fs::read_to_string(path).map_err(|error| error.to_string())?;
-        // Some editors begin a file with a byte-order mark.
-        Ok(text
-            .strip_prefix('\u{feff}')
-            .map(str::to_owned)
-            .unwrap_or(text))
-    }
-}
-
-/// Where the model is: typed, or named by ioco.toml.
-pub fn path(arguments: &ModelArguments, project: &Project) -> Result<PathBuf, Stop> {
-    project.model.clone().ok_or_else(|| {
-        let place = arguments.model.as_ref().map_or_else(
-            || crate::project::FILE_NAME.to_owned(),
-            |typed| typed.join(crate::project::FILE_NAME).display().to_string(),
-        );
-        Stop::usage(format!("{place} names no model")).hint("add a line: model = \"my.aml\"")
-    })
-}
-
-/// Reads a model and changes it as the arguments ask; diagnostics are returned, not shown.
-pub fn read(arguments: &ModelArguments, project: &Project) -> Result<Read, Stop> {
-    let path = path(arguments, project)?;
-    let ending = path
-        .extension()
-        .map(|e| e.to_string_lossy().to_lowercase())
-        .unwrap_or_default();
-    let mut read = match ending.as_str() {
-        "aml" => {
-            let loaded = ioco_aml::load(&path.to_string_lossy(), &FileSystem);
-            Read {
-                sts: loaded.sts,
-                diagnostics: loaded.diagnostics,
-                files: loaded.files,
-                path: path.clone(),
-            }
-        }
-        "json" | "aut" | "dot" | "gv" => read_other(arguments, &path, &ending)?,
-        _ => {
-            let hint = "models end in .aml, .json, .dot or .aut";
-            return Err(Stop::usage(format!("{} is not a model file", path.display())).hint(hint));
-        }
-    };
-    if let Some(sts) = read.sts.take() {
-        read.sts = Some(transform(arguments, sts)?);
-    }
-    Ok(read)
-}
-
-fn read_other(arguments: &ModelArguments, path: &Path, ending: &str) -> Result<Read, Stop> {
-    let text = fs::read_to_string(path)
-        .map_err(|error| Stop::usage(format!("cannot read {}: {error}", path.display())))?;
-    let name = path
-        .file_stem()
-        .map(|s| s.to_string_lossy().into_owned())
-        .unwrap_or_default();
-    let labels = LabelMap {
-        stimuli: arguments.stimuli.clone(),
-        responses: arguments.responses.clone(),
-        hide_others: !(arguments.stimuli.is_empty() && arguments.responses.is_empty()),
-        ..LabelMap::default()
-    };
-    let mut mealy = MealyOptions::default();
-    if !arguments.silent.is_empty() {
-        mealy.silent.clone_from(&arguments.silent);
-    }
-    let sts = match ending {
-        "json" => format::json::read(&text),
-        "aut" => format::aut::read(&name, &text, &labels),
-        _ => format::dot::read(&name, &text, &mealy),
-    };
-    let sts = sts.map_err(|error| {
-        let hint = (ending == "aut").then(|| {
-            "mark labels `?x` and `!x`, or name them with --stimuli and --responses".to_owned()
-        });
-        Stop {
-            hint,
-            ..Stop::usage(format!("{}: {error}", path.display()))
-        }
-    })?;
-    let file = ioco_aml::SourceFile {
-        name: path.display().to_string(),
-        text,
-    };
-    Ok(Read {
-        sts: Some(Arc::new(sts)),
-        diagnostics: Vec::new(),
-        files: vec![file],
-        path: path.to_owned(),
-    })
-}
-
-fn transform(arguments: &ModelArguments, mut sts: Arc<Sts>) -> Result<Arc<Sts>, Stop> {
-    if arguments.flatten {
-        let flat = ioco_sts::flatten(&sts, arguments.states)
-            .map_err(|error| Stop::usage(format!("the model cannot be flattened: {error}")))?;
-        sts = Arc::new(flat);
-    }
-    if arguments.reduce {
-        sts = Arc::new(ioco_sts::reduce(&sts).sts);
-    }
-    Ok(sts)
-}
+use crate::watch::Teller;
 
 /// Reads a model for a command that needs one: errors are shown and end the command, warnings are
 /// shown and do not.
 pub fn load(arguments: &ModelArguments, project: &Project) -> Result<Model, Stop> {
-    let read = read(arguments, project)?;
-    show(&read.diagnostics, &read.files);
-    let Some(sts) = read.sts else {
-        let errors = read.diagnostics.iter().filter(|d| d.is_error()).count();
-        let plural = if errors == 1 { "" } else { "s" };
-        return Err(Stop::usage(format!(
-            "{} has {errors} error{plural}",
-            read.path.display()
-        )));
-    };
-    Ok(Model {
-        sts,
-        hash: hash(&read.files),
-        path: read.path,
-    })
+    ioco_campaign::model::load(&arguments.options(), project, &mut Teller)
 }
 
 /// Shows diagnostics to a person.
-pub fn show(diagnostics: &[Diagnostic], files: &[ioco_aml::SourceFile]) {
+pub fn show(diagnostics: &[Diagnostic], files: &[SourceFile]) {
     let colour = output::colour_on_stderr();
     for diagnostic in diagnostics {
         eprintln!("{}", ioco_aml::render(diagnostic, files, colour));
     }
-}
-
-/// A short name for exactly this model text.
-fn hash(files: &[ioco_aml::SourceFile]) -> String {
-    use sha2::{Digest, Sha256};
-    let mut hasher = Sha256::new();
-    for file in files {
-        hasher.update((file.text.len() as u64).to_le_bytes());
-        hasher.update(file.text.as_bytes());
-    }
-    hasher
-        .finalize()
-        .iter()
-        .take(8)
-        .map(|byte| format!("{byte:02x}"))
-        .collect()
 }

@@ -5,8 +5,7 @@ use std::io::{ErrorKind, IsTerminal, Write};
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use anstyle::{AnsiColor, Style};
-
-use crate::exit::Stop;
+use ioco_campaign::Stop;
 
 pub const ERROR: Style = AnsiColor::Red.on_default().bold();
 pub const GOOD: Style = AnsiColor::Green.on_default().bold();

@@ -1,13 +1,12 @@
 //! `ioco check`: diagnostics, and the size of the model.
 
+use ioco_campaign::{Answer, Exit, Project};
 use serde::Serialize;
 
 use ioco_sts::Direction;
 
 use crate::args::{self, Format};
 use crate::commands::nusmv;
-use crate::exit::{Answer, Exit};
-use crate::project::Project;
 use crate::{model, output};
 
 /// What `--format json` prints.
@@ -34,7 +33,7 @@ pub fn run(arguments: &args::Check, format: Format) -> Answer {
         return nusmv::check(path, format);
     }
     let project = Project::find(arguments.model.model.as_deref(), None)?;
-    let read = model::read(&arguments.model, &project)?;
+    let read = ioco_campaign::model::read(&arguments.model.options(), &project)?;
     let errors = read.diagnostics.iter().filter(|d| d.is_error()).count();
     let warnings = read
         .diagnostics

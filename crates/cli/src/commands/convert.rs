@@ -3,13 +3,12 @@
 use std::fs;
 use std::path::Path;
 
+use ioco_campaign::{Answer, Exit, Project, Stop};
 use ioco_sts::Sts;
 use ioco_sts::format;
 
 use crate::args;
 use crate::commands::nusmv;
-use crate::exit::{Answer, Exit, Stop};
-use crate::project::Project;
 use crate::{model, output};
 
 const FORMS: &str = "json, aut, dot, mmd or svg";

@@ -3,14 +3,12 @@
 use std::fs;
 use std::path::Path;
 
-use ioco_engine::{Coverage, CoverageSnapshot};
+use ioco_campaign::{Answer, Exit, Project, Results, Stop};
+use ioco_engine::Coverage;
 use ioco_sts::{LocationId, Sts, SwitchId};
 use serde::Serialize;
 
 use crate::args::{self, Format};
-use crate::exit::{Answer, Exit, Stop};
-use crate::project::Project;
-use crate::results::Results;
 use crate::{model, output};
 
 /// What `--format json` prints.
@@ -27,26 +25,12 @@ struct Report {
     missing_switches: Vec<String>,
 }
 
-/// Reads a coverage file; `None` where there is none.
-pub fn read(path: &Path, sts: &Sts) -> Result<Option<Coverage>, Stop> {
-    let Ok(text) = fs::read_to_string(path) else {
-        return Ok(None);
-    };
-    let damaged = |why: String| {
-        Stop::usage(format!("{} cannot be read: {why}", path.display()))
-            .hint("move it away to start anew; ioco does not overwrite it")
-    };
-    let saved: CoverageSnapshot =
-        serde_json::from_str(&text).map_err(|error| damaged(error.to_string()))?;
-    Ok(Coverage::restore(sts, &saved).ok())
-}
-
 pub fn run(arguments: &args::Coverage, format: Format) -> Answer {
     let project = Project::find(arguments.model.model.as_deref(), None)?;
     let model = model::load(&arguments.model, &project)?;
     let results = Results::at(project.results());
     let path = results.coverage(&model.hash);
-    let Some(coverage) = read(&path, &model.sts)? else {
+    let Some(coverage) = ioco_campaign::coverage::read(&path, &model.sts)? else {
         return Err(Stop::usage("no test of this model has been recorded here")
             .hint("run `ioco test` first; changing the model starts its coverage anew"));
     };

@@ -1,9 +1,9 @@
 //! `ioco explain`: what a code means and what to do about it.
 
+use ioco_campaign::{Answer, Exit, Stop};
 use serde::Serialize;
 
 use crate::args::{self, Format};
-use crate::exit::{Answer, Exit, Stop};
 use crate::output;
 
 #[derive(Serialize)]

@@ -4,14 +4,13 @@
 use std::io::{self, BufRead, IsTerminal, Write};
 use std::sync::Arc;
 
+use ioco_campaign::{Answer, Exit, Project};
 use ioco_solve::{Deadline, Oracle, Outcome};
 use ioco_sts::{Action, Direction, LabelId, Offer, Relation, Semantics, SetId, Step, Sts, Value};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
 use crate::args;
-use crate::exit::{Answer, Exit};
-use crate::project::Project;
 use crate::{model, output};
 
 const HELP: &str = "\

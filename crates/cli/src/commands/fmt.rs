@@ -4,10 +4,10 @@ use std::fs;
 use std::io::Read;
 use std::path::Path;
 
+use ioco_campaign::{Answer, Exit, Stop};
 use serde::Serialize;
 
 use crate::args::{self, Format};
-use crate::exit::{Answer, Exit, Stop};
 use crate::{model, output};
 
 #[derive(Serialize)]

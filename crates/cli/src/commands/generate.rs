@@ -6,9 +6,8 @@ mod traces;
 
 use crate::args::{self, Format};
 use crate::commands::nusmv;
-use crate::exit::{Answer, Stop};
 use crate::model;
-use crate::project::Project;
+use ioco_campaign::{Answer, Project, Stop};
 
 pub fn run(arguments: &args::Generate, format: Format) -> Answer {
     if let Some(path) = arguments

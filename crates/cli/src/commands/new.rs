@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use crate::args;
-use crate::exit::{Answer, Exit, Stop};
+use ioco_campaign::{Answer, Exit, Stop};
 
 const FILES: [(&str, &str); 4] = [
     ("ioco.toml", include_str!("../../templates/door/ioco.toml")),

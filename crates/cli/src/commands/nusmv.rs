@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use ioco_campaign::{Answer, Exit, Stop, time};
 use ioco_smv::decompose::Tree;
 use ioco_smv::depend::Dependencies;
 use ioco_smv::{
@@ -13,11 +14,8 @@ use ioco_smv::{
 use serde::Serialize;
 
 use crate::args::{Format, Generate, SmvArguments};
-use crate::exit::{Answer, Exit, Stop};
-use crate::interrupt::Interrupt;
 use crate::output::{self, ERROR, GOOD, WARNING};
 use crate::progress::Progress;
-use crate::time;
 
 /// Whether a path is a NuSMV model.
 pub fn is_model(path: &Path) -> bool {
@@ -97,7 +95,7 @@ pub fn generate(arguments: &Generate, path: &Path, format: Format) -> Answer {
     let mut model = load(path)?;
     let goals = goals(&mut model, arguments)?;
     let options = options(&arguments.smv, arguments.jobs)?;
-    let interrupt = Interrupt::listen();
+    let interrupt = crate::interrupt::listen();
     let progress = Progress::start();
     let start = Instant::now();
     let clock = || start.elapsed().as_secs_f64();

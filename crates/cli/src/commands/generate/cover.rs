@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Instant;
 
+use ioco_campaign::{Answer, Exit, Interrupt, Model, Stop};
 use ioco_generate::Confirm;
 use ioco_generate::cover::{Cover, CoverLimits, Goal, GoalVerdict, Instance, Watch};
 use ioco_solve::Oracle;
@@ -14,9 +15,6 @@ use serde::Serialize;
 
 use super::suite::{Suite, Test, in_words};
 use crate::args::{self, Format};
-use crate::exit::{Answer, Exit, Stop};
-use crate::interrupt::Interrupt;
-use crate::model::Model;
 use crate::output;
 use crate::progress::Progress;
 
@@ -110,7 +108,7 @@ pub fn run(wanted: &str, arguments: &args::Generate, model: &Model, format: Form
         format,
         since: started,
         progress: Progress::start(),
-        interrupt: Interrupt::listen(),
+        interrupt: crate::interrupt::listen(),
         goals: goals.len(),
         decided: 0,
         broken: None,

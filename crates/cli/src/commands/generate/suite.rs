@@ -5,13 +5,13 @@ use std::io::{self, Write};
 use std::path::Path as FilePath;
 use std::sync::Mutex;
 
+use ioco_campaign::Stop;
 use ioco_engine::SavedStep;
 use ioco_generate::PathStep;
 use ioco_sts::{Action, Direction, Step, Sts};
 use serde::Serialize;
 
 use crate::args::Format;
-use crate::exit::Stop;
 
 /// Text is handed on in pieces of about this size, so that threads seldom wait for each other.
 const PIECE: usize = 1 << 16;

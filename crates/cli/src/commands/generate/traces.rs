@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
+use ioco_campaign::{Answer, Exit, Interrupt, Model, Stop};
 use ioco_generate::{Confirm, Extent, Path, Share, Tally, Walk, bounds};
 use ioco_solve::{Embedded, Oracle};
 use ioco_sts::{Relation, Semantics, Sts};
@@ -18,9 +19,6 @@ use serde::Serialize;
 
 use super::suite::Suite;
 use crate::args::{self, Format};
-use crate::exit::{Answer, Exit, Stop};
-use crate::interrupt::Interrupt;
-use crate::model::Model;
 use crate::output;
 use crate::progress::Progress;
 
@@ -100,7 +98,7 @@ pub fn run(arguments: &args::Generate, length: u32, model: &Model, format: Forma
     if arguments.depth.is_some() || arguments.smv.minimise {
         return Err(Stop::usage("--depth and --minimise go with --cover"));
     }
-    let interrupt = Interrupt::listen();
+    let interrupt = crate::interrupt::listen();
     let started = Instant::now();
     let extent = Extent {
         loops: arguments.loops,

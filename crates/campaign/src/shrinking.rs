@@ -1,8 +1,41 @@
-//! What shrinking has to say besides the shrunk trace.
+//! How to shrink, and what shrinking has to say besides the shrunk trace.
 
 use ioco_shrink::{BugKind, Ended, Pipeline, ShrinkError, Shrunk};
 
 use crate::exit::Stop;
+
+/// How to shrink.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ShrinkSettings {
+    /// The shrinker, or several joined by `+`.
+    pub shrinker: String,
+    /// At most this many runs of the system.
+    pub runs: Option<u64>,
+    /// The part of the model that the sps shrinkers may use.
+    pub pruning: String,
+    /// Accept only the same failure.
+    pub same: bool,
+    /// Show that nothing shorter fails.
+    pub prove: bool,
+    /// Run each candidate up to this many times until it fails.
+    pub attempts: u32,
+    /// Runs that confirm a shrunk failure.
+    pub confirm: u32,
+}
+
+impl Default for ShrinkSettings {
+    fn default() -> ShrinkSettings {
+        ShrinkSettings {
+            shrinker: "auto".to_owned(),
+            runs: None,
+            pruning: "none".to_owned(),
+            same: false,
+            prove: false,
+            attempts: 1,
+            confirm: 3,
+        }
+    }
+}
 
 /// The shrinker of this name.
 pub fn pipeline(name: &str) -> Result<Pipeline, Stop> {
@@ -64,30 +97,4 @@ pub fn notes(shrunk: &Shrunk) -> Vec<String> {
         }
     }
     notes
-}
-
-/// The notes as lines of at most `width` characters under an explanation.
-pub fn show(notes: &[String], width: usize) -> String {
-    const KEY: usize = 17;
-    let mut text = String::new();
-    for (index, note) in notes.iter().enumerate() {
-        let key = if index == 0 { "  shrinking" } else { "" };
-        let mut column = KEY;
-        text.push_str(&format!("{key:<KEY$}"));
-        for word in note.split_whitespace() {
-            let length = word.chars().count();
-            if column > KEY && column + 1 + length > width {
-                text.push_str(&format!("\n{:<KEY$}", ""));
-                column = KEY;
-            }
-            if column > KEY {
-                text.push(' ');
-                column += 1;
-            }
-            text.push_str(word);
-            column += length;
-        }
-        text.push('\n');
-    }
-    text
 }

@@ -10,10 +10,28 @@ use ioco_adapters::{
 use ioco_sts::{Action, Sts};
 use serde::{Deserialize, Serialize};
 
-use crate::args::SystemArguments;
 use crate::exit::Stop;
 use crate::project::Project;
 use crate::time;
+
+/// What a person chose for this run; the rest is in ioco.toml.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SystemChoice {
+    /// A line for the shell.
+    pub sut: Option<String>,
+    /// `host:port`.
+    pub tcp: Option<String>,
+    pub restart: bool,
+    /// A part of ioco.toml.
+    pub profile: Option<String>,
+}
+
+impl SystemChoice {
+    /// Whether it says by itself how to reach the system.
+    pub fn is_way(&self) -> bool {
+        self.sut.is_some() || self.tcp.is_some()
+    }
+}
 
 /// How to reach the system; kept in failure files, so that a replay reaches the same one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -42,8 +60,8 @@ const PATIENCE: u64 = 10_000_000_000;
 
 impl Reach {
     /// What the flags say, else what ioco.toml says.
-    pub fn find(arguments: &SystemArguments, project: &Project) -> Result<Reach, Stop> {
-        Reach::typed(arguments, project)?.ok_or_else(|| {
+    pub fn find(choice: &SystemChoice, project: &Project) -> Result<Reach, Stop> {
+        Reach::typed(choice, project)?.ok_or_else(|| {
             Stop::usage("nothing says how to reach the system under test").hint(
                 "use --sut COMMAND or --tcp HOST:PORT, or write [sut] command = [\"...\"] into \
                  ioco.toml",
@@ -51,8 +69,8 @@ impl Reach {
         })
     }
 
-    pub fn typed(arguments: &SystemArguments, project: &Project) -> Result<Option<Reach>, Stop> {
-        let typed = match (&arguments.sut, &arguments.tcp) {
+    pub fn typed(choice: &SystemChoice, project: &Project) -> Result<Option<Reach>, Stop> {
+        let typed = match (&choice.sut, &choice.tcp) {
             (Some(line), _) => Some(Way::Shell(line.clone())),
             (_, Some(address)) => Some(Way::Tcp(address.clone())),
             _ => None,
@@ -68,7 +86,7 @@ impl Reach {
             Some(text) => time::parse(text)?,
             None => PATIENCE,
         };
-        let restart = arguments.restart || project.sut.restart.unwrap_or(false);
+        let restart = choice.restart || project.sut.restart.unwrap_or(false);
         Ok(Some(Reach {
             way,
             restart,

@@ -3,22 +3,21 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use ioco_adapters::{Connection, Crossed, Recorder, ScriptRunner, Trouble, drive};
+use ioco_adapters::{Connection, Crossed, Recorder, ScriptRunner, Trouble, drive_watched};
 use ioco_engine::{
-    Command, Context, Explanation, Sender, Settings, Shrunk as Sizes, TestReport, Tester,
-    TextOptions, WireLine, explain,
+    Command, Context, Explanation, Sender, Settings, Shrunk as Sizes, TestReport, Tester, WireLine,
+    explain,
 };
 use ioco_shrink::{Ended, Options, Progress as ShrinkProgress, Pruning, Runner, Shrunk, Watch};
 use ioco_solve::Oracle;
 use ioco_sts::{Action, Execution, Relation, Semantics, Sts, Verdict};
 
-use crate::args::ShrinkArguments;
 use crate::connect::{Link, Reach};
 use crate::exit::Stop;
 use crate::interrupt::Interrupt;
-use crate::output;
-use crate::progress::Progress;
+use crate::observer::Observer;
 use crate::project::Project;
+use crate::shrinking::ShrinkSettings;
 use crate::solver::SolverChoice;
 
 pub struct Session {
@@ -58,11 +57,11 @@ impl Session {
     }
 
     /// Runs one test to its end.
-    pub fn run(&mut self, first: Command) -> TestReport {
+    pub fn run(&mut self, first: Command, observer: &mut dyn Observer) -> TestReport {
         let interrupt = self.interrupt.clone();
         let recorder = &mut self.recorder;
         let stop = || interrupt.asked();
-        self.trouble = drive(
+        self.trouble = drive_watched(
             &mut self.tester,
             first,
             &mut self.link,
@@ -70,12 +69,13 @@ impl Session {
             &mut |crossing| {
                 recorder.note(crossing);
             },
+            &mut |tester| observer.handled(tester),
         );
         for warning in self.link.take_warnings() {
-            output::warn(&warning);
+            observer.warning(&warning);
         }
         for warning in self.tester.semantics().take_warnings() {
-            output::warn(&crate::warning::show(&warning, &self.sts));
+            observer.warning(&crate::warning::show(&warning, &self.sts));
         }
         self.tester.finished_test()
     }
@@ -123,24 +123,24 @@ impl Session {
     pub fn shrink(
         &mut self,
         failure: &Execution,
-        arguments: &ShrinkArguments,
+        settings: &ShrinkSettings,
         nanoseconds: Option<u64>,
-        progress: &Progress,
+        observer: &mut dyn Observer,
     ) -> Result<Shrunk, Stop> {
-        let pipeline = crate::shrinking::pipeline(&arguments.shrinker)?;
-        let pruning = Pruning::named(&arguments.pruning).ok_or_else(|| {
-            Stop::usage(format!("there is no pruning '{}'", arguments.pruning))
+        let pipeline = crate::shrinking::pipeline(&settings.shrinker)?;
+        let pruning = Pruning::named(&settings.pruning).ok_or_else(|| {
+            Stop::usage(format!("there is no pruning '{}'", settings.pruning))
                 .hint("use none, labels or transitions")
         })?;
         let options = Options {
             pruning,
-            same: arguments.same,
-            runs: arguments
+            same: settings.same,
+            runs: settings
                 .runs
                 .map(|runs| usize::try_from(runs).unwrap_or(usize::MAX)),
-            prove: arguments.prove,
-            attempts: arguments.attempts.max(1),
-            confirm: arguments.confirm,
+            prove: settings.prove,
+            attempts: settings.attempts.max(1),
+            confirm: settings.confirm,
             ..Options::default()
         };
         let interrupt = self.interrupt.clone();
@@ -149,7 +149,7 @@ impl Session {
         let mut runner = ScriptRunner::new(&mut self.tester, &mut self.link, &stop);
         let mut watch = Watcher {
             interrupt: &self.interrupt,
-            progress,
+            observer,
             from: failure.length(),
             started: Instant::now(),
             limit: nanoseconds,
@@ -164,7 +164,7 @@ impl Session {
         )
         .map_err(|error| Stop::usage(error.to_string()))?;
         if let Ended::Trouble(message) = &shrunk.ended {
-            output::warn(&format!("shrinking stopped: {message}"));
+            observer.warning(&format!("shrinking stopped: {message}"));
         }
         Ok(shrunk)
     }
@@ -188,24 +188,9 @@ pub fn sizes(shrunk: &Shrunk) -> Sizes {
     }
 }
 
-/// How explanations look on standard output.
-pub fn text_options() -> TextOptions {
-    let width = terminal_width().unwrap_or(100);
-    TextOptions {
-        width,
-        colour: output::colour_on_stdout(),
-        ..TextOptions::default()
-    }
-}
-
-fn terminal_width() -> Option<usize> {
-    let (_, columns) = console::Term::stdout().size_checked()?;
-    (columns > 0).then_some(usize::from(columns))
-}
-
 struct Watcher<'a> {
     interrupt: &'a Interrupt,
-    progress: &'a Progress,
+    observer: &'a mut dyn Observer,
     from: usize,
     started: Instant,
     limit: Option<u64>,
@@ -213,9 +198,7 @@ struct Watcher<'a> {
 
 impl Watch for Watcher<'_> {
     fn progressed(&mut self, now: ShrinkProgress) {
-        let from = self.from;
-        self.progress
-            .say(|| format!("shrinking {from} → {} steps, {} runs", now.length, now.runs));
+        self.observer.shrinking(self.from, now);
     }
 
     fn stop(&mut self) -> bool {

@@ -26,6 +26,11 @@ impl Results {
         Results { root }
     }
 
+    /// In the current folder.
+    pub fn here() -> Results {
+        Results::at(PathBuf::from(".").join(".ioco"))
+    }
+
     pub fn failures(&self) -> PathBuf {
         self.root.join("failures")
     }

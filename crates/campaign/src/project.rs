@@ -3,9 +3,12 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use ioco_engine::{EventLevel, Settings, Stop as StopConditions, StrategyKind};
+use ioco_sts::{Relation, Sts};
 use serde::Deserialize;
 
 use crate::exit::Stop;
+use crate::time;
 
 pub const FILE_NAME: &str = "ioco.toml";
 
@@ -127,6 +130,14 @@ impl Project {
         Ok(project)
     }
 
+    /// The file that says, or would say, what the project is.
+    pub fn file(&self) -> PathBuf {
+        self.root
+            .strip_prefix(".")
+            .unwrap_or(&self.root)
+            .join(FILE_NAME)
+    }
+
     /// Where results are kept.
     pub fn results(&self) -> PathBuf {
         self.root.join(".ioco")
@@ -169,5 +180,81 @@ impl TestSettings {
         replace(&mut self.relation, &other.relation);
         replace(&mut self.solver, &other.solver);
         replace(&mut self.timeout, &other.timeout);
+    }
+
+    /// The relation to test for.
+    pub fn relation(&self) -> Result<Relation, Stop> {
+        match self.relation.as_deref() {
+            None | Some("ioco") => Ok(Relation::Ioco),
+            Some("uioco") => Ok(Relation::Uioco),
+            Some(other) => {
+                Err(Stop::usage(format!("there is no relation '{other}'"))
+                    .hint("use ioco or uioco"))
+            }
+        }
+    }
+
+    /// What the tester is told.
+    pub fn settings(&self, sts: &Sts, any_seed: impl FnOnce() -> u64) -> Result<Settings, Stop> {
+        let time = self.time.as_deref().map(time::parse).transpose()?;
+        if self.tests == Some(0) || self.steps == Some(0) || time == Some(0) {
+            return Err(Stop::usage(
+                "no tests, no steps or no time leave nothing to test",
+            ));
+        }
+        if self
+            .coverage
+            .is_some_and(|goal| !(goal > 0.0 && goal <= 100.0))
+        {
+            return Err(Stop::usage(
+                "a coverage goal is more than 0 and at most 100 percent",
+            ));
+        }
+        let failures = match self.failures {
+            None => Some(1),
+            Some(0) => None,
+            Some(number) => Some(number),
+        };
+        // A limit on time or coverage takes the place of the usual number of tests.
+        let unlimited = time.is_some() || self.coverage.is_some();
+        let settings = Settings {
+            seed: self.seed.unwrap_or_else(any_seed),
+            strategy: self.strategy()?,
+            stop: StopConditions {
+                tests: self.tests.or(if unlimited { None } else { Some(100) }),
+                steps_per_test: self.steps.unwrap_or(100),
+                time,
+                coverage: self.coverage,
+                failures,
+                ..StopConditions::default()
+            },
+            events: EventLevel::Steps,
+            ..Settings::default()
+        };
+        let unknown = settings.unknown_labels(sts);
+        if let Some(label) = unknown.first() {
+            return Err(Stop::usage(format!(
+                "there is no stimulus '{label}' to give a weight"
+            )));
+        }
+        Ok(settings)
+    }
+
+    fn strategy(&self) -> Result<StrategyKind, Stop> {
+        match self.strategy.as_deref() {
+            None | Some("random") => {
+                let weights = self.weights.iter();
+                Ok(StrategyKind::Random {
+                    weights: weights.map(|(l, w)| (l.clone(), f64::from(*w))).collect(),
+                })
+            }
+            Some(_) if !self.weights.is_empty() => {
+                Err(Stop::usage("weights belong to the strategy random")
+                    .hint("leave out --strategy, or the weights"))
+            }
+            Some("transitions") => Ok(StrategyKind::Transitions),
+            Some(other) => Err(Stop::usage(format!("there is no strategy '{other}'"))
+                .hint("use random or transitions")),
+        }
     }
 }

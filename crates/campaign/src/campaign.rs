@@ -1,0 +1,467 @@
+//! A campaign from its plan to its outcome: failures of earlier runs first, then test after test;
+//! what fails is kept, shrunk, explained and kept again; everything about a test is on disk before
+//! the next one begins.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use ioco_engine::{
+    Context, Coverage, Explanation, FailureContext, FailureFile, Summary, TestReport, WireLine,
+};
+use ioco_shrink::Shrunk;
+use ioco_sts::{Action, Execution, Verdict};
+use serde::Serialize;
+
+use crate::connect::Reach;
+use crate::exit::{Exit, Stop};
+use crate::failures::{self, Origin};
+use crate::interrupt::Interrupt;
+use crate::model::{Model, ModelOptions};
+use crate::observer::Observer;
+use crate::project::{Project, TestSettings};
+use crate::results::{Record, Results};
+use crate::session::{Session, sizes};
+use crate::shrinking::{self, ShrinkSettings};
+use crate::solver::SolverChoice;
+use crate::{coverage, time};
+
+/// What is to be run.
+#[derive(Clone)]
+pub struct Plan {
+    pub project: Project,
+    pub model: Model,
+    pub options: ModelOptions,
+    pub reach: Reach,
+    /// What ioco.toml says, overridden by what was asked for.
+    pub test: TestSettings,
+    /// How to shrink what fails; `None` does not.
+    pub shrinking: Option<ShrinkSettings>,
+    /// Run the recorded failures first.
+    pub known: bool,
+}
+
+/// One failure that a campaign has to tell of.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Found {
+    pub id: String,
+    pub file: PathBuf,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub explanation: Option<Explanation>,
+    pub notes: Vec<String>,
+    pub flaky: bool,
+}
+
+/// How a campaign ended.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    pub summary: Summary,
+    pub found: Vec<Found>,
+    /// Failures that were seen again.
+    pub confirmed: usize,
+    pub flaky: usize,
+    pub interrupted: bool,
+    /// The share of the switches that was wanted, and what was reached, in percent.
+    pub missed_goal: Option<(f64, f64)>,
+    pub record: PathBuf,
+}
+
+impl Outcome {
+    pub fn exit(&self) -> Exit {
+        if self.interrupted {
+            Exit::Interrupted
+        } else if self.confirmed > 0 {
+            Exit::Deviation
+        } else if self.flaky > 0 {
+            Exit::Flaky
+        } else if self.summary.errors > 0 {
+            Exit::System
+        } else if self.missed_goal.is_some() {
+            Exit::GoalMissed
+        } else {
+            Exit::Conforms
+        }
+    }
+}
+
+/// A recorded failure, and the stimuli that show it.
+type Known = (PathBuf, FailureFile, Vec<Action>);
+
+pub struct Campaign {
+    pub model: Model,
+    pub session: Session,
+    pub seed: u64,
+    shrinking: Option<ShrinkSettings>,
+    /// Percent of the switches to be covered.
+    goal: Option<f64>,
+    results: Results,
+    origin: Origin,
+    record: Record,
+    known: Vec<Known>,
+    covered_before: Option<Coverage>,
+    found: Vec<Found>,
+    confirmed: usize,
+    flaky: usize,
+}
+
+impl Campaign {
+    /// Checks the plan and makes everything ready; nothing is started yet.
+    pub fn open(
+        mut plan: Plan,
+        interrupt: Interrupt,
+        observer: &mut dyn Observer,
+    ) -> Result<Campaign, Stop> {
+        if let Some(shrinking) = &plan.shrinking {
+            shrinking::pipeline(&shrinking.shrinker)?;
+        }
+        let timeout = plan.test.timeout.as_deref().map(time::parse).transpose()?;
+        if let Some(nanoseconds) = timeout {
+            if nanoseconds == 0 {
+                return Err(
+                    Stop::usage("a time-out of nothing makes every system silent")
+                        .hint("give it at least 1ms"),
+                );
+            }
+            plan.model.sts = Arc::new(plan.model.sts.with_timeout(nanoseconds));
+        }
+        let mut settings = plan.test.settings(&plan.model.sts, seed_from_clock)?;
+        let relation = plan.test.relation()?;
+        let results = Results::at(plan.project.results());
+        let origin = Origin::new(
+            plan.options,
+            &plan.model,
+            &plan.project,
+            relation,
+            timeout,
+            &plan.reach,
+        );
+        // Read before the first test: a damaged file must not spoil the end of a long run.
+        let covered_before = coverage::read(&results.coverage(&plan.model.hash), &plan.model.sts)?;
+        let known = if plan.known {
+            known(&results, &plan.model, &origin, observer)
+        } else {
+            Vec::new()
+        };
+        // Failures of earlier runs come on top of the tests that were asked for.
+        settings.stop.tests = settings.stop.tests.map(|tests| tests + known.len() as u64);
+        let session = Session::open(
+            &plan.model.sts,
+            &plan.reach,
+            &plan.project,
+            relation,
+            settings.clone(),
+            interrupt,
+            &SolverChoice::named(plan.test.solver.as_deref()),
+        )?;
+        let record = results.record(&run_name(settings.seed))?;
+        Ok(Campaign {
+            model: plan.model,
+            session,
+            seed: settings.seed,
+            shrinking: plan.shrinking,
+            goal: settings.stop.coverage,
+            results,
+            origin,
+            record,
+            known,
+            covered_before,
+            found: Vec::new(),
+            confirmed: 0,
+            flaky: 0,
+        })
+    }
+
+    /// How the system is reached, for a person.
+    pub fn system(&self) -> String {
+        self.origin.reach.show()
+    }
+
+    pub fn record(&self) -> &std::path::Path {
+        self.record.path()
+    }
+
+    pub fn run(mut self, observer: &mut dyn Observer) -> Result<Outcome, Stop> {
+        for (path, file, stimuli) in std::mem::take(&mut self.known) {
+            self.run_known(path, file, stimuli, observer)?;
+        }
+        while let Some(first) = self.session.tester.next_test(self.session.now()) {
+            let report = self.session.run(first, observer);
+            self.finished(&report, false, observer)?;
+        }
+        self.write_events(observer)?;
+        self.save_coverage()?;
+        Ok(self.outcome())
+    }
+
+    /// Failures of earlier runs are tried first.
+    fn run_known(
+        &mut self,
+        path: PathBuf,
+        file: FailureFile,
+        stimuli: Vec<Action>,
+        observer: &mut dyn Observer,
+    ) -> Result<(), Stop> {
+        if self.session.interrupt.asked() {
+            return Ok(());
+        }
+        let now = self.session.now();
+        let first = self.session.tester.scripted_test(stimuli, now);
+        let report = self.session.run(first, observer);
+        match &report.execution.verdict {
+            Verdict::Fail(_) => {
+                let context = Context {
+                    test: Some(file.test),
+                    seed: Some(file.seed),
+                    system: self.model.sts.name().to_owned(),
+                    shrunk: file.shrunk_sizes(),
+                    confirmed: None,
+                    replay: Some(format!("ioco replay {}", file.id)),
+                };
+                let explanation = self.session.explain(&report.execution, &context);
+                let notes = vec!["known from an earlier run, and still failing".to_owned()];
+                self.confirmed += 1;
+                let found = Found {
+                    id: file.id,
+                    file: path,
+                    explanation,
+                    notes,
+                    flaky: false,
+                };
+                self.tell(found, observer);
+            }
+            Verdict::Pass => observer.fixed(&file.id),
+            Verdict::Inconclusive(_) | Verdict::Error(_) => {}
+        }
+        self.finished(&report, true, observer)
+    }
+
+    /// Everything that must be on disk before the next test begins.
+    fn finished(
+        &mut self,
+        report: &TestReport,
+        known: bool,
+        observer: &mut dyn Observer,
+    ) -> Result<(), Stop> {
+        self.write_events(observer)?;
+        if report.is_new_failure && !known {
+            self.failed(report, observer)?;
+        }
+        if let Verdict::Error(_) | Verdict::Inconclusive(_) = &report.execution.verdict
+            && !self.session.interrupt.asked()
+        {
+            self.tell_unusual(report, observer);
+        }
+        observer.finished(report, &mut self.session.tester);
+        Ok(())
+    }
+
+    fn write_events(&mut self, observer: &mut dyn Observer) -> Result<(), Stop> {
+        for event in self.session.tester.take_events() {
+            let line = serde_json::to_string(&event).map_err(|e| Stop::usage(e.to_string()))?;
+            self.record.line(&line)?;
+            observer.event(&event, &line);
+        }
+        Ok(())
+    }
+
+    /// A failure unlike all before: kept at once, then shrunk, and kept again.
+    fn failed(&mut self, report: &TestReport, observer: &mut dyn Observer) -> Result<(), Stop> {
+        let wire = self.session.wire();
+        let first = self.failure_file(report, wire.clone(), None)?;
+        let first_path = self.path_of(&first);
+        self.results.write(&first_path, first.write().as_bytes())?;
+        let Some(settings) = self.shrinking.clone() else {
+            self.confirmed += 1;
+            let found = self.describe(&first, first_path, &report.execution, None);
+            self.tell(found, observer);
+            return Ok(());
+        };
+        let shrunk = self
+            .session
+            .shrink(&report.execution, &settings, None, observer)?;
+        let file = self.failure_file(report, wire, Some(&shrunk))?;
+        let path = self.path_of(&file);
+        self.results.write(&path, file.write().as_bytes())?;
+        if path != first_path {
+            // The same failure, now under the id of its shrunk form.
+            let _ = std::fs::remove_file(&first_path);
+        }
+        let mut found = self.describe(&file, path, &shrunk.execution, Some(&shrunk));
+        let stimuli: Vec<Action> = shrunk.execution.stimuli().cloned().collect();
+        if !found.flaky && !self.session.fails_afresh(&stimuli) {
+            found.flaky = true;
+            found.notes = vec![
+                "a freshly started system does not show it: it depends on tests that ran before. \
+                 Does the reset reset everything? Try --restart"
+                    .to_owned(),
+            ];
+        }
+        if found.flaky {
+            self.flaky += 1;
+        } else {
+            self.confirmed += 1;
+        }
+        self.tell(found, observer);
+        Ok(())
+    }
+
+    fn path_of(&self, file: &FailureFile) -> PathBuf {
+        self.results.failures().join(format!("{}.json", file.id))
+    }
+
+    fn failure_file(
+        &self,
+        report: &TestReport,
+        wire: Vec<WireLine>,
+        shrunk: Option<&Shrunk>,
+    ) -> Result<FailureFile, Stop> {
+        let connection =
+            serde_json::to_value(&self.origin).map_err(|error| Stop::usage(error.to_string()))?;
+        let context = FailureContext {
+            model_hash: self.model.hash.clone(),
+            seed: self.seed,
+            wire,
+            shrunk: shrunk.map(|s| (s.execution.clone(), s.runs)),
+            confirmed: shrunk.map(confirmed),
+            connection,
+        };
+        FailureFile::new(&self.model.sts, report, context)
+            .ok_or_else(|| Stop::usage("the test did not fail: nothing to keep"))
+    }
+
+    fn describe(
+        &mut self,
+        file: &FailureFile,
+        path: PathBuf,
+        execution: &Execution,
+        shrunk: Option<&Shrunk>,
+    ) -> Found {
+        let context = Context {
+            test: Some(file.test),
+            seed: Some(self.seed),
+            system: self.model.sts.name().to_owned(),
+            shrunk: shrunk.map(sizes),
+            confirmed: shrunk.map(confirmed),
+            replay: Some(format!(
+                "ioco replay {}        ({})",
+                file.id,
+                path.display()
+            )),
+        };
+        Found {
+            id: file.id.clone(),
+            file: path,
+            explanation: self.session.explain(execution, &context),
+            notes: shrunk.map(shrinking::notes).unwrap_or_default(),
+            flaky: shrunk.is_some_and(|s| s.confidence.is_flaky()),
+        }
+    }
+
+    fn tell(&mut self, found: Found, observer: &mut dyn Observer) {
+        observer.found(&found);
+        self.found.push(found);
+    }
+
+    /// An error or an inconclusive test.
+    fn tell_unusual(&mut self, report: &TestReport, observer: &mut dyn Observer) {
+        let context = Context {
+            test: Some(report.number),
+            seed: Some(self.seed),
+            system: self.model.sts.name().to_owned(),
+            ..Context::default()
+        };
+        let explanation = self.session.explain(&report.execution, &context);
+        let hint = self.session.trouble.as_ref().and_then(|t| t.hint.clone());
+        observer.unusual(explanation.as_ref(), hint.as_deref());
+    }
+
+    /// Adds what this run covered to what earlier runs of the same model covered.
+    fn save_coverage(&mut self) -> Result<(), Stop> {
+        let path = self.results.coverage(&self.model.hash);
+        let mut coverage = self.session.tester.coverage().clone();
+        if let Some(earlier) = &self.covered_before {
+            // Another reduction of the same text has other switches: the newer run stands alone.
+            let _ = coverage.merge(earlier);
+        }
+        let text = serde_json::to_string(&coverage.snapshot(&self.model.sts))
+            .map_err(|error| Stop::usage(error.to_string()))?;
+        self.results.write(&path, text.as_bytes())
+    }
+
+    fn outcome(self) -> Outcome {
+        let summary = self.session.tester.summary();
+        let reached = percent(summary.covered_switches, summary.switches);
+        let missed = self.goal.filter(|goal| reached + 1e-9 < *goal);
+        Outcome {
+            summary,
+            found: self.found,
+            confirmed: self.confirmed,
+            flaky: self.flaky,
+            interrupted: self.session.interrupt.asked(),
+            missed_goal: missed.map(|goal| (goal, reached)),
+            record: self.record.path().to_owned(),
+        }
+    }
+}
+
+/// The failures of earlier runs of this model against this system.
+fn known(
+    results: &Results,
+    model: &Model,
+    origin: &Origin,
+    observer: &mut dyn Observer,
+) -> Vec<Known> {
+    let mut known = Vec::new();
+    for path in results.failure_files() {
+        let Ok(file) = failures::read(&path) else {
+            observer.warning(&format!("{} cannot be read; left alone", path.display()));
+            continue;
+        };
+        // A failure of another model or of another system says nothing here.
+        let found = serde_json::from_value::<Origin>(file.connection.clone());
+        let same_system = found.is_ok_and(|found| found.reach.way == origin.reach.way);
+        if file.model != model.sts.name() || !same_system {
+            continue;
+        }
+        match file.stimuli(&model.sts) {
+            Ok(stimuli) => known.push((path, file, stimuli)),
+            Err(_) => observer.warning(&format!(
+                "failure {} does not fit the model any more",
+                file.id
+            )),
+        }
+    }
+    known
+}
+
+pub(crate) fn confirmed(shrunk: &Shrunk) -> (u64, u64) {
+    (
+        u64::from(shrunk.confidence.failed),
+        u64::from(shrunk.confidence.runs),
+    )
+}
+
+fn percent(part: u64, whole: u64) -> f64 {
+    if whole == 0 {
+        100.0
+    } else {
+        part as f64 * 100.0 / whole as f64
+    }
+}
+
+fn since_epoch() -> u128 {
+    SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |time| time.as_nanos())
+}
+
+fn seed_from_clock() -> u64 {
+    // Small enough to be typed again.
+    (since_epoch() / 1000 % 1_000_000_000) as u64
+}
+
+/// Sorts by time; the seed makes it recognisable.
+fn run_name(seed: u64) -> String {
+    format!("{:013}-seed-{seed}", since_epoch() / 1_000_000)
+}

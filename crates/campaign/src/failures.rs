@@ -1,0 +1,343 @@
+//! Recorded failures: from a typed id to the failure, its model and its system.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use ioco_engine::{
+    Context, Explanation, FailureContext, FailureFile, Replayed, Settings, TestReport,
+};
+use ioco_shrink::Shrunk;
+use ioco_sts::{Execution, Relation, Verdict};
+use serde::{Deserialize, Serialize};
+
+use crate::campaign::confirmed;
+use crate::connect::{Reach, SystemChoice};
+use crate::exit::{Exit, Stop};
+use crate::interrupt::Interrupt;
+use crate::model::{self, Model, ModelOptions};
+use crate::observer::Observer;
+use crate::project::Project;
+use crate::results::Results;
+use crate::session::{Session, sizes};
+use crate::shrinking::{self, ShrinkSettings};
+use crate::solver::SolverChoice;
+
+/// How a failure was found: what a failure file says besides the failure.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Origin {
+    /// Relative to the folder that holds `.ioco`.
+    pub model: PathBuf,
+    #[serde(flatten)]
+    pub options: ModelOptions,
+    #[serde(default)]
+    pub uioco: bool,
+    /// Nanoseconds, where the model's time-out was overridden.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeout: Option<u64>,
+    pub reach: Reach,
+}
+
+impl Origin {
+    pub fn new(
+        options: ModelOptions,
+        model: &Model,
+        project: &Project,
+        relation: Relation,
+        timeout: Option<u64>,
+        reach: &Reach,
+    ) -> Origin {
+        let path = model
+            .path
+            .strip_prefix(&project.root)
+            .unwrap_or(&model.path);
+        Origin {
+            model: path.to_owned(),
+            options,
+            uioco: relation == Relation::Uioco,
+            timeout,
+            reach: reach.clone(),
+        }
+    }
+
+    pub fn relation(&self) -> Relation {
+        if self.uioco {
+            Relation::Uioco
+        } else {
+            Relation::Ioco
+        }
+    }
+}
+
+/// A recorded failure with everything that is needed to run it again.
+pub struct Opened {
+    pub file: FailureFile,
+    pub path: PathBuf,
+    pub model: Model,
+    pub session: Session,
+    results: Results,
+}
+
+/// What running a recorded failure again said.
+pub struct Replay {
+    pub said: Replayed,
+    pub failed: u64,
+    pub runs: u64,
+    /// The first run that failed, or else the last.
+    pub shown: Option<Execution>,
+    pub explanation: Option<Explanation>,
+}
+
+impl Replay {
+    /// `fixed`, `still-failing`, `different` or `flaky`.
+    pub fn verdict(&self) -> &'static str {
+        match &self.said {
+            Replayed::Fixed => "fixed",
+            Replayed::StillFailing => "still-failing",
+            Replayed::Different(_) => "different",
+            Replayed::Flaky { .. } => "flaky",
+            Replayed::Unusable(_) => "error",
+        }
+    }
+
+    pub fn exit(&self) -> Exit {
+        match &self.said {
+            Replayed::Fixed => Exit::Conforms,
+            Replayed::StillFailing => Exit::Deviation,
+            // Another way that the model allows is no deviation.
+            Replayed::Different(_) if self.failed == 0 => Exit::Conforms,
+            Replayed::Different(_) => Exit::Deviation,
+            Replayed::Flaky { .. } => Exit::Flaky,
+            Replayed::Unusable(_) => Exit::System,
+        }
+    }
+
+    /// In words, for a person.
+    pub fn words(&self) -> String {
+        let (failed, runs) = (self.failed, self.runs);
+        match &self.said {
+            Replayed::Fixed if runs == 1 => "fixed: it did not fail".to_owned(),
+            Replayed::Fixed => format!("fixed: none of {runs} runs failed"),
+            Replayed::StillFailing => format!("still failing: {failed} of {runs} runs"),
+            Replayed::Different(how) => format!("different now: {how}"),
+            Replayed::Flaky { failed, runs } => {
+                format!("flaky: {failed} of {runs} runs failed as recorded")
+            }
+            Replayed::Unusable(message) => message.clone(),
+        }
+    }
+}
+
+/// A recorded failure, cut down again.
+pub struct Reshrunk {
+    pub saved: FailureFile,
+    pub path: PathBuf,
+    pub shrunk: Shrunk,
+    pub explanation: Option<Explanation>,
+    pub notes: Vec<String>,
+}
+
+impl Opened {
+    /// Runs the failure again; `None` if that was interrupted.
+    pub fn replay(&mut self, times: u32, original: bool) -> Result<Option<Replay>, Stop> {
+        let session = &mut self.session;
+        let stimuli = if original {
+            self.file.first_stimuli(&session.sts)
+        } else {
+            self.file.stimuli(&session.sts)
+        };
+        let stimuli = stimuli.map_err(|error| Stop::usage(error.to_string()))?;
+        let mut runs: Vec<Execution> = Vec::new();
+        for _ in 0..times.max(1) {
+            runs.push(session.replay(&stimuli));
+            if session.interrupt.asked() {
+                return Ok(None);
+            }
+        }
+        let failed = runs.iter().filter(|run| run.deviation().is_some()).count() as u64;
+        let said = self.file.compare(&session.sts, &runs);
+        if let Replayed::Unusable(message) = &said {
+            return Err(unusable(session, message));
+        }
+        let total = runs.len() as u64;
+        let context = Context {
+            test: Some(self.file.test),
+            seed: Some(self.file.seed),
+            system: session.sts.name().to_owned(),
+            confirmed: Some((failed, total)),
+            ..Context::default()
+        };
+        let first = runs.iter().position(|run| run.deviation().is_some());
+        let index = first.unwrap_or(runs.len() - 1);
+        let shown = runs.swap_remove(index);
+        Ok(Some(Replay {
+            said,
+            failed,
+            runs: total,
+            explanation: session.explain(&shown, &context),
+            shown: Some(shown),
+        }))
+    }
+
+    /// Cuts the failure down again and keeps it; `None` if it does not fail any more. The failure
+    /// as the system shows it today is what is shrunk, so that it is a real one.
+    pub fn shrink(
+        &mut self,
+        settings: &ShrinkSettings,
+        nanoseconds: Option<u64>,
+        observer: &mut dyn Observer,
+    ) -> Result<Option<Reshrunk>, Stop> {
+        let session = &mut self.session;
+        let stimuli = self.file.first_stimuli(&session.sts);
+        let stimuli = stimuli.map_err(|error| Stop::usage(error.to_string()))?;
+        let first = session.tester.scripted_test(stimuli, session.now());
+        let report = session.run(first, observer);
+        let wire = session.wire();
+        match &report.execution.verdict {
+            Verdict::Fail(_) => {}
+            Verdict::Error(message) => return Err(unusable(session, message)),
+            Verdict::Pass | Verdict::Inconclusive(_) => return Ok(None),
+        }
+        let shrunk = session.shrink(&report.execution, settings, nanoseconds, observer)?;
+        let saved = self.keep(&report, wire, &shrunk)?;
+        let path = self.path.with_file_name(format!("{}.json", saved.id));
+        let context = Context {
+            test: Some(saved.test),
+            seed: Some(saved.seed),
+            system: self.session.sts.name().to_owned(),
+            shrunk: Some(sizes(&shrunk)),
+            confirmed: Some(confirmed(&shrunk)),
+            replay: Some(format!("ioco replay {}", saved.id)),
+        };
+        Ok(Some(Reshrunk {
+            explanation: self.session.explain(&shrunk.execution, &context),
+            notes: shrinking::notes(&shrunk),
+            saved,
+            path,
+            shrunk,
+        }))
+    }
+
+    fn keep(
+        &self,
+        report: &TestReport,
+        wire: Vec<ioco_engine::WireLine>,
+        shrunk: &Shrunk,
+    ) -> Result<FailureFile, Stop> {
+        let context = FailureContext {
+            model_hash: self.file.model_hash.clone(),
+            seed: self.file.seed,
+            wire,
+            shrunk: Some((shrunk.execution.clone(), shrunk.runs)),
+            confirmed: Some(confirmed(shrunk)),
+            connection: self.file.connection.clone(),
+        };
+        let mut saved = FailureFile::new(&self.session.sts, report, context)
+            .ok_or_else(|| Stop::usage("the failure could not be written"))?;
+        saved.test = self.file.test;
+        saved.test_seed = self.file.test_seed;
+        let new_path = self.path.with_file_name(format!("{}.json", saved.id));
+        self.results.write(&new_path, saved.write().as_bytes())?;
+        let own = self
+            .path
+            .parent()
+            .is_some_and(|p| p.ends_with(".ioco/failures"));
+        if new_path != self.path && own {
+            // The same failure under its new id; the old file would be tried twice.
+            let _ = std::fs::remove_file(&self.path);
+        }
+        Ok(saved)
+    }
+}
+
+/// Opens the failure that a person means by `typed`; `results` is the folder to look in.
+pub fn open(
+    typed: &str,
+    results: Results,
+    system: &SystemChoice,
+    interrupt: Interrupt,
+    observer: &mut dyn Observer,
+) -> Result<Opened, Stop> {
+    let path = results.find_failure(typed)?;
+    let file = read(&path)?;
+    let origin: Origin = serde_json::from_value(file.connection.clone()).map_err(|error| {
+        Stop::usage(format!(
+            "{} does not say how it was found: {error}",
+            path.display()
+        ))
+    })?;
+    let root = home(&path);
+    // In a project ioco.toml may say how to reach the system; a failure file alone says it too.
+    let here = Project::find(Some(&root), system.profile.as_deref()).ok();
+    let project = Project {
+        root: root.clone(),
+        ..here.unwrap_or_default()
+    };
+    let located = Project {
+        model: Some(root.join(&origin.model)),
+        ..project.clone()
+    };
+    let model = model::load(&origin.options, &located, observer)?;
+    if model.hash != file.model_hash {
+        observer.warning("the model has changed since this failure was found");
+    }
+    let reach = if system.is_way() {
+        Reach::find(system, &project)?
+    } else {
+        origin.reach.clone()
+    };
+    let sts = match origin.timeout {
+        Some(nanoseconds) => std::sync::Arc::new(model.sts.with_timeout(nanoseconds)),
+        None => std::sync::Arc::clone(&model.sts),
+    };
+    let session = Session::open(
+        &sts,
+        &reach,
+        &project,
+        origin.relation(),
+        Settings {
+            seed: file.seed,
+            ..Settings::default()
+        },
+        interrupt,
+        &SolverChoice::default(),
+    )?;
+    Ok(Opened {
+        file,
+        path,
+        model,
+        session,
+        results,
+    })
+}
+
+pub fn read(path: &Path) -> Result<FailureFile, Stop> {
+    let text = fs::read_to_string(path)
+        .map_err(|error| Stop::usage(format!("cannot read {}: {error}", path.display())))?;
+    FailureFile::read(&text).map_err(|error| Stop::usage(format!("{}: {error}", path.display())))
+}
+
+/// The folder that holds `.ioco/failures/`; the current one for a file that lies elsewhere.
+fn home(path: &Path) -> PathBuf {
+    let named = |path: &Path, name: &str| path.file_name().is_some_and(|n| n == name);
+    let failures = path.parent().filter(|p| named(p, "failures"));
+    let results = failures
+        .and_then(Path::parent)
+        .filter(|p| named(p, ".ioco"));
+    let root = results
+        .and_then(Path::parent)
+        .filter(|p| !p.as_os_str().is_empty());
+    root.map_or_else(|| PathBuf::from("."), Path::to_owned)
+}
+
+/// Why a run that could not go on ended, as the person should see it.
+pub fn unusable(session: &Session, message: &str) -> Stop {
+    let hint = session
+        .trouble
+        .as_ref()
+        .and_then(|trouble| trouble.hint.clone());
+    Stop {
+        hint,
+        ..Stop::system(message)
+    }
+}

@@ -1,0 +1,32 @@
+//! A campaign of tests: the project, its model, the connection, the tester and the results folder,
+//! put together. What `ioco test`, `replay` and `shrink` share with the page. Nothing here prints:
+//! whoever starts a campaign watches it through an [`Observer`].
+
+mod campaign;
+pub mod connect;
+pub mod coverage;
+mod exit;
+pub mod failures;
+mod interrupt;
+pub mod model;
+mod observer;
+mod project;
+mod results;
+mod session;
+pub mod shrinking;
+mod solver;
+pub mod time;
+mod warning;
+
+pub use campaign::{Campaign, Found, Outcome, Plan};
+pub use connect::{Link, Reach, SystemChoice, Way};
+pub use exit::{Answer, Exit, Stop};
+pub use failures::{Opened, Origin};
+pub use interrupt::Interrupt;
+pub use model::{Model, ModelOptions, Read};
+pub use observer::{Observer, Quiet};
+pub use project::{FILE_NAME, Project, Sut, TestSettings};
+pub use results::{Record, Results};
+pub use session::{Session, sizes};
+pub use shrinking::ShrinkSettings;
+pub use solver::SolverChoice;

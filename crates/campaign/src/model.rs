@@ -1,0 +1,219 @@
+//! Reading a model from whatever file holds it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use ioco_aml::{Diagnostic, Sources};
+use ioco_sts::Sts;
+use ioco_sts::format::dot::MealyOptions;
+use ioco_sts::format::{self, LabelMap};
+use serde::{Deserialize, Serialize};
+
+use crate::exit::Stop;
+use crate::observer::Observer;
+use crate::project::Project;
+
+/// How a model is read.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct ModelOptions {
+    /// Merge locations with the same behaviour.
+    #[serde(default)]
+    pub reduce: bool,
+    /// Remove data by enumerating all values.
+    #[serde(default)]
+    pub flatten: bool,
+    /// Flattening gives up above this many states.
+    pub states: usize,
+    /// In .aut: patterns of the labels that are stimuli.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stimuli: Vec<String>,
+    /// In .aut: patterns of the labels that are responses.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub responses: Vec<String>,
+    /// In .dot: outputs that mean silence.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub silent: Vec<String>,
+}
+
+impl Default for ModelOptions {
+    fn default() -> ModelOptions {
+        ModelOptions {
+            reduce: false,
+            flatten: false,
+            states: 200_000,
+            stimuli: Vec::new(),
+            responses: Vec::new(),
+            silent: Vec::new(),
+        }
+    }
+}
+
+/// A model, ready to use.
+#[derive(Clone)]
+pub struct Model {
+    pub sts: Arc<Sts>,
+    /// Of the model's text; a failure or a coverage belongs to the model of the same hash.
+    pub hash: String,
+    pub path: PathBuf,
+    /// The text, for whoever shows it.
+    pub files: Vec<ioco_aml::SourceFile>,
+}
+
+/// The outcome of reading model text: with errors there is no system.
+pub struct Read {
+    pub sts: Option<Arc<Sts>>,
+    pub diagnostics: Vec<Diagnostic>,
+    pub files: Vec<ioco_aml::SourceFile>,
+    pub path: PathBuf,
+}
+
+struct FileSystem;
+
+impl Sources for FileSystem {
+    fn read(&self, path: &str) -> Result<String, String> {
+        let text = fs::read_to_string(path).map_err(|error| error.to_string())?;
+        // Some editors begin a file with a byte-order mark.
+        Ok(text
+            .strip_prefix('\u{feff}')
+            .map(str::to_owned)
+            .unwrap_or(text))
+    }
+}
+
+/// Where the model is: typed, or named by ioco.toml.
+fn path(project: &Project) -> Result<PathBuf, Stop> {
+    project.model.clone().ok_or_else(|| {
+        let place = project.file();
+        Stop::usage(format!("{} names no model", place.display()))
+            .hint("add a line: model = \"my.aml\"")
+    })
+}
+
+/// Reads a model and changes it as the arguments ask; diagnostics are returned, not shown.
+pub fn read(options: &ModelOptions, project: &Project) -> Result<Read, Stop> {
+    let path = path(project)?;
+    let ending = path
+        .extension()
+        .map(|e| e.to_string_lossy().to_lowercase())
+        .unwrap_or_default();
+    let mut read = match ending.as_str() {
+        "aml" => {
+            let loaded = ioco_aml::load(&path.to_string_lossy(), &FileSystem);
+            Read {
+                sts: loaded.sts,
+                diagnostics: loaded.diagnostics,
+                files: loaded.files,
+                path: path.clone(),
+            }
+        }
+        "json" | "aut" | "dot" | "gv" => read_other(options, &path, &ending)?,
+        _ => {
+            let hint = "models end in .aml, .json, .dot or .aut";
+            return Err(Stop::usage(format!("{} is not a model file", path.display())).hint(hint));
+        }
+    };
+    if let Some(sts) = read.sts.take() {
+        read.sts = Some(transform(options, sts)?);
+    }
+    Ok(read)
+}
+
+fn read_other(options: &ModelOptions, path: &Path, ending: &str) -> Result<Read, Stop> {
+    let text = fs::read_to_string(path)
+        .map_err(|error| Stop::usage(format!("cannot read {}: {error}", path.display())))?;
+    let name = path
+        .file_stem()
+        .map(|s| s.to_string_lossy().into_owned())
+        .unwrap_or_default();
+    let labels = LabelMap {
+        stimuli: options.stimuli.clone(),
+        responses: options.responses.clone(),
+        hide_others: !(options.stimuli.is_empty() && options.responses.is_empty()),
+        ..LabelMap::default()
+    };
+    let mut mealy = MealyOptions::default();
+    if !options.silent.is_empty() {
+        mealy.silent.clone_from(&options.silent);
+    }
+    let sts = match ending {
+        "json" => format::json::read(&text),
+        "aut" => format::aut::read(&name, &text, &labels),
+        _ => format::dot::read(&name, &text, &mealy),
+    };
+    let sts = sts.map_err(|error| {
+        let hint = (ending == "aut").then(|| {
+            "mark labels `?x` and `!x`, or name them with --stimuli and --responses".to_owned()
+        });
+        Stop {
+            hint,
+            ..Stop::usage(format!("{}: {error}", path.display()))
+        }
+    })?;
+    let file = ioco_aml::SourceFile {
+        name: path.display().to_string(),
+        text,
+    };
+    Ok(Read {
+        sts: Some(Arc::new(sts)),
+        diagnostics: Vec::new(),
+        files: vec![file],
+        path: path.to_owned(),
+    })
+}
+
+fn transform(options: &ModelOptions, mut sts: Arc<Sts>) -> Result<Arc<Sts>, Stop> {
+    if options.flatten {
+        let flat = ioco_sts::flatten(&sts, options.states)
+            .map_err(|error| Stop::usage(format!("the model cannot be flattened: {error}")))?;
+        sts = Arc::new(flat);
+    }
+    if options.reduce {
+        sts = Arc::new(ioco_sts::reduce(&sts).sts);
+    }
+    Ok(sts)
+}
+
+/// Reads a model for work that needs one: errors are told and end the work, warnings are told and
+/// do not.
+pub fn load(
+    options: &ModelOptions,
+    project: &Project,
+    observer: &mut dyn Observer,
+) -> Result<Model, Stop> {
+    let read = read(options, project)?;
+    if !read.diagnostics.is_empty() {
+        observer.diagnostics(&read.diagnostics, &read.files);
+    }
+    let Some(sts) = read.sts else {
+        let errors = read.diagnostics.iter().filter(|d| d.is_error()).count();
+        let plural = if errors == 1 { "" } else { "s" };
+        return Err(Stop::usage(format!(
+            "{} has {errors} error{plural}",
+            read.path.display()
+        )));
+    };
+    Ok(Model {
+        sts,
+        hash: hash(&read.files),
+        path: read.path,
+        files: read.files,
+    })
+}
+
+/// A short name for exactly this model text.
+fn hash(files: &[ioco_aml::SourceFile]) -> String {
+    use sha2::{Digest, Sha256};
+    let mut hasher = Sha256::new();
+    for file in files {
+        hasher.update((file.text.len() as u64).to_le_bytes());
+        hasher.update(file.text.as_bytes());
+    }
+    hasher
+        .finalize()
+        .iter()
+        .take(8)
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
+}

@@ -1,0 +1,43 @@
+//! Who watches a campaign: the terminal, the page, a test. Everything has a default, so that a
+//! watcher says only what it wants to know.
+
+use ioco_aml::{Diagnostic, SourceFile};
+use ioco_engine::{Event, TestReport, Tester};
+use ioco_shrink::Progress;
+
+use crate::campaign::Found;
+
+pub trait Observer {
+    /// An event of the run, and its line as it was written to the record.
+    fn event(&mut self, _event: &Event, _line: &str) {}
+
+    /// The tester has handled something that crossed the border. The run goes on when this
+    /// returns: blocking here is how a run is paused, stepped or slowed down.
+    fn handled(&mut self, _tester: &mut Tester) {}
+
+    /// A test has finished, and everything about it is on disk.
+    fn finished(&mut self, _report: &TestReport, _tester: &mut Tester) {}
+
+    /// A failure unlike all before, shrunk if that was wanted, is kept.
+    fn found(&mut self, _found: &Found) {}
+
+    /// A failure of an earlier run passes now.
+    fn fixed(&mut self, _id: &str) {}
+
+    /// A test that ended as an error or inconclusively, in words, and what to do about it.
+    fn unusual(&mut self, _explanation: Option<&ioco_engine::Explanation>, _hint: Option<&str>) {}
+
+    /// Shrinking goes on; the length that it started from.
+    fn shrinking(&mut self, _from: usize, _now: Progress) {}
+
+    /// The run goes on, but a person should know.
+    fn warning(&mut self, _message: &str) {}
+
+    /// What is wrong with the model's text.
+    fn diagnostics(&mut self, _diagnostics: &[Diagnostic], _files: &[SourceFile]) {}
+}
+
+/// Watches nothing.
+pub struct Quiet;
+
+impl Observer for Quiet {}

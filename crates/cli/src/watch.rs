@@ -1,0 +1,148 @@
+//! Watching a campaign at the terminal: one live line, and what a person should know at once.
+
+use ioco_aml::{Diagnostic, SourceFile};
+use ioco_campaign::{Found, Observer};
+use ioco_engine::{Event, Explanation, TestReport, Tester, TextOptions};
+use ioco_shrink::Progress as Shrinking;
+
+use crate::args::Format;
+use crate::model;
+use crate::output::{self, GOOD, WARNING};
+use crate::progress::Progress;
+
+/// Says what is wrong, and nothing else.
+pub struct Teller;
+
+impl Observer for Teller {
+    fn warning(&mut self, message: &str) {
+        output::warn(message);
+    }
+
+    fn diagnostics(&mut self, diagnostics: &[Diagnostic], files: &[SourceFile]) {
+        model::show(diagnostics, files);
+    }
+}
+
+/// Shows a campaign as it goes.
+pub struct Terminal {
+    format: Format,
+    progress: Progress,
+}
+
+impl Terminal {
+    pub fn new(format: Format) -> Terminal {
+        Terminal {
+            format,
+            progress: Progress::start(),
+        }
+    }
+}
+
+impl Observer for Terminal {
+    fn event(&mut self, _event: &Event, line: &str) {
+        if self.format == Format::Json {
+            output::print(&format!("{line}\n"));
+        }
+    }
+
+    fn finished(&mut self, _report: &TestReport, tester: &mut Tester) {
+        let summary = tester.summary();
+        self.progress.say(|| {
+            format!(
+                "test {}, {} steps, {} of {} switches, {} failures",
+                summary.tests,
+                summary.steps(),
+                summary.covered_switches,
+                summary.switches,
+                summary.distinct_failures
+            )
+        });
+    }
+
+    fn found(&mut self, found: &Found) {
+        if self.format != Format::Text {
+            return;
+        }
+        self.progress.aside(|| {
+            if let Some(explanation) = &found.explanation {
+                output::print(&explanation.to_text(text_options()));
+            }
+            output::print(&format!("{}\n", notes(&found.notes, text_options().width)));
+            if found.flaky {
+                let words = "flaky: it was seen once and could not be seen again";
+                output::print(&format!("{WARNING}{words}{WARNING:#}\n\n"));
+            }
+        });
+    }
+
+    fn fixed(&mut self, id: &str) {
+        self.progress.aside(|| {
+            anstream::eprintln!("{GOOD}fixed{GOOD:#}  known failure {id} passes now");
+        });
+    }
+
+    fn unusual(&mut self, explanation: Option<&Explanation>, hint: Option<&str>) {
+        self.progress.aside(|| {
+            if let Some(explanation) = explanation {
+                eprint!("{}", explanation.to_text(text_options()));
+            }
+            if let Some(hint) = hint {
+                eprintln!("  hint: {hint}");
+            }
+        });
+    }
+
+    fn shrinking(&mut self, from: usize, now: Shrinking) {
+        self.progress
+            .say(|| format!("shrinking {from} → {} steps, {} runs", now.length, now.runs));
+    }
+
+    fn warning(&mut self, message: &str) {
+        self.progress.aside(|| output::warn(message));
+    }
+
+    fn diagnostics(&mut self, diagnostics: &[Diagnostic], files: &[SourceFile]) {
+        self.progress.aside(|| model::show(diagnostics, files));
+    }
+}
+
+/// How explanations look on standard output.
+pub fn text_options() -> TextOptions {
+    let width = terminal_width().unwrap_or(100);
+    TextOptions {
+        width,
+        colour: output::colour_on_stdout(),
+        ..TextOptions::default()
+    }
+}
+
+fn terminal_width() -> Option<usize> {
+    let (_, columns) = console::Term::stdout().size_checked()?;
+    (columns > 0).then_some(usize::from(columns))
+}
+
+/// The notes as lines of at most `width` characters under an explanation.
+pub fn notes(notes: &[String], width: usize) -> String {
+    const KEY: usize = 17;
+    let mut text = String::new();
+    for (index, note) in notes.iter().enumerate() {
+        let key = if index == 0 { "  shrinking" } else { "" };
+        let mut column = KEY;
+        text.push_str(&format!("{key:<KEY$}"));
+        for word in note.split_whitespace() {
+            let length = word.chars().count();
+            if column > KEY && column + 1 + length > width {
+                text.push_str(&format!("\n{:<KEY$}", ""));
+                column = KEY;
+            }
+            if column > KEY {
+                text.push(' ');
+                column += 1;
+            }
+            text.push_str(word);
+            column += length;
+        }
+        text.push('\n');
+    }
+    text
+}
