@@ -123,7 +123,8 @@ impl Coverage {
         }
     }
 
-    pub(crate) fn visit(&mut self, set: &StateSet) {
+    /// The model may have been in these states.
+    pub fn visit(&mut self, set: &StateSet) {
         for location in set.states.iter().flat_map(|s| s.locations.iter()) {
             let seen = &mut self.locations[location.index()];
             if !*seen {
@@ -133,7 +134,8 @@ impl Coverage {
         }
     }
 
-    pub(crate) fn take(&mut self, switches: &[SwitchId]) {
+    /// A step was seen that the model can explain by these switches.
+    pub fn take(&mut self, switches: &[SwitchId]) {
         for switch in switches {
             let count = &mut self.switches[switch.index()];
             self.covered_switches += usize::from(*count == 0);
@@ -142,7 +144,7 @@ impl Coverage {
     }
 
     /// A stimulus was given that the model can explain by these switches.
-    pub(crate) fn give(&mut self, stimulus: &Action, switches: &[SwitchId]) {
+    pub fn give(&mut self, stimulus: &Action, switches: &[SwitchId]) {
         self.take(switches);
         if stimulus.values.is_empty() {
             return;

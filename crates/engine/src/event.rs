@@ -2,11 +2,14 @@
 //! know the run only through these. Saved types are separate from live ones: they change only
 //! together with [`EVENT_VERSION`], and by names, not by numbers of the model.
 
-use ioco_sts::{Deviation, DeviationKind, Observed, Sts, Verdict};
+use std::sync::Arc;
+
+use ioco_sts::{Deviation, DeviationKind, Observed, StateSet, Step, Sts, Time, Verdict};
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value as Json};
 
 use crate::report::{FailureId, Summary};
-use crate::saved::SavedStep;
+use crate::saved::{SavedStep, saved_values};
 
 /// The version of the events; told in [`Event::RunStarted`].
 pub const EVENT_VERSION: u32 = 1;
@@ -88,6 +91,9 @@ pub struct SavedDeviation {
     pub observed: String,
     /// Without values: `!refund`, `silence`.
     pub label: String,
+    /// The values of a response that the model knows.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub values: Map<String, Json>,
     /// The names of the locations that the model may have been in, sorted.
     pub locations: Vec<String>,
     /// The states that the model may have been in, as shown, at most [`MAX_SAVED_STATES`].
@@ -128,11 +134,16 @@ impl SavedDeviation {
             }
             Observed::Silence(_) => "silence".to_owned(),
         };
+        let values = match &deviation.observed {
+            Observed::Response(action) => saved_values(action, sts),
+            Observed::Unknown(_) | Observed::Silence(_) => Map::new(),
+        };
         SavedDeviation {
             code: deviation.kind.code().to_owned(),
             kind: deviation.kind,
             observed: deviation.observed.show(sts),
             label,
+            values,
             locations,
             states: states
                 .iter()
@@ -142,13 +153,66 @@ impl SavedDeviation {
         }
     }
 
+    /// The deviation in terms of `sts`, from the states that the steps before it lead to. A
+    /// response that the model does not know (any more) is one that it never knew.
+    pub fn restore(&self, sts: &Sts, states: &Arc<StateSet>) -> Deviation {
+        let observed = match self.kind {
+            DeviationKind::MissingResponse => {
+                Observed::Silence(Time::read(self.observed.trim_start_matches("silence for ")))
+            }
+            DeviationKind::UnexpectedResponse | DeviationKind::WrongValue => {
+                self.restore_response(sts)
+            }
+        };
+        Deviation {
+            kind: self.kind,
+            observed,
+            states: Arc::clone(states),
+        }
+    }
+
+    fn restore_response(&self, sts: &Sts) -> Observed {
+        let unmarked = |text: &str| text.trim_start_matches('!').to_owned();
+        let step = SavedStep::Response {
+            response: unmarked(&self.label),
+            values: self.values.clone(),
+        };
+        match step.restore(sts) {
+            // What is shown tells a known response from one with values of other types.
+            Ok(Step::Response(action)) if action.show(sts) == self.observed => {
+                Observed::Response(action)
+            }
+            _ => Observed::Unknown(unmarked(&self.observed)),
+        }
+    }
+
+    /// One sentence: what the system did, and that it may not.
+    pub fn title(&self, system: &str) -> String {
+        title(self.kind, &self.observed, system)
+    }
+
     /// The same failure: the same kind of deviation by the same label from the same locations.
     pub fn is_like(&self, other: &SavedDeviation) -> bool {
         self.kind == other.kind && self.label == other.label && self.locations == other.locations
     }
 
     /// A deviating response counts as a step; silence does not.
-    pub(crate) fn length(&self) -> usize {
+    pub fn length(&self) -> usize {
         usize::from(self.kind != DeviationKind::MissingResponse)
+    }
+}
+
+pub(crate) fn title(kind: DeviationKind, observed: &str, system: &str) -> String {
+    let name = kind.name();
+    match kind {
+        DeviationKind::UnexpectedResponse => {
+            format!("{name}: the {system} sent {observed}, which the model does not allow here")
+        }
+        DeviationKind::MissingResponse => {
+            format!("{name}: the {system} stayed silent where the model demands a response")
+        }
+        DeviationKind::WrongValue => {
+            format!("{name}: the {system} sent {observed}, and the model demands other values")
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! The failure file: everything that is needed to see a failure again, by names, so that it can be
 //! read after the model has changed; and what a replay of it says.
 
-use ioco_sts::{Action, Execution, Sts, Verdict};
+use ioco_sts::{Action, Execution, Semantics, Step, Sts, Verdict};
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
@@ -117,6 +117,12 @@ pub enum FailureError {
     /// Written by a later ioco.
     Newer(u32),
     ModelChanged(ModelChanged),
+    /// The model does not allow this step of the failure (any more), or only in the other order of
+    /// a stimulus and a response that crossed.
+    StepRefused {
+        number: usize,
+        step: String,
+    },
 }
 
 impl std::fmt::Display for FailureError {
@@ -131,6 +137,11 @@ impl std::fmt::Display for FailureError {
             FailureError::ModelChanged(change) => {
                 write!(f, "the failure does not fit the model: {change}")
             }
+            FailureError::StepRefused { number, step } => write!(
+                f,
+                "the failure does not fit the model: step {number}, {step}, is not allowed (any \
+                 more)"
+            ),
         }
     }
 }
@@ -219,6 +230,41 @@ impl FailureFile {
     /// The stimuli as first given, in terms of `sts`.
     pub fn first_stimuli(&self, sts: &Sts) -> Result<Vec<Action>, FailureError> {
         stimuli(self.steps.iter().map(|step| &step.what), sts)
+    }
+
+    /// The execution as first seen, or the shortest one known, in terms of the model.
+    pub fn execution(
+        &self,
+        semantics: &mut Semantics,
+        original: bool,
+    ) -> Result<Execution, FailureError> {
+        let shrunk = self.shrunk.as_ref().filter(|_| !original);
+        let (saved, deviation): (Vec<&SavedStep>, _) = match shrunk {
+            Some(shrunk) => (shrunk.steps.iter().collect(), &shrunk.deviation),
+            None => (
+                self.steps.iter().map(|s| &s.what).collect(),
+                &self.deviation,
+            ),
+        };
+        let sts = semantics.sts().clone();
+        let trace: Vec<Step> = saved
+            .iter()
+            .map(|step| step.restore(&sts))
+            .collect::<Result<_, _>>()?;
+        let mut set = semantics.initial();
+        for (index, step) in trace.iter().enumerate() {
+            set = semantics
+                .after(set, step)
+                .ok_or_else(|| FailureError::StepRefused {
+                    number: index + 1,
+                    step: step.show(&sts),
+                })?;
+        }
+        let states = semantics.set(set).clone();
+        Ok(Execution {
+            trace,
+            verdict: Verdict::Fail(deviation.restore(&sts, &states)),
+        })
     }
 
     /// The deviation after the shortest trace known.

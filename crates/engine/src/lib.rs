@@ -25,7 +25,9 @@ pub use coverage::{
     SavedLocation, SavedSwitch,
 };
 pub use event::{EVENT_VERSION, Event, MAX_SAVED_STATES, SavedDeviation, SavedVerdict};
-pub use explain::{Context, Explanation, PlaceLine, Row, Shrunk, Side, TextOptions, explain};
+pub use explain::{
+    Context, Explanation, PlaceLine, Row, Shrunk, Side, TextOptions, allowed_in, explain,
+};
 pub use failure::{
     FAILURE_VERSION, FailureContext, FailureError, FailureFile, Replayed, SavedShrunk, Sender,
     TimedStep, WireLine,

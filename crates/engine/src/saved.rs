@@ -100,7 +100,7 @@ impl SavedStep {
     }
 }
 
-fn saved_values(action: &Action, sts: &Sts) -> Map<String, Json> {
+pub(crate) fn saved_values(action: &Action, sts: &Sts) -> Map<String, Json> {
     let parameters = &sts.label(action.label).parameters;
     parameters
         .iter()

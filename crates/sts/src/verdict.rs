@@ -33,6 +33,21 @@ impl Observed {
 /// Nanoseconds, shown in the unit a person would use.
 pub struct Time(pub u64);
 
+impl Time {
+    /// Reads what [`Time`] shows; nothing where it is something else.
+    pub fn read(text: &str) -> u64 {
+        let (number, unit) = text.split_once(' ').unwrap_or((text, ""));
+        let scale = match unit {
+            "ns" => 1,
+            "µs" => 1000,
+            "ms" => 1_000_000,
+            "s" => 1_000_000_000,
+            _ => 0,
+        };
+        number.parse::<u64>().unwrap_or(0).saturating_mul(scale)
+    }
+}
+
 impl fmt::Display for Time {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use ioco_sts::format::show_expr;
 use ioco_sts::{
-    Action, Answer, BinaryOp, Deviation, DeviationKind, Direction, Env, Expr, Gate, LabelId,
-    Observed, Semantics, State, Sts, SwitchId, Value,
+    Action, Answer, BinaryOp, Deviation, Direction, Env, Expr, Gate, LabelId, Observed, Semantics,
+    SetId, State, Sts, SwitchId, Value,
 };
 
 /// More states than this are counted, not listed.
@@ -22,21 +22,29 @@ pub(super) struct Reasons {
     pub switches: Vec<SwitchId>,
 }
 
-pub(super) fn title(sts: &Sts, deviation: &Deviation, system: &str) -> String {
-    let name = deviation.kind.name();
-    match deviation.kind {
-        DeviationKind::UnexpectedResponse => {
-            let shown = deviation.observed.show(sts);
-            format!("{name}: the {system} sent {shown}, which the model does not allow here")
-        }
-        DeviationKind::MissingResponse => {
-            format!("{name}: the {system} stayed silent where the model demands a response")
-        }
-        DeviationKind::WrongValue => {
-            let shown = deviation.observed.show(sts);
-            format!("{name}: the {system} sent {shown}, and the model demands other values")
+/// What the system may do in a state set: responses with the values that they may have, and
+/// silence. Empty where it must not rest and yet has nothing to send.
+pub fn allowed_in(semantics: &mut Semantics, set: SetId) -> Vec<String> {
+    let sts = Arc::clone(semantics.sts());
+    let menu = semantics.menu(set);
+    let states = Arc::clone(semantics.set(set));
+    let mut shown_once: Vec<String> = Vec::new();
+    for offer in &menu.responses {
+        for offered in &offer.switches {
+            let state = &states.states[offered.state as usize];
+            let mut shown = allowed(&sts, offered.switch, state);
+            if offered.feasible == Answer::Unknown {
+                shown.push_str(" (perhaps)");
+            }
+            if !shown_once.contains(&shown) {
+                shown_once.push(shown);
+            }
         }
     }
+    if menu.silence {
+        shown_once.push("silence".to_owned());
+    }
+    shown_once
 }
 
 impl Reasons {
@@ -44,24 +52,11 @@ impl Reasons {
     pub fn of(semantics: &mut Semantics, deviation: &Deviation, after: usize) -> Reasons {
         let sts = Arc::clone(semantics.sts());
         let set = semantics.id_of(&deviation.states);
-        let menu = semantics.menu(set);
         let states = &deviation.states.states;
-        let mut reasons = Reasons::default();
-        for offer in &menu.responses {
-            for offered in &offer.switches {
-                let state = &states[offered.state as usize];
-                let mut shown = allowed(&sts, offered.switch, state);
-                if offered.feasible == Answer::Unknown {
-                    shown.push_str(" (perhaps)");
-                }
-                if !reasons.allowed.contains(&shown) {
-                    reasons.allowed.push(shown);
-                }
-            }
-        }
-        if menu.silence {
-            reasons.allowed.push("silence".to_owned());
-        }
+        let mut reasons = Reasons {
+            allowed: allowed_in(semantics, set),
+            ..Reasons::default()
+        };
         if reasons.allowed.is_empty() {
             reasons
                 .allowed

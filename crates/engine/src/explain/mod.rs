@@ -9,8 +9,10 @@ use ioco_sts::{Execution, Observed, Semantics, SetId, Step, Sts, SwitchId, Time,
 use serde::{Deserialize, Serialize};
 
 use crate::codes::code_of;
+use crate::event::title;
 use because::Reasons;
 
+pub use because::allowed_in;
 pub use text::TextOptions;
 
 /// What the caller knows of a failure besides the execution.
@@ -112,7 +114,7 @@ pub fn explain(
             let number = walk.rows.len() + 1;
             walk.rows
                 .push(deviating_row(&sts, &deviation.observed, number));
-            let title = because::title(&sts, deviation, system);
+            let title = title(deviation.kind, &deviation.observed.show(&sts), system);
             let reasons = Reasons::of(semantics, deviation, number - 1);
             ("fail", title, reasons)
         }

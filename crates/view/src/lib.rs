@@ -1,0 +1,25 @@
+//! What people see of models, traces, failures and runs: plain data that the page of `ioco serve`
+//! and the html report share. Views are computed from the model and from what was saved; nothing
+//! here knows of a server, of files or of a clock.
+
+mod explore;
+mod failure;
+mod goal;
+mod model;
+mod project;
+mod run;
+mod trace;
+
+pub use explore::{Exploration, Given, MenuEntry, Parameter, WalkedStep, explore};
+pub use failure::{Facts, FailureDetail, FailureSummary, ModelLine, RacePoint};
+pub use goal::{GoalView, goal_of};
+pub use model::{
+    DiagnosticView, LabelView, LocationView, ModelView, ParameterView, SourceView, SwitchView,
+    VariableView,
+};
+pub use project::{ConnectionView, ModelName, ProjectView, SettingsView};
+pub use run::{
+    CoverageView, Recorded, RunDetail, RunState, RunSummary, RunWalk, TestRow, TestView,
+    TrendPoint, location_counts, reached, thin,
+};
+pub use trace::{Change, StateView, StepKind, StepView, TraceView, Tracer, WireView};

@@ -1,0 +1,47 @@
+//! The project as the page first sees it: which models, how to reach the system, and what the
+//! settings say.
+
+use serde::{Deserialize, Serialize};
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ProjectView {
+    pub name: String,
+    /// Of ioco.
+    pub version: String,
+    pub models: Vec<ModelName>,
+    /// The path of the model that is shown first.
+    pub model: String,
+    pub connection: Option<ConnectionView>,
+    pub strategies: Vec<String>,
+    pub strategy: String,
+    pub shrinkers: Vec<String>,
+    pub settings: SettingsView,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ModelName {
+    /// Relative to the project's folder.
+    pub path: String,
+    pub name: String,
+}
+
+/// How to reach the system: `process` with a command, `tcp` with an address, `simulated` plays the
+/// model itself.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ConnectionView {
+    pub kind: String,
+    #[serde(default)]
+    pub text: String,
+}
+
+/// What ioco.toml says; times as people write them.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct SettingsView {
+    pub seed: Option<u64>,
+    pub tests: Option<u64>,
+    pub steps: Option<u64>,
+    pub time: Option<String>,
+    pub coverage: Option<f64>,
+    pub failures: Option<u64>,
+    pub timeout: Option<String>,
+}

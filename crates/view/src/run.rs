@@ -1,0 +1,399 @@
+//! Runs: their numbers, and what their events say when they are followed through the model.
+
+use std::collections::VecDeque;
+
+use ioco_engine::{Coverage, Event, SavedDeviation, SavedVerdict, StopReason, Summary};
+use ioco_sts::{Semantics, SetId, Step, Sts, SwitchId};
+use serde::{Deserialize, Serialize};
+
+use crate::trace::{TraceView, Tracer};
+
+/// More tests than this are not listed.
+const MAX_TESTS: usize = 1000;
+/// A trend with more points than this loses every second one.
+const MAX_TREND: usize = 1000;
+
+/// Covered and total.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CoverageView {
+    pub locations: (u64, u64),
+    pub switches: (u64, u64),
+    /// Boundary values of parameters.
+    pub data: (u64, u64),
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RunState {
+    Running,
+    Paused,
+    #[default]
+    Finished,
+    /// By a person, or because the program that ran it ended.
+    Stopped,
+    /// The system or its adapter could not be used.
+    Error,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct RunSummary {
+    pub run: String,
+    pub model: String,
+    pub model_hash: String,
+    /// `2026-01-31T12:00:00Z`.
+    pub started: String,
+    pub state: RunState,
+    pub seed: u64,
+    pub strategy: String,
+    pub tests: u64,
+    pub steps: u64,
+    /// Distinct ones.
+    pub failures: u64,
+    pub coverage: CoverageView,
+    pub seconds: f64,
+    pub message: Option<String>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct RunDetail {
+    #[serde(flatten)]
+    pub summary: RunSummary,
+    /// Switches and locations by number, with how often they were taken and entered; those never
+    /// reached are left out.
+    pub switch_counts: Vec<(u32, u64)>,
+    pub location_counts: Vec<(u32, u64)>,
+    pub trend: Vec<TrendPoint>,
+    pub failure_ids: Vec<String>,
+    /// Failing ones first.
+    pub tests_listed: Vec<TestRow>,
+}
+
+/// What was covered after so many steps.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TrendPoint {
+    pub steps: u64,
+    pub locations: u64,
+    pub switches: u64,
+    pub data: u64,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TestRow {
+    pub number: u64,
+    pub seed: u64,
+    /// `pass`, `fail`, `inconclusive` or `error`.
+    pub verdict: String,
+    pub steps: u64,
+    pub seconds: f64,
+    /// The id of the recorded failure.
+    pub failure: Option<String>,
+}
+
+/// One test of a run with its steps.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TestView {
+    pub number: u64,
+    pub seed: u64,
+    pub verdict: String,
+    /// Why it is inconclusive, or which error it was.
+    pub reason: Option<String>,
+    pub failure: Option<String>,
+    pub trace: TraceView,
+}
+
+impl CoverageView {
+    pub fn of(coverage: &Coverage) -> CoverageView {
+        let pair = |covered: usize, total: usize| (covered as u64, total as u64);
+        CoverageView {
+            locations: pair(coverage.covered_locations(), coverage.locations()),
+            switches: pair(coverage.covered_switches(), coverage.switches()),
+            data: pair(coverage.covered_boundaries(), coverage.boundaries().len()),
+        }
+    }
+
+    pub fn of_summary(summary: &Summary) -> CoverageView {
+        CoverageView {
+            locations: (summary.covered_locations, summary.locations),
+            switches: (summary.covered_switches, summary.switches),
+            data: (summary.covered_boundaries, summary.boundaries),
+        }
+    }
+}
+
+impl TrendPoint {
+    pub fn of(coverage: &Coverage, steps: u64) -> TrendPoint {
+        TrendPoint {
+            steps,
+            locations: coverage.covered_locations() as u64,
+            switches: coverage.covered_switches() as u64,
+            data: coverage.covered_boundaries() as u64,
+        }
+    }
+}
+
+impl RunState {
+    /// How a run ended that stopped for this reason.
+    pub fn ended(reason: Option<StopReason>) -> RunState {
+        match reason {
+            Some(StopReason::Errors) => RunState::Error,
+            // Without a reason the program went away in the middle.
+            Some(StopReason::Interrupted) | None => RunState::Stopped,
+            Some(_) => RunState::Finished,
+        }
+    }
+}
+
+impl TestRow {
+    pub fn verdict(verdict: &SavedVerdict) -> &'static str {
+        match verdict {
+            SavedVerdict::Pass => "pass",
+            SavedVerdict::Fail { .. } => "fail",
+            SavedVerdict::Inconclusive { .. } => "inconclusive",
+            SavedVerdict::Error { .. } => "error",
+        }
+    }
+}
+
+/// How often each location was entered: by the switches that lead to it, and by starting a test.
+pub fn location_counts(sts: &Sts, tests: u64, count: impl Fn(SwitchId) -> u64) -> Vec<u64> {
+    let mut counts = vec![0u64; sts.locations().len()];
+    for process in sts.processes() {
+        counts[process.initial.index()] += tests;
+    }
+    for (index, switch) in sts.switches().iter().enumerate() {
+        let target = &mut counts[switch.target.index()];
+        *target = target.saturating_add(count(SwitchId::from_index(index)));
+    }
+    counts
+}
+
+/// A recorded failure, to be recognised in the tests that showed it.
+pub type Recorded = (String, SavedDeviation);
+
+/// Follows the events of a run through the model: counts what was taken, and lists the tests.
+pub struct RunWalk {
+    semantics: Semantics,
+    coverage: Coverage,
+    set: Option<SetId>,
+    known: Vec<Recorded>,
+    detail: RunDetail,
+    /// The last ones that did not fail; the first of them make place for newer ones.
+    others: VecDeque<TestRow>,
+}
+
+impl RunWalk {
+    /// `summary` says what the events do not: the run's id, when it started, the model's hash.
+    pub fn new(semantics: Semantics, summary: RunSummary, known: Vec<Recorded>) -> RunWalk {
+        let coverage = Coverage::new(semantics.sts());
+        RunWalk {
+            set: None,
+            semantics,
+            known,
+            detail: RunDetail {
+                summary: RunSummary {
+                    coverage: CoverageView::of(&coverage),
+                    state: RunState::Stopped,
+                    ..summary
+                },
+                ..RunDetail::default()
+            },
+            coverage,
+            others: VecDeque::new(),
+        }
+    }
+
+    pub fn event(&mut self, event: &Event) {
+        match event {
+            Event::RunStarted {
+                model,
+                seed,
+                strategy,
+                ..
+            } => {
+                let summary = &mut self.detail.summary;
+                summary.model.clone_from(model);
+                summary.strategy.clone_from(strategy);
+                summary.seed = *seed;
+            }
+            Event::TestStarted { .. } => {
+                let initial = self.semantics.initial();
+                self.set = Some(initial);
+                let switches = self.semantics.initial_switches().to_vec();
+                self.coverage.take(&switches);
+                self.coverage.visit(self.semantics.set(initial));
+            }
+            Event::StepTaken { what, .. } => {
+                self.detail.summary.steps += 1;
+                if let Ok(step) = what.restore(self.semantics.sts()) {
+                    self.step(&step);
+                } else {
+                    self.set = None;
+                }
+            }
+            Event::TestFinished {
+                test,
+                seed,
+                verdict,
+                steps,
+                duration,
+            } => {
+                self.detail.summary.tests += 1;
+                self.test_finished(TestRow {
+                    number: *test,
+                    seed: *seed,
+                    verdict: TestRow::verdict(verdict).to_owned(),
+                    steps: *steps,
+                    seconds: *duration as f64 / 1e9,
+                    failure: recorded(&self.known, verdict),
+                });
+            }
+            Event::FailureFound { .. } => self.detail.summary.failures += 1,
+            Event::RunFinished { summary } => {
+                let seen = &mut self.detail.summary;
+                seen.tests = summary.tests;
+                seen.steps = summary.steps();
+                seen.failures = summary.distinct_failures;
+                seen.seconds = summary.duration as f64 / 1e9;
+                seen.coverage = CoverageView::of_summary(summary);
+                seen.state = RunState::ended(summary.stopped);
+                seen.message = summary.stopped.map(|reason| reason.words().to_owned());
+            }
+            _ => {}
+        }
+    }
+
+    fn step(&mut self, step: &Step) {
+        // Where stimulus and response crossed, the record has them as they arrived; such a test
+        // counts up to there.
+        let followed = self.set.and_then(|set| self.semantics.follow(set, step));
+        self.set = followed.as_ref().map(|followed| followed.set);
+        let Some(followed) = followed else { return };
+        match step {
+            Step::Stimulus(action) => self.coverage.give(action, &followed.taken),
+            Step::Response(_) | Step::Quiescence => self.coverage.take(&followed.taken),
+        }
+        self.coverage.visit(self.semantics.set(followed.set));
+    }
+
+    fn test_finished(&mut self, row: TestRow) {
+        let point = TrendPoint::of(&self.coverage, self.detail.summary.steps);
+        let trend = &mut self.detail.trend;
+        trend.push(point);
+        thin(trend);
+        if row.verdict == "fail" {
+            if let Some(id) = &row.failure
+                && !self.detail.failure_ids.contains(id)
+            {
+                self.detail.failure_ids.push(id.clone());
+            }
+            if self.detail.tests_listed.len() < MAX_TESTS {
+                self.detail.tests_listed.push(row);
+            }
+        } else {
+            if self.others.len() == MAX_TESTS {
+                self.others.pop_front();
+            }
+            self.others.push_back(row);
+        }
+        if self.semantics.remembered() > 20_000 {
+            let initial = self.semantics.initial();
+            self.semantics.forget_all_but(initial);
+        }
+    }
+
+    /// What was seen so far.
+    pub fn finish(mut self) -> RunDetail {
+        let room = MAX_TESTS - self.detail.tests_listed.len();
+        let skipped = self.others.len().saturating_sub(room);
+        let others = self.others.into_iter().skip(skipped);
+        self.detail.tests_listed.extend(others);
+        if self.detail.summary.message.is_none() {
+            self.detail.summary.coverage = CoverageView::of(&self.coverage);
+        }
+        let sts = self.semantics.sts();
+        let taken = |id: SwitchId| self.coverage.count(id);
+        let switches = (0..sts.switches().len()).map(|i| taken(SwitchId::from_index(i)));
+        self.detail.switch_counts = reached(switches);
+        let tests = self.detail.summary.tests;
+        self.detail.location_counts = reached(location_counts(sts, tests, taken).into_iter());
+        self.detail
+    }
+}
+
+/// Numbers and counts of what was reached.
+pub fn reached(counts: impl Iterator<Item = u64>) -> Vec<(u32, u64)> {
+    let numbered = (0u32..).zip(counts);
+    numbered.filter(|(_, count)| *count > 0).collect()
+}
+
+/// Keeps a trend short: beginning and end stay, every second point between them goes.
+pub fn thin(trend: &mut Vec<TrendPoint>) {
+    if trend.len() > MAX_TREND {
+        let last = trend.len() - 1;
+        let mut index = 0;
+        trend.retain(|_| {
+            index += 1;
+            (index - 1) % 2 == 0 || index - 1 == last
+        });
+    }
+}
+
+fn recorded(known: &[Recorded], verdict: &SavedVerdict) -> Option<String> {
+    let SavedVerdict::Fail { deviation } = verdict else {
+        return None;
+    };
+    let same = known.iter().find(|(_, other)| other.is_like(deviation));
+    same.map(|(id, _)| id.clone())
+}
+
+impl TestView {
+    /// The test of this number, from the events of its run; `None` if there is no such test.
+    pub fn new<'e>(
+        semantics: &mut Semantics,
+        number: u64,
+        events: impl Iterator<Item = &'e Event>,
+        known: &[Recorded],
+    ) -> Option<TestView> {
+        let mut tracer = Tracer::new(semantics);
+        let mut view = None;
+        let mut began = 0;
+        for event in events {
+            match event {
+                Event::TestStarted { test, seed, at } if *test == number => {
+                    began = *at;
+                    view = Some(TestView {
+                        number,
+                        seed: *seed,
+                        verdict: "running".to_owned(),
+                        reason: None,
+                        failure: None,
+                        trace: TraceView::default(),
+                    });
+                }
+                Event::StepTaken { test, at, what, .. } if *test == number => {
+                    tracer.saved(what, Some(at.saturating_sub(began)));
+                }
+                Event::TestFinished { test, verdict, .. } if *test == number => {
+                    if let SavedVerdict::Fail { deviation } = verdict {
+                        tracer.deviation(deviation, None);
+                    }
+                    if let Some(view) = &mut view {
+                        view.verdict = TestRow::verdict(verdict).to_owned();
+                        view.failure = recorded(known, verdict);
+                        view.reason = match verdict {
+                            SavedVerdict::Inconclusive { reason }
+                            | SavedVerdict::Error { reason } => Some(reason.clone()),
+                            SavedVerdict::Pass | SavedVerdict::Fail { .. } => None,
+                        };
+                    }
+                    break;
+                }
+                _ => {}
+            }
+        }
+        view.map(|view| TestView {
+            trace: tracer.finish(&[]),
+            ..view
+        })
+    }
+}
