@@ -1,14 +1,17 @@
 //! How many traces a second are found, given values, walked again and written, on one thread and
-//! on two.
+//! on two; and how much memory ten million of them take.
 //!
 //! `cargo run --release -p ioco-generate --example generate_speed`
+//!
+//! Beside the time on the clock stands the time that the threads were running, which other work on
+//! the machine does not change.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Instant;
 
-use ioco_generate::{Confirm, Extent, Path, Walk};
+use ioco_generate::{Confirm, Extent, Path, Tally, Walk};
 use ioco_solve::{Embedded, Oracle};
 use ioco_sts::{Relation, Semantics, Sts};
 use rand_chacha::ChaCha8Rng;
@@ -22,6 +25,9 @@ impl ioco_aml::Sources for Files {
     }
 }
 
+/// The suite whose memory is measured is cut off here.
+const MANY: u64 = 10_000_000;
+
 fn main() {
     let model = concat!(
         env!("CARGO_MANIFEST_DIR"),
@@ -33,17 +39,33 @@ fn main() {
     };
     for length in 1..=4 {
         for threads in [1, 2] {
-            let start = Instant::now();
-            let traces = generate(&sts, length, threads);
-            let seconds = start.elapsed().as_secs_f64();
-            println!(
-                "  microscope, length {length}, {threads} thread{} {traces:>9} traces {seconds:>8.2} s \
-                 {:>9.0} traces/s",
-                if threads == 1 { " " } else { "s" },
-                traces as f64 / seconds
-            );
+            measure(&sts, length, threads, u64::MAX);
         }
     }
+    for most in [MANY / 100, MANY / 10, MANY] {
+        measure(&sts, 5, 2, most);
+        if let Some(megabytes) = resident() {
+            println!("    memory in use at the end {megabytes:>6.1} MB");
+        }
+    }
+}
+
+fn measure(sts: &Arc<Sts>, length: u32, threads: usize, most: u64) {
+    let start = Instant::now();
+    let (tally, running) = generate(sts, length, threads, most);
+    let seconds = start.elapsed().as_secs_f64();
+    let traces = tally.paths;
+    let running = match running {
+        Some(running) => format!("{:>9.0} a second of work", traces as f64 / running),
+        None => String::new(),
+    };
+    println!(
+        "  microscope, length {length}, {threads} thread{} {traces:>9} traces {seconds:>8.3} s \
+         {:>9.0} a second {running}  {} questions",
+        if threads == 1 { " " } else { "s" },
+        traces as f64 / seconds,
+        tally.solver_calls,
+    );
 }
 
 fn walk(sts: &Sts, length: u32) -> Walk<'_, Embedded, ChaCha8Rng> {
@@ -52,15 +74,21 @@ fn walk(sts: &Sts, length: u32) -> Walk<'_, Embedded, ChaCha8Rng> {
     Walk::new(sts, Extent::of_length(length), solver, rng)
 }
 
-fn generate(sts: &Arc<Sts>, length: u32, threads: usize) -> u64 {
-    let (shares, _) = walk(sts, length).shares(64, 4);
+/// The traces, and for how long threads were running in all.
+fn generate(sts: &Arc<Sts>, length: u32, threads: usize, most: u64) -> (Tally, Option<f64>) {
+    let before = thread_seconds();
+    let (shares, mut tally) = walk(sts, length).shares(64, 4);
+    let cut = thread_seconds()
+        .zip(before)
+        .map(|(after, before)| after - before);
     let next = AtomicUsize::new(0);
+    let total = AtomicU64::new(0);
     let one_thread = || {
         let mut walk = walk(sts, length);
         let semantics = Semantics::new(Arc::clone(sts), Box::new(Oracle::new()), Relation::Ioco);
         let mut confirm = Confirm::new(semantics);
         let mut text = String::new();
-        let mut traces = 0;
+        let mut tally = Tally::default();
         while let Some(share) = shares.get(next.fetch_add(1, Ordering::Relaxed)) {
             let mut sink = |path: &Path<'_>| {
                 text.clear();
@@ -70,14 +98,37 @@ fn generate(sts: &Arc<Sts>, length: u32, threads: usize) -> u64 {
                 if let Err(objection) = confirm.path(path) {
                     println!("  {text}: {objection}");
                 }
-                true
+                total.fetch_add(1, Ordering::Relaxed) < most
             };
-            traces += walk.run(share, &mut sink).paths;
+            tally.add(walk.run(share, &mut sink));
+            if tally.stopped {
+                break;
+            }
         }
-        traces
+        (tally, thread_seconds())
     };
+    let mut running = cut;
     std::thread::scope(|scope| {
-        let running: Vec<_> = (0..threads).map(|_| scope.spawn(one_thread)).collect();
-        running.into_iter().filter_map(|t| t.join().ok()).sum()
-    })
+        let threads: Vec<_> = (0..threads).map(|_| scope.spawn(one_thread)).collect();
+        for (part, seconds) in threads.into_iter().filter_map(|t| t.join().ok()) {
+            tally.add(part);
+            running = running.zip(seconds).map(|(all, one)| all + one);
+        }
+    });
+    (tally, running)
+}
+
+/// For how long this thread has been running, where the system tells.
+fn thread_seconds() -> Option<f64> {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+    let nanoseconds: f64 = text.split(' ').next()?.parse().ok()?;
+    Some(nanoseconds / 1e9)
+}
+
+/// Memory of this process in megabytes, where the system tells.
+fn resident() -> Option<f64> {
+    let text = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = text.lines().find(|line| line.starts_with("VmRSS:"))?;
+    let kilobytes: f64 = line.split_whitespace().nth(1)?.parse().ok()?;
+    Some(kilobytes / 1e3)
 }

@@ -1,10 +1,16 @@
-//! The second opinion: a path is walked again by the meaning of the model, which shares no code
-//! with the walk that found it, before anybody gets to see it.
+//! The second opinion: a path is walked again from the model's own text, switch by switch and with
+//! plain evaluation, before anybody gets to see it. Nothing of the walk that found it is used: no
+//! symbolic states, no solver, no list of moves.
+//!
+//! Paths that come one after the other mostly begin in the same way. The states along the last path
+//! are kept, and only what differs from it is walked again.
 
 use std::fmt;
 use std::sync::Arc;
 
-use ioco_sts::{Action, Direction, Followed, Semantics, SetId, Step, SwitchId};
+use ioco_sts::{
+    Action, Direction, Env, Followed, Gate, Semantics, SetId, State, Step, Sts, SwitchId,
+};
 use rustc_hash::FxHashMap;
 
 use crate::traces::{Path, PathStep};
@@ -34,25 +40,90 @@ impl fmt::Display for Objection {
     }
 }
 
-/// Walks paths again. Many begin in the same way: what was followed is remembered for a while.
+/// A step of the last path, and the state after it.
+struct Visited {
+    switch: SwitchId,
+    action: Option<Action>,
+    state: State,
+}
+
+/// Walks paths again.
 pub struct Confirm {
     semantics: Semantics,
+    initial: State,
+    /// The last path.
+    trail: Vec<Visited>,
     followed: FxHashMap<(SetId, Action), Followed>,
 }
 
 impl Confirm {
     pub fn new(semantics: Semantics) -> Confirm {
+        let sts = semantics.sts();
+        let initial = State {
+            locations: sts.processes().iter().map(|p| p.initial).collect(),
+            valuation: sts.variables().iter().map(|v| v.initial.clone()).collect(),
+        };
         Confirm {
             semantics,
+            initial,
+            trail: Vec::new(),
             followed: FxHashMap::default(),
         }
     }
 
     pub fn path(&mut self, path: &Path<'_>) -> Result<(), Objection> {
-        self.steps(path.steps())
+        match path.moves().all(|step| step.switches.len() == 1) {
+            true => self.switch_by_switch(path.steps()),
+            false => self.by_meaning(path.steps()),
+        }
     }
 
     pub fn steps<'s>(
+        &mut self,
+        steps: impl Iterator<Item = PathStep<'s>> + Clone,
+    ) -> Result<(), Objection> {
+        match steps.clone().all(|step| step.step.switches.len() == 1) {
+            true => self.switch_by_switch(steps),
+            false => self.by_meaning(steps),
+        }
+    }
+
+    fn switch_by_switch<'s>(
+        &mut self,
+        steps: impl Iterator<Item = PathStep<'s>>,
+    ) -> Result<(), Objection> {
+        let sts = self.semantics.sts();
+        let mut length = 0;
+        for (position, step) in steps.enumerate() {
+            let switch = step.step.switches[0];
+            length = position + 1;
+            if let Some(known) = self.trail.get(position) {
+                if known.switch == switch && known.action == step.action {
+                    continue;
+                }
+                self.trail.truncate(position);
+            }
+            let from = self.trail.last().map_or(&self.initial, |v| &v.state);
+            match take(sts, from, switch, step.action.as_ref()) {
+                Some(state) => self.trail.push(Visited {
+                    switch,
+                    action: step.action,
+                    state,
+                }),
+                None => {
+                    return Err(match step.action {
+                        Some(action) => Objection::NotAllowed { position, action },
+                        None => Objection::NotTaken { position, switch },
+                    });
+                }
+            }
+        }
+        self.trail.truncate(length);
+        Ok(())
+    }
+
+    /// What a hand-shake sends is for the meaning of the model to say: follows state sets.
+    fn by_meaning<'s>(
         &mut self,
         steps: impl Iterator<Item = PathStep<'s>>,
     ) -> Result<(), Objection> {
@@ -111,4 +182,44 @@ impl Confirm {
             None => Err(Objection::NotAllowed { position, action }),
         }
     }
+}
+
+/// The state after a switch with these values; `None` where the model does not have such a step.
+fn take(sts: &Sts, from: &State, id: SwitchId, action: Option<&Action>) -> Option<State> {
+    let switch = sts.switch(id);
+    let process = sts.location(switch.source).process.index();
+    if from.locations[process] != switch.source {
+        return None;
+    }
+    let values = match (switch.gate, action) {
+        (Gate::Tau, None) => &[][..],
+        (Gate::Observable(label), Some(action)) if action.label == label => &action.values,
+        _ => return None,
+    };
+    if let Some(label) = switch.gate.label() {
+        let parameters = &sts.label(label).parameters;
+        let mut typed = values.iter().zip(parameters);
+        if values.len() != parameters.len() || !typed.all(|(v, p)| sts.types().fits(v, &p.ty)) {
+            return None;
+        }
+    }
+    let env = Env {
+        variables: &from.valuation,
+        parameters: values,
+        functions: sts.functions(),
+    };
+    if switch.guard.holds(env) != Ok(true) {
+        return None;
+    }
+    let mut next = from.clone();
+    for assignment in &switch.update {
+        let value = assignment.value.eval(env).ok()?;
+        let variable = assignment.variable;
+        if !sts.types().fits(&value, &sts.variable(variable).ty) {
+            return None;
+        }
+        next.valuation[variable.index()] = value;
+    }
+    next.locations[process] = switch.target;
+    Some(next)
 }

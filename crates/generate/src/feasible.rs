@@ -12,16 +12,33 @@ use crate::symbolic::{Extension, Symbolic};
 
 /// Whether a move can be made.
 pub(crate) enum Feasible {
+    /// With these values of its own unknowns; all others keep theirs.
+    More(Vec<Value>),
     /// With these values of all unknowns of the path.
-    Yes(Vec<Value>),
+    Anew(Vec<Value>),
     No,
     Undecided,
+}
+
+impl Feasible {
+    /// The values of all unknowns, where those before the move had the values of `witness`.
+    pub fn witness(self, witness: &[Value]) -> Option<Vec<Value>> {
+        match self {
+            Feasible::More(own) => {
+                let mut all = Vec::with_capacity(witness.len() + own.len());
+                all.extend_from_slice(witness);
+                all.extend(own);
+                Some(all)
+            }
+            Feasible::Anew(all) => Some(all),
+            Feasible::No | Feasible::Undecided => None,
+        }
+    }
 }
 
 /// The end of a path: symbolic, and concrete under a witness.
 pub(crate) struct Point<'a> {
     pub symbolic: &'a Symbolic,
-    pub witness: &'a [Value],
     pub valuation: &'a [Value],
 }
 
@@ -39,16 +56,12 @@ impl Point<'_> {
         // Where every variable that the guard reads is known, nothing chosen before can be blamed.
         let is_final = || step.reads.iter().all(|v| self.symbolic.knows(*v));
         match memory.own_values(sts, step, self.valuation, rng, budget) {
-            Outcome::Sat(values) => {
-                let mut witness = self.witness.to_vec();
-                witness.extend(values);
-                if !step.observable && witness[self.witness.len()..].contains(&Value::Void) {
-                    // A hand-shake sends a value wherever one is possible; whether one is, is not
-                    // asked here.
-                    return Some(Feasible::Undecided);
-                }
-                Some(Feasible::Yes(witness))
+            // A hand-shake sends a value wherever one is possible; whether one is, is not asked
+            // here.
+            Outcome::Sat(own) if !step.observable && own.contains(&Value::Void) => {
+                Some(Feasible::Undecided)
             }
+            Outcome::Sat(own) => Some(Feasible::More(own)),
             Outcome::Unsat => is_final().then_some(Feasible::No),
             Outcome::Unknown(_) => is_final().then_some(Feasible::Undecided),
         }
@@ -189,14 +202,14 @@ pub(crate) fn find_witness<'m, S: Solver>(
     let set = solver.random_model(rng, &Deadline::steps(budget));
     solver.pop();
     match set {
-        Outcome::Sat(witness) => return Feasible::Yes(witness),
+        Outcome::Sat(witness) => return Feasible::Anew(witness),
         Outcome::Unsat if always_set => return Feasible::No,
         _ => {}
     }
     match solver.random_model(rng, &Deadline::steps(budget)) {
         // What a hand-shake leaves unset is not for the solver to choose.
         Outcome::Sat(witness) if unset_in_handshake(&witness, &internal) => Feasible::Undecided,
-        Outcome::Sat(witness) => Feasible::Yes(witness),
+        Outcome::Sat(witness) => Feasible::Anew(witness),
         Outcome::Unsat => Feasible::No,
         Outcome::Unknown(_) => Feasible::Undecided,
     }

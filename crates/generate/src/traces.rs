@@ -7,6 +7,7 @@
 //! decided by that alone. Only where earlier choices may be in the way is the condition of the
 //! whole path given to the solver, incrementally, and a new witness asked for.
 
+use std::ops::Range;
 use std::rc::Rc;
 
 use ioco_solve::Solver;
@@ -53,7 +54,10 @@ pub struct PathStep<'a> {
 /// A complete path. Its values are put together only when asked for.
 pub struct Path<'a> {
     taken: &'a [Taken],
+    /// Values of the first unknowns.
     witness: &'a [Value],
+    /// Values of those of the last move, where they are not among the first.
+    own: &'a [Value],
 }
 
 impl<'a> Path<'a> {
@@ -64,7 +68,7 @@ impl<'a> Path<'a> {
     pub fn steps(&self) -> impl Iterator<Item = PathStep<'a>> {
         self.taken.iter().map(|taken| PathStep {
             step: &taken.step,
-            action: taken.action(self.witness),
+            action: taken.action(self.witness, self.own),
         })
     }
 }
@@ -118,7 +122,7 @@ pub struct Share {
     /// The first moves.
     begin: Vec<u32>,
     /// The moves that may come next, where it is not all.
-    next: Option<Vec<u32>>,
+    next: Option<Range<u32>>,
 }
 
 impl Share {
@@ -131,32 +135,37 @@ impl Share {
     }
 }
 
-/// Puts beginnings that differ in their last move only together, at most `size` of them.
-fn grouped(beginnings: Vec<Vec<u32>>, size: usize) -> Vec<Share> {
-    let mut shares: Vec<Share> = Vec::new();
-    for mut begin in beginnings {
-        let Some(last) = begin.pop() else {
-            return vec![Share::whole()];
-        };
-        match shares.last_mut() {
-            Some(Share {
-                begin: same,
-                next: Some(next),
-            }) if *same == begin && next.len() < size => next.push(last),
-            _ => shares.push(Share {
-                begin,
-                next: Some(vec![last]),
-            }),
+/// How paths may begin, and how many moves there are to go on with; none where they end.
+struct Beginning {
+    moves: Vec<u32>,
+    ways: usize,
+}
+
+impl Beginning {
+    /// Shares of at most `size` ways each. A way that turns out to be infeasible is a small loss.
+    fn shares(self, size: u32) -> Vec<Share> {
+        if self.ways == 0 {
+            return vec![Share {
+                begin: self.moves,
+                next: None,
+            }];
         }
+        let all = self.ways as u32;
+        (0..all)
+            .step_by(size.max(1) as usize)
+            .map(|first| Share {
+                begin: self.moves.clone(),
+                next: Some(first..all.min(first.saturating_add(size))),
+            })
+            .collect()
     }
-    shares
 }
 
 /// What is left of a share at a point of a walk.
 #[derive(Clone, Copy)]
 struct Rest<'s> {
     begin: &'s [u32],
-    next: Option<&'s [u32]>,
+    next: Option<&'s Range<u32>>,
 }
 
 impl<'s> Rest<'s> {
@@ -168,7 +177,7 @@ impl<'s> Rest<'s> {
     fn leaves_out(self, number: u32) -> bool {
         match (self.begin.first(), self.next) {
             (Some(first), _) => *first != number,
-            (None, Some(next)) => next.binary_search(&number).is_err(),
+            (None, Some(next)) => !next.contains(&number),
             (None, None) => false,
         }
     }
@@ -208,8 +217,11 @@ struct Taken {
 }
 
 impl Taken {
-    fn action(&self, witness: &[Value]) -> Option<Action> {
-        self.step.action(&witness[self.base as usize..])
+    fn action(&self, witness: &[Value], own: &[Value]) -> Option<Action> {
+        match witness.get(self.base as usize..) {
+            Some(values) if values.len() >= self.step.types.len() => self.step.action(values),
+            _ => self.step.action(own),
+        }
     }
 }
 
@@ -228,7 +240,13 @@ pub struct Walk<'a, S, R> {
     told: usize,
     visits: Vec<u32>,
     tally: Tally,
+    interrupt: Option<&'a dyn Fn() -> bool>,
+    /// Moves looked at since the last look at the interrupt.
+    since: u32,
 }
+
+/// Moves between two looks at the interrupt.
+const MOVES_PER_LOOK: u32 = 1024;
 
 impl<'a, S: Solver, R: Rng> Walk<'a, S, R> {
     pub fn new(sts: &'a Sts, extent: Extent, solver: S, rng: R) -> Walk<'a, S, R> {
@@ -248,7 +266,24 @@ impl<'a, S: Solver, R: Rng> Walk<'a, S, R> {
             told: 0,
             visits,
             tally: Tally::default(),
+            interrupt: None,
+            since: 0,
         }
+    }
+
+    /// Stops when `interrupt` says so, also where no path is found for a long time.
+    pub fn heed(&mut self, interrupt: &'a dyn Fn() -> bool) {
+        self.interrupt = Some(interrupt);
+    }
+
+    /// Whether the walk is to stop; looks every so often.
+    fn interrupted(&mut self) -> bool {
+        self.since += 1;
+        if self.since >= MOVES_PER_LOOK {
+            self.since = 0;
+            self.tally.stopped |= self.interrupt.is_some_and(|interrupt| interrupt());
+        }
+        self.tally.stopped
     }
 
     /// Takes chance from elsewhere from now on: every share has its own, so that it does not
@@ -263,7 +298,7 @@ impl<'a, S: Solver, R: Rng> Walk<'a, S, R> {
         let start = self.start();
         let rest = Rest {
             begin: &share.begin,
-            next: share.next.as_deref(),
+            next: share.next.as_ref(),
         };
         self.walk(&start, rest, sink);
         std::mem::take(&mut self.tally)
@@ -272,16 +307,19 @@ impl<'a, S: Solver, R: Rng> Walk<'a, S, R> {
     /// Cuts the work into about `count` shares, if paths part early enough: within `depth` moves.
     /// Their tallies and the one returned here make up the whole.
     pub fn shares(&mut self, count: usize, depth: usize) -> (Vec<Share>, Tally) {
-        let mut at = 1;
+        let count = count.max(1);
+        let mut at = 0;
         loop {
             let mut beginnings = Vec::new();
             let start = self.start();
             self.cut(&start, at, &mut Vec::new(), &mut beginnings);
             let tally = std::mem::take(&mut self.tally);
-            let ended = beginnings.iter().all(|begin| begin.len() < at);
-            if beginnings.len() >= count || ended || at >= depth {
-                let size = beginnings.len().div_ceil(count.max(1)).max(1);
-                return (grouped(beginnings, size), tally);
+            let ways: usize = beginnings.iter().map(|b| b.ways.max(1)).sum();
+            let ended = beginnings.iter().all(|begin| begin.ways == 0);
+            if ways >= count || ended || at + 1 >= depth {
+                let size = ways.div_ceil(count) as u32;
+                let shares = beginnings.into_iter().flat_map(|b| b.shares(size));
+                return (shares.collect(), tally);
             }
             at += 1;
         }
@@ -298,7 +336,8 @@ impl<'a, S: Solver, R: Rng> Walk<'a, S, R> {
                 if self.visited_too_often(step) {
                     continue;
                 }
-                if let Feasible::Yes(witness) = self.feasible(&node, step) {
+                let feasible = self.feasible(&node, step);
+                if let Some(witness) = feasible.witness(&node.witness) {
                     ways.push((Rc::clone(step), witness));
                 }
             }
@@ -344,7 +383,7 @@ impl<'a, S: Solver, R: Rng> Walk<'a, S, R> {
     /// Walks on from `node`, along `share` while it lasts. Returns false when the walk is over.
     fn walk(&mut self, node: &Node, share: Rest<'_>, sink: &mut dyn Sink) -> bool {
         if node.observed >= self.extent.length {
-            return self.complete(&node.witness, sink);
+            return self.complete(&node.witness, &[], sink);
         }
         // Where another walk takes the other moves, the path is not at its end here.
         let mut goes_on = !share.is_all();
@@ -352,8 +391,8 @@ impl<'a, S: Solver, R: Rng> Walk<'a, S, R> {
             if share.leaves_out(number as u32) {
                 continue;
             }
-            let Some(witness) = self.admissible(node, step, &mut goes_on) else {
-                if self.tally.runaway.is_some() {
+            let Some(feasible) = self.admissible(node, step, &mut goes_on) else {
+                if self.tally.runaway.is_some() || self.interrupted() {
                     return false;
                 }
                 continue;
@@ -361,10 +400,15 @@ impl<'a, S: Solver, R: Rng> Walk<'a, S, R> {
             let more = if step.observable && node.observed + 1 >= self.extent.length {
                 // Nothing comes after it: no need to know the state it leads to.
                 self.push(node, step);
-                let more = self.complete(&witness, sink);
+                let more = match &feasible {
+                    Feasible::More(own) => self.complete(&node.witness, own, sink),
+                    Feasible::Anew(witness) => self.complete(witness, &[], sink),
+                    Feasible::No | Feasible::Undecided => true,
+                };
                 self.path.pop();
                 more
             } else {
+                let witness = feasible.witness(&node.witness).unwrap_or_default();
                 let next = self.enter(node, step, witness);
                 let more = self.goes_round(&next) || self.walk(&next, share.after(), sink);
                 self.leave();
@@ -374,47 +418,59 @@ impl<'a, S: Solver, R: Rng> Walk<'a, S, R> {
                 return false;
             }
         }
-        goes_on || self.complete(&node.witness, sink)
+        goes_on || self.complete(&node.witness, &[], sink)
     }
 
-    /// As [`Walk::walk`], but collects beginnings instead of whole paths.
+    /// As [`Walk::walk`], but collects beginnings of `depth` moves instead of whole paths.
     fn cut(
         &mut self,
         node: &Node,
         depth: usize,
         begun: &mut Vec<u32>,
-        beginnings: &mut Vec<Vec<u32>>,
+        beginnings: &mut Vec<Beginning>,
     ) {
-        if depth == 0 || node.observed >= self.extent.length {
-            beginnings.push(begun.clone());
-            return;
-        }
+        let moves = self.moves_from(node);
+        let ended = node.observed >= self.extent.length;
         let mut goes_on = false;
-        for (number, step) in self.moves_from(node).iter().enumerate() {
-            let Some(witness) = self.admissible(node, step, &mut goes_on) else {
-                continue;
-            };
-            let next = self.enter(node, step, witness);
-            if !self.goes_round(&next) {
-                begun.push(number as u32);
-                self.cut(&next, depth - 1, begun, beginnings);
-                begun.pop();
+        if depth == 0 && !ended {
+            // Whether the path goes on at all must be known; the rest is for the shares to find.
+            let before = self.tally;
+            for step in moves.iter() {
+                self.admissible(node, step, &mut goes_on);
+                if goes_on {
+                    break;
+                }
             }
-            self.leave();
+            self.tally = Tally {
+                runaway: self.tally.runaway,
+                ..before
+            };
+        } else if !ended {
+            for (number, step) in moves.iter().enumerate() {
+                let Some(feasible) = self.admissible(node, step, &mut goes_on) else {
+                    continue;
+                };
+                let witness = feasible.witness(&node.witness).unwrap_or_default();
+                let next = self.enter(node, step, witness);
+                if !self.goes_round(&next) {
+                    begun.push(number as u32);
+                    self.cut(&next, depth - 1, begun, beginnings);
+                    begun.pop();
+                }
+                self.leave();
+            }
         }
-        if !goes_on {
-            beginnings.push(begun.clone());
+        if depth == 0 || !goes_on {
+            beginnings.push(Beginning {
+                moves: begun.clone(),
+                ways: if goes_on { moves.len() } else { 0 },
+            });
         }
     }
 
-    /// The witness with which the walk may take a move. Says whether the path can go on with it,
+    /// The values with which the walk may take a move. Says whether the path can go on with it,
     /// as far as is known.
-    fn admissible(
-        &mut self,
-        node: &Node,
-        step: &Rc<Move>,
-        goes_on: &mut bool,
-    ) -> Option<Vec<Value>> {
+    fn admissible(&mut self, node: &Node, step: &Rc<Move>, goes_on: &mut bool) -> Option<Feasible> {
         if self.visited_too_often(step) {
             return None;
         }
@@ -428,22 +484,23 @@ impl<'a, S: Solver, R: Rng> Walk<'a, S, R> {
                 *goes_on = true;
                 None
             }
-            Feasible::Yes(witness) => {
+            yes => {
                 *goes_on = true;
                 if !step.observable && node.silent >= self.extent.silent {
                     self.tally.runaway = step.switches.first().copied();
                     return None;
                 }
-                Some(witness)
+                Some(yes)
             }
         }
     }
 
-    fn complete(&mut self, witness: &[Value], sink: &mut dyn Sink) -> bool {
+    fn complete(&mut self, witness: &[Value], own: &[Value], sink: &mut dyn Sink) -> bool {
         self.tally.paths += 1;
         let path = Path {
             taken: &self.path,
             witness,
+            own,
         };
         let more = sink.found(&path);
         self.tally.stopped |= !more;
@@ -529,7 +586,6 @@ impl<'a, S: Solver, R: Rng> Walk<'a, S, R> {
     fn feasible(&mut self, node: &Node, step: &Rc<Move>) -> Feasible {
         let point = Point {
             symbolic: &node.symbolic,
-            witness: &node.witness,
             valuation: &node.valuation,
         };
         let budget = self.extent.budget;

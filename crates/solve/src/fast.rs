@@ -270,7 +270,7 @@ impl Reader<'_> {
         }
     }
 
-    /// `subject op value`, where the subject is a parameter or integers added to one.
+    /// `subject op value`, where the subject is a parameter, with integers added or multiplied.
     fn compare(&mut self, op: BinaryOp, subject: &Expr, value: &Value) -> Read {
         if let Expr::Param(parameter) = subject {
             return self.slot(*parameter)?.compare(op, value);
@@ -340,8 +340,56 @@ impl Reader<'_> {
                     }
                 }
             }
+            Expr::Binary(BinaryOp::Mul, both) => {
+                let [left, right] = &**both;
+                match (has_unknowns(left), has_unknowns(right)) {
+                    (true, false) => self.scaled(left, right, (min, max), except),
+                    (false, true) => self.scaled(right, left, (min, max), except),
+                    // A square: no farther from zero than the root.
+                    (true, true) if left == right && min <= 0 && except.is_none() => {
+                        if max < 0 {
+                            return Err(Stop::Never);
+                        }
+                        let root = max.isqrt();
+                        self.shifted(left, (-root, root), None)
+                    }
+                    _ => Err(Stop::Unclear),
+                }
+            }
             _ => Err(Stop::Unclear),
         }
+    }
+
+    /// `inner * known` is an integer between the bounds, other than `except`.
+    fn scaled(
+        &mut self,
+        inner: &Expr,
+        known: &Expr,
+        (min, max): (i128, i128),
+        except: Option<i128>,
+    ) -> Read {
+        let Value::Int(factor) = self.known(known)? else {
+            return Err(Stop::Unclear);
+        };
+        let factor = i128::from(factor);
+        if factor == 0 {
+            if min > 0 || max < 0 || except == Some(0) {
+                return Err(Stop::Never);
+            }
+            return self.shifted(inner, (i128::from(i64::MIN), i128::from(i64::MAX)), None);
+        }
+        let (min, max, except) = match factor > 0 {
+            true => (min, max, except),
+            false => (-max, -min, except.map(|e| -e)),
+        };
+        let size = factor.abs();
+        let except = except.filter(|e| e % size == 0).map(|e| e / size);
+        // Rounded inwards: up at the lower end, down at the upper.
+        self.shifted(
+            inner,
+            (-(-min).div_euclid(size), max.div_euclid(size)),
+            except,
+        )
     }
 }
 

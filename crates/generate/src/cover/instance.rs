@@ -31,7 +31,7 @@ impl Instance {
         actions.collect()
     }
 
-    pub fn path(&self) -> impl Iterator<Item = PathStep<'_>> {
+    pub fn path(&self) -> impl Iterator<Item = PathStep<'_>> + Clone {
         self.steps.iter().map(|(step, action)| PathStep {
             step,
             action: action.clone(),

@@ -25,7 +25,7 @@ pub use goal::{Bound, Goal, GoalVerdict, Reason};
 pub use instance::Instance;
 
 use crate::confirm::Confirm;
-use crate::feasible::{Feasible, Memory, find_witness, own_values, tell};
+use crate::feasible::{Memory, find_witness, own_values, tell};
 use crate::moves::Move;
 use crate::symbolic::Symbolic;
 use instance::Stepper;
@@ -545,9 +545,6 @@ impl<'a> Cover<'a> {
             symbolic = extension.state;
         }
         let steps = route.iter().map(|step| &**step);
-        match find_witness(&mut solver, steps, self.rng, self.limits.budget) {
-            Feasible::Yes(witness) => Some(witness),
-            Feasible::No | Feasible::Undecided => None,
-        }
+        find_witness(&mut solver, steps, self.rng, self.limits.budget).witness(&[])
     }
 }

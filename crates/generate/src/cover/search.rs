@@ -97,13 +97,10 @@ impl Search<'_, '_> {
                     cut = true;
                     break;
                 }
-                let witness = match self.feasible(&nodes, index, step) {
-                    Feasible::Yes(witness) => witness,
-                    Feasible::No => continue,
-                    Feasible::Undecided => {
-                        bound.undecided += 1;
-                        continue;
-                    }
+                let feasible = self.feasible(&nodes, index, step);
+                bound.undecided += usize::from(matches!(feasible, Feasible::Undecided));
+                let Some(witness) = feasible.witness(&nodes[index].witness) else {
+                    continue;
                 };
                 let node = self.enter(&nodes, index, step, witness);
                 // Where all variables are known, the way there does not matter.
@@ -148,7 +145,6 @@ impl Search<'_, '_> {
         let node = &nodes[index];
         let point = Point {
             symbolic: &node.extension.state,
-            witness: &node.witness,
             valuation: &node.valuation,
         };
         if let Some(answer) = point.decide(sts, step, &mut self.memory, self.rng, budget) {
