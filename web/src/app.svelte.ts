@@ -1,0 +1,135 @@
+/** What all views share: the source, the project, the chosen model, the address, messages. */
+
+import type { FailureSummary, Model, Project, RunSummary } from "./data/contract";
+import { openSource } from "./data/opening";
+import { formatRoute, parseRoute, type Route } from "./data/route";
+import { troubleOf, type Source, type Trouble } from "./data/source";
+
+class App {
+  readonly source: Source = openSource();
+  project = $state.raw<Project | null>(null);
+  modelPath = $state<string | null>(null);
+  model = $state.raw<Model | null>(null);
+  modelTrouble = $state.raw<Trouble | null>(null);
+  /** What keeps the whole page from working. */
+  stopped = $state.raw<Trouble | null>(null);
+  /** What went wrong with the last thing that was asked for. */
+  trouble = $state.raw<Trouble | null>(null);
+  notice = $state<string | null>(null);
+  failures = $state.raw<FailureSummary[]>([]);
+  runs = $state.raw<RunSummary[]>([]);
+  route = $state.raw<Route>(parseRoute(location.hash));
+  help = $state(false);
+  theme = $state<"auto" | "light" | "dark">(storedTheme());
+  /** Grows when colours change: canvases read their colours again. */
+  paint = $state(0);
+
+  get live(): boolean {
+    return this.source.live;
+  }
+
+  get modelName(): string | null {
+    return this.model?.name ?? null;
+  }
+
+  async open(): Promise<void> {
+    window.addEventListener("hashchange", () => (this.route = parseRoute(location.hash)));
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => (this.paint += 1));
+    this.#wear();
+    try {
+      this.project = await this.source.project();
+    } catch (error) {
+      this.stopped = troubleOf(error);
+      return;
+    }
+    document.title = `${this.project.name} · ioco`;
+    await this.choose(this.project.model);
+  }
+
+  async choose(path: string): Promise<void> {
+    this.modelPath = path;
+    await this.reload();
+  }
+
+  /** Reads the model again, for instance after it was edited. */
+  async reload(): Promise<void> {
+    const path = this.modelPath;
+    if (path === null) return;
+    try {
+      const model = await this.source.model(path);
+      if (path !== this.modelPath) return;
+      this.model = model;
+      this.modelTrouble = null;
+    } catch (error) {
+      if (path !== this.modelPath) return;
+      this.model = null;
+      this.modelTrouble = troubleOf(error);
+    }
+    await this.refresh();
+  }
+
+  /** The lists of failures and runs, which other programs (the terminal) may have made longer. */
+  async refresh(): Promise<void> {
+    try {
+      const [failures, runs] = await Promise.all([this.source.failures(null), this.source.runs(null)]);
+      this.failures = failures;
+      this.runs = runs;
+    } catch (error) {
+      this.trouble = troubleOf(error);
+    }
+  }
+
+  go(route: Route): void {
+    const address = formatRoute(route);
+    if (location.hash === address) return;
+    location.hash = address;
+  }
+
+  /** Changes the address without a new entry in the browser's history: a step, a selection. */
+  replace(route: Route): void {
+    history.replaceState(null, "", formatRoute(route));
+    this.route = route;
+  }
+
+  /** Runs something that may fail, and shows the message if it does. */
+  async attempt<T>(action: () => Promise<T>): Promise<T | null> {
+    this.trouble = null;
+    try {
+      return await action();
+    } catch (error) {
+      this.trouble = troubleOf(error);
+      return null;
+    }
+  }
+
+  turnTheme(): void {
+    const dark = matchMedia("(prefers-color-scheme: dark)").matches;
+    const now = this.theme === "auto" ? (dark ? "dark" : "light") : this.theme;
+    const next = now === "dark" ? "light" : "dark";
+    // Back to what the system says, when that is the same: the page follows it again.
+    this.theme = next === (dark ? "dark" : "light") ? "auto" : next;
+    try {
+      localStorage.setItem("ioco-theme", this.theme);
+    } catch {
+      // The choice lasts until the page is closed.
+    }
+    this.#wear();
+  }
+
+  #wear(): void {
+    if (this.theme === "auto") delete document.documentElement.dataset.theme;
+    else document.documentElement.dataset.theme = this.theme;
+    this.paint += 1;
+  }
+}
+
+function storedTheme(): "auto" | "light" | "dark" {
+  try {
+    const stored = localStorage.getItem("ioco-theme");
+    return stored === "light" || stored === "dark" ? stored : "auto";
+  } catch {
+    return "auto";
+  }
+}
+
+export const app = new App();

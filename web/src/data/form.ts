@@ -1,0 +1,94 @@
+/** The form of a run: what was typed, checked, and turned into a request. */
+
+import type { Project, RunRequest, WalkStep } from "./contract";
+import { showWhole, whole } from "./exact";
+
+export interface Form {
+  /** "" is the project's own connection. */
+  connection: string;
+  address: string;
+  strategy: string;
+  seed: string;
+  tests: string;
+  steps: string;
+  time: string;
+  coverage: string;
+  failures: string;
+  timeout: string;
+  delay: number;
+  paused: boolean;
+}
+
+export function emptyForm(project: Project): Form {
+  const { settings } = project;
+  const text = (value: number | string | null) => showWhole(value);
+  return {
+    connection: project.connection ? "" : "simulated",
+    address: "",
+    strategy: project.strategy,
+    seed: text(settings.seed),
+    tests: text(settings.tests),
+    steps: text(settings.steps),
+    time: settings.time ?? "",
+    coverage: text(settings.coverage),
+    failures: text(settings.failures),
+    timeout: settings.timeout ?? "",
+    delay: 0,
+    paused: false,
+  };
+}
+
+export type Mistakes = Partial<Record<keyof Form, string>>;
+
+/** What is wrong with the form, field by field. */
+export function mistakes(form: Form): Mistakes {
+  const found: Mistakes = {};
+  const wholeNumber = (field: "seed" | "tests" | "steps" | "failures", least: number) => {
+    const typed = form[field].trim();
+    if (typed === "") return;
+    if (!/^\d+$/.test(typed) || Number(typed) < least) found[field] = `a whole number from ${least}`;
+  };
+  wholeNumber("seed", 0);
+  wholeNumber("tests", 1);
+  wholeNumber("steps", 1);
+  wholeNumber("failures", 0);
+  const share = form.coverage.trim();
+  if (share !== "" && !(Number(share) > 0 && Number(share) <= 100)) found.coverage = "a percentage up to 100";
+  for (const field of ["time", "timeout"] as const) {
+    if (form[field].trim() !== "" && !/^\d+(\.\d+)?\s*(ms|s|m|h)$/.test(form[field].trim())) found[field] = "such as 500ms, 30s, 5m";
+  }
+  if ((form.connection === "process" || form.connection === "tcp") && form.address.trim() === "") {
+    found.address = form.connection === "tcp" ? "host:port" : "the command that starts the system";
+  }
+  return found;
+}
+
+/** Empty fields are left to the server, which knows the project's settings. */
+export function request(form: Form, model: string, prefix: WalkStep[]): RunRequest {
+  const number = (text: string) => (text.trim() === "" ? undefined : Number(text));
+  const text = (text: string) => (text.trim() === "" ? undefined : text.trim());
+  const made: RunRequest = {
+    model,
+    strategy: form.strategy,
+    seed: form.seed.trim() === "" ? undefined : whole(form.seed),
+    tests: number(form.tests),
+    steps: number(form.steps),
+    time: text(form.time),
+    coverage: number(form.coverage),
+    failures: number(form.failures),
+    timeout: text(form.timeout),
+  };
+  if (form.connection !== "") made.connection = { kind: form.connection, text: form.address.trim() };
+  if (form.delay > 0) made.delay_ms = form.delay;
+  if (form.paused) made.paused = true;
+  const stimuli = prefix.filter((step) => step.kind === "stimulus");
+  if (stimuli.length > 0) made.prefix = stimuli.map(({ label, values }) => ({ label, values }));
+  return made;
+}
+
+/** The delays that the slider goes through, in milliseconds. */
+export const DELAYS = [0, 5, 20, 50, 100, 250, 500, 1000, 2000];
+
+export function delayText(delay: number): string {
+  return delay === 0 ? "full speed" : delay < 1000 ? `${delay} ms a step` : `${delay / 1000} s a step`;
+}
