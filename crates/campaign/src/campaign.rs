@@ -43,7 +43,6 @@ pub struct Plan {
 
 /// One failure that a campaign has to tell of.
 #[derive(Clone, Debug, Serialize)]
-#[serde(rename_all = "kebab-case")]
 pub struct Found {
     pub id: String,
     pub file: PathBuf,

@@ -35,7 +35,6 @@ impl SystemChoice {
 
 /// How to reach the system; kept in failure files, so that a replay reaches the same one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
 pub struct Reach {
     pub way: Way,
     /// A fresh start for every test instead of a reset.

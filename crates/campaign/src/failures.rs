@@ -24,7 +24,6 @@ use crate::solver::SolverChoice;
 
 /// How a failure was found: what a failure file says besides the failure.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
 pub struct Origin {
     /// Relative to the folder that holds `.ioco`.
     pub model: PathBuf,

@@ -16,7 +16,6 @@ use crate::project::Project;
 
 /// How a model is read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
 pub struct ModelOptions {
     /// Merge locations with the same behaviour.
     #[serde(default)]

@@ -114,6 +114,11 @@ impl Coverage {
         self.covered_boundaries
     }
 
+    /// Everything that is covered, of whatever kind.
+    pub(crate) fn covered(&self) -> usize {
+        self.covered_locations + self.covered_switches + self.covered_boundaries
+    }
+
     /// Percent of the switches; a model without switches is covered.
     pub fn percent(&self) -> f64 {
         if self.switches.is_empty() {

@@ -12,16 +12,13 @@ use crate::report::{FailureId, Summary};
 use crate::saved::{SavedStep, saved_values};
 
 /// The version of the events; told in [`Event::RunStarted`].
-pub const EVENT_VERSION: u32 = 1;
+pub const EVENT_VERSION: u32 = 2;
 
 /// Something that happened in a run. Times are nanoseconds on the driver's clock, durations
-/// nanoseconds; tests and steps count from one.
+/// nanoseconds; tests and steps count from one. Keys are in snake case, names of events and verdicts
+/// in kebab case.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(
-    tag = "event",
-    rename_all = "kebab-case",
-    rename_all_fields = "kebab-case"
-)]
+#[serde(tag = "event", rename_all = "kebab-case")]
 pub enum Event {
     RunStarted {
         version: u32,
@@ -38,7 +35,8 @@ pub enum Event {
         seed: u64,
         at: u64,
     },
-    /// One step that the model allows; only where steps are told at all.
+    /// One step that the model allows; only where steps are told at all. What deviates is no step
+    /// of the model: the [`Event::TestFinished`] right after it tells of it.
     StepTaken {
         test: u64,
         step: u64,
@@ -53,6 +51,8 @@ pub enum Event {
         verdict: SavedVerdict,
         steps: u64,
         duration: u64,
+        /// When the verdict fell; for a failed test the time of what deviates.
+        at: u64,
     },
     /// A failure unlike all before it.
     FailureFound {
@@ -60,11 +60,12 @@ pub enum Event {
         failure: FailureId,
         deviation: SavedDeviation,
     },
-    /// The test that just finished took switches that none before it took.
+    /// The test that just finished covered what none before it did.
     CoverageGrew {
         test: u64,
         covered_switches: usize,
         covered_locations: usize,
+        covered_boundaries: usize,
     },
     RunFinished {
         summary: Summary,

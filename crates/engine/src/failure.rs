@@ -15,23 +15,25 @@ pub const FAILURE_VERSION: u32 = 1;
 
 /// A failure as it is kept. Written as one JSON object.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
 pub struct FailureFile {
     pub version: u32,
     /// A short hash of the shortest trace known and of what deviated after it.
     pub id: String,
     pub model: String,
     /// Of the model's text, as the writer computes it.
+    #[serde(alias = "model-hash")]
     pub model_hash: String,
     /// The seed of the run, the number of the test in it, and the seed of that test.
     pub seed: u64,
     pub test: u64,
+    #[serde(alias = "test-seed")]
     pub test_seed: u64,
     /// The deviation after `steps`.
     pub deviation: SavedDeviation,
     /// As first seen: every step that the model allowed.
     pub steps: Vec<TimedStep>,
     /// Nanoseconds from the system being ready to the deviation.
+    #[serde(alias = "deviated-at")]
     pub deviated_at: u64,
     /// What crossed the wire, where the connection has one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

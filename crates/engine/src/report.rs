@@ -71,7 +71,6 @@ impl StopReason {
 
 /// The numbers of a run so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
 pub struct Summary {
     pub seed: u64,
     pub tests: u64,

@@ -236,6 +236,7 @@ impl RunWalk {
                 verdict,
                 steps,
                 duration,
+                ..
             } => {
                 self.detail.summary.tests += 1;
                 self.test_finished(TestRow {
@@ -373,9 +374,11 @@ impl TestView {
                 Event::StepTaken { test, at, what, .. } if *test == number => {
                     tracer.saved(what, Some(at.saturating_sub(began)));
                 }
-                Event::TestFinished { test, verdict, .. } if *test == number => {
+                Event::TestFinished {
+                    test, verdict, at, ..
+                } if *test == number => {
                     if let SavedVerdict::Fail { deviation } = verdict {
-                        tracer.deviation(deviation, None);
+                        tracer.deviation(deviation, Some(at.saturating_sub(began)));
                     }
                     if let Some(view) = &mut view {
                         view.verdict = TestRow::verdict(verdict).to_owned();

@@ -12,7 +12,6 @@ use crate::watch::{Teller, text_options};
 
 /// What `--format json` prints.
 #[derive(Serialize)]
-#[serde(rename_all = "kebab-case")]
 struct Report<'a> {
     failure: &'a str,
     /// `fixed`, `still-failing`, `different` or `flaky`.

@@ -10,7 +10,6 @@ use crate::watch::{Terminal, notes, text_options};
 use crate::{interrupt, output};
 
 #[derive(Serialize)]
-#[serde(rename_all = "kebab-case")]
 struct Report {
     failure: String,
     shrinker: String,

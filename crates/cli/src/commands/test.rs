@@ -98,7 +98,7 @@ fn wanted(arguments: &args::Test, configured: &TestSettings) -> Result<TestSetti
 
 /// The last line of `--format json`.
 #[derive(Serialize)]
-#[serde(tag = "event", rename = "run-reported", rename_all = "kebab-case")]
+#[serde(tag = "event", rename = "run-reported")]
 struct Reported<'a> {
     summary: Summary,
     failures: &'a [Found],

@@ -273,7 +273,7 @@ impl Tester {
         let seed = test_seed(self.settings.seed, number);
         let initial = self.semantics.initial();
         self.test = Test::new(number, seed, counts, plan, initial, now);
-        self.test.covered_before = self.coverage.covered_switches();
+        self.test.covered_before = self.coverage.covered();
         if counts && self.settings.events >= EventLevel::Tests {
             self.events.push(Event::TestStarted {
                 test: number,
@@ -344,11 +344,11 @@ impl Tester {
         } += 1;
         summary.duration = now.saturating_sub(self.started.unwrap_or(now));
         if self.settings.events >= EventLevel::Tests {
-            self.tell_test();
+            self.tell_test(now);
         }
     }
 
-    fn tell_test(&mut self) {
+    fn tell_test(&mut self, now: u64) {
         let test = self.test.number;
         self.events.push(Event::TestFinished {
             test,
@@ -356,6 +356,7 @@ impl Tester {
             verdict: SavedVerdict::new(&self.test.verdict, &self.sts),
             steps: self.test.steps(),
             duration: self.test.ended - self.test.started,
+            at: now,
         });
         if let (Some((failure, true)), Verdict::Fail(deviation)) =
             (self.test.failure, &self.test.verdict)
@@ -366,11 +367,12 @@ impl Tester {
                 deviation: SavedDeviation::new(deviation, &self.sts),
             });
         }
-        if self.coverage.covered_switches() > self.test.covered_before {
+        if self.coverage.covered() > self.test.covered_before {
             self.events.push(Event::CoverageGrew {
                 test,
                 covered_switches: self.coverage.covered_switches(),
                 covered_locations: self.coverage.covered_locations(),
+                covered_boundaries: self.coverage.covered_boundaries(),
             });
         }
     }

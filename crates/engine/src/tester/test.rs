@@ -58,7 +58,7 @@ pub(super) struct Test {
     pub unspecified: bool,
     /// Responses since the last stimulus.
     pub responses_in_a_row: u64,
-    /// Switches covered when the test began.
+    /// How much was covered when the test began.
     pub covered_before: usize,
     pub verdict: Verdict,
     pub failure: Option<(crate::report::FailureId, bool)>,
