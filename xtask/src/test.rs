@@ -1,6 +1,7 @@
 //! `cargo xtask test`: every check and every test, in the order in which they fail fastest.
 
 use std::env;
+use std::process::Command;
 
 use crate::tools::{self, cargo, need_cargo_deny, need_z3};
 
@@ -28,6 +29,7 @@ pub fn run() -> Result<(), String> {
         tests.env("PATH", joined);
     }
     tools::run("tests", &mut tests)?;
+    editor()?;
     need_cargo_deny()?;
     let what = [
         "deny",
@@ -39,6 +41,23 @@ pub fn run() -> Result<(), String> {
     ];
     tools::run("licences and sources", cargo().args(what))?;
     check_advisories()
+}
+
+/// The extension's grammar, by the engine that editors use.
+fn editor() -> Result<(), String> {
+    let folder = tools::root().join("editors/vscode");
+    tools::run(
+        "packages of the editor's tests",
+        Command::new("npm")
+            .args(["ci", "--silent", "--no-audit", "--no-fund"])
+            .current_dir(&folder),
+    )?;
+    tools::run(
+        "grammar",
+        Command::new("npm")
+            .args(["test", "--silent"])
+            .current_dir(&folder),
+    )
 }
 
 /// Known defects of dependencies, from a database on the network: where that cannot be reached,

@@ -16,6 +16,7 @@ mod properties;
 mod render;
 mod ruby;
 mod suggest;
+mod symbols;
 mod syntax;
 mod words;
 
@@ -32,6 +33,7 @@ pub use diagnostic::{Diagnostic, Severity, SourceFile};
 pub use format::format;
 pub use include::Sources;
 pub use render::render;
+pub use symbols::{Completion, CompletionKind, Index, Occurrence, Symbol, SymbolKind};
 
 /// What became of a model's text.
 #[derive(Clone, Debug)]

@@ -202,7 +202,7 @@ pub fn load(
 }
 
 /// A short name for exactly this model text.
-fn hash(files: &[ioco_aml::SourceFile]) -> String {
+pub fn hash(files: &[ioco_aml::SourceFile]) -> String {
     use sha2::{Digest, Sha256};
     let mut hasher = Sha256::new();
     for file in files {

@@ -54,6 +54,8 @@ pub enum Command {
     Generate(Generate),
     /// Say more about a code such as D002
     Explain(Explain),
+    /// Serve an editor: diagnostics, jumps, completion and more, over standard input and output
+    Lsp,
 }
 
 #[derive(Debug, Args)]

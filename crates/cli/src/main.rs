@@ -13,7 +13,7 @@ use std::process::ExitCode;
 use clap::Parser;
 
 use args::{Arguments, Command};
-use ioco_campaign::Exit;
+use ioco_campaign::{Exit, Stop};
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
@@ -30,6 +30,10 @@ fn main() -> ExitCode {
         Command::Coverage(arguments) => commands::coverage::run(arguments, format),
         Command::Generate(arguments) => commands::generate::run(arguments, format),
         Command::Explain(arguments) => commands::explain::run(arguments, format),
+        Command::Lsp => match ioco_lsp::serve_stdio() {
+            Ok(()) => Ok(Exit::Conforms),
+            Err(why) => Err(Stop::usage(why).hint("`ioco lsp` is started by an editor")),
+        },
     };
     match answer {
         Ok(Exit::Conforms) if output::lost() => Exit::Usage.into(),

@@ -1,0 +1,290 @@
+//! The answer to each question of an editor.
+
+use std::collections::HashMap;
+
+use gen_lsp_types::{
+    CompletionItem, CompletionItemKind, CompletionParams, DefinitionParams,
+    DocumentFormattingParams, DocumentSymbol, DocumentSymbolParams, Hover, HoverParams, Location,
+    MarkupContent, MarkupKind, PrepareRenameParams, PrepareRenamePlaceholder, ReferenceParams,
+    RenameParams, SymbolKind as Shown, TextDocumentPositionParams, TextEdit, Uri, WorkspaceEdit,
+};
+use ioco_aml::{CompletionKind, Index, Occurrence, Symbol, SymbolKind};
+use ioco_campaign::Results;
+use ioco_sts::{Sts, SwitchId};
+
+use crate::documents::{Documents, project_folder, uri};
+use crate::positions;
+
+/// Where the cursor stands in a model.
+struct Cursor {
+    index: Index,
+    file: usize,
+    offset: usize,
+}
+
+fn cursor(documents: &Documents, at: &TextDocumentPositionParams) -> Result<Cursor, String> {
+    let (index, file) = documents.index(&at.text_document.uri)?;
+    let offset = positions::offset(&index.files[file].text, at.position);
+    Ok(Cursor {
+        index,
+        file,
+        offset,
+    })
+}
+
+impl Cursor {
+    fn symbol(&self) -> Option<(&Symbol, &Occurrence)> {
+        self.index.at(self.file, self.offset)
+    }
+}
+
+fn location(index: &Index, place: &Occurrence) -> Option<Location> {
+    let file = &index.files[place.file];
+    Some(Location {
+        uri: uri(&file.name)?,
+        range: positions::range(&file.text, &place.span),
+    })
+}
+
+pub fn definition(documents: &Documents, p: &DefinitionParams) -> Result<Vec<Location>, String> {
+    let cursor = cursor(documents, &p.text_document_position_params)?;
+    let found = cursor.symbol().map(|(symbol, _)| symbol);
+    let places = found.into_iter().flat_map(|symbol| &symbol.definitions);
+    Ok(places
+        .filter_map(|place| location(&cursor.index, place))
+        .collect())
+}
+
+pub fn references(documents: &Documents, p: &ReferenceParams) -> Result<Vec<Location>, String> {
+    let cursor = cursor(documents, &p.text_document_position_params)?;
+    let Some((symbol, _)) = cursor.symbol() else {
+        return Ok(Vec::new());
+    };
+    let definitions: &[Occurrence] = if p.context.include_declaration {
+        &symbol.definitions
+    } else {
+        &[]
+    };
+    let places = definitions.iter().chain(&symbol.uses);
+    Ok(places
+        .filter_map(|place| location(&cursor.index, place))
+        .collect())
+}
+
+pub fn prepare(
+    documents: &Documents,
+    p: &PrepareRenameParams,
+) -> Result<Option<PrepareRenamePlaceholder>, String> {
+    let cursor = cursor(documents, &p.text_document_position_params)?;
+    Ok(cursor
+        .symbol()
+        .map(|(symbol, place)| PrepareRenamePlaceholder {
+            range: positions::range(&cursor.index.files[place.file].text, &place.span),
+            placeholder: symbol.name.clone(),
+        }))
+}
+
+pub fn rename(documents: &Documents, p: &RenameParams) -> Result<WorkspaceEdit, String> {
+    let cursor = cursor(documents, &p.text_document_position_params)?;
+    let (symbol, _) = cursor
+        .symbol()
+        .ok_or("there is no name here that can be changed")?;
+    cursor.index.can_rename(symbol, &p.new_name)?;
+    let mut changes: HashMap<Uri, Vec<TextEdit>> = HashMap::new();
+    for place in symbol.occurrences() {
+        if let Some(Location { uri, range }) = location(&cursor.index, place) {
+            changes.entry(uri).or_default().push(TextEdit {
+                range,
+                new_text: p.new_name.clone(),
+            });
+        }
+    }
+    Ok(WorkspaceEdit {
+        changes: Some(changes),
+        ..WorkspaceEdit::default()
+    })
+}
+
+pub fn formatting(
+    documents: &Documents,
+    p: &DocumentFormattingParams,
+) -> Result<Option<Vec<TextEdit>>, String> {
+    let (_, text) = documents.text(&p.text_document.uri)?;
+    // A text with mistakes is left as it is: the diagnostics say what is wrong.
+    let Ok(formatted) = ioco_aml::format(&text) else {
+        return Ok(None);
+    };
+    if formatted == text {
+        return Ok(Some(Vec::new()));
+    }
+    Ok(Some(vec![TextEdit {
+        range: positions::range(&text, &(0..text.len())),
+        new_text: formatted,
+    }]))
+}
+
+pub fn completion(
+    documents: &Documents,
+    p: &CompletionParams,
+) -> Result<Vec<CompletionItem>, String> {
+    let cursor = cursor(documents, &p.text_document_position_params)?;
+    let found = cursor.index.complete(cursor.file, cursor.offset);
+    Ok(found
+        .into_iter()
+        .map(|found| CompletionItem {
+            label: found.text,
+            kind: Some(match found.kind {
+                CompletionKind::Word => CompletionItemKind::Keyword,
+                CompletionKind::Name(kind) => completion_kind(kind),
+            }),
+            detail: (!found.detail.is_empty()).then_some(found.detail),
+            ..CompletionItem::default()
+        })
+        .collect())
+}
+
+fn completion_kind(kind: SymbolKind) -> CompletionItemKind {
+    match kind {
+        SymbolKind::Stimulus | SymbolKind::Response | SymbolKind::Internal => {
+            CompletionItemKind::Event
+        }
+        SymbolKind::Parameter | SymbolKind::Variable => CompletionItemKind::Variable,
+        SymbolKind::Member => CompletionItemKind::EnumMember,
+        SymbolKind::Enum => CompletionItemKind::Enum,
+        SymbolKind::Struct => CompletionItemKind::Struct,
+        SymbolKind::Function | SymbolKind::Macro | SymbolKind::Behavior => {
+            CompletionItemKind::Function
+        }
+        SymbolKind::State => CompletionItemKind::Reference,
+        SymbolKind::Process | SymbolKind::Channel => CompletionItemKind::Module,
+    }
+}
+
+pub fn symbols(
+    documents: &Documents,
+    p: &DocumentSymbolParams,
+) -> Result<Vec<DocumentSymbol>, String> {
+    let (index, file) = documents.index(&p.text_document.uri)?;
+    Ok(outline(&index, file, None))
+}
+
+/// The symbols of a file inside another symbol. One whose owner stands in another file is told at
+/// the top.
+fn outline(index: &Index, file: usize, within: Option<usize>) -> Vec<DocumentSymbol> {
+    let text = &index.files[file].text;
+    let here = |symbol: &Symbol| symbol.extent.file == file;
+    let mut found = Vec::new();
+    for (position, symbol) in index.symbols.iter().enumerate() {
+        let owner = symbol.within.filter(|owner| here(&index.symbols[*owner]));
+        if !here(symbol) || owner != within {
+            continue;
+        }
+        let children = outline(index, file, Some(position));
+        let name = &symbol.definitions[0].span;
+        let extent = symbol.extent.span.start.min(name.start)..symbol.extent.span.end.max(name.end);
+        found.push(DocumentSymbol {
+            name: symbol.name.clone(),
+            detail: Some(symbol.kind.name().to_owned()),
+            kind: outline_kind(symbol.kind),
+            range: positions::range(text, &extent),
+            selection_range: positions::range(text, name),
+            children: (!children.is_empty()).then_some(children),
+            tags: None,
+            #[allow(deprecated)]
+            deprecated: None,
+        });
+    }
+    found
+}
+
+fn outline_kind(kind: SymbolKind) -> Shown {
+    match kind {
+        SymbolKind::Process => Shown::Module,
+        SymbolKind::Channel => Shown::Interface,
+        SymbolKind::Stimulus | SymbolKind::Response | SymbolKind::Internal => Shown::Event,
+        SymbolKind::Parameter => Shown::Field,
+        SymbolKind::Variable => Shown::Variable,
+        SymbolKind::State => Shown::Class,
+        SymbolKind::Behavior | SymbolKind::Macro | SymbolKind::Function => Shown::Function,
+        SymbolKind::Enum => Shown::Enum,
+        SymbolKind::Member => Shown::EnumMember,
+        SymbolKind::Struct => Shown::Struct,
+    }
+}
+
+pub fn hover(documents: &Documents, p: &HoverParams) -> Result<Option<Hover>, String> {
+    let at = &p.text_document_position_params;
+    let cursor = cursor(documents, at)?;
+    let mut words = Vec::new();
+    let mut range = None;
+    if let Some((symbol, place)) = cursor.symbol() {
+        let owner = symbol.within.map(|owner| &cursor.index.symbols[owner]);
+        let of = owner.map_or_else(String::new, |owner| {
+            format!(" of {} {}", owner.kind.name(), owner.name)
+        });
+        words.push(format!("**{}** {}{of}", symbol.kind.name(), symbol.name));
+        words.push(format!("```aml\n{}\n```", symbol.detail));
+        range = Some(positions::range(
+            &cursor.index.files[place.file].text,
+            &place.span,
+        ));
+    }
+    words.extend(covered(documents, at));
+    if words.is_empty() {
+        return Ok(None);
+    }
+    let content = MarkupContent {
+        kind: MarkupKind::Markdown,
+        value: words.join("\n\n"),
+    };
+    Ok(Some(Hover {
+        contents: content.into(),
+        range,
+    }))
+}
+
+/// How often the switches that stand on the cursor's line were taken by the recorded runs of
+/// exactly this text.
+fn covered(documents: &Documents, at: &TextDocumentPositionParams) -> Vec<String> {
+    let Ok(loaded) = documents.load(&at.text_document.uri) else {
+        return Vec::new();
+    };
+    let (Some(sts), Ok((path, _))) = (&loaded.sts, documents.text(&at.text_document.uri)) else {
+        return Vec::new();
+    };
+    let Some(file) = loaded.files.iter().position(|file| file.name == path) else {
+        return Vec::new();
+    };
+    let line = at.position.line + 1;
+    let here: Vec<SwitchId> = (0..sts.switches().len())
+        .map(SwitchId::from_index)
+        .filter(|id| {
+            let place = sts.switch(*id).place;
+            place.file as usize == file && place.line == line
+        })
+        .collect();
+    if here.is_empty() {
+        return Vec::new();
+    }
+    let Some(coverage) = recorded(&loaded, sts, &path) else {
+        return vec!["no run of this text is recorded".to_owned()];
+    };
+    here.into_iter()
+        .map(|id| {
+            let times = match coverage.count(id) {
+                0 => "never taken".to_owned(),
+                1 => "taken once".to_owned(),
+                many => format!("taken {many} times"),
+            };
+            format!("{}: {times}", sts.show_switch(id))
+        })
+        .collect()
+}
+
+fn recorded(loaded: &ioco_aml::Loaded, sts: &Sts, path: &str) -> Option<ioco_engine::Coverage> {
+    let folder = project_folder(path)
+        .or_else(|| std::path::Path::new(path).parent().map(ToOwned::to_owned))?;
+    let results = Results::at(folder.join(".ioco"));
+    let hash = ioco_campaign::model::hash(&loaded.files);
+    ioco_campaign::coverage::read(&results.coverage(&hash), sts).ok()?
+}

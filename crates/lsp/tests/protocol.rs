@@ -1,0 +1,287 @@
+//! The server as an editor sees it: messages in, messages out.
+
+use std::path::Path;
+use std::thread::JoinHandle;
+
+use lsp_server::{Connection, Message, Notification, Request, RequestId};
+use serde_json::{Value as Json, json};
+
+const DOOR: &str = "\
+external 'door'
+process('main') {
+  channel('door') {
+    stimulus 'open', {'code' => integer(0..9)}
+    responses 'opened', 'refused'
+  }
+  var 'secret', integer(0..9), 4
+  state 'Closed'
+  choice {
+    o { receive 'open', constraint: 'code == secret'; send 'opened' }
+    o { receive 'open', constraint: 'code != secret'; send 'refused' }
+  }
+  goto 'Closed'
+}
+";
+
+struct Editor {
+    connection: Connection,
+    server: Option<JoinHandle<Result<(), String>>>,
+    last: i32,
+    diagnostics: Vec<Json>,
+    folder: tempfile::TempDir,
+}
+
+impl Editor {
+    fn start() -> Editor {
+        let (connection, other) = Connection::memory();
+        let server = std::thread::spawn(move || ioco_lsp::serve(&other));
+        let mut editor = Editor {
+            connection,
+            server: Some(server),
+            last: 0,
+            diagnostics: Vec::new(),
+            folder: tempfile::tempdir().unwrap(),
+        };
+        let answer = editor.ask("initialize", json!({ "capabilities": {} }));
+        assert_eq!(answer["result"]["capabilities"]["hoverProvider"], true);
+        editor.tell("initialized", json!({}));
+        editor
+    }
+
+    fn uri(&self, file: &str) -> String {
+        let path = self.folder.path().canonicalize().unwrap().join(file);
+        format!("file://{}", Path::display(&path))
+    }
+
+    fn open(&mut self, file: &str, text: &str) {
+        let document = json!({
+            "uri": self.uri(file), "languageId": "aml", "version": 1, "text": text,
+        });
+        self.tell("textDocument/didOpen", json!({ "textDocument": document }));
+    }
+
+    fn tell(&mut self, method: &str, params: Json) {
+        let method = method.to_owned();
+        let message = Message::Notification(Notification { method, params });
+        self.connection.sender.send(message).unwrap();
+    }
+
+    /// Sends a request and waits for its answer; notifications on the way are kept.
+    fn ask(&mut self, method: &str, params: Json) -> Json {
+        self.last += 1;
+        let id = RequestId::from(self.last);
+        let request = Request::new(id.clone(), method.to_owned(), params);
+        self.connection
+            .sender
+            .send(Message::Request(request))
+            .unwrap();
+        loop {
+            match self.connection.receiver.recv().unwrap() {
+                Message::Response(answer) if answer.id == id => {
+                    return serde_json::to_value(answer).unwrap();
+                }
+                Message::Notification(told) => {
+                    assert_eq!(told.method, "textDocument/publishDiagnostics");
+                    self.diagnostics.push(told.params);
+                }
+                other => panic!("{other:?}"),
+            }
+        }
+    }
+
+    /// Asks about the place right after the first `needle` in `text`.
+    fn at(&mut self, method: &str, file: &str, text: &str, needle: &str, more: Json) -> Json {
+        let offset = text.find(needle).unwrap() + needle.len();
+        let line = text[..offset].matches('\n').count();
+        let start = text[..offset].rfind('\n').map_or(0, |at| at + 1);
+        let mut params = json!({
+            "textDocument": { "uri": self.uri(file) },
+            "position": { "line": line, "character": offset - start },
+        });
+        for (key, value) in more.as_object().unwrap() {
+            params[key] = value.clone();
+        }
+        self.ask(method, params)["result"].clone()
+    }
+
+    fn finish(mut self) {
+        self.ask("shutdown", Json::Null);
+        self.tell("exit", Json::Null);
+        self.server.take().unwrap().join().unwrap().unwrap();
+    }
+}
+
+fn lines(locations: &Json) -> Vec<u64> {
+    let all = locations.as_array().unwrap().iter();
+    all.map(|l| l["range"]["start"]["line"].as_u64().unwrap())
+        .collect()
+}
+
+#[test]
+fn a_mistake_inside_a_constraint_is_told_as_it_is_typed_and_taken_back_when_mended() {
+    let mut editor = Editor::start();
+    let wrong = DOOR.replace("code == secret", "code == secrt");
+    editor.open("door.aml", &wrong);
+    let uri = editor.uri("door.aml");
+    let text = json!({
+        "textDocument": { "uri": uri, "version": 2 },
+        "contentChanges": [{ "text": DOOR }],
+    });
+    editor.tell("textDocument/didChange", text);
+    editor.ask(
+        "textDocument/documentSymbol",
+        json!({ "textDocument": { "uri": uri } }),
+    );
+    let first = &editor.diagnostics[0]["diagnostics"][0];
+    assert!(
+        first["message"].as_str().unwrap().contains("secrt"),
+        "{first}"
+    );
+    assert!(
+        first["message"].as_str().unwrap().contains("secret"),
+        "{first}"
+    );
+    assert_eq!(first["range"]["start"]["line"], 9);
+    let span = first["range"]["end"]["character"].as_u64().unwrap()
+        - first["range"]["start"]["character"].as_u64().unwrap();
+    assert_eq!(span, 5, "exactly the mistyped name");
+    let last = editor.diagnostics.last().unwrap();
+    assert_eq!(last["diagnostics"], json!([]));
+    editor.finish();
+}
+
+#[test]
+fn names_are_followed_to_their_definition_and_all_uses() {
+    let mut editor = Editor::start();
+    editor.open("door.aml", DOOR);
+    let definition = "textDocument/definition";
+    let found = editor.at(definition, "door.aml", DOOR, "goto 'Clo", json!({}));
+    assert_eq!(lines(&found), [7]);
+    let found = editor.at(definition, "door.aml", DOOR, "code == sec", json!({}));
+    assert_eq!(lines(&found), [6]);
+    let more = json!({ "context": { "includeDeclaration": true } });
+    let found = editor.at(
+        "textDocument/references",
+        "door.aml",
+        DOOR,
+        "receive 'op",
+        more,
+    );
+    assert_eq!(lines(&found), [3, 9, 10]);
+    editor.finish();
+}
+
+#[test]
+fn a_rename_changes_every_place_in_every_file() {
+    let mut editor = Editor::start();
+    let (head, rest) = DOOR.split_at(DOOR.find("  var").unwrap());
+    let main = format!("{head}  include 'rest.aml'\n}}\n");
+    let rest = rest.trim_end().trim_end_matches('}').to_owned();
+    editor.open("door.aml", &main);
+    editor.open("rest.aml", &rest);
+    let more = json!({ "newName": "unlock" });
+    let edit = editor.at(
+        "textDocument/rename",
+        "rest.aml",
+        &rest,
+        "receive 'op",
+        more,
+    );
+    let changes = edit["changes"].as_object().unwrap();
+    assert_eq!(changes.len(), 2, "{edit}");
+    let count = |file: &str| changes[&editor.uri(file)].as_array().unwrap().len();
+    assert_eq!((count("door.aml"), count("rest.aml")), (1, 2));
+    editor.finish();
+}
+
+#[test]
+fn what_fits_is_offered_and_shown() {
+    let mut editor = Editor::start();
+    editor.open("door.aml", DOOR);
+    let found = editor.at(
+        "textDocument/completion",
+        "door.aml",
+        DOOR,
+        "send '",
+        json!({}),
+    );
+    let labels: Vec<&str> = found
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|item| item["label"].as_str().unwrap())
+        .collect();
+    assert_eq!(labels, ["opened", "refused"]);
+    let hover = editor.at(
+        "textDocument/hover",
+        "door.aml",
+        DOOR,
+        "code == sec",
+        json!({}),
+    );
+    let text = hover["contents"]["value"].as_str().unwrap();
+    assert!(text.contains("var 'secret', integer(0..9), 4"), "{text}");
+    assert!(text.contains("no run of this text is recorded"), "{text}");
+    editor.finish();
+}
+
+#[test]
+fn the_outline_nests_and_the_format_is_that_of_ioco_fmt() {
+    let mut editor = Editor::start();
+    let ragged = DOOR.replace("  state 'Closed'", "state   'Closed'");
+    editor.open("door.aml", &ragged);
+    let document = json!({ "textDocument": { "uri": editor.uri("door.aml") } });
+    let symbols = editor.ask("textDocument/documentSymbol", document.clone());
+    let main = &symbols["result"][0];
+    assert_eq!(main["name"], "main");
+    let names: Vec<&str> = main["children"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|child| child["name"].as_str().unwrap())
+        .collect();
+    assert!(
+        names.contains(&"secret") && names.contains(&"Closed"),
+        "{names:?}"
+    );
+    let mut format = document;
+    format["options"] = json!({ "tabSize": 2, "insertSpaces": true });
+    let edits = editor.ask("textDocument/formatting", format);
+    assert_eq!(edits["result"][0]["newText"], DOOR);
+    editor.finish();
+}
+
+#[test]
+fn a_model_is_shown_as_a_graph_with_the_place_of_the_cursor() {
+    let mut editor = Editor::start();
+    editor.open("door.aml", DOOR);
+    let place = json!({
+        "textDocument": { "uri": editor.uri("door.aml") },
+        "position": { "line": 7, "character": 3 },
+    });
+    let params = json!({ "command": ioco_lsp::SHOW_IN_GRAPH, "arguments": [place] });
+    let graph = editor.ask("workspace/executeCommand", params)["result"].clone();
+    assert_eq!(graph["location"], "Closed");
+    let element = format!("id=\"{}\"", graph["element"].as_str().unwrap());
+    assert!(graph["svg"].as_str().unwrap().contains(&element));
+    editor.finish();
+}
+
+#[test]
+fn nonsense_is_refused_and_the_server_lives_on() {
+    let mut editor = Editor::start();
+    editor.open("door.aml", DOOR);
+    let answer = editor.ask("textDocument/hover", json!({ "no": "sense" }));
+    assert!(answer["error"]["message"].is_string(), "{answer}");
+    let answer = editor.ask("textDocument/foldEverything", json!({}));
+    assert!(
+        answer["error"]["message"]
+            .as_str()
+            .unwrap()
+            .contains("foldEverything")
+    );
+    let more = json!({ "newName": "it's" });
+    let refused = editor.at("textDocument/rename", "door.aml", DOOR, "goto 'Clo", more);
+    assert!(refused.is_null());
+    editor.finish();
+}
