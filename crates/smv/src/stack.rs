@@ -28,3 +28,11 @@ pub(crate) fn spawn_with_room<'scope, 'env, T: Send + 'scope>(
         .stack_size(STACK_BYTES)
         .spawn_scoped(scope, work)
 }
+
+/// Starts `work` on a thread with a large stack that nobody waits for.
+pub(crate) fn spawn_alone(work: impl FnOnce() + Send + 'static) -> std::io::Result<()> {
+    std::thread::Builder::new()
+        .stack_size(STACK_BYTES)
+        .spawn(work)
+        .map(|_| ())
+}

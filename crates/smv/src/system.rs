@@ -6,6 +6,7 @@ use crate::circuit::{Aig, Lit};
 use crate::expr::{ExprId, Exprs, Node, VarId};
 use crate::model::{Model, VarKind};
 use crate::syntax::tree::Operator;
+use crate::value::Domain;
 
 /// A part of a model as conditions on states and steps. Variables that no condition binds are free.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -91,6 +92,8 @@ pub(crate) struct Bit {
 pub(crate) struct Circuit {
     pub aig: Aig,
     pub vars: Vec<VarId>,
+    /// Of the variables, in their order.
+    pub domains: Vec<Domain>,
     /// In the order of the variables, the least significant bit first.
     pub bits: Vec<Bit>,
     /// Over the current state.
@@ -191,6 +194,11 @@ impl Circuit {
         Ok(Self {
             aig: encoder.aig,
             vars: system.vars.clone(),
+            domains: system
+                .vars
+                .iter()
+                .map(|var| model.var(*var).domain.clone())
+                .collect(),
             bits,
             init,
             trans,

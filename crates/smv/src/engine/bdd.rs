@@ -14,7 +14,6 @@ use super::order::Order;
 use super::unroll::Trace;
 use crate::circuit::code::{decode, width};
 use crate::circuit::{Gate, Lit};
-use crate::model::Model;
 use crate::system::Circuit;
 
 /// Conditions are joined as long as the diagram stays below this size.
@@ -52,7 +51,6 @@ struct Cluster {
 }
 
 pub(crate) struct Fixpoint<'a> {
-    model: &'a Model,
     circuit: &'a Circuit,
     budget: Budget<'a>,
     manager: BCDDManagerRef,
@@ -76,7 +74,6 @@ fn next_var(place: u32) -> VarNo {
 
 impl<'a> Fixpoint<'a> {
     pub fn new(
-        model: &'a Model,
         circuit: &'a Circuit,
         order: &Order,
         nodes: usize,
@@ -100,7 +97,6 @@ impl<'a> Fixpoint<'a> {
             place[*bit] = u32::try_from(at).map_err(|_| Halt::Memory)?;
         }
         let mut fixpoint = Self {
-            model,
             circuit,
             budget,
             manager,
@@ -437,10 +433,9 @@ impl<'a> Fixpoint<'a> {
     fn state(&self, cube: &[bool], next: bool) -> Vec<crate::value::Value> {
         let mut at = 0;
         self.circuit
-            .vars
+            .domains
             .iter()
-            .map(|var| {
-                let domain = &self.model.var(*var).domain;
+            .map(|domain| {
                 let wide = width(domain);
                 let bits: Vec<bool> = (at..at + wide)
                     .map(|bit| {

@@ -1,6 +1,7 @@
 //! The portfolio. Random walks first; then, for every cone, one decision diagram fixpoint and one incremental SAT
 //! unrolling shared by all its goals, side by side; IC3 for what remains. Every run discharges all goals that it meets.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use super::board::Board;
@@ -10,7 +11,8 @@ use crate::circuit::encode::TooLarge;
 use crate::decompose::Tree;
 use crate::depend::{Dependencies, vars_of};
 use crate::engine::Budget;
-use crate::engine::bdd::{Event, Fixpoint, Halt};
+use crate::engine::apart;
+use crate::engine::bdd::{Event, Halt};
 use crate::engine::ic3::{Ic3, Outcome};
 use crate::engine::order;
 use crate::engine::sat::Answer;
@@ -21,6 +23,9 @@ use crate::system::{Circuit, System};
 
 /// Cones up to so many bits are not worth a fixpoint of their own.
 const SMALL_BITS: u32 = 48;
+
+/// Seconds of random walking without any success.
+const PATIENCE: f64 = 0.4;
 
 /// Goals with the same cone.
 struct Group {
@@ -43,17 +48,23 @@ fn walks(board: &Board) {
     let bits: u32 = board.model.vars.iter().map(|var| var.domain.bits()).sum();
     // A small model is enumerated faster than it is explored by chance.
     let small = bits <= SMALL_BITS;
-    let (patience, stamina) = if small { (0.3, 0) } else { (12.0, 9) };
+    let (most, stamina) = if small { (0.3, 0) } else { (12.0, 9) };
     let share = board.options.time_per_goal * board.goals.len() as f64 * 0.05;
-    let budget = board.budget().within(share.min(patience));
+    let budget = board.budget().within(share.min(most));
+    let start = budget.now();
+    let mut fruitful = start;
     let mut circuit = None;
     let mut blind = true;
     let everything: Vec<VarId> = board.model.var_ids().collect();
     let mut poor = 0;
     for round in 0..400_u64 {
-        if budget.over() || poor > stamina || board.open_goals().is_empty() {
+        // A walk that has found nothing for as long as it once took to find something will hardly find more.
+        let patience = PATIENCE + (fruitful - start);
+        let tired = poor > stamina || (poor > 0 && budget.now() > fruitful + patience);
+        if budget.over() || tired || board.open_goals().is_empty() {
             break;
         }
+        let budget = budget.within(fruitful + patience - budget.now());
         let seed = board.options.seed.wrapping_add(round * 7919);
         let eager = round % 2 == 1;
         let steps = match (small, eager) {
@@ -80,7 +91,12 @@ fn walks(board: &Board) {
                 )
             }
         };
-        if found == 0 { poor += 1 } else { poor = 0 }
+        if found == 0 {
+            poor += 1;
+        } else {
+            poor = 0;
+            fruitful = budget.now();
+        }
     }
 }
 
@@ -137,7 +153,7 @@ fn solve(board: &Board, group: &Group) {
     let exprs: Vec<ExprId> = open.iter().map(|goal| board.goals[*goal].expr).collect();
     let system = System::restrict(board.model, &group.vars, &[]);
     let circuit = match Circuit::compile(board.model, &system, &exprs) {
-        Ok(circuit) => circuit,
+        Ok(circuit) => Arc::new(circuit),
         Err(TooLarge(reason)) => {
             for goal in open {
                 board.unknown(goal, &reason);
@@ -222,7 +238,7 @@ struct Task<'t, 'b> {
     board: &'t Board<'b>,
     goals: &'t [usize],
     vars: &'t [VarId],
-    circuit: &'t Circuit,
+    circuit: &'t Arc<Circuit>,
     /// Nothing is left to do.
     done: &'t AtomicBool,
     /// Goals whose run in the cone the rest of the model cannot follow.
@@ -282,14 +298,13 @@ impl Task<'_, '_> {
             if budget.over() || self.left().is_empty() {
                 return;
             }
-            if let Ok(mut fixpoint) = Fixpoint::new(
-                self.board.model,
+            let result = apart::run(
                 self.circuit,
                 order,
                 nodes.max(50_000),
                 budget,
-            ) {
-                let result = fixpoint.run(&|index| self.wanted(index), &mut |event| {
+                &|index| self.wanted(index),
+                &mut |event| {
                     match event {
                         Event::Reached { goal, trace } => self.reached(goal, &trace, "bdd"),
                         Event::Ring(steps) => {
@@ -297,17 +312,17 @@ impl Task<'_, '_> {
                         }
                     }
                     !self.left().is_empty()
-                });
-                if result == Ok(()) {
-                    for index in self.left() {
-                        self.board.infeasible(self.goals[index], "bdd");
-                    }
-                    self.left();
-                    return;
+                },
+            );
+            if result == Ok(()) {
+                for index in self.left() {
+                    self.board.infeasible(self.goals[index], "bdd");
                 }
-                if result == Err(Halt::Time) {
-                    return;
-                }
+                self.left();
+                return;
+            }
+            if result == Err(Halt::Time) {
+                return;
             }
         }
     }

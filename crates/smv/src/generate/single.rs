@@ -1,10 +1,13 @@
 //! One goal at a time: the cone of influence and the engines one after the other. Also used for subsystems.
 
+use std::sync::Arc;
+
 use super::board::Board;
 use crate::circuit::encode::TooLarge;
 use crate::depend::{Dependencies, vars_of};
 use crate::engine::Budget;
-use crate::engine::bdd::{Event, Fixpoint, Halt};
+use crate::engine::apart;
+use crate::engine::bdd::{Event, Halt};
 use crate::engine::ic3::{Ic3, Outcome};
 use crate::engine::order;
 use crate::engine::sat::Answer;
@@ -78,7 +81,7 @@ pub(crate) fn decide(
     budget: Budget,
 ) -> Decision {
     let circuit = match Circuit::compile(model, system, &[goal]) {
-        Ok(circuit) => circuit,
+        Ok(circuit) => Arc::new(circuit),
         Err(TooLarge(reason)) => return Decision::Unknown { how_far: reason },
     };
     let mut bound = None;
@@ -102,13 +105,7 @@ pub(crate) fn decide(
         if budget.over() {
             break;
         }
-        match fixpoint(
-            model,
-            &circuit,
-            order,
-            nodes,
-            budget.within(budget.left() * share),
-        ) {
+        match fixpoint(&circuit, order, nodes, budget.within(budget.left() * share)) {
             Ok(decision) => return decision,
             Err(Halt::Time | Halt::Memory | Halt::Enough) => {}
         }
@@ -168,20 +165,17 @@ pub(crate) fn search(
 }
 
 fn fixpoint(
-    model: &Model,
-    circuit: &Circuit,
+    circuit: &Arc<Circuit>,
     order: &order::Order,
     nodes: usize,
     budget: Budget,
 ) -> Result<Decision, Halt> {
-    let mut fixpoint = Fixpoint::new(model, circuit, order, nodes, budget)?;
     let mut found = None;
-    let result = fixpoint.run(&|_| true, &mut |event| match event {
-        Event::Reached { trace, .. } => {
+    let result = apart::run(circuit, order, nodes, budget, &|_| true, &mut |event| {
+        if let Event::Reached { trace, .. } = event {
             found = Some(trace);
-            false
         }
-        Event::Ring(_) => true,
+        found.is_none()
     });
     match (found, result) {
         (Some(trace), _) => Ok(Decision::Reached {
