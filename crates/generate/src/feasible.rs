@@ -82,6 +82,8 @@ pub(crate) struct Memory {
     size: usize,
     /// The values read, put together here to save an allocation.
     key: Vec<Value>,
+    /// The first answers are the smallest and the largest values.
+    pub extremes: bool,
 }
 
 enum Remembered {
@@ -90,6 +92,11 @@ enum Remembered {
 }
 
 impl Memory {
+    pub fn forget(&mut self) {
+        self.answers.clear();
+        self.size = 0;
+    }
+
     pub fn own_values(
         &mut self,
         sts: &Sts,
@@ -102,8 +109,7 @@ impl Memory {
             return own_values(sts, step, valuation, rng, budget);
         }
         if self.size >= REMEMBERED {
-            self.answers.clear();
-            self.size = 0;
+            self.forget();
         }
         self.key.clear();
         let read = step.reads.iter().map(|v| valuation[v.index()].clone());
@@ -115,6 +121,13 @@ impl Memory {
                 Outcome::Sat(found[rng.random_range(0..VARIETY)].clone())
             }
             Some(Remembered::Sat(found)) => {
+                let largest = (self.extremes && found.len() == 1)
+                    .then(|| extreme_values(sts, step, valuation, true))
+                    .flatten();
+                if let Some(values) = largest {
+                    found.push(values.clone());
+                    return Outcome::Sat(values);
+                }
                 // Another one; the first will do where none is found in time.
                 match own_values(sts, step, valuation, rng, budget) {
                     Outcome::Sat(values) => {
@@ -125,7 +138,13 @@ impl Memory {
                 }
             }
             None => {
-                let answer = own_values(sts, step, valuation, rng, budget);
+                let smallest = self
+                    .extremes
+                    .then(|| extreme_values(sts, step, valuation, false));
+                let answer = match smallest.flatten() {
+                    Some(values) => Outcome::Sat(values),
+                    None => own_values(sts, step, valuation, rng, budget),
+                };
                 let remembered = match &answer {
                     Outcome::Sat(values) => Remembered::Sat(vec![values.clone()]),
                     other => Remembered::Not(other.clone()),
@@ -170,6 +189,19 @@ pub(crate) fn own_values(
             }
         }
     }
+}
+
+/// As [`own_values`], the smallest or the largest of all, where they can be read off the guard.
+fn extreme_values(
+    sts: &Sts,
+    step: &Move,
+    valuation: &[Value],
+    largest: bool,
+) -> Option<Vec<Value>> {
+    let values = ioco_solve::extreme_values(sts, step.label?, &step.guard, valuation, largest)?;
+    let own = step.unknowns.iter().zip(values);
+    let own = own.filter(|(unknown, _)| unknown.is_some());
+    Some(own.map(|(_, value)| value).collect())
 }
 
 /// Declares the unknowns of a move and says its condition.

@@ -3,11 +3,12 @@
 //! A path is a sequence of [`Move`]s; [`Symbolic`] says under which condition on the parameters it
 //! can be walked. [`Walk`] enumerates all paths of a length, [`bounds`] says beforehand how many
 //! there can be, and [`Confirm`] walks every path again before it is handed out. [`cover`] finds
-//! tests for goals instead.
+//! tests for goals instead, and [`data`] for values of parameters along the paths.
 
 pub mod bounds;
 mod confirm;
 pub mod cover;
+pub mod data;
 mod feasible;
 mod moves;
 mod symbolic;

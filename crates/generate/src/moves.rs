@@ -1,6 +1,7 @@
 //! One step of the whole network of processes: a switch alone, or the switches of a hand-shake.
 
 use std::collections::BTreeSet;
+use std::rc::Rc;
 
 use ioco_sts::{
     Action, BinaryOp, Expr, Gate, LabelId, LocationId, Sts, SwitchId, Type, Value, VarId,
@@ -28,11 +29,35 @@ pub struct Move {
     pub types: Vec<Type>,
     /// The guard holds only where every unknown has a value.
     pub always_set: bool,
+    /// The move that this one is, when something more is asked of it.
+    pub plain: Option<Rc<Move>>,
 }
 
 impl Move {
     fn new(sts: &Sts, switches: Vec<SwitchId>, label: Option<LabelId>, observable: bool) -> Move {
+        Move::with(sts, switches, label, observable, None)
+    }
+
+    /// The same move where a condition on variables and parameters, before the update, holds too.
+    pub(crate) fn on_condition(sts: &Sts, plain: &Rc<Move>, condition: &Expr) -> Move {
+        let switches = plain.switches.clone();
+        let condition = Some(condition);
+        let mut asked = Move::with(sts, switches, plain.label, plain.observable, condition);
+        asked.plain = Some(Rc::clone(plain));
+        asked
+    }
+
+    fn with(
+        sts: &Sts,
+        switches: Vec<SwitchId>,
+        label: Option<LabelId>,
+        observable: bool,
+        condition: Option<&Expr>,
+    ) -> Move {
         let mut spoken_of = BTreeSet::new();
+        if let Some(condition) = condition.filter(|_| observable) {
+            spoken_of.extend(condition.params());
+        }
         for id in &switches {
             let switch = sts.switch(*id);
             spoken_of.extend(switch.guard.params());
@@ -57,7 +82,9 @@ impl Move {
             .collect();
         let guard = switches
             .iter()
-            .map(|id| unset_where_unknown(&sts.switch(*id).enabled, &unknowns))
+            .map(|id| &sts.switch(*id).enabled)
+            .chain(condition)
+            .map(|part| unset_where_unknown(part, &unknowns))
             .reduce(Expr::and)
             .unwrap_or(Expr::TRUE);
         let mut set = BTreeSet::new();
@@ -71,11 +98,15 @@ impl Move {
             guard,
             unknowns,
             types,
+            plain: None,
         }
     }
-}
 
-impl Move {
+    /// The move without what is asked of it in addition.
+    pub(crate) fn plain(step: &Rc<Move>) -> &Rc<Move> {
+        step.plain.as_ref().unwrap_or(step)
+    }
+
     /// The values of the label's parameters, where the unknowns of this move are the first of
     /// `unknowns`.
     pub fn parameters(&self, unknowns: &[Value]) -> Vec<Value> {

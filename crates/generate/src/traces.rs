@@ -10,7 +10,7 @@
 use std::ops::Range;
 use std::rc::Rc;
 
-use ioco_solve::Solver;
+use ioco_solve::{Deadline, Outcome, Solver};
 use ioco_sts::{Action, Env, Expr, LocationId, Sts, SwitchId, Value};
 use rand::{Rng, RngExt as _};
 use rustc_hash::FxHashMap;
@@ -199,21 +199,21 @@ impl<'s> Rest<'s> {
 }
 
 /// A point on a path: symbolic and concrete side by side.
-struct Node {
-    symbolic: Symbolic,
+pub(crate) struct Node {
+    pub symbolic: Symbolic,
     /// Values of the unknowns that make the path walkable.
-    witness: Vec<Value>,
+    pub witness: Vec<Value>,
     /// The variables under the witness.
     valuation: Vec<Value>,
-    observed: u32,
+    pub observed: u32,
     /// Internal steps since the last observable one.
     silent: u32,
 }
 
 /// A move of the path walked at the moment, and the number of its first unknown.
-struct Taken {
-    step: Rc<Move>,
-    base: u32,
+pub(crate) struct Taken {
+    pub step: Rc<Move>,
+    pub base: u32,
 }
 
 impl Taken {
@@ -227,19 +227,19 @@ impl Taken {
 
 /// A walk through all paths of a model.
 pub struct Walk<'a, S, R> {
-    sts: &'a Sts,
-    extent: Extent,
+    pub(crate) sts: &'a Sts,
+    pub(crate) extent: Extent,
     solver: S,
-    rng: R,
+    pub(crate) rng: R,
     moves: FxHashMap<Vec<LocationId>, Rc<[Rc<Move>]>>,
     memory: Memory,
-    path: Vec<Taken>,
+    pub(crate) path: Vec<Taken>,
     /// The condition of each step of the path, for the solver.
     conditions: Vec<Extension>,
     /// How many of the conditions the solver has been told.
     told: usize,
     visits: Vec<u32>,
-    tally: Tally,
+    pub(crate) tally: Tally,
     interrupt: Option<&'a dyn Fn() -> bool>,
     /// Moves looked at since the last look at the interrupt.
     since: u32,
@@ -277,7 +277,7 @@ impl<'a, S: Solver, R: Rng> Walk<'a, S, R> {
     }
 
     /// Whether the walk is to stop; looks every so often.
-    fn interrupted(&mut self) -> bool {
+    pub(crate) fn interrupted(&mut self) -> bool {
         self.since += 1;
         if self.since >= MOVES_PER_LOOK {
             self.since = 0;
@@ -290,7 +290,13 @@ impl<'a, S: Solver, R: Rng> Walk<'a, S, R> {
     /// matter which walk takes it, and when.
     pub fn draw_from(&mut self, rng: R) {
         self.rng = rng;
-        self.memory = Memory::default();
+        self.memory.forget();
+    }
+
+    /// Gives every parameter its smallest and its largest value first, where the guard shows them
+    /// and nothing else is in the way, and others afterwards.
+    pub fn prefer_extremes(&mut self) {
+        self.memory.extremes = true;
     }
 
     /// Walks every path of `share`.
@@ -356,7 +362,7 @@ impl<'a, S: Solver, R: Rng> Walk<'a, S, R> {
         guess
     }
 
-    fn start(&self) -> Node {
+    pub(crate) fn start(&self) -> Node {
         let variables = self.sts.variables().iter();
         Node {
             symbolic: Symbolic::initial(self.sts),
@@ -367,7 +373,7 @@ impl<'a, S: Solver, R: Rng> Walk<'a, S, R> {
         }
     }
 
-    fn moves_from(&mut self, node: &Node) -> Rc<[Rc<Move>]> {
+    pub(crate) fn moves_from(&mut self, node: &Node) -> Rc<[Rc<Move>]> {
         if let Some(known) = self.moves.get(&node.symbolic.locations) {
             return Rc::clone(known);
         }
@@ -470,7 +476,12 @@ impl<'a, S: Solver, R: Rng> Walk<'a, S, R> {
 
     /// The values with which the walk may take a move. Says whether the path can go on with it,
     /// as far as is known.
-    fn admissible(&mut self, node: &Node, step: &Rc<Move>, goes_on: &mut bool) -> Option<Feasible> {
+    pub(crate) fn admissible(
+        &mut self,
+        node: &Node,
+        step: &Rc<Move>,
+        goes_on: &mut bool,
+    ) -> Option<Feasible> {
         if self.visited_too_often(step) {
             return None;
         }
@@ -515,7 +526,7 @@ impl<'a, S: Solver, R: Rng> Walk<'a, S, R> {
     }
 
     /// Takes a move; [`Walk::leave`] takes it back.
-    fn enter(&mut self, node: &Node, step: &Rc<Move>, witness: Vec<Value>) -> Node {
+    pub(crate) fn enter(&mut self, node: &Node, step: &Rc<Move>, witness: Vec<Value>) -> Node {
         let extension = node.symbolic.extend(self.sts, step);
         let symbolic = extension.state.clone();
         let env = Env {
@@ -543,7 +554,7 @@ impl<'a, S: Solver, R: Rng> Walk<'a, S, R> {
         }
     }
 
-    fn leave(&mut self) {
+    pub(crate) fn leave(&mut self) {
         self.conditions.pop();
         if let Some(taken) = self.path.pop() {
             for id in &taken.step.switches {
@@ -557,7 +568,7 @@ impl<'a, S: Solver, R: Rng> Walk<'a, S, R> {
     }
 
     /// Whether internal steps have come back to a state that they came from.
-    fn goes_round(&mut self, node: &Node) -> bool {
+    pub(crate) fn goes_round(&mut self, node: &Node) -> bool {
         if node.silent == 0 {
             return false;
         }
@@ -583,7 +594,7 @@ impl<'a, S: Solver, R: Rng> Walk<'a, S, R> {
         })
     }
 
-    fn feasible(&mut self, node: &Node, step: &Rc<Move>) -> Feasible {
+    pub(crate) fn feasible(&mut self, node: &Node, step: &Rc<Move>) -> Feasible {
         let point = Point {
             symbolic: &node.symbolic,
             valuation: &node.valuation,
@@ -600,15 +611,45 @@ impl<'a, S: Solver, R: Rng> Walk<'a, S, R> {
         self.ask(step, &extension)
     }
 
-    /// Asks for a new witness of the whole path with `step` at its end: with every value set where
-    /// that can be, otherwise with some unset.
-    fn ask(&mut self, step: &Move, extension: &Extension) -> Feasible {
+    /// The smallest or largest value of a parameter of `step` at the end of the path.
+    pub(crate) fn extreme(
+        &mut self,
+        node: &Node,
+        step: &Move,
+        position: u32,
+        largest: bool,
+    ) -> Outcome<Value> {
+        let Some(Some(number)) = step.unknowns.get(position as usize) else {
+            return Outcome::Unsat;
+        };
+        let extension = node.symbolic.extend(self.sts, step);
+        self.tell_path();
+        self.solver.push();
+        tell(&mut self.solver, &extension);
+        let unknown = node.symbolic.unknowns + number;
+        let deadline = Deadline::steps(self.extent.budget);
+        let found = match largest {
+            true => self.solver.maximum(unknown, &deadline),
+            false => self.solver.minimum(unknown, &deadline),
+        };
+        self.solver.pop();
+        found
+    }
+
+    /// Tells the solver what it does not know of the path yet.
+    fn tell_path(&mut self) {
         self.tally.solver_calls += 1;
         while self.told < self.conditions.len() {
             self.solver.push();
             tell(&mut self.solver, &self.conditions[self.told]);
             self.told += 1;
         }
+    }
+
+    /// Asks for a new witness of the whole path with `step` at its end: with every value set where
+    /// that can be, otherwise with some unset.
+    fn ask(&mut self, step: &Move, extension: &Extension) -> Feasible {
+        self.tell_path();
         self.solver.push();
         tell(&mut self.solver, extension);
         let steps = self.path.iter().map(|taken| &*taken.step);

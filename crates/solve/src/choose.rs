@@ -46,6 +46,22 @@ pub fn choose_values(
     }
 }
 
+/// As [`choose_values`], with the smallest or the largest value for every parameter at once; `None`
+/// where these cannot be read off the guard.
+pub fn extreme_values(
+    sts: &Sts,
+    label: LabelId,
+    guard: &Expr,
+    valuation: &[Value],
+    largest: bool,
+) -> Option<Vec<Value>> {
+    let Reading::Slots(slots) = fast::read(sts, label, guard, valuation) else {
+        return None;
+    };
+    let values: Option<Vec<Value>> = slots.iter().map(|s| s.extreme(largest)).collect();
+    values.filter(|values| holds(sts, guard, valuation, values))
+}
+
 fn holds(sts: &Sts, guard: &Expr, valuation: &[Value], parameters: &[Value]) -> bool {
     let env = Env {
         variables: valuation,

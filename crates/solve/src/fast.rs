@@ -519,6 +519,25 @@ impl Slot {
         !self.domain.void && self.has_no_value()
     }
 
+    /// The smallest or the largest value of the slot, where it can be read off.
+    pub fn extreme(&self, largest: bool) -> Option<Value> {
+        if !self.mentioned || self.has_no_value() {
+            return self.domain.void.then_some(Value::Void);
+        }
+        if self.choices.is_some() {
+            return None;
+        }
+        let value = match &self.domain.values {
+            Values::Int { min, max } => Value::Int(if largest { *max } else { *min }),
+            Values::Bool { no, yes } => Value::Bool(if largest { *yes } else { !*no }),
+            Values::Member { of, min, max } => Value::Enum(*of, if largest { *max } else { *min }),
+            Values::Decimal { min, max } => Value::Decimal(if largest { *max } else { *min }),
+            Values::One(value) => value.clone(),
+            _ => return None,
+        };
+        self.allows(&value).then_some(value)
+    }
+
     /// A value of the slot; `None` where a search is needed to find one.
     pub fn pick(&self, rng: &mut dyn Rng) -> Option<Value> {
         if !self.mentioned || self.has_no_value() {

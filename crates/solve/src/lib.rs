@@ -25,7 +25,7 @@ mod smt;
 mod solver;
 mod strings;
 
-pub use choose::{Boundaries, boundary_values, choose_values};
+pub use choose::{Boundaries, boundary_values, choose_values, extreme_values};
 pub use embedded::Embedded;
 pub use oracle::Oracle;
 pub use outcome::{Deadline, Outcome, Unknown};

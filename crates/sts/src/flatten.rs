@@ -85,6 +85,41 @@ pub fn flatten(sts: &Sts, limit: usize) -> Result<Sts, FlattenError> {
     Ok(explorer.build())
 }
 
+/// A step between two states of [`Explored`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExploredStep {
+    pub source: usize,
+    /// `None` is an internal step.
+    pub action: Option<Action>,
+    /// The sender's, of a hand-shake.
+    pub switch: SwitchId,
+    pub target: usize,
+}
+
+/// Every reachable state of a system, the initial one first, and the steps between them.
+#[derive(Clone, Debug)]
+pub struct Explored {
+    pub states: Vec<State>,
+    pub steps: Vec<ExploredStep>,
+}
+
+/// Enumerates the reachable states, at most `limit` of them.
+pub fn explore(sts: &Sts, limit: usize) -> Result<Explored, FlattenError> {
+    let mut explorer = Explorer::new(sts, limit);
+    explorer.explore()?;
+    let actions = explorer.actions;
+    let steps = explorer.edges.into_iter().map(|edge| ExploredStep {
+        source: edge.source,
+        action: edge.action.map(|number| actions[number].clone()),
+        switch: edge.switch,
+        target: edge.target,
+    });
+    Ok(Explored {
+        steps: steps.collect(),
+        states: explorer.states,
+    })
+}
+
 /// `lock(1234)`; the bare name where every parameter is unset.
 fn flat_name(sts: &Sts, label: &Label, values: &[Value]) -> String {
     if values.iter().all(Value::is_void) {

@@ -26,7 +26,7 @@ pub use action::{Action, Step, Trace};
 pub use distinguish::{Difference, Side, distinguish};
 pub use eval::{Env, EvalError};
 pub use expr::{BinaryOp, Expr, Pattern, UnaryOp};
-pub use flatten::{FlattenError, flatten};
+pub use flatten::{Explored, ExploredStep, FlattenError, explore, flatten};
 pub use ids::{
     EnumId, FunctionId, LabelId, LocationId, ProcessId, SetId, StructId, SwitchId, VarId,
 };

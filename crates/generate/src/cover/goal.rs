@@ -2,7 +2,9 @@
 
 use std::fmt;
 
-use ioco_sts::{LocationId, Sts, SwitchId};
+use ioco_sts::{LocationId, Sts, SwitchId, format};
+
+use super::conditions::conditions;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Goal {
@@ -10,6 +12,20 @@ pub enum Goal {
     Location(LocationId),
     /// A path takes the switch.
     Switch(SwitchId),
+    /// The guard of the switch is evaluated and comes out like this.
+    Decision { switch: SwitchId, outcome: bool },
+    /// A condition of the guard, numbered from left to right, comes out like this.
+    Condition {
+        switch: SwitchId,
+        number: u32,
+        outcome: bool,
+    },
+    /// It comes out like this, and thereby decides the outcome of the guard (masking MC/DC).
+    Independent {
+        switch: SwitchId,
+        number: u32,
+        outcome: bool,
+    },
 }
 
 impl Goal {
@@ -25,17 +41,94 @@ impl Goal {
             .collect()
     }
 
-    /// `location Open`, `switch Open ──?close──► Closing (door.aml:14)`.
+    /// Both outcomes of every guard that is not a constant.
+    pub fn decisions(sts: &Sts) -> Vec<Goal> {
+        let guarded = Goal::switches(sts)
+            .into_iter()
+            .filter_map(|goal| match goal {
+                Goal::Switch(id) => {
+                    Some(id).filter(|id| !conditions(&sts.switch(*id).guard).is_empty())
+                }
+                _ => None,
+            });
+        guarded
+            .flat_map(|switch| [true, false].map(|outcome| Goal::Decision { switch, outcome }))
+            .collect()
+    }
+
+    /// Both outcomes of every condition of every guard.
+    pub fn conditions(sts: &Sts) -> Vec<Goal> {
+        Goal::per_condition(sts, |switch, number, outcome| Goal::Condition {
+            switch,
+            number,
+            outcome,
+        })
+    }
+
+    /// Both outcomes of every condition of every guard, each deciding the guard.
+    pub fn mcdc(sts: &Sts) -> Vec<Goal> {
+        Goal::per_condition(sts, |switch, number, outcome| Goal::Independent {
+            switch,
+            number,
+            outcome,
+        })
+    }
+
+    fn per_condition(sts: &Sts, goal: impl Fn(SwitchId, u32, bool) -> Goal) -> Vec<Goal> {
+        let mut goals = Vec::new();
+        for (index, switch) in sts.switches().iter().enumerate() {
+            let id = SwitchId::from_index(index);
+            for number in 0..conditions(&switch.guard).len() as u32 {
+                goals.extend([true, false].map(|outcome| goal(id, number, outcome)));
+            }
+        }
+        goals
+    }
+
+    /// `location Open`, `switch Open ──?close──► Closing (door.aml:14)`, `condition code > 0 is
+    /// false, of switch …`.
     pub fn show(self, sts: &Sts) -> String {
+        let switched = |id: SwitchId| {
+            let place = sts.show_place(sts.switch(id).place);
+            let place = match place.is_empty() {
+                true => String::new(),
+                false => format!(" ({place})"),
+            };
+            format!("switch {}{place}", sts.show_switch(id))
+        };
+        let text = |id: SwitchId, expr: &ioco_sts::Expr| {
+            format::show_expr(sts, sts.switch(id).gate.label(), expr)
+        };
+        let numbered = |id: SwitchId, number: u32| {
+            let all = conditions(&sts.switch(id).guard);
+            let condition = all.get(number as usize);
+            condition.map_or_else(String::new, |condition| text(id, &condition.expr))
+        };
         match self {
             Goal::Location(id) => format!("location {}", sts.location(id).name),
-            Goal::Switch(id) => {
-                let place = sts.show_place(sts.switch(id).place);
-                let place = match place.is_empty() {
-                    true => String::new(),
-                    false => format!(" ({place})"),
-                };
-                format!("switch {}{place}", sts.show_switch(id))
+            Goal::Switch(id) => switched(id),
+            Goal::Decision { switch, outcome } => {
+                let guard = text(switch, &sts.switch(switch).guard);
+                format!("guard {guard} is {outcome}, {}", switched(switch))
+            }
+            Goal::Condition {
+                switch,
+                number,
+                outcome,
+            } => {
+                let condition = numbered(switch, number);
+                format!("condition {condition} is {outcome}, {}", switched(switch))
+            }
+            Goal::Independent {
+                switch,
+                number,
+                outcome,
+            } => {
+                let condition = numbered(switch, number);
+                format!(
+                    "condition {condition} is {outcome} and decides, {}",
+                    switched(switch)
+                )
             }
         }
     }
@@ -48,6 +141,8 @@ pub enum Reason {
     Structure,
     /// No values at all satisfy its guard.
     Guard,
+    /// No values at all make the condition come out like this in a step that is possible there.
+    Condition,
     /// The values that the variables can have there never satisfy a guard on the way.
     Values,
     /// Every path was walked; there are only so many.
@@ -59,6 +154,7 @@ impl fmt::Display for Reason {
         match self {
             Reason::Structure => f.write_str("no sequence of switches leads there"),
             Reason::Guard => f.write_str("its guard can never hold"),
+            Reason::Condition => f.write_str("no step that is possible there makes it so"),
             Reason::Values => {
                 f.write_str("the values that variables can have never satisfy a guard on the way")
             }
@@ -70,13 +166,15 @@ impl fmt::Display for Reason {
 }
 
 /// How far the search went before it was given up.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Bound {
     /// All paths of so many moves were tried, as far as the solver could decide them.
     pub depth: u32,
     pub paths: usize,
     /// Moves that the solver could not decide.
     pub undecided: usize,
+    /// The search was told to stop.
+    pub interrupted: bool,
 }
 
 impl fmt::Display for Bound {
@@ -88,6 +186,9 @@ impl fmt::Display for Bound {
         )?;
         if self.undecided > 0 {
             write!(f, "; the solver could not decide {} moves", self.undecided)?;
+        }
+        if self.interrupted {
+            f.write_str("; interrupted")?;
         }
         Ok(())
     }

@@ -1,4 +1,5 @@
-//! Coverage of locations or switches (seed 001, sections 7-9 and appendix B), made complete.
+//! Coverage of locations, switches and the outcomes of guards (seed 001, sections 7-9 and appendix
+//! B), made complete. See [`conditions`] for what is asked of guards.
 //!
 //! A random test comes first. Then, again and again, the nearest uncovered goal beside the paths of
 //! the last test is taken, and the way to it is asked for with as many values of the last test kept
@@ -8,10 +9,13 @@
 //! start within a bound (see [`search`]). Every test is walked again by the meaning of the model before
 //! it counts.
 
+mod aims;
+mod conditions;
 mod goal;
 mod instance;
 mod prove;
 mod search;
+mod states;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::rc::Rc;
@@ -23,13 +27,16 @@ use rand::seq::SliceRandom as _;
 
 pub use goal::{Bound, Goal, GoalVerdict, Reason};
 pub use instance::Instance;
+pub use states::{States, states};
 
 use crate::confirm::Confirm;
 use crate::feasible::{Memory, find_witness, own_values, tell};
 use crate::moves::Move;
 use crate::symbolic::Symbolic;
-use instance::Stepper;
-use search::{Hit, Search, reaches};
+use aims::Aims;
+pub(crate) use instance::Stepper;
+pub(crate) use prove::Reach;
+use search::{Hit, Hunt, Search};
 
 /// Plans in a row that lead nowhere before propagation from a test is given up.
 const MOST_FAILURES: u32 = 100;
@@ -86,7 +93,18 @@ pub struct Covered {
 struct Plan {
     /// The locations where it begins.
     from: Box<[LocationId]>,
+    /// The last move is as the goal asks for it.
     route: Vec<Rc<Move>>,
+    tried: Tried,
+}
+
+/// What is counted as tried: the first move of a way; where goals differ in values only, for each
+/// goal apart.
+type Tried = (Vec<SwitchId>, Option<Goal>);
+
+fn tried(first: &Move, goal: Goal) -> Tried {
+    let apart = !matches!(goal, Goal::Location(_) | Goal::Switch(_));
+    (first.switches.clone(), apart.then_some(goal))
 }
 
 /// The search for tests that cover goals.
@@ -96,7 +114,8 @@ pub struct Cover<'a> {
     confirm: Confirm,
     rng: &'a mut dyn Rng,
     open: BTreeSet<Goal>,
-    tries: BTreeMap<Vec<SwitchId>, u32>,
+    aims: Aims<'a>,
+    tries: BTreeMap<Tried, u32>,
     calls: u64,
     reported: u64,
     result: Covered,
@@ -110,12 +129,14 @@ impl<'a> Cover<'a> {
         confirm: Confirm,
         rng: &'a mut dyn Rng,
     ) -> Cover<'a> {
+        let open: BTreeSet<Goal> = goals.iter().copied().collect();
         Cover {
             stepper: Stepper::new(sts, limits.budget),
             limits,
             confirm,
             rng,
-            open: goals.iter().copied().collect(),
+            aims: Aims::new(sts, &open),
+            open,
             tries: BTreeMap::new(),
             calls: 0,
             reported: 0,
@@ -144,6 +165,14 @@ impl<'a> Cover<'a> {
         if !self.open.is_empty() && !watch.stop() {
             self.search(watch);
         }
+        // Only an interruption leaves anything open.
+        for goal in self.open.clone() {
+            let bound = Bound {
+                interrupted: true,
+                ..Bound::default()
+            };
+            self.decide(goal, GoalVerdict::Unknown(bound), watch);
+        }
         self.result.calls = self.calls;
         self.result
     }
@@ -155,7 +184,7 @@ impl<'a> Cover<'a> {
             let Some(plan) = self.nearest(paths) else {
                 return;
             };
-            let first = plan.route[0].switches.clone();
+            let tried = plan.tried.clone();
             match self.follow(paths, &plan, watch) {
                 Some(longer) => {
                     let open = self.open.len();
@@ -165,13 +194,13 @@ impl<'a> Cover<'a> {
                         false => 0,
                     };
                     if self.open.len() == open {
-                        *self.tries.entry(first).or_default() += 1;
+                        *self.tries.entry(tried).or_default() += 1;
                     }
                     *paths = longer;
                 }
                 None => {
                     failures += 1;
-                    *self.tries.entry(first).or_default() += 1;
+                    *self.tries.entry(tried).or_default() += 1;
                 }
             }
         }
@@ -200,40 +229,51 @@ impl<'a> Cover<'a> {
 
     fn prove(&mut self, watch: &mut dyn Watch) {
         let sts = self.stepper.sts;
-        let proofs = prove::unreachable(sts, &self.open, self.limits.budget, &mut self.calls);
+        let (budget, calls) = (self.limits.budget, &mut self.calls);
+        let proofs = prove::unreachable(sts, &self.open, budget, calls, &mut || watch.stop());
         for (goal, reason) in proofs {
             self.decide(goal, GoalVerdict::Unreachable(reason), watch);
         }
     }
 
     fn search(&mut self, watch: &mut dyn Watch) {
-        let goals = self.open.clone();
-        let (depth, paths) = (self.limits.depth, self.limits.paths);
         // The search borrows what claiming a goal needs: it collects, and the goals are claimed
         // afterwards, those first that were found first.
-        let mut hits: Vec<(Hit, u64)> = Vec::new();
-        let sts = self.stepper.sts;
-        let mut left = goals.clone();
+        struct Collect<'w> {
+            left: BTreeSet<Goal>,
+            hits: Vec<(Hit, u64)>,
+            watch: &'w mut dyn Watch,
+        }
+        impl Hunt for Collect<'_> {
+            fn goals(&self) -> &BTreeSet<Goal> {
+                &self.left
+            }
+            fn hit(&mut self, hit: Hit, calls: u64) {
+                self.left.remove(&hit.goal);
+                self.hits.push((hit, calls));
+            }
+            fn stop(&mut self) -> bool {
+                self.watch.stop()
+            }
+        }
+        let mut collect = Collect {
+            left: self.open.clone(),
+            hits: Vec::new(),
+            watch,
+        };
         let mut search = Search {
             stepper: &mut self.stepper,
+            aims: &mut self.aims,
             rng: self.rng,
-            depth,
-            paths,
+            depth: self.limits.depth,
+            paths: self.limits.paths,
             calls: 0,
             memory: Memory::default(),
         };
-        let searched = search.run(goals, &mut |hit, calls| {
-            if let Some(last) = hit.route.last() {
-                for id in &last.switches {
-                    left.remove(&Goal::Switch(*id));
-                    left.remove(&Goal::Location(sts.switch(*id).target));
-                }
-            }
-            hits.push((hit, calls));
-            (!watch.stop()).then(|| left.clone())
-        });
+        let searched = search.run(&mut collect);
         let calls = search.calls;
-        for (hit, calls) in hits {
+        let not_found = collect.left;
+        for (hit, calls) in collect.hits {
             self.calls += calls;
             if let Some(path) = self.instance(&hit) {
                 self.claim(&[path], watch);
@@ -241,12 +281,13 @@ impl<'a> Cover<'a> {
         }
         self.calls += calls;
         for goal in self.open.clone() {
-            let verdict = if searched.exhausted && self.result.unconfirmed == 0 {
-                GoalVerdict::Unreachable(Reason::Exhausted {
+            // A way that was found and then not confirmed proves nothing.
+            let exhausted = searched.exhausted && not_found.contains(&goal);
+            let verdict = match exhausted && self.result.unconfirmed == 0 {
+                true => GoalVerdict::Unreachable(Reason::Exhausted {
                     paths: searched.bound.paths,
-                })
-            } else {
-                GoalVerdict::Unknown(searched.bound)
+                }),
+                false => GoalVerdict::Unknown(searched.bound),
             };
             self.decide(goal, verdict, watch);
         }
@@ -281,7 +322,8 @@ impl<'a> Cover<'a> {
             let state = self
                 .stepper
                 .take(path.end(), step, &step.parameters(unknowns))?;
-            path.steps.push((Rc::clone(step), step.action(unknowns)));
+            let action = step.action(unknowns);
+            path.steps.push((Rc::clone(Move::plain(step)), action));
             path.states.push(state);
         }
         Some(path)
@@ -302,13 +344,7 @@ impl<'a> Cover<'a> {
     /// Counts what the paths of a test cover.
     fn claim(&mut self, paths: &[Instance], watch: &mut dyn Watch) {
         for path in paths {
-            let visited = path.states.iter().flat_map(|s| s.locations.iter());
-            let taken = path.steps.iter().flat_map(|(step, _)| step.switches.iter());
-            let goals: Vec<Goal> = visited
-                .map(|l| Goal::Location(*l))
-                .chain(taken.map(|s| Goal::Switch(*s)))
-                .filter(|goal| self.open.contains(goal))
-                .collect();
+            let goals = self.aims.covered(path, &self.open);
             if goals.is_empty() {
                 continue;
             }
@@ -393,6 +429,11 @@ impl<'a> Cover<'a> {
             .flat_map(|p| p.steps.iter().flat_map(|(step, _)| step.switches.clone()))
             .collect();
         let wants_switches = self.open.iter().any(|g| matches!(g, Goal::Switch(_)));
+        // A step that was taken may still be wanted with other values.
+        let wants_values = self
+            .open
+            .iter()
+            .any(|g| !matches!(g, Goal::Location(_) | Goal::Switch(_)));
         let mut best = self.stepper.sts.locations().len() as u32 + 1;
         let mut plan = None;
         let mut examined: BTreeSet<Box<[LocationId]>> = BTreeSet::new();
@@ -407,16 +448,12 @@ impl<'a> Cover<'a> {
                         (!wants_switches && visited.contains(&target))
                             || (wants_switches && taken.contains(id))
                     });
-                    let tries = self.tries.get(&step.switches).copied().unwrap_or(0);
-                    if occurs || tries >= best {
+                    if occurs && !wants_values {
                         continue;
                     }
-                    if let Some(route) = self.route(&state.locations, step, best - tries) {
-                        best = route.len() as u32 - 1 + tries;
-                        plan = Some(Plan {
-                            from: state.locations.clone(),
-                            route,
-                        });
+                    if let Some((cost, found)) = self.route(&state.locations, step, best) {
+                        best = cost;
+                        plan = Some(found);
                     }
                     if best == 0 {
                         return plan;
@@ -427,14 +464,9 @@ impl<'a> Cover<'a> {
         plan
     }
 
-    /// The shortest way to an uncovered goal that begins with `first` and takes fewer than `limit`
-    /// moves after it (Algorithm 6).
-    fn route(
-        &mut self,
-        from: &[LocationId],
-        first: &Rc<Move>,
-        limit: u32,
-    ) -> Option<Vec<Rc<Move>>> {
+    /// The way to an uncovered goal that begins with `first` and costs the least, less than
+    /// `limit`: the moves after the first, and how often it was tried (Algorithm 6).
+    fn route(&mut self, from: &[LocationId], first: &Rc<Move>, limit: u32) -> Option<(u32, Plan)> {
         let sts = self.stepper.sts;
         let after = |locations: &[LocationId], step: &Move| -> Box<[LocationId]> {
             let mut next: Box<[LocationId]> = locations.into();
@@ -444,30 +476,48 @@ impl<'a> Cover<'a> {
             }
             next
         };
-        let begin = after(from, first);
-        let mut searched = BTreeSet::from([begin.clone()]);
-        let mut queue = VecDeque::from([(begin, vec![Rc::clone(first)])]);
-        if limit > 0 && reaches(sts, first, &self.open) {
-            return Some(vec![Rc::clone(first)]);
-        }
-        while let Some((locations, route)) = queue.pop_front() {
+        let mut best = limit;
+        let mut plan = None;
+        let mut searched: BTreeSet<Box<[LocationId]>> = BTreeSet::new();
+        let mut queue: VecDeque<(Box<[LocationId]>, Vec<Rc<Move>>)> = VecDeque::new();
+        let mut next = Some((Box::from(from), Vec::new()));
+        while let Some((locations, route)) = next.take().or_else(|| queue.pop_front()) {
             // One move more would not be an improvement.
-            if route.len() as u32 >= limit {
-                return None;
+            if route.len() as u32 >= best {
+                break;
             }
-            for step in self.stepper.moves_from(&locations).iter() {
-                let mut longer = route.clone();
-                longer.push(Rc::clone(step));
-                if reaches(sts, step, &self.open) {
-                    return Some(longer);
+            let moves = match route.is_empty() {
+                true => Rc::from([Rc::clone(first)]),
+                false => self.stepper.moves_from(&locations),
+            };
+            for step in moves.iter() {
+                for goal in self.aims.goals(&locations, step, &self.open) {
+                    let tried = tried(first, goal);
+                    let tries = self.tries.get(&tried).copied().unwrap_or(0);
+                    let cost = route.len() as u32 + tries;
+                    if cost < best {
+                        best = cost;
+                        let mut route = route.clone();
+                        route.push(self.aims.asked(step, goal));
+                        plan = Some(Plan {
+                            from: from.into(),
+                            route,
+                            tried,
+                        });
+                    }
                 }
-                let next = after(&locations, step);
-                if searched.insert(next.clone()) {
-                    queue.push_back((next, longer));
+                if best == route.len() as u32 {
+                    break;
+                }
+                let there = after(&locations, step);
+                if searched.insert(there.clone()) {
+                    let mut longer = route.clone();
+                    longer.push(Rc::clone(step));
+                    queue.push_back((there, longer));
                 }
             }
         }
-        None
+        plan.map(|plan| (best, plan))
     }
 
     /// Algorithm 7: a test that follows one of the paths and then the plan. With every failure one

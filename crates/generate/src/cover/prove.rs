@@ -9,8 +9,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use ioco_solve::{Deadline, Embedded, Outcome, Solver};
-use ioco_sts::{Assignment, BinaryOp, Expr, Sts, Switch, Type, Value, VarId};
+use ioco_sts::{Assignment, BinaryOp, Expr, LocationId, Sts, Switch, SwitchId, Type, Value, VarId};
 
+use super::conditions::{Target, targets};
 use super::goal::{Goal, Reason};
 
 /// Rounds after which a range that still grows is widened.
@@ -18,57 +19,134 @@ const PATIENCE: u32 = 4;
 /// Rounds after which there is no proof.
 const ROUNDS: u32 = 60;
 
-/// The goals that are proved unreachable.
+/// The goals that are proved unreachable, until `stop` says that it is enough.
 pub(crate) fn unreachable(
     sts: &Sts,
     goals: &BTreeSet<Goal>,
     budget: u64,
     calls: &mut u64,
+    stop: &mut dyn FnMut() -> bool,
 ) -> Vec<(Goal, Reason)> {
     let mut proved = Vec::new();
-    let mut left = BTreeSet::new();
     let structure = by_structure(sts);
+    let source = |target: &Target| match target {
+        Target::At(location, _) => *location,
+        Target::Taking(switch, _) => sts.switch(*switch).source,
+    };
+    let mut left: Vec<(Goal, Vec<Target>)> = Vec::new();
     for goal in goals {
-        let source = match goal {
-            Goal::Location(location) => *location,
-            Goal::Switch(switch) => sts.switch(*switch).source,
-        };
-        if !structure[source.index()] {
-            proved.push((*goal, Reason::Structure));
-        } else {
-            left.insert(*goal);
+        let targets = targets(sts, *goal);
+        match targets
+            .iter()
+            .any(|target| structure[source(target).index()])
+        {
+            true => left.push((*goal, targets)),
+            false => proved.push((*goal, Reason::Structure)),
         }
     }
-    let mut analysis = Analysis {
-        sts,
-        budget,
-        calls,
-        thresholds: thresholds(sts),
-    };
+    let mut analysis = Analysis::new(sts, budget);
     let anything: Vec<Range> = sts.variables().iter().map(|v| Range::all(&v.ty)).collect();
-    left.retain(|goal| {
-        let Goal::Switch(id) = goal else { return true };
-        let never = analysis.take(&anything, sts.switch(*id)).is_none();
+    left.retain(|(goal, targets)| {
+        let trivial = matches!(goal, Goal::Location(_));
+        let never = !trivial && !stop() && targets.iter().all(|t| analysis.never(&anything, t));
         if never {
-            proved.push((*goal, Reason::Guard));
+            let reason = match goal {
+                Goal::Switch(_) => Reason::Guard,
+                _ => Reason::Condition,
+            };
+            proved.push((*goal, reason));
         }
         !never
     });
-    if left.is_empty() {
-        return proved;
-    }
-    if let Some(found) = analysis.run() {
-        for goal in left {
-            let reachable = match goal {
-                Goal::Location(location) => found.reached[location.index()],
-                Goal::Switch(switch) => found.taken[switch.index()],
-            };
-            if !reachable {
+    let found = match left.is_empty() || stop() {
+        true => None,
+        false => analysis.run(stop),
+    };
+    if let Some(found) = found {
+        for (goal, targets) in left {
+            if stop() {
+                break;
+            }
+            let never = targets.iter().all(|target| {
+                let place = source(target);
+                match (&found.ranges.get(&analysis.slot(place)), target) {
+                    _ if !found.reached[place.index()] => true,
+                    (_, Target::At(_, expr)) if *expr == Expr::TRUE => false,
+                    (_, Target::Taking(switch, expr)) if *expr == Expr::TRUE => {
+                        !found.taken[switch.index()]
+                    }
+                    (Some(ranges), target) => analysis.never(ranges, target),
+                    (None, _) => false,
+                }
+            });
+            if never {
                 proved.push((goal, Reason::Values));
             }
         }
     }
+    *calls += analysis.calls;
     proved
+}
+
+/// What values can be at most, wherever a switch begins: nothing is beyond it.
+pub(crate) struct Reach<'a> {
+    analysis: Analysis<'a>,
+    anything: Vec<Range>,
+    found: Option<Fixpoint>,
+}
+
+impl<'a> Reach<'a> {
+    pub fn new(sts: &'a Sts, budget: u64, stop: &mut dyn FnMut() -> bool) -> Reach<'a> {
+        let mut analysis = Analysis::new(sts, budget);
+        Reach {
+            found: analysis.run(stop),
+            anything: sts.variables().iter().map(|v| Range::all(&v.ty)).collect(),
+            analysis,
+        }
+    }
+
+    /// Whether the switch can never be taken.
+    pub fn is_dead(&self, switch: SwitchId) -> bool {
+        let found = self.found.as_ref();
+        found.is_some_and(|found| !found.taken[switch.index()])
+    }
+
+    /// Whether the switch can never be taken such that `condition` holds before it.
+    pub fn never(&mut self, switch: SwitchId, condition: &Expr) -> bool {
+        let ranges = self.ranges(switch).to_vec();
+        let target = Target::Taking(switch, condition.clone());
+        self.analysis.never(&ranges, &target)
+    }
+
+    /// Whether the condition contradicts the guard, whatever the variables are.
+    pub fn contradicts(&mut self, switch: SwitchId, condition: &Expr) -> bool {
+        let target = Target::Taking(switch, condition.clone());
+        self.analysis.never(&self.anything, &target)
+    }
+
+    /// A value that a parameter is never below, or never above.
+    pub fn extreme(&mut self, id: SwitchId, position: u32, largest: bool) -> Option<Value> {
+        let ranges = self.ranges(id);
+        let switch = self.analysis.sts.switch(id);
+        let parameters = self.analysis.parameters(switch);
+        let mut solver = self.analysis.solver(ranges, parameters);
+        solver.assert(&self.analysis.renamed(&switch.enabled));
+        let unknown = self.analysis.sts.variables().len() as u32 + position;
+        let deadline = Deadline::steps(self.analysis.budget);
+        self.analysis.calls += 1;
+        let found = match largest {
+            true => solver.maximum(unknown, &deadline),
+            false => solver.minimum(unknown, &deadline),
+        };
+        found.sat()
+    }
+
+    fn ranges(&self, switch: SwitchId) -> &[Range] {
+        let source = self.analysis.sts.switch(switch).source;
+        let slot = self.analysis.slot(source);
+        let found = self.found.as_ref().and_then(|f| f.ranges.get(&slot));
+        found.map_or(&self.anything, Vec::as_slice)
+    }
 }
 
 /// Which locations switches lead to, whatever the data.
@@ -225,22 +303,38 @@ type Effect = (Vec<Range>, Option<Vec<Range>>);
 struct Fixpoint {
     reached: Vec<bool>,
     taken: Vec<bool>,
+    /// By [`Analysis::slot`] of a location.
+    ranges: BTreeMap<usize, Vec<Range>>,
 }
 
 struct Analysis<'a> {
     sts: &'a Sts,
     budget: u64,
-    calls: &'a mut u64,
+    calls: u64,
     thresholds: BTreeSet<i64>,
 }
 
-impl Analysis<'_> {
+impl<'a> Analysis<'a> {
+    fn new(sts: &'a Sts, budget: u64) -> Analysis<'a> {
+        Analysis {
+            sts,
+            budget,
+            calls: 0,
+            thresholds: thresholds(sts),
+        }
+    }
+
+    /// One process: ranges per location. Several: for all together.
+    fn slot(&self, location: LocationId) -> usize {
+        match self.sts.processes().len() {
+            1 => location.index(),
+            _ => 0,
+        }
+    }
+
     /// What can be reached, at least that; `None` where the ranges did not settle.
-    fn run(&mut self) -> Option<Fixpoint> {
+    fn run(&mut self, stop: &mut dyn FnMut() -> bool) -> Option<Fixpoint> {
         let sts = self.sts;
-        // One process: ranges per location. Several: for all together.
-        let single = sts.processes().len() == 1;
-        let slot = |location: ioco_sts::LocationId| if single { location.index() } else { 0 };
         let mut reached = vec![false; sts.locations().len()];
         let mut taken = vec![false; sts.switches().len()];
         let mut ranges: BTreeMap<usize, Vec<Range>> = BTreeMap::new();
@@ -251,7 +345,7 @@ impl Analysis<'_> {
             .collect();
         for process in sts.processes() {
             reached[process.initial.index()] = true;
-            ranges.insert(slot(process.initial), initial.clone());
+            ranges.insert(self.slot(process.initial), initial.clone());
         }
         // The ranges that each switch was last taken with, and what it then assigned: asked again
         // only where a variable that it reads has changed.
@@ -260,11 +354,14 @@ impl Analysis<'_> {
         for round in 0..ROUNDS {
             let mut changed = false;
             for (index, switch) in sts.switches().iter().enumerate() {
-                let Some(before) = ranges.get(&slot(switch.source)).cloned() else {
+                let Some(before) = ranges.get(&self.slot(switch.source)).cloned() else {
                     continue;
                 };
                 if !reached[switch.source.index()] || done[index].as_ref() == Some(&before) {
                     continue;
+                }
+                if stop() {
+                    return None;
                 }
                 let read: Vec<Range> = read_by(switch)
                     .iter()
@@ -291,7 +388,7 @@ impl Analysis<'_> {
                 let Some(after) = after else { continue };
                 taken[index] = true;
                 reached[switch.target.index()] = true;
-                let known = ranges.get(&slot(switch.target)).cloned();
+                let known = ranges.get(&self.slot(switch.target)).cloned();
                 let joined = match known {
                     None => after,
                     Some(known) => known
@@ -307,10 +404,14 @@ impl Analysis<'_> {
                         })
                         .collect(),
                 };
-                ranges.insert(slot(switch.target), joined);
+                ranges.insert(self.slot(switch.target), joined);
             }
             if !changed {
-                return Some(Fixpoint { reached, taken });
+                return Some(Fixpoint {
+                    reached,
+                    taken,
+                    ranges,
+                });
             }
         }
         None
@@ -350,25 +451,49 @@ impl Analysis<'_> {
         }
     }
 
-    /// The ranges after a switch; `None` when it cannot be taken.
-    fn take(&mut self, before: &[Range], switch: &Switch) -> Option<Vec<Range>> {
+    /// Whether no values within these ranges will do.
+    fn never(&mut self, ranges: &[Range], target: &Target) -> bool {
+        let (mut solver, expr) = match target {
+            Target::At(_, expr) => (self.solver(ranges, &[]), expr),
+            Target::Taking(id, expr) => {
+                let switch = self.sts.switch(*id);
+                let mut solver = self.solver(ranges, self.parameters(switch));
+                solver.assert(&self.renamed(&switch.enabled));
+                (solver, expr)
+            }
+        };
+        solver.assert(&self.renamed(expr));
+        self.calls += 1;
+        solver.check(&Deadline::steps(self.budget)).is_unsat()
+    }
+
+    fn parameters(&self, switch: &Switch) -> &'a [ioco_sts::Parameter] {
+        let label = switch.gate.label();
+        label.map_or(&[][..], |label| &self.sts.label(label).parameters)
+    }
+
+    /// A solver that knows the ranges of the variables, which come first, and has unknowns for the
+    /// parameters.
+    fn solver(&self, ranges: &[Range], parameters: &[ioco_sts::Parameter]) -> Embedded {
         let sts = self.sts;
         let mut solver = Embedded::new(sts.types(), sts.functions());
         for variable in sts.variables() {
             solver.void_unknown(&variable.ty);
         }
-        let parameters = switch
-            .gate
-            .label()
-            .map_or(&[][..], |l| &sts.label(l).parameters);
         for parameter in parameters {
             solver.void_unknown(&parameter.ty);
         }
-        for (index, (range, variable)) in before.iter().zip(sts.variables()).enumerate() {
+        for (index, (range, variable)) in ranges.iter().zip(sts.variables()).enumerate() {
             solver.assert(&range.condition(index as u32, &variable.ty));
         }
+        solver
+    }
+
+    /// The ranges after a switch; `None` when it cannot be taken.
+    fn take(&mut self, before: &[Range], switch: &Switch) -> Option<Vec<Range>> {
+        let mut solver = self.solver(before, self.parameters(switch));
         solver.assert(&self.renamed(&switch.enabled));
-        *self.calls += 1;
+        self.calls += 1;
         if solver.check(&Deadline::steps(self.budget)).is_unsat() {
             return None;
         }
@@ -408,7 +533,7 @@ impl Analysis<'_> {
         let unknown = Expr::Param(result);
         let value = self.renamed(&assignment.value);
         solver.assert(&Expr::binary(BinaryOp::Eq, unknown.clone(), value));
-        *self.calls += 3;
+        self.calls += 3;
         let low = solver.minimum(result, &Deadline::steps(self.budget));
         let high = solver.maximum(result, &Deadline::steps(self.budget));
         let unset = Expr::binary(BinaryOp::Eq, unknown, Expr::Const(Value::Void));

@@ -6,10 +6,11 @@ use std::collections::{BTreeSet, VecDeque};
 use std::rc::Rc;
 
 use ioco_solve::Embedded;
-use ioco_sts::{Env, LocationId, Sts, Value};
+use ioco_sts::{Env, LocationId, Value};
 use rand::Rng;
 use rustc_hash::FxHashSet;
 
+use super::aims::Aims;
 use super::goal::{Bound, Goal};
 use super::instance::Stepper;
 use crate::feasible::{Feasible, Memory, Point, find_witness, tell};
@@ -23,8 +24,10 @@ pub(crate) struct Searched {
     pub exhausted: bool,
 }
 
-/// A path to an uncovered goal: its moves, and values for all its unknowns.
+/// A path to an uncovered goal: its moves, the last one as the goal asks for it, and values for all
+/// its unknowns.
 pub(crate) struct Hit {
+    pub goal: Goal,
     pub route: Vec<Rc<Move>>,
     pub witness: Vec<Value>,
 }
@@ -38,8 +41,21 @@ struct Node {
     depth: u32,
 }
 
+/// Who searches.
+pub(crate) trait Hunt {
+    /// What is still to be found.
+    fn goals(&self) -> &BTreeSet<Goal>;
+
+    /// A path was found, after so many questions to the solver.
+    fn hit(&mut self, hit: Hit, calls: u64);
+
+    /// Whether to stop.
+    fn stop(&mut self) -> bool;
+}
+
 pub(crate) struct Search<'s, 'a> {
     pub stepper: &'s mut Stepper<'a>,
+    pub aims: &'s mut Aims<'a>,
     pub rng: &'s mut dyn Rng,
     /// Moves of a path at most.
     pub depth: u32,
@@ -50,13 +66,8 @@ pub(crate) struct Search<'s, 'a> {
 }
 
 impl Search<'_, '_> {
-    /// Walks until `found` wants no more. `found` is told of every path whose last move does
-    /// something that `goals` ask for, and answers with the goals that are left.
-    pub fn run(
-        &mut self,
-        mut goals: BTreeSet<Goal>,
-        found: &mut dyn FnMut(Hit, u64) -> Option<BTreeSet<Goal>>,
-    ) -> Searched {
+    /// Walks until everything is found, or all was tried within the limits.
+    pub fn run(&mut self, hunt: &mut dyn Hunt) -> Searched {
         let sts = self.stepper.sts;
         let start = Extension {
             state: Symbolic::initial(sts),
@@ -73,15 +84,11 @@ impl Search<'_, '_> {
         }];
         let mut queue = VecDeque::from([0]);
         let mut seen: FxHashSet<(Vec<LocationId>, Vec<Value>)> = FxHashSet::default();
-        let mut useful = leads_to(sts, &goals);
-        let mut bound = Bound {
-            depth: 0,
-            paths: 0,
-            undecided: 0,
-        };
+        let mut useful = self.aims.leads_to(hunt.goals());
+        let mut bound = Bound::default();
         let mut cut = false;
         while let Some(index) = queue.pop_front() {
-            if goals.is_empty() {
+            if hunt.goals().is_empty() {
                 break;
             }
             let locations = nodes[index].extension.state.locations.clone();
@@ -93,6 +100,13 @@ impl Search<'_, '_> {
                 continue;
             }
             for step in self.stepper.moves_from(&locations).iter() {
+                if hunt.stop() {
+                    bound.interrupted = true;
+                    return Searched {
+                        bound,
+                        exhausted: false,
+                    };
+                }
                 if nodes.len() >= self.paths {
                     cut = true;
                     break;
@@ -102,6 +116,31 @@ impl Search<'_, '_> {
                 let Some(witness) = feasible.witness(&nodes[index].witness) else {
                     continue;
                 };
+                let before = hunt.goals().len();
+                for goal in self.aims.goals(&locations, step, hunt.goals()) {
+                    let asked = self.aims.asked(step, goal);
+                    let found = match asked.plain {
+                        None => Some(witness.clone()),
+                        Some(_) => {
+                            let feasible = self.feasible(&nodes, index, &asked);
+                            bound.undecided += usize::from(matches!(feasible, Feasible::Undecided));
+                            feasible.witness(&nodes[index].witness)
+                        }
+                    };
+                    if let Some(witness) = found {
+                        let mut route = route(&nodes, index);
+                        route.push(asked);
+                        let hit = Hit {
+                            goal,
+                            route,
+                            witness,
+                        };
+                        hunt.hit(hit, std::mem::take(&mut self.calls));
+                    }
+                }
+                if hunt.goals().len() < before {
+                    useful = self.aims.leads_to(hunt.goals());
+                }
                 let node = self.enter(&nodes, index, step, witness);
                 // Where all variables are known, the way there does not matter.
                 let state = &node.extension.state;
@@ -109,27 +148,11 @@ impl Search<'_, '_> {
                     (0..sts.variables().len()).all(|v| state.knows(ioco_sts::VarId::from_index(v)));
                 let fresh =
                     !known || seen.insert((state.locations.clone(), node.valuation.clone()));
-                let hit = reaches(sts, step, &goals);
                 bound.depth = bound.depth.max(node.depth);
                 bound.paths += 1;
                 nodes.push(node);
-                let last = nodes.len() - 1;
-                if hit {
-                    let hit = Hit {
-                        route: route(&nodes, last),
-                        witness: nodes[last].witness.clone(),
-                    };
-                    let Some(left) = found(hit, std::mem::take(&mut self.calls)) else {
-                        return Searched {
-                            bound,
-                            exhausted: false,
-                        };
-                    };
-                    goals = left;
-                    useful = leads_to(sts, &goals);
-                }
                 if fresh {
-                    queue.push_back(last);
+                    queue.push_back(nodes.len() - 1);
                 }
             }
         }
@@ -203,33 +226,4 @@ fn chain(nodes: &[Node], index: usize) -> Vec<usize> {
 fn route(nodes: &[Node], index: usize) -> Vec<Rc<Move>> {
     let steps = chain(nodes, index).into_iter();
     steps.filter_map(|n| nodes[n].step.clone()).collect()
-}
-
-/// Whether a move does something that the goals ask for.
-pub(crate) fn reaches(sts: &Sts, step: &Move, goals: &BTreeSet<Goal>) -> bool {
-    step.switches.iter().any(|id| {
-        goals.contains(&Goal::Switch(*id))
-            || goals.contains(&Goal::Location(sts.switch(*id).target))
-    })
-}
-
-/// Per location: whether switches of its process lead from it to a goal, whatever the data.
-pub(crate) fn leads_to(sts: &Sts, goals: &BTreeSet<Goal>) -> Vec<bool> {
-    let mut leads = vec![false; sts.locations().len()];
-    loop {
-        let mut changed = false;
-        for (index, switch) in sts.switches().iter().enumerate() {
-            let id = ioco_sts::SwitchId::from_index(index);
-            let reaches = leads[switch.target.index()]
-                || goals.contains(&Goal::Switch(id))
-                || goals.contains(&Goal::Location(switch.target));
-            if reaches && !leads[switch.source.index()] {
-                leads[switch.source.index()] = true;
-                changed = true;
-            }
-        }
-        if !changed {
-            return leads;
-        }
-    }
 }

@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use ioco_generate::{Move, moves_from};
-use ioco_sts::{Env, LocationId, State, Sts, SwitchId, Value};
+use ioco_sts::{BinaryOp, Env, Expr, LocationId, State, Sts, SwitchId, Value};
 
 use crate::common::reference;
 
@@ -38,42 +38,146 @@ pub fn reachable(sts: &Sts) -> (BTreeSet<LocationId>, BTreeSet<SwitchId>) {
     (locations, switches)
 }
 
-/// The states that a move leads to from one state, by trying every value.
-pub fn successors(sts: &Sts, state: &State, step: &Move) -> BTreeSet<State> {
+/// All reachable states.
+pub fn states(sts: &Sts) -> BTreeSet<State> {
+    let start = initial(sts);
+    let mut seen = BTreeSet::from([start.clone()]);
+    let mut open = vec![start];
+    while let Some(state) = open.pop() {
+        for step in moves_from(sts, &state.locations) {
+            for next in successors(sts, &state, &step) {
+                if seen.insert(next.clone()) {
+                    open.push(next);
+                }
+            }
+        }
+    }
+    seen
+}
+
+/// How a guard came out when it was evaluated, and its conditions from left to right: how each came
+/// out, and whether it alone decided.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Evaluation {
+    pub guard: Option<bool>,
+    pub conditions: Vec<(Option<bool>, bool)>,
+}
+
+/// Every way in which the guard of a switch is evaluated: where its source is reached, and with the
+/// values of steps with its label, where it speaks of parameters.
+pub fn evaluations(sts: &Sts, states: &BTreeSet<State>, id: SwitchId) -> BTreeSet<Evaluation> {
+    let switch = sts.switch(id);
+    let mut found = BTreeSet::new();
+    for state in states {
+        if !state.locations.contains(&switch.source) {
+            continue;
+        }
+        if !switch.guard.mentions_params() {
+            found.insert(evaluate(&switch.guard, env(sts, state, &[])));
+            continue;
+        }
+        for step in moves_from(sts, &state.locations) {
+            let same = |other: &SwitchId| {
+                let other = sts.switch(*other);
+                other.source == switch.source && other.gate == switch.gate
+            };
+            if step.switches.iter().any(same) {
+                for values in taken_with(sts, state, &step) {
+                    found.insert(evaluate(&switch.guard, env(sts, state, &values)));
+                }
+            }
+        }
+    }
+    found
+}
+
+fn evaluate(guard: &Expr, env: Env<'_>) -> Evaluation {
+    let mut conditions = Vec::new();
+    outcomes(guard, true, env, &mut conditions);
+    Evaluation {
+        guard: guard.holds(env).ok(),
+        conditions,
+    }
+}
+
+fn outcomes(part: &Expr, decides: bool, env: Env<'_>, found: &mut Vec<(Option<bool>, bool)>) {
+    match part {
+        Expr::Const(_) => {}
+        Expr::Unary(ioco_sts::UnaryOp::Not, inner) => outcomes(inner, decides, env, found),
+        Expr::Binary(BinaryOp::And, both) => {
+            outcomes(
+                &both[0],
+                decides && both[1].holds(env) == Ok(true),
+                env,
+                found,
+            );
+            outcomes(
+                &both[1],
+                decides && both[0].holds(env) == Ok(true),
+                env,
+                found,
+            );
+        }
+        Expr::Binary(BinaryOp::Or, both) => {
+            outcomes(
+                &both[0],
+                decides && both[1].holds(env) == Ok(false),
+                env,
+                found,
+            );
+            outcomes(
+                &both[1],
+                decides && both[0].holds(env) == Ok(false),
+                env,
+                found,
+            );
+        }
+        _ => found.push((part.holds(env).ok(), decides)),
+    }
+}
+
+/// The values with which a move can be made from a state, by trying all.
+pub fn taken_with(sts: &Sts, state: &State, step: &Move) -> Vec<Vec<Value>> {
     let values = match step.label {
         Some(label) => reference::combinations(sts, label),
         None => vec![Vec::new()],
     };
-    let allowed: Vec<&Vec<Value>> = values
+    let allowed = values
         .iter()
         .filter(|values| guards_hold(sts, state, step, values))
         .collect();
-    let mut found = BTreeSet::new();
+    let mut found: Vec<Vec<Value>> = Vec::new();
     for values in handshake_values(sts, step, allowed) {
-        let mut next = state.clone();
-        let taken = step.switches.iter().all(|id| {
-            let switch = sts.switch(*id);
-            let env = env(sts, state, values);
-            for assignment in &switch.update {
-                let Ok(value) = assignment.value.eval(env) else {
-                    return false;
-                };
-                if !sts
-                    .types()
-                    .fits(&value, &sts.variable(assignment.variable).ty)
-                {
-                    return false;
-                }
-                next.valuation[assignment.variable.index()] = value;
-            }
-            next.locations[sts.location(switch.source).process.index()] = switch.target;
-            true
-        });
-        if taken {
-            found.insert(next);
+        if after(sts, state, step, values).is_some() {
+            found.push(values.clone());
         }
     }
     found
+}
+
+/// The states that a move leads to from one state, by trying every value.
+pub fn successors(sts: &Sts, state: &State, step: &Move) -> BTreeSet<State> {
+    taken_with(sts, state, step)
+        .iter()
+        .filter_map(|values| after(sts, state, step, values))
+        .collect()
+}
+/// The state after a move with these values, where every assigned value fits.
+fn after(sts: &Sts, state: &State, step: &Move, values: &[Value]) -> Option<State> {
+    let mut next = state.clone();
+    for id in &step.switches {
+        let switch = sts.switch(*id);
+        for assignment in &switch.update {
+            let value = assignment.value.eval(env(sts, state, values)).ok()?;
+            let variable = assignment.variable;
+            if !sts.types().fits(&value, &sts.variable(variable).ty) {
+                return None;
+            }
+            next.valuation[variable.index()] = value;
+        }
+        next.locations[sts.location(switch.source).process.index()] = switch.target;
+    }
+    Some(next)
 }
 
 fn env<'a>(sts: &'a Sts, state: &'a State, values: &'a [Value]) -> Env<'a> {
