@@ -28,7 +28,8 @@ export default defineConfig(({ mode }) => {
       },
     },
     worker: {
-      format: "es" as const,
+      // Classic workers also start in a page that was opened from disk.
+      format: "iife" as const,
       rolldownOptions: { output: { entryFileNames: "assets/[name].js" } },
     },
     test: { include: ["test/**/*.test.ts"], environment: "node" },

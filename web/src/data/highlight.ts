@@ -2,7 +2,7 @@
 
 export interface Piece {
   text: string;
-  kind: "plain" | "comment" | "string" | "word" | "number" | "name";
+  kind: "plain" | "comment" | "string" | "word" | "numeral" | "name";
 }
 
 const WORDS = new Set(
@@ -20,7 +20,7 @@ export function highlight(line: string): Piece[] {
     const [text, comment, quoted, word] = match;
     const bare = word?.replace(/^:/, "");
     const kind = comment !== undefined ? "comment" : quoted !== undefined ? "string"
-      : word === undefined ? "number" : WORDS.has(bare ?? "") ? "word" : "name";
+      : word === undefined ? "numeral" : WORDS.has(bare ?? "") ? "word" : "name";
     pieces.push({ text, kind });
     last = match.index + text.length;
   }

@@ -120,9 +120,12 @@ export function draw(model: Model, choices: Choices): Drawing {
   };
 }
 
+/** More neighbours than this, and a location is a hub. */
+const HUB = 12;
+
 /**
  * The given locations and those near them, nearest first, at most `limit`. A location with very
- * many neighbours (a hub) shows only as many as there is room for.
+ * many neighbours (a hub) is drawn, but the walk does not go on from it: everything is near a hub.
  */
 export function surroundings(model: Model, locations: number[], limit: number): Set<number> {
   const next = new Map<number, number[]>();
@@ -140,7 +143,9 @@ export function surroundings(model: Model, locations: number[], limit: number): 
   while (front.length > 0 && kept.size < limit) {
     const reached: number[] = [];
     for (const location of front) {
-      for (const neighbour of next.get(location) ?? []) {
+      const neighbours = next.get(location) ?? [];
+      if (neighbours.length > HUB && !locations.includes(location)) continue;
+      for (const neighbour of neighbours) {
         if (kept.size >= limit) break;
         if (kept.has(neighbour)) continue;
         kept.add(neighbour);

@@ -10,8 +10,10 @@ import forceAtlas2 from "graphology-layout-forceatlas2";
 import type { ForceAnswer, ForceQuestion } from "./force";
 
 const ROUNDS = 24;
-/** The mean distance of neighbours in the finished map. */
-const SPACING = 46;
+/** The side of the square that a location has to itself, on average, in the finished map. */
+const SPACING = 40;
+/** From this many neighbours on, a location pulls weakly: a hub would draw everything into a heap. */
+const HUB = 8;
 
 self.onmessage = ({ data }: MessageEvent<ForceQuestion>) => {
   const graph = new Graph({ type: "undirected", multi: false });
@@ -25,14 +27,19 @@ self.onmessage = ({ data }: MessageEvent<ForceQuestion>) => {
   for (const [from, to] of data.edges) {
     if (!graph.hasEdge(String(from), String(to))) graph.addEdge(String(from), String(to));
   }
+  graph.forEachEdge((edge, _attributes, from, to) => {
+    const degree = Math.max(graph.degree(from), graph.degree(to));
+    graph.setEdgeAttribute(edge, "weight", Math.min(1, (HUB / degree) ** 2));
+  });
   const settings = {
     ...forceAtlas2.inferSettings(graph),
     barnesHutOptimize: data.nodes > 500,
     barnesHutTheta: 0.8,
     linLogMode: false,
-    outboundAttractionDistribution: true,
-    gravity: 0.4,
-    scalingRatio: 12,
+    edgeWeightInfluence: 1,
+    outboundAttractionDistribution: false,
+    gravity: 0.02,
+    scalingRatio: 2,
     slowDown: 2 + Math.log(data.nodes),
   };
   const iterations = data.nodes > 5000 ? 12 : 25;
@@ -45,7 +52,7 @@ self.onmessage = ({ data }: MessageEvent<ForceQuestion>) => {
     positions[2 * Number(key)] = x as number;
     positions[2 * Number(key) + 1] = y as number;
   });
-  scale(positions, data.edges);
+  scale(positions);
   answer({ progress: 1, positions });
 };
 
@@ -87,17 +94,15 @@ function walk({ nodes, initial, edges }: ForceQuestion): { order: number[]; dept
   return { order, depth };
 }
 
-/** Scales so that neighbours are a readable distance apart: by the median, which hubs do not move. */
-function scale(positions: Float64Array, edges: [number, number][]): void {
-  const lengths = edges
-    .map(([from, to]) =>
-      Math.hypot(
-        (positions[2 * from] ?? 0) - (positions[2 * to] ?? 0),
-        (positions[2 * from + 1] ?? 0) - (positions[2 * to + 1] ?? 0),
-      ),
-    )
-    .sort((a, b) => a - b);
-  const median = lengths[Math.floor(lengths.length / 2)] || 1;
-  const factor = SPACING / median;
+/** Scales so that every location has room, whatever the forces made of it. */
+function scale(positions: Float64Array): void {
+  const nodes = positions.length / 2;
+  const extent = (offset: number) => {
+    const values = Array.from({ length: nodes }, (_, node) => positions[2 * node + offset] ?? 0).sort((a, b) => a - b);
+    // Without the outermost: a few that drifted off should not make the rest small.
+    const at = (share: number) => values[Math.floor(share * (nodes - 1))] ?? 0;
+    return Math.max(1e-6, at(0.98) - at(0.02));
+  };
+  const factor = (SPACING * Math.sqrt(nodes)) / Math.sqrt(extent(0) * extent(1));
   for (let index = 0; index < positions.length; index += 1) positions[index] = (positions[index] ?? 0) * factor;
 }

@@ -119,7 +119,6 @@ async function layered(nodes: Node[], edges: Edge[]): Promise<Placed> {
       "elk.algorithm": "layered",
       "elk.direction": "DOWN",
       "elk.edgeRouting": "ORTHOGONAL",
-      "elk.edgeLabels.inline": "true",
       "elk.edgeLabels.placement": "CENTER",
       "elk.spacing.nodeNode": "28",
       "elk.spacing.edgeNode": "18",
@@ -141,7 +140,7 @@ async function layered(nodes: Node[], edges: Edge[]): Promise<Placed> {
       id: edge.key,
       sources: [edge.from],
       targets: [edge.to],
-      labels: [{ text: edge.lines.join("\n"), ...labelSize(edge) }],
+      labels: [{ text: edge.lines.join("\n"), ...labelSize(edge), layoutOptions: { "elk.edgeLabels.inline": "true" } }],
     })),
   };
   const done = await (await engine()).layout(graph);
