@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Project } from "../src/data/contract";
+import type { Project, WalkStep } from "../src/data/contract";
 import { emptyForm, mistakes, request } from "../src/data/form";
 import { stringifyExact } from "../src/data/exact";
 import { read, valuesOf, written } from "../src/data/walk";
@@ -39,7 +39,7 @@ describe("the form of a run", () => {
   });
 
   it("begins tests with the stimuli of a walk", () => {
-    const walk = [
+    const walk: WalkStep[] = [
       { kind: "stimulus", label: "lock", values: { code: 3 } },
       { kind: "response", label: "locked", values: {} },
     ];

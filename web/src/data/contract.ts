@@ -63,6 +63,7 @@ export interface Diagnostic {
   severity: string;
   code: string;
   message: string;
+  hint?: string | null;
   file: string | null;
   line: number | null;
   column: number | null;
@@ -299,12 +300,14 @@ export interface MenuEntry {
   kind: "stimulus" | "response" | "silence";
   label: string;
   text: string;
+  /** Suggestions of the same position belong together; null leaves the parameter unset. */
   parameters: { name: string; type: string; suggestions: Json[] }[];
 }
 
 export interface Exploration {
   trace: TraceView;
   states: StateView[];
+  more_states?: number;
   menu: MenuEntry[];
   problem: string | null;
 }

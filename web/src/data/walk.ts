@@ -30,15 +30,18 @@ export function read(text: string, type: string): { value: Json } | null {
   return { value: typed };
 }
 
-/** How a suggested value stands in a field. */
+/** How a value stands in a field, or in a list of changes. */
 export function written(value: Json): string {
+  if (value === null) return "";
   return typeof value === "string" ? show(value).replace(/^"(.*)"$/, "$1") : show(value);
 }
 
 export function valuesOf(entry: MenuEntry, typed: Record<string, string>): Values | { wrong: string } {
   const values: Values = {};
   for (const { name, type } of entry.parameters) {
-    const value = read(typed[name] ?? "", type);
+    const text = typed[name] ?? "";
+    if (text.trim() === "") continue; // it stays unset
+    const value = read(text, type);
     if (!value) return { wrong: `${name} has to be ${type}` };
     values[name] = value.value;
   }
