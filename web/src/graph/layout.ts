@@ -124,6 +124,7 @@ async function layered(nodes: Node[], edges: Edge[]): Promise<Placed> {
       "elk.spacing.edgeNode": "18",
       "elk.spacing.edgeEdge": "12",
       "elk.spacing.edgeLabel": "4",
+      "elk.spacing.nodeSelfLoop": "20",
       "elk.layered.spacing.nodeNodeBetweenLayers": "22",
       "elk.layered.spacing.edgeNodeBetweenLayers": "14",
       "elk.layered.spacing.edgeEdgeBetweenLayers": "12",
