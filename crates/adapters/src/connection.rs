@@ -42,6 +42,11 @@ pub trait Connection {
     /// discarded.
     fn reset(&mut self) -> Result<(), Trouble>;
 
+    /// The same, but given up soon after `stop` says so; what it then returns is of no interest.
+    fn reset_heeding(&mut self, _stop: &dyn Fn() -> bool) -> Result<(), Trouble> {
+        self.reset()
+    }
+
     /// Hands a stimulus over. Returns whether responses that arrive from now on may have been sent
     /// before the system saw the stimulus.
     fn give(&mut self, stimulus: &Action) -> Result<bool, Trouble>;
@@ -70,6 +75,10 @@ impl<C: Connection + ?Sized> Connection for Box<C> {
 
     fn reset(&mut self) -> Result<(), Trouble> {
         (**self).reset()
+    }
+
+    fn reset_heeding(&mut self, stop: &dyn Fn() -> bool) -> Result<(), Trouble> {
+        (**self).reset_heeding(stop)
     }
 
     fn give(&mut self, stimulus: &Action) -> Result<bool, Trouble> {

@@ -68,7 +68,7 @@ pub fn drive_watched<C: Connection + ?Sized>(
             continue;
         }
         let done = match &command {
-            Command::Reset => reset(connection, on_crossing),
+            Command::Reset => reset(connection, stop, on_crossing),
             Command::Give(stimulus) => give(stimulus, connection, on_crossing),
             Command::Await { until } => wait(*until, connection, stop, on_crossing),
             Command::Finished => continue,
@@ -89,11 +89,16 @@ type Done = Result<(Input, u64), Trouble>;
 
 fn reset<C: Connection + ?Sized>(
     connection: &mut C,
+    stop: &dyn Fn() -> bool,
     on_crossing: &mut dyn FnMut(Crossing<'_>),
 ) -> Done {
     let crossing = |what, at| Crossing { what, at, raw: &[] };
     on_crossing(crossing(Crossed::Reset, connection.now()));
-    connection.reset()?;
+    let done = connection.reset_heeding(stop);
+    if stop() {
+        return Ok((Input::Interrupted, connection.now()));
+    }
+    done?;
     let at = connection.now();
     on_crossing(crossing(Crossed::Ready, at));
     Ok((Input::Ready, at))

@@ -3,6 +3,7 @@
 #[cfg(not(unix))]
 compile_error!("ioco-adapters waits with poll(2) and needs Linux, macOS or another Unix");
 
+mod amp;
 mod check;
 mod connection;
 mod drive;
@@ -16,6 +17,10 @@ mod system;
 mod tcp;
 mod values;
 
+pub use amp::{
+    Amp, AmpOptions, AnnouncedItem, AnnouncedLabel, AnnouncedParameter, Choice, Chosen, Hub,
+    HubOptions, Presence, Units,
+};
 pub use check::{NotConforming, check};
 pub use connection::{Arrival, Arrived, Connection, Trouble};
 pub use drive::{Crossed, Crossing, Exchange, Recorder, ScriptRunner, drive, drive_watched};

@@ -1,0 +1,401 @@
+//! The WebSocket server that adapters connect to, and who is connected.
+
+use std::cell::RefCell;
+use std::io;
+use std::net::{SocketAddr, TcpListener, TcpStream, ToSocketAddrs as _};
+use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, mpsc};
+use std::time::{Duration, Instant};
+
+use rustls::pki_types::pem::PemObject as _;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use tungstenite::handshake::server::{ErrorResponse, Request, Response};
+use tungstenite::http::{StatusCode, header};
+use tungstenite::protocol::WebSocketConfig;
+use tungstenite::protocol::frame::coding::CloseCode;
+
+use super::peer::{Line, MAX_MESSAGE, Order, Peer, Socket};
+use crate::connection::Trouble;
+
+/// The path of the protocol.
+const PATH: &str = "/adapters";
+
+/// How long a new connection may take to shake hands and announce itself.
+const INTRODUCTION: Duration = Duration::from_secs(10);
+
+/// More connections than this at once are an accident or an attack.
+const MAX_CONNECTIONS: usize = 64;
+
+/// Where to listen, and for whom.
+#[derive(Clone, Debug)]
+pub struct HubOptions {
+    /// `host:port`; a port alone means this machine only.
+    pub address: String,
+    /// What adapters must show: `Authorization: Bearer <token>`.
+    pub token: Option<String>,
+    /// Files with a certificate and its key, for `wss://`.
+    pub certificate: Option<(PathBuf, PathBuf)>,
+}
+
+impl HubOptions {
+    pub fn new(address: &str) -> HubOptions {
+        HubOptions {
+            address: address.to_owned(),
+            token: None,
+            certificate: None,
+        }
+    }
+
+    /// The address as `host:port`.
+    fn full_address(&self) -> String {
+        let address = self.address.trim();
+        let port = address.strip_prefix(':').unwrap_or(address);
+        if port.parse::<u16>().is_ok() {
+            format!("127.0.0.1:{port}")
+        } else {
+            address.to_owned()
+        }
+    }
+
+    /// What is wrong with these options, before anything is opened.
+    pub fn check(&self) -> Result<Vec<SocketAddr>, Trouble> {
+        let address = self.full_address();
+        let sockets: Vec<SocketAddr> = match address.to_socket_addrs() {
+            Ok(found) => found.collect(),
+            Err(error) => {
+                return Err(Trouble {
+                    message: format!("'{}' is not an address to listen on: {error}", self.address),
+                    hint: Some("write a port, as in --amp 8080, or HOST:PORT".to_owned()),
+                });
+            }
+        };
+        let outside = sockets.iter().find(|socket| !socket.ip().is_loopback());
+        if let (Some(outside), None) = (outside, &self.token) {
+            return Err(Trouble {
+                message: format!(
+                    "listening on {outside} would let anybody on the network play the adapter"
+                ),
+                hint: Some(
+                    "give a token that adapters must show: IOCO_AMP_TOKEN, or token in [amp] of \
+                     ioco.toml; or listen on 127.0.0.1"
+                        .to_owned(),
+                ),
+            });
+        }
+        Ok(sockets)
+    }
+}
+
+#[derive(Default)]
+struct Register {
+    peers: Vec<Arc<Peer>>,
+    connections: usize,
+    /// What a person should know, such as who was turned away.
+    warnings: Vec<String>,
+}
+
+struct Shared {
+    register: Mutex<Register>,
+    changed: Condvar,
+    closing: AtomicBool,
+    numbers: AtomicU64,
+    token: Option<String>,
+    encryption: Option<Arc<rustls::ServerConfig>>,
+}
+
+impl Shared {
+    fn register(&self) -> MutexGuard<'_, Register> {
+        // A list of who is there is right, whoever panicked while holding it.
+        self.register.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn warn(&self, text: String) {
+        let mut register = self.register();
+        if !register.warnings.contains(&text) {
+            register.warnings.push(text);
+        }
+    }
+}
+
+/// The server: adapters connect, announce themselves and stay until a run wants them.
+pub struct Hub {
+    shared: Arc<Shared>,
+    address: SocketAddr,
+}
+
+impl Hub {
+    pub fn listen(options: &HubOptions) -> Result<Hub, Trouble> {
+        let sockets = options.check()?;
+        let encryption = match &options.certificate {
+            Some((certificate, key)) => Some(Arc::new(encryption(certificate, key)?)),
+            None => None,
+        };
+        let not_there = |error: io::Error| Trouble {
+            message: format!("cannot listen on {}: {error}", options.full_address()),
+            hint: Some("another ioco may be listening there; choose another port".to_owned()),
+        };
+        let listener = TcpListener::bind(sockets.as_slice()).map_err(not_there)?;
+        let address = listener.local_addr().map_err(not_there)?;
+        let shared = Arc::new(Shared {
+            register: Mutex::default(),
+            changed: Condvar::new(),
+            closing: AtomicBool::new(false),
+            numbers: AtomicU64::new(1),
+            token: options.token.clone(),
+            encryption,
+        });
+        let at_the_door = Arc::clone(&shared);
+        std::thread::spawn(move || accept(&listener, &at_the_door));
+        Ok(Hub { shared, address })
+    }
+
+    /// Where adapters are to connect: `ws://127.0.0.1:8080/adapters`.
+    pub fn url(&self) -> String {
+        let scheme = match self.shared.encryption {
+            Some(_) => "wss",
+            None => "ws",
+        };
+        format!("{scheme}://{}{PATH}", self.address)
+    }
+
+    /// Who is connected and has announced itself, in the order of their names.
+    pub(crate) fn peers(&self) -> Vec<Arc<Peer>> {
+        let mut peers = self.shared.register().peers.clone();
+        peers.retain(|peer| !peer.is_released.load(Ordering::Relaxed));
+        peers.sort_by(|a, b| {
+            let key = |p: &Peer| (p.announcement.name.clone(), p.number);
+            key(a).cmp(&key(b))
+        });
+        peers
+    }
+
+    /// Waits until somebody comes or goes, or the time is up.
+    pub fn await_change(&self, deadline: Instant) {
+        let left = deadline.saturating_duration_since(Instant::now());
+        let register = self.shared.register();
+        drop(self.shared.changed.wait_timeout(register, left));
+    }
+
+    /// What a person should know, since the last call.
+    pub fn take_warnings(&self) -> Vec<String> {
+        std::mem::take(&mut self.shared.register().warnings)
+    }
+
+    /// Ends the connection to these adapters as the end of a run does, and waits for them to agree.
+    pub(crate) fn release(&self, peers: &[Arc<Peer>]) {
+        for peer in peers {
+            peer.is_released.store(true, Ordering::Relaxed);
+            peer.order(Order::Close {
+                code: CloseCode::Normal,
+                reason: "the run has ended",
+            });
+        }
+        let deadline = Instant::now() + Duration::from_secs(1);
+        let still_there = || {
+            let register = self.shared.register();
+            peers
+                .iter()
+                .any(|peer| register.peers.iter().any(|p| p.number == peer.number))
+        };
+        while still_there() && Instant::now() < deadline {
+            self.await_change(deadline);
+        }
+    }
+}
+
+impl Drop for Hub {
+    fn drop(&mut self) {
+        self.shared.closing.store(true, Ordering::SeqCst);
+        self.release(&self.peers());
+        // The listener waits for a connection: make one.
+        let _ = TcpStream::connect_timeout(&self.address, Duration::from_millis(100));
+    }
+}
+
+fn encryption(certificate: &PathBuf, key: &PathBuf) -> Result<rustls::ServerConfig, Trouble> {
+    let trouble = |file: &PathBuf, error: &dyn std::fmt::Display| Trouble {
+        message: format!("{} cannot be used: {error}", file.display()),
+        hint: Some("both files are PEM: the certificate chain, and its private key".to_owned()),
+    };
+    let chain = CertificateDer::pem_file_iter(certificate)
+        .and_then(Iterator::collect::<Result<Vec<_>, _>>)
+        .map_err(|error| trouble(certificate, &error))?;
+    let secret = PrivateKeyDer::from_pem_file(key).map_err(|error| trouble(key, &error))?;
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    rustls::ServerConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .map_err(|error| trouble(certificate, &error))?
+        .with_no_client_auth()
+        .with_single_cert(chain, secret)
+        .map_err(|error| trouble(certificate, &error))
+}
+
+fn accept(listener: &TcpListener, shared: &Arc<Shared>) {
+    loop {
+        let accepted = listener.accept();
+        if shared.closing.load(Ordering::SeqCst) {
+            return;
+        }
+        let Ok((tcp, address)) = accepted else {
+            // Out of file descriptors, or somebody who changed his mind: neither lasts.
+            std::thread::sleep(Duration::from_millis(50));
+            continue;
+        };
+        {
+            let mut register = shared.register();
+            if register.connections >= MAX_CONNECTIONS {
+                let text =
+                    format!("more than {MAX_CONNECTIONS} connections: {address} turned away");
+                register.warnings.push(text);
+                continue;
+            }
+            register.connections += 1;
+        }
+        let shared = Arc::clone(shared);
+        std::thread::spawn(move || {
+            serve(tcp, address, &shared);
+            shared.register().connections -= 1;
+            shared.changed.notify_all();
+        });
+    }
+}
+
+/// One connection from its first byte to its last.
+fn serve(tcp: TcpStream, address: SocketAddr, shared: &Arc<Shared>) {
+    let deadline = Instant::now() + INTRODUCTION;
+    let socket = match shake_hands(tcp, shared) {
+        Ok(socket) => socket,
+        Err(why) => {
+            if let Some(why) = why {
+                shared.warn(format!("{} was turned away: {why}", address.ip()));
+            }
+            return;
+        }
+    };
+    let number = shared.numbers.fetch_add(1, Ordering::Relaxed);
+    let mut line = Line::new(number, socket);
+    let announcement = match line.announcement(deadline) {
+        Ok(announcement) => announcement,
+        Err(gone) => {
+            shared.warn(format!("an adapter from {} {gone}", address.ip()));
+            line.linger();
+            return;
+        }
+    };
+    let Ok((waker, wakes)) = UnixStream::pair() else {
+        return;
+    };
+    if waker.set_nonblocking(true).is_err() || wakes.set_nonblocking(true).is_err() {
+        return;
+    }
+    let (orders, received) = mpsc::channel();
+    let peer = Arc::new(Peer {
+        number,
+        address,
+        announcement,
+        orders,
+        waker: Mutex::new(waker),
+        is_released: AtomicBool::new(false),
+    });
+    shared.register().peers.push(Arc::clone(&peer));
+    shared.changed.notify_all();
+    line.converse(&received, &wakes);
+    shared.register().peers.retain(|p| p.number != number);
+    shared.changed.notify_all();
+    line.linger();
+}
+
+type Accepted = Result<tungstenite::WebSocket<Socket>, Option<String>>;
+
+/// `Err(None)`: somebody who went away without a word.
+fn shake_hands(tcp: TcpStream, shared: &Shared) -> Accepted {
+    let failed = |error: io::Error| Some(error.to_string());
+    tcp.set_nodelay(true).map_err(failed)?;
+    tcp.set_read_timeout(Some(INTRODUCTION)).map_err(failed)?;
+    tcp.set_write_timeout(Some(INTRODUCTION)).map_err(failed)?;
+    let socket = match &shared.encryption {
+        None => Socket::Plain(tcp),
+        Some(config) => {
+            let server = rustls::ServerConnection::new(Arc::clone(config))
+                .map_err(|error| Some(error.to_string()))?;
+            let mut stream = rustls::StreamOwned::new(server, tcp);
+            while stream.conn.is_handshaking() {
+                stream.conn.complete_io(&mut stream.sock).map_err(|error| {
+                    Some(format!(
+                        "no encrypted connection ({error}); the address is wss://"
+                    ))
+                })?;
+            }
+            Socket::Encrypted(Box::new(stream))
+        }
+    };
+    let refused = RefCell::new(None);
+    #[expect(clippy::result_large_err, reason = "the shape is the library's")]
+    let check = |request: &Request, response: Response| match refusal(request, shared) {
+        None => Ok(response),
+        Some((status, why)) => {
+            let mut answer = ErrorResponse::new(Some(format!("{why}\n")));
+            *answer.status_mut() = status;
+            *refused.borrow_mut() = Some(why);
+            Err(answer)
+        }
+    };
+    let config = WebSocketConfig::default()
+        .max_message_size(Some(MAX_MESSAGE))
+        .max_frame_size(Some(MAX_MESSAGE));
+    let accepted = tungstenite::accept_hdr_with_config(socket, check, Some(config));
+    let socket = accepted.map_err(|error| match refused.take() {
+        Some(why) => Some(why),
+        None => match error {
+            tungstenite::HandshakeError::Failure(tungstenite::Error::Io(_)) => None,
+            tungstenite::HandshakeError::Failure(tungstenite::Error::Protocol(
+                tungstenite::error::ProtocolError::HandshakeIncomplete,
+            )) => None,
+            tungstenite::HandshakeError::Failure(error) => Some(error.to_string()),
+            tungstenite::HandshakeError::Interrupted(_) => Some("it is too slow".to_owned()),
+        },
+    })?;
+    socket
+        .get_ref()
+        .tcp()
+        .set_nonblocking(true)
+        .map_err(failed)?;
+    Ok(socket)
+}
+
+/// Why a request is not let in.
+fn refusal(request: &Request, shared: &Shared) -> Option<(StatusCode, String)> {
+    let path = request.uri().path();
+    if path != PATH && path != "/adapters/" {
+        let why = format!("it asked for {path}; adapters connect to {PATH}");
+        return Some((StatusCode::NOT_FOUND, why));
+    }
+    let text = |name| request.headers().get(name).and_then(|h| h.to_str().ok());
+    // A page in a browser may try every port of this machine; it cannot lie about where it is from.
+    if let (Some(origin), host) = (text(header::ORIGIN), text(header::HOST)) {
+        let from = origin.split_once("://").map_or(origin, |(_, rest)| rest);
+        if Some(from.trim_end_matches('/')) != host {
+            let why = format!("it is a page of {origin}, not an adapter");
+            return Some((StatusCode::FORBIDDEN, why));
+        }
+    }
+    let expected = shared.token.as_ref()?;
+    let shown = text(header::AUTHORIZATION)
+        .and_then(|value| value.split_once(' '))
+        .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"))
+        .map(|(_, token)| token.trim());
+    let why = match shown {
+        None => "it shows no token (Authorization: Bearer ...)",
+        Some(shown) if same(shown.as_bytes(), expected.as_bytes()) => return None,
+        Some(_) => "its token is wrong",
+    };
+    Some((StatusCode::UNAUTHORIZED, why.to_owned()))
+}
+
+/// Takes the same time wherever the difference is.
+fn same(one: &[u8], other: &[u8]) -> bool {
+    let differences = one.iter().zip(other).map(|(a, b)| a ^ b);
+    one.len() == other.len() && differences.fold(0, |all, d| all | d) == 0
+}

@@ -1,0 +1,29 @@
+//! The plugin-adapter protocol of the Axini Modeling Platform, from the platform's side: adapters
+//! that exist already connect to ioco and work as they are.
+//!
+//! ```text
+//! adapter → Announcement                  when it has connected
+//! ioco    → Configuration                 when a run begins
+//! adapter → Ready
+//! ioco    → Label(stimulus, number)
+//! adapter → Label, the same one           the confirmation, before the system gets it
+//! adapter → Label(response) ...           at any time
+//! ioco    → Reset                         between two tests
+//! adapter → Ready
+//! ioco    → close 1000                    when the run ends; the adapter connects again
+//! ```
+//!
+//! [`Hub`] is the server and knows who is there; [`Amp`] is the connection of one run.
+
+mod hub;
+mod labels;
+mod peer;
+mod present;
+mod run;
+mod values;
+mod wire;
+
+pub use hub::{Hub, HubOptions};
+pub use present::{AnnouncedItem, AnnouncedLabel, AnnouncedParameter, Presence};
+pub use run::{Amp, AmpOptions, Choice, Chosen};
+pub use values::Units;

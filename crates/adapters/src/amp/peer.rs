@@ -1,0 +1,419 @@
+//! One adapter that is connected: a thread owns its socket, carries out orders and tells what
+//! happens.
+//!
+//! The thread waits in `poll(2)` on the socket and on a pair of sockets that wakes it for orders,
+//! so that nothing blocks and nothing is polled in vain. It pings an adapter that is idle, and
+//! takes one that is dead for longer than [`GIVEN_UP_AFTER`] for gone.
+
+use std::io::{self, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::os::fd::AsFd as _;
+use std::os::unix::net::UnixStream;
+use std::sync::Mutex;
+use std::sync::atomic::AtomicBool;
+use std::sync::mpsc::{Receiver, Sender};
+use std::time::{Duration, Instant};
+
+use prost::Message as _;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use tungstenite::error::{CapacityError, ProtocolError};
+use tungstenite::protocol::frame::coding::CloseCode;
+use tungstenite::{Bytes, Error, Message, WebSocket};
+
+use super::wire::{self, Body};
+
+/// A message longer than this is not read.
+pub(crate) const MAX_MESSAGE: usize = 16 << 20;
+
+/// An idle adapter is pinged this often.
+const HEARTBEAT: Duration = Duration::from_secs(10);
+
+/// An adapter of which nothing is heard for so long is gone; they may be slow, and some do not
+/// answer a ping while they reset their system.
+const GIVEN_UP_AFTER: Duration = Duration::from_secs(90);
+
+/// How long the other side has to answer when we close.
+const CLOSING: Duration = Duration::from_secs(2);
+
+/// A socket, encrypted or not.
+pub(crate) enum Socket {
+    Plain(TcpStream),
+    Encrypted(Box<rustls::StreamOwned<rustls::ServerConnection, TcpStream>>),
+}
+
+impl Socket {
+    pub fn tcp(&self) -> &TcpStream {
+        match self {
+            Socket::Plain(tcp) => tcp,
+            Socket::Encrypted(stream) => &stream.sock,
+        }
+    }
+}
+
+impl Read for Socket {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Socket::Plain(tcp) => tcp.read(buffer),
+            Socket::Encrypted(stream) => stream.read(buffer),
+        }
+    }
+}
+
+impl Write for Socket {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Socket::Plain(tcp) => tcp.write(bytes),
+            Socket::Encrypted(stream) => stream.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Socket::Plain(tcp) => tcp.flush(),
+            Socket::Encrypted(stream) => stream.flush(),
+        }
+    }
+}
+
+/// Why an adapter is not there any more.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Gone {
+    /// It closed the connection in the proper way.
+    Closed { code: u16, reason: String },
+    /// The connection ended without a word.
+    Vanished,
+    /// Nothing was heard of it for a long time.
+    Silent,
+    /// It sent what is not of the protocol.
+    Fault(String),
+}
+
+impl std::fmt::Display for Gone {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Gone::Closed { code, reason } if reason.is_empty() => {
+                write!(f, "closed the connection (code {code})")
+            }
+            Gone::Closed { code, reason } => {
+                write!(f, "closed the connection (code {code}: {reason})")
+            }
+            Gone::Vanished => f.write_str("vanished: its connection broke off"),
+            Gone::Silent => write!(f, "has not been heard of for {GIVEN_UP_AFTER:?}"),
+            Gone::Fault(fault) => f.write_str(fault),
+        }
+    }
+}
+
+/// What an adapter did.
+#[derive(Debug)]
+pub(crate) enum Happening {
+    Message(Body),
+    Gone(Gone),
+}
+
+/// One happening, of the adapter with this number, at this time.
+pub(crate) type Happened = (u64, Instant, Happening);
+
+/// What the thread of an adapter is asked to do.
+pub(crate) enum Order {
+    Send(wire::Message),
+    /// From now on, tell what happens here.
+    Report(Sender<Happened>),
+    Close {
+        code: CloseCode,
+        reason: &'static str,
+    },
+}
+
+/// An adapter as the rest of the program sees it.
+pub(crate) struct Peer {
+    pub number: u64,
+    pub address: SocketAddr,
+    pub announcement: wire::Announcement,
+    pub orders: Sender<Order>,
+    pub waker: Mutex<UnixStream>,
+    /// The run it served is over; it may take its time to go.
+    pub is_released: AtomicBool,
+}
+
+impl Peer {
+    /// Orders to one that is gone are for nobody; that it is gone is told as a happening.
+    pub fn order(&self, order: Order) {
+        let _ = self.orders.send(order);
+        if let Ok(mut waker) = self.waker.lock() {
+            let _ = waker.write(&[0]);
+        }
+    }
+
+    pub fn send(&self, body: Body) {
+        self.order(Order::Send(body.into()));
+    }
+}
+
+/// The thread's side of one connection.
+pub(crate) struct Line {
+    pub number: u64,
+    pub socket: WebSocket<Socket>,
+    heard: Instant,
+    pinged: Instant,
+    closing: Option<Instant>,
+    gone: Option<Gone>,
+    unsent: bool,
+}
+
+/// What one look at the socket gave.
+enum Looked {
+    Message(Body),
+    Nothing,
+    Ended,
+}
+
+impl Line {
+    /// `socket` has finished its handshake and does not block.
+    pub fn new(number: u64, socket: WebSocket<Socket>) -> Line {
+        let now = Instant::now();
+        Line {
+            number,
+            socket,
+            heard: now,
+            pinged: now,
+            closing: None,
+            gone: None,
+            unsent: false,
+        }
+    }
+
+    /// Waits for the first message, which must be an announcement.
+    pub fn announcement(&mut self, deadline: Instant) -> Result<wire::Announcement, Gone> {
+        loop {
+            match self.look() {
+                Looked::Message(Body::Announcement(announcement)) => return Ok(announcement),
+                Looked::Message(Body::Error(error)) => return Err(Gone::Fault(error.message)),
+                Looked::Message(_) => {
+                    return Err(Gone::Fault("did not begin with an announcement".to_owned()));
+                }
+                Looked::Ended => return Err(self.why()),
+                Looked::Nothing if Instant::now() >= deadline => {
+                    return Err(Gone::Fault("did not announce itself".to_owned()));
+                }
+                Looked::Nothing => self.wait(None, deadline),
+            }
+        }
+    }
+
+    /// Carries out orders and tells what happens, until the connection ends.
+    pub fn converse(&mut self, orders: &Receiver<Order>, wakes: &UnixStream) {
+        let mut told: Option<Sender<Happened>> = None;
+        loop {
+            while let Ok(order) = orders.try_recv() {
+                match order {
+                    Order::Send(message) => self.write(Message::binary(message.encode_to_vec())),
+                    Order::Report(to) => told = Some(to),
+                    Order::Close { code, reason } => self.close(code, reason),
+                }
+            }
+            loop {
+                let happening = match self.look() {
+                    Looked::Message(body) => Happening::Message(body),
+                    Looked::Nothing => break,
+                    Looked::Ended => {
+                        if let Some(told) = told {
+                            let gone = Happening::Gone(self.why());
+                            let _ = told.send((self.number, Instant::now(), gone));
+                        }
+                        return;
+                    }
+                };
+                if let Some(told) = &told {
+                    let _ = told.send((self.number, Instant::now(), happening));
+                }
+            }
+            self.wait(Some(wakes), self.next_deadline());
+        }
+    }
+
+    fn next_deadline(&self) -> Instant {
+        let quiet = self.pinged.max(self.heard);
+        self.closing.unwrap_or(quiet + HEARTBEAT)
+    }
+
+    fn write(&mut self, message: Message) {
+        if let Err(error) = self.socket.write(message) {
+            self.note(&error);
+        }
+        self.flush();
+    }
+
+    fn flush(&mut self) {
+        match self.socket.flush() {
+            Ok(()) => self.unsent = false,
+            Err(Error::Io(error)) if error.kind() == io::ErrorKind::WouldBlock => {
+                self.unsent = true;
+            }
+            // Reading tells how it ended.
+            Err(_) => self.unsent = false,
+        }
+    }
+
+    fn close(&mut self, code: CloseCode, reason: &'static str) {
+        if self.closing.is_none() {
+            self.closing = Some(Instant::now() + CLOSING);
+            let frame = tungstenite::protocol::CloseFrame {
+                code,
+                reason: reason.into(),
+            };
+            let _ = self.socket.close(Some(frame));
+            self.flush();
+        }
+    }
+
+    /// Tells the adapter what is wrong with what it sent, and hangs up.
+    fn refuse(&mut self, code: CloseCode, fault: String) {
+        let message = format!("ioco: the adapter {fault}");
+        self.gone.get_or_insert(Gone::Fault(fault));
+        let error = Body::Error(wire::Error { message });
+        self.write(Message::binary(wire::Message::from(error).encode_to_vec()));
+        self.close(code, "not of the protocol");
+    }
+
+    /// Takes in one message, if there is one, and sees to the heartbeat.
+    fn look(&mut self) -> Looked {
+        loop {
+            let now = Instant::now();
+            if self.closing.is_some_and(|until| now >= until) {
+                return Looked::Ended;
+            }
+            match self.socket.read() {
+                Ok(message) => {
+                    self.heard = now;
+                    // An answer to a ping or a close may be waiting.
+                    self.flush();
+                    if let Some(body) = self.take_in(message) {
+                        return Looked::Message(body);
+                    }
+                    if matches!(self.gone, Some(Gone::Fault(_))) {
+                        return Looked::Ended;
+                    }
+                }
+                Err(Error::Io(error)) if error.kind() == io::ErrorKind::WouldBlock => break,
+                Err(Error::Io(error)) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => {
+                    self.note(&error);
+                    return Looked::Ended;
+                }
+            }
+        }
+        let now = Instant::now();
+        if now >= self.heard + GIVEN_UP_AFTER {
+            self.gone.get_or_insert(Gone::Silent);
+            return Looked::Ended;
+        }
+        if self.closing.is_none() && now >= self.next_deadline() {
+            self.pinged = now;
+            self.write(Message::Ping(Bytes::new()));
+        }
+        if self.unsent {
+            self.flush();
+        }
+        Looked::Nothing
+    }
+
+    fn take_in(&mut self, message: Message) -> Option<Body> {
+        match message {
+            Message::Binary(bytes) => match wire::Message::decode(bytes) {
+                Ok(wire::Message { body: Some(body) }) => return Some(body),
+                Ok(wire::Message { body: None }) => {
+                    self.refuse(
+                        CloseCode::Invalid,
+                        "sent a message of no known type".to_owned(),
+                    );
+                }
+                Err(error) => self.refuse(
+                    CloseCode::Invalid,
+                    format!("sent a frame that is not a message of the protocol ({error})"),
+                ),
+            },
+            Message::Text(text) => {
+                let shown = crate::values::shorten(text.as_str(), 60);
+                self.refuse(
+                    CloseCode::Unsupported,
+                    format!("sent a text frame ({shown:?}), but messages are binary frames"),
+                );
+            }
+            Message::Close(frame) => {
+                let closed = frame.map(|f| (u16::from(f.code), f.reason.to_string()));
+                // 1005 stands for a close without a code.
+                let (code, reason) = closed.unwrap_or((1005, String::new()));
+                self.gone.get_or_insert(Gone::Closed { code, reason });
+                self.closing.get_or_insert(Instant::now() + CLOSING);
+            }
+            Message::Ping(_) | Message::Pong(_) | Message::Frame(_) => {}
+        }
+        None
+    }
+
+    /// Remembers what an error of the socket says about the adapter.
+    fn note(&mut self, error: &Error) {
+        match error {
+            Error::Capacity(CapacityError::MessageTooLong { size, .. }) => {
+                let mib = MAX_MESSAGE >> 20;
+                let fault = format!("sent a message of {size} bytes, more than {mib} MiB");
+                self.refuse(CloseCode::Size, fault);
+            }
+            Error::ConnectionClosed
+            | Error::AlreadyClosed
+            | Error::Io(_)
+            | Error::Protocol(ProtocolError::ResetWithoutClosingHandshake) => {}
+            other => {
+                let fault = format!("sent a frame that is not of the protocol ({other})");
+                self.refuse(CloseCode::Protocol, fault);
+            }
+        }
+    }
+
+    fn why(&self) -> Gone {
+        self.gone.clone().unwrap_or(Gone::Vanished)
+    }
+
+    /// Reads on for a moment without listening: closing a socket with unread bytes would throw away
+    /// what we said last.
+    pub fn linger(mut self) {
+        let until = Instant::now() + CLOSING;
+        self.flush();
+        let mut tcp = self.socket.get_ref().tcp();
+        let _ = tcp.shutdown(std::net::Shutdown::Write);
+        let mut bytes = vec![0; 64 << 10];
+        while Instant::now() < until {
+            match tcp.read(&mut bytes) {
+                Ok(0) => return,
+                Ok(_) => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => self.wait(None, until),
+                Err(_) => return,
+            }
+        }
+    }
+
+    /// Until the socket has something, or there is an order, or the time is up.
+    fn wait(&self, wakes: Option<&UnixStream>, deadline: Instant) {
+        let left = deadline.saturating_duration_since(Instant::now());
+        let time = Timespec {
+            tv_sec: left.as_secs().try_into().unwrap_or(i64::MAX),
+            tv_nsec: left.subsec_nanos().into(),
+        };
+        let tcp = self.socket.get_ref().tcp();
+        let mut flags = PollFlags::IN;
+        if self.unsent {
+            flags |= PollFlags::OUT;
+        }
+        let woken = wakes.map_or(tcp.as_fd(), |wakes| wakes.as_fd());
+        let mut fds = [
+            PollFd::from_borrowed_fd(tcp.as_fd(), flags),
+            PollFd::from_borrowed_fd(woken, PollFlags::IN),
+        ];
+        // A signal is no reason to worry: the loop looks again.
+        let _ = poll(&mut fds, Some(&time));
+        if let Some(mut wakes) = wakes {
+            let _ = wakes.read(&mut [0; 64]);
+        }
+    }
+}

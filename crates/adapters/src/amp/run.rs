@@ -1,0 +1,689 @@
+//! A run of tests through adapters: a [`Connection`] over the plugin-adapter protocol.
+//!
+//! The run begins with a configuration for each adapter, which brings its system into the initial
+//! state; every further test begins with a reset. A stimulus counts as given when the adapter
+//! confirms it. Adapters confirm before they pass it on, so a response that comes after the
+//! confirmation may still have been sent before.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError, channel};
+use std::time::{Duration, Instant};
+
+use ioco_sts::{Action, Sts};
+use prost::Message as _;
+
+use super::hub::Hub;
+use super::labels::Labels;
+use super::peer::{Gone, Happened, Happening, Order, Peer};
+use super::values::{Clocks, Units, loses_digits};
+use super::wire::{self, Body, Setting};
+use crate::connection::{Arrived, Connection, Trouble};
+use crate::session::nanoseconds;
+
+/// Which adapter plays the system.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Chosen {
+    /// The only one that is there.
+    #[default]
+    Only,
+    Named(String),
+    /// One for each channel of the model.
+    PerChannel(BTreeMap<String, String>),
+}
+
+/// A value for an item of an adapter's configuration.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Choice {
+    Text(String),
+    Integer(i64),
+    Float(f64),
+    Boolean(bool),
+}
+
+/// How a run treats its adapters.
+#[derive(Clone, Debug)]
+pub struct AmpOptions {
+    pub chosen: Chosen,
+    /// For every adapter that announces such an item.
+    pub configuration: BTreeMap<String, Choice>,
+    /// For the adapter of this name.
+    pub configuration_of: BTreeMap<String, BTreeMap<String, Choice>>,
+    pub units: Units,
+    /// How long a reset, and the confirmation of a stimulus, may take.
+    pub patience: Duration,
+    /// How long to wait for an adapter to connect. The public Python adapter needs ten seconds to
+    /// come back after an error.
+    pub connect_within: Duration,
+}
+
+impl Default for AmpOptions {
+    fn default() -> AmpOptions {
+        AmpOptions {
+            chosen: Chosen::Only,
+            configuration: BTreeMap::new(),
+            configuration_of: BTreeMap::new(),
+            units: Units::Learned,
+            patience: Duration::from_secs(10),
+            connect_within: Duration::from_secs(30),
+        }
+    }
+}
+
+/// How often a wait looks whether somebody wants to stop.
+const SLICE: Duration = Duration::from_millis(50);
+
+/// An adapter of the run, and the channels that go to it.
+struct Member {
+    peer: Arc<Peer>,
+    channels: Vec<String>,
+    clocks: Clocks,
+    gone: Option<Gone>,
+}
+
+impl Member {
+    fn name(&self) -> &str {
+        &self.peer.announcement.name
+    }
+}
+
+struct Run {
+    members: Vec<Member>,
+    happened: Receiver<Happened>,
+}
+
+/// A connection through adapters of the plugin-adapter protocol.
+pub struct Amp {
+    hub: Hub,
+    labels: Labels,
+    options: AmpOptions,
+    epoch: Instant,
+    run: Option<Run>,
+    arrived: VecDeque<Arrived>,
+    correlation: u64,
+    sent: Vec<u8>,
+    warnings: Vec<String>,
+    /// Differences are told once, not again when an adapter reconnects.
+    told: std::collections::BTreeSet<String>,
+}
+
+impl Amp {
+    /// Adapters may connect to `hub` before this or later.
+    pub fn new(sts: Arc<Sts>, hub: Hub, options: AmpOptions) -> Amp {
+        Amp {
+            hub,
+            labels: Labels::new(sts),
+            options,
+            epoch: Instant::now(),
+            run: None,
+            arrived: VecDeque::new(),
+            correlation: 0,
+            sent: Vec::new(),
+            warnings: Vec::new(),
+            told: std::collections::BTreeSet::new(),
+        }
+    }
+
+    /// Where adapters are to connect.
+    pub fn url(&self) -> String {
+        self.hub.url()
+    }
+
+    /// What a person should know about the adapters, since the last call.
+    pub fn take_warnings(&mut self) -> Vec<String> {
+        for warning in self.hub.take_warnings() {
+            self.warn(warning);
+        }
+        std::mem::take(&mut self.warnings)
+    }
+
+    fn warn(&mut self, warning: String) {
+        if self.told.insert(warning.clone()) {
+            self.warnings.push(warning);
+        }
+    }
+
+    /// Waits for the adapters of the run and configures them.
+    fn begin(&mut self, stop: &dyn Fn() -> bool) -> Result<(), Trouble> {
+        let members = self.gather(stop)?;
+        let (tell, happened) = channel();
+        let mut configurations = Vec::new();
+        for member in &members {
+            let channels: Vec<&str> = member.channels.iter().map(String::as_str).collect();
+            let name = member.name().to_owned();
+            for difference in self.labels.compare(&member.peer.announcement, &channels) {
+                self.warn(format!("adapter {name}: {difference}"));
+            }
+            configurations.push(self.configuration(&member.peer.announcement)?);
+        }
+        for (member, configuration) in members.iter().zip(configurations) {
+            member.peer.order(Order::Report(tell.clone()));
+            member.peer.send(Body::Configuration(configuration));
+        }
+        self.run = Some(Run { members, happened });
+        Ok(())
+    }
+
+    /// The adapters that were chosen, once they are all there.
+    fn gather(&mut self, stop: &dyn Fn() -> bool) -> Result<Vec<Member>, Trouble> {
+        let deadline = Instant::now() + self.options.connect_within;
+        loop {
+            let peers = self.hub.peers();
+            match self.choose(&peers)? {
+                Ok(members) => return Ok(members),
+                Err(missing) => {
+                    if stop() || Instant::now() >= deadline {
+                        return Err(self.nobody(&missing, &peers));
+                    }
+                }
+            }
+            self.hub.await_change(deadline.min(Instant::now() + SLICE));
+        }
+    }
+
+    /// `Ok(Err(name))`: this adapter, or any where there is no name, is not there yet.
+    fn choose(&self, peers: &[Arc<Peer>]) -> Result<Result<Vec<Member>, String>, Trouble> {
+        let all: Vec<String> = self
+            .labels
+            .channels()
+            .into_iter()
+            .map(str::to_owned)
+            .collect();
+        let member = |peer: &Arc<Peer>, channels: Vec<String>| {
+            let mut clocks = Clocks::new(self.options.units);
+            let parameters = peer.announcement.labels.iter().flat_map(|l| &l.parameters);
+            parameters
+                .filter_map(|p| p.value.as_ref())
+                .for_each(|value| clocks.learn(value));
+            Member {
+                peer: Arc::clone(peer),
+                channels,
+                clocks,
+                gone: None,
+            }
+        };
+        match &self.options.chosen {
+            Chosen::Only => match peers {
+                [] => Ok(Err(String::new())),
+                [only] => Ok(Ok(vec![member(only, all)])),
+                several => Err(Trouble {
+                    message: format!("several adapters are connected: {}", names(several)),
+                    hint: Some(
+                        "name one with --adapter NAME, or one for each channel with --adapter \
+                         CHANNEL=NAME"
+                            .to_owned(),
+                    ),
+                }),
+            },
+            Chosen::Named(name) => Ok(match find(peers, name) {
+                Some(peer) => Ok(vec![member(peer, all)]),
+                None => Err(name.clone()),
+            }),
+            Chosen::PerChannel(chosen) => {
+                if let Some(channel) = all.iter().find(|channel| !chosen.contains_key(*channel)) {
+                    return Err(Trouble {
+                        message: format!("no adapter is named for channel '{channel}'"),
+                        hint: Some(format!("add --adapter {channel}=NAME")),
+                    });
+                }
+                if let Some(channel) = chosen.keys().find(|channel| !all.contains(channel)) {
+                    return Err(Trouble {
+                        message: format!("the model has no channel '{channel}'"),
+                        hint: Some(format!("its channels are: {}", all.join(", "))),
+                    });
+                }
+                let mut members: Vec<Member> = Vec::new();
+                for (channel, name) in chosen {
+                    let Some(peer) = find(peers, name) else {
+                        return Ok(Err(name.clone()));
+                    };
+                    match members.iter_mut().find(|m| m.peer.number == peer.number) {
+                        Some(known) => known.channels.push(channel.clone()),
+                        None => members.push(member(peer, vec![channel.clone()])),
+                    }
+                }
+                Ok(Ok(members))
+            }
+        }
+    }
+
+    fn nobody(&self, missing: &str, peers: &[Arc<Peer>]) -> Trouble {
+        let within = self.options.connect_within;
+        let (who, named) = match missing {
+            "" => ("no adapter".to_owned(), String::new()),
+            name => (
+                format!("the adapter {name} has not"),
+                format!(" of the name {name}"),
+            ),
+        };
+        let message = match missing {
+            "" => format!("{who} has connected to {} within {within:?}", self.url()),
+            _ => format!("{who} connected to {} within {within:?}", self.url()),
+        };
+        let there = match peers {
+            [] => String::new(),
+            some => format!("; connected are: {}", names(some)),
+        };
+        Trouble {
+            message,
+            hint: Some(format!(
+                "start the adapter{named} with this address and the token{there}"
+            )),
+        }
+    }
+
+    /// The announced items with the chosen values in place of the defaults.
+    fn configuration(
+        &mut self,
+        announcement: &wire::Announcement,
+    ) -> Result<wire::Configuration, Trouble> {
+        let name = &announcement.name;
+        let mut choices = self.options.configuration.clone();
+        if let Some(own) = self.options.configuration_of.get(name) {
+            choices.extend(own.iter().map(|(k, v)| (k.clone(), v.clone())));
+        }
+        let announced = announcement.configuration.clone().unwrap_or_default();
+        if announced.items.is_empty() {
+            // Some announce nothing and take what they get.
+            let items = choices.iter().map(|(key, choice)| wire::Item {
+                key: key.clone(),
+                description: String::new(),
+                setting: Some(match choice {
+                    Choice::Text(text) => Setting::Text(text.clone()),
+                    Choice::Integer(number) => Setting::Integer(*number),
+                    Choice::Float(number) => Setting::Float(*number as f32),
+                    Choice::Boolean(value) => Setting::Boolean(*value),
+                }),
+            });
+            return Ok(wire::Configuration {
+                items: items.collect(),
+            });
+        }
+        let mut configuration = announced;
+        for item in &mut configuration.items {
+            if let Some(choice) = choices.remove(&item.key) {
+                item.setting = Some(fit(&choice, item).ok_or_else(|| Trouble {
+                    message: format!(
+                        "the adapter {name} does not take {} for {}",
+                        show_choice(&choice),
+                        item.key
+                    ),
+                    hint: Some(format!(
+                        "its {} is {}",
+                        item.key,
+                        show_setting(item.setting.as_ref())
+                    )),
+                })?);
+            }
+        }
+        let known: Vec<&str> = configuration.items.iter().map(|i| i.key.as_str()).collect();
+        let unknown: Vec<String> = choices
+            .keys()
+            .map(|key| {
+                format!(
+                    "adapter {name} has no setting '{key}', so it is not sent; it has: {}",
+                    known.join(", ")
+                )
+            })
+            .collect();
+        for warning in unknown {
+            self.warn(warning);
+        }
+        Ok(configuration)
+    }
+
+    /// Discards what comes until every adapter is ready.
+    fn await_ready(&mut self, stop: &dyn Fn() -> bool) -> Result<(), Trouble> {
+        let deadline = Instant::now() + self.options.patience;
+        let Some(run) = &mut self.run else {
+            return Err(no_run());
+        };
+        let mut waiting: Vec<u64> = run.members.iter().map(|m| m.peer.number).collect();
+        while !waiting.is_empty() {
+            let slice = deadline.min(Instant::now() + SLICE);
+            let left = slice.saturating_duration_since(Instant::now());
+            match run.happened.recv_timeout(left) {
+                Ok((number, _, happening)) => {
+                    let position = run.members.iter().position(|m| m.peer.number == number);
+                    let Some(member) = position.map(|p| &mut run.members[p]) else {
+                        continue;
+                    };
+                    match happening {
+                        Happening::Message(Body::Ready(_)) => waiting.retain(|n| *n != number),
+                        Happening::Message(Body::Error(error)) => {
+                            return Err(reported(member, &error, "while it got ready"));
+                        }
+                        Happening::Message(_) => {}
+                        Happening::Gone(gone) => {
+                            return Err(lost(member, gone, "before it was ready"));
+                        }
+                    }
+                }
+                Err(_) => {
+                    if stop() || Instant::now() >= deadline {
+                        let late = run
+                            .members
+                            .iter()
+                            .find(|m| waiting.contains(&m.peer.number));
+                        let name = late.map_or("?", Member::name);
+                        return Err(Trouble {
+                            message: format!(
+                                "the adapter {name} was not ready within {:?}",
+                                self.options.patience
+                            ),
+                            hint: Some(
+                                "it says Ready when its system is in the initial state; can it \
+                                 reach the system? ready_within in ioco.toml gives it more time"
+                                    .to_owned(),
+                            ),
+                        });
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether all adapters of the run are still there; what they said meanwhile is discarded.
+    fn is_whole(&mut self) -> bool {
+        let Some(run) = &mut self.run else {
+            return false;
+        };
+        while let Ok((number, _, happening)) = run.happened.try_recv() {
+            if let Happening::Gone(gone) = happening
+                && let Some(member) = run.members.iter_mut().find(|m| m.peer.number == number)
+            {
+                member.gone = Some(gone);
+            }
+        }
+        run.members.iter().all(|member| member.gone.is_none())
+    }
+
+    /// Ends the run, so that the next reset begins another with adapters that come back.
+    fn end_run(&mut self) {
+        self.arrived.clear();
+        if let Some(run) = self.run.take() {
+            let peers: Vec<Arc<Peer>> = run.members.into_iter().map(|m| m.peer).collect();
+            self.hub.release(&peers);
+        }
+    }
+
+    /// Makes trouble the end of the run.
+    fn failed<T>(&mut self, result: Result<T, Trouble>) -> Result<T, Trouble> {
+        if result.is_err() {
+            self.end_run();
+        }
+        result
+    }
+
+    /// Takes in one happening. `Ok(Some(echo))`: a stimulus was confirmed.
+    fn take_in(&mut self, happened: Happened) -> Result<Option<wire::Label>, Trouble> {
+        let (number, when, happening) = happened;
+        let Some(run) = &mut self.run else {
+            return Ok(None);
+        };
+        let Some(member) = run.members.iter_mut().find(|m| m.peer.number == number) else {
+            return Ok(None);
+        };
+        match happening {
+            Happening::Gone(gone) => return Err(lost(member, gone, "during a test")),
+            Happening::Message(Body::Error(error)) => {
+                return Err(reported(member, &error, "during a test"));
+            }
+            Happening::Message(Body::Label(label)) if label.is_response() => {
+                let what = self.labels.read(&label, &mut member.clocks);
+                let at = nanoseconds(when.saturating_duration_since(self.epoch));
+                let raw = physical(&label);
+                self.arrived.push_back(Arrived { what, at, raw });
+            }
+            Happening::Message(Body::Label(echo)) => return Ok(Some(echo)),
+            // Said out of turn; nothing depends on it.
+            Happening::Message(
+                Body::Ready(_) | Body::Reset(_) | Body::Configuration(_) | Body::Announcement(_),
+            ) => {
+                let name = member.name().to_owned();
+                self.warn(format!(
+                    "adapter {name}: it said something out of turn during a test, which is ignored"
+                ));
+            }
+        }
+        Ok(None)
+    }
+
+    fn give_confirmed(&mut self, stimulus: &Action) -> Result<(), Trouble> {
+        self.correlation += 1;
+        let correlation = self.correlation;
+        let channel = self.labels.channel(stimulus).to_owned();
+        let Some(run) = &mut self.run else {
+            return Err(no_run());
+        };
+        let member = run.members.iter().find(|m| m.channels.contains(&channel));
+        let Some(member) = member else {
+            return Err(Trouble {
+                message: format!("no adapter of this run serves channel '{channel}'"),
+                hint: None,
+            });
+        };
+        let label = self.labels.write(stimulus, correlation, &member.clocks);
+        self.sent = label.encode_to_vec();
+        member.peer.send(Body::Label(label));
+        let (number, name) = (member.peer.number, member.name().to_owned());
+        if stimulus.values.iter().any(loses_digits) {
+            self.warn(format!(
+                "{}: a decimal has more digits than the adapter protocol can carry",
+                self.labels.name(stimulus)
+            ));
+        }
+        let deadline = Instant::now() + self.options.patience;
+        loop {
+            let left = deadline.saturating_duration_since(Instant::now());
+            let happened = self.run.as_ref().map(|run| run.happened.recv_timeout(left));
+            match happened {
+                Some(Ok(happened)) => {
+                    let from = happened.0;
+                    let echo = self.take_in(happened)?;
+                    let confirms =
+                        |echo: &wire::Label| self.labels.confirms(echo, stimulus, correlation);
+                    if let Some(echo) = echo.filter(|echo| from == number && confirms(echo)) {
+                        if !echo.physical_label.is_empty() {
+                            self.sent = echo.physical_label;
+                        }
+                        return Ok(());
+                    }
+                }
+                _ => {
+                    return Err(Trouble {
+                        message: format!(
+                            "the adapter {name} did not confirm {} within {:?}",
+                            self.labels.name(stimulus),
+                            self.options.patience
+                        ),
+                        hint: Some(
+                            "an adapter sends every stimulus back, with the time, before it \
+                             passes it on"
+                                .to_owned(),
+                        ),
+                    });
+                }
+            }
+        }
+    }
+
+    fn poll_arrivals(&mut self) -> Result<Option<Arrived>, Trouble> {
+        loop {
+            if let Some(arrived) = self.arrived.pop_front() {
+                return Ok(Some(arrived));
+            }
+            match self.run.as_ref().map(|run| run.happened.try_recv()) {
+                Some(Ok(happened)) => {
+                    self.take_in(happened)?;
+                }
+                Some(Err(TryRecvError::Empty)) => return Ok(None),
+                Some(Err(TryRecvError::Disconnected)) | None => return Err(no_run()),
+            }
+        }
+    }
+
+    fn wait_for_arrival(&mut self, until: u64) -> Result<Arrived, Trouble> {
+        let deadline = self.epoch + Duration::from_nanos(until);
+        loop {
+            if let Some(arrived) = self.arrived.pop_front() {
+                return Ok(arrived);
+            }
+            let left = deadline.saturating_duration_since(Instant::now());
+            match self.run.as_ref().map(|run| run.happened.recv_timeout(left)) {
+                Some(Ok(happened)) => {
+                    self.take_in(happened)?;
+                }
+                Some(Err(RecvTimeoutError::Timeout)) => {
+                    return Ok(Arrived {
+                        what: crate::connection::Arrival::Silence,
+                        at: self.now(),
+                        raw: Vec::new(),
+                    });
+                }
+                Some(Err(RecvTimeoutError::Disconnected)) | None => return Err(no_run()),
+            }
+        }
+    }
+}
+
+impl Connection for Amp {
+    fn now(&self) -> u64 {
+        nanoseconds(self.epoch.elapsed())
+    }
+
+    fn reset(&mut self) -> Result<(), Trouble> {
+        self.reset_heeding(&|| false)
+    }
+
+    fn reset_heeding(&mut self, stop: &dyn Fn() -> bool) -> Result<(), Trouble> {
+        self.arrived.clear();
+        self.sent.clear();
+        if self.is_whole() {
+            for member in self.run.iter().flat_map(|run| &run.members) {
+                member.peer.send(Body::Reset(wire::Reset {}));
+            }
+        } else {
+            self.end_run();
+            self.begin(stop)?;
+        }
+        let ready = self.await_ready(stop);
+        self.failed(ready)
+    }
+
+    fn give(&mut self, stimulus: &Action) -> Result<bool, Trouble> {
+        let given = self.give_confirmed(stimulus);
+        self.failed(given).map(|()| true)
+    }
+
+    fn poll(&mut self) -> Result<Option<Arrived>, Trouble> {
+        let polled = self.poll_arrivals();
+        self.failed(polled)
+    }
+
+    fn wait(&mut self, until: u64) -> Result<Arrived, Trouble> {
+        let waited = self.wait_for_arrival(until);
+        self.failed(waited)
+    }
+
+    fn sent(&self) -> &[u8] {
+        &self.sent
+    }
+}
+
+impl Drop for Amp {
+    fn drop(&mut self) {
+        self.end_run();
+    }
+}
+
+/// What crossed the border to the system, where the adapter tells; else what it sent to us.
+fn physical(label: &wire::Label) -> Vec<u8> {
+    if label.physical_label.is_empty() {
+        label.encode_to_vec()
+    } else {
+        label.physical_label.clone()
+    }
+}
+
+/// By its name, or by the part of it before `@`. The newest counts: an older one of the same name
+/// is a connection that has not noticed its end.
+fn find<'p>(peers: &'p [Arc<Peer>], name: &str) -> Option<&'p Arc<Peer>> {
+    let newest = |matches: &dyn Fn(&str) -> bool| {
+        let named = peers.iter().filter(|p| matches(&p.announcement.name));
+        named.max_by_key(|p| p.number)
+    };
+    newest(&|own| own == name)
+        .or_else(|| newest(&|own| own.split_once('@').is_some_and(|(kind, _)| kind == name)))
+}
+
+fn names(peers: &[Arc<Peer>]) -> String {
+    let names: Vec<&str> = peers.iter().map(|p| p.announcement.name.as_str()).collect();
+    names.join(", ")
+}
+
+fn fit(choice: &Choice, item: &wire::Item) -> Option<Setting> {
+    Some(match (choice, item.setting.as_ref()) {
+        (Choice::Text(text), Some(Setting::Text(_)) | None) => Setting::Text(text.clone()),
+        (Choice::Integer(number), Some(Setting::Integer(_)) | None) => Setting::Integer(*number),
+        (Choice::Integer(number), Some(Setting::Float(_))) => Setting::Float(*number as f32),
+        (Choice::Float(number), Some(Setting::Float(_)) | None) => Setting::Float(*number as f32),
+        (Choice::Boolean(value), Some(Setting::Boolean(_)) | None) => Setting::Boolean(*value),
+        // Typed on the command line everything is text.
+        (Choice::Text(text), Some(Setting::Integer(_))) => Setting::Integer(text.parse().ok()?),
+        (Choice::Text(text), Some(Setting::Float(_))) => Setting::Float(text.parse().ok()?),
+        (Choice::Text(text), Some(Setting::Boolean(_))) => Setting::Boolean(text.parse().ok()?),
+        _ => return None,
+    })
+}
+
+fn show_choice(choice: &Choice) -> String {
+    match choice {
+        Choice::Text(text) => format!("{text:?}"),
+        Choice::Integer(number) => number.to_string(),
+        Choice::Float(number) => number.to_string(),
+        Choice::Boolean(value) => value.to_string(),
+    }
+}
+
+pub(crate) fn show_setting(setting: Option<&Setting>) -> String {
+    match setting {
+        None => "of no type".to_owned(),
+        Some(Setting::Text(text)) => format!("a string, {text:?} unless you say otherwise"),
+        Some(Setting::Integer(number)) => format!("an integer, {number} unless you say otherwise"),
+        Some(Setting::Float(number)) => format!("a number, {number} unless you say otherwise"),
+        Some(Setting::Boolean(value)) => format!("true or false, {value} unless you say otherwise"),
+    }
+}
+
+fn no_run() -> Trouble {
+    Trouble {
+        message: "no adapter is connected".to_owned(),
+        hint: None,
+    }
+}
+
+fn reported(member: &Member, error: &wire::Error, when: &str) -> Trouble {
+    let name = member.name();
+    Trouble {
+        message: format!(
+            "the adapter {name} reported an error {when}: {}",
+            error.message
+        ),
+        hint: None,
+    }
+}
+
+fn lost(member: &mut Member, gone: Gone, when: &str) -> Trouble {
+    let message = format!("the adapter {} {gone} {when}", member.name());
+    let hint = match &gone {
+        Gone::Fault(_) => "it does not speak the protocol as ioco does; its log may say more",
+        _ => "its log may say why; it can connect again at any time",
+    };
+    member.gone = Some(gone);
+    Trouble {
+        message,
+        hint: Some(hint.to_owned()),
+    }
+}

@@ -1,0 +1,340 @@
+//! Values of the model as values of the protocol, and back.
+//!
+//! Reading is led by the type that the model gives, as in the line protocol: what does not fit is
+//! a [`Mismatch`], which the tester judges as an observation.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use ioco_sts::{Type, Types, Value};
+use rust_decimal::Decimal;
+use rust_decimal::prelude::ToPrimitive as _;
+
+use super::wire::{self, Kind};
+use crate::values::{Mismatch, shorten};
+
+/// In which units an adapter counts dates and times.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Units {
+    /// Those of the protocol until the adapter is seen to use the others, as the public Python
+    /// adapter does.
+    #[default]
+    Learned,
+    /// Seconds and nanoseconds, as the protocol says.
+    Protocol,
+    /// Milliseconds and microseconds.
+    Thousandths,
+}
+
+impl Units {
+    pub fn named(name: &str) -> Option<Units> {
+        Some(match name {
+            "auto" => Units::Learned,
+            "protocol" => Units::Protocol,
+            "thousandths" => Units::Thousandths,
+            _ => return None,
+        })
+    }
+}
+
+/// What is known about the units of one adapter.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Clocks {
+    units: Units,
+    dates_in_milliseconds: bool,
+    times_in_microseconds: bool,
+}
+
+/// The end of the year 9999 in seconds. Taken as milliseconds it lies in January 1978: a larger
+/// number is a date in milliseconds, because no system speaks of the years after 9999.
+const LAST_SECOND: u64 = 253_402_300_799;
+
+/// The same for times: between January 1978 and the year 9999 in microseconds. In nanoseconds that
+/// is between three days and eight years after 1970, which is neither a time of day nor a moment
+/// that a system of today speaks of.
+const MICROSECONDS: std::ops::Range<u64> = 253_402_300_799_000..253_402_300_799_000_000;
+
+impl Clocks {
+    pub fn new(units: Units) -> Clocks {
+        let thousandths = units == Units::Thousandths;
+        Clocks {
+            units,
+            dates_in_milliseconds: thousandths,
+            times_in_microseconds: thousandths,
+        }
+    }
+
+    /// Looks at a value for its units only.
+    pub fn learn(&mut self, value: &wire::Value) {
+        match &value.kind {
+            Some(Kind::Date(number)) => {
+                self.seconds(*number);
+            }
+            Some(Kind::Time(number)) => {
+                self.nanoseconds(*number);
+            }
+            Some(Kind::Array(array)) => array.values.iter().for_each(|v| self.learn(v)),
+            Some(Kind::Struct(hash) | Kind::Hash(hash)) => {
+                for entry in &hash.entries {
+                    entry.value.iter().for_each(|v| self.learn(v));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn seconds(&mut self, number: u64) -> Option<i64> {
+        if self.units == Units::Learned && number > LAST_SECOND {
+            self.dates_in_milliseconds = true;
+        }
+        let is_thousandth = match self.units {
+            Units::Learned => number > LAST_SECOND,
+            Units::Protocol => false,
+            Units::Thousandths => true,
+        };
+        let number = if is_thousandth { number / 1000 } else { number };
+        number.try_into().ok()
+    }
+
+    fn nanoseconds(&mut self, number: u64) -> Option<i64> {
+        if self.units == Units::Learned && MICROSECONDS.contains(&number) {
+            self.times_in_microseconds = true;
+        }
+        let is_thousandth = match self.units {
+            Units::Learned => MICROSECONDS.contains(&number),
+            Units::Protocol => false,
+            Units::Thousandths => true,
+        };
+        let number = if is_thousandth {
+            number.checked_mul(1000)?
+        } else {
+            number
+        };
+        number.try_into().ok()
+    }
+}
+
+/// `value`, which is one of type `ty`, for the wire.
+pub(crate) fn write(value: &Value, ty: &Type, types: &Types, clocks: &Clocks) -> wire::Value {
+    let kind = match (value, ty) {
+        (Value::Void, _) => None,
+        (Value::Bool(value), _) => Some(Kind::Boolean(*value)),
+        // The type's range begins at zero.
+        (Value::Int(number), Type::Date) => Some(Kind::Date(if clocks.dates_in_milliseconds {
+            number.unsigned_abs().saturating_mul(1000)
+        } else {
+            number.unsigned_abs()
+        })),
+        (Value::Int(number), Type::Time) => Some(Kind::Time(if clocks.times_in_microseconds {
+            number.unsigned_abs() / 1000
+        } else {
+            number.unsigned_abs()
+        })),
+        (Value::Int(number), _) => Some(Kind::Integer(*number)),
+        (Value::Decimal(number), _) => Some(Kind::Decimal(nearest(number))),
+        (Value::Str(text), _) => Some(Kind::Text(text.to_string())),
+        (Value::Enum(id, member), _) => {
+            Some(Kind::Text(types.member_name(*id, *member).to_owned()))
+        }
+        (Value::Array(items), ty) => {
+            let item = match ty {
+                Type::Array(item) => item.as_ref(),
+                other => other,
+            };
+            let values = items.iter().map(|v| write(v, item, types, clocks));
+            Some(Kind::Array(wire::Array {
+                values: values.collect(),
+            }))
+        }
+        (Value::Struct(id, fields), _) => {
+            let declared = types.structs.get(id.index()).map(|s| s.fields.as_slice());
+            let named = declared.unwrap_or_default().iter().zip(fields.iter());
+            let entries = named.map(|((name, ty), field)| wire::Entry {
+                key: Some(text(name)),
+                value: Some(write(field, ty, types, clocks)),
+            });
+            Some(Kind::Struct(wire::Hash {
+                entries: entries.collect(),
+            }))
+        }
+    };
+    wire::Value { kind }
+}
+
+fn text(text: &str) -> wire::Value {
+    wire::Value {
+        kind: Some(Kind::Text(text.to_owned())),
+    }
+}
+
+fn nearest(number: &Decimal) -> f64 {
+    number.to_f64().unwrap_or_default()
+}
+
+/// Whether a decimal has more digits than the protocol's floating-point number can carry.
+pub(crate) fn loses_digits(value: &Value) -> bool {
+    match value {
+        Value::Decimal(number) => exact(nearest(number)) != Some(*number),
+        Value::Array(items) => items.iter().any(loses_digits),
+        Value::Struct(_, fields) => fields.iter().any(loses_digits),
+        _ => false,
+    }
+}
+
+/// The decimal with the fewest digits that stands for this number: what a person typed.
+fn exact(number: f64) -> Option<Decimal> {
+    if !number.is_finite() {
+        return None;
+    }
+    Decimal::from_str_exact(&number.to_string()).ok()
+}
+
+/// The value of type `ty` that came over the wire; a value with nothing set is `:void`.
+pub(crate) fn read(
+    value: &wire::Value,
+    ty: &Type,
+    types: &Types,
+    clocks: &mut Clocks,
+) -> Result<Value, Mismatch> {
+    let wrong = || {
+        let expected = types.type_name(ty);
+        Mismatch(format!(
+            "{} is {}, not {expected}",
+            shorten(&show(value), 60),
+            kind_name(value)
+        ))
+    };
+    let Some(kind) = &value.kind else {
+        return Ok(Value::Void);
+    };
+    let read = match (kind, ty) {
+        (Kind::Text(text), Type::Str) => Value::Str(Arc::from(text.as_str())),
+        (Kind::Text(text), Type::Enum(id)) => {
+            let members = types.enums.get(id.index()).map(|e| e.members.as_slice());
+            let member = members.unwrap_or_default().iter().position(|m| m == text);
+            Value::Enum(*id, member.ok_or_else(wrong)? as u32)
+        }
+        (Kind::Integer(number), Type::Int(_)) => Value::Int(*number),
+        (Kind::Integer(number), Type::Decimal) => Value::Decimal(Decimal::from(*number)),
+        (Kind::Decimal(number), Type::Decimal) => Value::Decimal(exact(*number).ok_or_else(wrong)?),
+        (Kind::Boolean(value), Type::Bool) => Value::Bool(*value),
+        (Kind::Date(number), Type::Date) => Value::Int(clocks.seconds(*number).ok_or_else(wrong)?),
+        (Kind::Time(number), Type::Time) => {
+            Value::Int(clocks.nanoseconds(*number).ok_or_else(wrong)?)
+        }
+        (Kind::Array(array), Type::Array(item)) => {
+            let items = array.values.iter().map(|v| read(v, item, types, clocks));
+            Value::Array(items.collect::<Result<Arc<[_]>, _>>()?)
+        }
+        (Kind::Struct(hash) | Kind::Hash(hash), Type::Struct(id)) => {
+            let declared = types.structs.get(id.index()).map(|s| s.fields.as_slice());
+            let declared = declared.unwrap_or_default();
+            let mut fields = BTreeMap::new();
+            for entry in &hash.entries {
+                let key = match entry.key.as_ref().and_then(|key| key.kind.as_ref()) {
+                    Some(Kind::Text(key)) => key.as_str(),
+                    _ => return Err(wrong()),
+                };
+                if !declared.iter().any(|(name, _)| name == key) {
+                    return Err(Mismatch(format!("the model knows no \"{key}\" here")));
+                }
+                fields.insert(key, entry.value.as_ref());
+            }
+            let fields = declared.iter().map(|(name, ty)| {
+                match fields.get(name.as_str()).copied().flatten() {
+                    None => Ok(Value::Void),
+                    Some(value) => read(value, ty, types, clocks)
+                        .map_err(|Mismatch(why)| Mismatch(format!("{name}: {why}"))),
+                }
+            });
+            Value::Struct(*id, fields.collect::<Result<Arc<[_]>, _>>()?)
+        }
+        _ => return Err(wrong()),
+    };
+    if types.fits(&read, ty) {
+        Ok(read)
+    } else {
+        Err(wrong())
+    }
+}
+
+/// A value as it came, for a person.
+pub(crate) fn show(value: &wire::Value) -> String {
+    match &value.kind {
+        None => ":void".to_owned(),
+        Some(Kind::Text(text)) => format!("{text:?}"),
+        Some(Kind::Integer(number)) => number.to_string(),
+        Some(Kind::Decimal(number)) => format!("{number:?}"),
+        Some(Kind::Boolean(value)) => value.to_string(),
+        Some(Kind::Date(number) | Kind::Time(number)) => number.to_string(),
+        Some(Kind::Array(array)) => {
+            let items: Vec<String> = array.values.iter().map(show).collect();
+            format!("[{}]", items.join(", "))
+        }
+        Some(Kind::Struct(hash) | Kind::Hash(hash)) => {
+            let side = |value: &Option<wire::Value>| value.as_ref().map(show).unwrap_or_default();
+            let entries: Vec<String> = hash
+                .entries
+                .iter()
+                .map(|entry| format!("{}: {}", side(&entry.key), side(&entry.value)))
+                .collect();
+            format!("{{{}}}", entries.join(", "))
+        }
+    }
+}
+
+/// What kind of value came, in the words of a message to a person.
+pub(crate) fn kind_name(value: &wire::Value) -> &'static str {
+    match &value.kind {
+        None => ":void",
+        Some(Kind::Text(_)) => "a string",
+        Some(Kind::Integer(_)) => "an integer",
+        Some(Kind::Decimal(_)) => "a decimal",
+        Some(Kind::Boolean(_)) => "a boolean",
+        Some(Kind::Date(_)) => "a date",
+        Some(Kind::Time(_)) => "a time",
+        Some(Kind::Array(_)) => "an array",
+        Some(Kind::Struct(_)) => "a struct",
+        Some(Kind::Hash(_)) => "a hash",
+    }
+}
+
+/// The type that a value carries, as a model would write it.
+pub(crate) fn type_name(value: &wire::Value) -> String {
+    match &value.kind {
+        None => ":void".to_owned(),
+        Some(Kind::Text(_)) => ":string".to_owned(),
+        Some(Kind::Integer(_)) => ":integer".to_owned(),
+        Some(Kind::Decimal(_)) => ":decimal".to_owned(),
+        Some(Kind::Boolean(_)) => ":boolean".to_owned(),
+        Some(Kind::Date(_)) => ":date".to_owned(),
+        Some(Kind::Time(_)) => ":time".to_owned(),
+        Some(Kind::Array(array)) => {
+            let item = array
+                .values
+                .first()
+                .map_or_else(|| "?".to_owned(), type_name);
+            format!("[{item}]")
+        }
+        Some(Kind::Struct(_)) => "struct".to_owned(),
+        Some(Kind::Hash(_)) => "hash".to_owned(),
+    }
+}
+
+/// Whether a dummy value of an announcement is of the kind that the model's type has on the wire.
+pub(crate) fn agrees(dummy: &wire::Value, ty: &Type) -> bool {
+    let Some(kind) = &dummy.kind else {
+        return true;
+    };
+    match (kind, ty) {
+        (Kind::Text(_), Type::Str | Type::Enum(_))
+        | (Kind::Integer(_), Type::Int(_))
+        | (Kind::Decimal(_), Type::Decimal)
+        | (Kind::Boolean(_), Type::Bool)
+        | (Kind::Date(_), Type::Date)
+        | (Kind::Time(_), Type::Time)
+        | (Kind::Struct(_) | Kind::Hash(_), Type::Struct(_)) => true,
+        (Kind::Array(array), Type::Array(item)) => array.values.iter().all(|v| agrees(v, item)),
+        _ => false,
+    }
+}
