@@ -5,13 +5,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ioco_adapters::{
-    Arrived, Connection, Process, ProcessOptions, ResetBy, Tcp, TcpOptions, Trouble,
+    Amp, Arrived, Connection, Hub, Process, ProcessOptions, ResetBy, Tcp, TcpOptions, Trouble,
 };
 use ioco_sts::{Action, Sts};
 use serde::{Deserialize, Serialize};
 
 use crate::exit::Stop;
 use crate::project::Project;
+use crate::sections::amp::AmpWay;
 use crate::time;
 
 /// What a person chose for this run; the rest is in ioco.toml.
@@ -21,6 +22,12 @@ pub struct SystemChoice {
     pub sut: Option<String>,
     /// `host:port`.
     pub tcp: Option<String>,
+    /// Where adapters connect: a port, or `host:port`.
+    pub amp: Option<String>,
+    /// Which adapter: `NAME`, or `CHANNEL=NAME` for each channel.
+    pub adapters: Vec<String>,
+    /// Settings of adapters: `KEY=VALUE`.
+    pub configure: Vec<String>,
     pub restart: bool,
     /// A part of ioco.toml.
     pub profile: Option<String>,
@@ -29,7 +36,7 @@ pub struct SystemChoice {
 impl SystemChoice {
     /// Whether it says by itself how to reach the system.
     pub fn is_way(&self) -> bool {
-        self.sut.is_some() || self.tcp.is_some()
+        self.sut.is_some() || self.tcp.is_some() || self.amp.is_some()
     }
 }
 
@@ -53,6 +60,8 @@ pub enum Way {
     Shell(String),
     /// `host:port`.
     Tcp(String),
+    /// Adapters of the plugin-adapter protocol connect to us.
+    Amp(AmpWay),
 }
 
 const PATIENCE: u64 = 10_000_000_000;
@@ -62,24 +71,40 @@ impl Reach {
     pub fn find(choice: &SystemChoice, project: &Project) -> Result<Reach, Stop> {
         Reach::typed(choice, project)?.ok_or_else(|| {
             Stop::usage("nothing says how to reach the system under test").hint(
-                "use --sut COMMAND or --tcp HOST:PORT, or write [sut] command = [\"...\"] into \
-                 ioco.toml",
+                "use --sut COMMAND, --tcp HOST:PORT or --amp PORT, or write [sut] command = \
+                 [\"...\"] into ioco.toml",
             )
         })
     }
 
     pub fn typed(choice: &SystemChoice, project: &Project) -> Result<Option<Reach>, Stop> {
-        let typed = match (&choice.sut, &choice.tcp) {
-            (Some(line), _) => Some(Way::Shell(line.clone())),
-            (_, Some(address)) => Some(Way::Tcp(address.clone())),
-            _ => None,
+        let amp = |listen: String| {
+            Way::Amp(AmpWay {
+                listen,
+                adapters: choice.adapters.clone(),
+                configure: choice.configure.clone(),
+            })
         };
+        let typed = (choice.sut.clone().map(Way::Shell))
+            .or_else(|| choice.tcp.clone().map(Way::Tcp))
+            .or_else(|| choice.amp.clone().map(amp));
+        let sut = &project.sut;
         let way = typed
-            .or_else(|| project.sut.command.clone().map(Way::Command))
-            .or_else(|| project.sut.tcp.clone().map(Way::Tcp));
+            .or_else(|| sut.command.clone().map(Way::Command))
+            .or_else(|| sut.tcp.clone().map(Way::Tcp))
+            .or_else(|| sut.amp.clone().map(amp));
         let Some(way) = way else { return Ok(None) };
         if matches!(&way, Way::Command(words) if words.is_empty()) {
             return Err(Stop::usage("[sut] command in ioco.toml is empty"));
+        }
+        if !matches!(way, Way::Amp(_)) && !(choice.adapters.is_empty() && choice.configure.is_empty()) {
+            return Err(Stop::usage("--adapter and --configure belong to --amp"));
+        }
+        if let Way::Amp(amp) = &way {
+            amp.hub(project)?;
+        }
+        if let Way::Tcp(address) = &way {
+            check_address(address)?;
         }
         let patience = match &project.sut.ready_within {
             Some(text) => time::parse(text)?,
@@ -93,8 +118,9 @@ impl Reach {
         }))
     }
 
-    /// Nothing is started or connected before the first reset.
-    pub fn connect(&self, sts: &Arc<Sts>, project: &Project) -> Link {
+    /// Nothing is started or connected to before the first reset; where others connect to us, they
+    /// can from now on.
+    pub fn connect(&self, sts: &Arc<Sts>, project: &Project) -> Result<Link, Stop> {
         let patience = Duration::from_nanos(self.patience);
         let reset = if self.restart {
             ResetBy::Restarting
@@ -106,7 +132,7 @@ impl Reach {
             options.patience = patience;
             Link::Process(Box::new(Process::new(Arc::clone(sts), options)))
         };
-        match &self.way {
+        Ok(match &self.way {
             Way::Shell(line) => process(ProcessOptions::shell(&without_shell(line))),
             Way::Command(words) => {
                 let program = find_program(&words[0]);
@@ -122,7 +148,15 @@ impl Reach {
                 };
                 Link::Tcp(Box::new(Tcp::new(Arc::clone(sts), options)))
             }
-        }
+            Way::Amp(amp) => {
+                let hub = Hub::listen(&amp.hub(project)?).map_err(|trouble| Stop {
+                    hint: trouble.hint,
+                    ..Stop::system(trouble.message)
+                })?;
+                let options = amp.options(project, patience)?;
+                Link::Amp(Box::new(Amp::new(Arc::clone(sts), hub, options)))
+            }
+        })
     }
 
     /// For a person.
@@ -131,7 +165,21 @@ impl Reach {
             Way::Command(words) => words.join(" "),
             Way::Shell(line) => line.clone(),
             Way::Tcp(address) => address.clone(),
+            Way::Amp(amp) => match amp.adapters.as_slice() {
+                [] => format!("an adapter at {}", amp.listen),
+                adapters => adapters.join(", "),
+            },
         }
+    }
+}
+
+/// An address that cannot be right is a mistake of the person, not of the system.
+fn check_address(address: &str) -> Result<(), Stop> {
+    let port = address.rsplit_once(':').filter(|(host, _)| !host.is_empty());
+    match port.map(|(_, port)| port.parse::<u16>()) {
+        Some(Ok(port)) if port > 0 => Ok(()),
+        _ => Err(Stop::usage(format!("'{address}' is not an address"))
+            .hint("write HOST:PORT, as in localhost:8080; a port is a number from 1 to 65535")),
     }
 }
 
@@ -176,6 +224,7 @@ fn on_search_path(name: &str) -> bool {
 pub enum Link {
     Process(Box<Process>),
     Tcp(Box<Tcp>),
+    Amp(Box<Amp>),
 }
 
 impl Link {
@@ -183,6 +232,7 @@ impl Link {
         match self {
             Link::Process(process) => process.as_ref(),
             Link::Tcp(tcp) => tcp.as_ref(),
+            Link::Amp(amp) => amp.as_ref(),
         }
     }
 
@@ -190,6 +240,7 @@ impl Link {
         match self {
             Link::Process(process) => process.as_mut(),
             Link::Tcp(tcp) => tcp.as_mut(),
+            Link::Amp(amp) => amp.as_mut(),
         }
     }
 
@@ -201,7 +252,15 @@ impl Link {
                 process.stop();
                 true
             }
-            Link::Tcp(_) => false,
+            Link::Tcp(_) | Link::Amp(_) => false,
+        }
+    }
+
+    /// What others must do before a test can begin: connect to us, and where.
+    pub fn invitation(&self) -> Option<String> {
+        match self {
+            Link::Amp(amp) => Some(format!("waiting for an adapter at {}", amp.url())),
+            Link::Process(_) | Link::Tcp(_) => None,
         }
     }
 
@@ -210,6 +269,7 @@ impl Link {
         match self {
             Link::Process(process) => process.take_warnings(),
             Link::Tcp(tcp) => tcp.take_warnings(),
+            Link::Amp(amp) => amp.take_warnings(),
         }
     }
 }
@@ -225,6 +285,10 @@ impl Connection for Link {
 
     fn reset(&mut self) -> Result<(), Trouble> {
         self.inner_mut().reset()
+    }
+
+    fn reset_heeding(&mut self, stop: &dyn Fn() -> bool) -> Result<(), Trouble> {
+        self.inner_mut().reset_heeding(stop)
     }
 
     fn give(&mut self, stimulus: &Action) -> Result<bool, Trouble> {

@@ -12,6 +12,7 @@ pub mod model;
 mod observer;
 mod project;
 mod results;
+pub mod sections;
 mod session;
 pub mod shrinking;
 mod solver;

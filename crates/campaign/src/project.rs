@@ -8,6 +8,7 @@ use ioco_sts::{Relation, Sts};
 use serde::Deserialize;
 
 use crate::exit::Stop;
+use crate::sections::amp::AmpSection;
 use crate::time;
 
 pub const FILE_NAME: &str = "ioco.toml";
@@ -20,6 +21,8 @@ struct File {
     sut: Sut,
     #[serde(default)]
     test: TestSettings,
+    #[serde(default)]
+    amp: AmpSection,
     #[serde(default)]
     profile: BTreeMap<String, Profile>,
 }
@@ -39,6 +42,7 @@ struct Profile {
 pub struct Sut {
     pub command: Option<Vec<String>>,
     pub tcp: Option<String>,
+    pub amp: Option<String>,
     pub restart: Option<bool>,
     /// How long a reset may take.
     pub ready_within: Option<String>,
@@ -70,6 +74,7 @@ pub struct Project {
     pub model: Option<PathBuf>,
     pub sut: Sut,
     pub test: TestSettings,
+    pub amp: AmpSection,
 }
 
 impl Project {
@@ -115,6 +120,7 @@ impl Project {
             root,
             sut: parsed.sut,
             test: parsed.test,
+            amp: parsed.amp,
         };
         if let Some(name) = profile {
             let Some(chosen) = parsed.profile.get(name) else {
@@ -151,11 +157,17 @@ fn replace<T: Clone>(old: &mut Option<T>, new: &Option<T>) {
 }
 
 impl Sut {
+    /// Whether it says how to reach the system.
+    fn is_way(&self) -> bool {
+        self.command.is_some() || self.tcp.is_some() || self.amp.is_some()
+    }
+
     fn override_with(&mut self, other: &Sut) {
         // The way to reach the system is one choice: a new one replaces the old one whole.
-        if other.command.is_some() || other.tcp.is_some() {
+        if other.is_way() {
             self.command.clone_from(&other.command);
             self.tcp.clone_from(&other.tcp);
+            self.amp.clone_from(&other.amp);
         }
         replace(&mut self.restart, &other.restart);
         replace(&mut self.ready_within, &other.ready_within);

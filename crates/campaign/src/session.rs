@@ -44,7 +44,7 @@ impl Session {
         Ok(Session {
             sts: Arc::clone(sts),
             tester: Tester::new(solver.semantics(sts, relation)?, settings),
-            link: reach.connect(sts, project),
+            link: reach.connect(sts, project)?,
             interrupt,
             relation,
             recorder: Recorder::default(),

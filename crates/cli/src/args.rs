@@ -32,6 +32,8 @@ pub enum Format {
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// List the adapters that connect, and what they announce
+    Adapters(Adapters),
     /// Make a project: a model, a system with a planted bug, and ioco.toml
     New(New),
     /// Report what is wrong with a model, and its size
@@ -56,6 +58,24 @@ pub enum Command {
     Explain(Explain),
     /// Serve an editor: diagnostics, jumps, completion and more, over standard input and output
     Lsp,
+}
+
+#[derive(Debug, Args)]
+pub struct Adapters {
+    /// A model, or a folder with ioco.toml, to compare with what they announce
+    pub model: Option<PathBuf>,
+
+    /// Listen here; a port alone is on this machine only [default: what ioco.toml says]
+    #[arg(long, value_name = "ADDRESS")]
+    pub amp: Option<String>,
+
+    /// How long to wait for adapters to connect
+    #[arg(long, value_name = "TIME", default_value = "5s")]
+    pub wait: String,
+
+    /// A part of ioco.toml to use: [profile.NAME]
+    #[arg(long, value_name = "NAME")]
+    pub profile: Option<String>,
 }
 
 #[derive(Debug, Args)]
@@ -179,12 +199,24 @@ impl Relation {
 #[derive(Clone, Debug, Default, Args)]
 pub struct SystemArguments {
     /// The command that starts the system or its adapter; it speaks one JSON object a line
-    #[arg(long, value_name = "COMMAND", conflicts_with = "tcp")]
+    #[arg(long, value_name = "COMMAND", group = "way")]
     pub sut: Option<String>,
 
     /// Where the system or its adapter listens; it speaks one JSON object a line
-    #[arg(long, value_name = "HOST:PORT")]
+    #[arg(long, value_name = "HOST:PORT", group = "way")]
     pub tcp: Option<String>,
+
+    /// Listen here for adapters of the Axini platform; a port alone is on this machine only
+    #[arg(long, value_name = "ADDRESS", group = "way")]
+    pub amp: Option<String>,
+
+    /// With --amp: the adapter to use, or one for each channel (may be repeated)
+    #[arg(long, value_name = "[CHANNEL=]NAME")]
+    pub adapter: Vec<String>,
+
+    /// With --amp: a setting of the adapter (may be repeated)
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub configure: Vec<String>,
 
     /// Start the system anew for every test instead of resetting it
     #[arg(long)]
@@ -200,6 +232,9 @@ impl SystemArguments {
         SystemChoice {
             sut: self.sut.clone(),
             tcp: self.tcp.clone(),
+            amp: self.amp.clone(),
+            adapters: self.adapter.clone(),
+            configure: self.configure.clone(),
             restart: self.restart,
             profile: self.profile.clone(),
         }

@@ -19,6 +19,7 @@ fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let format = arguments.format;
     let answer = match &arguments.command {
+        Command::Adapters(arguments) => commands::adapters::run(arguments, format),
         Command::New(arguments) => commands::new::run(arguments),
         Command::Check(arguments) => commands::check::run(arguments, format),
         Command::Fmt(arguments) => commands::fmt::run(arguments, format),

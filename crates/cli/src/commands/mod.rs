@@ -1,5 +1,6 @@
 //! One module per command: each turns what was typed into calls on the parts.
 
+pub mod adapters;
 pub mod check;
 pub mod convert;
 pub mod coverage;

@@ -1,0 +1,3 @@
+//! The sections of ioco.toml that say how one kind of connection works.
+
+pub mod amp;
