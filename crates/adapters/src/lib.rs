@@ -6,6 +6,7 @@ compile_error!("ioco-adapters waits with poll(2) and needs Linux, macOS or anoth
 mod amp;
 mod check;
 mod connection;
+mod dial;
 mod drive;
 mod in_process;
 mod line;
@@ -15,6 +16,7 @@ mod simulated;
 mod stream;
 mod system;
 mod tcp;
+mod text;
 mod values;
 
 pub use amp::{
@@ -31,4 +33,5 @@ pub use process::{Process, ProcessOptions, ResetBy};
 pub use simulated::Simulated;
 pub use system::{Bound, System};
 pub use tcp::{Tcp, TcpOptions};
+pub use text::{Mapping, Sockets, TextLines};
 pub use values::{Mismatch, read_value, write_value};

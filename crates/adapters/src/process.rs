@@ -146,7 +146,7 @@ impl Process {
         Ok(Running { session, group })
     }
 
-    fn reset_running(&mut self) -> Result<(), Trouble> {
+    fn reset_running(&mut self, stop: &dyn Fn() -> bool) -> Result<(), Trouble> {
         let deadline = Instant::now() + self.options.patience;
         let fresh = self.running.is_none() || self.options.reset != ResetBy::Asking;
         if fresh {
@@ -159,8 +159,8 @@ impl Process {
         };
         let session = &mut running.session;
         let result = match self.options.reset {
-            ResetBy::Asking => session.reset(self.options.patience),
-            ResetBy::Restarting => session.await_ready(deadline),
+            ResetBy::Asking => session.reset(self.options.patience, stop),
+            ResetBy::Restarting => session.await_ready(deadline, stop),
             ResetBy::RestartingAfter(time) => {
                 std::thread::sleep(time);
                 session.assume_ready()
@@ -254,7 +254,11 @@ impl Connection for Process {
     }
 
     fn reset(&mut self) -> Result<(), Trouble> {
-        self.reset_running()
+        self.reset_running(&|| false)
+    }
+
+    fn reset_heeding(&mut self, stop: &dyn Fn() -> bool) -> Result<(), Trouble> {
+        self.reset_running(stop)
     }
 
     fn give(&mut self, stimulus: &Action) -> Result<bool, Trouble> {

@@ -9,6 +9,7 @@ use ioco_sts::Action;
 use crate::connection::{Arrival, Arrived, Trouble};
 use crate::line::{Codec, Line, RESET};
 use crate::stream::{Broken, Stream};
+use crate::values::shorten;
 
 /// Why a conversation cannot go on. The connection knows more (an exit status, an address) and
 /// makes a [`Trouble`] of it.
@@ -96,6 +97,9 @@ pub(crate) struct Habits {
 /// How long to listen, once, for a claim of silence right after a reset.
 const LISTENING: Duration = Duration::from_millis(10);
 
+/// How often waiting for a reset looks whether somebody wants to stop.
+const HEEDING: Duration = Duration::from_millis(50);
+
 pub(crate) struct Session {
     codec: Arc<Codec>,
     stream: Stream,
@@ -107,6 +111,8 @@ pub(crate) struct Session {
     pending: Option<Arrived>,
     /// The stimulus under way, as bytes; kept for the record of the test.
     sent: Vec<u8>,
+    /// A line without an end was told of.
+    told_unfinished: bool,
     pub(crate) warnings: Vec<String>,
 }
 
@@ -130,6 +136,7 @@ impl Session {
             is_known: habits.is_some(),
             pending: None,
             sent: Vec::new(),
+            told_unfinished: false,
             warnings: Vec::new(),
         }
     }
@@ -142,19 +149,27 @@ impl Session {
     }
 
     /// Asks for a reset and waits until it is done. What came before is discarded.
-    pub(crate) fn reset(&mut self, patience: Duration) -> Result<(), Stopped> {
+    pub(crate) fn reset(
+        &mut self,
+        patience: Duration,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<(), Stopped> {
         let deadline = Instant::now() + patience;
         self.stream.write(RESET, deadline)?;
-        self.await_ready(deadline)
+        self.await_ready(deadline, stop)
     }
 
     /// Discards lines until one says that the system is ready.
-    pub(crate) fn await_ready(&mut self, deadline: Instant) -> Result<(), Stopped> {
+    pub(crate) fn await_ready(
+        &mut self,
+        deadline: Instant,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<(), Stopped> {
         self.sent.clear();
         self.pending = None;
         loop {
             // A system that floods always has a line; the time is up all the same.
-            if Instant::now() >= deadline {
+            if Instant::now() >= deadline || stop() {
                 return Err(Broken::TimedOut.into());
             }
             match self.stream.line()? {
@@ -169,7 +184,8 @@ impl Session {
                     }
                 }
                 None => {
-                    self.stream.wait(deadline)?;
+                    let slice = deadline.min(Instant::now() + HEEDING);
+                    self.stream.wait(slice)?;
                 }
             }
         }
@@ -233,11 +249,27 @@ impl Session {
                 break Arrival::Silence;
             }
         };
+        self.note_unfinished();
         Ok(Arrived {
             what,
             at: nanoseconds(self.epoch.elapsed()),
             raw: Vec::new(),
         })
+    }
+
+    /// Silence in the middle of a line is most likely a newline that was forgotten.
+    fn note_unfinished(&mut self) {
+        let unfinished = self.stream.unfinished();
+        if unfinished.is_empty() || self.told_unfinished {
+            return;
+        }
+        self.told_unfinished = true;
+        let text = String::from_utf8_lossy(unfinished);
+        self.warnings.push(format!(
+            "the system has sent \"{}\" without a newline after it: until one comes this is \
+             silence",
+            shorten(&text, 80)
+        ));
     }
 
     /// Takes in one line, if there is one.

@@ -119,6 +119,11 @@ impl Stream {
         Ok(Some(&self.buffer[range]))
     }
 
+    /// What has come of a line that has no end yet.
+    pub(crate) fn unfinished(&self) -> &[u8] {
+        &self.buffer[self.start..self.end]
+    }
+
     /// One read. Returns whether something changed.
     fn fill(&mut self) -> Result<bool, Broken> {
         if self.start == self.end {
@@ -241,6 +246,28 @@ impl Stream {
                 Err(Errno::AGAIN) => return,
                 Err(_) => self.aside = None,
             }
+        }
+    }
+}
+
+/// Waits until one of several streams has something to read, at most until `deadline`. Returns
+/// whether one has.
+pub(crate) fn wait_any(streams: &mut [Stream], deadline: Instant) -> Result<bool, Broken> {
+    if let [only] = streams {
+        return only.wait(deadline);
+    }
+    let mut fds: Vec<PollFd<'_>> = streams
+        .iter()
+        .map(|stream| PollFd::new(&stream.input, PollFlags::IN))
+        .collect();
+    loop {
+        let time_is_up = Instant::now() >= deadline;
+        poll_until(&mut fds, deadline)?;
+        if fds.iter().any(|fd| !fd.revents().is_empty()) {
+            return Ok(true);
+        }
+        if time_is_up {
+            return Ok(false);
         }
     }
 }

@@ -1,20 +1,18 @@
-//! The line protocol over TCP, for systems that somebody else starts.
+//! The line protocol over TCP, for systems that somebody else starts: they listen, or we do.
 //!
 //! The connection is made at the first reset and kept; after any trouble the next reset makes a
 //! new one.
 
-use std::io;
-use std::net::{TcpStream, ToSocketAddrs as _};
-use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use ioco_sts::{Action, Sts};
 
 use crate::connection::{Arrived, Connection, Trouble};
+use crate::dial::Dial;
 use crate::line::Codec;
 use crate::session::{Habits, Session, Stopped, nanoseconds};
-use crate::stream::{Broken, Stream};
+use crate::stream::Broken;
 
 /// Where the system listens, and how patient to be.
 #[derive(Clone, Debug)]
@@ -34,9 +32,10 @@ impl TcpOptions {
     }
 }
 
-/// A connection to a system that listens.
+/// A connection to a system that listens, or that calls us.
 pub struct Tcp {
-    options: TcpOptions,
+    dial: Dial,
+    patience: Duration,
     codec: Arc<Codec>,
     epoch: Instant,
     session: Option<Session>,
@@ -47,8 +46,19 @@ pub struct Tcp {
 impl Tcp {
     /// Nothing is connected before the first reset.
     pub fn new(sts: Arc<Sts>, options: TcpOptions) -> Tcp {
+        Tcp::over(sts, Dial::Call(options.address), options.patience)
+    }
+
+    /// The system can connect to `options.address` from now on.
+    pub fn listen(sts: Arc<Sts>, options: &TcpOptions) -> Result<Tcp, Trouble> {
+        let dial = Dial::answer(&options.address)?;
+        Ok(Tcp::over(sts, dial, options.patience))
+    }
+
+    fn over(sts: Arc<Sts>, dial: Dial, patience: Duration) -> Tcp {
         Tcp {
-            options,
+            dial,
+            patience,
             codec: Arc::new(Codec::new(sts)),
             epoch: Instant::now(),
             session: None,
@@ -65,12 +75,16 @@ impl Tcp {
         std::mem::take(&mut self.warnings)
     }
 
-    fn connect(&self, deadline: Instant) -> Result<Session, Trouble> {
-        let address = &self.options.address;
-        let stream = connect(address, deadline).map_err(|error| Trouble {
-            message: format!("no connection to {address}: {error}"),
-            hint: Some("the system must be listening there before the test begins".to_owned()),
-        })?;
+    /// Where we listen, if we do.
+    pub fn listening(&self) -> Option<&str> {
+        match &self.dial {
+            Dial::Answer(_, address) => Some(address),
+            Dial::Call(_) => None,
+        }
+    }
+
+    fn connect(&self, deadline: Instant, stop: &dyn Fn() -> bool) -> Result<Session, Trouble> {
+        let stream = self.dial.connect(deadline, stop)?;
         let codec = Arc::clone(&self.codec);
         Ok(Session::new(codec, stream, self.epoch, self.habits))
     }
@@ -81,8 +95,8 @@ impl Tcp {
             self.habits = Some(session.habits());
             self.warnings.append(&mut session.warnings);
         }
-        let address = &self.options.address;
-        let patience = self.options.patience;
+        let address = self.dial.address();
+        let patience = self.patience;
         let message = match stopped {
             Stopped::Trouble(trouble) => return trouble,
             Stopped::Broken(Broken::Ended) => format!("{address} closed the connection"),
@@ -106,32 +120,12 @@ impl Tcp {
     }
 
     fn session(&mut self) -> Result<&mut Session, Trouble> {
-        let address = &self.options.address;
+        let address = self.dial.address();
         self.session.as_mut().ok_or_else(|| Trouble {
             message: format!("there is no connection to {address}"),
             hint: None,
         })
     }
-}
-
-/// Tries every address that the name stands for, within the time.
-fn connect(address: &str, deadline: Instant) -> io::Result<Stream> {
-    let mut last = io::Error::new(io::ErrorKind::NotFound, "the name stands for no address");
-    for candidate in address.to_socket_addrs()? {
-        let left = deadline.saturating_duration_since(Instant::now());
-        if left.is_zero() {
-            return Err(io::ErrorKind::TimedOut.into());
-        }
-        match TcpStream::connect_timeout(&candidate, left) {
-            Ok(socket) => {
-                socket.set_nodelay(true)?;
-                let output = OwnedFd::from(socket.try_clone()?);
-                return Stream::new(OwnedFd::from(socket), output, None);
-            }
-            Err(error) => last = error,
-        }
-    }
-    Err(last)
 }
 
 impl Connection for Tcp {
@@ -140,17 +134,21 @@ impl Connection for Tcp {
     }
 
     fn reset(&mut self) -> Result<(), Trouble> {
-        let deadline = Instant::now() + self.options.patience;
+        self.reset_heeding(&|| false)
+    }
+
+    fn reset_heeding(&mut self, stop: &dyn Fn() -> bool) -> Result<(), Trouble> {
+        let deadline = Instant::now() + self.patience;
         if self.session.is_none() {
-            self.session = Some(self.connect(deadline)?);
+            self.session = Some(self.connect(deadline, stop)?);
         }
         let left = deadline.saturating_duration_since(Instant::now());
-        let result = self.session()?.reset(left);
+        let result = self.session()?.reset(left, stop);
         result.map_err(|stopped| self.explain(stopped, true))
     }
 
     fn give(&mut self, stimulus: &Action) -> Result<bool, Trouble> {
-        let patience = self.options.patience;
+        let patience = self.patience;
         let result = self.session()?.give(stimulus, patience);
         // Nobody knows when the system reads what it was sent.
         result

@@ -153,6 +153,7 @@ impl Campaign {
             interrupt,
             &SolverChoice::named(plan.test.solver.as_deref()),
         )?;
+        session.invite(observer);
         let record = results.record(&run_name(settings.seed))?;
         Ok(Campaign {
             model: plan.model,

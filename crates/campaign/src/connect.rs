@@ -1,11 +1,13 @@
 //! From what was typed and what ioco.toml says to a connection.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use ioco_adapters::{
-    Amp, Arrived, Connection, Hub, Process, ProcessOptions, ResetBy, Tcp, TcpOptions, Trouble,
+    Amp, Arrived, Connection, Hub, Process, ProcessOptions, ResetBy, Sockets, Tcp, TcpOptions,
+    TextLines, Trouble,
 };
 use ioco_sts::{Action, Sts};
 use serde::{Deserialize, Serialize};
@@ -13,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use crate::exit::Stop;
 use crate::project::Project;
 use crate::sections::amp::AmpWay;
+use crate::sections::lines::LinesSection;
 use crate::time;
 
 /// What a person chose for this run; the rest is in ioco.toml.
@@ -22,6 +25,8 @@ pub struct SystemChoice {
     pub sut: Option<String>,
     /// `host:port`.
     pub tcp: Option<String>,
+    /// The system connects to us: `host:port`.
+    pub tcp_listen: Option<String>,
     /// Where adapters connect: a port, or `host:port`.
     pub amp: Option<String>,
     /// Which adapter: `NAME`, or `CHANNEL=NAME` for each channel.
@@ -36,7 +41,8 @@ pub struct SystemChoice {
 impl SystemChoice {
     /// Whether it says by itself how to reach the system.
     pub fn is_way(&self) -> bool {
-        self.sut.is_some() || self.tcp.is_some() || self.amp.is_some()
+        let ways = [&self.sut, &self.tcp, &self.tcp_listen, &self.amp];
+        ways.iter().any(|way| way.is_some())
     }
 }
 
@@ -60,6 +66,10 @@ pub enum Way {
     Shell(String),
     /// `host:port`.
     Tcp(String),
+    /// The system connects to us: `host:port`.
+    TcpListen(String),
+    /// `host:port` of each channel, for systems that speak lines of text.
+    TcpChannels(BTreeMap<String, String>),
     /// Adapters of the plugin-adapter protocol connect to us.
     Amp(AmpWay),
 }
@@ -87,24 +97,35 @@ impl Reach {
         };
         let typed = (choice.sut.clone().map(Way::Shell))
             .or_else(|| choice.tcp.clone().map(Way::Tcp))
+            .or_else(|| choice.tcp_listen.clone().map(Way::TcpListen))
             .or_else(|| choice.amp.clone().map(amp));
         let sut = &project.sut;
         let way = typed
             .or_else(|| sut.command.clone().map(Way::Command))
             .or_else(|| sut.tcp.clone().map(Way::Tcp))
-            .or_else(|| sut.amp.clone().map(amp));
+            .or_else(|| sut.tcp_listen.clone().map(Way::TcpListen))
+            .or_else(|| sut.amp.clone().map(amp))
+            .or_else(|| {
+                let channels = project.lines.as_ref().map(|lines| lines.channels.clone());
+                channels.filter(|c| !c.is_empty()).map(Way::TcpChannels)
+            });
         let Some(way) = way else { return Ok(None) };
         if matches!(&way, Way::Command(words) if words.is_empty()) {
             return Err(Stop::usage("[sut] command in ioco.toml is empty"));
         }
-        if !matches!(way, Way::Amp(_)) && !(choice.adapters.is_empty() && choice.configure.is_empty()) {
+        let for_adapters = !choice.adapters.is_empty() || !choice.configure.is_empty();
+        if for_adapters && !matches!(way, Way::Amp(_)) {
             return Err(Stop::usage("--adapter and --configure belong to --amp"));
         }
         if let Way::Amp(amp) = &way {
             amp.hub(project)?;
         }
-        if let Way::Tcp(address) = &way {
-            check_address(address)?;
+        match &way {
+            Way::Tcp(address) => check_address(address)?,
+            Way::TcpChannels(channels) => {
+                channels.values().try_for_each(|a| check_address(a))?;
+            }
+            _ => {}
         }
         let patience = match &project.sut.ready_within {
             Some(text) => time::parse(text)?,
@@ -132,6 +153,12 @@ impl Reach {
             options.patience = patience;
             Link::Process(Box::new(Process::new(Arc::clone(sts), options)))
         };
+        let text = |sockets: Sockets| {
+            let mapping = project.lines.as_ref().map(LinesSection::mapping);
+            let mapping = mapping.unwrap_or_default();
+            let lines = TextLines::new(Arc::clone(sts), &mapping, &sockets, patience);
+            Ok::<Link, Stop>(Link::Text(Box::new(lines.map_err(misused)?)))
+        };
         Ok(match &self.way {
             Way::Shell(line) => process(ProcessOptions::shell(&without_shell(line))),
             Way::Command(words) => {
@@ -141,6 +168,11 @@ impl Reach {
                 options.directory = Some(project.root.clone());
                 process(options)
             }
+            Way::Tcp(address) if project.lines.is_some() => text(Sockets::Shared(address.clone()))?,
+            Way::TcpListen(address) if project.lines.is_some() => {
+                text(Sockets::Listening(address.clone()))?
+            }
+            Way::TcpChannels(channels) => text(Sockets::PerChannel(channels.clone()))?,
             Way::Tcp(address) => {
                 let options = TcpOptions {
                     patience,
@@ -148,11 +180,16 @@ impl Reach {
                 };
                 Link::Tcp(Box::new(Tcp::new(Arc::clone(sts), options)))
             }
+            Way::TcpListen(address) => {
+                let options = TcpOptions {
+                    patience,
+                    ..TcpOptions::new(address)
+                };
+                let tcp = Tcp::listen(Arc::clone(sts), &options).map_err(unusable)?;
+                Link::Tcp(Box::new(tcp))
+            }
             Way::Amp(amp) => {
-                let hub = Hub::listen(&amp.hub(project)?).map_err(|trouble| Stop {
-                    hint: trouble.hint,
-                    ..Stop::system(trouble.message)
-                })?;
+                let hub = Hub::listen(&amp.hub(project)?).map_err(unusable)?;
                 let options = amp.options(project, patience)?;
                 Link::Amp(Box::new(Amp::new(Arc::clone(sts), hub, options)))
             }
@@ -165,6 +202,11 @@ impl Reach {
             Way::Command(words) => words.join(" "),
             Way::Shell(line) => line.clone(),
             Way::Tcp(address) => address.clone(),
+            Way::TcpListen(address) => format!("a system that connects to {address}"),
+            Way::TcpChannels(channels) => {
+                let addresses: Vec<&str> = channels.values().map(String::as_str).collect();
+                addresses.join(", ")
+            }
             Way::Amp(amp) => match amp.adapters.as_slice() {
                 [] => format!("an adapter at {}", amp.listen),
                 adapters => adapters.join(", "),
@@ -173,9 +215,27 @@ impl Reach {
     }
 }
 
+/// What the operating system or the network does not allow.
+fn unusable(trouble: Trouble) -> Stop {
+    Stop {
+        hint: trouble.hint,
+        ..Stop::system(trouble.message)
+    }
+}
+
+/// What is written wrongly in ioco.toml.
+fn misused(trouble: Trouble) -> Stop {
+    Stop {
+        hint: trouble.hint,
+        ..Stop::usage(trouble.message)
+    }
+}
+
 /// An address that cannot be right is a mistake of the person, not of the system.
 fn check_address(address: &str) -> Result<(), Stop> {
-    let port = address.rsplit_once(':').filter(|(host, _)| !host.is_empty());
+    let port = address
+        .rsplit_once(':')
+        .filter(|(host, _)| !host.is_empty());
     match port.map(|(_, port)| port.parse::<u16>()) {
         Some(Ok(port)) if port > 0 => Ok(()),
         _ => Err(Stop::usage(format!("'{address}' is not an address"))
@@ -224,6 +284,7 @@ fn on_search_path(name: &str) -> bool {
 pub enum Link {
     Process(Box<Process>),
     Tcp(Box<Tcp>),
+    Text(Box<TextLines>),
     Amp(Box<Amp>),
 }
 
@@ -232,6 +293,7 @@ impl Link {
         match self {
             Link::Process(process) => process.as_ref(),
             Link::Tcp(tcp) => tcp.as_ref(),
+            Link::Text(text) => text.as_ref(),
             Link::Amp(amp) => amp.as_ref(),
         }
     }
@@ -240,6 +302,7 @@ impl Link {
         match self {
             Link::Process(process) => process.as_mut(),
             Link::Tcp(tcp) => tcp.as_mut(),
+            Link::Text(text) => text.as_mut(),
             Link::Amp(amp) => amp.as_mut(),
         }
     }
@@ -252,15 +315,26 @@ impl Link {
                 process.stop();
                 true
             }
-            Link::Tcp(_) | Link::Amp(_) => false,
+            Link::Tcp(_) | Link::Text(_) | Link::Amp(_) => false,
         }
     }
 
     /// What others must do before a test can begin: connect to us, and where.
     pub fn invitation(&self) -> Option<String> {
+        let waiting = |address: &str| format!("waiting for the system to connect to {address}");
         match self {
             Link::Amp(amp) => Some(format!("waiting for an adapter at {}", amp.url())),
-            Link::Process(_) | Link::Tcp(_) => None,
+            Link::Tcp(tcp) => tcp.listening().map(waiting),
+            Link::Text(text) => text.listening().map(waiting),
+            Link::Process(_) => None,
+        }
+    }
+
+    /// Who has connected, since the last call.
+    pub fn take_notices(&mut self) -> Vec<String> {
+        match self {
+            Link::Amp(amp) => amp.take_notices(),
+            Link::Process(_) | Link::Tcp(_) | Link::Text(_) => Vec::new(),
         }
     }
 
@@ -269,6 +343,7 @@ impl Link {
         match self {
             Link::Process(process) => process.take_warnings(),
             Link::Tcp(tcp) => tcp.take_warnings(),
+            Link::Text(_) => Vec::new(),
             Link::Amp(amp) => amp.take_warnings(),
         }
     }

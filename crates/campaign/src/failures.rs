@@ -301,6 +301,7 @@ pub fn open(
         interrupt,
         &SolverChoice::default(),
     )?;
+    session.invite(observer);
     Ok(Opened {
         file,
         path,

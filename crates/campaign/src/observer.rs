@@ -30,6 +30,9 @@ pub trait Observer {
     /// Shrinking goes on; the length that it started from.
     fn shrinking(&mut self, _from: usize, _now: Progress) {}
 
+    /// What is going on, where a person may have to do something: an adapter is waited for.
+    fn notice(&mut self, _message: &str) {}
+
     /// The run goes on, but a person should know.
     fn warning(&mut self, _message: &str) {}
 

@@ -9,6 +9,7 @@ use serde::Deserialize;
 
 use crate::exit::Stop;
 use crate::sections::amp::AmpSection;
+use crate::sections::lines::LinesSection;
 use crate::time;
 
 pub const FILE_NAME: &str = "ioco.toml";
@@ -23,6 +24,7 @@ struct File {
     test: TestSettings,
     #[serde(default)]
     amp: AmpSection,
+    lines: Option<LinesSection>,
     #[serde(default)]
     profile: BTreeMap<String, Profile>,
 }
@@ -42,6 +44,7 @@ struct Profile {
 pub struct Sut {
     pub command: Option<Vec<String>>,
     pub tcp: Option<String>,
+    pub tcp_listen: Option<String>,
     pub amp: Option<String>,
     pub restart: Option<bool>,
     /// How long a reset may take.
@@ -75,6 +78,7 @@ pub struct Project {
     pub sut: Sut,
     pub test: TestSettings,
     pub amp: AmpSection,
+    pub lines: Option<LinesSection>,
 }
 
 impl Project {
@@ -121,6 +125,7 @@ impl Project {
             sut: parsed.sut,
             test: parsed.test,
             amp: parsed.amp,
+            lines: parsed.lines,
         };
         if let Some(name) = profile {
             let Some(chosen) = parsed.profile.get(name) else {
@@ -159,7 +164,8 @@ fn replace<T: Clone>(old: &mut Option<T>, new: &Option<T>) {
 impl Sut {
     /// Whether it says how to reach the system.
     fn is_way(&self) -> bool {
-        self.command.is_some() || self.tcp.is_some() || self.amp.is_some()
+        let addresses = [&self.tcp, &self.tcp_listen, &self.amp];
+        self.command.is_some() || addresses.iter().any(|address| address.is_some())
     }
 
     fn override_with(&mut self, other: &Sut) {
@@ -167,6 +173,7 @@ impl Sut {
         if other.is_way() {
             self.command.clone_from(&other.command);
             self.tcp.clone_from(&other.tcp);
+            self.tcp_listen.clone_from(&other.tcp_listen);
             self.amp.clone_from(&other.amp);
         }
         replace(&mut self.restart, &other.restart);

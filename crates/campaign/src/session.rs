@@ -52,6 +52,13 @@ impl Session {
         })
     }
 
+    /// Says who has to connect, where somebody has to.
+    pub fn invite(&self, observer: &mut dyn Observer) {
+        if let Some(invitation) = self.link.invitation() {
+            observer.notice(&invitation);
+        }
+    }
+
     pub fn now(&self) -> u64 {
         self.link.now()
     }
@@ -71,6 +78,9 @@ impl Session {
             },
             &mut |tester| observer.handled(tester),
         );
+        for notice in self.link.take_notices() {
+            observer.notice(&notice);
+        }
         for warning in self.link.take_warnings() {
             observer.warning(&warning);
         }

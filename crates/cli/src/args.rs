@@ -206,6 +206,10 @@ pub struct SystemArguments {
     #[arg(long, value_name = "HOST:PORT", group = "way")]
     pub tcp: Option<String>,
 
+    /// Listen here for the system or its adapter to connect; it speaks one JSON object a line
+    #[arg(long, value_name = "HOST:PORT", group = "way")]
+    pub tcp_listen: Option<String>,
+
     /// Listen here for adapters of the Axini platform; a port alone is on this machine only
     #[arg(long, value_name = "ADDRESS", group = "way")]
     pub amp: Option<String>,
@@ -232,6 +236,7 @@ impl SystemArguments {
         SystemChoice {
             sut: self.sut.clone(),
             tcp: self.tcp.clone(),
+            tcp_listen: self.tcp_listen.clone(),
             amp: self.amp.clone(),
             adapters: self.adapter.clone(),
             configure: self.configure.clone(),

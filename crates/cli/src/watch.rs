@@ -14,6 +14,10 @@ use crate::progress::Progress;
 pub struct Teller;
 
 impl Observer for Teller {
+    fn notice(&mut self, message: &str) {
+        eprintln!("{message}");
+    }
+
     fn warning(&mut self, message: &str) {
         output::warn(message);
     }
@@ -95,6 +99,10 @@ impl Observer for Terminal {
     fn shrinking(&mut self, from: usize, now: Shrinking) {
         self.progress
             .say(|| format!("shrinking {from} → {} steps, {} runs", now.length, now.runs));
+    }
+
+    fn notice(&mut self, message: &str) {
+        self.progress.aside(|| eprintln!("{message}"));
     }
 
     fn warning(&mut self, message: &str) {

@@ -11,6 +11,7 @@ pub mod misbehaving;
 mod registry;
 mod signature;
 mod systems;
+pub mod websocket;
 
 pub use ioco_sts::Message;
 pub use registry::{MutantEntry, mutants, names, system};

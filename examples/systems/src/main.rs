@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use ioco_examples::misbehaving::{Ending, Misbehaviour, Schedule};
-use ioco_examples::{flat, line, misbehaving, mutants, names, system};
+use ioco_examples::{flat, line, misbehaving, mutants, names, system, websocket};
 
 const USAGE: &str = "\
 Plays a system under test: one JSON object a line on standard input and output.
@@ -16,6 +16,7 @@ Usage: ioco-example NAME [OPTIONS]
 Options:
   --mutant M        with this planted bug; --list shows them
   --flat            labels without data, as published traces write them (smartdoor, koopman, atm)
+  --websocket ADDR  smartdoor: listen here and speak its plain words instead: LOCK:1234, LOCKED
   --no-quiescent    never announce silence
   --after N         crash, hang, flood, rubbish, late: behave for N stimuli first [3]
   --delay-ms N      late: how late an answer comes [1000]
@@ -32,6 +33,7 @@ struct Arguments {
     mutant: Option<String>,
     flat: bool,
     no_quiescent: bool,
+    websocket: Option<String>,
     after: Option<u64>,
     delay_ms: Option<u64>,
     list: bool,
@@ -49,6 +51,7 @@ fn parse(arguments: impl Iterator<Item = String>) -> Result<Arguments, String> {
         };
         match argument.as_str() {
             "--mutant" => parsed.mutant = Some(value()?),
+            "--websocket" => parsed.websocket = Some(value()?),
             "--after" => parsed.after = Some(number(&argument, &value()?)?),
             "--delay-ms" => parsed.delay_ms = Some(number(&argument, &value()?)?),
             "--flat" => parsed.flat = true,
@@ -128,6 +131,9 @@ fn behave(name: &str, arguments: &Arguments) -> ExitCode {
         Ok(system) => system,
         Err(message) => return bad_usage(&message),
     };
+    if let Some(address) = &arguments.websocket {
+        return ending(websocket::serve(system.as_mut(), address));
+    }
     let output = BufWriter::new(io::stdout().lock());
     ending(line::serve(
         system.as_mut(),

@@ -103,6 +103,7 @@ pub struct Amp {
     correlation: u64,
     sent: Vec<u8>,
     warnings: Vec<String>,
+    notices: Vec<String>,
     /// Differences are told once, not again when an adapter reconnects.
     told: std::collections::BTreeSet<String>,
 }
@@ -120,6 +121,7 @@ impl Amp {
             correlation: 0,
             sent: Vec::new(),
             warnings: Vec::new(),
+            notices: Vec::new(),
             told: std::collections::BTreeSet::new(),
         }
     }
@@ -135,6 +137,11 @@ impl Amp {
             self.warn(warning);
         }
         std::mem::take(&mut self.warnings)
+    }
+
+    /// Which adapters a run uses and what they announce, since the last call.
+    pub fn take_notices(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.notices)
     }
 
     fn warn(&mut self, warning: String) {
@@ -153,6 +160,10 @@ impl Amp {
             let name = member.name().to_owned();
             for difference in self.labels.compare(&member.peer.announcement, &channels) {
                 self.warn(format!("adapter {name}: {difference}"));
+            }
+            let announced = describe(member);
+            if self.told.insert(announced.clone()) {
+                self.notices.push(announced);
             }
             configurations.push(self.configuration(&member.peer.announcement)?);
         }
@@ -655,6 +666,17 @@ pub(crate) fn show_setting(setting: Option<&Setting>) -> String {
         Some(Setting::Float(number)) => format!("a number, {number} unless you say otherwise"),
         Some(Setting::Boolean(value)) => format!("true or false, {value} unless you say otherwise"),
     }
+}
+
+/// An announcement in one line.
+fn describe(member: &Member) -> String {
+    let labels = &member.peer.announcement.labels;
+    let responses = labels.iter().filter(|l| l.is_response()).count();
+    format!(
+        "adapter {} announces {} stimuli and {responses} responses",
+        member.name(),
+        labels.len() - responses
+    )
 }
 
 fn no_run() -> Trouble {

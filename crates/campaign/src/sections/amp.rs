@@ -69,7 +69,9 @@ impl AmpWay {
             }
             (None, None) => None,
             _ => {
-                return Err(Stop::usage("[amp] needs both certificate and key, or neither"));
+                return Err(Stop::usage(
+                    "[amp] needs both certificate and key, or neither",
+                ));
             }
         };
         let from_environment = std::env::var(TOKEN).ok();

@@ -1,3 +1,4 @@
 //! The sections of ioco.toml that say how one kind of connection works.
 
 pub mod amp;
+pub mod lines;

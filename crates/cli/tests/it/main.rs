@@ -1,5 +1,6 @@
 //! The program tested as a program: what it prints, what it leaves on disk, and its exit codes.
 
+mod amp;
 mod bad_systems;
 mod examples;
 mod generate;

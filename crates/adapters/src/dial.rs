@@ -1,0 +1,103 @@
+//! Making a TCP connection: by calling the other side, or by waiting for its call.
+
+use std::io;
+use std::net::{TcpListener, TcpStream, ToSocketAddrs as _};
+use std::os::fd::OwnedFd;
+use std::time::{Duration, Instant};
+
+use crate::connection::Trouble;
+use crate::stream::Stream;
+
+/// How often waiting looks whether somebody wants to stop, or has called.
+const SLICE: Duration = Duration::from_millis(20);
+
+/// One side of a TCP connection to be made.
+pub(crate) enum Dial {
+    /// `host:port`.
+    Call(String),
+    /// The other side calls us, at this address.
+    Answer(TcpListener, String),
+}
+
+impl Dial {
+    /// Listens; the other side can call from now on.
+    pub fn answer(address: &str) -> Result<Dial, Trouble> {
+        let listen = || {
+            let listener = TcpListener::bind(address)?;
+            listener.set_nonblocking(true)?;
+            let address = listener.local_addr()?.to_string();
+            Ok(Dial::Answer(listener, address))
+        };
+        listen().map_err(|error: io::Error| Trouble {
+            message: format!("cannot listen on {address}: {error}"),
+            hint: Some(
+                "write HOST:PORT, as in 127.0.0.1:7890, with a port that is free".to_owned(),
+            ),
+        })
+    }
+
+    pub fn address(&self) -> &str {
+        match self {
+            Dial::Call(address) | Dial::Answer(_, address) => address,
+        }
+    }
+
+    /// A connection, by `deadline` and unless `stop` says so.
+    pub fn connect(&self, deadline: Instant, stop: &dyn Fn() -> bool) -> Result<Stream, Trouble> {
+        match self {
+            Dial::Call(address) => call(address, deadline).map_err(|error| Trouble {
+                message: format!("no connection to {address}: {error}"),
+                hint: Some("the system must be listening there before the test begins".to_owned()),
+            }),
+            Dial::Answer(listener, address) => {
+                wait_for_call(listener, deadline, stop).map_err(|error| Trouble {
+                    message: match error.kind() {
+                        io::ErrorKind::TimedOut => format!("nobody connected to {address}"),
+                        _ => format!("no connection at {address}: {error}"),
+                    },
+                    hint: Some("the system connects to this address when it starts".to_owned()),
+                })
+            }
+        }
+    }
+}
+
+/// Tries every address that the name stands for, within the time.
+fn call(address: &str, deadline: Instant) -> io::Result<Stream> {
+    let mut last = io::Error::new(io::ErrorKind::NotFound, "the name stands for no address");
+    for candidate in address.to_socket_addrs()? {
+        let left = deadline.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        match TcpStream::connect_timeout(&candidate, left) {
+            Ok(socket) => return stream(socket),
+            Err(error) => last = error,
+        }
+    }
+    Err(last)
+}
+
+fn wait_for_call(
+    listener: &TcpListener,
+    deadline: Instant,
+    stop: &dyn Fn() -> bool,
+) -> io::Result<Stream> {
+    loop {
+        match listener.accept() {
+            Ok((socket, _)) => return stream(socket),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+            Err(error) => return Err(error),
+        }
+        if stop() || Instant::now() >= deadline {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        std::thread::sleep(SLICE);
+    }
+}
+
+fn stream(socket: TcpStream) -> io::Result<Stream> {
+    socket.set_nodelay(true)?;
+    let output = OwnedFd::from(socket.try_clone()?);
+    Stream::new(OwnedFd::from(socket), output, None)
+}

@@ -1,0 +1,340 @@
+//! Systems that speak lines of text of their own over TCP, as the example systems of TorXakis do:
+//! one line for each message, on one socket or on one for each channel.
+//!
+//! [`Mapping`] says how each label looks as a line. A system without a word for a reset is reset by
+//! connecting to it anew.
+
+mod template;
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use ioco_sts::{Action, Direction, LabelId, Sts};
+
+use crate::connection::{Arrival, Arrived, Connection, Trouble};
+use crate::dial::Dial;
+use crate::session::nanoseconds;
+use crate::stream::{Broken, Stream, wait_any};
+use crate::values::{Mismatch, shorten};
+use template::Template;
+
+/// How labels look as lines. A label that is not mentioned is its name and its values.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Mapping {
+    /// By the stimulus' name: `LOCK {passcode}`.
+    pub stimuli: BTreeMap<String, String>,
+    pub responses: BTreeMap<String, String>,
+    /// The line that asks for a reset; without it, connecting anew resets.
+    pub reset: Option<String>,
+    /// The line that says that the system is in its initial state; without it, it is at once.
+    pub ready: Option<String>,
+}
+
+/// Where the system is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Sockets {
+    /// All channels at `host:port`.
+    Shared(String),
+    /// The system connects to us.
+    Listening(String),
+    /// `host:port` of each channel.
+    PerChannel(BTreeMap<String, String>),
+}
+
+/// A connection to a system that speaks lines of its own.
+pub struct TextLines {
+    sts: Arc<Sts>,
+    /// Per label.
+    templates: Vec<Option<Template>>,
+    /// The responses, those that fix most of a line first.
+    responses: Vec<LabelId>,
+    reset: Option<String>,
+    ready: Option<String>,
+    dials: Vec<Dial>,
+    /// Per channel, the position of its socket.
+    routes: BTreeMap<String, usize>,
+    streams: Vec<Stream>,
+    patience: Duration,
+    epoch: Instant,
+    arrived: VecDeque<Arrived>,
+    sent: Vec<u8>,
+}
+
+impl TextLines {
+    /// What is wrong with the mapping is said at once, in words for a person.
+    pub fn new(
+        sts: Arc<Sts>,
+        mapping: &Mapping,
+        sockets: &Sockets,
+        patience: Duration,
+    ) -> Result<TextLines, Trouble> {
+        let wrong = |message: String| Trouble {
+            message,
+            hint: Some("[lines] of ioco.toml says how labels look as lines".to_owned()),
+        };
+        let mut templates = Vec::new();
+        for label in sts.labels() {
+            let mapped = match label.direction {
+                Direction::Stimulus => mapping.stimuli.get(&label.name),
+                Direction::Response => mapping.responses.get(&label.name),
+                Direction::Internal => {
+                    templates.push(None);
+                    continue;
+                }
+            };
+            templates.push(Some(match mapped {
+                Some(text) => Template::parse(text, label).map_err(wrong)?,
+                None => Template::usual(label),
+            }));
+        }
+        for (names, direction) in [
+            (&mapping.stimuli, Direction::Stimulus),
+            (&mapping.responses, Direction::Response),
+        ] {
+            for name in names.keys() {
+                if sts.label_named(direction, name).is_none() {
+                    let mark = direction.mark();
+                    return Err(wrong(format!("the model has no {mark}{name}")));
+                }
+            }
+        }
+        let mut responses: Vec<LabelId> = sts.labels_of(Direction::Response).collect();
+        responses.sort_by_key(|id| {
+            let template = templates[id.index()].as_ref();
+            std::cmp::Reverse(template.map_or(0, Template::fixed))
+        });
+        let (dials, routes) = dials(&sts, sockets)?;
+        Ok(TextLines {
+            sts,
+            templates,
+            responses,
+            reset: mapping.reset.clone(),
+            ready: mapping.ready.clone(),
+            dials,
+            routes,
+            streams: Vec::new(),
+            patience,
+            epoch: Instant::now(),
+            arrived: VecDeque::new(),
+            sent: Vec::new(),
+        })
+    }
+
+    /// Where we listen, if we do.
+    pub fn listening(&self) -> Option<&str> {
+        self.dials.iter().find_map(|dial| match dial {
+            Dial::Answer(_, address) => Some(address.as_str()),
+            Dial::Call(_) => None,
+        })
+    }
+
+    /// What a line is to the model.
+    fn read(&self, line: &str) -> Arrival {
+        let mut misfit = None;
+        for &label in &self.responses {
+            let Some(template) = &self.templates[label.index()] else {
+                continue;
+            };
+            match template.read(line, self.sts.label(label), self.sts.types()) {
+                None => {}
+                Some(Ok(values)) => return Arrival::Response(Action { label, values }),
+                Some(Err(Mismatch(why))) => {
+                    misfit.get_or_insert_with(|| format!("\"{}\" ({why})", shorten(line, 100)));
+                }
+            }
+        }
+        Arrival::Unknown(misfit.unwrap_or_else(|| format!("\"{}\"", shorten(line, 100))))
+    }
+
+    /// Takes in the lines that are here.
+    fn take_in(&mut self) -> Result<(), Trouble> {
+        for index in 0..self.streams.len() {
+            loop {
+                let raw = match self.streams[index].line() {
+                    Ok(Some(raw)) => raw.to_vec(),
+                    Ok(None) => break,
+                    // What came before the end is judged first.
+                    Err(_) if !self.arrived.is_empty() => return Ok(()),
+                    Err(broken) => return Err(self.explain(index, broken)),
+                };
+                let line = String::from_utf8_lossy(&raw);
+                let line = line.trim_end_matches('\r');
+                if line.trim().is_empty() {
+                    continue;
+                }
+                let what = self.read(line);
+                let at = nanoseconds(self.epoch.elapsed());
+                self.arrived.push_back(Arrived { what, at, raw });
+            }
+        }
+        Ok(())
+    }
+
+    fn explain(&mut self, index: usize, broken: Broken) -> Trouble {
+        self.streams.clear();
+        let address = self.dials.get(index).map_or("", Dial::address);
+        let message = match broken {
+            Broken::Ended => format!("{address} closed the connection"),
+            Broken::TimedOut => format!("{address} did not answer within {:?}", self.patience),
+            Broken::TooLong => format!("{address} sent a line of more than 16 MiB"),
+            Broken::Io(error) => format!("the connection to {address} failed: {error}"),
+        };
+        Trouble {
+            message,
+            hint: None,
+        }
+    }
+
+    fn connect(&mut self, deadline: Instant, stop: &dyn Fn() -> bool) -> Result<(), Trouble> {
+        self.streams.clear();
+        for dial in &self.dials {
+            self.streams.push(dial.connect(deadline, stop)?);
+        }
+        Ok(())
+    }
+
+    /// Discards lines until every socket has said that the system is ready.
+    fn await_ready(
+        &mut self,
+        ready: &str,
+        deadline: Instant,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<(), Trouble> {
+        // Whoever serves several sockets answers on one of them.
+        loop {
+            for index in 0..self.streams.len() {
+                loop {
+                    match self.streams[index].line() {
+                        Ok(Some(line)) if line.trim_ascii() == ready.as_bytes() => return Ok(()),
+                        Ok(Some(_)) => {}
+                        Ok(None) => break,
+                        Err(broken) => return Err(self.explain(index, broken)),
+                    }
+                }
+            }
+            if stop() || Instant::now() >= deadline {
+                return Err(Trouble {
+                    message: format!(
+                        "the system did not say \"{ready}\" within {:?}",
+                        self.patience
+                    ),
+                    hint: Some("ready in [lines] of ioco.toml is the line it says".to_owned()),
+                });
+            }
+            let slice = deadline.min(Instant::now() + Duration::from_millis(50));
+            wait_any(&mut self.streams, slice).map_err(|broken| self.explain(0, broken))?;
+        }
+    }
+}
+
+type Dials = (Vec<Dial>, BTreeMap<String, usize>);
+
+fn dials(sts: &Sts, sockets: &Sockets) -> Result<Dials, Trouble> {
+    let observable = sts
+        .labels()
+        .iter()
+        .filter(|l| l.direction != Direction::Internal);
+    let channels: Vec<String> = observable.map(|l| l.channel.clone()).collect();
+    let all_to_first = || channels.iter().map(|c| (c.clone(), 0)).collect();
+    match sockets {
+        Sockets::Shared(address) => Ok((vec![Dial::Call(address.clone())], all_to_first())),
+        Sockets::Listening(address) => Ok((vec![Dial::answer(address)?], all_to_first())),
+        Sockets::PerChannel(addresses) => {
+            let mut dials: Vec<Dial> = Vec::new();
+            let mut routes = BTreeMap::new();
+            for channel in channels {
+                let address = addresses.get(&channel).ok_or_else(|| Trouble {
+                    message: format!("there is no address for channel '{channel}'"),
+                    hint: Some("[lines.channels] of ioco.toml names one for each".to_owned()),
+                })?;
+                let known = dials.iter().position(|dial| dial.address() == address);
+                let position = known.unwrap_or_else(|| {
+                    dials.push(Dial::Call(address.clone()));
+                    dials.len() - 1
+                });
+                routes.insert(channel, position);
+            }
+            Ok((dials, routes))
+        }
+    }
+}
+
+impl Connection for TextLines {
+    fn now(&self) -> u64 {
+        nanoseconds(self.epoch.elapsed())
+    }
+
+    fn reset(&mut self) -> Result<(), Trouble> {
+        self.reset_heeding(&|| false)
+    }
+
+    fn reset_heeding(&mut self, stop: &dyn Fn() -> bool) -> Result<(), Trouble> {
+        self.sent.clear();
+        self.arrived.clear();
+        let deadline = Instant::now() + self.patience;
+        let fresh = self.streams.is_empty() || self.reset.is_none();
+        if fresh {
+            self.connect(deadline, stop)?;
+        }
+        if let Some(reset) = self.reset.clone() {
+            let line = format!("{reset}\n");
+            let written = self.streams[0].write(line.as_bytes(), deadline);
+            written.map_err(|broken| self.explain(0, broken))?;
+        }
+        if let Some(ready) = self.ready.clone() {
+            self.await_ready(&ready, deadline, stop)?;
+        }
+        self.arrived.clear();
+        Ok(())
+    }
+
+    fn give(&mut self, stimulus: &Action) -> Result<bool, Trouble> {
+        let label = self.sts.label(stimulus.label);
+        let socket = self.routes.get(&label.channel).copied().unwrap_or(0);
+        self.sent.clear();
+        if let Some(template) = &self.templates[stimulus.label.index()] {
+            template.write(&stimulus.values, self.sts.types(), &mut self.sent);
+        }
+        self.sent.push(b'\n');
+        let deadline = Instant::now() + self.patience;
+        let Some(stream) = self.streams.get_mut(socket) else {
+            return Err(Trouble {
+                message: "there is no connection to the system".to_owned(),
+                hint: None,
+            });
+        };
+        let written = stream.write(&self.sent, deadline);
+        written.map_err(|broken| self.explain(socket, broken))?;
+        // Nobody knows when the system reads what it was sent.
+        Ok(true)
+    }
+
+    fn poll(&mut self) -> Result<Option<Arrived>, Trouble> {
+        if self.arrived.is_empty() {
+            self.take_in()?;
+        }
+        Ok(self.arrived.pop_front())
+    }
+
+    fn wait(&mut self, until: u64) -> Result<Arrived, Trouble> {
+        let deadline = self.epoch + Duration::from_nanos(until);
+        loop {
+            if let Some(arrived) = self.poll()? {
+                return Ok(arrived);
+            }
+            let is_there = wait_any(&mut self.streams, deadline);
+            if !is_there.map_err(|broken| self.explain(0, broken))? {
+                return Ok(Arrived {
+                    what: Arrival::Silence,
+                    at: self.now(),
+                    raw: Vec::new(),
+                });
+            }
+        }
+    }
+
+    fn sent(&self) -> &[u8] {
+        &self.sent
+    }
+}

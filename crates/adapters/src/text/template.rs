@@ -1,0 +1,248 @@
+//! One line of text for one label: `LOCK {passcode}`.
+//!
+//! What stands in braces is a parameter; `{{` and `}}` are braces. Writing fills the values in;
+//! reading finds them again, led by the types of the model.
+
+use std::sync::Arc;
+
+use ioco_sts::{Label, Type, Types, Value};
+
+use crate::values::{Mismatch, read_value, write_value};
+
+/// A piece of a template.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Piece {
+    Text(String),
+    /// The position of a parameter.
+    Parameter(usize),
+}
+
+/// How one label looks as a line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Template {
+    pieces: Vec<Piece>,
+}
+
+impl Template {
+    /// Reads a template for a label; every parameter may stand in it once.
+    pub fn parse(text: &str, label: &Label) -> Result<Template, String> {
+        let name = label.marked_name();
+        let mut pieces = Vec::new();
+        let mut plain = String::new();
+        let mut rest = text;
+        while let Some(next) = rest.chars().next() {
+            if let Some(after) = rest.strip_prefix("{{").or_else(|| rest.strip_prefix("}}")) {
+                plain.push(next);
+                rest = after;
+            } else if next == '{' {
+                let (parameter, after) = rest[1..]
+                    .split_once('}')
+                    .ok_or_else(|| format!("{name}: \"{text}\" has a brace that is not closed"))?;
+                let position = label.parameters.iter().position(|p| p.name == parameter);
+                let position =
+                    position.ok_or_else(|| format!("{name}: it has no parameter '{parameter}'"))?;
+                if pieces.contains(&Piece::Parameter(position)) {
+                    return Err(format!("{name}: {{{parameter}}} stands there twice"));
+                }
+                if !plain.is_empty() {
+                    pieces.push(Piece::Text(std::mem::take(&mut plain)));
+                } else if matches!(pieces.last(), Some(Piece::Parameter(_))) {
+                    return Err(format!(
+                        "{name}: nothing tells two parameters of \"{text}\" apart"
+                    ));
+                }
+                pieces.push(Piece::Parameter(position));
+                rest = after;
+            } else {
+                plain.push(next);
+                rest = &rest[next.len_utf8()..];
+            }
+        }
+        if !plain.is_empty() {
+            pieces.push(Piece::Text(plain));
+        }
+        if text.contains('\n') {
+            return Err(format!("{name}: a template is one line"));
+        }
+        Ok(Template { pieces })
+    }
+
+    /// The label's name and its values, with spaces between: what a label without a template is.
+    pub fn usual(label: &Label) -> Template {
+        let mut pieces = vec![Piece::Text(label.name.clone())];
+        for position in 0..label.parameters.len() {
+            match pieces.last_mut() {
+                Some(Piece::Text(text)) => text.push(' '),
+                _ => pieces.push(Piece::Text(" ".to_owned())),
+            }
+            pieces.push(Piece::Parameter(position));
+        }
+        Template { pieces }
+    }
+
+    /// How much of a line it fixes: the more, the earlier it is tried.
+    pub fn fixed(&self) -> usize {
+        let texts = self.pieces.iter().map(|piece| match piece {
+            Piece::Text(text) => text.len(),
+            Piece::Parameter(_) => 0,
+        });
+        texts.sum()
+    }
+
+    pub fn write(&self, values: &[Value], types: &Types, out: &mut Vec<u8>) {
+        for piece in &self.pieces {
+            match piece {
+                Piece::Text(text) => out.extend_from_slice(text.as_bytes()),
+                Piece::Parameter(position) => match values.get(*position) {
+                    // Without quotes: it is text in a line of text.
+                    Some(Value::Str(text)) => out.extend_from_slice(text.as_bytes()),
+                    Some(Value::Enum(id, member)) => {
+                        out.extend_from_slice(types.member_name(*id, *member).as_bytes());
+                    }
+                    Some(value) => write_value(value, types, out),
+                    None => {}
+                },
+            }
+        }
+    }
+
+    /// The texts in place of the parameters, if the line has this shape.
+    fn take_apart<'l>(&self, line: &'l str) -> Option<Vec<(usize, &'l str)>> {
+        let mut found = Vec::new();
+        let mut rest = line;
+        let mut open = None;
+        for (index, piece) in self.pieces.iter().enumerate() {
+            match (piece, open.take()) {
+                (Piece::Text(text), None) => rest = rest.strip_prefix(text.as_str())?,
+                (Piece::Text(text), Some(position)) => {
+                    let is_last = index + 1 == self.pieces.len();
+                    let at = if is_last {
+                        rest.ends_with(text.as_str())
+                            .then(|| rest.len() - text.len())?
+                    } else {
+                        rest.find(text.as_str())?
+                    };
+                    found.push((position, &rest[..at]));
+                    rest = &rest[at + text.len()..];
+                }
+                (Piece::Parameter(position), _) => open = Some(*position),
+            }
+        }
+        match open {
+            Some(position) => found.push((position, rest)),
+            None if !rest.is_empty() => return None,
+            None => {}
+        }
+        Some(found)
+    }
+
+    /// `None`: the line has another shape. A parameter that does not stand in the template is unset.
+    pub fn read(
+        &self,
+        line: &str,
+        label: &Label,
+        types: &Types,
+    ) -> Option<Result<Vec<Value>, Mismatch>> {
+        let mut values = vec![Value::Void; label.parameters.len()];
+        for (position, text) in self.take_apart(line)? {
+            let parameter = &label.parameters[position];
+            match read(text, &parameter.ty, types) {
+                Ok(value) => values[position] = value,
+                Err(Mismatch(why)) => {
+                    return Some(Err(Mismatch(format!("{}: {why}", parameter.name))));
+                }
+            }
+        }
+        Some(Ok(values))
+    }
+}
+
+fn read(text: &str, ty: &Type, types: &Types) -> Result<Value, Mismatch> {
+    match ty {
+        Type::Str => Ok(Value::Str(Arc::from(text))),
+        Type::Enum(_) => {
+            let quoted = serde_json::to_string(text).unwrap_or_default();
+            read_value(&quoted, ty, types)
+        }
+        _ if serde_json::from_str::<serde::de::IgnoredAny>(text).is_err() => {
+            let expected = types.type_name(ty);
+            Err(Mismatch(format!("\"{text}\" is not {expected}")))
+        }
+        _ => read_value(text, ty, types),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ioco_sts::{Direction, Parameter};
+    use proptest::prelude::*;
+
+    fn label(types: &[Type]) -> Label {
+        let parameters = types.iter().enumerate().map(|(index, ty)| Parameter {
+            name: format!("p{index}"),
+            ty: ty.clone(),
+        });
+        Label {
+            name: "put".to_owned(),
+            channel: "c".to_owned(),
+            direction: Direction::Response,
+            parameters: parameters.collect(),
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_template_is_said() {
+        let label = label(&[Type::INTEGER, Type::INTEGER]);
+        for (text, why) in [
+            ("PUT {p0", "not closed"),
+            ("PUT {q}", "no parameter 'q'"),
+            ("PUT {p0}{p1}", "apart"),
+            ("PUT {p0} {p0}", "twice"),
+        ] {
+            let error = Template::parse(text, &label).unwrap_err();
+            assert!(error.contains(why), "{error}");
+        }
+    }
+
+    #[test]
+    fn braces_are_doubled() {
+        let label = label(&[Type::INTEGER]);
+        let template = Template::parse("{{{p0}}}", &label).unwrap();
+        let mut out = Vec::new();
+        template.write(&[Value::Int(5)], &Types::default(), &mut out);
+        assert_eq!(out, b"{5}");
+    }
+
+    #[test]
+    fn another_shape_is_not_a_wrong_value() {
+        let label = label(&[Type::INTEGER]);
+        let types = Types::default();
+        let template = Template::parse("PUT {p0} NOW", &label).unwrap();
+        assert!(template.read("GET 5 NOW", &label, &types).is_none());
+        assert!(template.read("PUT 5 LATER", &label, &types).is_none());
+        assert!(template.read("PUT x NOW", &label, &types).unwrap().is_err());
+        assert_eq!(
+            template.read("PUT -5 NOW", &label, &types).unwrap(),
+            Ok(vec![Value::Int(-5)])
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_is_read_back(number: i64, flag: bool, text in "[a-z ]{0,12}") {
+            let label = label(&[Type::INTEGER, Type::Bool, Type::Str]);
+            let types = Types::default();
+            let values = vec![number.into(), flag.into(), text.as_str().into()];
+            for template in [
+                Template::usual(&label),
+                Template::parse("{p0};{p1} of {p2}!", &label).unwrap(),
+            ] {
+                let mut line = Vec::new();
+                template.write(&values, &types, &mut line);
+                let line = String::from_utf8(line).unwrap();
+                prop_assert_eq!(template.read(&line, &label, &types), Some(Ok(values.clone())));
+            }
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! `ioco adapters`: who connects, and what they announce.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use ioco_adapters::{Hub, Presence};
+use ioco_campaign::sections::amp::AmpWay;
+use ioco_campaign::{Answer, Exit, ModelOptions, Project, Stop, time};
+use ioco_sts::Sts;
+use serde::Serialize;
+
+use crate::args::{self, Format};
+use crate::interrupt;
+use crate::output::{self, WARNING};
+use crate::watch::Teller;
+
+/// What `--format json` prints.
+#[derive(Serialize)]
+struct Listed {
+    listening: String,
+    adapters: Vec<Presence>,
+}
+
+pub fn run(arguments: &args::Adapters, format: Format) -> Answer {
+    let project = project(arguments)?;
+    let model = model(&project)?;
+    let listen = arguments.amp.clone().or_else(|| project.sut.amp.clone());
+    let listen = listen.ok_or_else(|| {
+        Stop::usage("nothing says where to listen")
+            .hint("use --amp PORT, or write [sut] amp = \"PORT\" into ioco.toml")
+    })?;
+    let way = AmpWay {
+        listen,
+        adapters: Vec::new(),
+        configure: Vec::new(),
+    };
+    let wait = Duration::from_nanos(time::parse(&arguments.wait)?);
+    let hub = Hub::listen(&way.hub(&project)?).map_err(|trouble| Stop {
+        hint: trouble.hint,
+        ..Stop::system(trouble.message)
+    })?;
+    let interrupt = interrupt::listen();
+    eprintln!("waiting for adapters at {} for {wait:?}", hub.url());
+    let deadline = Instant::now() + wait;
+    while Instant::now() < deadline && !interrupt.asked() {
+        hub.await_change(deadline.min(Instant::now() + Duration::from_millis(50)));
+        hub.take_warnings().iter().for_each(|w| output::warn(w));
+    }
+    let adapters = hub.present(model.as_ref());
+    let nobody = adapters.is_empty();
+    if format == Format::Json {
+        let listening = hub.url();
+        output::json(&Listed {
+            listening,
+            adapters,
+        })?;
+    } else {
+        adapters.iter().for_each(|a| output::print(&show(a)));
+        if nobody {
+            eprintln!("no adapter has connected");
+        }
+    }
+    Ok(if nobody { Exit::System } else { Exit::Conforms })
+}
+
+/// Without a model and without ioco.toml there is still something to list.
+fn project(arguments: &args::Adapters) -> Result<Project, Stop> {
+    let nothing = arguments.model.is_none() && arguments.profile.is_none();
+    if nothing && !std::path::Path::new(ioco_campaign::FILE_NAME).exists() {
+        return Ok(Project::default());
+    }
+    Project::find(arguments.model.as_deref(), arguments.profile.as_deref())
+}
+
+fn model(project: &Project) -> Result<Option<Arc<Sts>>, Stop> {
+    if project.model.is_none() {
+        return Ok(None);
+    }
+    let model = ioco_campaign::model::load(&ModelOptions::default(), project, &mut Teller)?;
+    Ok(Some(model.sts))
+}
+
+fn show(adapter: &Presence) -> String {
+    let mut text = format!("{}  (from {})\n", adapter.name, adapter.address);
+    for item in &adapter.configuration {
+        let described = match item.description.as_str() {
+            "" => String::new(),
+            description => format!("    # {description}"),
+        };
+        text.push_str(&format!("  {} = {}{described}\n", item.key, item.default));
+    }
+    let mut channels: Vec<&str> = adapter.labels.iter().map(|l| l.channel.as_str()).collect();
+    channels.sort_unstable();
+    channels.dedup();
+    for channel in channels {
+        text.push_str(&format!("  channel '{channel}'\n"));
+        for label in adapter.labels.iter().filter(|l| l.channel == channel) {
+            let parameters: Vec<String> = label
+                .parameters
+                .iter()
+                .map(|p| format!("'{}' => {}", p.name, p.type_name))
+                .collect();
+            let parameters = match parameters.as_slice() {
+                [] => String::new(),
+                some => format!(", {{{}}}", some.join(", ")),
+            };
+            text.push_str(&format!("    {}{parameters}\n", label.label));
+        }
+    }
+    for difference in &adapter.differences {
+        text.push_str(&format!("  {WARNING}differs{WARNING:#}: {difference}\n"));
+    }
+    text.push('\n');
+    text
+}
