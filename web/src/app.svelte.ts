@@ -15,7 +15,6 @@ class App {
   stopped = $state.raw<Trouble | null>(null);
   /** What went wrong with the last thing that was asked for. */
   trouble = $state.raw<Trouble | null>(null);
-  notice = $state<string | null>(null);
   failures = $state.raw<FailureSummary[]>([]);
   runs = $state.raw<RunSummary[]>([]);
   route = $state.raw<Route>(parseRoute(location.hash));

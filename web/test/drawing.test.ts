@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { draw, search, surroundings } from "../src/graph/drawing";
+import { draw, isLarge, search, surroundings, tooLarge } from "../src/graph/drawing";
 import { edgeMark, heat, nodeMark, traceLocations, traceMarks, unmarked } from "../src/graph/marks";
 import { model, step, trace } from "./model";
 
@@ -23,6 +23,11 @@ describe("a drawing", () => {
     const drawing = draw(door, { ...whole, collapsed: new Set([0]) });
     expect(drawing.nodes.map((node) => [node.text, node.locations])).toEqual([["p0 (2)", [0, 1]], ["bell", [2]]]);
     expect(drawing.edges.flatMap((edge) => edge.switches)).toEqual([4]);
+  });
+
+  it("is a map where a layered drawing cannot be read, or has too many edges", () => {
+    expect(isLarge(door)).toBe(false);
+    expect([tooLarge(300, 450), tooLarge(301, 10), tooLarge(10, 451)]).toEqual([false, true, true]);
   });
 
   it("has another key when something else is drawn, and the same when not", () => {

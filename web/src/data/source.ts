@@ -87,12 +87,19 @@ export class Server implements Source {
     lost: (trouble: Trouble) => void,
   ): Close {
     const separator = path.includes("?") ? "&" : "?";
+    let silent = 0;
     const events = new EventSource(`${this.#base}${path}${separator}token=${encodeURIComponent(this.#token)}`);
     events.onmessage = (event: MessageEvent<string>) => {
+      silent = 0;
       if (heard(parseExact(event.data) as T)) events.close();
     };
     events.onerror = () => {
-      if (events.readyState !== EventSource.CLOSED) return; // the browser connects again by itself
+      if (events.readyState !== EventSource.CLOSED) {
+        // The browser connects again by itself; a server that is gone stays gone.
+        silent += 1;
+        if (silent < 4) return;
+        events.close();
+      }
       check().then(heard, (error: unknown) => lost(troubleOf(error)));
     };
     return () => events.close();
@@ -138,7 +145,7 @@ export class Server implements Source {
         heard(live);
         return ended(live.state);
       },
-      () => Promise.reject(new Trouble("the run cannot be followed any more", "load the page again")),
+      () => Promise.reject(new Trouble("the run cannot be followed: the server does not answer", "is `ioco serve` still running in the terminal?")),
       lost,
     );
   }

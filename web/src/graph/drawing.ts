@@ -40,6 +40,23 @@ export interface Choices {
   around: { locations: number[]; limit: number } | null;
 }
 
+/**
+ * What a layered drawing can hold: above this it can neither be read nor be computed in seconds.
+ * Many labelled edges cost more than many locations.
+ */
+const MOST_NODES = 300;
+const MOST_EDGES = 450;
+
+export function tooLarge(nodes: number, edges: number): boolean {
+  return nodes > MOST_NODES || edges > MOST_EDGES;
+}
+
+/** Whether the whole model has to be drawn as a map. */
+export function isLarge(model: Model): boolean {
+  const pairs = new Set(model.switches.map((entry) => `${entry.from}>${entry.to}`));
+  return tooLarge(model.locations.length, pairs.size);
+}
+
 /** Labels on one edge; the rest is counted. */
 const LINES = 3;
 const LONGEST = 34;

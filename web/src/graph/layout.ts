@@ -2,17 +2,15 @@
  * Where everything goes. Layouts are computed in workers and remembered, so that the picture of a
  * model stays put: during a run, between views, and when the person comes back.
  *
- * Up to `LAYERED` nodes: ELK's layered layout with labels placed on the edges. Above that no
+ * Up to some hundred nodes: ELK's layered layout with labels placed on the edges. Above that no
  * layered drawing is readable, and a force-directed map is made.
  */
 
-import type { Drawing, Edge, Node } from "./drawing";
+import { tooLarge, type Drawing, type Edge, type Node } from "./drawing";
 import { bounds, shelves, type Box, type Placed, type Point } from "./geometry";
 import { elkWorker, forceWorker } from "virtual:layout-workers";
 import ELK, { type ELK as Elk, type ElkNode } from "elkjs/lib/elk-api.js";
 import type { ForceAnswer, ForceQuestion } from "./force";
-
-export const LAYERED = 300;
 
 /** Widths of the fixed-width font, in units of the drawing. */
 const NODE_CHARACTER = 7.3;
@@ -38,14 +36,43 @@ export function place(drawing: Drawing, progress: (part: number) => void): Promi
 }
 
 async function compute(drawing: Drawing, progress: (part: number) => void): Promise<Placed> {
-  const map = drawing.nodes.length > LAYERED;
   const parts = byProcess(drawing);
+  const processes = parts.map((part) => part.process);
+  if (!tooLarge(drawing.nodes.length, drawing.edges.length)) {
+    try {
+      const placed: Placed[] = [];
+      for (const part of parts) placed.push(await inTime(layered(part.nodes, part.edges)));
+      return together(placed, processes, false);
+    } catch (error) {
+      if (error !== LATE) throw error;
+    }
+  }
   const placed: Placed[] = [];
   for (const [index, part] of parts.entries()) {
-    const share = (value: number) => progress((index + value) / parts.length);
-    placed.push(map ? await force(part.nodes, part.edges, share) : await layered(part.nodes, part.edges));
+    placed.push(await force(part.nodes, part.edges, (value) => progress((index + value) / parts.length)));
   }
-  return together(placed, parts.map((part) => part.process), map);
+  return together(placed, processes, true);
+}
+
+const LATE = new Error("the layered layout takes too long");
+const PATIENCE = 40_000;
+
+/** Some graphs that are not large tie ELK up all the same: they become maps. */
+async function inTime(work: Promise<Placed>): Promise<Placed> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      const stuck = elk;
+      elk = null;
+      void stuck?.then((engine) => engine.terminateWorker());
+      reject(LATE);
+    }, PATIENCE);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 function byProcess(drawing: Drawing): { process: number; nodes: Node[]; edges: Edge[] }[] {
@@ -128,7 +155,8 @@ async function layered(nodes: Node[], edges: Edge[]): Promise<Placed> {
       "elk.layered.spacing.nodeNodeBetweenLayers": "22",
       "elk.layered.spacing.edgeNodeBetweenLayers": "14",
       "elk.layered.spacing.edgeEdgeBetweenLayers": "12",
-      "elk.layered.nodePlacement.strategy": "NETWORK_SIMPLEX",
+      // The better placement takes too long for many nodes.
+      "elk.layered.nodePlacement.strategy": nodes.length > 60 ? "BRANDES_KOEPF" : "NETWORK_SIMPLEX",
       "elk.layered.considerModelOrder.strategy": "NODES_AND_EDGES",
       "elk.layered.cycleBreaking.strategy": "DEPTH_FIRST",
     },
