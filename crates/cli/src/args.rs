@@ -423,10 +423,16 @@ pub struct Generate {
     #[arg(long, value_name = "N")]
     pub traces: Option<u32>,
 
-    /// What the tests should cover: locations, switches. A NuSMV model: values, decisions,
-    /// conditions, mcdc. Several are joined by commas
+    /// What the tests should cover: locations, switches, decisions, conditions, mcdc, states. A
+    /// NuSMV model: values, decisions, conditions, mcdc. Several are joined by commas
     #[arg(long, value_name = "WHAT")]
     pub cover: Option<String>,
+
+    /// With --traces: the values that parameters take. minmax: the smallest and the largest on
+    /// every switch; boundaries: the limits of all sub-domains too; pairs: all combinations of these
+    /// for two parameters too; a number: so many random choices for every trace
+    #[arg(long, value_name = "WHICH")]
+    pub data: Option<String>,
 
     /// With --traces: only count them
     #[arg(long)]

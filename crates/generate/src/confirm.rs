@@ -88,6 +88,14 @@ impl Confirm {
         }
     }
 
+    /// The steps of the last path that was confirmed, each with the state before it; nothing after
+    /// one with a hand-shake.
+    pub fn walked(&self) -> impl Iterator<Item = (SwitchId, Option<&Action>, &State)> {
+        let before = std::iter::once(&self.initial).chain(self.trail.iter().map(|v| &v.state));
+        let steps = self.trail.iter().zip(before);
+        steps.map(|(visited, state)| (visited.switch, visited.action.as_ref(), state))
+    }
+
     fn switch_by_switch<'s>(
         &mut self,
         steps: impl Iterator<Item = PathStep<'s>>,
@@ -132,6 +140,7 @@ impl Confirm {
             self.semantics.forget_all_but(initial);
             self.followed.clear();
         }
+        self.trail.clear();
         let mut at = self.semantics.initial();
         let mut taken: Option<Arc<[SwitchId]>> = None;
         for (position, step) in steps.enumerate() {

@@ -65,6 +65,11 @@ impl<'a> Path<'a> {
         self.taken.iter().map(|taken| &*taken.step)
     }
 
+    /// Whether any step of it has a value that was chosen.
+    pub fn has_values(&self) -> bool {
+        !self.witness.is_empty() || !self.own.is_empty()
+    }
+
     pub fn steps(&self) -> impl Iterator<Item = PathStep<'a>> {
         self.taken.iter().map(|taken| PathStep {
             step: &taken.step,

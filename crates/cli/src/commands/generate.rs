@@ -1,13 +1,16 @@
 //! `ioco generate`: test suites from the model alone.
 
 mod cover;
+mod data;
 mod suite;
 mod traces;
 
 use crate::args::{self, Format};
 use crate::commands::nusmv;
 use crate::model;
-use ioco_campaign::{Answer, Project, Stop};
+use std::time::{Duration, Instant};
+
+use ioco_campaign::{Answer, Project, Stop, time};
 
 pub fn run(arguments: &args::Generate, format: Format) -> Answer {
     if let Some(path) = arguments
@@ -31,13 +34,21 @@ pub fn run(arguments: &args::Generate, format: Format) -> Answer {
     }
 }
 
+/// When the time given by `--time` is over.
+fn deadline(arguments: &args::Generate) -> Result<Option<Instant>, Stop> {
+    let Some(text) = &arguments.smv.time else {
+        return Ok(None);
+    };
+    let time = Duration::from_nanos(time::parse(text)?);
+    Ok(Instant::now().checked_add(time))
+}
+
 /// What only NuSMV models have is refused, not ignored.
 fn refuse_smv(smv: &args::SmvArguments) -> Result<(), Stop> {
     let given = [
         ("--goal", !smv.goal.is_empty()),
         ("--technique", smv.technique != "auto"),
         ("--time-per-goal", smv.time_per_goal != "10s"),
-        ("--time", smv.time.is_some()),
         ("--max-values", smv.max_values.is_some()),
         ("--inputs", smv.inputs),
         ("--reached-guards", smv.reached_guards),

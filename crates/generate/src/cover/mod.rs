@@ -89,6 +89,40 @@ pub struct Covered {
     pub unconfirmed: u64,
 }
 
+impl Covered {
+    /// The tests without those whose goals others cover, the later ones dropped first.
+    pub fn minimal(&self, sts: &Sts) -> Vec<&Instance> {
+        let goals: BTreeSet<Goal> = self.goals.keys().copied().collect();
+        let aims = Aims::new(sts, &goals);
+        let mut covers: Vec<BTreeSet<Goal>> = self
+            .tests
+            .iter()
+            .map(|test| aims.covered(test, &goals).into_iter().collect())
+            .collect();
+        // Where the model is non-deterministic, a test covers goals on more than one path.
+        for (goal, verdict) in &self.goals {
+            if let GoalVerdict::Covered { test } = verdict {
+                covers[*test].insert(*goal);
+            }
+        }
+        let mut times: BTreeMap<Goal, usize> = BTreeMap::new();
+        for goal in covers.iter().flatten() {
+            *times.entry(*goal).or_default() += 1;
+        }
+        let mut kept = vec![true; self.tests.len()];
+        for (index, goals) in covers.iter().enumerate().rev() {
+            if goals.iter().all(|goal| times[goal] > 1) {
+                kept[index] = false;
+                for goal in goals {
+                    *times.entry(*goal).or_default() -= 1;
+                }
+            }
+        }
+        let kept = self.tests.iter().zip(kept).filter(|(_, kept)| *kept);
+        kept.map(|(test, _)| test).collect()
+    }
+}
+
 /// A way from a place on a path to an uncovered goal.
 struct Plan {
     /// The locations where it begins.

@@ -6,7 +6,9 @@ use std::time::Instant;
 
 use ioco_campaign::{Answer, Exit, Interrupt, Model, Stop};
 use ioco_generate::Confirm;
-use ioco_generate::cover::{Cover, CoverLimits, Goal, GoalVerdict, Instance, Watch};
+use ioco_generate::cover::{
+    Cover, CoverLimits, Goal, GoalVerdict, Instance, States, Watch, states,
+};
 use ioco_solve::Oracle;
 use ioco_sts::{Relation, Semantics, Sts};
 use rand_chacha::ChaCha8Rng;
@@ -17,6 +19,9 @@ use super::suite::{Suite, Test, in_words};
 use crate::args::{self, Format};
 use crate::output;
 use crate::progress::Progress;
+
+/// A model with more states than this is said to have too many.
+const MOST_STATES: usize = 100_000;
 
 /// One line of `--format json`.
 #[derive(Serialize)]
@@ -47,7 +52,28 @@ struct Lines<'a> {
     interrupt: Interrupt,
     goals: usize,
     decided: usize,
+    deadline: Option<Instant>,
     broken: Option<Stop>,
+}
+
+impl Lines<'_> {
+    fn line(&mut self, line: &GoalLine, number: usize) {
+        let printed = self.progress.aside(|| match self.format {
+            Format::Json => output::json(line),
+            Format::Text => {
+                let why = match (&line.reason, &line.test) {
+                    (Some(reason), _) => reason.clone(),
+                    (None, Some(_)) => format!("test {number}"),
+                    (None, None) => String::new(),
+                };
+                output::print(&format!("{:<12} {}  {why}\n", line.verdict, line.goal));
+                Ok(())
+            }
+        });
+        if let Err(stop) = printed {
+            self.broken.get_or_insert(stop);
+        }
+    }
 }
 
 impl Watch for Lines<'_> {
@@ -71,28 +97,15 @@ impl Watch for Lines<'_> {
             solver_calls: calls,
             seconds,
         };
-        let printed = self.progress.aside(|| match self.format {
-            Format::Json => output::json(&line),
-            Format::Text => {
-                let why = match (&line.reason, test) {
-                    (Some(reason), _) => reason.clone(),
-                    (None, Some(_)) => format!("test {number}"),
-                    (None, None) => String::new(),
-                };
-                output::print(&format!("{word:<12} {}  {why}\n", line.goal));
-                Ok(())
-            }
-        });
-        if let Err(stop) = printed {
-            self.broken.get_or_insert(stop);
-        }
+        self.line(&line, number);
     }
 
     fn stop(&mut self) -> bool {
         let (decided, goals) = (self.decided, self.goals);
         self.progress
             .say(|| format!("{decided} of {goals} goals decided"));
-        self.interrupt.asked() || self.broken.is_some()
+        let late = self.deadline.is_some_and(|at| Instant::now() >= at);
+        late || self.interrupt.asked() || self.broken.is_some()
     }
 }
 
@@ -100,8 +113,11 @@ pub fn run(wanted: &str, arguments: &args::Generate, model: &Model, format: Form
     if arguments.count || arguments.loops.is_some() || arguments.jobs.is_some() {
         return Err(Stop::usage("--count, --loops and --jobs go with --traces"));
     }
+    if arguments.data.is_some() {
+        return Err(Stop::usage("--data goes with --traces"));
+    }
     let sts = &model.sts;
-    let goals = goals(wanted, sts)?;
+    let (goals, with_states) = goals(wanted, sts)?;
     let started = Instant::now();
     let mut lines = Lines {
         sts,
@@ -111,6 +127,7 @@ pub fn run(wanted: &str, arguments: &args::Generate, model: &Model, format: Form
         interrupt: crate::interrupt::listen(),
         goals: goals.len(),
         decided: 0,
+        deadline: super::deadline(arguments)?,
         broken: None,
     };
     let mut limits = CoverLimits::default();
@@ -118,18 +135,30 @@ pub fn run(wanted: &str, arguments: &args::Generate, model: &Model, format: Form
         limits.depth = depth;
     }
     let mut rng = ChaCha8Rng::seed_from_u64(arguments.seed);
-    let semantics = Semantics::new(Arc::clone(sts), Box::new(Oracle::new()), Relation::Ioco);
-    let confirm = Confirm::new(semantics);
-    let covered = Cover::new(sts, &goals, limits, confirm, &mut rng).run(None, &mut lines);
+    let confirm = || {
+        let semantics = Semantics::new(Arc::clone(sts), Box::new(Oracle::new()), Relation::Ioco);
+        Confirm::new(semantics)
+    };
+    // Goals that are many are looked at first: where they cannot be listed, nothing is begun.
+    let states = match with_states {
+        true => Some(all_states(sts, &mut confirm())?),
+        false => None,
+    };
+    let covered = Cover::new(sts, &goals, limits, confirm(), &mut rng).run(None, &mut lines);
+    let first = covered.tests.len();
+    if let Some(states) = &states {
+        lines.states(states, first);
+    }
     let interrupted = lines.interrupt.asked();
     drop(lines.progress);
     if let Some(stop) = lines.broken {
         return Err(stop);
     }
-    let kept = match arguments.smv.minimise {
-        true => minimal(&covered.tests, &goals),
+    let mut kept = match arguments.smv.minimise {
+        true => covered.minimal(sts),
         false => covered.tests.iter().collect(),
     };
+    kept.extend(states.iter().flat_map(|states| &states.tests));
     if let Some(file) = &arguments.output {
         let suite = Suite::open(Some(file), format)?;
         let mut page = suite.page();
@@ -151,12 +180,16 @@ pub fn run(wanted: &str, arguments: &args::Generate, model: &Model, format: Form
             .count()
     };
     let unreachable = count(|v| matches!(v, GoalVerdict::Unreachable(_)));
-    let done = count(|v| matches!(v, GoalVerdict::Covered { .. }));
-    let open = goals.len() - unreachable - done;
+    let mut done = count(|v| matches!(v, GoalVerdict::Covered { .. }));
+    let mut all = goals.len();
+    if let Some(states) = &states {
+        all += states.states.len();
+        done += states.visited.iter().flatten().count();
+    }
+    let open = all - unreachable - done;
     eprintln!(
-        "{done} of {} goals covered by {} tests, {unreachable} proved unreachable, {open} unknown; \
+        "{done} of {all} goals covered by {} tests, {unreachable} proved unreachable, {open} unknown; \
          {} questions to the solver, {:.2} s",
-        goals.len(),
         kept.len(),
         covered.calls,
         started.elapsed().as_secs_f64()
@@ -176,41 +209,63 @@ pub fn run(wanted: &str, arguments: &args::Generate, model: &Model, format: Form
     })
 }
 
-/// `locations`, `switches`, or both joined by a comma.
-fn goals(wanted: &str, sts: &Sts) -> Result<Vec<Goal>, Stop> {
+/// The goals that words joined by commas ask for, and whether states are among them.
+fn goals(wanted: &str, sts: &Sts) -> Result<(Vec<Goal>, bool), Stop> {
     let mut goals = Vec::new();
+    let mut states = false;
     for word in wanted.split(',') {
         match word.trim() {
             "locations" => goals.extend(Goal::locations(sts)),
             "switches" => goals.extend(Goal::switches(sts)),
+            "decisions" => goals.extend(Goal::decisions(sts)),
+            "conditions" => goals.extend(Goal::conditions(sts)),
+            "mcdc" => goals.extend(Goal::mcdc(sts)),
+            "states" => states = true,
             other => {
-                return Err(Stop::usage(format!("'{other}' is not something to cover"))
-                    .hint("use locations, switches, or both joined by a comma"));
+                return Err(Stop::usage(format!("'{other}' is not something to cover")).hint(
+                    "use locations, switches, decisions, conditions, mcdc or states; several are \
+                     joined by commas",
+                ));
             }
         }
     }
-    Ok(goals)
+    // Asked for twice is asked for once.
+    let unique: BTreeSet<Goal> = goals.into_iter().collect();
+    Ok((unique.into_iter().collect(), states))
 }
 
-/// The tests without those whose goals others cover, the later ones first.
-fn minimal<'t>(tests: &'t [Instance], goals: &[Goal]) -> Vec<&'t Instance> {
-    let covers = |test: &Instance| -> BTreeSet<Goal> {
-        let visited = test.states.iter().flat_map(|s| s.locations.iter());
-        let taken = test.steps.iter().flat_map(|(step, _)| step.switches.iter());
-        visited
-            .map(|l| Goal::Location(*l))
-            .chain(taken.map(|s| Goal::Switch(*s)))
-            .filter(|goal| goals.contains(goal))
-            .collect()
-    };
-    let mut kept: Vec<(&Instance, BTreeSet<Goal>)> =
-        tests.iter().map(|test| (test, covers(test))).collect();
-    for index in (0..kept.len()).rev() {
-        let others = kept.iter().enumerate().filter(|(other, _)| *other != index);
-        let others: BTreeSet<Goal> = others.flat_map(|(_, (_, goals))| goals.clone()).collect();
-        if kept[index].1.is_subset(&others) {
-            kept.remove(index);
+/// Every state of the model, where there are not too many.
+fn all_states(sts: &Sts, confirm: &mut Confirm) -> Result<States, Stop> {
+    states(sts, MOST_STATES, confirm).map_err(|error| {
+        Stop::usage(format!(
+            "the states of this model cannot be listed: {error}"
+        ))
+        .hint("use --cover locations, or --cover conditions to tell values apart")
+    })
+}
+
+impl Lines<'_> {
+    /// The states with the tests that visit them, numbered from `first` on.
+    fn states(&mut self, states: &States, first: usize) {
+        for (state, visited) in states.states.iter().zip(&states.visited) {
+            let test = visited.map(|test| &states.tests[test]);
+            let number = visited.map_or(0, |test| first + test + 1);
+            let line = GoalLine {
+                goal: format!("state {}", state.show(self.sts)),
+                verdict: if test.is_some() { "covered" } else { "unknown" },
+                test: test.map(|test| NumberedTest {
+                    number,
+                    test: Test::new(self.sts, test.path()),
+                }),
+                reason: match test {
+                    Some(_) => None,
+                    None => Some("the way there was not confirmed by a second walk".to_owned()),
+                },
+                solver_calls: 0,
+                seconds: self.since.elapsed().as_secs_f64(),
+            };
+            self.since = Instant::now();
+            self.line(&line, number);
         }
     }
-    kept.into_iter().map(|(test, _)| test).collect()
 }

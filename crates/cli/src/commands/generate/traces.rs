@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-use ioco_campaign::{Answer, Exit, Interrupt, Model, Stop};
+use ioco_campaign::{Answer, Exit, Model, Stop};
 use ioco_generate::{Confirm, Extent, Path, Share, Tally, Walk, bounds};
 use ioco_solve::{Embedded, Oracle};
 use ioco_sts::{Relation, Semantics, Sts};
@@ -17,6 +17,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 use serde::Serialize;
 
+use super::data::{Seen, Sought, Values};
 use super::suite::Suite;
 use crate::args::{self, Format};
 use crate::output;
@@ -27,7 +28,9 @@ const SHARES: usize = 64;
 /// The work is cut at most this deep.
 const DEEPEST_CUT: usize = 4;
 /// Random paths for the estimate.
-const GUESSES: u32 = 64;
+const GUESSES: usize = 64;
+const FEWEST_GUESSES: usize = 4;
+const TIME_TO_GUESS: Duration = Duration::from_millis(30);
 /// Traces between two looks at the clock and at Ctrl-C.
 const TRACES_PER_LOOK: u64 = 256;
 
@@ -55,6 +58,8 @@ struct Work<'a> {
     seed: u64,
     shares: Vec<Share>,
     suite: Option<&'a Suite>,
+    values: &'a Values,
+    sought: Option<&'a Sought>,
     next: AtomicUsize,
     done: AtomicUsize,
     traces: AtomicU64,
@@ -70,6 +75,8 @@ struct Found {
     objection: Option<String>,
     /// The empty trace is one of them: the model can do nothing at the start.
     empty: bool,
+    /// The wanted values that the traces have anyway.
+    seen: Seen,
 }
 
 impl Found {
@@ -78,6 +85,7 @@ impl Found {
         self.unconfirmed += other.unconfirmed;
         self.objection = self.objection.take().or(other.objection);
         self.empty |= other.empty;
+        self.seen.add(other.seen);
     }
 }
 
@@ -95,11 +103,14 @@ pub fn run(arguments: &args::Generate, length: u32, model: &Model, format: Forma
             "--count writes no tests, so there is nothing for --output",
         ));
     }
-    if arguments.depth.is_some() || arguments.smv.minimise {
-        return Err(Stop::usage("--depth and --minimise go with --cover"));
+    if arguments.depth.is_some() {
+        return Err(Stop::usage("--depth goes with --cover"));
     }
+    let values = Values::read(arguments)?;
+    let deadline = super::deadline(arguments)?;
     let interrupt = crate::interrupt::listen();
     let started = Instant::now();
+    let over = || interrupt.asked() || deadline.is_some_and(|at| Instant::now() >= at);
     let extent = Extent {
         loops: arguments.loops,
         ..Extent::of_length(length)
@@ -107,11 +118,15 @@ pub fn run(arguments: &args::Generate, length: u32, model: &Model, format: Forma
     say_bounds(&model.sts, length);
     let seed = arguments.seed;
     let mut first = walk(&model.sts, &extent, seed);
+    first.heed(&over);
     let (shares, mut total) = first.shares(SHARES, DEEPEST_CUT);
-    if total.runaway.is_none() {
-        let guess = (0..GUESSES).map(|_| first.guess()).sum::<f64>() / f64::from(GUESSES);
-        eprintln!("estimate: {} traces", rounded(guess));
+    if total.runaway.is_none() && !over() {
+        eprintln!("estimate: {} traces", rounded(estimate(&mut first)));
     }
+    let planned = match total.runaway {
+        None => values.plan(&mut first, &over),
+        Some(_) => None,
+    };
     let suite = match arguments.count {
         true => None,
         false => Some(Suite::open(arguments.output.as_deref(), format)?),
@@ -122,13 +137,22 @@ pub fn run(arguments: &args::Generate, length: u32, model: &Model, format: Forma
         seed,
         shares,
         suite: suite.as_ref(),
+        values: &values,
+        sought: planned.as_ref().map(|planned| &planned.sought),
         next: AtomicUsize::new(0),
         done: AtomicUsize::new(0),
         traces: AtomicU64::new(0),
         stop: AtomicBool::new(total.runaway.is_some()),
     };
-    let found = in_parallel(&work, jobs, &interrupt);
+    let mut found = Found::default();
+    // Values alone need no more than the tests that have them.
+    if !arguments.smv.minimise {
+        found = in_parallel(&work, jobs, &over);
+    }
     total.add(found.tally);
+    if let (Some(planned), Some(suite)) = (&planned, &suite) {
+        found.unconfirmed += planned.add_missing(&model.sts, &found.seen, suite)?;
+    }
     if let Some(suite) = suite {
         suite.close()?;
     }
@@ -155,9 +179,18 @@ pub fn run(arguments: &args::Generate, length: u32, model: &Model, format: Forma
         }
     }
     summary(&total, &found, seconds, length);
+    let mut missed = total.undecided + found.unconfirmed > 0;
+    if let Some(planned) = &planned {
+        let report = arguments.output.is_some().then_some(format);
+        missed |= !planned.report(&model.sts, report)?;
+    }
+    if over() && !interrupt.asked() {
+        output::warn("the time was up: the suite is not complete");
+        missed = true;
+    }
     Ok(if interrupt.asked() {
         Exit::Interrupted
-    } else if total.undecided + found.unconfirmed > 0 {
+    } else if missed {
         Exit::GoalMissed
     } else {
         Exit::Conforms
@@ -170,7 +203,19 @@ fn walk<'a>(sts: &'a Sts, extent: &Extent, seed: u64) -> Walk<'a, Embedded, ChaC
     Walk::new(sts, extent.clone(), solver, rng)
 }
 
-fn in_parallel(work: &Work<'_>, jobs: usize, interrupt: &Interrupt) -> Found {
+/// The mean of some guesses, as many as take no time worth speaking of.
+fn estimate(walk: &mut Walk<'_, Embedded, ChaCha8Rng>) -> f64 {
+    let started = Instant::now();
+    let mut guesses = Vec::new();
+    while guesses.len() < FEWEST_GUESSES
+        || (guesses.len() < GUESSES && started.elapsed() < TIME_TO_GUESS)
+    {
+        guesses.push(walk.guess());
+    }
+    guesses.iter().sum::<f64>() / guesses.len() as f64
+}
+
+fn in_parallel(work: &Work<'_>, jobs: usize, over: &dyn Fn() -> bool) -> Found {
     let progress = Progress::start();
     let (send, results) = mpsc::channel();
     let mut found = Found::default();
@@ -194,7 +239,7 @@ fn in_parallel(work: &Work<'_>, jobs: usize, interrupt: &Interrupt) -> Found {
                     )
                 }),
             }
-            if interrupt.asked() {
+            if over() {
                 work.stop.store(true, Ordering::Relaxed);
             }
         }
@@ -204,7 +249,13 @@ fn in_parallel(work: &Work<'_>, jobs: usize, interrupt: &Interrupt) -> Found {
 
 fn one_thread(work: &Work<'_>) -> Found {
     let mut found = Found::default();
+    let over = || work.stop.load(Ordering::Relaxed);
     let mut walk = walk(work.sts, &work.extent, work.seed);
+    walk.heed(&over);
+    if work.sought.is_some() {
+        walk.prefer_extremes();
+    }
+    found.seen = Seen::of(work.sought);
     let semantics = Semantics::new(
         Arc::clone(work.sts),
         Box::new(Oracle::new()),
@@ -217,13 +268,20 @@ fn one_thread(work: &Work<'_>) -> Found {
         let Some(share) = work.shares.get(index) else {
             break;
         };
-        let mut rng = ChaCha8Rng::seed_from_u64(work.seed);
-        rng.set_stream(index as u64 + 1);
-        walk.draw_from(rng);
         let mut since = 0;
-        let tally = {
+        let mut again = false;
+        for round in 0..work.values.rounds() {
+            let mut rng = ChaCha8Rng::seed_from_u64(work.seed.wrapping_add(round));
+            rng.set_stream(index as u64 + 1);
+            walk.draw_from(rng);
+            let mut written = 0;
             let mut sink = |path: &Path<'_>| {
+                // There are no other values for it.
+                if again && !path.has_values() {
+                    return true;
+                }
                 since += 1;
+                written += 1;
                 found.empty |= path.moves().next().is_none();
                 if since == TRACES_PER_LOOK {
                     work.traces.fetch_add(since, Ordering::Relaxed);
@@ -238,16 +296,23 @@ fn one_thread(work: &Work<'_>) -> Found {
                     found.objection.get_or_insert_with(|| objection.to_string());
                     return true;
                 }
+                found.seen.note(work.sts, work.sought, &confirm);
                 page.add(work.sts, path.steps())
             };
-            walk.run(share, &mut sink)
-        };
+            let tally = walk.run(share, &mut sink);
+            match again {
+                // What could not be decided is the same every time.
+                true => found.tally.paths += written,
+                false => found.tally.add(tally),
+            }
+            if tally.stopped || tally.runaway.is_some() {
+                work.stop.store(true, Ordering::Relaxed);
+                break;
+            }
+            again = true;
+        }
         work.traces.fetch_add(since, Ordering::Relaxed);
         work.done.fetch_add(1, Ordering::Relaxed);
-        found.tally.add(tally);
-        if tally.stopped || tally.runaway.is_some() {
-            work.stop.store(true, Ordering::Relaxed);
-        }
     }
     if let Some(page) = &mut page {
         page.flush();
