@@ -442,6 +442,10 @@ pub struct Generate {
     #[arg(long, value_name = "N")]
     pub loops: Option<u32>,
 
+    /// With --cover: draw the model into this .svg file, with how often the tests come where
+    #[arg(long, value_name = "FILE")]
+    pub svg: Option<PathBuf>,
+
     /// With --cover: follow paths of up to this many switches in search of what is hard to find
     /// [default: 40]
     #[arg(long, value_name = "N")]

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use ioco_sts::{
-    Action, BinaryOp, Expr, Gate, LabelId, LocationId, Sts, SwitchId, Type, Value, VarId,
+    Action, BinaryOp, Expr, Gate, LabelId, LocationId, Sts, SwitchId, Type, UnaryOp, Value, VarId,
 };
 
 /// A step that locations allow, whatever the data says, with what is worth knowing about it before
@@ -41,9 +41,18 @@ impl Move {
     /// The same move where a condition on variables and parameters, before the update, holds too.
     pub(crate) fn on_condition(sts: &Sts, plain: &Rc<Move>, condition: &Expr) -> Move {
         let switches = plain.switches.clone();
-        let condition = Some(condition);
-        let mut asked = Move::with(sts, switches, plain.label, plain.observable, condition);
+        let mut asked = Move::with(
+            sts,
+            switches,
+            plain.label,
+            plain.observable,
+            Some(condition),
+        );
         asked.plain = Some(Rc::clone(plain));
+        if is_contradictory(&asked.guard) {
+            asked.guard = Expr::FALSE;
+            asked.reads.clear();
+        }
         asked
     }
 
@@ -125,6 +134,26 @@ impl Move {
             values: self.parameters(unknowns),
         })
     }
+}
+
+/// Whether something and its negation are asked for, word by word. A solver may take long to see it.
+pub(crate) fn is_contradictory(guard: &Expr) -> bool {
+    fn parts<'e>(expr: &'e Expr, found: &mut Vec<&'e Expr>) {
+        match expr {
+            Expr::Binary(BinaryOp::And, both) => both.iter().for_each(|part| parts(part, found)),
+            _ => found.push(expr),
+        }
+    }
+    let mut all = Vec::new();
+    parts(guard, &mut all);
+    all.iter().any(|part| match part {
+        Expr::Unary(UnaryOp::Not, inner) => {
+            let mut inner_parts = Vec::new();
+            parts(inner, &mut inner_parts);
+            inner_parts.iter().all(|part| all.contains(part))
+        }
+        _ => false,
+    })
 }
 
 /// The parameters without which a guard does not hold, as far as is easily seen: `:void` is neither

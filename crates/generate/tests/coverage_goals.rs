@@ -10,10 +10,12 @@ use std::sync::Arc;
 use common::models::{Model, model};
 use ioco_generate::Confirm;
 use ioco_generate::cover::{
-    Cover, CoverLimits, Covered, Goal, GoalVerdict, Instance, Reason, Watch,
+    Cover, CoverLimits, Covered, Goal, GoalVerdict, Instance, Reason, Watch, states,
 };
 use ioco_solve::Oracle;
-use ioco_sts::{Action, Direction, LocationId, Relation, Semantics, Sts, SwitchId, Value};
+use ioco_sts::{
+    Action, Direction, LocationId, Message, Relation, Semantics, Step, Sts, SwitchId, Value,
+};
 use proptest::prelude::*;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
@@ -137,6 +139,86 @@ fn the_calculator_is_covered_in_three_tests_as_in_the_paper() {
     assert_eq!(way(&sts, &notes), "3✗ 3✗ 1✗ 2✗ 0✗ 0✓ 3✗ 2✓ 5✓");
 }
 
+/// Runs a test on a system: true where the system does what the model does not allow.
+fn deviates(sts: &Arc<Sts>, system: &mut dyn ioco_examples::System, test: &[Action]) -> bool {
+    let semantics = Semantics::new(Arc::clone(sts), Box::new(Oracle::new()), Relation::Ioco);
+    let mut semantics = semantics;
+    let mut at = semantics.initial();
+    let mut follow = |at: &mut ioco_sts::SetId, step: Step| match semantics.after(*at, &step) {
+        Some(next) => {
+            *at = next;
+            true
+        }
+        None => false,
+    };
+    system.reset();
+    for action in test {
+        let label = sts.label(action.label);
+        if label.direction != Direction::Stimulus {
+            continue;
+        }
+        let named = label.parameters.iter().zip(&action.values);
+        let message = named.fold(Message::plain(&label.name), |message, (p, value)| {
+            message.with(&p.name, value.clone())
+        });
+        // An output before it may have left the plan: then the test is over, and says nothing.
+        if !follow(&mut at, Step::Stimulus(action.clone())) {
+            return false;
+        }
+        let answers = system.give(&message);
+        for answer in &answers {
+            let label = sts.label_named(Direction::Response, &answer.label);
+            let allowed = label.is_some_and(|label| {
+                let parameters = sts.label(label).parameters.iter();
+                let values = parameters.map(|p| answer.value(&p.name).clone()).collect();
+                follow(&mut at, Step::Response(Action { label, values }))
+            });
+            if !allowed {
+                return true;
+            }
+        }
+        if answers.is_empty() && !follow(&mut at, Step::Quiescence) {
+            return true;
+        }
+    }
+    false
+}
+
+#[test]
+fn the_three_tests_of_the_calculator_find_its_four_mutants() {
+    let sts = example("calculator/model.aml");
+    let first = [give(&sts, "x", &[24]), give(&sts, "y", &[16])];
+    let (covered, _) = run(&sts, &Goal::locations(&sts), Some(&first));
+    let tests: Vec<Vec<Action>> = covered.tests.iter().map(Instance::actions).collect();
+    let found_by = |mutant: Option<&str>| -> Vec<usize> {
+        let mut system = ioco_examples::system("calculator", mutant).expect("a system");
+        (0..tests.len())
+            .filter(|index| deviates(&sts, &mut *system, &tests[*index]))
+            .collect()
+    };
+    assert_eq!(found_by(None), [0; 0]);
+    for (mutant, tests) in [
+        ("m01", vec![0, 2]),
+        ("m02", vec![1]),
+        ("m03", vec![1, 2]),
+        ("m04", vec![2]),
+    ] {
+        assert_eq!(found_by(Some(mutant)), tests, "{mutant}");
+    }
+}
+
+#[test]
+fn figure_2_gathers_coins_until_the_balance_is_enough() {
+    let sts = example("coffee/model.aml");
+    let first = [give(&sts, "coin", &[10])];
+    let (covered, notes) = run(&sts, &Goal::locations(&sts), Some(&first));
+    assert!(all_covered(&covered), "{:?}", covered.goals);
+    // Nothing is enough at the start, nor is ten; then the coin is chosen again.
+    assert_eq!(way(&sts, &notes), "1✗ 1✗ 1✓");
+    let second = covered.tests[1].actions();
+    assert!(second[0].values[0] >= Value::Int(60), "{second:?}");
+}
+
 #[test]
 fn figure_8_needs_no_propagation() {
     let sts = example("coffee/figure8.aml");
@@ -252,6 +334,90 @@ fn a_counter_needs_a_search_and_what_is_beyond_it_is_proved() {
         .values()
         .filter(|v| **v == GoalVerdict::Unreachable(Reason::Guard));
     assert_eq!(by_guard.count(), 1);
+}
+
+#[test]
+fn conditions_of_the_examples_are_covered_or_proved_impossible() {
+    for path in [
+        "calculator/model.aml",
+        "coffee/figure9.aml",
+        "smartdoor/model.aml",
+    ] {
+        let sts = example(path);
+        for goals in [
+            Goal::decisions(&sts),
+            Goal::conditions(&sts),
+            Goal::mcdc(&sts),
+        ] {
+            let (covered, _) = run(&sts, &goals, None);
+            for (goal, verdict) in &covered.goals {
+                let unknown = matches!(verdict, GoalVerdict::Unknown(_));
+                assert!(!unknown, "{path} {}: {verdict:?}", goal.show(&sts));
+            }
+            let done = covered.goals.values();
+            let done = done.filter(|v| matches!(v, GoalVerdict::Covered { .. }));
+            assert!(done.count() * 2 >= goals.len(), "{path}");
+        }
+    }
+}
+
+#[test]
+fn a_test_is_dropped_only_where_others_cover_its_goals() {
+    let sts = example("smartdoor/model.aml");
+    let (covered, _) = run(&sts, &Goal::switches(&sts), None);
+    let kept = covered.minimal(&sts);
+    assert!(kept.len() <= covered.tests.len());
+    let taken = |tests: &[&Instance]| -> std::collections::BTreeSet<SwitchId> {
+        let steps = tests.iter().flat_map(|test| &test.steps);
+        steps.flat_map(|(step, _)| step.switches.clone()).collect()
+    };
+    assert_eq!(
+        taken(&kept),
+        taken(&covered.tests.iter().collect::<Vec<_>>())
+    );
+}
+
+#[test]
+fn every_state_of_a_finite_model_is_visited() {
+    let sts = text(COUNTER);
+    let semantics = Semantics::new(Arc::clone(&sts), Box::new(Oracle::new()), Relation::Ioco);
+    let found = states(&sts, 1000, &mut Confirm::new(semantics)).expect("a finite model");
+    // Counting with 0 to 10, and Full.
+    assert_eq!(found.states.len(), 12);
+    assert!(found.visited.iter().all(Option::is_some));
+    let visited = found.tests.iter().flat_map(|test| &test.states);
+    assert_eq!(visited.collect::<std::collections::BTreeSet<_>>().len(), 12);
+    let error = states(&example("coffee/model.aml"), 1000, &mut {
+        let sts = example("coffee/model.aml");
+        Confirm::new(Semantics::new(sts, Box::new(Oracle::new()), Relation::Ioco))
+    });
+    let error = error.expect_err("a balance without end").to_string();
+    assert!(error.contains("coin"), "{error}");
+}
+
+/// An interrupt is seen at once.
+#[test]
+fn a_search_that_is_told_to_stop_leaves_its_goals_unknown() {
+    struct Impatient;
+    impl Watch for Impatient {
+        fn decided(&mut self, _: Goal, _: &GoalVerdict, _: Option<&Instance>, _: u64) {}
+        fn stop(&mut self) -> bool {
+            true
+        }
+    }
+    let sts = text(COUNTER);
+    let mut rng = ChaCha8Rng::seed_from_u64(3);
+    let semantics = Semantics::new(Arc::clone(&sts), Box::new(Oracle::new()), Relation::Ioco);
+    let confirm = Confirm::new(semantics);
+    let goals = Goal::locations(&sts);
+    let cover = Cover::new(&sts, &goals, CoverLimits::default(), confirm, &mut rng);
+    let covered = cover.run(None, &mut Impatient);
+    assert_eq!(covered.goals.len(), goals.len());
+    let island = Goal::Location(sts.location_named("Island").unwrap());
+    match covered.goals[&island] {
+        GoalVerdict::Unknown(bound) => assert!(bound.interrupted),
+        other => panic!("{other:?}"),
+    }
 }
 
 /// The verdicts of all goals of a model are true.

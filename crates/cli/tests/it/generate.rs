@@ -191,3 +191,155 @@ fn arguments_that_do_not_go_together_are_refused() {
         assert!(ran.err.contains("error"), "{arguments:?}: {}", ran.err);
     }
 }
+
+#[test]
+fn the_smallest_and_largest_values_are_in_the_suite_and_proved_to_be_that() {
+    let folder = folder();
+    let file = folder.path().join("suite.jsonl");
+    let output = file.to_str().expect("a path");
+    let arguments = [
+        "--traces", "3", "--data", "minmax", "--format", "json", "-o",
+    ];
+    let arguments = [&arguments[..], &[output]].concat();
+    let ran = generate("calculator", &arguments);
+    assert_eq!(ran.code, 0, "{}", ran.all());
+    let goals = lines(&ran.out);
+    assert_eq!(goals.len(), 12);
+    assert!(goals.iter().all(|goal| goal["verdict"] == "covered"));
+    assert!(goals.iter().all(|goal| goal["proof"].is_string()));
+    let shown = |goal: &Json| {
+        goal["switch"]
+            .as_str()
+            .unwrap_or("")
+            .contains("5 ──!result")
+    };
+    let results: Vec<&Json> = goals.iter().filter(|goal| shown(goal)).collect();
+    // Twice the sum of 1 and 5, and twice the product of 1000 and 5.
+    assert_eq!(results[0]["value"], "12");
+    assert_eq!(results[1]["value"], "10000");
+    let suite = lines(&fs::read_to_string(&file).expect("a suite"));
+    let has = |wanted: i64| {
+        suite.iter().any(|test| {
+            let steps = test["steps"].as_array().expect("steps");
+            steps.iter().any(|step| step["values"]["value"] == wanted)
+        })
+    };
+    assert!(has(12) && has(10000) && has(1000) && has(1) && has(2));
+}
+
+#[test]
+fn limits_and_pairs_ask_for_more_than_extremes() {
+    let wanted = |data: &str| {
+        let ran = generate("calculator", &["--traces", "3", "--data", data]);
+        assert_eq!(ran.code, 0, "{}", ran.all());
+        let line = ran.err.lines().find(|line| line.contains("values wanted"));
+        let line = line.unwrap_or_else(|| panic!("{}", ran.err)).to_owned();
+        assert!(line.contains(" 0 unknown"), "{line}");
+        let number = line.split(' ').next().and_then(|n| n.parse::<u32>().ok());
+        number.expect("a number")
+    };
+    let (few, more) = (wanted("minmax"), wanted("boundaries"));
+    assert!(few < more, "{few} {more}");
+    assert!(more <= wanted("pairs"));
+}
+
+#[test]
+fn every_trace_may_be_given_values_several_times() {
+    let ran = generate("calculator", &["--traces", "2", "--data", "5"]);
+    assert_eq!(ran.code, 0, "{}", ran.all());
+    assert_eq!(ran.out.lines().count(), 10);
+}
+
+#[test]
+fn minimising_leaves_the_tests_that_values_need() {
+    let arguments = ["--traces", "3", "--data", "minmax", "--minimise"];
+    let ran = generate("calculator", &arguments);
+    assert_eq!(ran.code, 0, "{}", ran.all());
+    assert!(ran.out.lines().count() <= 12, "{}", ran.out);
+    let ran = generate("calculator", &["--traces", "3", "--minimise"]);
+    assert_eq!(ran.code, 2, "{}", ran.all());
+}
+
+#[test]
+fn conditions_that_no_step_can_make_false_are_proved_unreachable() {
+    let arguments = ["--cover", "conditions,mcdc,decisions", "--format", "json"];
+    let ran = generate("calculator", &arguments);
+    assert_eq!(ran.code, 0, "{}", ran.all());
+    let goals = lines(&ran.out);
+    let count = |verdict: &str| goals.iter().filter(|g| g["verdict"] == verdict).count();
+    assert!(count("covered") >= 25, "{}", ran.out);
+    assert_eq!(count("covered") + count("unreachable"), goals.len());
+    for goal in &goals {
+        let covered = goal["verdict"] == "covered";
+        assert_eq!(goal["test"].is_object(), covered, "{goal}");
+        assert_eq!(goal["reason"].is_string(), !covered, "{goal}");
+        assert!(goal["solver_calls"].is_number() && goal["seconds"].is_number());
+    }
+}
+
+const LAMP: &str = "
+external 'c'
+process('lamp') {
+  channel('c') {
+    stimulus 'press', {'times' => integer(1..2)}
+    response 'lit'
+  }
+  var 'level', integer(0..3), 0
+  state 'Lamp'
+  repeat {
+    o { receive 'press', constraint: 'times >= 1 && level + times <= 3', update: 'level = level + times' }
+    o { send 'lit', constraint: 'level == 3', update: 'level = 0' }
+  }
+}
+";
+
+#[test]
+fn states_are_covered_where_data_is_finite_and_refused_where_it_is_not() {
+    let ran = from_text(LAMP, &["--cover", "states", "--format", "json"]);
+    assert_eq!(ran.code, 0, "{}", ran.all());
+    let goals = lines(&ran.out);
+    assert_eq!(goals.len(), 4, "{}", ran.out);
+    assert!(goals.iter().all(|goal| goal["verdict"] == "covered"));
+    let ran = generate("calculator", &["--cover", "states"]);
+    assert_eq!(ran.code, 2, "{}", ran.all());
+    assert!(
+        ran.err
+            .contains("the states of this model cannot be listed")
+    );
+}
+
+#[test]
+fn the_covered_model_is_drawn() {
+    let folder = folder();
+    let file = folder.path().join("covered.svg");
+    let path = file.to_str().expect("a path");
+    let ran = generate("calculator", &["--cover", "switches", "--svg", path]);
+    assert_eq!(ran.code, 0, "{}", ran.all());
+    let drawn = fs::read_to_string(&file).expect("a picture");
+    assert!(drawn.starts_with("<svg"), "{}", &drawn[..40]);
+}
+
+#[test]
+fn a_time_limit_ends_a_suite_without_end() {
+    let arguments = ["--traces", "9", "--count", "--time", "300ms"];
+    let ran = generate("microscope", &arguments);
+    assert_eq!(ran.code, 4, "{}", ran.all());
+    assert!(ran.err.contains("the time was up"), "{}", ran.err);
+}
+
+#[test]
+fn a_model_that_can_do_nothing_is_answered_at_once() {
+    let text = LAMP.replace("times >= 1 &&", "times > 2 &&");
+    let ran = from_text(&text, &["--traces", "3"]);
+    assert_eq!(ran.code, 0, "{}", ran.all());
+    assert!(ran.err.contains("the model can do nothing at the start"));
+    let ran = from_text(&text, &["--cover", "switches"]);
+    assert_eq!(ran.code, 0, "{}", ran.all());
+    assert_eq!(
+        ran.out
+            .lines()
+            .filter(|l| l.starts_with("unreachable"))
+            .count(),
+        2
+    );
+}

@@ -13,6 +13,7 @@ use ioco_sts::{Assignment, BinaryOp, Expr, LocationId, Sts, Switch, SwitchId, Ty
 
 use super::conditions::{Target, targets};
 use super::goal::{Goal, Reason};
+use crate::moves::is_contradictory;
 
 /// Rounds after which a range that still grows is widened.
 const PATIENCE: u32 = 4;
@@ -457,6 +458,9 @@ impl<'a> Analysis<'a> {
             Target::At(_, expr) => (self.solver(ranges, &[]), expr),
             Target::Taking(id, expr) => {
                 let switch = self.sts.switch(*id);
+                if is_contradictory(&Expr::and(switch.enabled.clone(), expr.clone())) {
+                    return true;
+                }
                 let mut solver = self.solver(ranges, self.parameters(switch));
                 solver.assert(&self.renamed(&switch.enabled));
                 (solver, expr)

@@ -1,6 +1,8 @@
 //! `ioco generate --cover`: a test for every goal, or a proof that there is none.
 
 use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -172,6 +174,9 @@ pub fn run(wanted: &str, arguments: &args::Generate, model: &Model, format: Form
             output::print(&format!("{}\n", in_words(sts, test.path())));
         }
     }
+    if let Some(file) = &arguments.svg {
+        draw(file, sts, &kept)?;
+    }
     let count = |wanted: fn(&GoalVerdict) -> bool| {
         covered
             .goals
@@ -207,6 +212,30 @@ pub fn run(wanted: &str, arguments: &args::Generate, model: &Model, format: Form
     } else {
         Exit::Conforms
     })
+}
+
+/// The model with how often the tests visit its locations and take its switches.
+fn draw(file: &Path, sts: &Sts, tests: &[&Instance]) -> Result<(), Stop> {
+    let mut counts = ioco_draw::Counts {
+        locations: vec![0; sts.locations().len()],
+        switches: vec![0; sts.switches().len()],
+    };
+    for test in tests {
+        for process in sts.processes() {
+            counts.locations[process.initial.index()] += 1;
+        }
+        for id in test.steps.iter().flat_map(|(step, _)| &step.switches) {
+            counts.switches[id.index()] += 1;
+            counts.locations[sts.switch(*id).target.index()] += 1;
+        }
+    }
+    let style = ioco_draw::Style {
+        coverage: Some(&counts),
+    };
+    fs::write(file, ioco_draw::svg(sts, &style))
+        .map_err(|error| Stop::usage(format!("cannot write {}: {error}", file.display())))?;
+    eprintln!("drawn: {}", file.display());
+    Ok(())
 }
 
 /// The goals that words joined by commas ask for, and whether states are among them.

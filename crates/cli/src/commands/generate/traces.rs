@@ -103,8 +103,8 @@ pub fn run(arguments: &args::Generate, length: u32, model: &Model, format: Forma
             "--count writes no tests, so there is nothing for --output",
         ));
     }
-    if arguments.depth.is_some() {
-        return Err(Stop::usage("--depth goes with --cover"));
+    if arguments.depth.is_some() || arguments.svg.is_some() {
+        return Err(Stop::usage("--depth and --svg go with --cover"));
     }
     let values = Values::read(arguments)?;
     let deadline = super::deadline(arguments)?;
