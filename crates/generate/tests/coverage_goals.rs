@@ -75,7 +75,7 @@ fn run(sts: &Arc<Sts>, goals: &[Goal], first: Option<&[Action]>) -> (Covered, No
     let semantics = Semantics::new(Arc::clone(sts), Box::new(Oracle::new()), Relation::Ioco);
     let confirm = Confirm::new(semantics);
     let limits = CoverLimits {
-        paths: 2000,
+        paths: 500,
         ..CoverLimits::default()
     };
     let covered = Cover::new(sts, goals, limits, confirm, &mut rng).run(first, &mut notes);
@@ -474,7 +474,7 @@ fn compare(sts: Sts, unknown: &mut usize) -> Result<(), TestCaseError> {
 
 proptest! {
     #![proptest_config(ProptestConfig {
-        cases: 50,
+        cases: 40,
         failure_persistence: None,
         // The same models every time: a few of all possible ones have more paths than a test
         // should walk.

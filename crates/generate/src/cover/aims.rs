@@ -177,8 +177,7 @@ impl<'a> Aims<'a> {
                 // In a hand-shake, the last one to assign has its way.
                 let assigned = switches
                     .flat_map(|switch| &switch.update)
-                    .filter(|assignment| assignment.variable == *variable)
-                    .last();
+                    .rfind(|assignment| assignment.variable == *variable);
                 assigned.map_or_else(|| expr.clone(), |a| a.value.clone())
             }
             _ => expr.map_children(|child| self.before(step, child)),
