@@ -127,6 +127,11 @@ impl Reach {
             }
             _ => {}
         }
+        if choice.restart && !matches!(way, Way::Command(_) | Way::Shell(_)) {
+            return Err(Stop::usage(
+                "--restart is for systems that ioco starts itself",
+            ));
+        }
         let patience = match &project.sut.ready_within {
             Some(text) => time::parse(text)?,
             None => PATIENCE,

@@ -99,6 +99,14 @@ pub fn read(options: &ModelOptions, project: &Project) -> Result<Read, Stop> {
         .unwrap_or_default();
     let mut read = match ending.as_str() {
         "aml" => {
+            let marked = !(options.stimuli.is_empty() && options.responses.is_empty());
+            if marked || !options.silent.is_empty() {
+                return Err(Stop::usage("an .aml model says itself what its labels are")
+                    .hint("leave out --stimuli, --responses and --silent"));
+            }
+            if !path.exists() {
+                return Err(Stop::usage(format!("there is no file {}", path.display())));
+            }
             let loaded = ioco_aml::load(&path.to_string_lossy(), &FileSystem);
             Read {
                 sts: loaded.sts,

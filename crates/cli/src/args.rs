@@ -176,6 +176,10 @@ pub struct Explore {
     /// When a stimulus may be given
     #[arg(long, value_enum, default_value_t = Relation::Ioco)]
     pub relation: Relation,
+
+    /// Line by line, also where the whole screen could be used
+    #[arg(long)]
+    pub lines: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -345,11 +349,11 @@ pub struct ShrinkArguments {
 
     /// Run each candidate up to this many times until it fails, for systems that do not always
     /// answer the same
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     pub attempts: u32,
 
     /// Runs that confirm a shrunk failure
-    #[arg(long, value_name = "N", default_value_t = 3)]
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
     pub confirm: u32,
 }
 
@@ -376,7 +380,7 @@ pub struct Replay {
     pub system: SystemArguments,
 
     /// Run it this many times
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     pub times: u32,
 
     /// Run the trace as it was found, not the shrunk one

@@ -40,7 +40,7 @@ fn main() -> ExitCode {
         Ok(Exit::Conforms) if output::lost() => Exit::Usage.into(),
         Ok(exit) => exit.into(),
         Err(stop) => {
-            output::stop(&stop);
+            output::stop(&stop, format);
             stop.exit.into()
         }
     }

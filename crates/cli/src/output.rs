@@ -7,6 +7,8 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use anstyle::{AnsiColor, Style};
 use ioco_campaign::Stop;
 
+use crate::args::Format;
+
 pub const ERROR: Style = AnsiColor::Red.on_default().bold();
 pub const GOOD: Style = AnsiColor::Green.on_default().bold();
 pub const WARNING: Style = AnsiColor::Yellow.on_default().bold();
@@ -33,8 +35,29 @@ pub fn warn(message: &str) {
     anstream::eprintln!("{WARNING}warning{WARNING:#}: {message}");
 }
 
+/// What `--format json` prints when there is no result.
+#[derive(serde::Serialize)]
+struct Stopped<'a> {
+    error: &'a str,
+    hint: Option<&'a str>,
+    exit: u8,
+}
+
 /// Why the program ends.
-pub fn stop(stop: &Stop) {
+pub fn stop(stop: &Stop, format: Format) {
+    if format == Format::Json {
+        let stopped = Stopped {
+            error: &stop.message,
+            hint: stop.hint.as_deref(),
+            exit: stop.exit as u8,
+        };
+        print(&format!("{}\n", serde_json::json!(stopped)));
+    }
+    tell(stop);
+}
+
+/// Something that went wrong, for a person.
+pub fn tell(stop: &Stop) {
     anstream::eprintln!("{ERROR}error{ERROR:#}: {}", stop.message);
     if let Some(hint) = &stop.hint {
         anstream::eprintln!("  hint: {hint}");
@@ -67,7 +90,7 @@ pub fn print(text: &str) {
             STDOUT.store(GONE, Ordering::Relaxed);
         } else {
             STDOUT.store(BROKEN, Ordering::Relaxed);
-            stop(&Stop::usage(format!(
+            tell(&Stop::usage(format!(
                 "cannot write to standard output: {error}"
             )));
         }

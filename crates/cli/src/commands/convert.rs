@@ -22,6 +22,9 @@ pub fn run(arguments: &args::Convert) -> Answer {
     {
         return nusmv::convert(path, &arguments.output, arguments.decompose.as_deref());
     }
+    if arguments.decompose.is_some() {
+        return Err(Stop::usage("--decompose is for NuSMV models only"));
+    }
     let project = Project::find(arguments.model.model.as_deref(), None)?;
     let model = model::load(&arguments.model, &project)?;
     let ending = arguments

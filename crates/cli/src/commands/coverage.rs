@@ -26,6 +26,14 @@ struct Report {
 }
 
 pub fn run(arguments: &args::Coverage, format: Format) -> Answer {
+    if let Some(file) = &arguments.output
+        && file.extension().is_none_or(|ending| ending != "svg")
+    {
+        return Err(
+            Stop::usage(format!("{} does not end in .svg", file.display()))
+                .hint("the picture is an SVG; other programs turn it into other forms"),
+        );
+    }
     let project = Project::find(arguments.model.model.as_deref(), None)?;
     let model = model::load(&arguments.model, &project)?;
     let results = Results::at(project.results());

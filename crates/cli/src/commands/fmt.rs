@@ -25,13 +25,20 @@ pub fn run(arguments: &args::Fmt, format: Format) -> Answer {
         } else {
             path.display().to_string()
         };
-        let failed = |error: std::io::Error| Stop::usage(format!("cannot read {name}: {error}"));
-        let text = if piped {
+        let read = if piped {
             let mut text = String::new();
-            std::io::stdin().read_to_string(&mut text).map_err(failed)?;
-            text
+            std::io::stdin().read_to_string(&mut text).map(|_| text)
         } else {
-            fs::read_to_string(path).map_err(failed)?
+            fs::read_to_string(path)
+        };
+        let text = match read {
+            Ok(text) => text,
+            Err(error) => {
+                // The other files can still be laid out.
+                output::tell(&Stop::usage(format!("cannot read {name}: {error}")));
+                exit = Exit::Usage;
+                continue;
+            }
         };
         let laid_out = match ioco_aml::format(&text) {
             Ok(laid_out) => laid_out,

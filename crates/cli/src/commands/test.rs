@@ -135,6 +135,12 @@ fn print_summary(outcome: &Outcome, name: &str, seed: u64) {
         summary.covered_boundaries,
         summary.boundaries,
     ));
+    if summary.steps() == 0 && summary.errors == 0 {
+        anstream::eprintln!(
+            "     {WARNING}nothing was tested{WARNING:#}: the model allows no stimulus and no \
+             response at its start"
+        );
+    }
     let why = summary.stopped.map_or("", |reason| reason.words());
     anstream::eprintln!(
         "     {FAINT}seed {seed}; {why}; record {}{FAINT:#}",

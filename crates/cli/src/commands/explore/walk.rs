@@ -1,24 +1,20 @@
-//! `ioco explore`: walk the model by hand. Reads commands line by line, so that it works on a
-//! terminal and in a script alike.
+//! A walk through the model: where it is, what can happen there, and the steps so far. Commands are
+//! lines of text, so that a person and a script walk alike.
 
-use std::io::{self, BufRead, IsTerminal, Write};
 use std::sync::Arc;
 
-use ioco_campaign::{Answer, Exit, Project};
 use ioco_solve::{Deadline, Oracle, Outcome};
 use ioco_sts::{Action, Direction, LabelId, Offer, Relation, Semantics, SetId, Step, Sts, Value};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
-use crate::args;
-use crate::{model, output};
-
-const HELP: &str = "\
+pub const HELP: &str = "\
   NUMBER               take that step, with the values shown
   lock code=17         give a stimulus with these values (or: ?lock)
   !locked              see a response
   silence              see silence (δ)
   back  reset          undo one step; start again
+  again                other values for the parameters
   trace                the steps so far
   states               the states with all their values
   help  quit
@@ -27,60 +23,81 @@ const HELP: &str = "\
 /// How many states and steps fit on a screen.
 const SHOWN: usize = 20;
 
-pub fn run(arguments: &args::Explore) -> Answer {
-    let project = Project::find(arguments.model.model.as_deref(), None)?;
-    let model = model::load(&arguments.model, &project)?;
-    let relation = match arguments.relation {
-        args::Relation::Ioco => Relation::Ioco,
-        args::Relation::Uioco => Relation::Uioco,
-    };
-    let mut walk = Walk::new(Arc::clone(&model.sts), relation, arguments.seed);
-    let terminal = io::stdin().is_terminal();
-    output::print(&walk.show());
-    let mut lines = io::stdin().lock().lines();
-    loop {
-        if terminal {
-            output::print("> ");
-            let _ = io::stdout().flush();
-        }
-        let Some(Ok(line)) = lines.next() else { break };
-        match walk.command(line.trim()) {
-            Reply::Quit => break,
-            Reply::Say(text) => output::print(&text),
-            Reply::Moved => output::print(&walk.show()),
-        }
-    }
-    Ok(Exit::Conforms)
-}
-
-enum Reply {
+/// What became of a command.
+pub enum Reply {
     Quit,
     Say(String),
     Moved,
 }
 
-struct Walk {
+/// One thing that can happen.
+pub struct Choice {
+    pub step: Step,
+    /// As shown: `?lock(code=17)`, `silence`.
+    pub text: String,
+    /// The location that it leads to, and the line of the model; nothing for silence.
+    pub target: Option<(String, String)>,
+}
+
+pub struct Walk {
     semantics: Semantics,
     sts: Arc<Sts>,
     rng: ChaCha8Rng,
     /// The set before the first step, then each step with the set after it.
     history: Vec<(Option<Step>, SetId)>,
-    /// What the numbers on the screen stand for.
-    choices: Vec<Step>,
+    /// What can happen here, in the order of the numbers on the screen.
+    choices: Vec<Choice>,
+    /// What cannot be offered because the solver does not know values for it.
+    undecided: Vec<String>,
 }
 
 impl Walk {
-    fn new(sts: Arc<Sts>, relation: Relation, seed: u64) -> Walk {
+    pub fn new(sts: Arc<Sts>, relation: Relation, seed: u64) -> Walk {
         let oracle = Oracle::new();
         let semantics = Semantics::new(Arc::clone(&sts), Box::new(oracle), relation);
         let initial = semantics.initial();
-        Walk {
+        let mut walk = Walk {
             semantics,
             sts,
             rng: ChaCha8Rng::seed_from_u64(seed),
             history: vec![(None, initial)],
             choices: Vec::new(),
-        }
+            undecided: Vec::new(),
+        };
+        walk.look();
+        walk
+    }
+
+    pub fn model(&self) -> &str {
+        self.sts.name()
+    }
+
+    pub fn choices(&self) -> &[Choice] {
+        &self.choices
+    }
+
+    /// Whether the system may stay silent here.
+    pub fn may_be_silent(&self) -> bool {
+        self.choices
+            .iter()
+            .any(|choice| choice.step == Step::Quiescence)
+    }
+
+    /// The steps so far, as shown.
+    pub fn steps(&self) -> impl Iterator<Item = (&Step, String)> {
+        let steps = self.history.iter().filter_map(|(step, _)| step.as_ref());
+        steps.map(|step| (step, step.show(&self.sts)))
+    }
+
+    /// The current states, at most so many, and how many more there are.
+    pub fn states(&self, most: usize) -> (Vec<String>, usize) {
+        let states = &self.semantics.set(self.here()).states;
+        let shown = states
+            .iter()
+            .take(most)
+            .map(|s| s.show(&self.sts))
+            .collect();
+        (shown, states.len().saturating_sub(most))
     }
 
     fn here(&self) -> SetId {
@@ -89,7 +106,7 @@ impl Walk {
             .map_or(self.semantics.initial(), |(_, set)| *set)
     }
 
-    fn command(&mut self, line: &str) -> Reply {
+    pub fn command(&mut self, line: &str) -> Reply {
         let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
         match word {
             "" => Reply::Say(String::new()),
@@ -99,10 +116,16 @@ impl Walk {
                 if self.history.len() > 1 {
                     self.history.pop();
                 }
+                self.look();
                 Reply::Moved
             }
             "reset" => {
                 self.history.truncate(1);
+                self.look();
+                Reply::Moved
+            }
+            "again" => {
+                self.look();
                 Reply::Moved
             }
             "trace" => Reply::Say(self.show_trace()),
@@ -110,7 +133,7 @@ impl Walk {
             "silence" | "δ" => self.step(Step::Quiescence),
             _ => match word.parse::<usize>() {
                 Ok(number) => match self.choices.get(number.wrapping_sub(1)) {
-                    Some(step) => self.step(step.clone()),
+                    Some(choice) => self.step(choice.step.clone()),
                     None => Reply::Say(format!("there is no step {number} here\n")),
                 },
                 Err(_) => match self.read_step(word, rest) {
@@ -133,6 +156,7 @@ impl Walk {
         match self.semantics.after(self.here(), &step) {
             Some(set) => {
                 self.history.push((Some(step), set));
+                self.look();
                 Reply::Moved
             }
             None => {
@@ -189,36 +213,28 @@ impl Walk {
         Ok(values)
     }
 
-    /// The screen: states, and what can happen.
-    fn show(&mut self) -> String {
-        let mut text = self.show_states(SHOWN);
+    /// Finds out what can happen here, with values for the parameters.
+    fn look(&mut self) {
         let here = self.here();
         let menu = self.semantics.menu(here);
         self.choices.clear();
-        for (title, offers, direction) in [
-            ("you can give", &menu.stimuli, Direction::Stimulus),
-            ("the system may send", &menu.responses, Direction::Response),
-        ] {
-            if !offers.is_empty() {
-                text.push_str(&format!("  {title}\n"));
-            }
-            for offer in offers {
-                self.show_offer(offer, direction, &mut text);
-            }
+        self.undecided.clear();
+        for offer in &menu.stimuli {
+            self.look_at(offer, Direction::Stimulus);
+        }
+        for offer in &menu.responses {
+            self.look_at(offer, Direction::Response);
         }
         if menu.silence {
-            self.choices.push(Step::Quiescence);
-            text.push_str(&format!(
-                "  {:>3}  silence is allowed\n",
-                self.choices.len()
-            ));
-        } else {
-            text.push_str("       silence is not allowed: a response must come\n");
+            self.choices.push(Choice {
+                step: Step::Quiescence,
+                text: "silence".to_owned(),
+                target: None,
+            });
         }
-        text
     }
 
-    fn show_offer(&mut self, offer: &Offer, direction: Direction, text: &mut String) {
+    fn look_at(&mut self, offer: &Offer, direction: Direction) {
         let set = Arc::clone(self.semantics.set(self.here()));
         for offered in &offer.switches {
             let switch = self.sts.switch(offered.switch);
@@ -233,49 +249,73 @@ impl Walk {
                 &deadline,
             );
             let place = self.sts.show_place(switch.place);
-            let target = &self.sts.location(switch.target).name;
+            let target = self.sts.location(switch.target).name.clone();
             match chosen {
                 Outcome::Sat(values) => {
-                    let action = Action {
-                        label: offer.label,
-                        values,
-                    };
-                    let shown = action.show(&self.sts);
-                    self.choices.push(match direction {
+                    let label = offer.label;
+                    let action = Action { label, values };
+                    let text = action.show(&self.sts);
+                    let step = match direction {
                         Direction::Stimulus => Step::Stimulus(action),
                         _ => Step::Response(action),
-                    });
-                    text.push_str(&format!(
-                        "  {:>3}  {shown}  ──► {target}  {place}\n",
-                        self.choices.len()
-                    ));
+                    };
+                    let target = Some((target, place));
+                    self.choices.push(Choice { step, text, target });
                 }
                 Outcome::Unsat => {}
                 Outcome::Unknown(why) => {
                     let name = self.sts.label(offer.label).marked_name();
-                    text.push_str(&format!("       {name}  ──► {target}  {place} ({why})\n"));
+                    self.undecided
+                        .push(format!("{name}  ──► {target}  {place} ({why})"));
                 }
             }
         }
     }
 
-    fn show_states(&self, most: usize) -> String {
-        let set = self.semantics.set(self.here());
-        let mut text = String::new();
-        for state in set.states.iter().take(most) {
-            text.push_str(&format!("● {}\n", state.show(&self.sts)));
+    /// The screen of a walk line by line: states, and what can happen.
+    pub fn show(&self) -> String {
+        let mut text = self.show_states(SHOWN);
+        let mut title = "";
+        for (index, choice) in self.choices.iter().enumerate() {
+            let number = index + 1;
+            let (heading, line) = match (&choice.step, &choice.target) {
+                (Step::Quiescence, _) | (_, None) => (title, "silence is allowed".to_owned()),
+                (step, Some((target, place))) => {
+                    let heading = match step {
+                        Step::Stimulus(_) => "you can give",
+                        _ => "the system may send",
+                    };
+                    (heading, format!("{}  ──► {target}  {place}", choice.text))
+                }
+            };
+            if heading != title {
+                text.push_str(&format!("  {heading}\n"));
+                title = heading;
+            }
+            text.push_str(&format!("  {number:>3}  {line}\n"));
         }
-        if set.states.len() > most {
-            text.push_str(&format!("  and {} more states\n", set.states.len() - most));
+        for line in &self.undecided {
+            text.push_str(&format!("       {line}\n"));
+        }
+        if !self.may_be_silent() {
+            text.push_str("       silence is not allowed: a response must come\n");
+        }
+        text
+    }
+
+    fn show_states(&self, most: usize) -> String {
+        let (shown, more) = self.states(most);
+        let mut text: String = shown.iter().map(|state| format!("● {state}\n")).collect();
+        if more > 0 {
+            text.push_str(&format!("  and {more} more states\n"));
         }
         text
     }
 
     fn show_trace(&self) -> String {
-        let steps = self.history.iter().filter_map(|(step, _)| step.as_ref());
-        steps
+        self.steps()
             .enumerate()
-            .map(|(index, step)| format!("{:>3}  {}\n", index + 1, step.show(&self.sts)))
+            .map(|(index, (_, shown))| format!("{:>3}  {shown}\n", index + 1))
             .collect()
     }
 }

@@ -1,0 +1,52 @@
+//! `ioco explore`: walk the model by hand, on the whole screen where the terminal allows, line by
+//! line otherwise.
+
+mod screen;
+mod walk;
+
+use std::io::{self, BufRead, IsTerminal};
+use std::sync::Arc;
+
+use ioco_campaign::{Answer, Exit, Project, Stop};
+use ioco_sts::Relation;
+
+use crate::args;
+use crate::{model, output};
+use walk::{Reply, Walk};
+
+pub fn run(arguments: &args::Explore) -> Answer {
+    let project = Project::find(arguments.model.model.as_deref(), None)?;
+    let model = model::load(&arguments.model, &project)?;
+    let relation = match arguments.relation {
+        args::Relation::Ioco => Relation::Ioco,
+        args::Relation::Uioco => Relation::Uioco,
+    };
+    let walk = Walk::new(Arc::clone(&model.sts), relation, arguments.seed);
+    let terminal = io::stdin().is_terminal() && io::stdout().is_terminal();
+    let dumb = std::env::var_os("TERM").is_none_or(|term| term == "dumb");
+    if terminal && !dumb && !arguments.lines {
+        let trouble = |error: io::Error| {
+            Stop::usage(format!("the terminal cannot be used: {error}")).hint("try --lines")
+        };
+        screen::run(walk).map_err(trouble)?;
+    } else {
+        by_line(walk, terminal);
+    }
+    Ok(Exit::Conforms)
+}
+
+fn by_line(mut walk: Walk, terminal: bool) {
+    output::print(&walk.show());
+    let mut lines = io::stdin().lock().lines();
+    loop {
+        if terminal {
+            output::print("> ");
+        }
+        let Some(Ok(line)) = lines.next() else { break };
+        match walk.command(line.trim()) {
+            Reply::Quit => break,
+            Reply::Say(text) => output::print(&text),
+            Reply::Moved => output::print(&walk.show()),
+        }
+    }
+}
