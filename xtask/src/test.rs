@@ -3,7 +3,7 @@
 use std::env;
 use std::process::Command;
 
-use crate::tools::{self, cargo, need_cargo_deny, need_z3};
+use crate::tools::{self, cargo, need_cargo_deny, need_pytest, need_z3};
 
 pub fn run() -> Result<(), String> {
     tools::run("formatting", cargo().args(["fmt", "--all", "--check"]))?;
@@ -27,6 +27,9 @@ pub fn run() -> Result<(), String> {
         let paths = std::iter::once(programs).chain(env::split_paths(&old));
         let joined = env::join_paths(paths).map_err(|error| error.to_string())?;
         tests.env("PATH", joined);
+    }
+    if let Some(python) = need_pytest() {
+        tests.env("IOCO_TEST_PYTHON", python);
     }
     tools::run("tests", &mut tests)?;
     editor()?;

@@ -63,19 +63,37 @@ pub fn need_z3() -> Option<PathBuf> {
     if answers(Command::new("z3").arg("--version")) {
         return None;
     }
-    let environment = target_directory().join("z3-environment");
+    let programs = python_environment("z3", "z3-solver");
+    if programs.is_none() {
+        eprintln!("   z3 cannot be installed here: the comparisons with it are skipped");
+    }
+    programs
+}
+
+/// Installs pytest, which runs exported suites, and returns the Python that has it. Without Python
+/// the tests that use it are skipped.
+pub fn need_pytest() -> Option<PathBuf> {
+    let programs = python_environment("pytest", "pytest");
+    if programs.is_none() {
+        eprintln!("   pytest cannot be installed here: the exported suites are not run");
+    }
+    programs.map(|programs| programs.join("python"))
+}
+
+/// An environment of its own with a package from PyPI, made once: the folder of its programs.
+fn python_environment(program: &str, package: &str) -> Option<PathBuf> {
+    let environment = target_directory().join(format!("{program}-environment"));
     let programs = environment.join("bin");
-    if !programs.join("z3").exists() {
+    if !programs.join(program).exists() {
         let python = Command::new("python3")
             .args(["-m", "venv"])
             .arg(&environment)
             .status();
         let made = python.is_ok_and(|status| status.success());
         let pip = Command::new(programs.join("pip"))
-            .args(["install", "--quiet", "z3-solver"])
+            .args(["install", "--quiet", package])
             .status();
         if !made || !pip.is_ok_and(|status| status.success()) {
-            eprintln!("   z3 cannot be installed here: the comparisons with it are skipped");
             return None;
         }
     }

@@ -197,6 +197,13 @@ codes! {
          without being seen, and silence tells nothing.";
     DIVIDES_BY_ZERO "A078" Warning
         "The divisor is always zero, so the expression has no value where this part of it counts, and a guard without a value does not hold.";
+    QUERY_SYNTAX "A080" Error
+        "The line is none of a query. A line is a step (`?lock where passcode > 17`, `!locked`, \
+         `*`), perhaps with `3 times` before it; a gap (`...`, `... without ?open`, `... within 3 \
+         steps`); a place (`at Locked`, `visits Locked`); a condition on variables (`where tries == \
+         2`); or the length of the whole test (`within 12 steps`).";
+    QUERY_EMPTY "A081" Error
+        "A query names at least one step, gap, place or condition: what the test should do.";
 }
 
 /// The codes of all diagnostics, in order.

@@ -13,8 +13,10 @@ mod lower;
 mod parser;
 #[cfg(test)]
 mod properties;
+pub mod query;
 mod render;
 mod ruby;
+mod seen;
 mod suggest;
 mod symbols;
 mod syntax;
@@ -22,11 +24,12 @@ mod words;
 
 use std::sync::Arc;
 
-use ioco_sts::{Expr, LabelId, Sts, VarId};
+use ioco_sts::{Expr, LabelId, Sts};
 
 use crate::ast::Text;
 use crate::expr::check::Checker;
-use crate::expr::names::{Names, SeenVariable, Signature};
+use crate::expr::names::Names;
+use crate::seen::Seen;
 
 pub use codes::{codes, explain};
 pub use diagnostic::{Diagnostic, Severity, SourceFile};
@@ -97,36 +100,15 @@ pub fn parse_expression(
     sts: &Sts,
     label: Option<LabelId>,
 ) -> Result<Expr, Vec<Diagnostic>> {
-    let variables: Vec<SeenVariable> = sts
-        .variables()
-        .iter()
-        .enumerate()
-        .map(|(index, variable)| SeenVariable {
-            name: variable.name.clone(),
-            id: VarId::from_index(index),
-            ty: variable.ty.clone(),
-            process: sts.processes()[variable.process.index()].name.clone(),
-        })
-        .collect();
-    let functions: Vec<Signature> = sts
-        .functions()
-        .iter()
-        .enumerate()
-        .map(|(index, function)| Signature {
-            name: function.name.clone(),
-            id: ioco_sts::FunctionId::from_index(index),
-            parameters: function.parameters.iter().map(|p| p.1.clone()).collect(),
-            result: function.result.clone(),
-        })
-        .collect();
+    let seen = Seen::of(sts);
     let mut diagnostics = Vec::new();
     let expr = Checker {
         names: Names {
             types: sts.types(),
-            variables: &variables,
+            variables: &seen.variables,
             parameters: label.map_or(&[], |label| &sts.label(label).parameters),
             locals: &[],
-            functions: &functions,
+            functions: &seen.functions,
         },
         text: &Text::plain(text, 0),
         file: 0,

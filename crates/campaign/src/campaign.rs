@@ -7,8 +7,13 @@ use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use ioco_engine::{
-    Context, Coverage, Explanation, FailureContext, FailureFile, Summary, TestReport, WireLine,
+    Context, Coverage, Explanation, FailureContext, FailureFile, Guide, Summary, TestReport,
+    WireLine,
 };
+use ioco_generate::answer;
+use ioco_generate::guide::{Locations, Scenario};
+use ioco_generate::plan::Pattern;
+use ioco_generate::suite::{ReadTest, SuiteTest};
 use ioco_shrink::Shrunk;
 use ioco_sts::{Action, Execution, Verdict};
 use serde::Serialize;
@@ -24,7 +29,8 @@ use crate::results::{Record, Results};
 use crate::session::{Session, sizes};
 use crate::shrinking::{self, ShrinkSettings};
 use crate::solver::SolverChoice;
-use crate::{coverage, time};
+use crate::suite::{self, SuiteRow};
+use crate::{coverage, query, time};
 
 /// What is to be run.
 #[derive(Clone)]
@@ -64,6 +70,8 @@ pub struct Outcome {
     /// The share of the switches that was wanted, and what was reached, in percent.
     pub missed_goal: Option<(f64, f64)>,
     pub record: PathBuf,
+    /// The tests of a suite, in order.
+    pub suite: Vec<SuiteRow>,
 }
 
 impl Outcome {
@@ -98,6 +106,9 @@ pub struct Campaign {
     origin: Origin,
     record: Record,
     known: Vec<Known>,
+    suite: Option<Vec<ReadTest>>,
+    /// The tests of the suite that were run.
+    rows: Vec<SuiteRow>,
     covered_before: Option<Coverage>,
     found: Vec<Found>,
     confirmed: usize,
@@ -144,7 +155,12 @@ impl Campaign {
         };
         // Failures of earlier runs come on top of the tests that were asked for.
         settings.stop.tests = settings.stop.tests.map(|tests| tests + known.len() as u64);
-        let session = Session::open(
+        let suite = match &plan.test.suite {
+            Some(file) => Some(suite::load(file, &plan.model, observer)?),
+            None => None,
+        };
+        let guide = guide(&plan.test, &plan.model, observer)?;
+        let mut session = Session::open(
             &plan.model.sts,
             &plan.reach,
             &plan.project,
@@ -154,6 +170,9 @@ impl Campaign {
             &SolverChoice::named(plan.test.solver.as_deref()),
         )?;
         session.invite(observer);
+        if let Some(guide) = guide {
+            session.tester.led_by(guide);
+        }
         let record = results.record(&run_name(settings.seed))?;
         Ok(Campaign {
             model: plan.model,
@@ -165,6 +184,8 @@ impl Campaign {
             origin,
             record,
             known,
+            suite,
+            rows: Vec::new(),
             covered_before,
             found: Vec::new(),
             confirmed: 0,
@@ -185,13 +206,35 @@ impl Campaign {
         for (path, file, stimuli) in std::mem::take(&mut self.known) {
             self.run_known(path, file, stimuli, observer)?;
         }
-        while let Some(first) = self.session.tester.next_test(self.session.now()) {
-            let report = self.session.run(first, observer);
-            self.finished(&report, false, observer)?;
+        match self.suite.take() {
+            Some(tests) => self.run_suite(tests, observer)?,
+            None => {
+                while let Some(first) = self.session.tester.next_test(self.session.now()) {
+                    let report = self.session.run(first, observer);
+                    self.finished(&report, false, observer)?;
+                }
+            }
         }
         self.write_events(observer)?;
         self.save_coverage()?;
         Ok(self.outcome())
+    }
+
+    fn run_suite(&mut self, tests: Vec<ReadTest>, observer: &mut dyn Observer) -> Result<(), Stop> {
+        for test in tests {
+            let name = test.name.clone();
+            let now = self.session.now();
+            let guide = Box::new(SuiteTest::new(test));
+            let Some(first) = self.session.tester.guided_test(guide, now) else {
+                return Ok(());
+            };
+            let report = self.session.run(first, observer);
+            self.rows.push(SuiteRow::new(name, &report));
+            self.finished(&report, false, observer)?;
+        }
+        let now = self.session.now();
+        self.session.tester.end_run(now);
+        Ok(())
     }
 
     /// Failures of earlier runs are tried first.
@@ -396,6 +439,7 @@ impl Campaign {
         Outcome {
             summary,
             found: self.found,
+            suite: self.rows,
             confirmed: self.confirmed,
             flaky: self.flaky,
             interrupted: self.session.interrupt.asked(),
@@ -433,6 +477,30 @@ fn known(
         }
     }
     known
+}
+
+/// Who leads the tests, where the strategy plans ahead.
+fn guide(
+    test: &TestSettings,
+    model: &Model,
+    observer: &mut dyn Observer,
+) -> Result<Option<Box<dyn Guide>>, Stop> {
+    match (test.strategy.as_deref(), &test.query) {
+        (Some("locations"), _) => Ok(Some(Box::new(Locations::new()))),
+        (Some("scenario"), Some(file)) => {
+            let query = query::load(file, &model.sts, observer)?;
+            let pattern = Pattern::from(&query);
+            let (steps, told) = answer::bound(&pattern, query.within);
+            if told {
+                observer.warning(&format!(
+                    "the scenario names no length: a test of more than {steps} steps does not count \
+                     (write `within N steps`)"
+                ));
+            }
+            Ok(Some(Box::new(Scenario::new(pattern, steps))))
+        }
+        _ => Ok(None),
+    }
 }
 
 pub(crate) fn confirmed(shrunk: &Shrunk) -> (u64, u64) {

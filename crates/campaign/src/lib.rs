@@ -11,11 +11,13 @@ mod interrupt;
 pub mod model;
 mod observer;
 mod project;
+pub mod query;
 mod results;
 pub mod sections;
 mod session;
 pub mod shrinking;
 mod solver;
+mod suite;
 pub mod time;
 mod warning;
 
@@ -31,3 +33,4 @@ pub use results::{Record, Results};
 pub use session::{Session, sizes};
 pub use shrinking::ShrinkSettings;
 pub use solver::SolverChoice;
+pub use suite::SuiteRow;

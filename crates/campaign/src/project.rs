@@ -56,6 +56,10 @@ pub struct Sut {
 #[serde(deny_unknown_fields)]
 pub struct TestSettings {
     pub strategy: Option<String>,
+    /// The scenario of strategy `scenario`.
+    pub query: Option<PathBuf>,
+    /// A suite whose tests are run instead of testing on the fly.
+    pub suite: Option<PathBuf>,
     #[serde(default)]
     pub weights: BTreeMap<String, u32>,
     pub seed: Option<u64>,
@@ -121,11 +125,11 @@ impl Project {
             .map_err(|error| Stop::usage(format!("{}: {error}", file.display())))?;
         let mut project = Project {
             model: model.or_else(|| parsed.model.map(|m| root.join(m))),
-            root,
             sut: parsed.sut,
-            test: parsed.test,
             amp: parsed.amp,
             lines: parsed.lines,
+            test: parsed.test.in_folder(&root),
+            root,
         };
         if let Some(name) = profile {
             let Some(chosen) = parsed.profile.get(name) else {
@@ -136,7 +140,8 @@ impl Project {
                 );
             };
             project.sut.override_with(&chosen.sut);
-            project.test.override_with(&chosen.test);
+            let chosen = chosen.test.clone().in_folder(&project.root);
+            project.test.override_with(&chosen);
         }
         Ok(project)
     }
@@ -182,8 +187,17 @@ impl Sut {
 }
 
 impl TestSettings {
+    /// File names are relative to the file that says them.
+    fn in_folder(mut self, folder: &Path) -> TestSettings {
+        self.query = self.query.map(|query| folder.join(query));
+        self.suite = self.suite.map(|suite| folder.join(suite));
+        self
+    }
+
     pub fn override_with(&mut self, other: &TestSettings) {
         replace(&mut self.strategy, &other.strategy);
+        replace(&mut self.query, &other.query);
+        replace(&mut self.suite, &other.suite);
         self.weights.extend(
             other
                 .weights
@@ -230,12 +244,14 @@ impl TestSettings {
             ));
         }
         let failures = match self.failures {
+            // A suite is run to its end.
+            None if self.suite.is_some() => None,
             None => Some(1),
             Some(0) => None,
             Some(number) => Some(number),
         };
         // A limit on time or coverage takes the place of the usual number of tests.
-        let unlimited = time.is_some() || self.coverage.is_some();
+        let unlimited = time.is_some() || self.coverage.is_some() || self.suite.is_some();
         let settings = Settings {
             seed: self.seed.unwrap_or_else(any_seed),
             strategy: self.strategy()?,
@@ -260,6 +276,21 @@ impl TestSettings {
     }
 
     fn strategy(&self) -> Result<StrategyKind, Stop> {
+        if self.suite.is_some() {
+            return match (&self.strategy, self.weights.is_empty()) {
+                (None, true) => Ok(StrategyKind::Guided {
+                    name: "suite".to_owned(),
+                }),
+                _ => Err(Stop::usage("a suite says itself what to give")
+                    .hint("leave out --strategy and the weights, or the suite")),
+            };
+        }
+        if self.query.is_some() && self.strategy.as_deref() != Some("scenario") {
+            return Err(
+                Stop::usage("a query is the scenario of --strategy scenario")
+                    .hint("leave out --query, or add the strategy"),
+            );
+        }
         match self.strategy.as_deref() {
             None | Some("random") => {
                 let weights = self.weights.iter();
@@ -272,8 +303,15 @@ impl TestSettings {
                     .hint("leave out --strategy, or the weights"))
             }
             Some("transitions") => Ok(StrategyKind::Transitions),
+            Some("data") => Ok(StrategyKind::Data),
+            Some("scenario") if self.query.is_none() => {
+                Err(Stop::usage("a scenario is missing").hint("name its file with --query FILE"))
+            }
+            Some(name @ ("locations" | "scenario")) => Ok(StrategyKind::Guided {
+                name: name.to_owned(),
+            }),
             Some(other) => Err(Stop::usage(format!("there is no strategy '{other}'"))
-                .hint("use random or transitions")),
+                .hint("use random, transitions, locations, data or scenario")),
         }
     }
 }

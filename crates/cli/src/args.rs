@@ -262,6 +262,14 @@ pub struct Test {
     #[arg(long, value_enum)]
     pub strategy: Option<Strategy>,
 
+    /// Run the tests of this suite (from `ioco generate -o`) instead of testing on the fly
+    #[arg(long, value_name = "FILE")]
+    pub suite: Option<PathBuf>,
+
+    /// The scenario, with --strategy scenario: a query as for `ioco generate`
+    #[arg(long, value_name = "FILE")]
+    pub query: Option<PathBuf>,
+
     /// A weight for a stimulus, with --strategy random: `open=5` (may be repeated)
     #[arg(long, value_name = "LABEL=N")]
     pub weight: Vec<String>,
@@ -321,6 +329,12 @@ pub enum Strategy {
     Random,
     /// Towards switches that no test has taken yet
     Transitions,
+    /// Towards locations that no test has visited yet, with values for the way
+    Locations,
+    /// As transitions, and with values at the limits of the guards
+    Data,
+    /// So that the test comes to match the query of --query
+    Scenario,
 }
 
 /// How to shrink.
@@ -438,6 +452,14 @@ pub struct Generate {
     #[arg(long, value_name = "WHICH")]
     pub data: Option<String>,
 
+    /// A test that matches the query in this file
+    #[arg(long, value_name = "FILE")]
+    pub query: Option<PathBuf>,
+
+    /// With --query: so many different tests
+    #[arg(long, value_name = "N", requires = "query", default_value_t = 1)]
+    pub number: usize,
+
     /// With --traces: only count them
     #[arg(long)]
     pub count: bool,
@@ -455,9 +477,18 @@ pub struct Generate {
     #[arg(long, value_name = "N")]
     pub depth: Option<u32>,
 
-    /// Write the suite into this file, one JSON object a line
+    /// Write the suite into this file: JSON lines, or by its ending .feature (text for people), .py
+    /// (pytest) or .rs (Rust tests)
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
+
+    /// The form of the suite, where the file's ending does not say it: gherkin, pytest or rust
+    #[arg(long, value_name = "FORM")]
+    pub export: Option<String>,
+
+    /// The command that starts the system, for .py and .rs; the variable IOCO_SUT overrides it
+    #[arg(long, value_name = "COMMAND")]
+    pub sut: Option<String>,
 
     /// Threads [default: one per core]
     #[arg(long, value_name = "N")]

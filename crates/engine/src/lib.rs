@@ -10,6 +10,7 @@ mod coverage;
 mod event;
 mod explain;
 mod failure;
+mod guide;
 mod port;
 mod random;
 mod report;
@@ -32,6 +33,7 @@ pub use failure::{
     FAILURE_VERSION, FailureContext, FailureError, FailureFile, Replayed, SavedShrunk, Sender,
     TimedStep, WireLine,
 };
+pub use guide::{Advice, Guide, View};
 pub use port::{Command, Input};
 pub use random::test_seed;
 pub use report::{FailureId, KnownFailure, StopReason, Summary, TestReport};

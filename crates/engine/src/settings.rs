@@ -49,7 +49,9 @@ impl Settings {
                 .filter(|name| sts.label_named(Direction::Stimulus, name).is_none())
                 .cloned()
                 .collect(),
-            StrategyKind::Transitions => Vec::new(),
+            StrategyKind::Transitions | StrategyKind::Data | StrategyKind::Guided { .. } => {
+                Vec::new()
+            }
         }
     }
 }
@@ -73,6 +75,10 @@ pub enum StrategyKind {
     Random { weights: BTreeMap<String, f64> },
     /// Towards the nearest switch that has not been taken yet.
     Transitions,
+    /// Towards values at the limits of what the guards accept.
+    Data,
+    /// As a guide says ([`crate::Tester::led_by`]); by chance as long as there is none.
+    Guided { name: String },
 }
 
 impl StrategyKind {
@@ -83,10 +89,12 @@ impl StrategyKind {
         }
     }
 
-    pub fn name(&self) -> &'static str {
+    pub fn name(&self) -> &str {
         match self {
             StrategyKind::Random { .. } => "random",
             StrategyKind::Transitions => "transitions",
+            StrategyKind::Data => "data",
+            StrategyKind::Guided { name } => name,
         }
     }
 }

@@ -3,16 +3,22 @@
 //! A path is a sequence of [`Move`]s; [`Symbolic`] says under which condition on the parameters it
 //! can be walked. [`Walk`] enumerates all paths of a length, [`bounds`] says beforehand how many
 //! there can be, and [`Confirm`] walks every path again before it is handed out. [`cover`] finds
-//! tests for goals instead, and [`data`] for values of parameters along the paths.
+//! tests for goals instead, [`data`] for values of parameters along the paths, and [`answer`] for
+//! queries. [`plan`] is what queries and the guides of tests on the fly ([`guide`]) search with.
 
+pub mod answer;
 pub mod bounds;
 mod confirm;
 pub mod cover;
 pub mod data;
 mod feasible;
+pub mod guide;
 mod moves;
+pub mod plan;
+pub mod suite;
 mod symbolic;
 mod traces;
+pub mod tree;
 
 pub use confirm::{Confirm, Objection};
 pub use moves::{Move, moves_from};

@@ -2,8 +2,10 @@
 
 mod cover;
 mod data;
+mod query;
 mod suite;
 mod traces;
+mod words;
 
 use crate::args::{self, Format};
 use crate::commands::nusmv;
@@ -24,13 +26,16 @@ pub fn run(arguments: &args::Generate, format: Format) -> Answer {
     refuse_smv(&arguments.smv)?;
     let project = Project::find(arguments.model.model.as_deref(), None)?;
     let model = model::load(&arguments.model, &project)?;
-    match (arguments.traces, &arguments.cover) {
-        (Some(length), None) => traces::run(arguments, length, &model, format),
-        (None, Some(goals)) => cover::run(goals, arguments, &model, format),
-        (Some(_), Some(_)) => Err(Stop::usage("--traces and --cover are two different suites")
-            .hint("generate them one after the other")),
-        (None, None) => Err(Stop::usage("nothing says what to generate")
-            .hint("use --traces 3, or --cover locations")),
+    match (arguments.traces, &arguments.cover, &arguments.query) {
+        (Some(length), None, None) => traces::run(arguments, length, &model, format),
+        (None, Some(goals), None) => cover::run(goals, arguments, &model, format),
+        (None, None, Some(file)) => query::run(file, arguments, &model, format),
+        (None, None, None) => Err(Stop::usage("nothing says what to generate")
+            .hint("use --traces 3, --cover locations or --query FILE")),
+        _ => Err(
+            Stop::usage("--traces, --cover and --query are different suites")
+                .hint("generate them one after the other"),
+        ),
     }
 }
 

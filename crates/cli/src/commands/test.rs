@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use ioco_campaign::{
-    Answer, Campaign, Found, Outcome, Plan, Project, Reach, Stop, TestSettings, shrinking,
+    Answer, Campaign, Found, Outcome, Plan, Project, Reach, Stop, SuiteRow, TestSettings, shrinking,
 };
 use ioco_engine::Summary;
 use serde::Serialize;
@@ -42,6 +42,9 @@ pub fn run(arguments: &args::Test, format: Format) -> Answer {
     }
     let outcome = campaign.run(&mut terminal)?;
     drop(terminal);
+    if format == Format::Text {
+        print_suite(&outcome.suite);
+    }
     if format == Format::Json {
         output::json(&Reported {
             summary: outcome.summary,
@@ -77,9 +80,14 @@ fn wanted(arguments: &args::Test, configured: &TestSettings) -> Result<TestSetti
             match s {
                 args::Strategy::Random => "random",
                 args::Strategy::Transitions => "transitions",
+                args::Strategy::Locations => "locations",
+                args::Strategy::Data => "data",
+                args::Strategy::Scenario => "scenario",
             }
             .to_owned()
         }),
+        query: arguments.query.clone(),
+        suite: arguments.suite.clone(),
         weights,
         seed: arguments.seed,
         tests: arguments.tests,
@@ -103,6 +111,31 @@ struct Reported<'a> {
     summary: Summary,
     failures: &'a [Found],
     record: String,
+}
+
+/// The tests of a suite, one a line.
+fn print_suite(rows: &[SuiteRow]) {
+    let width = rows.iter().map(|row| row.name.chars().count()).max();
+    let width = width.unwrap_or(0).min(60);
+    for (index, row) in rows.iter().enumerate() {
+        let style = match row.verdict {
+            "pass" => GOOD,
+            "fail" | "error" => ERROR,
+            _ => WARNING,
+        };
+        let name: String = row.name.chars().take(60).collect();
+        let seconds = row.duration as f64 / 1e9;
+        let mut line = format!(
+            "{:>5}  {style}{:<12}{style:#}  {name:<width$}  {:>4} steps  {seconds:>7.2} s",
+            index + 1,
+            row.verdict,
+            row.steps
+        );
+        if let Some(reason) = &row.reason {
+            line.push_str(&format!("  {reason}"));
+        }
+        output::print(&format!("{line}\n"));
+    }
 }
 
 fn print_summary(outcome: &Outcome, name: &str, seed: u64) {

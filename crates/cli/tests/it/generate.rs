@@ -64,8 +64,12 @@ fn a_suite_goes_into_a_file() {
     let ran = generate("coffee/figure9.aml", &["--traces", "3", "-o", name]);
     assert_eq!((ran.code, ran.out.as_str()), (0, ""), "{}", ran.all());
     let tests = lines(&fs::read_to_string(&file).expect("a suite"));
-    assert_eq!(tests.len(), 2);
-    for test in &tests {
+    assert_eq!(tests.len(), 3);
+    assert_eq!(
+        (&tests[0]["suite"], &tests[0]["model"]),
+        (&1.into(), &"Coffee machine".into())
+    );
+    for test in &tests[1..] {
         let coins: i64 = test["steps"]
             .as_array()
             .expect("steps")

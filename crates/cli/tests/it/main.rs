@@ -8,4 +8,6 @@ mod models;
 mod nothing_is_lost;
 mod nusmv;
 mod project;
+mod queries;
+mod suites;
 mod support;

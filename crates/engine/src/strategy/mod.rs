@@ -1,17 +1,20 @@
 //! Strategies: how the next step is chosen among what the model offers.
 
+mod boundary;
+mod guided;
 mod random;
 mod transitions;
 
-use ioco_sts::{Action, Followed, Menu, Semantics, SetId};
+use ioco_sts::{Action, Followed, Menu, Semantics, SetId, Step};
 use rand::RngExt;
 
 use crate::coverage::Coverage;
+use crate::guide::Guide;
 use crate::random::TestRng;
 use crate::settings::{StrategyKind, WaitPolicy};
 
 use random::Random;
-use transitions::Transitions;
+use transitions::{Transitions, Wanted};
 
 /// What a strategy sees when it chooses.
 pub(crate) struct Situation<'a> {
@@ -33,11 +36,17 @@ pub(crate) enum Choice {
     Wait,
     /// Nothing is left to do in this test.
     End,
+    /// What the test is for is reached: only what is due is waited for.
+    Reached,
+    /// It cannot be reached any more, for this reason.
+    Lost(String),
 }
 
 pub(crate) enum Strategy {
     Random(Random),
     Transitions(Box<Transitions>),
+    /// Led from outside; chance where the guide leaves it to chance.
+    Guided(Box<dyn Guide>, Random),
 }
 
 impl Strategy {
@@ -46,16 +55,40 @@ impl Strategy {
             StrategyKind::Random { weights } => {
                 Strategy::Random(Random::new(weights, semantics.sts()))
             }
-            StrategyKind::Transitions => {
-                Strategy::Transitions(Box::new(Transitions::new(semantics.sts())))
+            StrategyKind::Transitions => Strategy::towards(Wanted::Switches, semantics),
+            StrategyKind::Data => Strategy::towards(Wanted::Boundaries, semantics),
+            // Until somebody gives the tester its guide.
+            StrategyKind::Guided { .. } => Strategy::chance(semantics),
+        }
+    }
+
+    fn towards(wanted: Wanted, semantics: &Semantics) -> Strategy {
+        Strategy::Transitions(Box::new(Transitions::new(wanted, semantics.sts())))
+    }
+
+    fn chance(semantics: &Semantics) -> Strategy {
+        Strategy::Random(Random::new(&Default::default(), semantics.sts()))
+    }
+
+    pub fn guided(guide: Box<dyn Guide>, semantics: &Semantics) -> Strategy {
+        Strategy::Guided(guide, Random::new(&Default::default(), semantics.sts()))
+    }
+
+    pub fn choose(&mut self, trace: &[Step], situation: Situation<'_>) -> Choice {
+        match self {
+            Strategy::Random(random) => random.choose(situation),
+            Strategy::Transitions(transitions) => transitions.choose(situation),
+            Strategy::Guided(guide, chance) => {
+                guided::choose(guide.as_mut(), chance, trace, situation)
             }
         }
     }
 
-    pub fn choose(&mut self, situation: Situation<'_>) -> Choice {
+    /// Why a test that a limit cuts short says nothing.
+    pub fn unfinished(&self) -> Option<String> {
         match self {
-            Strategy::Random(random) => random.choose(situation),
-            Strategy::Transitions(transitions) => transitions.choose(situation),
+            Strategy::Guided(guide, _) => guide.unfinished(),
+            Strategy::Random(_) | Strategy::Transitions(_) => None,
         }
     }
 }

@@ -1,4 +1,5 @@
-//! `transitions`: towards the nearest switch that has not been taken yet.
+//! `transitions`: towards the nearest switch that has not been taken yet. `data`: also towards the
+//! nearest switch whose boundary values have not all been given.
 //!
 //! The plan is a distance per location: how many steps, at least, to the nearest location that an
 //! uncovered switch leaves, over all switches as if every guard held. Following falling distances
@@ -15,6 +16,7 @@ use std::collections::BinaryHeap;
 use ioco_sts::{Gate, LocationId, Offer, OfferedSwitch, Sts, SwitchId};
 use rand::RngExt;
 
+use super::boundary;
 use super::random::Random;
 use super::{Choice, Situation};
 use crate::coverage::Coverage;
@@ -31,13 +33,38 @@ const INTERRUPTION: u32 = 8;
 /// Distances changed by lessons learnt are computed anew after so many choices at most.
 const PATIENCE: u32 = 32;
 
+/// What makes a switch worth going to.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Wanted {
+    /// That it was not taken yet.
+    Switches,
+    /// Also that values at the limits of its guard were not given yet (strategy `data`).
+    Boundaries,
+}
+
+impl Wanted {
+    fn is_open(self, coverage: &Coverage, switch: SwitchId) -> bool {
+        let open = || coverage.open_boundaries(switch).next().is_some();
+        !coverage.covers_switch(switch) || (self == Wanted::Boundaries && open())
+    }
+
+    /// Grows with every goal that is reached.
+    fn reached(self, coverage: &Coverage) -> usize {
+        match self {
+            Wanted::Switches => coverage.covered_switches(),
+            Wanted::Boundaries => coverage.covered_switches() + coverage.covered_boundaries(),
+        }
+    }
+}
+
 pub(crate) struct Transitions {
+    wanted: Wanted,
     random: Random,
     /// Per location, the switches that lead to it.
     incoming: Vec<Vec<SwitchId>>,
     /// Per location, the cost of the way to an uncovered switch.
     distance: Vec<u32>,
-    /// The covered switches when the distances were computed.
+    /// How much was covered when the distances were computed.
     planned_at: Option<usize>,
     /// Per switch, how often it was within reach and could not be taken.
     blocked: Vec<u16>,
@@ -46,12 +73,13 @@ pub(crate) struct Transitions {
 }
 
 impl Transitions {
-    pub fn new(sts: &Sts) -> Transitions {
+    pub fn new(wanted: Wanted, sts: &Sts) -> Transitions {
         let mut incoming: Vec<Vec<SwitchId>> = vec![Vec::new(); sts.locations().len()];
         for (index, switch) in sts.switches().iter().enumerate() {
             incoming[switch.target.index()].push(SwitchId::from_index(index));
         }
         Transitions {
+            wanted,
             incoming,
             random: Random::new(&Default::default(), sts),
             distance: vec![UNREACHABLE; sts.locations().len()],
@@ -107,9 +135,16 @@ impl Transitions {
                 rng,
                 menu,
                 budget,
+                coverage,
                 ..
             } = &mut situation;
             let offer = &menu.stimuli[offer];
+            if self.wanted == Wanted::Boundaries
+                && let Some((action, followed)) =
+                    boundary::stimulus(semantics, *set, offer, wanted, coverage, *budget, rng)
+            {
+                return Choice::Give(action, followed);
+            }
             match choose_stimulus(semantics, *set, offer, Some(wanted), *budget, rng) {
                 Some((action, followed)) => return Choice::Give(action, followed),
                 None => self.block(wanted.switch),
@@ -138,7 +173,7 @@ impl Transitions {
                             .chain(&situation.menu.responses),
                         _ => continue,
                     };
-                    if !situation.coverage.covers_switch(id)
+                    if self.wanted.is_open(situation.coverage, id)
                         && !offers
                             .flat_map(|offer| &offer.switches)
                             .any(|offered| offered.switch == id)
@@ -176,7 +211,7 @@ impl Transitions {
 
     /// The cost of the way to something new that begins with this switch.
     fn cost(&self, sts: &Sts, switch: SwitchId, coverage: &Coverage) -> u32 {
-        if !coverage.covers_switch(switch) {
+        if self.wanted.is_open(coverage, switch) {
             return 0;
         }
         match self.distance[sts.switch(switch).target.index()] {
@@ -191,19 +226,19 @@ impl Transitions {
 
     /// Computes the distances anew where coverage has grown or lessons were learnt.
     fn plan(&mut self, sts: &Sts, coverage: &Coverage) {
-        let stale = self.planned_at != Some(coverage.covered_switches())
+        let stale = self.planned_at != Some(self.wanted.reached(coverage))
             || (self.lessons_since_plan && self.choices_since_plan >= PATIENCE);
         if !stale {
             return;
         }
-        self.planned_at = Some(coverage.covered_switches());
+        self.planned_at = Some(self.wanted.reached(coverage));
         self.choices_since_plan = 0;
         self.lessons_since_plan = false;
         self.distance.fill(UNREACHABLE);
         let mut queue = BinaryHeap::new();
         for (index, switch) in sts.switches().iter().enumerate() {
             let id = SwitchId::from_index(index);
-            if !coverage.covers_switch(id) {
+            if self.wanted.is_open(coverage, id) {
                 queue.push(Reverse((u32::from(self.blocked[index]), switch.source)));
             }
         }

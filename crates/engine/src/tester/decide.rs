@@ -7,7 +7,7 @@ use super::race::MAX_ON_THE_WAY;
 use super::test::{Phase, Plan};
 use crate::codes::NOT_OFFERED;
 use crate::port::Command;
-use crate::strategy::{Choice, Situation};
+use crate::strategy::{Choice, Situation, Strategy};
 
 /// A test that has reached its last step waits for so many responses more while one is due.
 const GRACE: u64 = 16;
@@ -32,7 +32,7 @@ impl Tester {
         self.test.menu = self.semantics.menu(self.test.set);
         match self.test.plan {
             Plan::Script { .. } => self.decide_scripted(now),
-            Plan::Strategy => self.decide_by_strategy(now),
+            Plan::Strategy | Plan::Guide(_) => self.decide_by_strategy(now),
         }
     }
 
@@ -45,23 +45,32 @@ impl Tester {
             return if due && self.test.steps() < limit.saturating_add(GRACE) {
                 self.wait(now)
             } else {
-                self.finish(Verdict::Pass, now)
+                let verdict = match self.chooser().unfinished() {
+                    Some(reason) => Verdict::Inconclusive(reason),
+                    None => Verdict::Pass,
+                };
+                self.finish(verdict, now)
             };
         }
         if self.test.race.len() >= MAX_ON_THE_WAY {
             return self.wait(now);
         }
-        let choice = self.strategy.choose(Situation {
+        let test = &mut self.test;
+        let chooser = match &mut test.plan {
+            Plan::Guide(chooser) => chooser,
+            Plan::Strategy | Plan::Script { .. } => &mut self.strategy,
+        };
+        let situation = Situation {
             semantics: &mut self.semantics,
-            set: self.test.set,
-            menu: &self.test.menu,
+            set: test.set,
+            menu: &test.menu,
             coverage: &self.coverage,
-            rng: &mut self.test.rng,
+            rng: &mut test.rng,
             wait: self.settings.wait,
             budget: self.settings.step_budget,
             may_wait,
-        });
-        match choice {
+        };
+        match chooser.choose(&test.trace, situation) {
             Choice::Give(stimulus, followed) => {
                 self.test.phase = Phase::Giving {
                     stimulus: stimulus.clone(),
@@ -71,6 +80,18 @@ impl Tester {
             }
             Choice::Wait => self.wait(now),
             Choice::End => self.finish(Verdict::Pass, now),
+            Choice::Reached if may_wait && self.test.responses_in_a_row < MAX_ANSWERS => {
+                self.wait(now)
+            }
+            Choice::Reached => self.finish(Verdict::Pass, now),
+            Choice::Lost(reason) => self.finish(Verdict::Inconclusive(reason), now),
+        }
+    }
+
+    fn chooser(&self) -> &Strategy {
+        match &self.test.plan {
+            Plan::Guide(chooser) => chooser,
+            Plan::Strategy | Plan::Script { .. } => &self.strategy,
         }
     }
 

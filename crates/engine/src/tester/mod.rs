@@ -16,6 +16,7 @@ use ioco_sts::{Action, Execution, Semantics, SetId, Sts, Verdict};
 use crate::codes::{INTERRUPTED, NOT_ASKED};
 use crate::coverage::Coverage;
 use crate::event::{EVENT_VERSION, Event, SavedDeviation, SavedVerdict};
+use crate::guide::Guide;
 use crate::port::{Command, Input};
 use crate::random::test_seed;
 use crate::report::{FailureId, KnownFailure, StopReason, Summary, TestReport};
@@ -68,6 +69,11 @@ impl Tester {
         }
     }
 
+    /// Lets a guide lead the tests from now on.
+    pub fn led_by(&mut self, guide: Box<dyn Guide>) {
+        self.strategy = Strategy::guided(guide, &self.semantics);
+    }
+
     /// Begins the next test and returns its first command; `None` when a stop condition is met
     /// ([`Tester::stop_reason`]).
     pub fn next_test(&mut self, now: u64) -> Option<Command> {
@@ -100,6 +106,26 @@ impl Tester {
     pub fn scripted_test(&mut self, stimuli: Vec<Action>, now: u64) -> Command {
         self.start_run(now);
         self.begin(self.summary.tests + 1, Plan::script(stimuli), true, now)
+    }
+
+    /// Begins a test that this guide leads, whatever the strategy is: a test of a suite. It counts
+    /// towards the run; `None` when a stop condition is met ([`Tester::stop_reason`]).
+    pub fn guided_test(&mut self, guide: Box<dyn Guide>, now: u64) -> Option<Command> {
+        self.start_run(now);
+        if let Some(reason) = self.should_stop(now) {
+            self.stop(reason);
+            return None;
+        }
+        let guided = Strategy::guided(guide, &self.semantics);
+        let number = self.summary.tests + 1;
+        Some(self.begin(number, Plan::Guide(guided), true, now))
+    }
+
+    /// Ends a run whose tests are all done.
+    pub fn end_run(&mut self, now: u64) {
+        self.start_run(now);
+        let reason = self.should_stop(now).unwrap_or(StopReason::Tests);
+        self.stop(reason);
     }
 
     /// Takes what happened at time `now`, and says what to do next.

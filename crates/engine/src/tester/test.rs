@@ -6,6 +6,7 @@ use ioco_sts::{Action, Followed, Menu, SetId, Trace, Verdict};
 
 use super::race::Race;
 use crate::random::{TestRng, test_rng};
+use crate::strategy::Strategy;
 
 /// What the tester last asked for.
 pub(super) enum Phase {
@@ -27,6 +28,8 @@ pub(super) enum Phase {
 /// Where the stimuli come from.
 pub(super) enum Plan {
     Strategy,
+    /// A strategy for this test alone.
+    Guide(Strategy),
     Script {
         stimuli: Vec<Action>,
         next: usize,

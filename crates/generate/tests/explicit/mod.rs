@@ -162,6 +162,15 @@ pub fn successors(sts: &Sts, state: &State, step: &Move) -> BTreeSet<State> {
         .filter_map(|values| after(sts, state, step, values))
         .collect()
 }
+
+/// The state after a move with these values, where its guards hold.
+pub fn take(sts: &Sts, state: &State, step: &Move, values: &[Value]) -> Option<State> {
+    match guards_hold(sts, state, step, values) {
+        true => after(sts, state, step, values),
+        false => None,
+    }
+}
+
 /// The state after a move with these values, where every assigned value fits.
 fn after(sts: &Sts, state: &State, step: &Move, values: &[Value]) -> Option<State> {
     let mut next = state.clone();

@@ -11,6 +11,7 @@ use ioco_generate::Confirm;
 use ioco_generate::cover::{
     Cover, CoverLimits, Goal, GoalVerdict, Instance, States, Watch, states,
 };
+use ioco_generate::suite::SavedGoal;
 use ioco_solve::Oracle;
 use ioco_sts::{Relation, Semantics, Sts};
 use rand_chacha::ChaCha8Rng;
@@ -161,11 +162,11 @@ pub fn run(wanted: &str, arguments: &args::Generate, model: &Model, format: Form
         false => covered.tests.iter().collect(),
     };
     kept.extend(states.iter().flat_map(|states| &states.tests));
-    if let Some(file) = &arguments.output {
-        let suite = Suite::open(Some(file), format)?;
+    if arguments.output.is_some() || arguments.export.is_some() {
+        let suite = Suite::open(arguments, format, model, None)?;
         let mut page = suite.page();
         for test in &kept {
-            page.add(sts, test.path());
+            page.add_for_goal(sts, test.path(), purpose(sts, test, &goals));
         }
         page.flush();
         suite.close()?;
@@ -261,6 +262,26 @@ fn goals(wanted: &str, sts: &Sts) -> Result<(Vec<Goal>, bool), Stop> {
     // Asked for twice is asked for once.
     let unique: BTreeSet<Goal> = goals.into_iter().collect();
     Ok((unique.into_iter().collect(), states))
+}
+
+/// The goal that the end of a test reaches, by name: what the test is planned anew for.
+fn purpose(sts: &Sts, test: &Instance, goals: &[Goal]) -> Option<SavedGoal> {
+    let (step, _) = test.steps.last()?;
+    let switch = step
+        .switches
+        .iter()
+        .find(|id| goals.contains(&Goal::Switch(**id)));
+    let target = |id: &ioco_sts::SwitchId| sts.switch(*id).target;
+    let location = step
+        .switches
+        .iter()
+        .map(target)
+        .find(|id| goals.contains(&Goal::Location(*id)));
+    match (switch, location) {
+        (Some(switch), _) => Some(SavedGoal::Switch(switch.0)),
+        (None, Some(location)) => Some(SavedGoal::Location(sts.location(location).name.clone())),
+        (None, None) => None,
+    }
 }
 
 /// Every state of the model, where there are not too many.

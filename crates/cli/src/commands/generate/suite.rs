@@ -1,17 +1,25 @@
-//! Suites as they are written: one test a line, as JSON or as text for people.
+//! Suites as they are written: one test a line, as JSON or as text for people, or as a file for
+//! another test runner.
 
 use std::fs::File;
 use std::io::{self, Write};
-use std::path::Path as FilePath;
-use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 
-use ioco_campaign::Stop;
+use ioco_campaign::{Model, Stop};
 use ioco_engine::SavedStep;
 use ioco_generate::PathStep;
-use ioco_sts::{Action, Direction, Step, Sts};
+use ioco_generate::plan::{Limits, Pattern};
+use ioco_generate::suite::export::Export;
+use ioco_generate::suite::{Header, SUITE_VERSION, SavedGoal, SavedQuery, SavedTest, SavedTree};
+use ioco_generate::tree::{Grower, Purpose};
+use ioco_solve::Oracle;
+use ioco_sts::{Action, Direction, Relation, Semantics, Step, Sts};
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::SeedableRng;
 use serde::Serialize;
 
-use crate::args::Format;
+use crate::args::{self, Format};
 
 /// Text is handed on in pieces of about this size, so that threads seldom wait for each other.
 const PIECE: usize = 1 << 16;
@@ -60,7 +68,17 @@ pub fn in_words<'p>(sts: &Sts, path: impl Iterator<Item = PathStep<'p>>) -> Stri
 /// Where a suite goes: shared by all threads.
 pub struct Suite {
     target: Mutex<Target>,
-    json: bool,
+    form: Form,
+    model: Model,
+    tests: AtomicU64,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Form {
+    /// One line a test, for people.
+    Text,
+    Json,
+    Export(Export),
 }
 
 struct Target {
@@ -68,26 +86,65 @@ struct Target {
     failed: Option<io::Error>,
 }
 
+/// Solver steps for one question about what else may come.
+const BUDGET: u64 = 50_000;
+/// Ways that a branch of a test may begin.
+const BRANCH_PATHS: usize = 2_000;
+/// Steps that a branch may take beyond the planned ones.
+const DETOUR: u32 = 10;
+
 impl Suite {
-    /// Into a file always as JSON, so that it can be run later; to standard output in the form
-    /// that was asked for.
-    pub fn open(file: Option<&FilePath>, format: Format) -> Result<Suite, Stop> {
+    /// Into a file as JSON, or as the file's ending or `--export` says; to standard output in the
+    /// form that was asked for.
+    pub fn open(
+        arguments: &args::Generate,
+        format: Format,
+        model: &Model,
+        query: Option<SavedQuery>,
+    ) -> Result<Suite, Stop> {
+        let file = arguments.output.as_deref();
+        let form = match export(arguments)? {
+            Some(export) => Form::Export(export),
+            None if file.is_some() || format == Format::Json => Form::Json,
+            None => Form::Text,
+        };
         let out: Box<dyn Write + Send> = match file {
             Some(path) => Box::new(File::create(path).map_err(|error| {
                 Stop::usage(format!("cannot write {}: {error}", path.display()))
             })?),
             None => Box::new(io::stdout()),
         };
-        Ok(Suite {
+        let suite = Suite {
             target: Mutex::new(Target { out, failed: None }),
-            json: file.is_some() || format == Format::Json,
-        })
+            form,
+            model: model.clone(),
+            tests: AtomicU64::new(0),
+        };
+        let mut page = suite.page();
+        match form {
+            Form::Text => {}
+            Form::Json if file.is_none() => {}
+            Form::Json => page.line(&Header {
+                suite: SUITE_VERSION,
+                model: model.sts.name().to_owned(),
+                hash: model.hash.clone(),
+                query,
+            }),
+            Form::Export(export) => {
+                let begin = export.begin(&model.sts, arguments.sut.as_deref());
+                page.text.extend(begin.into_bytes());
+            }
+        }
+        page.flush();
+        drop(page);
+        Ok(suite)
     }
 
     pub fn page(&self) -> Page<'_> {
         Page {
             suite: self,
             text: Vec::new(),
+            grower: None,
         }
     }
 
@@ -107,23 +164,130 @@ impl Suite {
     }
 }
 
+/// The form for another test runner: as asked for, or as the file is named.
+fn export(arguments: &args::Generate) -> Result<Option<Export>, Stop> {
+    match (&arguments.export, &arguments.output) {
+        (Some(name), _) => match Export::named(name) {
+            Some(export) => Ok(Some(export)),
+            None => Err(Stop::usage(format!("there is no export '{name}'"))
+                .hint(format!("use {}", Export::NAMES.join(", ")))),
+        },
+        (None, Some(path)) => {
+            let ending = path.extension().and_then(|ending| ending.to_str());
+            Ok(ending.and_then(Export::by_ending))
+        }
+        (None, None) => Ok(None),
+    }
+}
+
 /// What one thread has to write.
 pub struct Page<'a> {
     suite: &'a Suite,
     text: Vec<u8>,
+    grower: Option<(Grower, ChaCha8Rng)>,
 }
 
 impl Page<'_> {
     /// Adds a test; false when nothing more can be written.
     pub fn add<'p>(&mut self, sts: &Sts, path: impl Iterator<Item = PathStep<'p>>) -> bool {
-        if self.suite.json {
-            // Writing into memory cannot fail.
-            let _ = serde_json::to_writer(&mut self.text, &Test::new(sts, path));
-        } else {
-            self.text.extend(in_words(sts, path).into_bytes());
+        match self.suite.form {
+            Form::Json => self.line(&Test::new(sts, path)),
+            Form::Text => {
+                self.text.extend(in_words(sts, path).into_bytes());
+                self.text.push(b'\n');
+            }
+            Form::Export(export) => {
+                let actions: Vec<Action> = path.filter_map(|step| step.action).collect();
+                self.export(export, &actions, None, "");
+            }
         }
-        self.text.push(b'\n');
         self.text.len() < PIECE || self.flush()
+    }
+
+    /// Adds a test for a goal: with what else may come, and how to go on then.
+    pub fn add_for_goal<'p>(
+        &mut self,
+        sts: &Sts,
+        path: impl Iterator<Item = PathStep<'p>> + Clone,
+        goal: Option<SavedGoal>,
+    ) -> bool {
+        let pattern = goal.as_ref().and_then(|goal| goal.pattern(sts));
+        let actions: Vec<Action> = path.clone().filter_map(|step| step.action).collect();
+        let purpose = pattern
+            .as_ref()
+            .map(|pattern| purpose(pattern, actions.len()));
+        let name = match &goal {
+            Some(SavedGoal::Location(name)) => format!("location {name}"),
+            Some(SavedGoal::Switch(number)) => {
+                format!("switch {}", sts.show_switch(ioco_sts::SwitchId(*number)))
+            }
+            None => String::new(),
+        };
+        match self.suite.form {
+            Form::Text => return self.add(sts, path),
+            Form::Export(export) => self.export(export, &actions, purpose, &name),
+            Form::Json => {
+                let (grower, rng) = self.grower();
+                let Some(tree) = grower.grow(&actions, purpose, rng) else {
+                    // The second walk allowed it, so the meaning of the model does.
+                    return self.add(sts, path);
+                };
+                let test = SavedTest {
+                    goal,
+                    tree: SavedTree::new(&tree, sts),
+                    switches: path
+                        .flat_map(|s| s.step.switches.clone())
+                        .map(|id| id.0)
+                        .collect(),
+                };
+                self.line(&test);
+            }
+        }
+        self.text.len() < PIECE || self.flush()
+    }
+
+    /// Adds a test that is a tree already.
+    pub fn add_tree(&mut self, test: &SavedTest, tree: &ioco_generate::tree::Tree) -> bool {
+        match self.suite.form {
+            Form::Export(export) => self.exported(export, tree, "an answer to the query"),
+            Form::Json | Form::Text => self.line(test),
+        }
+        self.text.len() < PIECE || self.flush()
+    }
+
+    fn export(
+        &mut self,
+        export: Export,
+        actions: &[Action],
+        purpose: Option<Purpose<'_>>,
+        name: &str,
+    ) {
+        let (grower, rng) = self.grower();
+        if let Some(tree) = grower.grow(actions, purpose, rng) {
+            self.exported(export, &tree, name);
+        }
+    }
+
+    fn exported(&mut self, export: Export, tree: &ioco_generate::tree::Tree, name: &str) {
+        let number = self.suite.tests.fetch_add(1, Ordering::Relaxed) + 1;
+        let text = export.test(&self.suite.model.sts, number, name, tree);
+        self.text.extend(text.into_bytes());
+    }
+
+    fn grower(&mut self) -> (&mut Grower, &mut ChaCha8Rng) {
+        let sts = &self.suite.model.sts;
+        let (grower, rng) = self.grower.get_or_insert_with(|| {
+            let semantics =
+                Semantics::new(Arc::clone(sts), Box::new(Oracle::new()), Relation::Ioco);
+            (Grower::new(semantics, BUDGET), ChaCha8Rng::seed_from_u64(1))
+        });
+        (grower, rng)
+    }
+
+    fn line(&mut self, value: &impl Serialize) {
+        // Writing into memory cannot fail.
+        let _ = serde_json::to_writer(&mut self.text, value);
+        self.text.push(b'\n');
     }
 
     pub fn flush(&mut self) -> bool {
@@ -136,5 +300,16 @@ impl Page<'_> {
         }
         self.text.clear();
         target.failed.is_none()
+    }
+}
+
+fn purpose(pattern: &Pattern, steps: usize) -> Purpose<'_> {
+    Purpose {
+        pattern,
+        limits: Limits {
+            steps: steps as u32 + DETOUR,
+            paths: BRANCH_PATHS,
+            budget: BUDGET,
+        },
     }
 }

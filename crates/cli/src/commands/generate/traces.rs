@@ -129,7 +129,7 @@ pub fn run(arguments: &args::Generate, length: u32, model: &Model, format: Forma
     };
     let suite = match arguments.count {
         true => None,
-        false => Some(Suite::open(arguments.output.as_deref(), format)?),
+        false => Some(Suite::open(arguments, format, model, None)?),
     };
     let work = Work {
         sts: &model.sts,

@@ -1,0 +1,26 @@
+//! Reading a query or scenario from its file.
+
+use std::fs;
+use std::path::Path;
+
+use ioco_aml::SourceFile;
+use ioco_aml::query::{self, Query};
+use ioco_sts::Sts;
+
+use crate::exit::Stop;
+use crate::observer::Observer;
+
+/// Reads a query; what is wrong with its text is shown to the observer.
+pub fn load(path: &Path, sts: &Sts, observer: &mut dyn Observer) -> Result<Query, Stop> {
+    let text = fs::read_to_string(path)
+        .map_err(|error| Stop::usage(format!("cannot read {}: {error}", path.display())))?;
+    let name = path.display().to_string();
+    query::parse(&name, &text, sts).map_err(|diagnostics| {
+        let errors = diagnostics.len();
+        let files = [SourceFile { name, text }];
+        observer.diagnostics(&diagnostics, &files);
+        let plural = if errors == 1 { "" } else { "s" };
+        Stop::usage(format!("{} has {errors} error{plural}", path.display()))
+            .hint("the grammar of queries is in the guide, chapter \"Generating suites\"")
+    })
+}

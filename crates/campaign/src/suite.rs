@@ -1,0 +1,75 @@
+//! Suites: tests from a file, and what became of each.
+
+use std::fs;
+use std::path::Path;
+
+use ioco_engine::TestReport;
+use ioco_generate::suite::{self, ReadTest};
+use ioco_sts::Verdict;
+use serde::Serialize;
+
+use crate::exit::Stop;
+use crate::model::Model;
+use crate::observer::Observer;
+
+/// One test of a suite that was run.
+#[derive(Clone, Debug, Serialize)]
+pub struct SuiteRow {
+    /// What the test is for.
+    pub name: String,
+    pub verdict: &'static str,
+    /// Why it did not pass, in a few words.
+    pub reason: Option<String>,
+    pub steps: usize,
+    /// Nanoseconds.
+    pub duration: u64,
+}
+
+impl SuiteRow {
+    pub(crate) fn new(name: String, report: &TestReport) -> SuiteRow {
+        let (verdict, reason) = match &report.execution.verdict {
+            Verdict::Pass => ("pass", None),
+            Verdict::Fail(deviation) => ("fail", Some(deviation.kind.code().to_owned())),
+            Verdict::Inconclusive(reason) => ("inconclusive", Some(reason.clone())),
+            Verdict::Error(reason) => ("error", Some(reason.clone())),
+        };
+        SuiteRow {
+            name,
+            verdict,
+            reason,
+            steps: report.execution.trace.len(),
+            duration: report.duration,
+        }
+    }
+}
+
+/// Reads a suite for a model. One for another model is refused; one for an older text of the same
+/// model is used as far as it fits.
+pub(crate) fn load(
+    path: &Path,
+    model: &Model,
+    observer: &mut dyn Observer,
+) -> Result<Vec<ReadTest>, Stop> {
+    let text = fs::read_to_string(path)
+        .map_err(|error| Stop::usage(format!("cannot read {}: {error}", path.display())))?;
+    let suite = suite::read(&text, &model.sts)
+        .map_err(|error| Stop::usage(format!("{}: {error}", path.display())))?;
+    if suite.header.model != model.sts.name() {
+        return Err(Stop::usage(format!(
+            "{} is a suite for '{}', not for '{}'",
+            path.display(),
+            suite.header.model,
+            model.sts.name()
+        )));
+    }
+    if suite.header.hash != model.hash {
+        observer.warning(&format!(
+            "the model has changed since {} was made: its tests are run as far as they fit",
+            path.display()
+        ));
+    }
+    if suite.tests.is_empty() {
+        return Err(Stop::usage(format!("{} has no tests", path.display())));
+    }
+    Ok(suite.tests)
+}

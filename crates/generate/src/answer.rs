@@ -1,0 +1,134 @@
+//! Answers to queries: tests that match a pattern, as many different ones as are wanted, or that
+//! there are none within a number of steps.
+
+use ioco_solve::Outcome;
+use ioco_sts::{Sts, Value};
+use rand::Rng;
+
+use crate::confirm::Confirm;
+use crate::plan::{Follower, Limits, Pattern, Progress, Search, Searched, Start, Way};
+use crate::plan::{initial_state, other_values};
+
+/// Steps of a test where the query says nothing, and has a gap without a limit.
+pub const USUAL_STEPS: u32 = 30;
+
+/// The steps that a search for tests of this pattern should go: what the text says, or what it
+/// cannot exceed, or a default (then the last part is true, and a person should be told).
+pub fn bound(pattern: &Pattern, within: Option<u32>) -> (u32, bool) {
+    match (within, pattern.longest()) {
+        (Some(within), _) => (within, false),
+        (None, Some(longest)) => (longest, false),
+        (None, None) => (USUAL_STEPS, true),
+    }
+}
+
+/// What became of a query.
+#[derive(Debug)]
+pub struct Answers {
+    /// Shortest first; the same switches with other values only after all others.
+    pub tests: Vec<Way>,
+    pub end: End,
+    pub searched: Searched,
+    /// Ways that the second walk did not confirm; they are left out.
+    pub unconfirmed: u64,
+}
+
+/// Why there are not more tests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// As many as were wanted were found.
+    Enough,
+    /// There are no others within the number of steps: proved.
+    NoMore,
+    /// A limit was reached, the solver could not decide, or somebody asked to stop.
+    Unknown,
+}
+
+/// Finds up to `number` different tests.
+pub fn answer(
+    sts: &Sts,
+    pattern: &Pattern,
+    limits: Limits,
+    number: usize,
+    confirm: &mut Confirm,
+    rng: &mut dyn Rng,
+    stop: &mut dyn FnMut() -> bool,
+) -> Answers {
+    let start = Start {
+        state: initial_state(sts),
+        progress: Progress::default(),
+    };
+    let mut found: Vec<Way> = Vec::new();
+    let mut search = Search::new(sts, pattern, limits);
+    let mut keep = |way: Way| {
+        found.push(way);
+        found.len() < number
+    };
+    let searched = search.run(std::slice::from_ref(&start), number, rng, &mut keep, stop);
+    let mut unconfirmed = 0;
+    let mut confirmed = |way: &Way, rng: &mut dyn Rng| {
+        let right = is_confirmed(sts, pattern, way, confirm, limits.budget, rng);
+        unconfirmed += u64::from(!right);
+        right
+    };
+    found.retain(|way| confirmed(way, rng));
+    let mut all_decided = searched.exhausted;
+    let mut values: Vec<Vec<Vec<Value>>> =
+        found.iter().map(|way| vec![way.witness.clone()]).collect();
+    let mut open: Vec<usize> = (0..found.len()).collect();
+    while found.len() < number && !open.is_empty() && !stop() {
+        open.retain(|&index| {
+            if found.len() >= number {
+                return true;
+            }
+            let known = &values[index];
+            match other_values(sts, &start.state, &found[index], known, rng, limits.budget) {
+                Outcome::Sat(way) => {
+                    values[index].push(way.witness.clone());
+                    if confirmed(&way, rng) {
+                        found.push(way);
+                    }
+                    true
+                }
+                Outcome::Unsat => false,
+                Outcome::Unknown(_) => {
+                    all_decided = false;
+                    false
+                }
+            }
+        });
+    }
+    let end = if found.len() >= number {
+        End::Enough
+    } else if all_decided && open.is_empty() && unconfirmed == 0 {
+        End::NoMore
+    } else {
+        End::Unknown
+    };
+    Answers {
+        tests: found,
+        end,
+        searched,
+        unconfirmed,
+    }
+}
+
+/// The second opinion: the way is walked again through the model, and the pattern followed along
+/// its observable steps by plain evaluation.
+fn is_confirmed(
+    sts: &Sts,
+    pattern: &Pattern,
+    way: &Way,
+    confirm: &mut Confirm,
+    budget: u64,
+    rng: &mut dyn Rng,
+) -> bool {
+    if confirm.steps(way.path()).is_err() {
+        return false;
+    }
+    let mut follower = Follower::new(sts, pattern.clone(), budget, rng);
+    for action in way.actions() {
+        follower.take(sts, &action, rng);
+    }
+    follower.is_complete()
+}

@@ -1,0 +1,210 @@
+//! Following a pattern along a trace, by plain evaluation: no symbolic states and no distances.
+//!
+//! The model may be in several states after a trace, and the pattern may have matched in several
+//! ways: every combination that is possible is a belief.
+
+use std::collections::BTreeSet;
+
+use ioco_solve::Outcome;
+use ioco_sts::{Action, Env, Expr, State, StateSet, Step, Sts, Value};
+use rand::Rng;
+
+use super::pattern::{Pattern, Progress, initial_state};
+use super::reach::MoveTable;
+use super::search::Start;
+use crate::feasible::own_values;
+use crate::moves::Move;
+
+/// Beliefs that are followed at most.
+const MOST: usize = 2_000;
+/// Internal steps in a row that are followed at most.
+const MOST_SILENT: usize = 64;
+
+/// A state that the model may be in, with what the pattern has seen on the way there.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Belief {
+    pub state: State,
+    pub progress: Progress,
+}
+
+impl From<&Belief> for Start {
+    fn from(belief: &Belief) -> Start {
+        Start {
+            state: belief.state.clone(),
+            progress: belief.progress,
+        }
+    }
+}
+
+/// Follows one pattern through one model.
+pub struct Follower {
+    pattern: Pattern,
+    budget: u64,
+    /// What was followed so far.
+    trace: Vec<Step>,
+    beliefs: BTreeSet<Belief>,
+}
+
+impl Follower {
+    pub fn new(sts: &Sts, pattern: Pattern, budget: u64, rng: &mut dyn Rng) -> Follower {
+        let mut follower = Follower {
+            pattern,
+            budget,
+            trace: Vec::new(),
+            beliefs: BTreeSet::new(),
+        };
+        follower.restart(sts, rng);
+        follower
+    }
+
+    pub fn pattern(&self) -> &Pattern {
+        &self.pattern
+    }
+
+    /// What may be the case now.
+    pub fn beliefs(&self) -> impl Iterator<Item = &Belief> {
+        self.beliefs.iter()
+    }
+
+    /// Whether the whole pattern may have been seen.
+    pub fn is_complete(&self) -> bool {
+        let mut all = self.beliefs.iter();
+        all.any(|belief| self.pattern.is_complete(belief.progress))
+    }
+
+    pub fn is_lost(&self) -> bool {
+        self.beliefs.is_empty()
+    }
+
+    /// Follows a trace from the reset on; what was followed before is not followed again. `now`
+    /// are the states that the model may be in at its end.
+    pub fn catch_up(&mut self, sts: &Sts, trace: &[Step], now: &StateSet, rng: &mut dyn Rng) {
+        if !trace.starts_with(&self.trace) {
+            self.restart(sts, rng);
+        }
+        for step in &trace[self.trace.len()..] {
+            if let Step::Stimulus(action) | Step::Response(action) = step {
+                self.take(sts, action, rng);
+            }
+            self.trace.push(step.clone());
+        }
+        let states = &now.states;
+        self.beliefs
+            .retain(|belief| states.binary_search(&belief.state).is_ok());
+    }
+
+    /// Follows one step.
+    pub fn take(&mut self, sts: &Sts, action: &Action, rng: &mut dyn Rng) {
+        let mut next = BTreeSet::new();
+        let mut moves = MoveTable::default();
+        for belief in &self.beliefs {
+            for step in moves.from(sts, &belief.state.locations).iter() {
+                if !step.observable || step.label != Some(action.label) {
+                    continue;
+                }
+                let Some(state) = taken(sts, &belief.state, step, &action.values) else {
+                    continue;
+                };
+                for (progress, condition) in self.pattern.after(belief.progress, step) {
+                    if holds(sts, &condition, &belief.state, &action.values) {
+                        let state = state.clone();
+                        next.insert(Belief { state, progress });
+                    }
+                }
+            }
+        }
+        self.beliefs = next;
+        self.settle(sts, rng);
+    }
+
+    fn restart(&mut self, sts: &Sts, rng: &mut dyn Rng) {
+        self.trace.clear();
+        self.beliefs = BTreeSet::from([Belief {
+            state: initial_state(sts),
+            progress: Progress::default(),
+        }]);
+        self.settle(sts, rng);
+    }
+
+    /// Adds what internal steps and the pattern alone lead to.
+    fn settle(&mut self, sts: &Sts, rng: &mut dyn Rng) {
+        let mut queue: Vec<(Belief, usize)> = self.beliefs.iter().map(|b| (b.clone(), 0)).collect();
+        let mut moves = MoveTable::default();
+        while let Some((belief, silent)) = queue.pop() {
+            if self.beliefs.len() >= MOST {
+                return;
+            }
+            let mut add = |belief: Belief, silent: usize| {
+                if self.beliefs.insert(belief.clone()) {
+                    queue.push((belief, silent));
+                }
+            };
+            let Belief { state, progress } = &belief;
+            if let Some((next, condition)) = self.pattern.idle(*progress, &state.locations)
+                && holds(sts, &condition, state, &[])
+            {
+                let state = state.clone();
+                add(
+                    Belief {
+                        state,
+                        progress: next,
+                    },
+                    silent,
+                );
+            }
+            if silent >= MOST_SILENT {
+                continue;
+            }
+            for step in moves.from(sts, &state.locations).iter() {
+                if step.observable {
+                    continue;
+                }
+                let Outcome::Sat(own) = own_values(sts, step, &state.valuation, rng, self.budget)
+                else {
+                    continue;
+                };
+                // A hand-shake sends a value wherever one is possible.
+                if own.contains(&Value::Void) {
+                    continue;
+                }
+                let Some(after) = taken(sts, state, step, &step.parameters(&own)) else {
+                    continue;
+                };
+                for (progress, _) in self.pattern.after(*progress, step) {
+                    let state = after.clone();
+                    add(Belief { state, progress }, silent + 1);
+                }
+            }
+        }
+    }
+}
+
+fn holds(sts: &Sts, condition: &Expr, state: &State, parameters: &[Value]) -> bool {
+    let env = Env {
+        variables: &state.valuation,
+        parameters,
+        functions: sts.functions(),
+    };
+    condition.holds(env) == Ok(true)
+}
+
+/// The state after a move with these values of the label's parameters.
+fn taken(sts: &Sts, state: &State, step: &Move, values: &[Value]) -> Option<State> {
+    if !holds(sts, &step.guard, state, values) {
+        return None;
+    }
+    let env = Env {
+        variables: &state.valuation,
+        parameters: values,
+        functions: sts.functions(),
+    };
+    let mut next = state.clone();
+    for id in &step.switches {
+        let switch = sts.switch(*id);
+        for assignment in &switch.update {
+            next.valuation[assignment.variable.index()] = assignment.value.eval(env).ok()?;
+        }
+        next.locations[sts.location(switch.source).process.index()] = switch.target;
+    }
+    Some(next)
+}

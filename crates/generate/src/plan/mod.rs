@@ -1,0 +1,17 @@
+//! Plans: ways through a model that match a pattern, with values (seed 001, sections 4.4 and 7).
+//!
+//! A [`Pattern`] says what a way must do, in order. [`Search`] finds the shortest ways from known
+//! states, or shows that there is none within a number of steps. [`Follower`] keeps track of a
+//! pattern along what really happened, by plain evaluation; it is also what confirms a found way.
+
+mod follow;
+mod pattern;
+mod reach;
+mod search;
+
+pub use follow::{Belief, Follower};
+pub use pattern::{Item, Pattern, Progress};
+pub use search::{Limits, Search, Searched, Start, Way};
+
+pub(crate) use pattern::initial_state;
+pub(crate) use search::other_values;

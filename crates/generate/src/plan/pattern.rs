@@ -1,0 +1,191 @@
+//! What a way through the model must do, in order, as a small automaton over its moves.
+
+use ioco_aml::query::{self, Matcher, Query};
+use ioco_sts::{Expr, LocationId, State, Sts, SwitchId, UnaryOp};
+
+use crate::moves::Move;
+
+/// What must happen, in this order.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pattern {
+    pub items: Vec<Item>,
+}
+
+/// One part of a pattern.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Item {
+    /// One observable step that is one of these.
+    Step(Vec<Matcher>),
+    /// Observable steps that are none of these.
+    Gap {
+        least: u32,
+        most: Option<u32>,
+        without: Vec<Matcher>,
+    },
+    /// In one of the locations (anywhere where there are none), with a condition on variables.
+    Here {
+        locations: Vec<LocationId>,
+        condition: Expr,
+    },
+    /// One step, internal or not, by one of these switches.
+    Takes(Vec<SwitchId>),
+}
+
+/// How much of a pattern is done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Progress {
+    /// The item that comes next.
+    pub item: u32,
+    /// Steps of a gap so far, as far as they matter.
+    pub count: u32,
+}
+
+impl Progress {
+    fn next(self) -> Progress {
+        Progress {
+            item: self.item + 1,
+            count: 0,
+        }
+    }
+}
+
+impl From<&Query> for Pattern {
+    fn from(query: &Query) -> Pattern {
+        let items = query.items.iter().map(|item| match item {
+            query::Item::Step(matchers) => Item::Step(matchers.clone()),
+            query::Item::Gap {
+                least,
+                most,
+                without,
+            } => Item::Gap {
+                least: *least,
+                most: *most,
+                without: without.clone(),
+            },
+            query::Item::Here {
+                locations,
+                condition,
+            } => Item::Here {
+                locations: locations.clone(),
+                condition: condition.clone(),
+            },
+        });
+        Pattern {
+            items: items.collect(),
+        }
+    }
+}
+
+impl Pattern {
+    fn gap() -> Item {
+        Item::Gap {
+            least: 0,
+            most: None,
+            without: Vec::new(),
+        }
+    }
+
+    /// Anything, until one of the locations is visited.
+    pub fn visits(locations: Vec<LocationId>) -> Pattern {
+        let here = Item::Here {
+            locations,
+            condition: Expr::TRUE,
+        };
+        Pattern {
+            items: vec![Pattern::gap(), here],
+        }
+    }
+
+    /// Anything, and then one of the switches.
+    pub fn takes(switches: Vec<SwitchId>) -> Pattern {
+        Pattern {
+            items: vec![Pattern::gap(), Item::Takes(switches)],
+        }
+    }
+
+    pub fn is_complete(&self, progress: Progress) -> bool {
+        progress.item as usize >= self.items.len()
+    }
+
+    /// The most steps that the pattern itself allows, where it has no gap without a limit.
+    pub fn longest(&self) -> Option<u32> {
+        let mut longest = 0u32;
+        for item in &self.items {
+            longest = longest.saturating_add(match item {
+                Item::Step(_) | Item::Takes(_) => 1,
+                Item::Gap { most, .. } => (*most)?,
+                Item::Here { .. } => 0,
+            });
+        }
+        Some(longest)
+    }
+
+    /// What a move can do for the pattern: the progress after it, and a condition on the label's
+    /// parameters and the variables before the move.
+    pub fn after(&self, at: Progress, step: &Move) -> Vec<(Progress, Expr)> {
+        let mut found = Vec::new();
+        let Some(item) = self.items.get(at.item as usize) else {
+            return found;
+        };
+        let label = step.label.filter(|_| step.observable);
+        match (item, label) {
+            (Item::Takes(switches), _) if step.switches.iter().any(|id| switches.contains(id)) => {
+                found.push((at.next(), Expr::TRUE));
+            }
+            // Internal steps happen by themselves.
+            (_, None) => found.push((at, Expr::TRUE)),
+            (Item::Step(matchers), Some(label)) => {
+                let fitting = matchers.iter().filter(|matcher| matcher.label == label);
+                found.extend(fitting.map(|matcher| (at.next(), matcher.condition.clone())));
+            }
+            (
+                Item::Gap {
+                    least,
+                    most,
+                    without,
+                },
+                Some(label),
+            ) => {
+                if most.is_some_and(|most| at.count >= most) {
+                    return found;
+                }
+                let mut condition = Expr::TRUE;
+                for matcher in without.iter().filter(|matcher| matcher.label == label) {
+                    if matcher.condition == Expr::TRUE {
+                        return found;
+                    }
+                    let not = Expr::unary(UnaryOp::Not, matcher.condition.clone());
+                    condition = Expr::and(condition, not);
+                }
+                // Counted no farther than it matters, so that progress stays comparable.
+                let counted = most.unwrap_or(*least);
+                let count = (at.count + 1).min(counted);
+                found.push((Progress { count, ..at }, condition));
+            }
+            (Item::Here { .. } | Item::Takes(_), Some(_)) => {}
+        }
+        found
+    }
+
+    /// The progress without a step, in one of these locations, and a condition on the variables.
+    pub fn idle(&self, at: Progress, locations: &[LocationId]) -> Option<(Progress, Expr)> {
+        match self.items.get(at.item as usize)? {
+            Item::Gap { least, .. } if at.count >= *least => Some((at.next(), Expr::TRUE)),
+            Item::Here {
+                locations: wanted,
+                condition,
+            } if wanted.is_empty() || wanted.iter().any(|l| locations.contains(l)) => {
+                Some((at.next(), condition.clone()))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// The model's state before the first step.
+pub(crate) fn initial_state(sts: &Sts) -> State {
+    State {
+        locations: sts.processes().iter().map(|p| p.initial).collect(),
+        valuation: sts.variables().iter().map(|v| v.initial.clone()).collect(),
+    }
+}

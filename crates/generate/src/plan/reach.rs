@@ -1,0 +1,151 @@
+//! How far it is, at least: observable steps from locations and progress to the end of a pattern,
+//! as if every guard held. Where the numbers say that it is too far, no solver is asked.
+
+use std::collections::VecDeque;
+use std::rc::Rc;
+
+use ioco_sts::{LocationId, Sts};
+use rustc_hash::FxHashMap;
+
+use super::pattern::{Pattern, Progress};
+use crate::moves::{Move, moves_from};
+
+/// Combinations of locations and progress that are looked at, at most.
+const MOST: usize = 100_000;
+
+/// The moves that leave locations, made once.
+#[derive(Default)]
+pub(crate) struct MoveTable {
+    moves: FxHashMap<Box<[LocationId]>, Rc<[Rc<Move>]>>,
+}
+
+impl MoveTable {
+    pub fn from(&mut self, sts: &Sts, locations: &[LocationId]) -> Rc<[Rc<Move>]> {
+        if let Some(known) = self.moves.get(locations) {
+            return Rc::clone(known);
+        }
+        let moves: Rc<[Rc<Move>]> = moves_from(sts, locations)
+            .into_iter()
+            .map(Rc::new)
+            .collect();
+        self.moves.insert(locations.into(), Rc::clone(&moves));
+        moves
+    }
+}
+
+/// The locations after a move.
+pub(crate) fn target(sts: &Sts, locations: &[LocationId], step: &Move) -> Box<[LocationId]> {
+    let mut next: Box<[LocationId]> = locations.into();
+    for id in &step.switches {
+        let switch = sts.switch(*id);
+        next[sts.location(switch.source).process.index()] = switch.target;
+    }
+    next
+}
+
+type Place = (Box<[LocationId]>, u32);
+
+/// Distances to the end of one pattern.
+#[derive(Default)]
+pub(crate) struct Reach {
+    distance: FxHashMap<Place, u32>,
+    /// Everything that can be reached was looked at: what has no distance has no way.
+    complete: bool,
+}
+
+impl Reach {
+    pub fn new(
+        sts: &Sts,
+        pattern: &Pattern,
+        starts: impl Iterator<Item = (Box<[LocationId]>, Progress)>,
+        moves: &mut MoveTable,
+    ) -> Reach {
+        // Counts in gaps are left out: distances get smaller by that, never larger.
+        let mut numbers: FxHashMap<Place, usize> = FxHashMap::default();
+        let mut places: Vec<Place> = Vec::new();
+        let mut before: Vec<Vec<(usize, u32)>> = Vec::new();
+        let mut enter = |place: Place, places: &mut Vec<Place>, before: &mut Vec<_>| {
+            *numbers.entry(place).or_insert_with_key(|place| {
+                places.push(place.clone());
+                before.push(Vec::new());
+                places.len() - 1
+            })
+        };
+        for (locations, progress) in starts {
+            enter((locations, progress.item), &mut places, &mut before);
+        }
+        let mut index = 0;
+        while index < places.len() {
+            if places.len() > MOST {
+                return Reach::default();
+            }
+            let (locations, item) = places[index].clone();
+            let mut edges: Vec<(Place, u32)> = Vec::new();
+            // Without a count, a gap may end here or have had its fill already.
+            let at = Progress { item, count: 0 };
+            let full = Progress {
+                item,
+                count: u32::MAX,
+            };
+            for progress in [at, full] {
+                if let Some((next, _)) = pattern.idle(progress, &locations) {
+                    edges.push(((locations.clone(), next.item), 0));
+                }
+            }
+            for step in moves.from(sts, &locations).iter() {
+                let to = target(sts, &locations, step);
+                for (next, _) in pattern.after(at, step) {
+                    edges.push(((to.clone(), next.item), u32::from(step.observable)));
+                }
+            }
+            for (place, cost) in edges {
+                let to = enter(place, &mut places, &mut before);
+                before[to].push((index, cost));
+            }
+            index += 1;
+        }
+        let mut distance = vec![u32::MAX; places.len()];
+        let mut queue = VecDeque::new();
+        for (index, (_, item)) in places.iter().enumerate() {
+            if pattern.is_complete(Progress {
+                item: *item,
+                count: 0,
+            }) {
+                distance[index] = 0;
+                queue.push_back((0, index));
+            }
+        }
+        while let Some((known, index)) = queue.pop_front() {
+            if known > distance[index] {
+                continue;
+            }
+            for &(from, cost) in &before[index] {
+                let through = known + cost;
+                if through < distance[from] {
+                    distance[from] = through;
+                    match cost {
+                        0 => queue.push_front((through, from)),
+                        _ => queue.push_back((through, from)),
+                    }
+                }
+            }
+        }
+        let reached = places.into_iter().zip(distance);
+        Reach {
+            distance: reached
+                .filter(|(_, distance)| *distance < u32::MAX)
+                .collect(),
+            complete: true,
+        }
+    }
+
+    /// Steps to the end at least; `None` where there is no way, whatever the data.
+    pub fn distance(&self, locations: &[LocationId], progress: Progress) -> Option<u32> {
+        let known = self.distance.get(&(locations.into(), progress.item));
+        match known {
+            Some(distance) => Some(*distance),
+            None if self.complete => None,
+            None => Some(0),
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! Leading a test of a suite: the planned steps as long as the system answers as planned; where it
+//! answers otherwise and is right, a new plan for the same goal, or inconclusive.
+
+use ioco_engine::{Advice, Guide, View};
+use ioco_sts::Step;
+
+use super::ReadTest;
+use crate::guide::{BUDGET, Planned, advice, limits, observed};
+use crate::plan::{Follower, Search, Start};
+
+/// One test of a suite, to be run.
+pub struct SuiteTest {
+    test: ReadTest,
+    follower: Option<Follower>,
+    /// The plan that took the place of the steps.
+    planned: Option<Planned>,
+    reached: bool,
+}
+
+impl SuiteTest {
+    pub fn new(test: ReadTest) -> SuiteTest {
+        SuiteTest {
+            test,
+            follower: None,
+            planned: None,
+            reached: false,
+        }
+    }
+
+    /// How far the planned steps were followed: all so far, or up to the step that differs. A
+    /// response with the right label and other values is followed, too: the rest may still fit.
+    fn followed(&self, trace: &[Step]) -> bool {
+        let seen = trace.iter().filter(|step| step.action().is_some());
+        seen.zip(&self.test.steps)
+            .all(|(seen, planned)| match (seen, planned) {
+                (Step::Response(seen), Step::Response(planned)) => seen.label == planned.label,
+                (seen, planned) => seen == planned,
+            })
+    }
+
+    /// A new plan for what the test is for.
+    fn plan_anew(&mut self, view: View<'_>) -> Advice {
+        let View {
+            sts,
+            set,
+            trace,
+            rng,
+            ..
+        } = view;
+        let after = match trace.last() {
+            None => "at the start".to_owned(),
+            Some(Step::Quiescence) => "after silence".to_owned(),
+            Some(step) => format!("after {}", step.show(sts)),
+        };
+        let Some((pattern, within)) = &self.test.purpose else {
+            return Advice::Lost(format!(
+                "{after} the system is not where the test wants it; it did nothing wrong"
+            ));
+        };
+        let mut follower = match self.follower.take() {
+            Some(follower) => follower,
+            None => Follower::new(sts, (**pattern).clone(), BUDGET, rng),
+        };
+        follower.catch_up(sts, trace, set, rng);
+        let seen = observed(trace);
+        let starts: Vec<Start> = follower.beliefs().map(Start::from).collect();
+        let complete = follower.is_complete();
+        self.follower = Some(follower);
+        if complete {
+            self.reached = true;
+            return Advice::Reached;
+        }
+        let left = within.saturating_sub(seen as u32);
+        let (way, _) = Search::new(sts, pattern, limits(left)).shortest(&starts, rng);
+        let Some(way) = way else {
+            return Advice::Lost(format!(
+                "{after} the goal of the test is out of reach; the system did nothing wrong"
+            ));
+        };
+        let planned = Planned {
+            steps: way.actions(),
+            made_at: seen,
+        };
+        let next = planned
+            .next(trace)
+            .map_or(Advice::Listen, |next| advice(sts, next));
+        self.planned = Some(planned);
+        next
+    }
+}
+
+impl Guide for SuiteTest {
+    fn advise(&mut self, view: View<'_>) -> Advice {
+        if self.reached {
+            return Advice::Reached;
+        }
+        let seen = observed(view.trace);
+        let next = match &self.planned {
+            Some(planned) => planned.next(view.trace).cloned(),
+            None if self.followed(view.trace) => match self.test.steps.get(seen) {
+                Some(step) => step.action().cloned(),
+                None => {
+                    self.reached = true;
+                    return Advice::Reached;
+                }
+            },
+            None => None,
+        };
+        let Some(next) = next else {
+            return self.plan_anew(view);
+        };
+        match advice(view.sts, &next) {
+            // Silence came instead of the response.
+            Advice::Listen if !view.may_wait => self.plan_anew(view),
+            next => next,
+        }
+    }
+
+    fn unfinished(&self) -> Option<String> {
+        (!self.reached).then(|| "the test was cut short before its last step".to_owned())
+    }
+}
