@@ -223,7 +223,7 @@ fn in_parallel(work: &Work<'_>, jobs: usize, over: &dyn Fn() -> bool) -> Found {
         for _ in 0..jobs.min(work.shares.len()) {
             let send = send.clone();
             // The other end is there until the last thread has sent.
-            scope.spawn(move || send.send(one_thread(work)));
+            scope.spawn(move || send.send(one_thread(work)).is_ok());
         }
         drop(send);
         loop {
