@@ -14,7 +14,10 @@ const PARTS: &[Part] = &[
     ("solver", || example("ioco-solve", "solver_speed")),
     ("tester", || example("ioco-engine", "tester_speed")),
     ("process", || example("ioco-adapters", "process_speed")),
-    ("generate", || example("ioco-generate", "generate_speed")),
+    ("generate", || {
+        example("ioco-generate", "cover_speed")?;
+        example("ioco-generate", "generate_speed")
+    }),
     ("program", program),
 ];
 

@@ -204,6 +204,16 @@ fn extreme_values(
     Some(own.map(|(_, value)| value).collect())
 }
 
+/// Paths whose conditions or variables are written with more than this are left undecided.
+pub(crate) const MOST_SIZE: usize = 200_000;
+/// Conditions of this size get the whole budget; larger ones cost more a step, and get fewer.
+const USUAL_SIZE: u64 = 2_000;
+
+/// The solver steps for a question of this size, so that no question takes much longer than another.
+pub(crate) fn fair(budget: u64, size: usize) -> u64 {
+    budget.saturating_mul(USUAL_SIZE) / USUAL_SIZE.max(size as u64)
+}
+
 /// Declares the unknowns of a move and says its condition.
 pub(crate) fn tell<S: Solver>(solver: &mut S, extension: &Extension) {
     for ty in &extension.types {

@@ -27,6 +27,25 @@ pub struct Extension {
     pub types: Vec<Type>,
 }
 
+impl Extension {
+    /// How many operators, values and unknowns the condition is written with.
+    pub fn size(&self) -> usize {
+        let mut size = 0;
+        self.condition.walk(&mut |_| size += 1);
+        size
+    }
+
+    /// Whether the variables are written with more than `most`: what a variable is in terms of the
+    /// unknowns can double with every move.
+    pub fn is_larger(&self, most: usize) -> bool {
+        let mut size = 0;
+        self.state.valuation.iter().any(|expr| {
+            expr.walk(&mut |_| size += 1);
+            size > most
+        })
+    }
+}
+
 impl Symbolic {
     /// The start of every path.
     pub fn initial(sts: &Sts) -> Symbolic {

@@ -2,7 +2,7 @@
 
 use crate::System;
 use crate::systems::coffee::Figure;
-use crate::systems::{atm, calculator, coffee, echo, koopman, queue, smartdoor};
+use crate::systems::{atm, blockbuster, calculator, coffee, echo, koopman, queue, smartdoor};
 
 /// A mutant: its name, its bug type and what is wrong with it.
 ///
@@ -14,6 +14,7 @@ const NAMES: &[&str] = &[
     "smartdoor",
     "koopman",
     "atm",
+    "blockbuster",
     "calculator",
     "coffee-1",
     "coffee-2",
@@ -46,6 +47,7 @@ pub fn mutants(name: &str) -> &'static [MutantEntry] {
         "smartdoor" => smartdoor::MUTANTS,
         "koopman" => koopman::MUTANTS,
         "atm" => atm::MUTANTS,
+        "blockbuster" => blockbuster::MUTANTS,
         "calculator" => calculator::MUTANTS,
         "queue" => queue::MUTANTS,
         "echo" => echo::MUTANTS,
@@ -59,6 +61,7 @@ pub fn system(name: &str, mutant: Option<&str>) -> Result<Box<dyn System>, Strin
         "smartdoor" => smartdoor::build(mutant),
         "koopman" => koopman::build(mutant),
         "atm" => atm::build(mutant),
+        "blockbuster" => blockbuster::build(mutant),
         "calculator" => calculator::build(mutant),
         "queue" => queue::build(mutant),
         "echo" => echo::build(mutant),

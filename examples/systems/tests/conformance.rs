@@ -1,5 +1,6 @@
 //! The right systems conform to the models, and every mutant is found by a plain random walk.
 
+mod shops;
 mod walk;
 
 use ioco_examples::flat::Case;
@@ -25,6 +26,7 @@ fn model_of(name: &str) -> &'static str {
         "smartdoor" => "smartdoor/model.aml",
         "koopman" => "koopman/model.aml",
         "atm" => "atm/model.aml",
+        "blockbuster" => "blockbuster/model.aml",
         "calculator" => "calculator/model.aml",
         "coffee-1" => "coffee/figure1.aml",
         "coffee-2" => "coffee/model.aml",
@@ -71,6 +73,11 @@ fn alphabet(name: &str) -> Vec<Message> {
             Message::plain("enqueue").with("value", 4),
             Message::plain("dequeue"),
         ],
+        "blockbuster" => [
+            shops::profiles(),
+            (0..60).map(shops::shop).collect::<Vec<_>>(),
+        ]
+        .concat(),
         "echo" => with("ping", "number", &[1, 12, 13]),
         _ => with("coin", "value", &coins),
     }
@@ -81,6 +88,7 @@ fn budget(name: &str) -> (usize, usize) {
     match name {
         "queue" => (2, 1000),
         "atm" => (60, 60),
+        "blockbuster" => (12, 20),
         _ => (200, 60),
     }
 }

@@ -1,6 +1,8 @@
 //! The registry tests itself: every system and mutant that is listed can be built, resets, and no
 //! mutant is the right system under another name.
 
+mod shops;
+
 use ioco_examples::{Message, System, mutants, names, system};
 use ioco_sts::Value;
 
@@ -94,6 +96,15 @@ fn runs(name: &str) -> Vec<Vec<Message>> {
     let numbers = |x: i64, y: i64| vec![m("x").with("value", x), m("y").with("value", y)];
     let coins = |values: &[i64]| values.iter().map(|v| m("coin").with("value", *v)).collect();
     match name {
+        "blockbuster" => {
+            let mut word = vec![shops::example_1()];
+            word.extend((0..60).map(shops::shop));
+            for profile in shops::profiles() {
+                word.push(profile);
+                word.extend((0..60).map(shops::shop));
+            }
+            vec![word]
+        }
         "calculator" => vec![numbers(1, 1), numbers(1, 5), numbers(1, 7)],
         "coffee-1" => vec![coins(&[5, 50])],
         "coffee-2" => vec![coins(&[50, 50, 55])],

@@ -4,10 +4,10 @@
 //! A random test comes first. Then, again and again, the nearest uncovered goal beside the paths of
 //! the last test is taken, and the way to it is asked for with as many values of the last test kept
 //! as possible: all of them first, then one step fewer on every path at a time (*simultaneous
-//! constraint propagation*, Algorithms 2 and 7). What is left is proved unreachable where that is
-//! possible (see [`prove`]), then tried from some of the earlier tests, then searched for from the
-//! start within a bound (see [`search`]). Every test is walked again by the meaning of the model before
-//! it counts.
+//! constraint propagation*, Algorithms 2 and 7). Then a few more random tests are drawn. What is left
+//! is proved unreachable where that is possible (see [`prove`]), then tried from some of the earlier
+//! tests, then searched for from the start within a bound (see [`search`]). Every test is walked again
+//! by the meaning of the model before it counts.
 
 mod aims;
 mod conditions;
@@ -30,7 +30,7 @@ pub use instance::Instance;
 pub use states::{States, states};
 
 use crate::confirm::Confirm;
-use crate::feasible::{Memory, find_witness, own_values, tell};
+use crate::feasible::{Feasible, MOST_SIZE, Memory, fair, find_witness, own_values, tell};
 use crate::moves::Move;
 use crate::symbolic::Symbolic;
 use aims::Aims;
@@ -40,6 +40,13 @@ use search::{Hit, Hunt, Search};
 
 /// Plans in a row that lead nowhere before propagation from a test is given up.
 const MOST_FAILURES: u32 = 100;
+/// The first propagation asks for quick answers only: this part of the budget.
+const FIRST_SHARE: u64 = 10;
+/// Questions that may stay undecided before propagation from a test is given up, at first and later.
+const FIRST_UNDECIDED: u32 = 2;
+const MOST_UNDECIDED: u32 = 20;
+/// Random tests in a row that find nothing new before they are given up.
+const MOST_SAMPLES: u32 = 100;
 /// Tests that propagation starts from again where the last one led no further.
 const EARLIER_TESTS: usize = 4;
 
@@ -153,6 +160,8 @@ pub struct Cover<'a> {
     open: BTreeSet<Goal>,
     aims: Aims<'a>,
     tries: BTreeMap<Tried, u32>,
+    /// Questions that the solver could not decide, since propagation last began.
+    undecided: u32,
     calls: u64,
     reported: u64,
     result: Covered,
@@ -175,6 +184,7 @@ impl<'a> Cover<'a> {
             aims: Aims::new(sts, &open),
             open,
             tries: BTreeMap::new(),
+            undecided: 0,
             calls: 0,
             reported: 0,
             result: Covered {
@@ -194,7 +204,11 @@ impl<'a> Cover<'a> {
             None => self.random_test(),
         };
         self.claim(&paths, watch);
-        self.propagate(&mut paths, watch);
+        let whole = self.limits.budget;
+        self.limits.budget = whole / FIRST_SHARE;
+        self.propagate(&mut paths, FIRST_UNDECIDED, watch);
+        self.limits.budget = whole;
+        self.sample(watch);
         if !self.open.is_empty() && !watch.stop() {
             self.prove(watch);
         }
@@ -214,10 +228,16 @@ impl<'a> Cover<'a> {
         self.result
     }
 
-    /// Algorithm 3 from a test on, until nothing is near that was not tried often enough.
-    fn propagate(&mut self, paths: &mut Vec<Instance>, watch: &mut dyn Watch) {
+    /// Algorithm 3 from a test on, until nothing is near that was not tried often enough, or until
+    /// so many questions were too hard for the solver.
+    fn propagate(&mut self, paths: &mut Vec<Instance>, undecided: u32, watch: &mut dyn Watch) {
         let mut failures = 0;
-        while !self.open.is_empty() && failures < MOST_FAILURES && !watch.stop() {
+        self.undecided = 0;
+        while !self.open.is_empty()
+            && failures < MOST_FAILURES
+            && self.undecided < undecided
+            && !watch.stop()
+        {
             let Some(plan) = self.nearest(paths) else {
                 return;
             };
@@ -243,6 +263,21 @@ impl<'a> Cover<'a> {
         }
     }
 
+    /// Random tests, as long as they find something now and then: where the values of a path are
+    /// hard to solve for but not rare, they are cheaper than any question.
+    fn sample(&mut self, watch: &mut dyn Watch) {
+        let mut idle = 0;
+        while !self.open.is_empty() && idle < MOST_SAMPLES && !watch.stop() {
+            let open = self.open.len();
+            let paths = self.random_test();
+            self.claim(&paths, watch);
+            idle = match self.open.len() == open {
+                true => idle + 1,
+                false => 0,
+            };
+        }
+    }
+
     /// The paper stays with the last test. Other paths begin elsewhere: with a few of the earlier
     /// tests, spread over all of them.
     fn start_again(&mut self, watch: &mut dyn Watch) {
@@ -260,7 +295,7 @@ impl<'a> Cover<'a> {
             }
             self.tries.clear();
             let mut paths = self.replay(&actions);
-            self.propagate(&mut paths, watch);
+            self.propagate(&mut paths, MOST_UNDECIDED, watch);
         }
     }
 
@@ -588,8 +623,13 @@ impl<'a> Cover<'a> {
                 }
             }
         }
+        let undecided = self.undecided;
         while !fronts.is_empty() && !watch.stop() {
             for front in &mut fronts {
+                // What is too hard with few values open does not get easier with more.
+                if self.undecided > undecided + 1 {
+                    return None;
+                }
                 let state = &front.path.states[front.kept];
                 let again = front.path.steps[front.kept..front.end].iter();
                 let route: Vec<Rc<Move>> = again
@@ -623,15 +663,23 @@ impl<'a> Cover<'a> {
         let sts = self.stepper.sts;
         let mut symbolic = Symbolic::known(state);
         let mut solver = Embedded::new(sts.types(), sts.functions());
+        let mut size = 0;
         for step in route {
             let extension = symbolic.extend(sts, step);
-            if extension.condition == Expr::FALSE {
+            size += extension.size();
+            if extension.condition == Expr::FALSE
+                || size > MOST_SIZE
+                || extension.is_larger(MOST_SIZE)
+            {
                 return None;
             }
             tell(&mut solver, &extension);
             symbolic = extension.state;
         }
         let steps = route.iter().map(|step| &**step);
-        find_witness(&mut solver, steps, self.rng, self.limits.budget).witness(&[])
+        let budget = fair(self.limits.budget, size);
+        let found = find_witness(&mut solver, steps, self.rng, budget);
+        self.undecided += u32::from(matches!(found, Feasible::Undecided));
+        found.witness(&[])
     }
 }

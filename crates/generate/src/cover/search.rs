@@ -13,7 +13,7 @@ use rustc_hash::FxHashSet;
 use super::aims::Aims;
 use super::goal::{Bound, Goal};
 use super::instance::Stepper;
-use crate::feasible::{Feasible, Memory, Point, find_witness, tell};
+use crate::feasible::{Feasible, MOST_SIZE, Memory, Point, fair, find_witness, tell};
 use crate::moves::Move;
 use crate::symbolic::{Extension, Symbolic};
 
@@ -178,15 +178,23 @@ impl Search<'_, '_> {
             return Feasible::No;
         }
         self.calls += 1;
+        if extension.is_larger(MOST_SIZE) {
+            return Feasible::Undecided;
+        }
         let mut solver = Embedded::new(sts.types(), sts.functions());
         let chain = chain(nodes, index);
+        let mut size = extension.size();
         for earlier in &chain {
             tell(&mut solver, &nodes[*earlier].extension);
+            size += nodes[*earlier].extension.size();
+        }
+        if size > MOST_SIZE {
+            return Feasible::Undecided;
         }
         tell(&mut solver, &extension);
         let steps = chain.iter().filter_map(|n| nodes[*n].step.as_deref());
         let steps = steps.chain(std::iter::once(&**step));
-        find_witness(&mut solver, steps, self.rng, budget)
+        find_witness(&mut solver, steps, self.rng, fair(budget, size))
     }
 
     fn enter(&self, nodes: &[Node], index: usize, step: &Rc<Move>, witness: Vec<Value>) -> Node {

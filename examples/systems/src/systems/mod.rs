@@ -1,6 +1,7 @@
 //! One module per system: the right behaviour and its planted bugs side by side.
 
 pub mod atm;
+pub mod blockbuster;
 pub mod calculator;
 mod chance;
 pub mod coffee;
