@@ -6,6 +6,7 @@ mod demo;
 mod shrinking;
 mod test;
 mod tools;
+mod web;
 
 use std::process::ExitCode;
 
@@ -14,6 +15,7 @@ cargo xtask COMMAND
 
   demo                    build ioco and test an example system with a planted bug
   test                    every check and test of the project; installs what it needs
+  web                     the checks of the page alone
   bench [NAME]            print the speed table (all, or one part of it)
   experiment NAME ...     rerun a published experiment (shrinking, decomposition)
 ";
@@ -27,6 +29,7 @@ fn main() -> ExitCode {
     let done = match command.as_str() {
         "demo" => demo::run(),
         "test" => test::run(),
+        "web" => web::check(),
         "bench" => bench::run(rest),
         "experiment" => return experiment(rest),
         "help" | "--help" | "-h" => {

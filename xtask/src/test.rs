@@ -33,6 +33,7 @@ pub fn run() -> Result<(), String> {
     }
     tools::run("tests", &mut tests)?;
     editor()?;
+    crate::web::check()?;
     need_cargo_deny()?;
     let what = [
         "deny",
