@@ -11,6 +11,10 @@ use ioco_smv::{Criterion, Edge, Goal, Technique, Verdict};
 
 const USAGE: &str = "\
 decomposition --models DIR [--nusmv PATH] [--time-per-goal SECONDS] [--technique NAME]... [--jobs N] [--match TEXT] [--format json]
+  --match TEXT           only models whose path contains the text
+  --nusmv-limit SECONDS  for NuSMV on one model and criterion (60)
+  --nusmv-sample N       A asks at most N goals of a model and criterion, chosen by a fixed seed (all)
+  --nusmv-without-a      leaves out A, a process for every goal
 ";
 
 struct Arguments {
@@ -18,6 +22,9 @@ struct Arguments {
     nusmv: Option<PathBuf>,
     json: bool,
     only: Option<String>,
+    limit: f64,
+    sample: Option<usize>,
+    without_a: bool,
     settings: Settings,
 }
 
@@ -42,7 +49,7 @@ fn main() -> ExitCode {
         stop: &|| false,
     };
     let mut outcome = Outcome::default();
-    let mut contradictions = 0;
+    outcome.nusmv_limit = arguments.nusmv.is_some().then_some(arguments.limit);
     for file in files {
         let name = file
             .strip_prefix(&arguments.models)
@@ -73,16 +80,14 @@ fn main() -> ExitCode {
         );
         if let Some(program) = &arguments.nusmv {
             for (criterion, goals) in &answers {
-                let wrong = compare(
+                let question = Question {
                     program,
-                    &file,
-                    &source.name,
-                    *criterion,
+                    file: &file,
+                    model: &source.name,
+                    criterion: *criterion,
                     goals,
-                    &arguments.settings,
-                    &mut outcome,
-                );
-                contradictions += wrong;
+                };
+                question.ask(&arguments, &mut outcome);
             }
         }
     }
@@ -94,8 +99,9 @@ fn main() -> ExitCode {
     } else {
         print!("{}", tables(&outcome));
     }
+    let contradictions = outcome.contradictions();
     if contradictions > 0 {
-        eprintln!("decomposition: {contradictions} answers contradict NuSMV");
+        eprintln!("decomposition: {contradictions} answers are contradicted");
         return ExitCode::FAILURE;
     }
     ExitCode::SUCCESS
@@ -108,7 +114,13 @@ fn arguments(mut words: impl Iterator<Item = String>) -> Result<Arguments, Strin
         nusmv: None,
         json: false,
         only: None,
-        settings: Settings::default(),
+        limit: 60.0,
+        sample: None,
+        without_a: false,
+        settings: Settings {
+            cpu: || processor_time().map(|(own, _)| own),
+            ..Settings::default()
+        },
     };
     let mut techniques = Vec::new();
     while let Some(word) = words.next() {
@@ -122,6 +134,18 @@ fn arguments(mut words: impl Iterator<Item = String>) -> Result<Arguments, Strin
                     .parse()
                     .map_err(|_| "--time-per-goal needs seconds".to_owned())?;
             }
+            "--nusmv-limit" => {
+                result.limit = value()?
+                    .parse()
+                    .map_err(|_| "--nusmv-limit needs seconds".to_owned())?;
+            }
+            "--nusmv-sample" => {
+                let number = value()?
+                    .parse()
+                    .map_err(|_| "--nusmv-sample needs a number".to_owned())?;
+                result.sample = Some(number);
+            }
+            "--nusmv-without-a" => result.without_a = true,
             "--jobs" => {
                 result.settings.jobs = value()?
                     .parse()
@@ -162,91 +186,167 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
     Ok(())
 }
 
-/// NuSMV's own figures: A, a process for every goal, and B, one for all. Counts answers that differ from ours.
-fn compare(
-    program: &Path,
-    file: &Path,
-    model: &str,
+/// The goals of one model and criterion, to be asked of NuSMV.
+struct Question<'q> {
+    program: &'q Path,
+    file: &'q Path,
+    model: &'q str,
     criterion: Criterion,
-    goals: &[(Goal, Verdict)],
-    settings: &Settings,
-    outcome: &mut Outcome,
-) -> usize {
-    let asked: Vec<&(Goal, Verdict)> = goals
-        .iter()
-        .filter(|(goal, _)| nusmv::can_ask(goal))
-        .collect();
-    if asked.is_empty() {
-        return 0;
-    }
-    let path = file.display().to_string();
-    let plain: Vec<Goal> = asked.iter().map(|(goal, _)| goal.clone()).collect();
-    let limit = Duration::from_secs_f64((settings.time_per_goal * asked.len() as f64).min(120.0));
-    let (output, seconds) = ask(program, &nusmv::script_all(&path, &plain), limit);
-    let together = nusmv::answers(&output);
-    let mut wrong = 0;
-    for ((goal, verdict), reachable) in asked.iter().zip(&together) {
-        let differs = match verdict {
-            Verdict::Covered => !reachable,
-            Verdict::Infeasible => *reachable,
-            Verdict::Unknown => false,
-        };
-        if differs {
-            eprintln!("{model}: NuSMV contradicts {verdict:?} for {}", goal.text);
-            wrong += 1;
-        }
-    }
-    outcome.rows.push(row(
-        model,
-        "nusmv-b",
-        criterion,
-        asked.len(),
-        &together,
-        seconds,
-    ));
-    let mut single = Vec::new();
-    let mut total = 0.0;
-    for (goal, _) in &asked {
-        let limit = Duration::from_secs_f64(settings.time_per_goal);
-        let (output, seconds) = ask(program, &nusmv::script_one(&path, goal), limit);
-        single.extend(nusmv::answers(&output).first());
-        total += seconds;
-    }
-    outcome.rows.push(row(
-        model,
-        "nusmv-a",
-        criterion,
-        asked.len(),
-        &single,
-        total,
-    ));
-    wrong
+    /// With the answers of the last technique.
+    goals: &'q [(Goal, Verdict)],
 }
 
-fn row(
-    model: &str,
-    technique: &str,
-    criterion: Criterion,
-    goals: usize,
-    answers: &[bool],
-    seconds: f64,
-) -> Row {
-    let covered = answers.iter().filter(|reachable| **reachable).count();
-    Row {
-        model: model.to_owned(),
-        technique: technique.to_owned(),
-        criterion: criterion.name(),
-        goals,
-        covered,
-        infeasible: answers.len() - covered,
-        unknown: goals - answers.len(),
-        seconds,
+impl Question<'_> {
+    /// NuSMV's own figures: B, one process for all goals, and A, one for every goal. Answers that differ are counted.
+    fn ask(&self, arguments: &Arguments, outcome: &mut Outcome) {
+        let asked: Vec<&(Goal, Verdict)> = self
+            .goals
+            .iter()
+            .filter(|(goal, _)| nusmv::can_ask(goal))
+            .collect();
+        if asked.is_empty() {
+            return;
+        }
+        let path = self.file.display().to_string();
+        let plain: Vec<Goal> = asked.iter().map(|(goal, _)| goal.clone()).collect();
+        let limit = Duration::from_secs_f64(arguments.limit);
+        let told = tell(self.program, &nusmv::script_all(&path, &plain), limit);
+        let together = nusmv::answers(&told.text);
+        let pairs: Vec<(&(Goal, Verdict), bool)> = asked
+            .iter()
+            .copied()
+            .zip(together.iter().copied())
+            .collect();
+        self.compare(&pairs, arguments, outcome);
+        outcome
+            .rows
+            .push(self.row("nusmv-b", asked.len(), &together, told.seconds, told.cpu));
+        if arguments.without_a {
+            return;
+        }
+        let chosen = match arguments.sample {
+            Some(number) if number < asked.len() => nusmv::sample(asked.len(), number),
+            _ => (0..asked.len()).collect(),
+        };
+        let (mut pairs, mut seconds, mut cpu) = (Vec::new(), 0.0, Some(0.0));
+        for index in &chosen {
+            let left = arguments.limit - seconds;
+            if left <= 0.0 {
+                break;
+            }
+            let limit = Duration::from_secs_f64(arguments.settings.time_per_goal.min(left));
+            let script = nusmv::script_one(&path, &asked[*index].0);
+            let told = tell(self.program, &script, limit);
+            seconds += told.seconds;
+            cpu = cpu.zip(told.cpu).map(|(sum, more)| sum + more);
+            if let Some(reachable) = nusmv::answers(&told.text).first() {
+                pairs.push((asked[*index], *reachable));
+            }
+        }
+        self.compare(&pairs, arguments, outcome);
+        let answers: Vec<bool> = pairs.iter().map(|(_, reachable)| *reachable).collect();
+        let mut row = self.row("nusmv-a", chosen.len(), &answers, seconds, cpu);
+        row.sampled_from = (chosen.len() < asked.len()).then_some(asked.len());
+        outcome.rows.push(row);
     }
+
+    fn compare(
+        &self,
+        pairs: &[(&(Goal, Verdict), bool)],
+        arguments: &Arguments,
+        outcome: &mut Outcome,
+    ) {
+        let (mut known, mut wrong) = (0, 0);
+        for ((goal, verdict), reachable) in pairs {
+            let differs = match verdict {
+                Verdict::Covered => !reachable,
+                Verdict::Infeasible => *reachable,
+                Verdict::Unknown => continue,
+            };
+            known += 1;
+            if differs {
+                eprintln!(
+                    "{}: NuSMV contradicts {verdict:?} for {}",
+                    self.model, goal.text
+                );
+                wrong += 1;
+            }
+        }
+        let technique = arguments
+            .settings
+            .techniques
+            .last()
+            .map_or("", |technique| technique.name());
+        outcome.compare(technique, "nusmv", known, wrong);
+    }
+
+    fn row(
+        &self,
+        technique: &str,
+        goals: usize,
+        answers: &[bool],
+        seconds: f64,
+        cpu: Option<f64>,
+    ) -> Row {
+        let covered = answers.iter().filter(|reachable| **reachable).count();
+        let row = Row {
+            model: self.model.to_owned(),
+            technique: technique.to_owned(),
+            criterion: self.criterion.name(),
+            goals,
+            covered,
+            infeasible: answers.len() - covered,
+            unknown: goals - answers.len(),
+            seconds,
+            cpu,
+            sampled_from: None,
+        };
+        eprintln!(
+            "{} {} {}: {} goals, {} covered, {} infeasible, {} unknown, {:.2} s, cpu {:.2} s",
+            row.model,
+            row.technique,
+            row.criterion,
+            row.goals,
+            row.covered,
+            row.infeasible,
+            row.unknown,
+            row.seconds,
+            row.cpu.unwrap_or(f64::NAN)
+        );
+        row
+    }
+}
+
+/// Processor time of this process and of its children that have ended, in seconds. Known on Linux only.
+fn processor_time() -> Option<(f64, f64)> {
+    let text = std::fs::read_to_string("/proc/self/stat").ok()?;
+    let fields: Vec<f64> = text
+        .rsplit_once(')')?
+        .1
+        .split_whitespace()
+        .skip(11)
+        .take(4)
+        .map_while(|field| field.parse().ok())
+        .collect();
+    // Ticks of a hundredth of a second, on every Linux there is.
+    match fields[..] {
+        [user, system, child_user, child_system] => {
+            Some(((user + system) / 100.0, (child_user + child_system) / 100.0))
+        }
+        _ => None,
+    }
+}
+
+struct Told {
+    text: String,
+    seconds: f64,
+    cpu: Option<f64>,
 }
 
 /// Runs a script in NuSMV's prompt, for at most some time.
-fn ask(program: &Path, script: &str, limit: Duration) -> (String, f64) {
+fn tell(program: &Path, script: &str, limit: Duration) -> Told {
     let start = Instant::now();
+    let before = processor_time();
     let child = Command::new(program)
         .args(["-dynamic", "-dcx", "-int"])
         .stdin(Stdio::piped())
@@ -257,7 +357,11 @@ fn ask(program: &Path, script: &str, limit: Duration) -> (String, f64) {
         Ok(child) => child,
         Err(error) => {
             eprintln!("{}: {error}", program.display());
-            return (String::new(), 0.0);
+            return Told {
+                text: String::new(),
+                seconds: 0.0,
+                cpu: None,
+            };
         }
     };
     let input = child.stdin.take();
@@ -282,5 +386,11 @@ fn ask(program: &Path, script: &str, limit: Duration) -> (String, f64) {
         let _ = writer.join();
         reader.join().unwrap_or_default()
     });
-    (text, start.elapsed().as_secs_f64())
+    Told {
+        text,
+        seconds: start.elapsed().as_secs_f64(),
+        cpu: processor_time()
+            .zip(before)
+            .map(|((_, now), (_, before))| now - before),
+    }
 }

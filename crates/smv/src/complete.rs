@@ -11,6 +11,17 @@ use crate::goal::next_random;
 use crate::model::{Model, VarKind};
 use crate::system::{Circuit, System};
 
+/// How a random walk chooses among the values that a variable may take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Gait {
+    /// All alike.
+    Fair,
+    /// Rather another value than the present one: where everything may also wait, a fair walk hardly moves.
+    Eager,
+    /// Rather the present value, so that little changes at a time: circuits lose their way when all gates switch at once.
+    Shy,
+}
+
 /// Completes runs of a model.
 pub(crate) struct Completer<'m> {
     model: &'m Model,
@@ -38,19 +49,20 @@ impl<'m> Completer<'m> {
         }
     }
 
-    /// A random run by evaluation alone: quick where assignments decide everything, and `None` where conditions make
-    /// blind choices fail. `eager` prefers values that differ from the present ones, and steps that change something
-    /// among the variables in `focus`.
+    /// A random run by evaluation alone, from the start of the model or from where another run ends: quick where assignments decide everything, and `None` where conditions make
+    /// blind choices fail. All gaits but the fair one refuse to stand still among the variables in `focus`.
     pub fn stroll(
         &self,
+        start: Vec<State>,
         steps: usize,
         seed: u64,
-        eager: bool,
+        gait: Gait,
         focus: &[bool],
         budget: Budget,
     ) -> Option<Vec<State>> {
         let mut random = seed;
-        let mut run: Vec<State> = Vec::with_capacity(steps + 1);
+        let steps = start.len() + steps;
+        let mut run = start;
         let blank = vec![Vec::new(); 1];
         while run.len() <= steps && !budget.over() {
             let mut done = false;
@@ -70,10 +82,10 @@ impl<'m> Completer<'m> {
                             last[var.index()] = domain.value(dice % domain.len());
                         }
                         let last = last.clone();
-                        self.evaluate_step(&last, dice, eager)
+                        self.evaluate_step(&last, dice, gait)
                     }
                 };
-                if eager
+                if gait != Gait::Fair
                     && attempt < IDLE
                     && run.last().is_some_and(|last| !moves(last, &state, focus))
                 {
@@ -96,7 +108,7 @@ impl<'m> Completer<'m> {
         Some(run)
     }
 
-    fn evaluate_step(&self, last: &State, seed: u64, eager: bool) -> State {
+    fn evaluate_step(&self, last: &State, seed: u64, gait: Gait) -> State {
         let mut random = seed;
         let mut state: State = self
             .model
@@ -120,8 +132,14 @@ impl<'m> Completer<'m> {
             state[var.index()] = match candidates {
                 Some(mut values) => {
                     values.retain(|value| entry.domain.contains(*value));
-                    if eager && values.len() > 1 && !random.is_multiple_of(5) {
-                        values.retain(|value| *value != now);
+                    match gait {
+                        Gait::Eager if values.len() > 1 && !random.is_multiple_of(5) => {
+                            values.retain(|value| *value != now);
+                        }
+                        Gait::Shy if !random.is_multiple_of(6) && values.contains(&now) => {
+                            values = vec![now];
+                        }
+                        _ => {}
                     }
                     match values.len() {
                         0 => now,
@@ -233,7 +251,7 @@ impl<'m> Completer<'m> {
     }
 }
 
-/// How often an eager walk refuses to stand still.
+/// How often a walk refuses to stand still.
 const IDLE: usize = 8;
 
 fn moves(last: &State, state: &State, focus: &[bool]) -> bool {

@@ -8,7 +8,8 @@ use serde::Serialize;
 
 use crate::decompose::{Tree, bits};
 use crate::depend::{Dependencies, vars_of};
-use crate::generate::{Edge, Event, Options, Technique, Verdict, generate};
+use crate::explicit::{Limits, Reachable, reachable};
+use crate::generate::{Edge, Event, GoalResult, Options, Technique, Verdict, generate};
 use crate::goal::{Criterion, Goal, GoalOptions};
 use crate::load;
 
@@ -25,6 +26,22 @@ pub struct Row {
     pub infeasible: usize,
     pub unknown: usize,
     pub seconds: f64,
+    /// Seconds of processor time, of all threads, where they are known.
+    #[serde(skip)]
+    pub cpu: Option<f64>,
+    /// Goals that the row stands for, when only some of them were asked.
+    #[serde(skip)]
+    pub sampled_from: Option<usize>,
+}
+
+impl Row {
+    /// The time for all goals, from the time for those that were asked.
+    pub fn scaled(&self, seconds: f64) -> f64 {
+        match self.sampled_from {
+            Some(all) if self.goals > 0 => seconds * all as f64 / self.goals as f64,
+            _ => seconds,
+        }
+    }
 }
 
 /// How much smaller the largest subsystem is, as the mean over the goals of a model.
@@ -52,7 +69,55 @@ pub struct Outcome {
     /// Models that could not be read, with the reason.
     #[serde(skip)]
     pub skipped: Vec<(String, String)>,
+    /// Answers that were compared with another checker, and those that differ.
+    #[serde(skip)]
+    pub compared: Vec<Comparison>,
+    /// Seconds for NuSMV on one model and criterion.
+    #[serde(skip)]
+    pub nusmv_limit: Option<f64>,
 }
+
+/// Answers compared with somebody else's.
+#[derive(Clone, Debug)]
+pub struct Comparison {
+    pub technique: String,
+    /// `replay`, `enumeration` or `nusmv`.
+    pub with: &'static str,
+    pub answers: usize,
+    pub contradictions: usize,
+}
+
+impl Outcome {
+    /// Adds to the comparisons of a technique with somebody.
+    pub fn compare(&mut self, technique: &str, with: &'static str, answers: usize, wrong: usize) {
+        let known = self
+            .compared
+            .iter_mut()
+            .find(|entry| entry.technique == technique && entry.with == with);
+        match known {
+            Some(entry) => {
+                entry.answers += answers;
+                entry.contradictions += wrong;
+            }
+            None => self.compared.push(Comparison {
+                technique: technique.to_owned(),
+                with,
+                answers,
+                contradictions: wrong,
+            }),
+        }
+    }
+
+    pub fn contradictions(&self) -> usize {
+        self.compared.iter().map(|entry| entry.contradictions).sum()
+    }
+}
+
+/// What is small enough to be enumerated beside every technique.
+const ENUMERATED: Limits = Limits {
+    states: 5000,
+    work: 2_000_000,
+};
 
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -62,6 +127,8 @@ pub struct Settings {
     pub seed: u64,
     /// At most so many values of a variable.
     pub max_values: usize,
+    /// Processor time of this process so far, where it is known.
+    pub cpu: fn() -> Option<f64>,
 }
 
 impl Default for Settings {
@@ -72,6 +139,7 @@ impl Default for Settings {
             jobs: 2,
             seed: 1,
             max_values: 10,
+            cpu: || None,
         }
     }
 }
@@ -119,6 +187,9 @@ pub fn run_model(
     outcome
         .reductions
         .push(reduction(&source.name, &model, &values, &decisions));
+    let all_states = (whole_bits(&model) <= 40)
+        .then(|| reachable(&model, ENUMERATED))
+        .flatten();
     let mut last = Vec::new();
     for technique in &settings.techniques {
         last.clear();
@@ -137,6 +208,7 @@ pub fn run_model(
                 ..Options::default()
             };
             let start = (edge.clock)();
+            let cpu = (settings.cpu)();
             let results = generate(&model, goals, &options, edge, &mut |_: Event| {});
             let count = |verdict| {
                 results
@@ -153,9 +225,20 @@ pub fn run_model(
                 infeasible: count(Verdict::Infeasible),
                 unknown: count(Verdict::Unknown),
                 seconds: (edge.clock)() - start,
+                cpu: (settings.cpu)().zip(cpu).map(|(now, before)| now - before),
+                sampled_from: None,
             };
+            verify(
+                &model,
+                goals,
+                &results,
+                all_states.as_ref(),
+                technique.name(),
+                outcome,
+                note,
+            );
             note(&format!(
-                "{} {} {}: {} goals, {} covered, {} infeasible, {} unknown, {:.2} s",
+                "{} {} {}: {} goals, {} covered, {} infeasible, {} unknown, {:.2} s, cpu {:.2} s",
                 row.model,
                 row.technique,
                 row.criterion,
@@ -163,7 +246,8 @@ pub fn run_model(
                 row.covered,
                 row.infeasible,
                 row.unknown,
-                row.seconds
+                row.seconds,
+                row.cpu.unwrap_or(f64::NAN)
             ));
             outcome.rows.push(row);
             let verdicts = results.iter().map(|result| result.verdict);
@@ -173,9 +257,57 @@ pub fn run_model(
     last
 }
 
+fn whole_bits(model: &crate::Model) -> u32 {
+    model.vars.iter().map(|var| var.domain.bits()).sum()
+}
+
+/// Replays every test once more, and compares with enumeration where there is one.
+fn verify(
+    model: &crate::Model,
+    goals: &[Goal],
+    results: &[GoalResult],
+    all_states: Option<&Reachable>,
+    technique: &str,
+    outcome: &mut Outcome,
+    note: &mut dyn FnMut(&str),
+) {
+    let (mut tests, mut refused, mut known, mut wrong) = (0, 0, 0, 0);
+    for (goal, result) in goals.iter().zip(results) {
+        if let Some(test) = result.test() {
+            tests += 1;
+            let sound = model.check_run(test).is_ok()
+                && model
+                    .first_hit(test, goal.expr, goal.transition)
+                    .is_some_and(|step| step + usize::from(goal.transition) < test.len());
+            if !sound {
+                refused += 1;
+                note(&format!(
+                    "{technique}: the test of {} does not hold",
+                    goal.text
+                ));
+            }
+        }
+        if let Some(states) = all_states
+            && result.verdict != Verdict::Unknown
+        {
+            known += 1;
+            let feasible = states.distance(model, goal.expr, goal.transition).is_some();
+            if feasible != (result.verdict == Verdict::Covered) {
+                wrong += 1;
+                note(&format!(
+                    "{technique}: enumeration contradicts {:?} for {}",
+                    result.verdict, goal.text
+                ));
+            }
+        }
+    }
+    outcome.compare(technique, "replay", tests, refused);
+    outcome.compare(technique, "enumeration", known, wrong);
+}
+
 fn reduction(name: &str, model: &crate::Model, values: &[Goal], decisions: &[Goal]) -> Reduction {
     let dependencies = Dependencies::of(model);
-    let whole: u32 = model.vars.iter().map(|var| var.domain.bits()).sum();
+    let whole = whole_bits(model);
     let (mut split, mut against_model, mut against_cone, mut count) = (0.0, 0.0, 0.0, 0.0);
     // Sizes are numbers of states, so a difference of bits is a factor of a power of two.
     let shrink =

@@ -341,7 +341,7 @@ struct Decision {
 }
 
 /// Some different positions below `size`, in order, decided by the seed.
-fn pick(size: u64, count: usize, seed: u64) -> Vec<u64> {
+pub(crate) fn pick(size: u64, count: usize, seed: u64) -> Vec<u64> {
     let mut state = seed ^ 0x9e37_79b9_7f4a_7c15;
     let mut chosen = std::collections::BTreeSet::new();
     while chosen.len() < count.min(usize::try_from(size).unwrap_or(usize::MAX)) {

@@ -44,3 +44,11 @@ pub fn answers(output: &str) -> Vec<bool> {
         })
         .collect()
 }
+
+/// Some of the goals, the same ones every time.
+pub fn sample(goals: usize, number: usize) -> Vec<usize> {
+    crate::goal::pick(goals as u64, number, 1)
+        .into_iter()
+        .filter_map(|position| usize::try_from(position).ok())
+        .collect()
+}

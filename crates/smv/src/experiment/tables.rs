@@ -4,6 +4,12 @@ use std::fmt::Write as _;
 
 use super::{Outcome, Row};
 
+/// Rows of another checker stand apart.
+const NUSMV: [(&str, &str); 2] = [
+    ("nusmv-b", "B, one process for all goals"),
+    ("nusmv-a", "A, a process for every goal"),
+];
+
 const BASE: &str = "monolithic";
 
 #[derive(Clone, Copy, Default)]
@@ -13,6 +19,7 @@ struct Sum {
     infeasible: usize,
     unknown: usize,
     seconds: f64,
+    cpu: f64,
 }
 
 impl Sum {
@@ -22,7 +29,8 @@ impl Sum {
             covered: sum.covered + row.covered,
             infeasible: sum.infeasible + row.infeasible,
             unknown: sum.unknown + row.unknown,
-            seconds: sum.seconds + row.seconds,
+            seconds: sum.seconds + row.scaled(row.seconds),
+            cpu: sum.cpu + row.scaled(row.cpu.unwrap_or(0.0)),
         })
     }
 }
@@ -58,7 +66,8 @@ pub fn tables(outcome: &Outcome) -> String {
     let mut text = String::new();
     let mut techniques: Vec<&str> = Vec::new();
     for row in &outcome.rows {
-        if !techniques.contains(&row.technique.as_str()) {
+        let own = NUSMV.iter().all(|(name, _)| *name != row.technique);
+        if own && !techniques.contains(&row.technique.as_str()) {
             techniques.push(&row.technique);
         }
     }
@@ -121,7 +130,7 @@ pub fn tables(outcome: &Outcome) -> String {
     }
     let _ = writeln!(
         text,
-        "\nTable 4. Generation time in seconds; change against {BASE}"
+        "\nTable 4. Generation time in seconds; change against {BASE}; processor time"
     );
     for (name, criteria) in CRITERIA {
         let base = sum(BASE, criteria);
@@ -129,11 +138,16 @@ pub fn tables(outcome: &Outcome) -> String {
             let own = sum(technique, criteria);
             let _ = writeln!(
                 text,
-                "  {name:<6} {technique:<12} {:>12.2} {:>9}",
+                "  {name:<6} {technique:<12} {:>12.2} {:>9} {:>12.2}",
                 own.seconds,
-                change(own.seconds, base.seconds)
+                change(own.seconds, base.seconds),
+                own.cpu
             );
         }
+    }
+    checks(outcome, &mut text);
+    if outcome.nusmv_limit.is_some() {
+        nusmv(outcome, &mut text);
     }
     reductions(outcome, &mut text);
     let _ = writeln!(text, "\nModels");
@@ -150,11 +164,90 @@ pub fn tables(outcome: &Outcome) -> String {
             row.unknown,
             row.seconds
         );
+        if let Some(all) = row.sampled_from {
+            let _ = writeln!(text, "{:>76} a sample of {all} goals", "");
+        }
     }
     for (model, reason) in &outcome.skipped {
         let _ = writeln!(text, "  {model:<60} skipped: {reason}");
     }
     text
+}
+
+fn checks(outcome: &Outcome, text: &mut String) {
+    let _ = writeln!(text, "\nChecks. Answers compared and contradictions");
+    for entry in &outcome.compared {
+        let with = match entry.with {
+            "replay" => "tests replayed on the whole model",
+            "enumeration" => "answers against enumeration",
+            _ => "answers against NuSMV",
+        };
+        let _ = writeln!(
+            text,
+            "  {:<12} {with:<36} {:>7}, contradictions {}",
+            entry.technique, entry.answers, entry.contradictions
+        );
+    }
+}
+
+/// The time of `auto` beside NuSMV's on the same models and criteria.
+fn nusmv(outcome: &Outcome, text: &mut String) {
+    let _ = writeln!(
+        text,
+        "\nNuSMV in the same run, at most {:.0} s for a model and criterion",
+        outcome.nusmv_limit.unwrap_or_default()
+    );
+    for (name, meaning) in NUSMV {
+        let rows: Vec<&Row> = outcome
+            .rows
+            .iter()
+            .filter(|row| row.technique == name)
+            .collect();
+        let sampled = rows.iter().any(|row| row.sampled_from.is_some());
+        let _ = writeln!(
+            text,
+            "  {meaning}{}",
+            if sampled {
+                " (a sample of the goals by a fixed seed, time scaled to all)"
+            } else {
+                ""
+            }
+        );
+        for (finished, word) in [(true, "finished"), (false, "not finished")] {
+            let theirs: Vec<&Row> = rows
+                .iter()
+                .copied()
+                .filter(|row| (row.unknown == 0) == finished)
+                .collect();
+            let ours = outcome.rows.iter().filter(|row| {
+                row.technique == "auto"
+                    && theirs
+                        .iter()
+                        .any(|other| other.model == row.model && other.criterion == row.criterion)
+            });
+            let own = Sum::of(ours);
+            let their = Sum::of(theirs.iter().copied());
+            let _ = writeln!(
+                text,
+                "    {word:<12} {:>4} models and criteria: NuSMV {:>10.2} s (cpu {:.2}), auto \
+                 {:>9.2} s (cpu {:.2}, {} unknown)",
+                theirs.len(),
+                their.seconds,
+                their.cpu,
+                own.seconds,
+                own.cpu,
+                own.unknown
+            );
+            if finished && own.seconds > 0.0 && own.cpu > 0.0 {
+                let _ = writeln!(
+                    text,
+                    "    ratio        {:>9.1} by time, {:.1} by processor time",
+                    their.seconds / own.seconds,
+                    their.cpu / own.cpu
+                );
+            }
+        }
+    }
 }
 
 fn table_1(outcome: &Outcome, text: &mut String) {

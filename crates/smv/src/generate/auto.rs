@@ -8,6 +8,7 @@ use super::board::Board;
 use super::chase::{Chase, Found};
 use super::single;
 use crate::circuit::encode::TooLarge;
+use crate::complete::Gait;
 use crate::decompose::Tree;
 use crate::depend::{Dependencies, vars_of};
 use crate::engine::Budget;
@@ -26,6 +27,9 @@ const SMALL_BITS: u32 = 48;
 
 /// Seconds of random walking without any success.
 const PATIENCE: f64 = 0.4;
+
+/// States; a walk that is longer is not prolonged.
+const LONGEST_WALK: usize = 4000;
 
 /// Goals with the same cone.
 struct Group {
@@ -66,16 +70,23 @@ fn walks(board: &Board) {
         }
         let budget = budget.within(fruitful + patience - budget.now());
         let seed = board.options.seed.wrapping_add(round * 7919);
-        let eager = round % 2 == 1;
-        let steps = match (small, eager) {
+        let gait = [Gait::Fair, Gait::Eager, Gait::Shy][(round % 3) as usize];
+        let steps = match (small, gait) {
             (true, _) => 30,
-            (false, true) if round < 4 => 400,
-            (false, true) => 3000,
-            (false, false) => 80,
+            (false, Gait::Fair) => 80,
+            (false, _) if round < 6 => 400,
+            (false, _) => 3000,
         };
         let mut run = None;
         if blind {
-            run = board.stroll(steps, seed, eager, &everything, budget);
+            // Every second time further from where a walk was last of use.
+            let start = match board.some_run(0) {
+                Some(known) if !small && round % 6 > 2 && known.len() < LONGEST_WALK => {
+                    known.to_vec()
+                }
+                _ => Vec::new(),
+            };
+            run = board.stroll(start, steps, seed, gait, &everything, budget);
             blind = run.is_some();
         }
         let found = match run {
@@ -85,8 +96,10 @@ fn walks(board: &Board) {
                     Circuit::compile(board.model, &System::whole(board.model), &[])
                 });
                 let Ok(compiled) = compiled else { return };
+                let eager = gait == Gait::Eager;
+                let steps = steps.min(300);
                 board.offer(
-                    simulate::walk(board.model, compiled, steps.min(300), seed, eager, budget),
+                    simulate::walk(board.model, compiled, steps, seed, eager, budget),
                     "random walk",
                 )
             }
@@ -337,12 +350,21 @@ impl Task<'_, '_> {
             }
             if chase.needs_start() {
                 random = crate::goal::next_random(random);
-                // A fresh walk as often as a known one; it may meet goals by itself.
+                // A new walk as often as a known one; it may meet goals by itself.
+                let start = match self.board.some_run(random >> 8) {
+                    Some(known) if random & 32 == 0 && known.len() < LONGEST_WALK => known.to_vec(),
+                    _ => Vec::new(),
+                };
                 if random & 2 == 0
                     && let Some(walk) = self.board.stroll(
+                        start,
                         2000,
                         random,
-                        random & 12 != 0,
+                        match random & 12 {
+                            0 => Gait::Fair,
+                            4 => Gait::Eager,
+                            _ => Gait::Shy,
+                        },
                         self.vars,
                         budget.within(1.0),
                     )

@@ -5,7 +5,7 @@ use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::{Edge, GoalResult, Options, Verdict};
-use crate::complete::Completer;
+use crate::complete::{Completer, Gait};
 use crate::engine::Budget;
 use crate::engine::unroll::Trace;
 use crate::eval::{Evaluator, State};
@@ -134,12 +134,13 @@ impl<'a> Board<'a> {
         )
     }
 
-    /// A random run of the whole model, by evaluation alone. An eager one moves the given variables.
+    /// A random run of the whole model, by evaluation alone, that moves the given variables.
     pub fn stroll(
         &self,
+        start: Vec<State>,
         steps: usize,
         seed: u64,
-        eager: bool,
+        gait: Gait,
         focus: &[VarId],
         budget: Budget,
     ) -> Option<Vec<State>> {
@@ -150,7 +151,8 @@ impl<'a> Board<'a> {
         {
             inside[var.index()] = true;
         }
-        self.completer.stroll(steps, seed, eager, &inside, budget)
+        self.completer
+            .stroll(start, steps, seed, gait, &inside, budget)
     }
 
     /// Answers one goal by a run of the whole model that the interpreter has accepted, if it reaches the goal.
@@ -175,14 +177,8 @@ impl<'a> Board<'a> {
     pub fn discharge(&self, run: Vec<State>, method: &str) -> usize {
         let mut open = self.open_goals();
         let run = Arc::new(run);
-        {
-            let mut answers = self.lock();
-            if answers.runs.len() >= KEPT_RUNS {
-                answers.runs.remove(0);
-            }
-            answers.runs.push(run.clone());
-        }
         let mut found = 0;
+        let mut useful = 0;
         for step in 0..run.len() {
             if open.is_empty() {
                 break;
@@ -200,10 +196,29 @@ impl<'a> Board<'a> {
             });
             for (goal, length) in hit {
                 found += 1;
+                useful = useful.max(length);
                 self.answer(goal, Verdict::Covered, method, Some((run.clone(), length)));
             }
         }
+        self.keep(&run, useful);
         found
+    }
+
+    /// Remembers a run as a place to start from. New goals are often near the last one found, so what comes after it is
+    /// cut off; a run that found nothing is kept only when there is no other.
+    fn keep(&self, run: &Arc<Vec<State>>, useful: usize) {
+        let mut answers = self.lock();
+        if useful == 0 && !answers.runs.is_empty() {
+            return;
+        }
+        if answers.runs.len() >= KEPT_RUNS {
+            answers.runs.remove(0);
+        }
+        answers.runs.push(if useful == 0 || useful == run.len() {
+            run.clone()
+        } else {
+            Arc::new(run[..useful].to_vec())
+        });
     }
 
     /// A known run, picked by a random number; the newest as often as all others.

@@ -59,9 +59,14 @@ impl<'a> Chase<'a> {
         self.random
     }
 
-    /// Where to look from when the last way ended: a state in the middle of a known run.
+    /// Where to look from when the last way ended: a state in the middle of a known run, as often as its end.
     pub fn restart(&mut self, run: &[Vec<crate::value::Value>]) {
-        let length = usize::try_from(self.dice() % run.len().max(1) as u64).unwrap_or(0) + 1;
+        let dice = self.dice();
+        let length = if dice & 1 == 0 {
+            run.len()
+        } else {
+            usize::try_from((dice >> 1) % run.len().max(1) as u64).unwrap_or(0) + 1
+        };
         self.current = run[..length.min(run.len())].to_vec();
     }
 
