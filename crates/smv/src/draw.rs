@@ -1,6 +1,8 @@
 //! Drawings of a decomposition: Graphviz text, and a plain SVG that needs no other program. The tree of subsystems is
 //! on top, level by level; below it the graph of the variables, those of one subsystem in one box.
 
+mod graph;
+
 use std::fmt::Write as _;
 
 use crate::decompose::{SubsystemData, TreeData};
@@ -80,11 +82,17 @@ struct Frame {
     lines: Vec<String>,
 }
 
-/// A drawing of the tree: every subsystem a box with its variables, every edge named by its linking variable.
+/// A drawing of the tree, every subsystem a box with its variables and every edge named by its linking variable, and
+/// of the dependency graph where it has few enough variables.
 pub fn svg(tree: &TreeData) -> String {
     let boxes = layout(tree);
     let width = boxes.iter().map(|b| b.x + b.width).fold(300.0, f64::max) + GAP;
     let height = boxes.iter().map(|b| b.y + b.height).fold(100.0, f64::max) + GAP;
+    let graph = graph::graph(tree, height);
+    let (width, height) = match &graph {
+        Some(graph) => (width.max(graph.width + GAP), graph.height + GAP),
+        None => (width, height),
+    };
     let mut text = String::new();
     let _ = writeln!(
         text,
@@ -153,12 +161,15 @@ pub fn svg(tree: &TreeData) -> String {
             );
         }
     }
+    if let Some(graph) = &graph {
+        text.push_str(&graph.text);
+    }
     text.push_str("</svg>\n");
     text
 }
 
-/// The lines of a box: own variables, then inputs, then who depends on whom inside.
-fn box_lines(tree: &TreeData, subsystem: &SubsystemData) -> Vec<String> {
+/// The lines of a box: own variables, then inputs.
+fn box_lines(subsystem: &SubsystemData) -> Vec<String> {
     let mut lines = Vec::new();
     let own: Vec<&str> = owned(subsystem).map(String::as_str).collect();
     for row in own[..own.len().min(LISTED)].chunks(ROW) {
@@ -170,22 +181,6 @@ fn box_lines(tree: &TreeData, subsystem: &SubsystemData) -> Vec<String> {
     if !subsystem.inputs.is_empty() {
         lines.push(format!("inputs: {}", subsystem.inputs.join(", ")));
     }
-    let small = subsystem.variables.len() <= 8;
-    for variable in subsystem
-        .variables
-        .iter()
-        .filter(|variable| small && !subsystem.inputs.contains(variable))
-    {
-        let on: Vec<&str> = tree
-            .dependencies
-            .iter()
-            .filter(|edge| edge.from == *variable)
-            .map(|edge| edge.to.as_str())
-            .collect();
-        if !on.is_empty() {
-            lines.push(format!("{variable} \u{2192} {}", on.join(", ")));
-        }
-    }
     lines
 }
 
@@ -195,7 +190,7 @@ fn layout(tree: &TreeData) -> Vec<Frame> {
         .subsystems
         .iter()
         .map(|subsystem| {
-            let lines = box_lines(tree, subsystem);
+            let lines = box_lines(subsystem);
             let longest = lines
                 .iter()
                 .map(|line| line.chars().count())

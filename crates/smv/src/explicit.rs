@@ -17,6 +17,8 @@ pub struct Reachable {
     parent: Vec<Option<(usize, State)>>,
     /// Every step, with its inputs in the source state; kept when steps were asked for.
     steps: Vec<(State, usize)>,
+    /// The first state without any step, as a position.
+    dead_end: Option<usize>,
 }
 
 /// How much to enumerate before giving up.
@@ -36,6 +38,33 @@ impl Default for Limits {
     }
 }
 
+/// What a person should know of a model before its tests: it cannot start, or it can get stuck. Looks at models only
+/// that are small enough to be enumerated at once.
+pub fn remarks(model: &Model) -> Vec<String> {
+    let limits = Limits {
+        states: 2000,
+        work: 100_000,
+    };
+    let Some(reach) = reachable(model, limits) else {
+        return Vec::new();
+    };
+    if reach.is_empty() {
+        return vec!["the model has no initial state, so no goal can be reached".to_owned()];
+    }
+    let stuck = reach.dead_end().map(|state| {
+        let values: Vec<String> = model
+            .var_ids()
+            .filter(|var| model.var(*var).kind != VarKind::Input)
+            .map(|var| format!("{} = {}", model.var(var).name, model.value_of(state, var)))
+            .collect();
+        format!(
+            "the relation blocks: no step leads on from the reachable state {}; tests may end there",
+            values.join(", ")
+        )
+    });
+    stuck.into_iter().collect()
+}
+
 /// Enumerates the reachable states, or gives up beyond the limits.
 pub fn reachable(model: &Model, limits: Limits) -> Option<Reachable> {
     let mut search = Search::new(model, limits);
@@ -43,6 +72,7 @@ pub fn reachable(model: &Model, limits: Limits) -> Option<Reachable> {
         states: Vec::new(),
         parent: Vec::new(),
         steps: Vec::new(),
+        dead_end: None,
     };
     let mut index: FxHashMap<State, usize> = FxHashMap::default();
     let mut open = VecDeque::new();
@@ -56,7 +86,11 @@ pub fn reachable(model: &Model, limits: Limits) -> Option<Reachable> {
     }
     while let Some(at) = open.pop_front() {
         let source = result.states[at].clone();
-        for (from, to) in search.successors(&source)? {
+        let successors = search.successors(&source)?;
+        if successors.is_empty() {
+            result.dead_end.get_or_insert(at);
+        }
+        for (from, to) in successors {
             let target = match index.get(&to) {
                 Some(known) => *known,
                 None => {
@@ -87,6 +121,11 @@ impl Reachable {
 
     pub fn is_empty(&self) -> bool {
         self.states.is_empty()
+    }
+
+    /// The nearest state from which the model cannot go on.
+    pub fn dead_end(&self) -> Option<&State> {
+        self.dead_end.map(|at| &self.states[at])
     }
 
     /// The shortest run to a goal, as the number of its steps.

@@ -22,6 +22,8 @@ pub enum Criterion {
     Condition,
     /// Every atomic condition decides the outcome of its decision, both ways.
     Mcdc,
+    /// Every `INVARSPEC` violated: a test shows that it does not hold, a proof that it does.
+    Invariant,
     /// Given by the user.
     User,
 }
@@ -33,6 +35,7 @@ impl Criterion {
             Self::Decision => "decision",
             Self::Condition => "condition",
             Self::Mcdc => "mcdc",
+            Self::Invariant => "invariant",
             Self::User => "user",
         }
     }
@@ -103,6 +106,13 @@ impl Model {
                     }
                 }
                 Criterion::Mcdc => self.mcdc_goals(options, &mut found),
+                Criterion::Invariant => {
+                    let invariants: Vec<ExprId> =
+                        self.invariants.iter().map(|entry| entry.expr).collect();
+                    for invariant in invariants {
+                        found.push((Criterion::Invariant, self.exprs.not(invariant)));
+                    }
+                }
                 Criterion::User => {}
             }
         }

@@ -20,6 +20,7 @@ pub mod generate;
 pub mod goal;
 pub mod model;
 mod print;
+pub mod runnable;
 mod simulate;
 mod stack;
 pub mod suite;

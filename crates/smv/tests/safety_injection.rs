@@ -1,10 +1,13 @@
 //! The Safety Injection System of the decomposition paper (Code 1), with its Examples 2 to 7.
 //! `Normal` is added to the domain of Press, which the paper forgets.
 
+use std::path::Path;
+
 use ioco_smv::decompose::Tree;
 use ioco_smv::depend::Dependencies;
 use ioco_smv::{
-    Criterion, Edge, GoalOptions, GoalResult, Model, Options, Technique, Verdict, generate, load,
+    Criterion, Edge, GoalOptions, GoalResult, Model, Options, Technique, Verdict, draw, generate,
+    load,
 };
 
 const CODE_1: &str = "
@@ -114,6 +117,23 @@ fn example_4_the_decomposition_has_two_subsystems_linked_by_press() {
         ["Press", "WaterPress", "Valve"]
     );
     assert!(data.subsystems[1].inputs.is_empty());
+}
+
+#[test]
+fn example_4_is_drawn_as_the_book_shows_it() {
+    let mut model = model();
+    let goal = model.user_goal("SafInject = ALERT").unwrap();
+    let dependencies = Dependencies::of(&model);
+    let tree = Tree::of(&model, &dependencies, goal.expr);
+    let drawn = draw::svg(&tree.data(&model, &dependencies, &goal.text));
+    let book = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../book/src/nusmv-decomposition.svg");
+    let shown = std::fs::read_to_string(&book).unwrap_or_default();
+    assert_eq!(
+        drawn,
+        shown,
+        "write it anew: ioco convert sis.smv -o {} --decompose 'SafInject = ALERT'",
+        book.display()
+    );
 }
 
 #[test]

@@ -7,9 +7,10 @@ use std::time::Instant;
 use ioco_campaign::{Answer, Exit, Stop, time};
 use ioco_smv::decompose::Tree;
 use ioco_smv::depend::Dependencies;
+use ioco_smv::explicit::remarks;
 use ioco_smv::{
     Criterion, Diagnostic, Edge, Event, Goal, GoalOptions, GoalResult, Model, Options, Severity,
-    Summary, Technique, Verdict, draw, suite,
+    Summary, Technique, Verdict, draw, runnable, suite,
 };
 use serde::Serialize;
 
@@ -46,6 +47,9 @@ pub fn check(path: &Path, format: Format) -> Answer {
         })?;
     } else {
         show(&diagnostics);
+        for remark in model.iter().flat_map(remarks) {
+            eprintln!("{}: warning: {remark}", path.display());
+        }
         if let Some(summary) = summary {
             output::print(&format!(
                 "{}: {} variables ({} state, {} input, {} frozen), {} bits, {} modules, {} \
@@ -93,6 +97,9 @@ fn load(path: &Path) -> Result<Model, Stop> {
 /// Finds a test, a proof that there is none, or says that it does not know, for every goal.
 pub fn generate(arguments: &Generate, path: &Path, format: Format) -> Answer {
     let mut model = load(path)?;
+    for remark in remarks(&model) {
+        eprintln!("{}: warning: {remark}", path.display());
+    }
     let goals = goals(&mut model, arguments)?;
     let options = options(&arguments.smv, arguments.jobs)?;
     let interrupt = crate::interrupt::listen();
@@ -171,10 +178,12 @@ fn goals(model: &mut Model, arguments: &Generate) -> Result<Vec<Goal>, Stop> {
             "decisions" | "decision" => Criterion::Decision,
             "conditions" | "condition" => Criterion::Condition,
             "mcdc" => Criterion::Mcdc,
+            "invariants" | "invariant" => Criterion::Invariant,
             other => {
                 return Err(
                     Stop::usage(format!("a NuSMV model has no '{other}' to cover")).hint(
-                        "use values, decisions, conditions, mcdc, or several joined by commas",
+                        "use values, decisions, conditions, mcdc, invariants, or several joined by \
+                         commas",
                     ),
                 );
             }
@@ -221,7 +230,7 @@ fn options(smv: &SmvArguments, jobs: Option<usize>) -> Result<Options, Stop> {
     })
 }
 
-/// `.csv` is a table for people; anything else gets the suite, one test a line.
+/// `.csv` is a table for people, `.aml` a model of the tests that `ioco test` runs; anything else gets one test a line.
 fn write_suite(
     file: &PathBuf,
     model: &Model,
@@ -233,10 +242,10 @@ fn write_suite(
     if minimise {
         tests = suite::minimise(model, goals, &tests);
     }
-    let text = if file.extension().is_some_and(|ending| ending == "csv") {
-        suite::csv(model, &tests)
-    } else {
-        suite::suite_lines(model, goals, &tests)
+    let text = match file.extension().and_then(|ending| ending.to_str()) {
+        Some("csv") => suite::csv(model, &tests),
+        Some("aml") => runnable::aml(model, &tests),
+        _ => suite::suite_lines(model, goals, &tests),
     };
     fs::write(file, text)
         .map_err(|error| Stop::usage(format!("cannot write {}: {error}", file.display())))?;

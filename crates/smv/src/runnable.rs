@@ -1,0 +1,265 @@
+//! A suite as a model that `ioco test` runs against a real system: the tests as one tree of stimuli and responses.
+//!
+//! `start` gives the system the values that the model leaves open in the first state, `step` the inputs and free
+//! variables of every further one; after each the system says `state` with the values of the other variables. Where
+//! the model determines these, any other value is a failure; where it allows several, another value ends the test.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use rustc_hash::FxHashSet;
+
+use crate::eval::{Evaluator, State};
+use crate::expr::VarId;
+use crate::model::{Model, VarKind};
+use crate::suite::Test;
+use crate::value::{Domain, Value};
+
+/// One stimulus with the response that is planned.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct Exchange {
+    stimulus: &'static str,
+    given: String,
+    expected: String,
+    /// The model allows no other response.
+    determined: bool,
+}
+
+/// The model of a suite, as text.
+pub fn aml(model: &Model, tests: &[Test]) -> String {
+    let names = names(model);
+    let writer = Writer {
+        model,
+        names: &names,
+    };
+    // Tests that begin alike share the beginning.
+    let mut nodes: Vec<BTreeMap<Exchange, usize>> = vec![BTreeMap::new()];
+    for test in tests {
+        let mut at = 0;
+        for step in 0..test.states.len() {
+            let exchange = writer.exchange(&test.states, step);
+            at = match nodes[at].get(&exchange) {
+                Some(next) => *next,
+                None => {
+                    let next = nodes.len();
+                    nodes[at].insert(exchange, next);
+                    nodes.push(BTreeMap::new());
+                    next
+                }
+            };
+        }
+    }
+    let mut text = format!(
+        "# The tests of {}, as a tree: the system is given the free variables and says the others.\n\n\
+         timeout 0.5\n\nexternal 'system'\n\nprocess('tests') {{\n  channel('system') {{\n",
+        model.file.rsplit('/').next().unwrap_or_default()
+    );
+    writer.label(&mut text, "stimulus 'start'", &writer.given_first());
+    writer.label(&mut text, "stimulus 'step'", &writer.given_later());
+    writer.label(&mut text, "response 'state'", &writer.expected_ever());
+    text.push_str("  }\n");
+    let mut loose = false;
+    for (number, node) in nodes.iter().enumerate() {
+        let _ = write!(text, "\n  state 'n{number}'\n");
+        if node.is_empty() {
+            let _ = writeln!(text, "  goto 'end'");
+            continue;
+        }
+        text.push_str("  choice {\n");
+        for (exchange, next) in node {
+            let receive = format!(
+                "receive '{}'{}",
+                exchange.stimulus,
+                constraint(&exchange.given)
+            );
+            let _ = writeln!(
+                text,
+                "    o {{\n      {receive}\n      send 'state'{}; goto 'n{next}'\n    }}",
+                constraint(&exchange.expected)
+            );
+            if !exchange.determined {
+                loose = true;
+                let _ = writeln!(
+                    text,
+                    "    o {{\n      {receive}\n      send 'state'; goto 'elsewhere'\n    }}"
+                );
+            }
+        }
+        text.push_str("  }\n");
+    }
+    if loose {
+        text.push_str("\n  state 'elsewhere' # another way that the model allows\n  goto 'end'\n");
+    }
+    text.push_str("\n  state 'end'\n}\n");
+    text
+}
+
+fn constraint(condition: &str) -> String {
+    if condition.is_empty() {
+        String::new()
+    } else {
+        format!(", constraint: '{condition}'")
+    }
+}
+
+struct Writer<'w> {
+    model: &'w Model,
+    /// Of the variables, as identifiers.
+    names: &'w [String],
+}
+
+impl Writer<'_> {
+    fn all(&self, pick: impl Fn(VarId) -> bool) -> Vec<VarId> {
+        self.model.var_ids().filter(|var| pick(*var)).collect()
+    }
+
+    fn is_input(&self, var: VarId) -> bool {
+        self.model.var(var).kind == VarKind::Input
+    }
+
+    /// Nothing assigns the variable in the first state, or ever.
+    fn given_first(&self) -> Vec<VarId> {
+        self.all(|var| {
+            let entry = self.model.var(var);
+            let open = entry.init.is_none() && entry.always.is_none();
+            !self.is_input(var) && (entry.is_free() || open)
+        })
+    }
+
+    fn given_later(&self) -> Vec<VarId> {
+        self.all(|var| self.is_input(var) || self.model.var(var).is_free())
+    }
+
+    fn expected_ever(&self) -> Vec<VarId> {
+        self.all(|var| !self.is_input(var) && !self.model.var(var).is_free())
+    }
+
+    fn exchange(&self, states: &[State], step: usize) -> Exchange {
+        let state = &states[step];
+        let given = if step == 0 {
+            let values = self
+                .given_first()
+                .into_iter()
+                .map(|var| (var, state[var.index()]));
+            self.equations(values)
+        } else {
+            let before = &states[step - 1];
+            let values = self.given_later().into_iter().map(|var| {
+                // Inputs belong to the step from the state before.
+                let from = if self.is_input(var) { before } else { state };
+                (var, from[var.index()])
+            });
+            self.equations(values)
+        };
+        let first = self.given_first();
+        let expected: Vec<VarId> = self
+            .expected_ever()
+            .into_iter()
+            .filter(|var| step > 0 || !first.contains(var))
+            .collect();
+        Exchange {
+            stimulus: if step == 0 { "start" } else { "step" },
+            given,
+            determined: expected
+                .iter()
+                .all(|var| self.candidates(states, step, *var) == 1),
+            expected: self.equations(expected.iter().map(|var| (*var, state[var.index()]))),
+        }
+    }
+
+    /// How many values the assignments leave to a variable. With one for each there is one next state.
+    fn candidates(&self, states: &[State], step: usize, var: VarId) -> usize {
+        let entry = self.model.var(var);
+        let exprs = &self.model.exprs;
+        let here = |expr| {
+            Evaluator::new(exprs, &states[step], None)
+                .values(expr)
+                .len()
+        };
+        match (step, entry.next) {
+            (0, _) => entry.init.or(entry.always).map_or(0, here),
+            (_, Some(next)) => Evaluator::new(exprs, &states[step - 1], Some(&states[step]))
+                .values(next)
+                .len(),
+            (_, None) if entry.kind == VarKind::Frozen => 1,
+            (_, None) => entry.always.map_or(0, here),
+        }
+    }
+
+    fn equations(&self, values: impl Iterator<Item = (VarId, Value)>) -> String {
+        let parts: Vec<String> = values
+            .map(|(var, value)| {
+                let text = match (value, is_text(&self.model.var(var).domain)) {
+                    (Value::Bool(truth), false) => truth.to_string(),
+                    (Value::Int(number), false) => number.to_string(),
+                    (value, _) => format!("\"{}\"", self.model.symbols.text(value)),
+                };
+                format!("{} == {text}", self.names[var.index()])
+            })
+            .collect();
+        parts.join(" && ")
+    }
+
+    fn label(&self, text: &mut String, start: &str, vars: &[VarId]) {
+        let parameters: Vec<String> = vars
+            .iter()
+            .map(|var| {
+                let domain = &self.model.var(*var).domain;
+                let kind = match domain {
+                    _ if is_text(domain) => ":string".to_owned(),
+                    Domain::Bool => ":boolean".to_owned(),
+                    Domain::Range(low, high) => format!("integer({low}..{high})"),
+                    Domain::Enum(_) => ":integer".to_owned(),
+                };
+                format!("'{}' => {kind}", self.names[var.index()])
+            })
+            .collect();
+        if parameters.is_empty() {
+            let _ = writeln!(text, "    {start}");
+        } else {
+            let _ = writeln!(text, "    {start}, {{{}}}", parameters.join(", "));
+        }
+    }
+}
+
+/// Whether the values of a domain are sent as text.
+fn is_text(domain: &Domain) -> bool {
+    match domain {
+        Domain::Bool | Domain::Range(..) => false,
+        Domain::Enum(values) => values.iter().any(|value| !matches!(value, Value::Int(_))),
+    }
+}
+
+/// Names of variables as identifiers, all different: `e-1.u.req` becomes `e_1_u_req`.
+fn names(model: &Model) -> Vec<String> {
+    const KEYWORDS: [&str; 6] = ["if", "then", "else", "in", "true", "false"];
+    const FUNCTIONS: [&str; 5] = ["length", "last", "min", "max", "abs"];
+    let mut used = FxHashSet::default();
+    model
+        .vars
+        .iter()
+        .map(|var| {
+            let mut name: String = var
+                .name
+                .chars()
+                .map(|letter| {
+                    if letter.is_ascii_alphanumeric() {
+                        letter
+                    } else {
+                        '_'
+                    }
+                })
+                .collect();
+            if name.starts_with(|letter: char| letter.is_ascii_digit()) {
+                name.insert(0, '_');
+            }
+            while KEYWORDS.contains(&name.as_str())
+                || FUNCTIONS.contains(&name.as_str())
+                || !used.insert(name.clone())
+            {
+                name.push('_');
+            }
+            name
+        })
+        .collect()
+}
