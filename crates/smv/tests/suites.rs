@@ -4,7 +4,7 @@ use ioco_smv::decompose::Tree;
 use ioco_smv::depend::Dependencies;
 use ioco_smv::{
     Criterion, Edge, GoalOptions, GoalResult, Model, Options, Technique, draw, generate, load,
-    suite,
+    runnable, suite,
 };
 
 const LIGHT: &str = "
@@ -51,6 +51,24 @@ fn a_suite_is_written_for_people_and_for_the_runner() {
         suite::suite_lines(&model, &goals, &tests)
     );
     insta::assert_snapshot!(all);
+}
+
+#[test]
+fn tests_become_a_model_that_judges_what_is_determined_only() {
+    let text = "MODULE main
+VAR light-1 : {red, green};
+    count : 0..2;
+    free : boolean;
+IVAR button : boolean;
+ASSIGN
+  init(light-1) := red;
+  next(light-1) := case light-1 = red & button : green; TRUE : {red, green}; esac;
+  init(count) := 0;
+  next(count) := case free & count < 2 : count + 1; TRUE : 0; esac;
+";
+    let (model, goals, results) = results(text, Technique::Monolithic);
+    let tests = suite::minimise(&model, &goals, &suite::tests(&results));
+    insta::assert_snapshot!(runnable::aml(&model, &tests));
 }
 
 #[test]

@@ -25,6 +25,10 @@ use crate::system::{Circuit, System};
 /// Cones up to so many bits are not worth a fixpoint of their own.
 const SMALL_BITS: u32 = 48;
 
+/// A circuit of so few bits starts with so few nodes: making room for more takes longer than the work itself.
+const FEW_BITS: usize = 24;
+const FEW_NODES: usize = 60_000;
+
 /// Seconds of random walking without any success.
 const PATIENCE: f64 = 0.4;
 
@@ -298,22 +302,31 @@ impl Task<'_, '_> {
 
     /// Decision diagrams with several orders, first in little memory.
     fn diagrams(&self, budget: Budget, nodes: usize) {
+        let few = if self.circuit.bits.len() <= FEW_BITS {
+            FEW_NODES
+        } else {
+            nodes / 16
+        };
         let declared = order::declared(self.circuit);
         let forced = order::force(self.circuit, &declared);
-        let best = order::force_best(self.circuit, 12);
-        for (order, nodes) in [
-            (&forced, nodes / 16),
+        // Looking for the best order takes its time, and the first one often does.
+        let best = std::cell::OnceCell::new();
+        let best = || best.get_or_init(|| order::force_best(self.circuit, 12));
+        type Choice<'o> = &'o dyn Fn() -> &'o order::Order;
+        let attempts: [(Choice, usize); 5] = [
+            (&|| &forced, few),
             (&best, nodes / 16),
-            (&declared, nodes / 16),
+            (&|| &declared, nodes / 16),
             (&best, nodes),
-            (&forced, nodes),
-        ] {
+            (&|| &forced, nodes),
+        ];
+        for (order, nodes) in attempts {
             if budget.over() || self.left().is_empty() {
                 return;
             }
             let result = apart::run(
                 self.circuit,
-                order,
+                order(),
                 nodes.max(50_000),
                 budget,
                 &|index| self.wanted(index),
