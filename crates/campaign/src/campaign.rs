@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use ioco_engine::{
-    Context, Coverage, Explanation, FailureContext, FailureFile, Guide, Summary, TestReport,
-    WireLine,
+    Command, Context, Coverage, Explanation, FailureContext, FailureFile, Guide, Summary,
+    TestReport, WireLine,
 };
 use ioco_generate::answer;
 use ioco_generate::guide::{Locations, Scenario};
@@ -45,6 +45,10 @@ pub struct Plan {
     pub shrinking: Option<ShrinkSettings>,
     /// Run the recorded failures first.
     pub known: bool,
+    /// Stimuli that every test begins with.
+    pub beginning: Vec<Action>,
+    /// Exactly these tests instead of those of the strategy, each as its stimuli.
+    pub scripts: Vec<Vec<Action>>,
 }
 
 /// One failure that a campaign has to tell of.
@@ -109,6 +113,8 @@ pub struct Campaign {
     suite: Option<Vec<ReadTest>>,
     /// The tests of the suite that were run.
     rows: Vec<SuiteRow>,
+    beginning: Vec<Action>,
+    scripts: Vec<Vec<Action>>,
     covered_before: Option<Coverage>,
     found: Vec<Found>,
     confirmed: usize,
@@ -153,6 +159,9 @@ impl Campaign {
         } else {
             Vec::new()
         };
+        if !plan.scripts.is_empty() {
+            settings.stop.tests = Some(plan.scripts.len() as u64);
+        }
         // Failures of earlier runs come on top of the tests that were asked for.
         settings.stop.tests = settings.stop.tests.map(|tests| tests + known.len() as u64);
         let suite = match &plan.test.suite {
@@ -186,6 +195,8 @@ impl Campaign {
             known,
             suite,
             rows: Vec::new(),
+            beginning: plan.beginning,
+            scripts: plan.scripts,
             covered_before,
             found: Vec::new(),
             confirmed: 0,
@@ -206,10 +217,19 @@ impl Campaign {
         for (path, file, stimuli) in std::mem::take(&mut self.known) {
             self.run_known(path, file, stimuli, observer)?;
         }
+        for stimuli in std::mem::take(&mut self.scripts) {
+            if self.session.interrupt.asked() || self.session.tester.summary().errors > 0 {
+                break;
+            }
+            let now = self.session.now();
+            let first = self.session.tester.scripted_test(stimuli, now);
+            let report = self.session.run(first, observer);
+            self.finished(&report, false, observer)?;
+        }
         match self.suite.take() {
             Some(tests) => self.run_suite(tests, observer)?,
             None => {
-                while let Some(first) = self.session.tester.next_test(self.session.now()) {
+                while let Some(first) = self.next_test() {
                     let report = self.session.run(first, observer);
                     self.finished(&report, false, observer)?;
                 }
@@ -235,6 +255,16 @@ impl Campaign {
         let now = self.session.now();
         self.session.tester.end_run(now);
         Ok(())
+    }
+
+    fn next_test(&mut self) -> Option<Command> {
+        let now = self.session.now();
+        if self.beginning.is_empty() {
+            return self.session.tester.next_test(now);
+        }
+        self.session
+            .tester
+            .next_test_after(self.beginning.clone(), now)
     }
 
     /// Failures of earlier runs are tried first.

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ioco_adapters::{
-    Amp, Arrived, Connection, Hub, Process, ProcessOptions, ResetBy, Sockets, Tcp, TcpOptions,
-    TextLines, Trouble,
+    Amp, Arrived, Connection, Hub, Local, Process, ProcessOptions, ResetBy, Simulated, Sockets,
+    Tcp, TcpOptions, TextLines, Trouble,
 };
 use ioco_sts::{Action, Sts};
 use serde::{Deserialize, Serialize};
@@ -72,6 +72,8 @@ pub enum Way {
     TcpChannels(BTreeMap<String, String>),
     /// Adapters of the plugin-adapter protocol connect to us.
     Amp(AmpWay),
+    /// The model plays the system; where it leaves a choice, a generator with this seed decides.
+    Simulated(u64),
 }
 
 const PATIENCE: u64 = 10_000_000_000;
@@ -198,6 +200,10 @@ impl Reach {
                 let options = amp.options(project, patience)?;
                 Link::Amp(Box::new(Amp::new(Arc::clone(sts), hub, options)))
             }
+            Way::Simulated(seed) => {
+                let played = Simulated::new(Arc::clone(sts), *seed);
+                Link::Simulated(Box::new(Local::new(played)))
+            }
         })
     }
 
@@ -216,6 +222,7 @@ impl Reach {
                 [] => format!("an adapter at {}", amp.listen),
                 adapters => adapters.join(", "),
             },
+            Way::Simulated(_) => "the model itself".to_owned(),
         }
     }
 }
@@ -291,6 +298,7 @@ pub enum Link {
     Tcp(Box<Tcp>),
     Text(Box<TextLines>),
     Amp(Box<Amp>),
+    Simulated(Box<Local<Simulated>>),
 }
 
 impl Link {
@@ -300,6 +308,7 @@ impl Link {
             Link::Tcp(tcp) => tcp.as_ref(),
             Link::Text(text) => text.as_ref(),
             Link::Amp(amp) => amp.as_ref(),
+            Link::Simulated(played) => played.as_ref(),
         }
     }
 
@@ -309,6 +318,7 @@ impl Link {
             Link::Tcp(tcp) => tcp.as_mut(),
             Link::Text(text) => text.as_mut(),
             Link::Amp(amp) => amp.as_mut(),
+            Link::Simulated(played) => played.as_mut(),
         }
     }
 
@@ -320,7 +330,7 @@ impl Link {
                 process.stop();
                 true
             }
-            Link::Tcp(_) | Link::Text(_) | Link::Amp(_) => false,
+            Link::Tcp(_) | Link::Text(_) | Link::Amp(_) | Link::Simulated(_) => false,
         }
     }
 
@@ -331,7 +341,7 @@ impl Link {
             Link::Amp(amp) => Some(format!("waiting for an adapter at {}", amp.url())),
             Link::Tcp(tcp) => tcp.listening().map(waiting),
             Link::Text(text) => text.listening().map(waiting),
-            Link::Process(_) => None,
+            Link::Process(_) | Link::Simulated(_) => None,
         }
     }
 
@@ -339,7 +349,7 @@ impl Link {
     pub fn take_notices(&mut self) -> Vec<String> {
         match self {
             Link::Amp(amp) => amp.take_notices(),
-            Link::Process(_) | Link::Tcp(_) | Link::Text(_) => Vec::new(),
+            Link::Process(_) | Link::Tcp(_) | Link::Text(_) | Link::Simulated(_) => Vec::new(),
         }
     }
 
@@ -348,7 +358,7 @@ impl Link {
         match self {
             Link::Process(process) => process.take_warnings(),
             Link::Tcp(tcp) => tcp.take_warnings(),
-            Link::Text(_) => Vec::new(),
+            Link::Text(_) | Link::Simulated(_) => Vec::new(),
             Link::Amp(amp) => amp.take_warnings(),
         }
     }

@@ -54,6 +54,8 @@ pub enum Command {
     Coverage(Coverage),
     /// Write a test suite from the model alone
     Generate(Generate),
+    /// Open the page: model, runs, failures, exploration and history in a browser
+    Serve(Serve),
     /// Say more about a code such as D002
     Explain(Explain),
     /// Serve an editor: diagnostics, jumps, completion and more, over standard input and output
@@ -551,4 +553,18 @@ pub struct SmvArguments {
 pub struct Explain {
     /// A code: D002, A012; nothing lists them all
     pub code: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct Serve {
+    /// A model file, or a folder with an ioco.toml; the current folder where nothing is typed
+    pub model: Option<PathBuf>,
+    /// The port on this machine; any free one where none is given
+    #[arg(long, value_name = "N")]
+    pub port: Option<u16>,
+    #[command(flatten)]
+    pub system: SystemArguments,
+    /// Open the page in the browser
+    #[arg(long)]
+    pub open: bool,
 }

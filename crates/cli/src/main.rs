@@ -30,6 +30,7 @@ fn main() -> ExitCode {
         Command::Shrink(arguments) => commands::shrink::run(arguments, format),
         Command::Coverage(arguments) => commands::coverage::run(arguments, format),
         Command::Generate(arguments) => commands::generate::run(arguments, format),
+        Command::Serve(arguments) => commands::serve::run(arguments),
         Command::Explain(arguments) => commands::explain::run(arguments, format),
         Command::Lsp => match ioco_lsp::serve_stdio() {
             Ok(()) => Ok(Exit::Conforms),

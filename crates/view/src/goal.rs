@@ -12,7 +12,7 @@ pub struct GoalView {
     pub goal: String,
     /// `location`, `switch`, ...
     pub kind: String,
-    /// The number of the location or of the switch.
+    /// The number of the location, or of the switch that it is about.
     pub id: Option<u32>,
     /// `covered`, `unreachable` or `unknown`.
     pub verdict: String,
@@ -33,10 +33,6 @@ pub fn goal_of(
 ) -> GoalView {
     let sts = semantics.sts().clone();
     let shown = goal.show(&sts);
-    let id = match goal {
-        Goal::Location(id) => id.0,
-        Goal::Switch(id) => id.0,
-    };
     let (verdict, reason) = match verdict {
         GoalVerdict::Covered { .. } => ("covered", None),
         GoalVerdict::Unreachable(reason) => ("unreachable", Some(reason.to_string())),
@@ -56,11 +52,22 @@ pub fn goal_of(
     GoalView {
         kind: shown.split(' ').next().unwrap_or_default().to_owned(),
         goal: shown,
-        id: Some(id),
+        id: Some(number_of(goal)),
         verdict: verdict.to_owned(),
         reason,
         solver_calls,
         seconds,
         test,
+    }
+}
+
+/// The number of the location, or of the switch that a goal is about.
+pub fn number_of(goal: Goal) -> u32 {
+    match goal {
+        Goal::Location(id) => id.0,
+        Goal::Switch(switch)
+        | Goal::Decision { switch, .. }
+        | Goal::Condition { switch, .. }
+        | Goal::Independent { switch, .. } => switch.0,
     }
 }

@@ -12,7 +12,7 @@ mod trace;
 
 pub use explore::{Exploration, Given, MenuEntry, Parameter, WalkedStep, explore};
 pub use failure::{Facts, FailureDetail, FailureSummary, ModelLine, RacePoint};
-pub use goal::{GoalView, goal_of};
+pub use goal::{GoalView, goal_of, number_of};
 pub use model::{
     DiagnosticView, LabelView, LocationView, ModelView, ParameterView, SourceView, SwitchView,
     VariableView,

@@ -131,6 +131,13 @@ impl TrendPoint {
     }
 }
 
+impl TrendPoint {
+    /// Nothing more is covered there than here.
+    pub fn same(&self, other: &TrendPoint) -> bool {
+        (self.locations, self.switches, self.data) == (other.locations, other.switches, other.data)
+    }
+}
+
 impl RunState {
     /// How a run ended that stopped for this reason.
     pub fn ended(reason: Option<StopReason>) -> RunState {

@@ -11,5 +11,6 @@ pub mod generate;
 pub mod new;
 pub mod nusmv;
 pub mod replay;
+pub mod serve;
 pub mod shrink;
 pub mod test;

@@ -28,6 +28,8 @@ pub fn run(arguments: &args::Test, format: Format) -> Answer {
         test: wanted(arguments, &project.test)?,
         shrinking: (!arguments.no_shrink).then_some(shrinking),
         known: !arguments.no_known,
+        beginning: Vec::new(),
+        scripts: Vec::new(),
         project,
     };
     let mut terminal = Terminal::new(format);

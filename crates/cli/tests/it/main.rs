@@ -9,5 +9,6 @@ mod nothing_is_lost;
 mod nusmv;
 mod project;
 mod queries;
+mod serve;
 mod suites;
 mod support;

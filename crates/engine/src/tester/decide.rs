@@ -22,6 +22,17 @@ impl Plan {
             stimuli,
             next: 0,
             listened: false,
+            goes_on: false,
+        }
+    }
+
+    /// These stimuli first, then the strategy.
+    pub(super) fn beginning(stimuli: Vec<ioco_sts::Action>) -> Plan {
+        Plan::Script {
+            stimuli,
+            next: 0,
+            listened: false,
+            goes_on: true,
         }
     }
 }
@@ -113,10 +124,15 @@ impl Tester {
             stimuli,
             next,
             listened,
+            goes_on,
         } = &self.test.plan
         else {
             return self.finish(Verdict::Pass, now);
         };
+        if *goes_on && *next == stimuli.len() {
+            return self.go_on(now);
+        }
+        let goes_on = *goes_on;
         let talks = self.test.responses_in_a_row >= MAX_ANSWERS;
         let stimulus = stimuli.get(*next).cloned();
         if !talks && !self.test.quiet {
@@ -146,6 +162,8 @@ impl Tester {
                 };
                 Command::Give(stimulus)
             }
+            // The system took another way that the model allows: that is worth testing too.
+            _ if goes_on => self.go_on(now),
             _ => {
                 let shown = stimulus.show(&self.sts);
                 let number = *next + 1;
@@ -153,6 +171,12 @@ impl Tester {
                 self.finish(Verdict::Inconclusive(reason), now)
             }
         }
+    }
+
+    /// The strategy takes over from a script.
+    fn go_on(&mut self, now: u64) -> Command {
+        self.test.plan = Plan::Strategy;
+        self.decide_by_strategy(now)
     }
 
     /// Forgets state sets when there are too many of them. Sets of stimuli on their way cannot be

@@ -11,7 +11,7 @@ mod test;
 
 use std::sync::Arc;
 
-use ioco_sts::{Action, Execution, Semantics, SetId, Sts, Verdict};
+use ioco_sts::{Action, Execution, Semantics, SetId, Step, Sts, Verdict};
 
 use crate::codes::{INTERRUPTED, NOT_ASKED};
 use crate::coverage::Coverage;
@@ -77,13 +77,23 @@ impl Tester {
     /// Begins the next test and returns its first command; `None` when a stop condition is met
     /// ([`Tester::stop_reason`]).
     pub fn next_test(&mut self, now: u64) -> Option<Command> {
+        self.next_by(Plan::Strategy, now)
+    }
+
+    /// As [`Tester::next_test`], for a test that begins with these stimuli, as far as the model
+    /// offers them in the states that the system leads to.
+    pub fn next_test_after(&mut self, stimuli: Vec<Action>, now: u64) -> Option<Command> {
+        self.next_by(Plan::beginning(stimuli), now)
+    }
+
+    fn next_by(&mut self, plan: Plan, now: u64) -> Option<Command> {
         self.start_run(now);
         if let Some(reason) = self.should_stop(now) {
             self.stop(reason);
             return None;
         }
         let number = self.summary.tests + 1;
-        Some(self.begin(number, Plan::Strategy, true, now))
+        Some(self.begin(number, plan, true, now))
     }
 
     /// Begins the test of this number again, whatever ran before it; it counts as a test of the
@@ -197,6 +207,16 @@ impl Tester {
     /// The set of states that the model may be in now.
     pub fn current_set(&self) -> SetId {
         self.test.set
+    }
+
+    /// The steps of the test under way that the model allowed.
+    pub fn trace(&self) -> &[Step] {
+        &self.test.trace
+    }
+
+    /// The number of the test under way.
+    pub fn test_number(&self) -> u64 {
+        self.test.number
     }
 
     /// Why the run ended, once it did.

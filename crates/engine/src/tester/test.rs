@@ -35,6 +35,8 @@ pub(super) enum Plan {
         next: usize,
         /// The system was given the time to answer the last thing that happened.
         listened: bool,
+        /// After the last stimulus the strategy goes on.
+        goes_on: bool,
     },
 }
 

@@ -1,0 +1,518 @@
+//! What the server knows, and what it does for a call. Nothing here knows HTTP.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use ioco_campaign::{ModelOptions, Plan, Project, Reach, SystemChoice, TestSettings, Way};
+use ioco_engine::StrategyKind;
+use ioco_shrink::SHRINKERS;
+use ioco_sts::{Relation, Sts, SwitchId};
+use ioco_view::{
+    ConnectionView, Exploration, FailureSummary, Given, GoalView, ModelView, ProjectView,
+    RunDetail, RunSummary, RunWalk, SettingsView, TestView, WalkedStep, explore,
+};
+use serde::{Deserialize, Serialize};
+
+use crate::control::Control;
+use crate::history::Records;
+use crate::jobs::{Job, scripts};
+use crate::models::Models;
+use crate::refusal::Refusal;
+use crate::run::{Races, Run, shrinking};
+use crate::slot::Slot;
+
+/// The goals of the last generation of a model, and the hash of its text then.
+type Goals = HashMap<String, (String, Vec<GoalView>)>;
+
+pub struct App {
+    pub project: Project,
+    pub token: String,
+    pub port: u16,
+    /// How to reach the system where a call does not say.
+    choice: SystemChoice,
+    pub models: Models,
+    pub records: Records,
+    pub races: Races,
+    pub slot: Slot,
+    runs: Mutex<BTreeMap<String, Arc<Run>>>,
+    pub jobs: Mutex<BTreeMap<String, Arc<Job>>>,
+    pub goals: Mutex<Goals>,
+}
+
+/// What a person chose for a run; ioco.toml says the rest.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct RunRequest {
+    pub model: String,
+    pub connection: Option<ConnectionView>,
+    pub strategy: Option<String>,
+    pub seed: Option<u64>,
+    pub tests: Option<u64>,
+    pub steps: Option<u64>,
+    pub time: Option<String>,
+    pub coverage: Option<f64>,
+    pub failures: Option<u64>,
+    pub timeout: Option<String>,
+    pub delay_ms: Option<u64>,
+    pub paused: bool,
+    pub prefix: Vec<Given>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct ControlRequest {
+    pub action: String,
+    pub delay_ms: Option<u64>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct ExploreRequest {
+    pub model: String,
+    pub seed: u64,
+    pub trace: Vec<WalkedStep>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct GoalsRunRequest {
+    pub model: String,
+    pub connection: Option<ConnectionView>,
+}
+
+#[derive(Debug, Serialize)]
+pub struct Comparison {
+    a: RunSummary,
+    b: RunSummary,
+    gained: Vec<String>,
+    lost: Vec<String>,
+    new_failures: Vec<FailureSummary>,
+    fixed_failures: Vec<FailureSummary>,
+    same_failures: Vec<FailureSummary>,
+}
+
+/// A reset of a system that the model plays takes no time.
+const NO_PATIENCE: u64 = 1_000_000_000;
+/// Slower than this is a pause.
+const SLOWEST: u64 = 60_000;
+
+impl App {
+    pub fn new(project: Project, choice: SystemChoice, token: String, port: u16) -> App {
+        App {
+            token,
+            port,
+            choice,
+            models: Models::new(project.clone()),
+            records: Records::new(&project.results()),
+            races: Races::default(),
+            slot: Slot::default(),
+            runs: Mutex::default(),
+            jobs: Mutex::default(),
+            goals: Mutex::default(),
+            project,
+        }
+    }
+
+    pub fn project(&self) -> Result<ProjectView, Refusal> {
+        let test = &self.project.test;
+        let reach = Reach::typed(&self.choice, &self.project)?;
+        let folder = std::fs::canonicalize(&self.project.root).unwrap_or_default();
+        Ok(ProjectView {
+            name: folder
+                .file_name()
+                .map_or_else(|| "ioco".to_owned(), |n| n.to_string_lossy().into_owned()),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            models: self.models.list(),
+            model: self.models.default_path().unwrap_or_default(),
+            connection: reach.as_ref().map(connection_view),
+            strategies: strategies(),
+            strategy: test
+                .strategy
+                .clone()
+                .unwrap_or_else(|| StrategyKind::default().name().to_owned()),
+            shrinkers: SHRINKERS.iter().map(|s| s.name.to_owned()).collect(),
+            settings: SettingsView {
+                seed: test.seed,
+                tests: test.tests,
+                steps: test.steps,
+                time: test.time.clone(),
+                coverage: test.coverage,
+                failures: test.failures,
+                timeout: test.timeout.clone(),
+            },
+        })
+    }
+
+    pub fn model(&self, path: &str) -> Result<ModelView, Refusal> {
+        Ok(self.models.load(path)?.view.clone())
+    }
+
+    pub fn explore(&self, request: &ExploreRequest) -> Result<Exploration, Refusal> {
+        let relation = self.project.test.relation()?;
+        let mut semantics = self.models.load(&request.model)?.semantics(relation)?;
+        Ok(explore(&mut semantics, &request.trace, request.seed))
+    }
+
+    pub fn start_run(&self, request: &RunRequest) -> Result<RunSummary, Refusal> {
+        let loaded = self.models.load(&request.model)?;
+        let sts = &loaded.usable()?.sts;
+        let beginning = request
+            .prefix
+            .iter()
+            .map(|given| given.action(sts))
+            .collect::<Result<Vec<_>, String>>()
+            .map_err(|why| Refusal::wrong(why, "explore the model to see what it accepts"))?;
+        let delay = Duration::from_millis(request.delay_ms.unwrap_or(0).min(SLOWEST));
+        let plan = Plan {
+            beginning,
+            ..self.plan(request)?
+        };
+        self.go(plan, Control::new(request.paused, delay))
+    }
+
+    /// Runs the tests behind the covered goals of a model.
+    pub fn run_goals(&self, request: &GoalsRunRequest) -> Result<RunSummary, Refusal> {
+        let loaded = self.models.load(&request.model)?;
+        let goals = self.goals_of(&request.model);
+        let scripts = scripts(&goals, &loaded.usable()?.sts)?;
+        if scripts.is_empty() {
+            return Err(Refusal::wrong(
+                "there are no tests for this model yet",
+                "generate tests for its goals first",
+            ));
+        }
+        let request = RunRequest {
+            model: request.model.clone(),
+            connection: request.connection.clone(),
+            failures: Some(0),
+            ..RunRequest::default()
+        };
+        let plan = Plan {
+            scripts,
+            known: false,
+            ..self.plan(&request)?
+        };
+        self.go(plan, Control::default())
+    }
+
+    fn plan(&self, request: &RunRequest) -> Result<Plan, Refusal> {
+        let loaded = self.models.load(&request.model)?;
+        let mut test = self.project.test.clone();
+        test.override_with(&TestSettings {
+            strategy: request.strategy.clone(),
+            seed: request.seed,
+            tests: request.tests,
+            steps: request.steps,
+            time: request.time.clone().filter(|text| !text.trim().is_empty()),
+            coverage: request.coverage,
+            failures: request.failures,
+            timeout: request
+                .timeout
+                .clone()
+                .filter(|text| !text.trim().is_empty()),
+            ..TestSettings::default()
+        });
+        // Weights belong to chance; who chooses another strategy does not mean them.
+        if request
+            .strategy
+            .as_deref()
+            .is_some_and(|name| name != "random")
+        {
+            test.weights.clear();
+        }
+        Ok(Plan {
+            model: loaded.usable()?.clone(),
+            options: ModelOptions::default(),
+            reach: self.reach(request.connection.as_ref())?,
+            test,
+            shrinking: shrinking(),
+            known: true,
+            beginning: Vec::new(),
+            scripts: Vec::new(),
+            project: self.project.clone(),
+        })
+    }
+
+    fn go(&self, plan: Plan, control: Control) -> Result<RunSummary, Refusal> {
+        let in_use = self.slot.take("a run is under way")?;
+        let run = Run::start(plan, control, Arc::clone(&self.races), in_use)?;
+        let summary = run.summary();
+        self.runs().insert(summary.run.clone(), run);
+        Ok(summary)
+    }
+
+    /// The system that is meant: the project's own, or another one.
+    fn reach(&self, connection: Option<&ConnectionView>) -> Result<Reach, Refusal> {
+        let own = Reach::typed(&self.choice, &self.project)?;
+        let Some(wanted) = connection else {
+            return Ok(Reach::find(&self.choice, &self.project)?);
+        };
+        if let Some(own) = own
+            && connection_view(&own) == *wanted
+        {
+            return Ok(own);
+        }
+        let text = Some(wanted.text.clone()).filter(|text| !text.trim().is_empty());
+        let choice = match wanted.kind.as_str() {
+            "simulated" => {
+                return Ok(Reach {
+                    way: Way::Simulated(1),
+                    restart: false,
+                    patience: NO_PATIENCE,
+                });
+            }
+            "process" => SystemChoice {
+                sut: text,
+                ..SystemChoice::default()
+            },
+            "tcp" => SystemChoice {
+                tcp: text,
+                ..SystemChoice::default()
+            },
+            other => {
+                return Err(Refusal::wrong(
+                    format!("there is no connection '{other}' to choose here"),
+                    "use process, tcp or simulated, or write another one into ioco.toml",
+                ));
+            }
+        };
+        if !choice.is_way() {
+            return Err(Refusal::wrong(
+                "the command or address of the system is missing",
+                "type how to start or reach it, or choose the simulated system",
+            ));
+        }
+        Ok(Reach::find(&choice, &self.project)?)
+    }
+
+    pub fn control(&self, id: &str, request: &ControlRequest) -> Result<RunSummary, Refusal> {
+        let Some(run) = self.own_run(id) else {
+            return Err(match self.records.summary(id) {
+                Some(_) => Refusal::wrong(
+                    "this run was not started by this server",
+                    "only runs of this page can be controlled here",
+                ),
+                None => no_run(id),
+            });
+        };
+        match request.action.as_str() {
+            "pause" => run.control.pause(),
+            "resume" => run.control.resume(),
+            "step" => run.control.step(),
+            "stop" => run.stop(),
+            "speed" => {
+                let delay = request.delay_ms.unwrap_or(0).min(SLOWEST);
+                run.control.slow_down(Duration::from_millis(delay));
+            }
+            other => {
+                return Err(Refusal::wrong(
+                    format!("a run cannot '{other}'"),
+                    "use pause, resume, step, stop or speed",
+                ));
+            }
+        }
+        Ok(run.summary())
+    }
+
+    /// Newest first; only those of one model, by name or path, if it is named.
+    pub fn run_list(&self, model: Option<&str>) -> Vec<RunSummary> {
+        let name = model.map(|model| self.model_name(model));
+        let own = self.runs().clone();
+        let mut ids: BTreeSet<String> = own.keys().cloned().collect();
+        ids.extend(self.records.ids());
+        let summary = |id: &String| match own.get(id) {
+            Some(run) => Some(run.summary()),
+            None => self.records.summary(id),
+        };
+        let wanted = |run: &RunSummary| name.as_ref().is_none_or(|name| run.model == *name);
+        ids.iter()
+            .rev()
+            .filter_map(summary)
+            .filter(wanted)
+            .collect()
+    }
+
+    pub fn run(&self, id: &str) -> Result<RunDetail, Refusal> {
+        if let Some(run) = self.own_run(id) {
+            return Ok(run.detail());
+        }
+        let summary = self.records.summary(id).ok_or_else(|| no_run(id))?;
+        // Without its model the record still has its numbers.
+        let numbers = RunDetail {
+            summary: summary.clone(),
+            ..RunDetail::default()
+        };
+        let Some(loaded) = self.models.named(&summary.model) else {
+            return Ok(numbers);
+        };
+        let Some(events) = self.records.events(id) else {
+            return Ok(numbers);
+        };
+        let semantics = loaded.semantics(Relation::Ioco)?;
+        let mut walk = RunWalk::new(semantics, summary, self.recorded(&loaded.view.name));
+        for event in events {
+            walk.event(&event);
+        }
+        Ok(walk.finish())
+    }
+
+    pub fn test(&self, id: &str, number: u64) -> Result<TestView, Refusal> {
+        let summary = match self.own_run(id) {
+            Some(run) => run.summary(),
+            None => self.records.summary(id).ok_or_else(|| no_run(id))?,
+        };
+        let events = self.records.test_events(id, number).unwrap_or_default();
+        let loaded = self.models.named(&summary.model).ok_or_else(|| {
+            Refusal::unknown(
+                format!(
+                    "there is no model '{}' in the project any more",
+                    summary.model
+                ),
+                "bring its file back to see the tests of this run",
+            )
+        })?;
+        let mut semantics = loaded.semantics(Relation::Ioco)?;
+        let known = self.recorded(&summary.model);
+        TestView::new(&mut semantics, number, events.iter(), &known).ok_or_else(|| {
+            Refusal::unknown(
+                format!("run {id} has no finished test {number}"),
+                format!("it has {} tests", summary.tests),
+            )
+        })
+    }
+
+    pub fn compare(&self, a: &str, b: &str) -> Result<Comparison, Refusal> {
+        let (a, b) = (self.run(a)?, self.run(b)?);
+        let (old, new) = (self.covered(&a), self.covered(&b));
+        let all = self.failures(None);
+        let of = |ids: &mut dyn Iterator<Item = &String>| -> Vec<FailureSummary> {
+            let ids: Vec<&String> = ids.collect();
+            let known = |id: &&String| all.iter().find(|failure| failure.id == **id).cloned();
+            ids.iter().filter_map(known).collect()
+        };
+        let in_a = |id: &&String| a.failure_ids.contains(id);
+        let in_b = |id: &&String| b.failure_ids.contains(id);
+        Ok(Comparison {
+            gained: new.difference(&old).cloned().collect(),
+            lost: old.difference(&new).cloned().collect(),
+            new_failures: of(&mut b.failure_ids.iter().filter(|id| !in_a(id))),
+            fixed_failures: of(&mut a.failure_ids.iter().filter(|id| !in_b(id))),
+            same_failures: of(&mut a.failure_ids.iter().filter(in_b)),
+            a: a.summary,
+            b: b.summary,
+        })
+    }
+
+    /// The switches that a run took, in words: they outlive the numbers of a model.
+    fn covered(&self, run: &RunDetail) -> BTreeSet<String> {
+        let Some(loaded) = self.models.named(&run.summary.model) else {
+            return BTreeSet::new();
+        };
+        let Some(model) = &loaded.model else {
+            return BTreeSet::new();
+        };
+        let sts: &Sts = &model.sts;
+        let known = |(id, _): &&(u32, u64)| (*id as usize) < sts.switches().len();
+        let shown = |(id, _): &(u32, u64)| {
+            let id = SwitchId(*id);
+            let place = sts.show_place(sts.switch(id).place);
+            format!("{} {place}", sts.show_switch(id))
+                .trim_end()
+                .to_owned()
+        };
+        run.switch_counts.iter().filter(known).map(shown).collect()
+    }
+
+    pub fn goals_of(&self, model: &str) -> Vec<GoalView> {
+        let hash = self
+            .models
+            .load(model)
+            .map(|loaded| loaded.view.hash.clone());
+        let goals = self.goals.lock().unwrap_or_else(PoisonError::into_inner);
+        // Goals of another text are not goals of this model.
+        let current = goals
+            .get(model)
+            .filter(|(of, _)| hash.is_ok_and(|hash| hash == *of));
+        current.map_or_else(Vec::new, |(_, goals)| goals.clone())
+    }
+
+    /// The name that runs know a model by, from its path or name.
+    pub fn model_name(&self, model: &str) -> String {
+        let loaded = self.models.load(model);
+        loaded.map_or_else(|_| model.to_owned(), |loaded| loaded.view.name.clone())
+    }
+
+    pub fn own_run(&self, id: &str) -> Option<Arc<Run>> {
+        self.runs().get(id).cloned()
+    }
+
+    pub fn run_that_found(&self, failure: &str) -> Option<String> {
+        let runs = self.runs().clone();
+        let found = |run: &Run| run.detail().failure_ids.iter().any(|id| id == failure);
+        let first = runs.into_iter().find(|(_, run)| found(run));
+        first.map(|(id, _)| id)
+    }
+
+    pub fn job(&self, id: &str) -> Result<Arc<Job>, Refusal> {
+        let jobs = self.jobs.lock().unwrap_or_else(PoisonError::into_inner);
+        jobs.get(id).cloned().ok_or_else(|| {
+            Refusal::unknown(
+                format!("there is no job '{id}'"),
+                "jobs live as long as the server: start it again",
+            )
+        })
+    }
+
+    /// Asks everything to end, and waits a while for it.
+    pub fn stop_all(&self) {
+        for run in self.runs().values() {
+            run.stop();
+        }
+        for job in self
+            .jobs
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .values()
+        {
+            job.interrupt.ask();
+        }
+        for _ in 0..100 {
+            if self.slot.is_free() {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+
+    fn runs(&self) -> std::sync::MutexGuard<'_, BTreeMap<String, Arc<Run>>> {
+        self.runs.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+pub fn no_run(id: &str) -> Refusal {
+    Refusal::unknown(
+        format!("there is no run '{id}'"),
+        "the history shows those that there are",
+    )
+}
+
+/// The strategies that a run can be started with by name alone.
+fn strategies() -> Vec<String> {
+    ["random", "transitions"].map(str::to_owned).to_vec()
+}
+
+/// The kind is the key under which a failure file keeps the way.
+fn connection_view(reach: &Reach) -> ConnectionView {
+    let saved = serde_json::to_value(&reach.way).unwrap_or_default();
+    let key = saved.as_object().and_then(|way| way.keys().next().cloned());
+    let kind = match key.as_deref() {
+        Some("command" | "shell") => "process".to_owned(),
+        Some(other) => other.to_owned(),
+        None => String::new(),
+    };
+    ConnectionView {
+        kind,
+        text: reach.show(),
+    }
+}

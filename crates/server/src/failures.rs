@@ -1,0 +1,106 @@
+//! The recorded failures of the project.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::PoisonError;
+
+use ioco_campaign::{Origin, Results, Stop, failures};
+use ioco_engine::FailureFile;
+use ioco_solve::Oracle;
+use ioco_sts::Semantics;
+use ioco_view::{Facts, FailureDetail, FailureSummary, Recorded};
+
+use crate::app::App;
+use crate::clock;
+use crate::refusal::Refusal;
+
+impl App {
+    pub fn results(&self) -> Results {
+        Results::at(self.project.results())
+    }
+
+    /// Newest first; only those of one model, if it is named.
+    pub fn failures(&self, model: Option<&str>) -> Vec<FailureSummary> {
+        let runs = self.records.ids();
+        self.failure_files()
+            .into_iter()
+            .rev()
+            .filter(|(_, file)| model.is_none_or(|model| model == file.model))
+            .map(|(path, file)| FailureSummary::new(&file, &self.facts(&path, &file, &runs)))
+            .collect()
+    }
+
+    pub fn failure_files(&self) -> Vec<(PathBuf, FailureFile)> {
+        let paths = self.results().failure_files();
+        let read = |path: PathBuf| failures::read(&path).ok().map(|file| (path, file));
+        paths.into_iter().filter_map(read).collect()
+    }
+
+    /// For recognising the failures of a model in tests.
+    pub fn recorded(&self, model: &str) -> Vec<Recorded> {
+        let of_model = self
+            .failure_files()
+            .into_iter()
+            .filter(|(_, f)| f.model == model);
+        of_model
+            .map(|(_, file)| (file.id, file.deviation))
+            .collect()
+    }
+
+    pub fn failure(&self, id: &str) -> Result<FailureDetail, Refusal> {
+        let path = self.failure_path(id)?;
+        let file = failures::read(&path)?;
+        let facts = self.facts(&path, &file, &self.records.ids());
+        let origin = origin(&file)?;
+        let place = self.project.root.join(&origin.model);
+        let loaded = self.models.load_as(&place, &origin.options)?;
+        let sts = &loaded.usable()?.sts;
+        let sts = match origin.timeout {
+            Some(nanoseconds) => std::sync::Arc::new(sts.with_timeout(nanoseconds)),
+            None => std::sync::Arc::clone(sts),
+        };
+        let mut semantics = Semantics::new(sts, Box::new(Oracle::new()), origin.relation());
+        Ok(FailureDetail::new(&mut semantics, &file, &facts))
+    }
+
+    /// The file of a failure, by its whole id.
+    pub fn failure_path(&self, id: &str) -> Result<PathBuf, Refusal> {
+        let paths = self.results().failure_files();
+        let named = |path: &PathBuf| path.file_stem().is_some_and(|stem| stem == id);
+        paths.into_iter().find(named).ok_or_else(|| {
+            Refusal::unknown(
+                format!("there is no failure '{id}'"),
+                "it may have a new id since it was shrunk: look at the list of failures",
+            )
+        })
+    }
+
+    fn facts(&self, path: &Path, file: &FailureFile, runs: &[String]) -> Facts {
+        let written = fs::metadata(path).and_then(|data| data.modified()).ok();
+        let races = self.races.lock().unwrap_or_else(PoisonError::into_inner);
+        let ending = format!("-seed-{}", file.seed);
+        let own = self.run_that_found(&file.id);
+        Facts {
+            first_seen: written.map(clock::iso),
+            // The seed is in the name of a run; of several the first found it, the others knew it.
+            run: own.or_else(|| {
+                runs.iter()
+                    .rev()
+                    .find(|run| run.ends_with(&ending))
+                    .cloned()
+            }),
+            connection: origin(file).map_or_else(|_| String::new(), |o| o.reach.show()),
+            race: races.get(&file.id).cloned().unwrap_or_default(),
+        }
+    }
+}
+
+fn origin(file: &FailureFile) -> Result<Origin, Refusal> {
+    serde_json::from_value(file.connection.clone()).map_err(|error| {
+        Stop::usage(format!(
+            "failure {} does not say how it was found: {error}",
+            file.id
+        ))
+        .into()
+    })
+}

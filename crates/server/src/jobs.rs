@@ -1,0 +1,112 @@
+//! Work that takes a while and is not a run: replays, shrinking and generation, each on a thread
+//! of its own.
+
+mod generate;
+mod recorded;
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use ioco_campaign::{Interrupt, Stop};
+use ioco_view::RacePoint;
+use serde::Serialize;
+use serde_json::Value as Json;
+
+pub use generate::scripts;
+
+use crate::run::in_words;
+
+/// A job as the page sees it.
+#[derive(Clone, Debug, Serialize)]
+pub struct JobView {
+    pub job: String,
+    pub kind: &'static str,
+    pub state: JobState,
+    pub race: Vec<RacePoint>,
+    pub done: usize,
+    pub total: Option<usize>,
+    pub message: Option<String>,
+    pub result: Option<Json>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum JobState {
+    Running,
+    Finished,
+    Error,
+    Stopped,
+}
+
+pub struct Job {
+    pub interrupt: Interrupt,
+    /// Grows with every change, so that whoever follows sees whether there is one.
+    seen: Mutex<(u64, JobView)>,
+}
+
+impl Job {
+    /// Does the work on a thread of its own.
+    pub fn start(
+        id: String,
+        kind: &'static str,
+        work: impl FnOnce(&Job) -> Result<Option<Json>, Stop> + Send + 'static,
+    ) -> Arc<Job> {
+        let view = JobView {
+            job: id,
+            kind,
+            state: JobState::Running,
+            race: Vec::new(),
+            done: 0,
+            total: None,
+            message: None,
+            result: None,
+        };
+        let job = Arc::new(Job {
+            interrupt: Interrupt::default(),
+            seen: Mutex::new((0, view)),
+        });
+        let own = Arc::clone(&job);
+        std::thread::spawn(move || {
+            let done = work(&own);
+            let stopped = own.interrupt.asked();
+            own.write(|view| match done {
+                Ok(result) => {
+                    view.state = match (&result, stopped) {
+                        (None, true) => JobState::Stopped,
+                        _ => JobState::Finished,
+                    };
+                    view.result = result;
+                }
+                Err(stop) => {
+                    view.state = JobState::Error;
+                    view.message = Some(in_words(&stop));
+                }
+            });
+        });
+        job
+    }
+
+    pub fn view(&self) -> JobView {
+        self.seen().1.clone()
+    }
+
+    /// The job, if it has changed since this version, and whether it is over.
+    pub fn news(&self, version: &mut Option<u64>) -> (Option<JobView>, bool) {
+        let seen = self.seen();
+        let over = seen.1.state != JobState::Running;
+        if *version == Some(seen.0) {
+            return (None, over);
+        }
+        *version = Some(seen.0);
+        (Some(seen.1.clone()), over)
+    }
+
+    fn seen(&self) -> MutexGuard<'_, (u64, JobView)> {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self, how: impl FnOnce(&mut JobView)) {
+        let mut seen = self.seen();
+        how(&mut seen.1);
+        seen.0 += 1;
+    }
+}

@@ -1,0 +1,212 @@
+//! A test for every goal, or a proof that there is none.
+
+use std::sync::{Arc, PoisonError};
+use std::time::{Duration, Instant};
+
+use ioco_campaign::{Interrupt, Stop};
+use ioco_generate::Confirm;
+use ioco_generate::cover::{Cover, CoverLimits, Goal, GoalVerdict, Instance, Watch};
+use ioco_solve::Oracle;
+use ioco_sts::{LocationId, Relation, Semantics, Sts, SwitchId};
+use ioco_view::{GoalView, goal_of, number_of};
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::SeedableRng as _;
+use serde::Deserialize;
+use serde_json::json;
+
+use super::Job;
+use crate::app::App;
+use crate::refusal::Refusal;
+
+#[derive(Debug, Deserialize)]
+pub struct GenerateRequest {
+    pub model: String,
+    #[serde(default)]
+    pub cover: Option<String>,
+    #[serde(default)]
+    pub only: Option<Only>,
+    /// After which no further goal is begun.
+    #[serde(default)]
+    pub seconds: Option<f64>,
+}
+
+/// One goal: `switch` or `location`, by number.
+#[derive(Debug, Deserialize)]
+pub struct Only {
+    pub kind: String,
+    pub id: u32,
+}
+
+/// A minute is long enough for somebody who looks at a page.
+const SECONDS: f64 = 60.0;
+
+impl App {
+    pub fn generate(self: &Arc<App>, request: &GenerateRequest) -> Result<Arc<Job>, Refusal> {
+        let loaded = self.models.load(&request.model)?;
+        let sts = Arc::clone(&loaded.usable()?.sts);
+        let goals = wanted(request, &sts)?;
+        let seconds = request.seconds.unwrap_or(SECONDS);
+        if !(seconds > 0.0 && seconds <= 86_400.0) {
+            return Err(Refusal::wrong(
+                "the time for generation is more than nothing and at most a day",
+                "give seconds as a number",
+            ));
+        }
+        let all = request.only.is_none();
+        let (model, hash) = (request.model.clone(), loaded.view.hash.clone());
+        let app = Arc::clone(self);
+        Ok(self.start_job("generate", move |job| {
+            let end = Instant::now() + Duration::from_secs_f64(seconds);
+            let found = cover(&sts, &goals, job, end);
+            let mut kept = app.goals.lock().unwrap_or_else(PoisonError::into_inner);
+            let known = kept.entry(model).or_default();
+            // What was found for another text says nothing about this one.
+            if known.0 != hash || all {
+                *known = (hash, Vec::new());
+            }
+            known
+                .1
+                .retain(|old| found.iter().all(|new| new.goal != old.goal));
+            known.1.extend(found.iter().cloned());
+            Ok(Some(json!({ "goals": found })))
+        }))
+    }
+}
+
+fn wanted(request: &GenerateRequest, sts: &Sts) -> Result<Vec<Goal>, Refusal> {
+    if let Some(only) = &request.only {
+        let index = only.id as usize;
+        return match only.kind.as_str() {
+            "switch" if index < sts.switches().len() => Ok(vec![Goal::Switch(SwitchId(only.id))]),
+            "location" if index < sts.locations().len() => {
+                Ok(vec![Goal::Location(LocationId(only.id))])
+            }
+            kind => Err(Refusal::unknown(
+                format!("the model has no {kind} {index}"),
+                "the model may have changed: load the page again",
+            )),
+        };
+    }
+    let mut goals = Vec::new();
+    for word in request.cover.as_deref().unwrap_or("switches").split(',') {
+        match word.trim() {
+            "locations" => goals.extend(Goal::locations(sts)),
+            "switches" => goals.extend(Goal::switches(sts)),
+            "decisions" => goals.extend(Goal::decisions(sts)),
+            "conditions" => goals.extend(Goal::conditions(sts)),
+            "mcdc" => goals.extend(Goal::mcdc(sts)),
+            other => {
+                return Err(Refusal::wrong(
+                    format!("'{other}' is not something to cover"),
+                    "use locations, switches, decisions, conditions or mcdc, several joined by commas",
+                ));
+            }
+        }
+    }
+    Ok(goals)
+}
+
+fn cover(sts: &Arc<Sts>, goals: &[Goal], job: &Job, end: Instant) -> Vec<GoalView> {
+    let semantics = || Semantics::new(Arc::clone(sts), Box::new(Oracle::new()), Relation::Ioco);
+    job.write(|view| view.total = Some(goals.len()));
+    let mut watch = Decided {
+        semantics: semantics(),
+        job,
+        interrupt: job.interrupt.clone(),
+        end,
+        since: Instant::now(),
+        found: Vec::new(),
+    };
+    let mut rng = ChaCha8Rng::seed_from_u64(1);
+    let confirm = Confirm::new(semantics());
+    let covered =
+        Cover::new(sts, goals, CoverLimits::default(), confirm, &mut rng).run(None, &mut watch);
+    let Decided {
+        mut semantics,
+        mut found,
+        ..
+    } = watch;
+    // Where time ran out, the goals that were not decided are unknown.
+    for goal in goals {
+        let shown = goal.show(sts);
+        if found.iter().any(|known| known.goal == shown) {
+            continue;
+        }
+        let view = match covered.goals.get(goal) {
+            Some(verdict) => goal_of(&mut semantics, *goal, verdict, None, 0, 0.0),
+            None => undecided(*goal, sts),
+        };
+        found.push(view);
+    }
+    found
+}
+
+fn undecided(goal: Goal, sts: &Sts) -> GoalView {
+    let shown = goal.show(sts);
+    GoalView {
+        kind: shown.split(' ').next().unwrap_or_default().to_owned(),
+        goal: shown,
+        id: Some(number_of(goal)),
+        verdict: "unknown".to_owned(),
+        reason: Some("there was no time for it".to_owned()),
+        solver_calls: 0,
+        seconds: 0.0,
+        test: None,
+    }
+}
+
+struct Decided<'a> {
+    semantics: Semantics,
+    job: &'a Job,
+    interrupt: Interrupt,
+    end: Instant,
+    since: Instant,
+    found: Vec<GoalView>,
+}
+
+impl Watch for Decided<'_> {
+    fn decided(&mut self, goal: Goal, verdict: &GoalVerdict, test: Option<&Instance>, calls: u64) {
+        let seconds = self.since.elapsed().as_secs_f64();
+        self.since = Instant::now();
+        let view = goal_of(&mut self.semantics, goal, verdict, test, calls, seconds);
+        self.found.push(view);
+        let done = self.found.len();
+        self.job.write(|view| view.done = done);
+    }
+
+    fn stop(&mut self) -> bool {
+        self.interrupt.asked() || Instant::now() >= self.end
+    }
+}
+
+/// The tests behind goals as lists of stimuli; one that is the beginning of another is left out.
+pub fn scripts(goals: &[GoalView], sts: &Sts) -> Result<Vec<Vec<ioco_sts::Action>>, Stop> {
+    let mut all: Vec<Vec<ioco_sts::Action>> = Vec::new();
+    for test in goals.iter().filter_map(|goal| goal.test.as_ref()) {
+        let stimuli = test
+            .steps
+            .iter()
+            .filter(|s| s.kind == ioco_view::StepKind::Stimulus);
+        let script = stimuli
+            .map(|step| {
+                let given = ioco_view::Given {
+                    label: step.label.clone(),
+                    values: step.values.clone(),
+                };
+                given.action(sts).map_err(Stop::usage)
+            })
+            .collect::<Result<Vec<_>, Stop>>()?;
+        all.push(script);
+    }
+    all.sort();
+    // Sorted, the beginning of a list stands right before it.
+    let mut kept: Vec<Vec<ioco_sts::Action>> = Vec::new();
+    for script in all {
+        if kept.last().is_some_and(|last| script.starts_with(last)) {
+            kept.pop();
+        }
+        kept.push(script);
+    }
+    kept.retain(|script| !script.is_empty());
+    Ok(kept)
+}

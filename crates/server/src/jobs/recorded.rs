@@ -1,0 +1,194 @@
+//! Replaying and shrinking a recorded failure.
+
+use std::sync::{Arc, PoisonError};
+
+use ioco_campaign::{Observer, ShrinkSettings, Stop, SystemChoice, failures, shrinking};
+use ioco_engine::{Explanation, SavedDeviation, TextOptions};
+use ioco_solve::Oracle;
+use ioco_sts::{Execution, Relation, Semantics, Sts};
+use ioco_view::{ConnectionView, TraceView, Tracer};
+use serde::Deserialize;
+use serde_json::{Value as Json, json};
+
+use super::Job;
+use crate::app::App;
+use crate::refusal::Refusal;
+use crate::run::race_on;
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct ReplayRequest {
+    pub times: Option<u32>,
+    pub connection: Option<ConnectionView>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct ShrinkRequest {
+    pub shrinker: Option<String>,
+    pub runs: Option<u64>,
+    pub connection: Option<ConnectionView>,
+}
+
+/// Replays at most; more is a run.
+const MOST_REPLAYS: u32 = 1000;
+
+impl App {
+    pub fn replay(self: &Arc<App>, id: &str, request: &ReplayRequest) -> Result<Arc<Job>, Refusal> {
+        let path = self.failure_path(id)?.display().to_string();
+        let system = choice(request.connection.as_ref())?;
+        let times = request.times.unwrap_or(1).clamp(1, MOST_REPLAYS);
+        let in_use = self.slot.take(&format!("failure {id} is replayed"))?;
+        let app = Arc::clone(self);
+        Ok(self.start_job("replay", move |job| {
+            let _in_use = in_use;
+            let mut told = Told {
+                job,
+                race: Vec::new(),
+            };
+            let mut opened = failures::open(
+                &path,
+                app.results(),
+                &system,
+                job.interrupt.clone(),
+                &mut told,
+            )?;
+            job.write(|view| view.total = Some(times as usize));
+            let Some(replay) = opened.replay(times, false)? else {
+                return Ok(None);
+            };
+            job.write(|view| view.done = times as usize);
+            let relation = opened.session.tester.semantics().relation();
+            let trace = replay
+                .shown
+                .as_ref()
+                .map(|e| trace(&opened.session.sts, relation, e));
+            Ok(Some(json!({
+                "verdict": replay.verdict(),
+                "failed": replay.failed,
+                "runs": replay.runs,
+                "text": text(replay.explanation.as_ref(), &[replay.words()]),
+                "trace": trace,
+            })))
+        }))
+    }
+
+    pub fn shrink(self: &Arc<App>, id: &str, request: &ShrinkRequest) -> Result<Arc<Job>, Refusal> {
+        let path = self.failure_path(id)?.display().to_string();
+        let system = choice(request.connection.as_ref())?;
+        let mut settings = ShrinkSettings {
+            runs: request.runs,
+            ..ShrinkSettings::default()
+        };
+        if let Some(shrinker) = &request.shrinker {
+            shrinking::pipeline(shrinker)?;
+            settings.shrinker.clone_from(shrinker);
+        }
+        let in_use = self.slot.take(&format!("failure {id} is shrunk"))?;
+        let app = Arc::clone(self);
+        Ok(self.start_job("shrink", move |job| {
+            let _in_use = in_use;
+            let mut told = Told {
+                job,
+                race: Vec::new(),
+            };
+            let mut opened = failures::open(
+                &path,
+                app.results(),
+                &system,
+                job.interrupt.clone(),
+                &mut told,
+            )?;
+            let Some(again) = opened.shrink(&settings, None, &mut told)? else {
+                return Err(Stop::usage("it does not fail any more: nothing to shrink")
+                    .hint("replay it to see what the system does now"));
+            };
+            let mut races = app.races.lock().unwrap_or_else(PoisonError::into_inner);
+            races.insert(again.saved.id.clone(), told.race);
+            Ok(Some(json!({
+                "failure": again.saved.id,
+                "from": again.shrunk.original_length,
+                "to": again.shrunk.execution.length(),
+                "runs": again.shrunk.runs,
+                "text": text(again.explanation.as_ref(), &again.notes),
+            })))
+        }))
+    }
+}
+
+/// Another way to the system than the recorded one, if one is wanted.
+fn choice(connection: Option<&ConnectionView>) -> Result<SystemChoice, Refusal> {
+    let mut choice = SystemChoice::default();
+    match connection {
+        None => {}
+        Some(way) if way.kind == "process" => choice.sut = Some(way.text.clone()),
+        Some(way) if way.kind == "tcp" => choice.tcp = Some(way.text.clone()),
+        Some(way) => {
+            return Err(Refusal::wrong(
+                format!(
+                    "a failure cannot be run again by the connection '{}'",
+                    way.kind
+                ),
+                "leave the connection out: the failure knows its own",
+            ));
+        }
+    }
+    Ok(choice)
+}
+
+/// Writes down what the work tells.
+struct Told<'a> {
+    job: &'a Job,
+    race: Vec<ioco_view::RacePoint>,
+}
+
+impl Observer for Told<'_> {
+    fn shrinking(&mut self, from: usize, now: ioco_shrink::Progress) {
+        race_on(&mut self.race, from, now);
+        let race = self.race.clone();
+        self.job.write(|view| {
+            view.race = race;
+            view.done = now.runs;
+            view.message = Some(format!("{from} → {} steps, {} runs", now.length, now.runs));
+        });
+    }
+
+    fn warning(&mut self, message: &str) {
+        self.job
+            .write(|view| view.message = Some(message.to_owned()));
+    }
+}
+
+fn text(explanation: Option<&Explanation>, notes: &[String]) -> String {
+    let mut parts: Vec<String> = Vec::new();
+    parts.extend(explanation.map(|e| e.to_text(TextOptions::default())));
+    parts.extend(notes.iter().cloned());
+    parts.join("\n")
+}
+
+fn trace(sts: &Arc<Sts>, relation: Relation, execution: &Execution) -> TraceView {
+    let mut semantics = Semantics::new(Arc::clone(sts), Box::new(Oracle::new()), relation);
+    let mut tracer = Tracer::new(&mut semantics);
+    for step in &execution.trace {
+        tracer.step(step, None);
+    }
+    if let Some(deviation) = execution.deviation() {
+        tracer.deviation(&SavedDeviation::new(deviation, sts), None);
+    }
+    tracer.finish(&[])
+}
+
+impl App {
+    /// Starts a job under the next number.
+    pub(super) fn start_job(
+        &self,
+        kind: &'static str,
+        work: impl FnOnce(&Job) -> Result<Option<Json>, Stop> + Send + 'static,
+    ) -> Arc<Job> {
+        let mut jobs = self.jobs.lock().unwrap_or_else(PoisonError::into_inner);
+        let id = format!("{kind}-{}", jobs.len() + 1);
+        let job = Job::start(id.clone(), kind, work);
+        jobs.insert(id, Arc::clone(&job));
+        job
+    }
+}

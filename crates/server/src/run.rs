@@ -1,0 +1,305 @@
+//! Runs that this server started, each on a thread of its own.
+
+use std::collections::HashMap;
+use std::sync::mpsc;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant, SystemTime};
+
+use ioco_campaign::{
+    Campaign, Found, Interrupt, Observer, Outcome, Plan, ShrinkSettings, Stop, failures,
+};
+use ioco_engine::{Explanation, FailureId, TestReport, Tester};
+use ioco_sts::Sts;
+use ioco_view::{Facts, FailureSummary, RacePoint, RunDetail, RunState, RunSummary};
+
+use crate::clock;
+use crate::control::Control;
+use crate::live::{Counts, Ending, Feed, Got, Live, Moment, Speed};
+use crate::refusal::Refusal;
+use crate::slot::InUse;
+
+/// What is shown is at most so old.
+const FRESH: Duration = Duration::from_millis(80);
+
+/// The races of shrinkers that this server has seen, by failure.
+pub type Races = Arc<Mutex<HashMap<String, Vec<RacePoint>>>>;
+
+/// A run of this server: under way, or over.
+pub struct Run {
+    pub control: Control,
+    feed: Feed,
+    interrupt: Interrupt,
+}
+
+impl Run {
+    /// Opens the campaign and lets it go; an error is one of the plan.
+    pub fn start(
+        plan: Plan,
+        control: Control,
+        races: Races,
+        in_use: InUse,
+    ) -> Result<Arc<Run>, Refusal> {
+        let run = Arc::new(Run {
+            control,
+            feed: Feed::default(),
+            interrupt: Interrupt::default(),
+        });
+        let (opened, is_open) = mpsc::channel();
+        let own = Arc::clone(&run);
+        std::thread::spawn(move || own.go(plan, races, in_use, &opened));
+        match is_open.recv() {
+            Ok(Ok(())) => Ok(run),
+            Ok(Err(stop)) => Err(stop.into()),
+            Err(_) => Err(Stop::usage("the run ended before it began").into()),
+        }
+    }
+
+    fn go(&self, plan: Plan, races: Races, in_use: InUse, opened: &mpsc::Sender<Result<(), Stop>>) {
+        let strategy = plan.test.strategy.clone();
+        let mut watcher = Watcher {
+            run: self,
+            sts: Arc::clone(&plan.model.sts),
+            races,
+            id: String::new(),
+            started: Instant::now(),
+            written: Instant::now(),
+            place: (0, usize::MAX),
+            speed: Speed::new(),
+            race: Vec::new(),
+            found: None,
+            ids: HashMap::new(),
+        };
+        let campaign = match Campaign::open(plan, self.interrupt.clone(), &mut watcher) {
+            Ok(campaign) => campaign,
+            Err(stop) => {
+                drop(in_use);
+                let _ = opened.send(Err(stop));
+                return;
+            }
+        };
+        let stem = campaign.record().file_stem();
+        watcher.id = stem.map_or_else(String::new, |s| s.to_string_lossy().into_owned());
+        watcher.sts = Arc::clone(&campaign.model.sts);
+        self.feed.write(|seen| {
+            seen.summary = RunSummary {
+                run: watcher.id.clone(),
+                model: campaign.model.sts.name().to_owned(),
+                model_hash: campaign.model.hash.clone(),
+                started: clock::iso(SystemTime::now()),
+                state: RunState::Running,
+                seed: campaign.seed,
+                strategy: strategy.unwrap_or_else(|| "random".to_owned()),
+                ..RunSummary::default()
+            };
+            seen.numbers(&campaign.session.tester.summary());
+        });
+        let _ = opened.send(Ok(()));
+        let outcome = campaign.run(&mut watcher);
+        let seconds = watcher.started.elapsed().as_secs_f64();
+        // The next run may begin as soon as somebody sees that this one is over.
+        drop(in_use);
+        self.over(outcome, seconds);
+    }
+
+    fn over(&self, outcome: Result<Outcome, Stop>, seconds: f64) {
+        self.feed.write(|seen| {
+            seen.summary.seconds = seconds;
+            match outcome {
+                Ok(outcome) => {
+                    seen.numbers(&outcome.summary);
+                    let reason = outcome.summary.stopped;
+                    let state = RunState::ended(reason);
+                    seen.summary.state = state;
+                    // What went wrong says more than that something did.
+                    if state != RunState::Error || seen.message.is_none() {
+                        seen.message = reason.map(|reason| reason.words().to_owned());
+                    }
+                }
+                Err(stop) => {
+                    seen.summary.state = RunState::Error;
+                    seen.message = Some(in_words(&stop));
+                }
+            }
+        });
+    }
+
+    pub fn summary(&self) -> RunSummary {
+        let seen = self.feed.seen();
+        RunSummary {
+            state: self.state(seen.summary.state),
+            message: seen.message.clone(),
+            ..seen.summary.clone()
+        }
+    }
+
+    pub fn detail(&self) -> RunDetail {
+        let seen = self.feed.seen();
+        seen.detail(self.state(seen.summary.state))
+    }
+
+    /// What is new, and whether it is the last that will be.
+    pub fn batch(&self, got: &mut Got) -> (Option<Live>, bool) {
+        let seen = self.feed.seen();
+        let state = self.state(seen.summary.state);
+        (seen.batch(got, state), seen.is_over())
+    }
+
+    pub fn stop(&self) {
+        self.interrupt.ask();
+        self.control.stop();
+    }
+
+    fn state(&self, written: RunState) -> RunState {
+        match written {
+            RunState::Running if self.control.is_paused() => RunState::Paused,
+            other => other,
+        }
+    }
+}
+
+/// A stop as one text.
+pub fn in_words(stop: &Stop) -> String {
+    match &stop.hint {
+        Some(hint) => format!("{}; {hint}", stop.message),
+        None => stop.message.clone(),
+    }
+}
+
+/// How runs of the page shrink what fails.
+pub fn shrinking() -> Option<ShrinkSettings> {
+    Some(ShrinkSettings::default())
+}
+
+/// Writes down what the campaign tells.
+struct Watcher<'a> {
+    run: &'a Run,
+    sts: Arc<Sts>,
+    races: Races,
+    id: String,
+    started: Instant,
+    /// When what is shown was last written.
+    written: Instant,
+    /// The test and the number of its steps, when last looked at.
+    place: (u64, usize),
+    speed: Speed,
+    race: Vec<RacePoint>,
+    /// The failure that the test under way turned out to be.
+    found: Option<String>,
+    ids: HashMap<FailureId, String>,
+}
+
+impl Watcher<'_> {
+    fn write(&mut self, tester: &mut Tester) {
+        let moment = Moment::of(tester, &self.sts, &mut self.speed);
+        let seconds = self.started.elapsed().as_secs_f64();
+        self.run.feed.write(|seen| moment.write(seen, seconds));
+        self.written = Instant::now();
+    }
+
+    fn say(&self, text: String) {
+        self.run.feed.write(|seen| seen.message = Some(text));
+    }
+}
+
+impl Observer for Watcher<'_> {
+    fn handled(&mut self, tester: &mut Tester) {
+        if self.run.control.is_free() {
+            if self.written.elapsed() >= FRESH {
+                self.write(tester);
+            }
+            return;
+        }
+        let place = (tester.test_number(), tester.trace().len());
+        if place != self.place {
+            self.place = place;
+            self.write(tester);
+            self.run.control.pass();
+        }
+    }
+
+    fn finished(&mut self, report: &TestReport, tester: &mut Tester) {
+        let found = self.found.take();
+        if let (Some(group), Some(id)) = (report.failure, found) {
+            self.ids.insert(group, id);
+        }
+        let failure = report
+            .failure
+            .and_then(|group| self.ids.get(&group).cloned());
+        let counts = Counts::of(tester, &self.sts, 0);
+        let end = Ending::of(report, tester, &self.sts);
+        self.run.feed.write(|seen| {
+            counts.write(seen);
+            seen.tested(report, failure);
+            end.write(seen);
+        });
+    }
+
+    fn found(&mut self, found: &Found) {
+        let race = std::mem::take(&mut self.race);
+        let facts = Facts {
+            first_seen: Some(clock::iso(SystemTime::now())),
+            run: Some(self.id.clone()),
+            ..Facts::default()
+        };
+        if !race.is_empty() {
+            let mut races = self.races.lock().unwrap_or_else(PoisonError::into_inner);
+            races.insert(found.id.clone(), race);
+        }
+        self.found = Some(found.id.clone());
+        let summary = failures::read(&found.file).map(|file| FailureSummary {
+            flaky: found.flaky,
+            ..FailureSummary::new(&file, &facts)
+        });
+        self.run.feed.write(|seen| {
+            seen.message = None;
+            if let Ok(summary) = summary {
+                seen.found(summary);
+            }
+        });
+    }
+
+    fn unusual(&mut self, explanation: Option<&Explanation>, hint: Option<&str>) {
+        let Some(explanation) = explanation else {
+            return;
+        };
+        let what = &explanation.title;
+        self.say(match hint {
+            Some(hint) => format!("{what}; {hint}"),
+            None => what.clone(),
+        });
+    }
+
+    fn shrinking(&mut self, from: usize, now: ioco_shrink::Progress) {
+        race_on(&mut self.race, from, now);
+        self.say(format!(
+            "shrinking {from} → {} steps, {} runs",
+            now.length, now.runs
+        ));
+    }
+
+    fn warning(&mut self, message: &str) {
+        self.say(message.to_owned());
+    }
+}
+
+/// Adds to a race where it got shorter, and moves its end along.
+pub fn race_on(race: &mut Vec<RacePoint>, from: usize, now: ioco_shrink::Progress) {
+    if race.is_empty() {
+        race.push(RacePoint {
+            run: 0,
+            length: from,
+        });
+    }
+    let point = RacePoint {
+        run: now.runs,
+        length: now.length,
+    };
+    let flat = race.len() > 1
+        && race[race.len() - 2..]
+            .iter()
+            .all(|p| p.length == now.length);
+    match race.last_mut() {
+        Some(last) if flat => *last = point,
+        _ => race.push(point),
+    }
+}

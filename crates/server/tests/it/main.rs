@@ -1,0 +1,7 @@
+//! The server driven over HTTP, as the page does it, with real systems behind it.
+
+mod bad_input;
+mod client;
+mod exploring;
+mod failing;
+mod running;
