@@ -3,6 +3,7 @@
 use std::env;
 use std::process::Command;
 
+use crate::schemas;
 use crate::tools::{self, cargo, need_cargo_deny, need_pytest, need_z3};
 
 pub fn run() -> Result<(), String> {
@@ -31,6 +32,7 @@ pub fn run() -> Result<(), String> {
     if let Some(python) = need_pytest() {
         tests.env("IOCO_TEST_PYTHON", python);
     }
+    tests.env("IOCO_TEST_SCHEMAS", schemas::fetch());
     tools::run("tests", &mut tests)?;
     editor()?;
     crate::web::check()?;

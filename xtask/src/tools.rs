@@ -99,3 +99,19 @@ fn python_environment(program: &str, package: &str) -> Option<PathBuf> {
     }
     Some(programs)
 }
+
+/// Installs a Debian package, where this is Debian and we may.
+pub fn apt_install(package: &str) -> bool {
+    let install = || {
+        Command::new("apt-get")
+            .args(["install", "--yes", "--no-install-recommends", package])
+            .env("DEBIAN_FRONTEND", "noninteractive")
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .status()
+            .is_ok_and(|status| status.success())
+    };
+    // The lists of packages may be old.
+    install() || (answers(Command::new("apt-get").arg("update")) && install())
+}

@@ -28,6 +28,25 @@ pub struct Arguments {
 pub enum Format {
     Text,
     Json,
+    /// `ioco report` only, as all that follow: XML for build servers
+    Junit,
+    /// A summary with charts
+    Markdown,
+    /// Annotations for a GitHub workflow
+    Github,
+    /// Results for code scanning
+    Sarif,
+    /// All events, one JSON object a line
+    Jsonl,
+    /// The page of `ioco serve` with this run, in one file
+    Html,
+}
+
+impl Format {
+    /// A form of report, which other commands do not have.
+    pub fn is_report(self) -> bool {
+        !matches!(self, Format::Text | Format::Json)
+    }
 }
 
 #[derive(Debug, Subcommand)]
@@ -52,6 +71,8 @@ pub enum Command {
     Shrink(Shrink),
     /// Show what the tests so far have covered
     Coverage(Coverage),
+    /// Write a report of a run, for people or build servers
+    Report(Report),
     /// Write a test suite from the model alone
     Generate(Generate),
     /// Open the page: model, runs, failures, exploration and history in a browser
@@ -323,6 +344,10 @@ pub struct Test {
     /// Do not run the recorded failures first
     #[arg(long)]
     pub no_known: bool,
+
+    /// Write a JUnit report of the run into this file
+    #[arg(long, value_name = "FILE")]
+    pub junit: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -385,6 +410,20 @@ impl ShrinkArguments {
             confirm: self.confirm,
         }
     }
+}
+
+#[derive(Debug, Args)]
+pub struct Report {
+    /// The run: its record, or a part of the record's name [default: the newest]
+    pub run: Option<String>,
+
+    /// The model of the run [default: ioco.toml's, or where its failures were found]
+    #[arg(long, value_name = "FILE")]
+    pub model: Option<PathBuf>,
+
+    /// The file to write [default: standard output]
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

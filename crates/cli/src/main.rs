@@ -12,12 +12,18 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-use args::{Arguments, Command};
+use args::{Arguments, Command, Format};
 use ioco_campaign::{Exit, Stop};
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let format = arguments.format;
+    if format.is_report() && !matches!(arguments.command, Command::Report(_)) {
+        let stop = Stop::usage("this form is for `ioco report` only")
+            .hint("other commands have --format text and --format json");
+        output::stop(&stop, Format::Text);
+        return stop.exit.into();
+    }
     let answer = match &arguments.command {
         Command::Adapters(arguments) => commands::adapters::run(arguments, format),
         Command::New(arguments) => commands::new::run(arguments),
@@ -29,6 +35,7 @@ fn main() -> ExitCode {
         Command::Replay(arguments) => commands::replay::run(arguments, format),
         Command::Shrink(arguments) => commands::shrink::run(arguments, format),
         Command::Coverage(arguments) => commands::coverage::run(arguments, format),
+        Command::Report(arguments) => commands::report::run(arguments, format),
         Command::Generate(arguments) => commands::generate::run(arguments, format),
         Command::Serve(arguments) => commands::serve::run(arguments),
         Command::Explain(arguments) => commands::explain::run(arguments, format),

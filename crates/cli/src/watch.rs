@@ -53,12 +53,12 @@ impl Observer for Terminal {
         let summary = tester.summary();
         self.progress.say(|| {
             format!(
-                "test {}, {} steps, {} of {} switches, {} failures",
+                "test {}, {}, {} of {} switches, {}",
                 summary.tests,
-                summary.steps(),
+                output::count(summary.steps(), "step"),
                 summary.covered_switches,
                 summary.switches,
-                summary.distinct_failures
+                output::count(summary.distinct_failures, "failure")
             )
         });
     }

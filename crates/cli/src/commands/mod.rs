@@ -11,6 +11,7 @@ pub mod generate;
 pub mod new;
 pub mod nusmv;
 pub mod replay;
+pub mod report;
 pub mod serve;
 pub mod shrink;
 pub mod test;

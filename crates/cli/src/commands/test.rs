@@ -56,6 +56,9 @@ pub fn run(arguments: &args::Test, format: Format) -> Answer {
     } else {
         print_summary(&outcome, &name, seed);
     }
+    if let Some(file) = &arguments.junit {
+        super::report::write_junit(&outcome.record, file)?;
+    }
     if let Some((goal, reached)) = outcome.missed_goal {
         anstream::eprintln!(
             "{WARNING}missed{WARNING:#} the coverage goal: {reached:.1} of {goal} percent of the \
@@ -152,12 +155,12 @@ fn print_summary(outcome: &Outcome, name: &str, seed: u64) {
         (GOOD, "PASS")
     };
     output::print(&format!(
-        "{style}{word}{style:#} {name}  {} ({} passed, {} failed, {} inconclusive, {} errors), {} in {:.1} s\n",
+        "{style}{word}{style:#} {name}  {} ({} passed, {} failed, {} inconclusive, {}), {} in {:.1} s\n",
         output::count(summary.tests, "test"),
         summary.passed,
         summary.failed,
         summary.inconclusive,
-        summary.errors,
+        output::count(summary.errors, "error"),
         output::count(summary.steps(), "step"),
         summary.duration as f64 / 1e9,
     ));

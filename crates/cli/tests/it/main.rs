@@ -9,6 +9,7 @@ mod nothing_is_lost;
 mod nusmv;
 mod project;
 mod queries;
+mod reports;
 mod serve;
 mod suites;
 mod support;

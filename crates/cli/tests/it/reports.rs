@@ -1,0 +1,170 @@
+//! Reports of a recorded run.
+
+use std::fs;
+
+use serde_json::Value as Json;
+
+use crate::support::{PING, Ran, TempDir, folder, ioco, run};
+
+/// Answers the second ping of a test with a pang.
+const PANG: &str = r#"
+import json, sys
+count = 0
+def say(what):
+    sys.stdout.write(json.dumps(what) + "\n"); sys.stdout.flush()
+for line in sys.stdin:
+    message = json.loads(line)
+    if message.get("reset"):
+        count = 0
+        say({"ready": True})
+    else:
+        count += 1
+        say({"response": "pong" if count == 1 else "pang", "values": {}})
+"#;
+
+/// A folder in which a run has found a failure.
+fn failed() -> TempDir {
+    let folder = folder();
+    fs::write(folder.path().join("ping.aml"), PING).unwrap();
+    fs::write(folder.path().join("system.py"), PANG).unwrap();
+    let ran = test(&folder, &["--seed", "1"]);
+    assert_eq!(ran.code, 1, "{}", ran.all());
+    folder
+}
+
+fn test(folder: &TempDir, more: &[&str]) -> Ran {
+    run(ioco()
+        .current_dir(folder.path())
+        .args(["test", "ping.aml", "--sut", "exec python3 system.py"])
+        .args(["--tests", "3", "--steps", "6"])
+        .args(more))
+}
+
+fn ask(folder: &TempDir, arguments: &[&str]) -> Ran {
+    run(ioco().current_dir(folder.path()).args(arguments))
+}
+
+fn report(folder: &TempDir, format: &str) -> String {
+    let ran = ask(folder, &["report", "--format", format]);
+    assert_eq!(ran.code, 0, "{}", ran.all());
+    ran.out
+}
+
+#[test]
+fn every_report_tells_of_the_failure() {
+    let folder = failed();
+    let id = fs::read_dir(folder.path().join(".ioco/failures"))
+        .unwrap()
+        .next()
+        .unwrap()
+        .unwrap()
+        .path();
+    let id = id.file_stem().unwrap().to_string_lossy().into_owned();
+    let text = report(&folder, "text");
+    assert!(text.contains("D001 unexpected response"), "{text}");
+    let junit = report(&folder, "junit");
+    assert!(junit.contains("<testsuite name=\"ping\""), "{junit}");
+    assert!(junit.contains("type=\"D001\""), "{junit}");
+    assert!(junit.contains("the ping sent !pang"), "{junit}");
+    let markdown = report(&folder, "markdown");
+    assert!(markdown.starts_with("# FAIL ping\n"), "{markdown}");
+    assert!(
+        markdown.contains("```mermaid\nsequenceDiagram\n"),
+        "{markdown}"
+    );
+    let github = report(&folder, "github");
+    assert!(
+        github.starts_with("::error file=ping.aml,line="),
+        "{github}"
+    );
+    let sarif: Json = serde_json::from_str(&report(&folder, "sarif")).unwrap();
+    let result = &sarif["runs"][0]["results"][0];
+    assert_eq!(
+        result["partialFingerprints"]["iocoShrunkTrace/v1"],
+        id.as_str()
+    );
+    let flow = &result["codeFlows"][0]["threadFlows"][0]["locations"];
+    assert_eq!(flow.as_array().map(Vec::len), Some(4), "{flow}");
+    let events = report(&folder, "jsonl");
+    let names: Vec<String> = events
+        .lines()
+        .map(|line| serde_json::from_str::<Json>(line).unwrap()["event"].to_string())
+        .collect();
+    assert_eq!(names.first().map(String::as_str), Some("\"run-started\""));
+    assert_eq!(names.last().map(String::as_str), Some("\"run-finished\""));
+    assert!(names.contains(&"\"failure-found\"".to_owned()));
+}
+
+#[test]
+fn the_html_report_is_one_file_with_the_run_in_it() {
+    let folder = failed();
+    let ran = ask(&folder, &["report", "--format", "html", "-o", "run.html"]);
+    assert_eq!(ran.code, 0, "{}", ran.all());
+    let page = fs::read_to_string(folder.path().join("run.html")).unwrap();
+    assert!(page.len() < 2_000_000);
+    let begin = page.find("id=\"ioco-report\">").unwrap() + "id=\"ioco-report\">".len();
+    let end = begin + page[begin..].find("</script>").unwrap();
+    let data: Json = serde_json::from_str(&page[begin..end]).unwrap();
+    assert_eq!(data["run"]["model"], "ping");
+    assert_eq!(data["failures"].as_array().map(Vec::len), Some(1));
+    assert_eq!(data["model"]["sources"][0]["text"], PING);
+}
+
+#[test]
+fn a_test_writes_its_junit_report_itself() {
+    let folder = failed();
+    let ran = test(&folder, &["--seed", "1", "--junit", "junit.xml"]);
+    assert_eq!(ran.code, 1, "{}", ran.all());
+    let junit = fs::read_to_string(folder.path().join("junit.xml")).unwrap();
+    assert!(junit.contains("<testsuite name=\"ping\""), "{junit}");
+}
+
+#[test]
+fn without_runs_there_is_nothing_to_report() {
+    let folder = folder();
+    let ran = ask(&folder, &["report"]);
+    assert_eq!(ran.code, 2, "{}", ran.all());
+    assert!(
+        ran.err.contains("no run has been recorded here"),
+        "{}",
+        ran.all()
+    );
+    assert!(
+        !folder.path().join(".ioco").exists(),
+        "asking leaves nothing behind"
+    );
+    let ran = ask(&folder, &["check", "x.aml", "--format", "html"]);
+    assert_eq!(ran.code, 2, "{}", ran.all());
+    assert!(ran.err.contains("for `ioco report` only"), "{}", ran.all());
+}
+
+#[test]
+fn a_report_of_a_run_that_passed_needs_no_model() {
+    let folder = folder();
+    fs::write(folder.path().join("ping.aml"), PING).unwrap();
+    let good = PANG.replace("pang", "pong");
+    fs::write(folder.path().join("system.py"), good).unwrap();
+    let ran = test(&folder, &["--seed", "2"]);
+    assert_eq!(ran.code, 0, "{}", ran.all());
+    let junit = report(&folder, "junit");
+    assert!(junit.contains("tests=\"3\" failures=\"0\""), "{junit}");
+    let ran = ask(&folder, &["report", "--format", "html"]);
+    assert_eq!(ran.code, 2, "{}", ran.all());
+    assert!(ran.err.contains("--model FILE"), "{}", ran.all());
+    let arguments = ["report", "--format", "html", "--model", "ping.aml"];
+    assert_eq!(ask(&folder, &arguments).code, 0);
+}
+
+#[test]
+fn a_run_is_named_by_a_part_of_its_record() {
+    let folder = failed();
+    let ran = ask(&folder, &["report", "seed-1"]);
+    assert_eq!(ran.code, 0, "{}", ran.all());
+    let ran = ask(&folder, &["report", "seed-77"]);
+    assert_eq!(ran.code, 2, "{}", ran.all());
+    assert!(
+        ran.err.contains("there is no run 'seed-77'"),
+        "{}",
+        ran.all()
+    );
+}

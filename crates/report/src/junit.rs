@@ -1,0 +1,108 @@
+//! JUnit XML, as build servers read it: one suite per model, one case per test.
+
+use std::time::Duration;
+
+use ioco_engine::SavedVerdict;
+use quick_junit::{NonSuccessKind, Property, Report, TestCase, TestCaseStatus, TestSuite};
+
+use crate::failure::Failure;
+use crate::run::{Run, TestLine};
+
+/// The report of one run. Every failing test carries the text that a person reads; one that failed
+/// like an earlier one names the failure that was kept for both.
+pub fn junit(run: &Run, failures: &[Failure]) -> String {
+    let mut suite = TestSuite::new(run.model.as_str());
+    suite.set_time(Duration::from_nanos(run.summary.duration));
+    for (name, value) in [
+        ("run", run.id.as_str()),
+        ("started", run.started.as_str()),
+        ("seed", run.seed.to_string().as_str()),
+        ("strategy", run.strategy.as_str()),
+        ("model", run.path.as_str()),
+        ("system", run.connection.as_str()),
+    ] {
+        suite.add_property(Property::new(name, value));
+    }
+    for test in &run.tests {
+        suite.add_test_case(case(run, test, failures));
+    }
+    let mut report = Report::new("ioco");
+    report.set_time(Duration::from_nanos(run.summary.duration));
+    report.add_test_suite(suite);
+    // Text without characters that XML has not: it always serialises.
+    let text = report.to_string().unwrap_or_default();
+    without_skipped(&text)
+}
+
+/// The schema of Jenkins has no count of skipped tests at the outermost element, only at suites.
+fn without_skipped(text: &str) -> String {
+    let Some(start) = text.find("<testsuites ") else {
+        return text.to_owned();
+    };
+    let end = text[start..].find('>').map_or(text.len(), |at| start + at);
+    let tag = &text[start..end];
+    let Some(from) = tag.find(" skipped=\"") else {
+        return text.to_owned();
+    };
+    let value = from + " skipped=\"".len();
+    let to = tag[value..]
+        .find('"')
+        .map_or(tag.len(), |at| value + at + 1);
+    format!("{}{}{}", &text[..start + from], &tag[to..], &text[end..])
+}
+
+fn case(run: &Run, test: &TestLine, failures: &[Failure]) -> TestCase {
+    let status = match &test.verdict {
+        SavedVerdict::Pass => TestCaseStatus::success(),
+        SavedVerdict::Inconclusive { reason } => {
+            let mut status = TestCaseStatus::skipped();
+            status.set_message(format!("inconclusive: {reason}"));
+            status
+        }
+        SavedVerdict::Error { reason } => {
+            let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
+            status.set_message(reason.as_str());
+            status.set_type("error");
+            status.set_description(format!(
+                "The system or its adapter could not be used.\n{reason}\n"
+            ));
+            status
+        }
+        SavedVerdict::Fail { deviation } => {
+            let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
+            status.set_type(deviation.code.as_str());
+            let own = failures.iter().find(|failure| failure.test == test.number);
+            let like = || failures.iter().find(|f| f.is_shown_by(deviation));
+            match (own, like()) {
+                (Some(failure), _) => {
+                    status.set_message(failure.headline());
+                    status.set_description(failure.detail.explanation.as_str());
+                }
+                (None, Some(failure)) => {
+                    status.set_message(failure.headline());
+                    status.set_description(format!(
+                        "{}\n\nThe same failure as in test {}; shrunk and kept as {}.\n",
+                        deviation.title(&run.model),
+                        failure.test,
+                        failure.file.id
+                    ));
+                }
+                (None, None) => {
+                    let title = deviation.title(&run.model);
+                    status.set_message(format!("{} {title}", deviation.code));
+                    status.set_description(format!(
+                        "{title}\n\nobserved  {}\nin        {}\n",
+                        deviation.observed,
+                        deviation.states.join("\n          ")
+                    ));
+                }
+            }
+            status
+        }
+    };
+    let name = format!("test {} (seed {})", test.number, test.seed);
+    let mut case = TestCase::new(name, status);
+    case.set_classname(run.model.as_str());
+    case.set_time(Duration::from_nanos(test.duration));
+    case
+}

@@ -1,0 +1,139 @@
+//! A summary in Markdown, with the chart of each failure in Mermaid: for the summary page of a
+//! build, a pull request or a ticket.
+
+use std::fmt::Write as _;
+
+use crate::failure::{Failure, Paths};
+use crate::run::{Run, count};
+
+/// More uncovered switches than this are counted, not listed.
+const MAX_MISSING: usize = 50;
+/// A longer chart is left to the other reports: Mermaid refuses texts of 50,000 characters.
+const MAX_CHART: usize = 45_000;
+
+pub fn markdown(run: &Run, failures: &[Failure], paths: &Paths) -> String {
+    // Writing into a String cannot fail.
+    let mut text = String::new();
+    let summary = &run.summary;
+    let _ = writeln!(text, "# {} {}\n", run.word(), escaped(&run.model));
+    let _ = writeln!(
+        text,
+        "{} ({} passed, {} failed, {} inconclusive, {}) in {:.1} s; {}.\n",
+        count(summary.tests, "test"),
+        summary.passed,
+        summary.failed,
+        summary.inconclusive,
+        count(summary.errors, "error"),
+        summary.duration as f64 / 1e9,
+        run.ended(),
+    );
+    text.push_str("| covered | | |\n|---|---|---|\n");
+    for (what, covered, all) in [
+        ("locations", summary.covered_locations, summary.locations),
+        ("switches", summary.covered_switches, summary.switches),
+        (
+            "boundary values",
+            summary.covered_boundaries,
+            summary.boundaries,
+        ),
+    ] {
+        let percent = match all {
+            0 => 100.0,
+            all => covered as f64 * 100.0 / all as f64,
+        };
+        let _ = writeln!(text, "| {what} | {covered} of {all} | {percent:.1} % |");
+    }
+    let _ = writeln!(
+        text,
+        "\nRun {}, {}, seed {}, strategy {}, model `{}`.",
+        run.id,
+        run.started,
+        run.seed,
+        run.strategy,
+        paths.show(&run.path)
+    );
+    for failure in failures {
+        tell(&mut text, failure, paths);
+    }
+    if !run.missing.is_empty() {
+        let _ = writeln!(
+            text,
+            "\n<details><summary>{} not covered</summary>\n",
+            count(run.missing.len() as u64, "switch").replace("switchs", "switches")
+        );
+        for line in run.missing.iter().take(MAX_MISSING) {
+            let _ = writeln!(text, "- {}", escaped(line));
+        }
+        if run.missing.len() > MAX_MISSING {
+            let _ = writeln!(text, "- and {} more", run.missing.len() - MAX_MISSING);
+        }
+        text.push_str("\n</details>\n");
+    }
+    text
+}
+
+fn tell(text: &mut String, failure: &Failure, paths: &Paths) {
+    let summary = &failure.detail.summary;
+    let _ = writeln!(text, "\n## {}\n", escaped(&failure.headline()));
+    let mut facts = vec![format!("test {}", failure.test)];
+    if summary.from == summary.to {
+        facts.push(count(summary.to as u64, "step"));
+    } else {
+        facts.push(format!(
+            "shrunk from {} to {} steps in {}",
+            summary.from,
+            summary.to,
+            count(summary.runs as u64, "run")
+        ));
+    }
+    if let Some((seen, runs)) = summary.confirmed {
+        facts.push(format!("seen again in {seen} of {runs} runs"));
+    }
+    if failure.flaky {
+        facts.push("**flaky**".to_owned());
+    }
+    let _ = writeln!(text, "{}.\n", facts.join(", "));
+    for line in &failure.detail.model_lines {
+        let _ = writeln!(
+            text,
+            "- `{}:{}` {}",
+            paths.show(&line.file),
+            line.line,
+            escaped(&line.text)
+        );
+    }
+    if !failure.mermaid.is_empty() && failure.mermaid.len() <= MAX_CHART {
+        let _ = write!(text, "\n```mermaid\n{}```\n", failure.mermaid);
+    }
+    for (what, lines) in [
+        ("Allowed here", &failure.detail.allowed),
+        ("Because", &failure.detail.because),
+    ] {
+        if !lines.is_empty() {
+            let _ = writeln!(text, "\n{what}:\n");
+            for line in lines {
+                let _ = writeln!(text, "- {}", escaped(line));
+            }
+        }
+    }
+    let _ = writeln!(text, "\nAgain: `ioco replay {}`", summary.id);
+}
+
+/// Text that stays text: what Markdown or HTML would read otherwise is escaped.
+fn escaped(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '#' | '~' => {
+                escaped.push('\\');
+                escaped.push(character);
+            }
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '&' => escaped.push_str("&amp;"),
+            '\n' | '\r' => escaped.push(' '),
+            other => escaped.push(other),
+        }
+    }
+    escaped
+}

@@ -1,0 +1,136 @@
+//! What a report says of a run besides its failures.
+
+use ioco_engine::{Event, SavedVerdict, Summary};
+
+/// A run, digested from its events.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Run {
+    /// Its id.
+    pub id: String,
+    /// `2026-01-31T12:00:00Z`.
+    pub started: String,
+    pub model: String,
+    /// The file of the model.
+    pub path: String,
+    /// How the system was reached.
+    pub connection: String,
+    pub seed: u64,
+    pub strategy: String,
+    pub tests: Vec<TestLine>,
+    pub summary: Summary,
+    /// It came to its end.
+    pub finished: bool,
+    /// Switches that no test took, where that is known: `door.aml:14  Open ──?close──► Closed`.
+    pub missing: Vec<String>,
+}
+
+/// A finished test.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TestLine {
+    pub number: u64,
+    pub seed: u64,
+    pub verdict: SavedVerdict,
+    pub steps: u64,
+    /// Nanoseconds.
+    pub duration: u64,
+}
+
+impl Run {
+    /// Takes in the next event.
+    pub fn event(&mut self, event: &Event) {
+        match event {
+            Event::RunStarted {
+                model,
+                seed,
+                strategy,
+                locations,
+                switches,
+                ..
+            } => {
+                self.model.clone_from(model);
+                self.strategy.clone_from(strategy);
+                self.seed = *seed;
+                self.summary.seed = *seed;
+                self.summary.locations = *locations as u64;
+                self.summary.switches = *switches as u64;
+            }
+            Event::TestStarted { .. } => {}
+            Event::StepTaken { what, .. } => {
+                *match what {
+                    ioco_engine::SavedStep::Stimulus { .. } => &mut self.summary.stimuli,
+                    ioco_engine::SavedStep::Response { .. } => &mut self.summary.responses,
+                    ioco_engine::SavedStep::Silence { .. } => &mut self.summary.silences,
+                } += 1;
+            }
+            Event::TestFinished {
+                test,
+                seed,
+                verdict,
+                steps,
+                duration,
+                ..
+            } => {
+                self.summary.tests += 1;
+                self.summary.duration += duration;
+                *match verdict {
+                    SavedVerdict::Pass => &mut self.summary.passed,
+                    SavedVerdict::Fail { .. } => &mut self.summary.failed,
+                    SavedVerdict::Inconclusive { .. } => &mut self.summary.inconclusive,
+                    SavedVerdict::Error { .. } => &mut self.summary.errors,
+                } += 1;
+                self.tests.push(TestLine {
+                    number: *test,
+                    seed: *seed,
+                    verdict: verdict.clone(),
+                    steps: *steps,
+                    duration: *duration,
+                });
+            }
+            Event::FailureFound { .. } => self.summary.distinct_failures += 1,
+            Event::CoverageGrew {
+                covered_switches,
+                covered_locations,
+                covered_boundaries,
+                ..
+            } => {
+                self.summary.covered_switches = *covered_switches as u64;
+                self.summary.covered_locations = *covered_locations as u64;
+                self.summary.covered_boundaries = *covered_boundaries as u64;
+            }
+            Event::RunFinished { summary } => {
+                self.summary = *summary;
+                self.finished = true;
+            }
+        }
+    }
+
+    /// In one word, as the terminal says it.
+    pub(crate) fn word(&self) -> &'static str {
+        let summary = &self.summary;
+        if summary.failed > 0 {
+            "FAIL"
+        } else if summary.errors > 0 {
+            "ERROR"
+        } else if summary.tests == 0 || !self.finished {
+            "STOPPED"
+        } else {
+            "PASS"
+        }
+    }
+
+    /// How it ended, for a person.
+    pub(crate) fn ended(&self) -> &'static str {
+        match self.summary.stopped {
+            Some(reason) => reason.words(),
+            None => "it did not come to its end",
+        }
+    }
+}
+
+/// `1 test`, `2 tests`.
+pub(crate) fn count(number: u64, thing: &str) -> String {
+    match number {
+        1 => format!("1 {thing}"),
+        _ => format!("{number} {thing}s"),
+    }
+}

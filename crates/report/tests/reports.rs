@@ -1,0 +1,188 @@
+//! Every form of report of one run of a small shop that forgets what was paid before.
+
+mod shop;
+
+use ioco_report::{
+    Document, EVENTS_SCHEMA, Failure, Gathering, Paths, Run, github, html, json_line, junit,
+    markdown, sarif,
+};
+use ioco_view::{Facts, ModelView, ProjectView, RunSummary};
+
+use shop::Shop;
+
+fn paths() -> Paths {
+    Paths {
+        prefix: "tests/".to_owned(),
+    }
+}
+
+fn reported(shop: &Shop) -> (Run, Vec<Failure>) {
+    let mut run = Run {
+        id: "7".to_owned(),
+        started: "2026-01-31T12:00:00Z".to_owned(),
+        path: "shop.aml".to_owned(),
+        connection: "python3 shop.py".to_owned(),
+        missing: vec!["shop.aml:15  open ──?leave──► _3".to_owned()],
+        ..Run::default()
+    };
+    for event in &shop.events {
+        run.event(event);
+    }
+    let mut semantics = shop.semantics();
+    let failures = (shop.failures.iter())
+        .map(|file| {
+            let facts = Facts::default();
+            Failure::new(&mut semantics, file.clone(), &facts, file.test, false)
+        })
+        .collect();
+    (run, failures)
+}
+
+#[test]
+fn junit_has_a_case_for_every_test_and_text_for_every_failure() {
+    let (run, failures) = reported(&Shop::new());
+    insta::assert_snapshot!(junit(&run, &failures));
+}
+
+#[test]
+fn markdown_has_the_numbers_and_a_chart() {
+    let (run, failures) = reported(&Shop::new());
+    insta::assert_snapshot!(markdown(&run, &failures, &paths()));
+}
+
+#[test]
+fn github_annotates_the_line_of_the_model() {
+    let (run, failures) = reported(&Shop::new());
+    insta::assert_snapshot!(github(&run, &failures, &paths()));
+}
+
+#[test]
+fn sarif_has_the_trace_as_a_code_flow() {
+    let (run, failures) = reported(&Shop::new());
+    insta::assert_snapshot!(sarif(&run, &failures, &paths(), "0.0.0"));
+}
+
+#[test]
+fn every_event_keeps_to_the_published_schema() {
+    let schema: serde_json::Value = serde_json::from_str(EVENTS_SCHEMA).expect("JSON");
+    let validator = jsonschema::validator_for(&schema).expect("a schema");
+    let shop = Shop::new();
+    let mut names = std::collections::BTreeSet::new();
+    for event in &shop.events {
+        let line = json_line(event);
+        let value: serde_json::Value = serde_json::from_str(&line).expect("JSON");
+        let errors: Vec<String> = validator
+            .iter_errors(&value)
+            .map(|e| e.to_string())
+            .collect();
+        assert!(errors.is_empty(), "{line}{errors:?}");
+        names.insert(value["event"].as_str().expect("a name").to_owned());
+        // The schema is no rubber stamp: what is not declared does not pass.
+        let mut more = value.clone();
+        more["surprise"] = serde_json::json!(1);
+        assert!(!validator.is_valid(&more), "{more}");
+        let keys: Vec<String> = (value.as_object().expect("an object").keys().cloned())
+            .filter(|key| key != "values")
+            .collect();
+        for key in keys {
+            let mut less = value.clone();
+            less.as_object_mut().expect("an object").remove(&key);
+            assert!(!validator.is_valid(&less), "{less}");
+        }
+    }
+    assert_eq!(names.len(), 7, "{names:?}");
+}
+
+fn document(shop: &Shop) -> Document {
+    let mut gathering = Gathering::new(shop.semantics(), RunSummary::default(), Vec::new());
+    for event in &shop.events {
+        gathering.event(event.clone());
+    }
+    let mut semantics = shop.semantics();
+    let (run, tests) = gathering.finish(&mut semantics);
+    let (_, failures) = reported(shop);
+    Document {
+        project: ProjectView::default(),
+        model: ModelView::new("shop.aml", "1234", Some(&shop.sts), &[], &[]),
+        run,
+        failures: failures.into_iter().map(|f| f.detail).collect(),
+        tests,
+        runs: Vec::new(),
+        goals: Vec::new(),
+    }
+}
+
+/// The data of an html report, as the page reads it.
+fn data(page: &str) -> serde_json::Value {
+    let begin = "id=\"ioco-report\">";
+    let start = page.find(begin).expect("the element") + begin.len();
+    let end = start + page[start..].find("</script>").expect("its end");
+    serde_json::from_str(&page[start..end]).expect("JSON")
+}
+
+#[test]
+fn html_is_one_small_file_that_carries_the_run() {
+    let shop = Shop::new();
+    let page = html(&document(&shop));
+    assert!(page.len() < 2_000_000, "{} bytes", page.len());
+    let data = data(&page);
+    assert_eq!(data["model"]["name"], "shop");
+    assert_eq!(
+        data["failures"].as_array().map(Vec::len),
+        Some(shop.failures.len())
+    );
+    let verdicts: Vec<&str> = (data["tests"].as_array().expect("tests").iter())
+        .filter_map(|test| test["verdict"].as_str())
+        .collect();
+    assert!(
+        verdicts.contains(&"fail") && verdicts.contains(&"pass"),
+        "{verdicts:?}"
+    );
+    // Nothing is loaded from elsewhere.
+    for outside in ["src=\"http", "src='http", "@import", "url(http"] {
+        assert!(!page.contains(outside), "{outside}");
+    }
+}
+
+#[test]
+fn html_of_a_long_run_stays_small_and_keeps_its_failures() {
+    let shop = Shop::new();
+    let mut document = document(&shop);
+    let failing = document
+        .tests
+        .iter()
+        .find(|t| t.verdict == "fail")
+        .expect("one")
+        .clone();
+    let mut passing = document
+        .tests
+        .iter()
+        .find(|t| t.verdict == "pass")
+        .expect("one")
+        .clone();
+    let steps = passing.trace.steps.clone();
+    passing.trace.steps = steps.iter().cycle().take(2000).cloned().collect();
+    document.tests = std::iter::repeat_n(passing, 20).collect();
+    document.tests.push(failing);
+    let page = html(&document);
+    assert!(page.len() < 2_000_000, "{} bytes", page.len());
+    let data = data(&page);
+    let tests = data["tests"].as_array().expect("tests");
+    assert!(tests.iter().any(|test| test["verdict"] == "fail"));
+    assert_eq!(
+        data["failures"].as_array().map(Vec::len),
+        Some(shop.failures.len())
+    );
+}
+
+#[test]
+fn text_of_a_system_does_not_end_the_element_that_carries_it() {
+    let shop = Shop::new();
+    let mut document = document(&shop);
+    let nasty = "</script><script>alert(1)</script>";
+    document.failures[0].because.push(nasty.to_owned());
+    let page = html(&document);
+    let read = data(&page);
+    let because = read["failures"][0]["because"].as_array().expect("reasons");
+    assert!(because.iter().any(|line| line == nasty));
+}
