@@ -2,7 +2,7 @@
 //!
 //! `start` gives the system the values that the model leaves open in the first state, `step` the inputs and free
 //! variables of every further one; after each the system says `state` with the values of the other variables. Where
-//! the model determines these, any other value is a failure; where it allows several, another value ends the test.
+//! the model determines these, any other value is a failure; where it allows several, another of them ends the test.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -21,8 +21,8 @@ struct Exchange {
     stimulus: &'static str,
     given: String,
     expected: String,
-    /// The model allows no other response.
-    determined: bool,
+    /// What every response that the model allows has in common; none when there is no other.
+    common: Option<String>,
 }
 
 /// The model of a suite, as text.
@@ -77,11 +77,12 @@ pub fn aml(model: &Model, tests: &[Test]) -> String {
                 "    o {{\n      {receive}\n      send 'state'{}; goto 'n{next}'\n    }}",
                 constraint(&exchange.expected)
             );
-            if !exchange.determined {
+            if let Some(common) = &exchange.common {
                 loose = true;
                 let _ = writeln!(
                     text,
-                    "    o {{\n      {receive}\n      send 'state'; goto 'elsewhere'\n    }}"
+                    "    o {{\n      {receive}\n      send 'state'{}; goto 'elsewhere'\n    }}",
+                    constraint(common)
                 );
             }
         }
@@ -157,13 +158,37 @@ impl Writer<'_> {
             .into_iter()
             .filter(|var| step > 0 || !first.contains(var))
             .collect();
+        let said =
+            |vars: &[VarId]| self.equations(vars.iter().map(|var| (*var, state[var.index()])));
+        let (single, several): (Vec<VarId>, Vec<VarId>) = expected
+            .iter()
+            .partition(|var| self.candidates(states, step, **var) == 1);
+        let common = (!several.is_empty()).then(|| {
+            let firm: Vec<VarId> = single
+                .into_iter()
+                .filter(|var| self.stands_alone(step, *var))
+                .collect();
+            said(&firm)
+        });
         Exchange {
             stimulus: if step == 0 { "start" } else { "step" },
             given,
-            determined: expected
-                .iter()
-                .all(|var| self.candidates(states, step, *var) == 1),
-            expected: self.equations(expected.iter().map(|var| (*var, state[var.index()]))),
+            expected: said(&expected),
+            common,
+        }
+    }
+
+    /// The assignment reads nothing of the state that it belongs to, so other choices there do not change its value.
+    fn stands_alone(&self, step: usize, var: VarId) -> bool {
+        let entry = self.model.var(var);
+        let variables = |expr| self.model.exprs.variables(expr);
+        match (step, entry.next) {
+            (0, _) => entry
+                .init
+                .or(entry.always)
+                .is_some_and(|expr| variables(expr).0.is_empty()),
+            (_, Some(next)) => variables(next).1.is_empty(),
+            (_, None) => entry.kind == VarKind::Frozen,
         }
     }
 
