@@ -4,7 +4,7 @@ use std::env;
 use std::process::Command;
 
 use crate::schemas;
-use crate::tools::{self, cargo, need_cargo_deny, need_pytest, need_z3};
+use crate::tools::{self, cargo, need_cargo_deny, need_pytest, need_typescript, need_z3};
 
 pub fn run() -> Result<(), String> {
     tools::run("formatting", cargo().args(["fmt", "--all", "--check"]))?;
@@ -23,9 +23,10 @@ pub fn run() -> Result<(), String> {
     tools::run("build", cargo().args(["build", "--workspace", "--bins"]))?;
     let mut tests = cargo();
     tests.args(["test", "--workspace", "--no-fail-fast"]);
-    if let Some(programs) = need_z3() {
+    let programs: Vec<_> = need_z3().into_iter().chain(need_typescript()).collect();
+    if !programs.is_empty() {
         let old = env::var_os("PATH").unwrap_or_default();
-        let paths = std::iter::once(programs).chain(env::split_paths(&old));
+        let paths = programs.into_iter().chain(env::split_paths(&old));
         let joined = env::join_paths(paths).map_err(|error| error.to_string())?;
         tests.env("PATH", joined);
     }

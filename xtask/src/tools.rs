@@ -115,3 +115,25 @@ pub fn apt_install(package: &str) -> bool {
     // The lists of packages may be old.
     install() || (answers(Command::new("apt-get").arg("update")) && install())
 }
+
+/// Finds or installs TypeScript's compiler, for the adapter library, and returns the folder to put
+/// on the search path, if one is needed. Without npm its test is skipped.
+pub fn need_typescript() -> Option<PathBuf> {
+    if answers(Command::new("tsc").arg("--version")) {
+        return None;
+    }
+    let environment = target_directory().join("typescript-environment");
+    let programs = environment.join("node_modules/.bin");
+    if !programs.join("tsc").exists() {
+        let installed = Command::new("npm")
+            .args(["install", "--silent", "--no-audit", "--no-fund", "--prefix"])
+            .arg(&environment)
+            .args(["typescript@5.9", "@types/node@22"])
+            .status();
+        if !installed.is_ok_and(|status| status.success()) {
+            eprintln!("   TypeScript cannot be installed here: its adapter library is not tested");
+            return None;
+        }
+    }
+    Some(programs)
+}

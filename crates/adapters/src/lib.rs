@@ -8,15 +8,18 @@ mod check;
 mod connection;
 mod dial;
 mod drive;
+mod http;
 mod in_process;
 mod line;
 mod process;
+mod relay;
 mod session;
 mod simulated;
 mod stream;
 mod system;
 mod tcp;
 mod text;
+mod trace;
 mod values;
 
 pub use amp::{
@@ -26,12 +29,15 @@ pub use amp::{
 pub use check::{NotConforming, check};
 pub use connection::{Arrival, Arrived, Connection, Trouble};
 pub use drive::{Crossed, Crossing, Exchange, Recorder, ScriptRunner, drive, drive_watched};
+pub use http::{Http, HttpMapping, OneOrMore, RequestMapping, ResponseMapping};
 pub use in_process::{InProcess, Local, Outbox};
 pub use ioco_sts::Message;
 pub use line::{Codec, Line, RESET};
 pub use process::{Process, ProcessOptions, ResetBy};
+pub use relay::Relay;
 pub use simulated::Simulated;
 pub use system::{Bound, System};
 pub use tcp::{Tcp, TcpOptions};
 pub use text::{Mapping, Sockets, TextLines};
+pub use trace::{Recording, read_traces, write_recorded};
 pub use values::{Mismatch, read_value, write_value};

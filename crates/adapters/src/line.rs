@@ -263,7 +263,7 @@ fn prefixes(label: &Label, name: &str) -> Vec<Vec<u8>> {
 }
 
 /// `locked(passcode="x")`: a response as it came, in the shape of a model's label.
-fn show_unknown(name: &str, values: &Object<'_>) -> String {
+pub(crate) fn show_unknown(name: &str, values: &Object<'_>) -> String {
     if values.is_empty() {
         return name.to_owned();
     }

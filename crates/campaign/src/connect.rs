@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ioco_adapters::{
-    Amp, Arrived, Connection, Hub, Local, Process, ProcessOptions, ResetBy, Simulated, Sockets,
-    Tcp, TcpOptions, TextLines, Trouble,
+    Amp, Arrived, Connection, Http, Hub, Local, Process, ProcessOptions, ResetBy, Simulated,
+    Sockets, Tcp, TcpOptions, TextLines, Trouble,
 };
 use ioco_sts::{Action, Sts};
 use serde::{Deserialize, Serialize};
@@ -29,6 +29,8 @@ pub struct SystemChoice {
     pub tcp_listen: Option<String>,
     /// Where adapters connect: a port, or `host:port`.
     pub amp: Option<String>,
+    /// Where the system answers requests: `http://host:port`.
+    pub http: Option<String>,
     /// Which adapter: `NAME`, or `CHANNEL=NAME` for each channel.
     pub adapters: Vec<String>,
     /// Settings of adapters: `KEY=VALUE`.
@@ -41,7 +43,13 @@ pub struct SystemChoice {
 impl SystemChoice {
     /// Whether it says by itself how to reach the system.
     pub fn is_way(&self) -> bool {
-        let ways = [&self.sut, &self.tcp, &self.tcp_listen, &self.amp];
+        let ways = [
+            &self.sut,
+            &self.tcp,
+            &self.tcp_listen,
+            &self.amp,
+            &self.http,
+        ];
         ways.iter().any(|way| way.is_some())
     }
 }
@@ -74,6 +82,8 @@ pub enum Way {
     Amp(AmpWay),
     /// The model plays the system; where it leaves a choice, a generator with this seed decides.
     Simulated(u64),
+    /// `http://host:port`; ioco.toml says which requests labels are.
+    Http(String),
 }
 
 const PATIENCE: u64 = 10_000_000_000;
@@ -100,13 +110,15 @@ impl Reach {
         let typed = (choice.sut.clone().map(Way::Shell))
             .or_else(|| choice.tcp.clone().map(Way::Tcp))
             .or_else(|| choice.tcp_listen.clone().map(Way::TcpListen))
-            .or_else(|| choice.amp.clone().map(amp));
+            .or_else(|| choice.amp.clone().map(amp))
+            .or_else(|| choice.http.clone().map(Way::Http));
         let sut = &project.sut;
         let way = typed
             .or_else(|| sut.command.clone().map(Way::Command))
             .or_else(|| sut.tcp.clone().map(Way::Tcp))
             .or_else(|| sut.tcp_listen.clone().map(Way::TcpListen))
             .or_else(|| sut.amp.clone().map(amp))
+            .or_else(|| sut.http.clone().map(Way::Http))
             .or_else(|| {
                 let channels = project.lines.as_ref().map(|lines| lines.channels.clone());
                 channels.filter(|c| !c.is_empty()).map(Way::TcpChannels)
@@ -195,6 +207,14 @@ impl Reach {
                 let tcp = Tcp::listen(Arc::clone(sts), &options).map_err(unusable)?;
                 Link::Tcp(Box::new(tcp))
             }
+            Way::Http(base) => {
+                let mapping = project.http.clone().ok_or_else(|| {
+                    Stop::usage("nothing says which requests the labels are")
+                        .hint("write [http] into ioco.toml, or make it from an OpenAPI description: ioco new NAME --openapi FILE")
+                })?;
+                let http = Http::new(Arc::clone(sts), base, &mapping, patience);
+                Link::Http(Box::new(http.map_err(misused)?))
+            }
             Way::Amp(amp) => {
                 let hub = Hub::listen(&amp.hub(project)?).map_err(unusable)?;
                 let options = amp.options(project, patience)?;
@@ -212,7 +232,7 @@ impl Reach {
         match &self.way {
             Way::Command(words) => words.join(" "),
             Way::Shell(line) => line.clone(),
-            Way::Tcp(address) => address.clone(),
+            Way::Tcp(address) | Way::Http(address) => address.clone(),
             Way::TcpListen(address) => format!("a system that connects to {address}"),
             Way::TcpChannels(channels) => {
                 let addresses: Vec<&str> = channels.values().map(String::as_str).collect();
@@ -297,6 +317,7 @@ pub enum Link {
     Process(Box<Process>),
     Tcp(Box<Tcp>),
     Text(Box<TextLines>),
+    Http(Box<Http>),
     Amp(Box<Amp>),
     Simulated(Box<Local<Simulated>>),
 }
@@ -307,6 +328,7 @@ impl Link {
             Link::Process(process) => process.as_ref(),
             Link::Tcp(tcp) => tcp.as_ref(),
             Link::Text(text) => text.as_ref(),
+            Link::Http(http) => http.as_ref(),
             Link::Amp(amp) => amp.as_ref(),
             Link::Simulated(played) => played.as_ref(),
         }
@@ -317,6 +339,7 @@ impl Link {
             Link::Process(process) => process.as_mut(),
             Link::Tcp(tcp) => tcp.as_mut(),
             Link::Text(text) => text.as_mut(),
+            Link::Http(http) => http.as_mut(),
             Link::Amp(amp) => amp.as_mut(),
             Link::Simulated(played) => played.as_mut(),
         }
@@ -330,7 +353,9 @@ impl Link {
                 process.stop();
                 true
             }
-            Link::Tcp(_) | Link::Text(_) | Link::Amp(_) | Link::Simulated(_) => false,
+            Link::Tcp(_) | Link::Text(_) | Link::Http(_) | Link::Amp(_) | Link::Simulated(_) => {
+                false
+            }
         }
     }
 
@@ -341,7 +366,7 @@ impl Link {
             Link::Amp(amp) => Some(format!("waiting for an adapter at {}", amp.url())),
             Link::Tcp(tcp) => tcp.listening().map(waiting),
             Link::Text(text) => text.listening().map(waiting),
-            Link::Process(_) | Link::Simulated(_) => None,
+            Link::Process(_) | Link::Http(_) | Link::Simulated(_) => None,
         }
     }
 
@@ -349,7 +374,11 @@ impl Link {
     pub fn take_notices(&mut self) -> Vec<String> {
         match self {
             Link::Amp(amp) => amp.take_notices(),
-            Link::Process(_) | Link::Tcp(_) | Link::Text(_) | Link::Simulated(_) => Vec::new(),
+            Link::Process(_)
+            | Link::Tcp(_)
+            | Link::Text(_)
+            | Link::Http(_)
+            | Link::Simulated(_) => Vec::new(),
         }
     }
 
@@ -359,6 +388,7 @@ impl Link {
             Link::Process(process) => process.take_warnings(),
             Link::Tcp(tcp) => tcp.take_warnings(),
             Link::Text(_) | Link::Simulated(_) => Vec::new(),
+            Link::Http(http) => http.take_warnings(),
             Link::Amp(amp) => amp.take_warnings(),
         }
     }

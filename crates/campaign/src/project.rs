@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use ioco_adapters::HttpMapping;
 use ioco_engine::{EventLevel, Settings, Stop as StopConditions, StrategyKind};
 use ioco_sts::{Relation, Sts};
 use serde::Deserialize;
@@ -25,6 +26,7 @@ struct File {
     #[serde(default)]
     amp: AmpSection,
     lines: Option<LinesSection>,
+    http: Option<HttpMapping>,
     #[serde(default)]
     profile: BTreeMap<String, Profile>,
 }
@@ -46,6 +48,7 @@ pub struct Sut {
     pub tcp: Option<String>,
     pub tcp_listen: Option<String>,
     pub amp: Option<String>,
+    pub http: Option<String>,
     pub restart: Option<bool>,
     /// How long a reset may take.
     pub ready_within: Option<String>,
@@ -83,6 +86,7 @@ pub struct Project {
     pub test: TestSettings,
     pub amp: AmpSection,
     pub lines: Option<LinesSection>,
+    pub http: Option<HttpMapping>,
 }
 
 impl Project {
@@ -128,6 +132,7 @@ impl Project {
             sut: parsed.sut,
             amp: parsed.amp,
             lines: parsed.lines,
+            http: parsed.http,
             test: parsed.test.in_folder(&root),
             root,
         };
@@ -169,7 +174,7 @@ fn replace<T: Clone>(old: &mut Option<T>, new: &Option<T>) {
 impl Sut {
     /// Whether it says how to reach the system.
     fn is_way(&self) -> bool {
-        let addresses = [&self.tcp, &self.tcp_listen, &self.amp];
+        let addresses = [&self.tcp, &self.tcp_listen, &self.amp, &self.http];
         self.command.is_some() || addresses.iter().any(|address| address.is_some())
     }
 
@@ -180,6 +185,7 @@ impl Sut {
             self.tcp.clone_from(&other.tcp);
             self.tcp_listen.clone_from(&other.tcp_listen);
             self.amp.clone_from(&other.amp);
+            self.http.clone_from(&other.http);
         }
         replace(&mut self.restart, &other.restart);
         replace(&mut self.ready_within, &other.ready_within);

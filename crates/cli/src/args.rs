@@ -65,6 +65,8 @@ pub enum Command {
     Explore(Explore),
     /// Test a running system against a model, on the fly
     Test(Test),
+    /// Record the traffic between a client and a system as traces
+    Record(Record),
     /// Run a recorded failure again
     Replay(Replay),
     /// Cut a recorded failure down to a shorter one
@@ -105,6 +107,54 @@ pub struct Adapters {
 pub struct New {
     /// The folder to make
     pub name: PathBuf,
+
+    /// The language of the example system [default: plain Python, without a library]
+    #[arg(long, value_enum)]
+    pub adapter: Option<AdapterLanguage>,
+
+    /// Make labels and a first model from this OpenAPI description (JSON) instead
+    #[arg(long, value_name = "FILE", conflicts_with = "adapter")]
+    pub openapi: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum AdapterLanguage {
+    Python,
+    Node,
+    Rust,
+}
+
+impl AdapterLanguage {
+    /// What runs it.
+    pub fn program(self) -> &'static str {
+        match self {
+            AdapterLanguage::Python => "python3",
+            AdapterLanguage::Node => "node",
+            AdapterLanguage::Rust => "cargo",
+        }
+    }
+}
+
+#[derive(Debug, Args)]
+pub struct Record {
+    #[command(flatten)]
+    pub model: ModelArguments,
+
+    /// Where clients connect
+    #[arg(long, value_name = "HOST:PORT")]
+    pub listen: String,
+
+    /// Where the system listens
+    #[arg(long, value_name = "HOST:PORT")]
+    pub to: String,
+
+    /// The file to write; `ioco check --trace` reads it
+    #[arg(short, long, value_name = "FILE")]
+    pub output: PathBuf,
+
+    /// Stop after this many clients, instead of at Ctrl-C
+    #[arg(long, value_name = "N")]
+    pub clients: Option<u64>,
 }
 
 /// How a model is read.
@@ -156,6 +206,10 @@ impl ModelArguments {
 pub struct Check {
     #[command(flatten)]
     pub model: ModelArguments,
+
+    /// Say whether recorded traffic conforms to the model
+    #[arg(long, value_name = "FILE")]
+    pub trace: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
@@ -241,6 +295,10 @@ pub struct SystemArguments {
     #[arg(long, value_name = "ADDRESS", group = "way")]
     pub amp: Option<String>,
 
+    /// Where the system answers requests; [http] of ioco.toml says which requests labels are
+    #[arg(long, value_name = "URL", group = "way")]
+    pub http: Option<String>,
+
     /// With --amp: the adapter to use, or one for each channel (may be repeated)
     #[arg(long, value_name = "[CHANNEL=]NAME")]
     pub adapter: Vec<String>,
@@ -265,6 +323,7 @@ impl SystemArguments {
             tcp: self.tcp.clone(),
             tcp_listen: self.tcp_listen.clone(),
             amp: self.amp.clone(),
+            http: self.http.clone(),
             adapters: self.adapter.clone(),
             configure: self.configure.clone(),
             restart: self.restart,

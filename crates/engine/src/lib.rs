@@ -11,6 +11,7 @@ mod event;
 mod explain;
 mod failure;
 mod guide;
+mod monitor;
 mod port;
 mod random;
 mod report;
@@ -34,6 +35,7 @@ pub use failure::{
     TimedStep, WireLine,
 };
 pub use guide::{Advice, Guide, View};
+pub use monitor::{Recorded, monitor};
 pub use port::{Command, Input};
 pub use random::test_seed;
 pub use report::{FailureId, KnownFailure, StopReason, Summary, TestReport};

@@ -338,3 +338,126 @@ pub(crate) fn agrees(dummy: &wire::Value, ty: &Type) -> bool {
         _ => false,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use ioco_sts::{EnumId, EnumType, IntRange, StructId, StructType};
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn types() -> Types {
+        Types {
+            enums: vec![EnumType {
+                name: "Colour".to_owned(),
+                members: vec!["red".to_owned(), "blue".to_owned()],
+            }],
+            structs: vec![StructType {
+                name: "Shop".to_owned(),
+                fields: vec![
+                    ("open".to_owned(), Type::Bool),
+                    ("since".to_owned(), Type::Date),
+                ],
+            }],
+        }
+    }
+
+    fn typed_value() -> impl Strategy<Value = (Type, Value)> {
+        let moment = 1_000_000_000..4_000_000_000i64;
+        let plain = prop_oneof![
+            any::<i64>().prop_map(|n| (Type::INTEGER, n.into())),
+            any::<bool>().prop_map(|b| (Type::Bool, b.into())),
+            "\\PC{0,8}".prop_map(|s| (Type::Str, s.as_str().into())),
+            (-99_999_999..99_999_999i64, 0..6u32)
+                .prop_map(|(n, scale)| (Type::Decimal, Decimal::new(n, scale).normalize().into())),
+            (0..2u32).prop_map(|m| (Type::Enum(EnumId(0)), Value::Enum(EnumId(0), m))),
+            moment.clone().prop_map(|n| (Type::Date, n.into())),
+            moment
+                .clone()
+                .prop_map(|n| (Type::Time, (n * 1_000_000_000).into())),
+            (any::<bool>(), moment).prop_map(|(open, since)| {
+                let fields = [open.into(), since.into()];
+                let id = StructId(0);
+                (Type::Struct(id), Value::Struct(id, Arc::from(fields)))
+            }),
+            Just((Type::Str, Value::Void)),
+        ];
+        (plain, 0..4usize).prop_map(|((ty, value), count)| match count {
+            0 => (ty, value),
+            count => {
+                let items = vec![value; count];
+                (Type::Array(Box::new(ty)), Value::Array(items.into()))
+            }
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_is_read_back_in_every_unit((ty, value) in typed_value()) {
+            let types = types();
+            for units in [Units::Learned, Units::Protocol, Units::Thousandths] {
+                let mut clocks = Clocks::new(units);
+                let wire = write(&value, &ty, &types, &clocks);
+                prop_assert!(agrees(&wire, &ty));
+                prop_assert_eq!(read(&wire, &ty, &types, &mut clocks), Ok(value.clone()));
+            }
+        }
+    }
+
+    fn kind(kind: Kind) -> wire::Value {
+        wire::Value { kind: Some(kind) }
+    }
+
+    #[test]
+    fn moments_in_thousandths_are_noticed_and_answered_in_kind() {
+        let types = types();
+        let mut clocks = Clocks::new(Units::Learned);
+        let date = kind(Kind::Date(1_700_000_000_000));
+        assert_eq!(
+            read(&date, &Type::Date, &types, &mut clocks),
+            Ok(Value::Int(1_700_000_000))
+        );
+        let time = kind(Kind::Time(1_700_000_000_000_000));
+        assert_eq!(
+            read(&time, &Type::Time, &types, &mut clocks),
+            Ok(Value::Int(1_700_000_000_000_000_000))
+        );
+        // From now on it gets what it sends.
+        let written = write(&Value::Int(1_700_000_000), &Type::Date, &types, &clocks);
+        assert_eq!(written, date);
+    }
+
+    #[test]
+    fn a_time_of_day_is_in_nanoseconds() {
+        let mut clocks = Clocks::new(Units::Learned);
+        let noon = 12 * 3600 * 1_000_000_000;
+        let read = read(&kind(Kind::Time(noon)), &Type::Time, &types(), &mut clocks);
+        assert_eq!(read, Ok(Value::Int(noon as i64)));
+    }
+
+    #[test]
+    fn what_has_another_type_does_not_fit() {
+        let small = Type::Int(IntRange { min: 0, max: 9 });
+        for (value, ty) in [
+            (kind(Kind::Text("5".to_owned())), Type::INTEGER),
+            (kind(Kind::Decimal(5.0)), Type::INTEGER),
+            (kind(Kind::Integer(10)), small),
+            (kind(Kind::Decimal(f64::NAN)), Type::Decimal),
+            (kind(Kind::Text("green".to_owned())), Type::Enum(EnumId(0))),
+            (kind(Kind::Integer(1)), Type::Date),
+        ] {
+            let mut clocks = Clocks::new(Units::Learned);
+            assert!(
+                read(&value, &ty, &types(), &mut clocks).is_err(),
+                "{value:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn lost_digits_are_noticed() {
+        let long = Decimal::from_str_exact("0.12345678901234567890").unwrap();
+        assert!(loses_digits(&Value::Decimal(long)));
+        assert!(!loses_digits(&Value::Decimal(Decimal::new(123, 2))));
+    }
+}

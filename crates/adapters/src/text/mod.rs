@@ -42,33 +42,19 @@ pub enum Sockets {
     PerChannel(BTreeMap<String, String>),
 }
 
-/// A connection to a system that speaks lines of its own.
-pub struct TextLines {
+/// The lines of all labels of a model.
+pub(crate) struct Templates {
     sts: Arc<Sts>,
     /// Per label.
     templates: Vec<Option<Template>>,
-    /// The responses, those that fix most of a line first.
-    responses: Vec<LabelId>,
+    /// Those that fix most of a line first.
+    order: Vec<LabelId>,
     reset: Option<String>,
-    ready: Option<String>,
-    dials: Vec<Dial>,
-    /// Per channel, the position of its socket.
-    routes: BTreeMap<String, usize>,
-    streams: Vec<Stream>,
-    patience: Duration,
-    epoch: Instant,
-    arrived: VecDeque<Arrived>,
-    sent: Vec<u8>,
 }
 
-impl TextLines {
+impl Templates {
     /// What is wrong with the mapping is said at once, in words for a person.
-    pub fn new(
-        sts: Arc<Sts>,
-        mapping: &Mapping,
-        sockets: &Sockets,
-        patience: Duration,
-    ) -> Result<TextLines, Trouble> {
+    pub fn new(sts: Arc<Sts>, mapping: &Mapping) -> Result<Templates, Trouble> {
         let wrong = |message: String| Trouble {
             message,
             hint: Some("[lines] of ioco.toml says how labels look as lines".to_owned()),
@@ -99,16 +85,84 @@ impl TextLines {
                 }
             }
         }
-        let mut responses: Vec<LabelId> = sts.labels_of(Direction::Response).collect();
-        responses.sort_by_key(|id| {
+        let stimuli = sts.labels_of(Direction::Stimulus);
+        let mut order: Vec<LabelId> = stimuli.chain(sts.labels_of(Direction::Response)).collect();
+        order.sort_by_key(|id| {
             let template = templates[id.index()].as_ref();
             std::cmp::Reverse(template.map_or(0, Template::fixed))
         });
-        let (dials, routes) = dials(&sts, sockets)?;
-        Ok(TextLines {
+        Ok(Templates {
             sts,
             templates,
-            responses,
+            order,
+            reset: mapping.reset.clone(),
+        })
+    }
+
+    /// The label that a line is; otherwise the line, and why it is none.
+    pub fn read(&self, direction: Direction, line: &str) -> Result<Action, String> {
+        let mut misfit = None;
+        for &label in &self.order {
+            let (Some(template), known) = (&self.templates[label.index()], self.sts.label(label))
+            else {
+                continue;
+            };
+            if known.direction != direction {
+                continue;
+            }
+            match template.read(line, known, self.sts.types()) {
+                None => {}
+                Some(Ok(values)) => return Ok(Action { label, values }),
+                Some(Err(Mismatch(why))) => {
+                    misfit.get_or_insert_with(|| format!("{} ({why})", quoted(line)));
+                }
+            }
+        }
+        Err(misfit.unwrap_or_else(|| quoted(line)))
+    }
+
+    fn write(&self, action: &Action, out: &mut Vec<u8>) {
+        if let Some(template) = &self.templates[action.label.index()] {
+            template.write(&action.values, self.sts.types(), out);
+        }
+    }
+
+    /// The line that asks for a reset, as [`Templates::read`] tells of lines that are no label.
+    pub fn quoted_reset(&self) -> Option<String> {
+        self.reset.as_deref().map(quoted)
+    }
+}
+
+fn quoted(line: &str) -> String {
+    format!("\"{}\"", shorten(line, 100))
+}
+
+/// A connection to a system that speaks lines of its own.
+pub struct TextLines {
+    templates: Templates,
+    reset: Option<String>,
+    ready: Option<String>,
+    dials: Vec<Dial>,
+    /// Per channel, the position of its socket.
+    routes: BTreeMap<String, usize>,
+    streams: Vec<Stream>,
+    patience: Duration,
+    epoch: Instant,
+    arrived: VecDeque<Arrived>,
+    sent: Vec<u8>,
+}
+
+impl TextLines {
+    /// What is wrong with the mapping is said at once, in words for a person.
+    pub fn new(
+        sts: Arc<Sts>,
+        mapping: &Mapping,
+        sockets: &Sockets,
+        patience: Duration,
+    ) -> Result<TextLines, Trouble> {
+        let (dials, routes) = dials(&sts, sockets)?;
+        Ok(TextLines {
+            templates: Templates::new(sts, mapping)?,
             reset: mapping.reset.clone(),
             ready: mapping.ready.clone(),
             dials,
@@ -129,24 +183,6 @@ impl TextLines {
         })
     }
 
-    /// What a line is to the model.
-    fn read(&self, line: &str) -> Arrival {
-        let mut misfit = None;
-        for &label in &self.responses {
-            let Some(template) = &self.templates[label.index()] else {
-                continue;
-            };
-            match template.read(line, self.sts.label(label), self.sts.types()) {
-                None => {}
-                Some(Ok(values)) => return Arrival::Response(Action { label, values }),
-                Some(Err(Mismatch(why))) => {
-                    misfit.get_or_insert_with(|| format!("\"{}\" ({why})", shorten(line, 100)));
-                }
-            }
-        }
-        Arrival::Unknown(misfit.unwrap_or_else(|| format!("\"{}\"", shorten(line, 100))))
-    }
-
     /// Takes in the lines that are here.
     fn take_in(&mut self) -> Result<(), Trouble> {
         for index in 0..self.streams.len() {
@@ -163,7 +199,10 @@ impl TextLines {
                 if line.trim().is_empty() {
                     continue;
                 }
-                let what = self.read(line);
+                let what = match self.templates.read(Direction::Response, line) {
+                    Ok(action) => Arrival::Response(action),
+                    Err(text) => Arrival::Unknown(text),
+                };
                 let at = nanoseconds(self.epoch.elapsed());
                 self.arrived.push_back(Arrived { what, at, raw });
             }
@@ -290,12 +329,10 @@ impl Connection for TextLines {
     }
 
     fn give(&mut self, stimulus: &Action) -> Result<bool, Trouble> {
-        let label = self.sts.label(stimulus.label);
+        let label = self.templates.sts.label(stimulus.label);
         let socket = self.routes.get(&label.channel).copied().unwrap_or(0);
         self.sent.clear();
-        if let Some(template) = &self.templates[stimulus.label.index()] {
-            template.write(&stimulus.values, self.sts.types(), &mut self.sent);
-        }
+        self.templates.write(stimulus, &mut self.sent);
         self.sent.push(b'\n');
         let deadline = Instant::now() + self.patience;
         let Some(stream) = self.streams.get_mut(socket) else {

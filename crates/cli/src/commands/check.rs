@@ -6,7 +6,7 @@ use serde::Serialize;
 use ioco_sts::Direction;
 
 use crate::args::{self, Format};
-use crate::commands::nusmv;
+use crate::commands::{nusmv, passive};
 use crate::{model, output};
 
 /// What `--format json` prints.
@@ -33,6 +33,9 @@ pub fn run(arguments: &args::Check, format: Format) -> Answer {
         return nusmv::check(path, format);
     }
     let project = Project::find(arguments.model.model.as_deref(), None)?;
+    if let Some(trace) = &arguments.trace {
+        return passive::check(trace, &arguments.model, &project, format);
+    }
     let read = ioco_campaign::model::read(&arguments.model.options(), &project)?;
     let errors = read.diagnostics.iter().filter(|d| d.is_error()).count();
     let warnings = read

@@ -1,21 +1,26 @@
-//! `ioco new`: a project in which the first `ioco test` finds a planted bug.
+//! `ioco new`: a project in which the first `ioco test` finds a planted bug, or one made from an
+//! OpenAPI description.
 
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crate::args;
+use crate::args::{self, AdapterLanguage};
+use crate::commands::openapi;
 use ioco_campaign::{Answer, Exit, Stop};
 
-const FILES: [(&str, &str); 4] = [
-    ("ioco.toml", include_str!("../../templates/door/ioco.toml")),
-    ("door.aml", include_str!("../../templates/door/door.aml")),
-    ("door.py", include_str!("../../templates/door/door.py")),
-    ("README.md", include_str!("../../templates/door/README.md")),
-];
+const SETTINGS: &str = include_str!("../../templates/door/ioco.toml");
+const MODEL: (&str, &str) = ("door.aml", include_str!("../../templates/door/door.aml"));
+const README: &str = include_str!("../../templates/door/README.md");
+
+type Files = Vec<(String, String)>;
 
 pub fn run(arguments: &args::New) -> Answer {
     let folder = arguments.name.as_path();
+    let files = match &arguments.openapi {
+        Some(description) => openapi::import(description)?,
+        None => door(arguments.adapter),
+    };
     if folder.exists() && fs::read_dir(folder).map_or(true, |mut entries| entries.next().is_some())
     {
         return Err(Stop::usage(format!(
@@ -28,23 +33,92 @@ pub fn run(arguments: &args::New) -> Answer {
         Stop::usage(format!("cannot write {}: {error}", path.display()))
     };
     fs::create_dir_all(folder).map_err(|error| failed(folder, error))?;
-    for (name, text) in FILES {
+    for (name, text) in files {
         let path = folder.join(name);
         fs::write(&path, text).map_err(|error| failed(&path, error))?;
+    }
+    if arguments.openapi.is_some() {
+        eprintln!(
+            "made {}: labels and a first model, to be refined, and ioco.toml",
+            folder.display()
+        );
+        eprintln!(
+            "now:  cd {} && ioco check, start the system, ioco test",
+            folder.display()
+        );
+        return Ok(Exit::Conforms);
     }
     eprintln!(
         "made {}: a model, a system with a planted bug, and ioco.toml",
         folder.display()
     );
-    if !has_python() {
-        eprintln!("note: the example system needs python3, which is not on the search path here");
+    let program = arguments
+        .adapter
+        .map_or("python3", AdapterLanguage::program);
+    if !answers(program) {
+        eprintln!("note: the example system needs {program}, which is not on the search path here");
     }
     eprintln!("now:  cd {} && ioco test", folder.display());
     Ok(Exit::Conforms)
 }
 
-fn has_python() -> bool {
-    Command::new("python3")
+/// The door in the language that was asked for; plain Python where none was.
+fn door(language: Option<AdapterLanguage>) -> Files {
+    let (system, command, mut files) = match language {
+        None => (
+            "door.py",
+            "\"python3\", \"door.py\"",
+            vec![("door.py", include_str!("../../templates/door/door.py"))],
+        ),
+        Some(AdapterLanguage::Python) => (
+            "door.py",
+            "\"python3\", \"door.py\"",
+            vec![
+                ("door.py", include_str!("../../templates/adapters/door.py")),
+                (
+                    "ioco_adapter.py",
+                    include_str!("../../../../adapters/python/ioco_adapter.py"),
+                ),
+            ],
+        ),
+        Some(AdapterLanguage::Node) => (
+            "door.mjs",
+            "\"node\", \"door.mjs\"",
+            vec![(
+                "door.mjs",
+                include_str!("../../templates/adapters/door.mjs"),
+            )],
+        ),
+        Some(AdapterLanguage::Rust) => (
+            "door.rs",
+            "\"cargo\", \"run\", \"--quiet\"",
+            vec![
+                ("door.rs", include_str!("../../templates/adapters/door.rs")),
+                (
+                    "Cargo.toml",
+                    include_str!("../../templates/adapters/Cargo.toml.txt"),
+                ),
+                (".gitignore", "target\n"),
+            ],
+        ),
+    };
+    files.push(MODEL);
+    let mut files: Files = files
+        .into_iter()
+        .map(|(name, text)| (name.to_owned(), text.to_owned()))
+        .collect();
+    let mut settings = SETTINGS.replace("\"python3\", \"door.py\"", command);
+    if language == Some(AdapterLanguage::Rust) {
+        // The first start builds it.
+        settings = settings.replace("\n[test]", "ready_within = \"60s\"\n\n[test]");
+    }
+    files.push(("ioco.toml".to_owned(), settings));
+    files.push(("README.md".to_owned(), README.replace("door.py", system)));
+    files
+}
+
+fn answers(program: &str) -> bool {
+    Command::new(program)
         .arg("--version")
         .stdin(Stdio::null())
         .stdout(Stdio::null())

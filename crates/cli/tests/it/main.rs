@@ -2,6 +2,7 @@
 
 mod amp;
 mod bad_systems;
+mod connections;
 mod examples;
 mod generate;
 mod models;

@@ -1,0 +1,93 @@
+//! `ioco check --trace`: passive testing, of traffic that was recorded.
+
+use std::path::Path;
+
+use ioco_adapters::read_traces;
+use ioco_campaign::{Answer, Exit, Project, Stop};
+use ioco_engine::{Context, Explanation, explain, monitor};
+use ioco_solve::Oracle;
+use ioco_sts::{Relation, Semantics, Verdict};
+use serde::Serialize;
+
+use crate::args::{Format, ModelArguments};
+use crate::model;
+use crate::output::{self, ERROR, GOOD};
+use crate::watch::text_options;
+
+/// What `--format json` prints.
+#[derive(Serialize)]
+struct Report {
+    traces: usize,
+    passed: usize,
+    failed: usize,
+    inconclusive: usize,
+    explanations: Vec<Explanation>,
+}
+
+pub fn check(path: &Path, arguments: &ModelArguments, project: &Project, format: Format) -> Answer {
+    let model = model::load(arguments, project)?;
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| Stop::usage(format!("cannot read {}: {error}", path.display())))?;
+    let traces = read_traces(&text, &model.sts)
+        .map_err(|why| Stop::usage(format!("{}, {why}", path.display())))?;
+    if traces.is_empty() {
+        return Err(Stop::usage(format!("{} has no traces", path.display())));
+    }
+    let mut report = Report {
+        traces: traces.len(),
+        passed: 0,
+        failed: 0,
+        inconclusive: 0,
+        explanations: Vec::new(),
+    };
+    for (index, trace) in traces.iter().enumerate() {
+        let mut semantics = Semantics::new(
+            std::sync::Arc::clone(&model.sts),
+            Box::new(Oracle::new()),
+            Relation::Ioco,
+        );
+        let execution = monitor(&mut semantics, trace);
+        match &execution.verdict {
+            Verdict::Pass => report.passed += 1,
+            Verdict::Fail(_) => report.failed += 1,
+            Verdict::Inconclusive(_) | Verdict::Error(_) => report.inconclusive += 1,
+        }
+        if execution.verdict == Verdict::Pass {
+            continue;
+        }
+        let context = Context {
+            test: Some(index as u64 + 1),
+            system: model.sts.name().to_owned(),
+            ..Context::default()
+        };
+        report
+            .explanations
+            .extend(explain(&mut semantics, &execution, &context));
+    }
+    let exit = if report.failed > 0 {
+        Exit::Deviation
+    } else {
+        Exit::Conforms
+    };
+    if format == Format::Json {
+        output::json(&report)?;
+        return Ok(exit);
+    }
+    for explanation in &report.explanations {
+        output::print(&format!("{}\n", explanation.to_text(text_options())));
+    }
+    let (style, word) = if report.failed > 0 {
+        (ERROR, "FAIL")
+    } else {
+        (GOOD, "PASS")
+    };
+    output::print(&format!(
+        "{style}{word}{style:#} {}  {} ({} conform, {} deviate, {} say nothing from some step on)\n",
+        model.sts.name(),
+        output::count(report.traces as u64, "trace"),
+        report.passed,
+        report.failed,
+        report.inconclusive,
+    ));
+    Ok(exit)
+}

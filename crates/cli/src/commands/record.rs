@@ -1,0 +1,49 @@
+//! `ioco record`: sits between a client and a system and writes their traffic as traces.
+
+use std::fs::File;
+use std::io::Write as _;
+use std::sync::Arc;
+
+use ioco_adapters::Relay;
+use ioco_campaign::sections::lines::LinesSection;
+use ioco_campaign::{Answer, Exit, Project, Stop};
+
+use crate::args;
+use crate::{interrupt, model, output};
+
+pub fn run(arguments: &args::Record) -> Answer {
+    let project = Project::find(arguments.model.model.as_deref(), None)?;
+    let model = model::load(&arguments.model, &project)?;
+    let mapping = project.lines.as_ref().map(LinesSection::mapping);
+    let stopped = |trouble: ioco_adapters::Trouble| Stop {
+        hint: trouble.hint,
+        ..Stop::system(trouble.message)
+    };
+    let relay = Relay::listen(
+        &arguments.listen,
+        &arguments.to,
+        Arc::clone(&model.sts),
+        mapping.as_ref(),
+    )
+    .map_err(stopped)?;
+    let path = &arguments.output;
+    let mut file = File::create(path)
+        .map_err(|error| Stop::usage(format!("cannot write {}: {error}", path.display())))?;
+    let interrupt = interrupt::listen();
+    eprintln!(
+        "recording between {} and {}; Ctrl-C ends it",
+        relay.address(),
+        arguments.to
+    );
+    let mut lines = 0u64;
+    let served = relay
+        .run(arguments.clients, &|| interrupt.asked(), &mut |line| {
+            lines += 1;
+            // At once: a recording that breaks off is still one.
+            writeln!(file, "{line}")?;
+            file.flush()
+        })
+        .map_err(stopped)?;
+    eprintln!("{} in {}", output::count(served, "trace"), path.display());
+    Ok(Exit::Conforms)
+}
