@@ -63,7 +63,7 @@ impl Lines<'_> {
     fn line(&mut self, line: &GoalLine, number: usize) {
         let printed = self.progress.aside(|| match self.format {
             Format::Json => output::json(line),
-            Format::Text => {
+            _ => {
                 let why = match (&line.reason, &line.test) {
                     (Some(reason), _) => reason.clone(),
                     (None, Some(_)) => format!("test {number}"),

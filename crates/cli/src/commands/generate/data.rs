@@ -211,7 +211,7 @@ impl Planned {
             let line = line(sts, goal, verdict);
             match lines {
                 Some(Format::Json) => output::json(&line)?,
-                Some(Format::Text) => {
+                Some(_) => {
                     let value = line.value.map(|value| format!(" = {value}"));
                     let proof = line.proof.map(|proof| format!("  ({proof})"));
                     output::print(&format!(

@@ -141,7 +141,7 @@ pub fn run(file: &Path, arguments: &args::Generate, model: &Model, format: Forma
                 test: number,
                 saved: &saved,
             })?,
-            (None, Format::Text) => output::print(&words::test(number, &tree, sts)),
+            (None, _) => output::print(&words::test(number, &tree, sts)),
         }
     }
     if let Some(mut page) = page {
