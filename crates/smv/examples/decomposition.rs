@@ -48,8 +48,10 @@ fn main() -> ExitCode {
         clock: &clock,
         stop: &|| false,
     };
-    let mut outcome = Outcome::default();
-    outcome.nusmv_limit = arguments.nusmv.is_some().then_some(arguments.limit);
+    let mut outcome = Outcome {
+        nusmv_limit: arguments.nusmv.is_some().then_some(arguments.limit),
+        ..Outcome::default()
+    };
     for file in files {
         let name = file
             .strip_prefix(&arguments.models)
