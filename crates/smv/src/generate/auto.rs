@@ -428,7 +428,9 @@ impl Task<'_, '_> {
                 }
             }
             // With many goals left, each gets only a glance in the first round.
-            let glance = (patience * 10.0 / self.left().len().max(1) as f64).clamp(0.05, patience);
+            let glance = (patience * 10.0 / self.left().len().max(1) as f64)
+                .max(0.05)
+                .min(patience);
             let patient = patience >= self.board.options.time_per_goal;
             for index in self.left() {
                 if budget.over() {
