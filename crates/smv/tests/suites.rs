@@ -129,7 +129,9 @@ fn an_interrupted_run_keeps_what_there_is() {
 fn a_goal_may_have_hardly_any_time() {
     let (model, _) = load(LIGHT, "light.smv");
     let mut model = model.expect("a model");
-    let goal = model.user_goal("light = green & fault & light = red");
+    let goals = [model
+        .user_goal("light = green & fault & light = red")
+        .expect("a goal")];
     let edge = Edge {
         clock: &|| 0.0,
         stop: &|| false,
@@ -140,7 +142,6 @@ fn a_goal_may_have_hardly_any_time() {
             time_per_goal: 1e-4,
             ..Options::default()
         };
-        let goals = [goal.clone().expect("a goal")];
         let results = generate(&model, &goals, &options, edge, &mut |_| {});
         assert_eq!(results.len(), 1, "{technique:?}");
     }
