@@ -46,7 +46,11 @@ fn sarif_keeps_to_its_schema() {
         return;
     };
     let text = std::fs::read(path).expect("read");
-    let schema: serde_json::Value = serde_json::from_slice(&text).expect("JSON");
+    let mut schema: serde_json::Value = serde_json::from_slice(&text).expect("JSON");
+    // The published pattern of languages has a bracket too many; we write no language.
+    for part in ["run", "toolComponent"] {
+        schema["definitions"][part]["properties"]["language"] = serde_json::json!({});
+    }
     let validator = jsonschema::validator_for(&schema).expect("a schema");
     let (run, failures) = reported();
     let paths = Paths::default();

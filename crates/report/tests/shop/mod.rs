@@ -45,7 +45,6 @@ impl Shop {
             events: EventLevel::Steps,
             stop: Stop {
                 tests: Some(6),
-                steps_per_test: 4,
                 failures: None,
                 ..Stop::default()
             },
@@ -55,13 +54,23 @@ impl Shop {
         let mut events = Vec::new();
         let mut failures = Vec::new();
         let mut now = 0;
-        while let Some(first) = tester.next_test(now) {
+        // The second and the fifth fail in the same way; the last gets no system.
+        for stimuli in [
+            vec![leave(&sts)],
+            vec![pay(&sts, 3), pay(&sts, 4)],
+            vec![pay(&sts, 5), leave(&sts)],
+            vec![leave(&sts), leave(&sts)],
+            vec![pay(&sts, 5), pay(&sts, 6)],
+            vec![pay(&sts, 1)],
+        ] {
+            let first = tester.scripted_test(stimuli, now);
             let report = run_test(&mut tester, first, &sts, &mut now);
             if report.is_new_failure {
                 failures.push(kept(&sts, &report));
             }
             events.extend(tester.take_events());
         }
+        assert!(tester.next_test(now).is_none(), "all tests are run");
         events.extend(tester.take_events());
         Shop {
             sts,
@@ -73,6 +82,22 @@ impl Shop {
     pub fn semantics(&self) -> Semantics {
         semantics(&self.sts)
     }
+}
+
+fn pay(sts: &Sts, amount: i64) -> Action {
+    Action {
+        label: sts
+            .label_named(Direction::Stimulus, "pay")
+            .expect("a label"),
+        values: vec![Value::Int(amount)],
+    }
+}
+
+fn leave(sts: &Sts) -> Action {
+    Action::plain(
+        sts.label_named(Direction::Stimulus, "leave")
+            .expect("a label"),
+    )
 }
 
 fn semantics(sts: &Arc<Sts>) -> Semantics {
@@ -88,8 +113,7 @@ fn run_test(tester: &mut Tester, first: Command, sts: &Sts, now: &mut u64) -> Te
         *now += 1_000_000;
         let input = match command {
             Command::Finished => return tester.finished_test(),
-            // The fifth test does not get a system.
-            Command::Reset if tester.summary().tests == 4 => {
+            Command::Reset if tester.summary().tests == 5 => {
                 Input::Trouble("the system ended: exit status 1".to_owned())
             }
             Command::Reset => Input::Ready,
@@ -129,13 +153,7 @@ fn kept(sts: &Arc<Sts>, report: &TestReport) -> FailureFile {
 }
 
 fn shrunk(sts: &Arc<Sts>) -> Execution {
-    let pay = sts
-        .label_named(Direction::Stimulus, "pay")
-        .expect("a label");
-    let one = Action {
-        label: pay,
-        values: vec![Value::Int(1)],
-    };
+    let one = pay(sts, 1);
     let mut tester = Tester::new(semantics(sts), Settings::default());
     let mut now = 0;
     let first = tester.script(vec![one.clone(), one], 0);
