@@ -213,7 +213,15 @@ impl App {
                 .filter(|text| !text.trim().is_empty()),
             ..TestSettings::default()
         });
-        // Weights belong to chance; who chooses another strategy does not mean them.
+        // Weights belong to chance and a query to a scenario; who chooses another strategy does not
+        // mean them.
+        if request
+            .strategy
+            .as_deref()
+            .is_some_and(|name| name != "scenario")
+        {
+            test.query = None;
+        }
         if request
             .strategy
             .as_deref()
@@ -499,7 +507,9 @@ pub fn no_run(id: &str) -> Refusal {
 
 /// The strategies that a run can be started with by name alone.
 fn strategies() -> Vec<String> {
-    ["random", "transitions"].map(str::to_owned).to_vec()
+    ["random", "transitions", "locations", "data"]
+        .map(str::to_owned)
+        .to_vec()
 }
 
 /// The kind is the key under which a failure file keeps the way.

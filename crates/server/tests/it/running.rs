@@ -157,3 +157,19 @@ fn a_run_can_begin_where_somebody_walked_to() {
     );
     assert_eq!(refused.status, 400, "{}", refused.text);
 }
+
+#[test]
+fn every_strategy_that_is_offered_runs() {
+    let server = Server::door();
+    let project = server.get("/api/project");
+    for strategy in project["strategies"].as_array().expect("strategies") {
+        let mut request = long_run();
+        request["tests"] = json!(3);
+        request["strategy"] = strategy.clone();
+        let (run, batches) = server.run(&request);
+        assert_eq!(batches.last().expect("a batch")["state"], "finished");
+        let detail = server.get(&format!("/api/runs/{run}"));
+        assert_eq!(&detail["strategy"], strategy);
+        assert_eq!(detail["tests"], 3);
+    }
+}
