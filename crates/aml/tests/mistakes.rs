@@ -15,9 +15,14 @@ impl Sources for Mistakes {
     }
 }
 
+/// The codes of models; mistakes in queries have tests of their own.
+fn codes() -> impl Iterator<Item = &'static str> {
+    ioco_aml::codes().filter(|code| !code.starts_with("A08"))
+}
+
 #[test]
 fn every_mistake_is_explained_where_it_is() {
-    for code in ioco_aml::codes() {
+    for code in codes() {
         let file = format!("{code}.aml");
         let loaded = ioco_aml::load(&file, &Mistakes);
         let rendered: Vec<String> = loaded
@@ -41,7 +46,7 @@ fn every_mistake_is_explained_where_it_is() {
 
 #[test]
 fn every_model_with_a_mistake_belongs_to_a_code() {
-    let codes: BTreeSet<String> = ioco_aml::codes().map(|c| format!("{c}.aml")).collect();
+    let codes: BTreeSet<String> = codes().map(|c| format!("{c}.aml")).collect();
     let files: BTreeSet<String> = std::fs::read_dir(FOLDER)
         .expect("the folder is part of the repository")
         .map(|entry| {

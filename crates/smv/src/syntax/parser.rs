@@ -387,6 +387,10 @@ impl Parser<'_> {
                     "word" | "unsigned" | "signed" | "integer" | "real"
                 ) =>
             {
+                let word = match word.as_str() {
+                    sign @ ("unsigned" | "signed") => format!("{sign} word"),
+                    other => other.to_owned(),
+                };
                 return Err(Problem::error(
                     start,
                     format!("variables of type `{word}` are not supported"),
