@@ -203,6 +203,11 @@ impl TestSettings {
     pub fn override_with(&mut self, other: &TestSettings) {
         replace(&mut self.strategy, &other.strategy);
         replace(&mut self.query, &other.query);
+        // A suite says itself what to give: a strategy that was only configured gives way to it.
+        if other.suite.is_some() && other.strategy.is_none() {
+            self.strategy = None;
+            self.weights.clear();
+        }
         replace(&mut self.suite, &other.suite);
         self.weights.extend(
             other

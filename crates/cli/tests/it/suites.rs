@@ -274,3 +274,22 @@ fn a_rust_file_judges_without_ioco() {
         "rs",
     );
 }
+
+#[test]
+fn a_suite_takes_the_place_of_a_strategy_that_ioco_toml_names() {
+    let folder = folder();
+    run(ioco().current_dir(folder.path()).args(["new", "door"]));
+    let door = folder.path().join("door");
+    let settings = fs::read_to_string(door.join("ioco.toml")).expect("settings");
+    assert!(settings.contains("strategy ="), "{settings}");
+    let cover = ["generate", "--cover", "switches", "-o", "suite.jsonl"];
+    run(ioco().current_dir(&door).args(cover));
+    let suite = ["test", "--suite", "suite.jsonl", "--no-shrink"];
+    let ran = run(ioco().current_dir(&door).args(suite));
+    assert_eq!(ran.code, 1, "the planted bug: {}", ran.all());
+    let both = run(ioco()
+        .current_dir(&door)
+        .args(suite)
+        .args(["--strategy", "random"]));
+    assert_eq!(both.code, 2, "{}", both.all());
+}
