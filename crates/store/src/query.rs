@@ -1,0 +1,389 @@
+//! Questions to the store, and forgetting.
+
+use std::sync::Mutex;
+
+use ioco_engine::{Event, SavedStep};
+use sqlx::any::AnyRow;
+use sqlx::{AnyConnection, Connection, Row};
+use tokio::runtime::{Builder, Runtime};
+
+use crate::error::StoreError;
+use crate::place::Place;
+use crate::read::{number, parsed, run_row, steps_between, tell_tests, test_row};
+use crate::record::Recording;
+use crate::rows::{
+    Comparison, Covered, FailureRow, NewRun, RunRow, Sighting, StoredModel, TestRow, TrendRow,
+};
+
+/// An open store. May be shared between threads; one question is answered at a time.
+pub struct Store {
+    place: Place,
+    shown: String,
+    runtime: Runtime,
+    /// There until the store is dropped.
+    connection: Mutex<Option<AnyConnection>>,
+}
+
+impl Drop for Store {
+    /// Dropping a connection leaves closing the file to a thread that nobody waits for.
+    fn drop(&mut self) {
+        let connection = self.connection.get_mut().ok().and_then(Option::take);
+        if let Some(connection) = connection {
+            // Everything is written; there is nobody to tell that closing failed.
+            let _ = self.runtime.block_on(connection.close());
+        }
+    }
+}
+
+pub(crate) fn runtime(place: &Place) -> Result<Runtime, StoreError> {
+    Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| StoreError::Failed {
+            place: place.show(),
+            why: error.to_string(),
+        })
+}
+
+type Asked<T> = Result<T, StoreError>;
+
+impl Store {
+    /// Opens a store; makes it where there is none.
+    pub fn open(place: &Place) -> Asked<Store> {
+        let runtime = runtime(place)?;
+        let connection = runtime.block_on(async {
+            let mut connection = place.connect().await?;
+            place.migrate(&mut connection).await?;
+            Ok(connection)
+        })?;
+        Ok(Store {
+            place: place.clone(),
+            shown: place.show(),
+            runtime,
+            connection: Mutex::new(Some(connection)),
+        })
+    }
+
+    pub fn place(&self) -> &Place {
+        &self.place
+    }
+
+    /// Begins to record a run, on a connection and a thread of its own.
+    pub fn record(&self, run: NewRun) -> Asked<Recording> {
+        Recording::begin(&self.place, run)
+    }
+
+    /// Runs one question to its end.
+    fn ask<T>(&self, ask: impl AsyncFnOnce(&mut AnyConnection) -> sqlx::Result<T>) -> Asked<T> {
+        let mut connection = match self.connection.lock() {
+            Ok(connection) => connection,
+            // A question that panicked did not change anything.
+            Err(poisoned) => poisoned.into_inner(),
+        };
+        let connection = connection.as_mut().ok_or_else(|| StoreError::Failed {
+            place: self.shown.clone(),
+            why: "it is closed".to_owned(),
+        })?;
+        self.runtime
+            .block_on(ask(connection))
+            .map_err(|error| StoreError::of(&self.shown, &error))
+    }
+
+    /// Newest first; of one model by name, or of all.
+    pub fn runs(&self, model: Option<&str>, limit: usize) -> Asked<Vec<RunRow>> {
+        let model = model.unwrap_or_default().to_owned();
+        self.ask(async |connection| {
+            let rows = sqlx::query(
+                "SELECT id, started, model, model_hash, connection, seed, strategy, summary,
+                        locations, switches, options
+                 FROM runs WHERE $1 = '' OR model = $2 ORDER BY id DESC LIMIT $3",
+            )
+            .bind(model.clone())
+            .bind(model)
+            .bind(i64::try_from(limit).unwrap_or(i64::MAX))
+            .fetch_all(&mut *connection)
+            .await?;
+            let mut runs = Vec::with_capacity(rows.len());
+            for row in &rows {
+                runs.push(run_row(connection, row).await?);
+            }
+            Ok(runs)
+        })
+    }
+
+    pub fn run(&self, id: i64) -> Asked<Option<RunRow>> {
+        self.ask(async |connection| {
+            let row = sqlx::query(
+                "SELECT id, started, model, model_hash, connection, seed, strategy, summary,
+                        locations, switches, options
+                 FROM runs WHERE id = $1",
+            )
+            .bind(id)
+            .fetch_optional(&mut *connection)
+            .await?;
+            match row {
+                Some(row) => Ok(Some(run_row(connection, &row).await?)),
+                None => Ok(None),
+            }
+        })
+    }
+
+    /// The tests of a run in their order.
+    pub fn tests(&self, run: i64) -> Asked<Vec<TestRow>> {
+        self.ask(async |connection| {
+            let rows = sqlx::query(
+                "SELECT number, seed, began, verdict, detail, steps, duration, ended
+                 FROM tests WHERE run = $1 ORDER BY number",
+            )
+            .bind(run)
+            .fetch_all(connection)
+            .await?;
+            rows.iter().map(test_row).collect()
+        })
+    }
+
+    /// The steps of one test with their times.
+    pub fn steps(&self, run: i64, test: u64) -> Asked<Vec<(u64, SavedStep)>> {
+        self.ask(async |connection| {
+            let number = test.cast_signed();
+            let rows = steps_between(connection, run, number, number).await?;
+            Ok(rows.into_iter().flat_map(|(_, steps)| steps).collect())
+        })
+    }
+
+    /// Everything that happened in a run, oldest first; `None` if there is no such run. A run that
+    /// goes on or was killed has no [`Event::RunFinished`].
+    pub fn events(&self, run: i64, tell: &mut dyn FnMut(Event)) -> Asked<Option<()>> {
+        let Some(row) = self.run(run)? else {
+            return Ok(None);
+        };
+        self.ask(async |connection| {
+            let begun = sqlx::query("SELECT began, version FROM runs WHERE id = $1")
+                .bind(run)
+                .fetch_one(&mut *connection)
+                .await?;
+            if let Some(at) = begun.try_get::<Option<i64>, _>("began")? {
+                tell(Event::RunStarted {
+                    version: u32::try_from(begun.try_get::<i64, _>("version")?).unwrap_or(0),
+                    model: row.model.clone(),
+                    seed: row.seed,
+                    strategy: row.strategy.clone(),
+                    locations: row.summary.locations as usize,
+                    switches: row.summary.switches as usize,
+                    at: at.cast_unsigned(),
+                });
+            }
+            let mut after = i64::MIN;
+            loop {
+                let last = tell_tests(connection, run, after, tell).await?;
+                match last {
+                    Some(last) => after = last,
+                    None => break,
+                }
+            }
+            Ok(())
+        })?;
+        if row.finished {
+            tell(Event::RunFinished {
+                summary: row.summary,
+            });
+        }
+        Ok(Some(()))
+    }
+
+    /// What a run covered; `None` where it did not come to its end.
+    pub fn coverage(&self, run: i64) -> Asked<Option<Covered>> {
+        self.ask(async |connection| {
+            let row = sqlx::query("SELECT locations, switches FROM coverage WHERE run = $1")
+                .bind(run)
+                .fetch_optional(connection)
+                .await?;
+            row.map(|row| {
+                Ok(Covered {
+                    locations: parsed(&row, "locations")?,
+                    switches: parsed(&row, "switches")?,
+                })
+            })
+            .transpose()
+        })
+    }
+
+    /// The failures of a model over all runs, last seen first; of all models without a name.
+    pub fn failures(&self, model: Option<&str>) -> Asked<Vec<FailureRow>> {
+        let model = model.unwrap_or_default().to_owned();
+        self.ask(async |connection| {
+            let rows = sqlx::query(
+                "SELECT f.fingerprint AS fingerprint, f.model AS model, f.code AS code,
+                        f.title AS title, COUNT(*) AS runs, MIN(s.run) AS first_run,
+                        MAX(s.run) AS last_run, MIN(r.started) AS first_seen,
+                        MAX(r.started) AS last_seen
+                 FROM failures f
+                 JOIN sightings s ON s.fingerprint = f.fingerprint
+                 JOIN runs r ON r.id = s.run
+                 WHERE $1 = '' OR f.model = $2
+                 GROUP BY f.fingerprint, f.model, f.code, f.title
+                 ORDER BY last_run DESC, fingerprint",
+            )
+            .bind(model.clone())
+            .bind(model)
+            .fetch_all(connection)
+            .await?;
+            let row = |row: &AnyRow| -> sqlx::Result<FailureRow> {
+                Ok(FailureRow {
+                    fingerprint: row.try_get("fingerprint")?,
+                    model: row.try_get("model")?,
+                    code: row.try_get("code")?,
+                    title: row.try_get("title")?,
+                    runs: number(row, "runs")?,
+                    first_run: row.try_get("first_run")?,
+                    last_run: row.try_get("last_run")?,
+                    first_seen: number(row, "first_seen")?,
+                    last_seen: number(row, "last_seen")?,
+                })
+            };
+            rows.iter().map(row).collect()
+        })
+    }
+
+    /// The failures that one run saw.
+    pub fn sightings(&self, run: i64) -> Asked<Vec<Sighting>> {
+        self.ask(async |connection| {
+            let rows = sqlx::query(
+                "SELECT f.fingerprint AS fingerprint, f.code AS code, f.title AS title,
+                        s.test AS test, s.flaky AS flaky, f.file AS file
+                 FROM sightings s JOIN failures f ON f.fingerprint = s.fingerprint
+                 WHERE s.run = $1 ORDER BY s.test, f.fingerprint",
+            )
+            .bind(run)
+            .fetch_all(connection)
+            .await?;
+            let row = |row: &AnyRow| -> sqlx::Result<Sighting> {
+                Ok(Sighting {
+                    fingerprint: row.try_get("fingerprint")?,
+                    code: row.try_get("code")?,
+                    title: row.try_get("title")?,
+                    test: number(row, "test")?,
+                    flaky: row.try_get::<i64, _>("flaky")? != 0,
+                    file: row.try_get("file")?,
+                })
+            };
+            rows.iter().map(row).collect()
+        })
+    }
+
+    /// Coverage and failures over the runs of a model, oldest first.
+    pub fn trend(&self, model: &str) -> Asked<Vec<TrendRow>> {
+        let runs = self.runs(Some(model), usize::MAX)?;
+        let point = |run: RunRow| TrendRow {
+            run: run.id,
+            started: run.started,
+            model_hash: run.model_hash,
+            tests: run.summary.tests,
+            failed: run.summary.failed,
+            failures: run.summary.distinct_failures,
+            locations: (run.summary.covered_locations, run.summary.locations),
+            switches: (run.summary.covered_switches, run.summary.switches),
+            boundaries: (run.summary.covered_boundaries, run.summary.boundaries),
+        };
+        Ok(runs.into_iter().rev().map(point).collect())
+    }
+
+    /// From run `a` to run `b`.
+    pub fn compare(&self, a: i64, b: i64) -> Asked<Comparison> {
+        let items = |run: i64| -> Asked<Vec<String>> {
+            let covered = self.coverage(run)?.unwrap_or_default();
+            let switches = covered
+                .switches
+                .into_iter()
+                .map(|s| match s.place.as_str() {
+                    "" => s.switch,
+                    place => format!("{place}  {}", s.switch),
+                });
+            Ok(covered.locations.into_iter().chain(switches).collect())
+        };
+        let only = |these: &[String], those: &[String]| -> Vec<String> {
+            let those: std::collections::HashSet<&String> = those.iter().collect();
+            let own = these.iter().filter(|item| !those.contains(item));
+            own.cloned().collect()
+        };
+        let (old, new) = (items(a)?, items(b)?);
+        let (before, after) = (self.sightings(a)?, self.sightings(b)?);
+        let within = |all: &[Sighting], one: &Sighting| {
+            all.iter().any(|other| other.fingerprint == one.fingerprint)
+        };
+        let (same, fresh): (Vec<Sighting>, Vec<Sighting>) =
+            after.into_iter().partition(|one| within(&before, one));
+        Ok(Comparison {
+            gained: only(&new, &old),
+            lost: only(&old, &new),
+            new_failures: fresh,
+            fixed_failures: (before.into_iter())
+                .filter(|one| !within(&same, one))
+                .collect(),
+            same_failures: same,
+        })
+    }
+
+    /// A model as some run used it.
+    pub fn model(&self, hash: &str) -> Asked<Option<StoredModel>> {
+        #[derive(serde::Deserialize)]
+        struct Source {
+            file: String,
+            text: String,
+        }
+        let hash = hash.to_owned();
+        self.ask(async |connection| {
+            let row = sqlx::query("SELECT hash, name, path, sources FROM models WHERE hash = $1")
+                .bind(hash)
+                .fetch_optional(connection)
+                .await?;
+            row.map(|row| {
+                let sources: Vec<Source> = parsed(&row, "sources")?;
+                Ok(StoredModel {
+                    hash: row.try_get("hash")?,
+                    name: row.try_get("name")?,
+                    path: row.try_get("path")?,
+                    sources: sources.into_iter().map(|s| (s.file, s.text)).collect(),
+                })
+            })
+            .transpose()
+        })
+    }
+
+    /// Forgets runs with everything that belongs to them alone: all but the newest `keep`, or those
+    /// that started before a time, or both. Returns how many.
+    pub fn prune(&self, keep: Option<usize>, before: Option<u64>) -> Asked<u64> {
+        let runs = self.runs(None, usize::MAX)?;
+        let doomed = runs.iter().enumerate().filter(|(index, run)| {
+            let too_many = keep.is_some_and(|keep| *index >= keep);
+            let too_old = before.is_some_and(|before| run.started < before);
+            too_many || too_old
+        });
+        let ids: Vec<i64> = doomed.map(|(_, run)| run.id).collect();
+        for id in &ids {
+            self.ask(async |connection| {
+                sqlx::query("DELETE FROM runs WHERE id = $1")
+                    .bind(*id)
+                    .execute(connection)
+                    .await
+            })?;
+        }
+        if !ids.is_empty() {
+            self.ask(async |connection| {
+                for orphans in [
+                    "DELETE FROM failures
+                     WHERE fingerprint NOT IN (SELECT fingerprint FROM sightings)",
+                    "DELETE FROM models WHERE hash NOT IN (SELECT model_hash FROM runs)",
+                ] {
+                    sqlx::query(orphans).execute(&mut *connection).await?;
+                }
+                Ok(())
+            })?;
+        }
+        if let (Place::File(_), false) = (&self.place, ids.is_empty()) {
+            // Gives the space back. Another ioco that writes at this moment is no reason to fail.
+            let _ = self.ask(async |connection| sqlx::query("VACUUM").execute(connection).await);
+        }
+        Ok(ids.len() as u64)
+    }
+}

@@ -1,0 +1,132 @@
+//! What the store keeps, as plain data.
+
+use ioco_engine::{SavedVerdict, Summary};
+use serde::{Deserialize, Serialize};
+
+/// A run that begins.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NewRun {
+    /// Milliseconds since 1970.
+    pub started: u64,
+    pub model: StoredModel,
+    /// How the model was read; only the writer knows what it means.
+    pub options: String,
+    /// How the system is reached, for a person.
+    pub connection: String,
+    pub seed: u64,
+    pub strategy: String,
+    pub locations: u64,
+    pub switches: u64,
+}
+
+/// A model as it was when a run used it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StoredModel {
+    pub hash: String,
+    pub name: String,
+    pub path: String,
+    /// File names and their text.
+    pub sources: Vec<(String, String)>,
+}
+
+/// A run in one line.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunRow {
+    pub id: i64,
+    /// Milliseconds since 1970.
+    pub started: u64,
+    pub model: String,
+    pub model_hash: String,
+    pub options: String,
+    pub connection: String,
+    pub seed: u64,
+    pub strategy: String,
+    /// As told at the end; of a run that goes on or was killed, what its finished tests add up to.
+    pub summary: Summary,
+    /// The run came to its end.
+    pub finished: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TestRow {
+    pub number: u64,
+    pub seed: u64,
+    /// Nanoseconds on the connection's clock.
+    pub began: u64,
+    pub ended: u64,
+    pub steps: u64,
+    pub duration: u64,
+    /// `None` for a test that did not come to its end.
+    #[serde(flatten)]
+    pub verdict: Option<SavedVerdict>,
+}
+
+/// What one run covered, by names.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Covered {
+    pub locations: Vec<String>,
+    pub switches: Vec<CoveredSwitch>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CoveredSwitch {
+    /// `door.aml:14`.
+    pub place: String,
+    /// `Open ──?close──► Closing`.
+    pub switch: String,
+    pub count: u64,
+}
+
+/// A failure over all runs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FailureRow {
+    pub fingerprint: String,
+    pub model: String,
+    pub code: String,
+    pub title: String,
+    /// In how many runs it was seen.
+    pub runs: u64,
+    pub first_run: i64,
+    pub last_run: i64,
+    /// Milliseconds since 1970.
+    pub first_seen: u64,
+    pub last_seen: u64,
+}
+
+/// A failure in one run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sighting {
+    pub fingerprint: String,
+    pub code: String,
+    pub title: String,
+    pub test: u64,
+    pub flaky: bool,
+    /// The text of the failure file.
+    pub file: String,
+}
+
+/// A point of the trend over runs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TrendRow {
+    pub run: i64,
+    pub started: u64,
+    pub model_hash: String,
+    pub tests: u64,
+    pub failed: u64,
+    pub failures: u64,
+    /// Covered and total.
+    pub locations: (u64, u64),
+    pub switches: (u64, u64),
+    pub boundaries: (u64, u64),
+}
+
+/// What run `b` has that run `a` has not, and the other way round.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Comparison {
+    /// Locations and switches.
+    pub gained: Vec<String>,
+    pub lost: Vec<String>,
+    pub new_failures: Vec<Sighting>,
+    pub fixed_failures: Vec<Sighting>,
+    pub same_failures: Vec<Sighting>,
+}
