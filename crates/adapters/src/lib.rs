@@ -29,7 +29,7 @@ pub use amp::{
 pub use check::{NotConforming, check};
 pub use connection::{Arrival, Arrived, Connection, Trouble};
 pub use drive::{Crossed, Crossing, Exchange, Recorder, ScriptRunner, drive, drive_watched};
-pub use http::{Http, HttpMapping, OneOrMore, RequestMapping, ResponseMapping};
+pub use http::{Http, HttpMapping, OneOrMore, RequestMapping, ResponseMapping, Statuses};
 pub use in_process::{InProcess, Local, Outbox};
 pub use ioco_sts::Message;
 pub use line::{Codec, Line, RESET};

@@ -112,7 +112,7 @@ pub struct New {
     #[arg(long, value_enum)]
     pub adapter: Option<AdapterLanguage>,
 
-    /// Make labels and a first model from this OpenAPI description (JSON) instead
+    /// Make labels and a first model from this OpenAPI description (JSON or YAML) instead
     #[arg(long, value_name = "FILE", conflicts_with = "adapter")]
     pub openapi: Option<PathBuf>,
 }

@@ -1,6 +1,7 @@
 //! Which request a stimulus is, and which response label an answer or an event is.
 
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use ioco_sts::{Action, Direction, Label, LabelId, Sts};
@@ -55,7 +56,7 @@ pub struct ResponseMapping {
     #[serde(default)]
     pub to: OneOrMore<String>,
     #[serde(default)]
-    pub status: OneOrMore<u16>,
+    pub status: OneOrMore<Statuses>,
     /// The name of a server-sent event; such a label is no answer to a request.
     pub event: Option<String>,
     /// A message of the web socket; such a label is no answer to a request.
@@ -63,6 +64,30 @@ pub struct ResponseMapping {
     pub message: bool,
     /// JSON with parameters in braces. Without it: the members with the parameters' names.
     pub body: Option<Json>,
+}
+
+/// A code, or a hundred of them: `"4xx"`.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(untagged)]
+pub enum Statuses {
+    Code(u16),
+    Class(String),
+}
+
+impl Statuses {
+    fn range(&self) -> Result<RangeInclusive<u16>, String> {
+        match self {
+            Statuses::Code(code) => Ok(*code..=*code),
+            Statuses::Class(text) => {
+                let digit = text.strip_suffix("xx").and_then(|d| d.parse::<u16>().ok());
+                let digit = digit.filter(|digit| (1..=5).contains(digit));
+                let first = digit.ok_or_else(|| {
+                    format!("status is a number such as 404, or \"4xx\", not \"{text}\"")
+                })?;
+                Ok(first * 100..=first * 100 + 99)
+            }
+        }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -119,7 +144,7 @@ struct Stimulus {
 struct Response {
     label: LabelId,
     to: Vec<LabelId>,
-    statuses: Vec<u16>,
+    statuses: Vec<RangeInclusive<u16>>,
     source: Source,
     body: Shape,
 }
@@ -165,15 +190,16 @@ impl Mapped {
             let label = sts.label(id);
             let to = response.to.items().iter();
             let to = to.map(|name| named(&sts, Direction::Stimulus, name));
+            let told = |why: String| format!("[http.responses.{name}]: {why}");
+            let statuses = response.status.items().iter().map(Statuses::range);
             let body = match &response.body {
-                Some(json) => Shape::parse(json, label)
-                    .map_err(|why| format!("[http.responses.{name}]: {why}"))?,
+                Some(json) => Shape::parse(json, label).map_err(told)?,
                 None => Shape::of_parameters(0..label.parameters.len(), label),
             };
             responses.push(Response {
                 label: id,
                 to: to.collect::<Result<_, _>>()?,
-                statuses: response.status.items().to_vec(),
+                statuses: statuses.collect::<Result<_, _>>().map_err(told)?,
                 source: match (&response.event, response.message) {
                     (Some(event), _) => Source::Event(event.clone()),
                     (None, true) => Source::Message,
@@ -183,9 +209,14 @@ impl Mapped {
             });
         }
         responses.sort_by_key(|response| {
-            let narrow =
-                usize::from(!response.to.is_empty()) + usize::from(!response.statuses.is_empty());
-            std::cmp::Reverse(10 * narrow + response.body.fixed())
+            let exact = |range: &RangeInclusive<u16>| range.start() == range.end();
+            let status = match response.statuses.as_slice() {
+                [] => 0,
+                ranges if ranges.iter().all(exact) => 2,
+                _ => 1,
+            };
+            let narrow = 2 * usize::from(!response.to.is_empty()) + status;
+            std::cmp::Reverse((narrow, response.body.fixed()))
         });
         let reset = mapping.reset.as_ref().map(|request| Request {
             method: request.method.clone().unwrap_or_else(|| "POST".to_owned()),
@@ -242,7 +273,7 @@ impl Mapped {
         let fits = |response: &Response| {
             response.source == Source::Answer
                 && (response.to.is_empty() || response.to.contains(&to))
-                && (response.statuses.is_empty() || response.statuses.contains(&status))
+                && (response.statuses.is_empty() || has(&response.statuses, status))
         };
         let shown = format!("{status} {}", shorten(body.trim(), 120));
         Some(self.find(body, fits, shown.trim_end()))
@@ -291,6 +322,10 @@ impl Mapped {
         }
         Arrival::Unknown(misfit.unwrap_or_else(|| shown.to_owned()))
     }
+}
+
+fn has(ranges: &[RangeInclusive<u16>], status: u16) -> bool {
+    ranges.iter().any(|range| range.contains(&status))
 }
 
 fn named(sts: &Sts, direction: Direction, name: &str) -> Result<LabelId, String> {

@@ -17,7 +17,7 @@ use ioco_sts::{Action, LabelId, Sts};
 
 use crate::connection::{Arrival, Arrived, Connection, Trouble};
 use crate::session::nanoseconds;
-pub use mapping::{HttpMapping, OneOrMore, RequestMapping, ResponseMapping};
+pub use mapping::{HttpMapping, OneOrMore, RequestMapping, ResponseMapping, Statuses};
 use mapping::{Mapped, Request};
 
 /// An answer longer than this is not read.

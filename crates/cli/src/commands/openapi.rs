@@ -1,4 +1,4 @@
-//! From an OpenAPI description to labels, a mapping and a first model.
+//! From an OpenAPI description, in JSON or YAML, to labels, a mapping and a first model.
 //!
 //! Every operation becomes a stimulus, every status that it describes a response. The model allows
 //! every described answer to every operation, at any time: a beginning, to be refined by hand.
@@ -27,22 +27,40 @@ struct Operation {
     path: String,
     fields: Vec<Field>,
     /// The members of the body, by the field's name.
-    answers: Vec<(u16, Vec<Field>)>,
+    answers: Vec<(Status, Vec<Field>)>,
+}
+
+/// Which answers a description speaks of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Status {
+    Code(u16),
+    /// `4XX`: a hundred of them.
+    Class(char),
+    /// `default`: those that are not mentioned.
+    Other,
+}
+
+impl Status {
+    fn read(text: &str) -> Option<Status> {
+        if text == "default" {
+            return Some(Status::Other);
+        }
+        if let Ok(code) = text.parse() {
+            return Some(Status::Code(code));
+        }
+        let class = text.chars().next().filter(char::is_ascii_digit)?;
+        text[1..]
+            .eq_ignore_ascii_case("xx")
+            .then_some(Status::Class(class))
+    }
 }
 
 /// The files of a project: ioco.toml, model.aml and a page of text.
 pub fn import(file: &Path) -> Result<Vec<(String, String)>, Stop> {
     let text = std::fs::read_to_string(file)
         .map_err(|error| Stop::usage(format!("cannot read {}: {error}", file.display())))?;
-    let description: Json = serde_json::from_str(&text).map_err(|error| {
-        let stop = Stop::usage(format!("{} is not JSON: {error}", file.display()));
-        let is_yaml = file.extension().is_some_and(|e| e == "yaml" || e == "yml");
-        if is_yaml {
-            stop.hint("turn the YAML into JSON first, for instance with `yq -o json`")
-        } else {
-            stop
-        }
-    })?;
+    let description = read(&text)
+        .map_err(|why| Stop::usage(format!("{} cannot be read: {why}", file.display())))?;
     let operations = operations(&description);
     if operations.is_empty() {
         return Err(
@@ -62,6 +80,16 @@ pub fn import(file: &Path) -> Result<Vec<(String, String)>, Stop> {
         ("ioco.toml".to_owned(), settings(&operations, server)),
         ("model.aml".to_owned(), model(&operations)),
     ])
+}
+
+/// JSON where it begins as JSON does, else YAML.
+fn read(text: &str) -> Result<Json, String> {
+    if text.trim_start().starts_with('{') {
+        return serde_json::from_str(text).map_err(|error| error.to_string());
+    }
+    // YAML 1.2, in which `yes` and `no` are words.
+    let options = serde_saphyr::options! { strict_booleans: true, with_snippet: false };
+    serde_saphyr::from_str_with_options(text, options).map_err(|error| error.to_string())
 }
 
 fn operations(description: &Json) -> Vec<Operation> {
@@ -114,7 +142,7 @@ fn operations(description: &Json) -> Vec<Operation> {
             let answers = answers.filter_map(|(status, answer)| {
                 let answer = resolve(answer, description);
                 let schema = &answer["content"]["application/json"]["schema"];
-                Some((status.parse().ok()?, members(schema, description)))
+                Some((Status::read(status)?, members(schema, description)))
             });
             operations.push(Operation {
                 name,
@@ -148,13 +176,26 @@ fn resolve<'d>(json: &'d Json, description: &'d Json) -> &'d Json {
         .unwrap_or(json)
 }
 
+/// How deep schemas may be put together from others; deeper they go round.
+const MAX_DEPTH: usize = 16;
+
 /// The members of an object that the model can speak of: numbers, texts and truths.
 fn members(schema: &Json, description: &Json) -> Vec<Field> {
+    let mut fields = Vec::new();
+    collect(schema, description, MAX_DEPTH, &mut fields);
+    fields
+}
+
+fn collect(schema: &Json, description: &Json, depth: usize, fields: &mut Vec<Field>) {
     let schema = resolve(schema, description);
-    let properties = schema["properties"].as_object().into_iter().flatten();
-    properties
-        .filter_map(|(name, schema)| field(name, schema, description))
-        .collect()
+    for (name, schema) in schema["properties"].as_object().into_iter().flatten() {
+        let is_new = fields.iter().all(|field| field.name != *name);
+        fields.extend(field(name, schema, description).filter(|_| is_new));
+    }
+    let parts = schema["allOf"].as_array().filter(|_| depth > 0);
+    for part in parts.into_iter().flatten() {
+        collect(part, description, depth - 1, fields);
+    }
 }
 
 fn field(name: &str, schema: &Json, description: &Json) -> Option<Field> {
@@ -182,6 +223,8 @@ fn field(name: &str, schema: &Json, description: &Json) -> Option<Field> {
             let members = schema["enum"].as_array().into_iter().flatten();
             let members: Vec<String> = members
                 .filter_map(Json::as_str)
+                // What a condition inside quotes cannot say is left to the person.
+                .filter(|member| !member.contains(['"', '\'', '\\', '\n']))
                 .map(|member| format!("{name} == \"{member}\""))
                 .collect();
             (
@@ -214,8 +257,13 @@ fn identifier(text: &str) -> String {
     }
 }
 
-fn answer_name(operation: &Operation, status: u16) -> String {
-    format!("{}_{status}", operation.name)
+fn answer_name(operation: &Operation, status: &Status) -> String {
+    let name = &operation.name;
+    match status {
+        Status::Code(code) => format!("{name}_{code}"),
+        Status::Class(class) => format!("{name}_{class}xx"),
+        Status::Other => format!("{name}_default"),
+    }
 }
 
 fn settings(operations: &[Operation], server: &str) -> String {
@@ -231,12 +279,17 @@ fn settings(operations: &[Operation], server: &str) -> String {
             operation.name, operation.method, operation.path
         );
         for (status, _) in &operation.answers {
+            let name = answer_name(operation, status);
             let _ = write!(
                 out,
-                "\n[http.responses.{}]\nto = {:?}\nstatus = {status}\n",
-                answer_name(operation, *status),
+                "\n[http.responses.{name}]\nto = {:?}\n",
                 operation.name
             );
+            let _ = match status {
+                Status::Code(code) => writeln!(out, "status = {code}"),
+                Status::Class(class) => writeln!(out, "status = \"{class}xx\""),
+                Status::Other => Ok(()),
+            };
         }
     }
     out
@@ -267,7 +320,7 @@ fn model(operations: &[Operation]) -> String {
             declare(&operation.fields)
         );
         for (status, fields) in &operation.answers {
-            let name = answer_name(operation, *status);
+            let name = answer_name(operation, status);
             let _ = writeln!(out, "    response '{name}'{}", declare(fields));
         }
     }
@@ -296,7 +349,7 @@ fn model(operations: &[Operation]) -> String {
                 let _ = writeln!(
                     out,
                     "        o {{ send '{}' }}",
-                    answer_name(operation, *status)
+                    answer_name(operation, status)
                 );
             }
             out.push_str("      }\n");

@@ -284,13 +284,59 @@ fn an_openapi_description_becomes_a_project_that_checks() {
         .current_dir(&project)
         .args(["test", "--http", "http://127.0.0.1:1"]));
     assert_eq!(tested.code, 3, "{}", tested.all());
-    let yaml = here.path().join("api.yaml");
-    std::fs::write(&yaml, "openapi: 3.0.0\n").expect("written");
-    let ran = run(ioco()
-        .current_dir(here.path())
-        .args(["new", "x", "--openapi", "api.yaml"]));
-    assert_eq!(ran.code, 2, "{}", ran.all());
-    assert!(ran.err.contains("yq"), "{}", ran.all());
+}
+
+const DESCRIPTION_IN_YAML: &str = r##"
+openapi: 3.1.0
+servers:
+  - url: http://127.0.0.1:1
+paths:
+  /orders:
+    post:
+      operationId: createOrder
+      requestBody:
+        content:
+          application/json:
+            schema: {$ref: '#/components/schemas/Order'}
+      responses:
+        201: {description: "yes"}
+        4XX: {description: "no"}
+        default: {description: "who knows"}
+components:
+  schemas:
+    Order:
+      allOf:
+        - properties:
+            amount: {type: integer, minimum: 1, maximum: 100}
+        - properties:
+            kind: {type: string, enum: [yes, "it's"]}
+"##;
+
+#[test]
+fn an_openapi_description_may_be_yaml() {
+    let here = folder();
+    std::fs::write(here.path().join("api.yaml"), DESCRIPTION_IN_YAML).expect("written");
+    let make = |name: &str| {
+        let arguments = ["new", name, "--openapi", "api.yaml"];
+        run(ioco().current_dir(here.path()).args(arguments))
+    };
+    let made = make("shop");
+    assert_eq!(made.code, 0, "{}", made.all());
+    let project = here.path().join("shop");
+    let checked = run(ioco().current_dir(&project).arg("check"));
+    assert_eq!(checked.code, 0, "{}", checked.all());
+    let sizes = "1 stimuli, 3 responses";
+    assert!(checked.out.contains(sizes), "{}", checked.all());
+    let model = std::fs::read_to_string(project.join("model.aml")).expect("read");
+    for words in ["amount in 1..100", "kind == \"yes\"", "createOrder_4xx"] {
+        assert!(model.contains(words), "no {words} in {model}");
+    }
+    let tested = run(ioco().current_dir(&project).arg("test"));
+    assert_eq!(tested.code, 3, "{}", tested.all());
+    std::fs::write(here.path().join("api.yaml"), "paths: {a: [\n").expect("written");
+    let broken = make("other");
+    assert_eq!(broken.code, 2, "{}", broken.all());
+    assert!(broken.err.contains("api.yaml"), "{}", broken.all());
 }
 
 #[test]
