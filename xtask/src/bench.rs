@@ -18,6 +18,7 @@ const PARTS: &[Part] = &[
         example("ioco-generate", "cover_speed")?;
         example("ioco-generate", "generate_speed")
     }),
+    ("store", || example("ioco-store", "store_speed")),
     ("program", program),
 ];
 

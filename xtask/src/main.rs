@@ -3,6 +3,7 @@
 mod bench;
 mod decomposition;
 mod demo;
+mod postgres;
 mod schemas;
 mod shrinking;
 mod test;

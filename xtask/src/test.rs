@@ -3,6 +3,7 @@
 use std::env;
 use std::process::Command;
 
+use crate::postgres::Postgres;
 use crate::schemas;
 use crate::tools::{self, cargo, need_cargo_deny, need_pytest, need_typescript, need_z3};
 
@@ -34,7 +35,12 @@ pub fn run() -> Result<(), String> {
         tests.env("IOCO_TEST_PYTHON", python);
     }
     tests.env("IOCO_TEST_SCHEMAS", schemas::fetch());
+    let postgres = Postgres::start()?;
+    if let Some(postgres) = &postgres {
+        tests.env("IOCO_TEST_POSTGRES", postgres.url());
+    }
     tools::run("tests", &mut tests)?;
+    drop(postgres);
     editor()?;
     crate::web::check()?;
     need_cargo_deny()?;

@@ -1,6 +1,6 @@
 //! A campaign from its plan to its outcome: failures of earlier runs first, then test after test;
-//! what fails is kept, shrunk, explained and kept again; everything about a test is on disk before
-//! the next one begins.
+//! what fails is kept, shrunk, explained and kept again; whatever anybody is told of is in the store
+//! before.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -25,12 +25,13 @@ use crate::interrupt::Interrupt;
 use crate::model::{Model, ModelOptions};
 use crate::observer::Observer;
 use crate::project::{Project, TestSettings};
-use crate::results::{Record, Results};
+use crate::record::Record;
+use crate::results::Results;
 use crate::session::{Session, sizes};
 use crate::shrinking::{self, ShrinkSettings};
 use crate::solver::SolverChoice;
 use crate::suite::{self, SuiteRow};
-use crate::{coverage, query, time};
+use crate::{coverage, history, query, time};
 
 /// What is to be run.
 #[derive(Clone)]
@@ -47,8 +48,16 @@ pub struct Plan {
     pub known: bool,
     /// Stimuli that every test begins with.
     pub beginning: Vec<Action>,
-    /// Exactly these tests instead of those of the strategy, each as its stimuli.
-    pub scripts: Vec<Vec<Action>>,
+    /// Exactly these tests instead of those of the strategy.
+    pub scripts: Vec<Script>,
+}
+
+/// A test that is written down.
+#[derive(Clone, Debug)]
+pub struct Script {
+    /// What it is for.
+    pub name: String,
+    pub stimuli: Vec<Action>,
 }
 
 /// One failure that a campaign has to tell of.
@@ -73,7 +82,8 @@ pub struct Outcome {
     pub interrupted: bool,
     /// The share of the switches that was wanted, and what was reached, in percent.
     pub missed_goal: Option<(f64, f64)>,
-    pub record: PathBuf,
+    /// The number of the run in the store.
+    pub run: i64,
     /// The tests of a suite, in order.
     pub suite: Vec<SuiteRow>,
 }
@@ -114,7 +124,9 @@ pub struct Campaign {
     /// The tests of the suite that were run.
     rows: Vec<SuiteRow>,
     beginning: Vec<Action>,
-    scripts: Vec<Vec<Action>>,
+    scripts: Vec<Script>,
+    /// Tests that are over, and not told of yet.
+    untold: Vec<TestReport>,
     covered_before: Option<Coverage>,
     found: Vec<Found>,
     confirmed: usize,
@@ -144,6 +156,7 @@ impl Campaign {
         let mut settings = plan.test.settings(&plan.model.sts, seed_from_clock)?;
         let relation = plan.test.relation()?;
         let results = Results::at(plan.project.results());
+        let options = plan.options.clone();
         let origin = Origin::new(
             plan.options,
             &plan.model,
@@ -182,7 +195,10 @@ impl Campaign {
         if let Some(guide) = guide {
             session.tester.led_by(guide);
         }
-        let record = results.record(&run_name(settings.seed))?;
+        results.make()?;
+        let place = history::place(&plan.project)?;
+        let new = history::new_run(&plan.model, &options, &plan.reach, &settings);
+        let record = Record::begin(&place, new)?;
         Ok(Campaign {
             model: plan.model,
             session,
@@ -197,6 +213,7 @@ impl Campaign {
             rows: Vec::new(),
             beginning: plan.beginning,
             scripts: plan.scripts,
+            untold: Vec::new(),
             covered_before,
             found: Vec::new(),
             confirmed: 0,
@@ -209,34 +226,37 @@ impl Campaign {
         self.origin.reach.show()
     }
 
-    pub fn record(&self) -> &std::path::Path {
-        self.record.path()
+    /// The number of the run in the store.
+    pub fn number(&self) -> i64 {
+        self.record.run()
     }
 
     pub fn run(mut self, observer: &mut dyn Observer) -> Result<Outcome, Stop> {
         for (path, file, stimuli) in std::mem::take(&mut self.known) {
             self.run_known(path, file, stimuli, observer)?;
         }
-        for stimuli in std::mem::take(&mut self.scripts) {
+        for script in std::mem::take(&mut self.scripts) {
             if self.session.interrupt.asked() || self.session.tester.summary().errors > 0 {
                 break;
             }
             let now = self.session.now();
-            let first = self.session.tester.scripted_test(stimuli, now);
+            self.session.tester.name_next(script.name);
+            let first = self.session.tester.scripted_test(script.stimuli, now);
             let report = self.session.run(first, observer);
-            self.finished(&report, false, observer)?;
+            self.finished(report, false, observer)?;
         }
         match self.suite.take() {
             Some(tests) => self.run_suite(tests, observer)?,
             None => {
                 while let Some(first) = self.next_test() {
                     let report = self.session.run(first, observer);
-                    self.finished(&report, false, observer)?;
+                    self.finished(report, false, observer)?;
                 }
             }
         }
-        self.write_events(observer)?;
+        self.write_events()?;
         self.save_coverage()?;
+        self.settle(observer)?;
         Ok(self.outcome())
     }
 
@@ -245,12 +265,13 @@ impl Campaign {
             let name = test.name.clone();
             let now = self.session.now();
             let guide = Box::new(SuiteTest::new(test));
+            self.session.tester.name_next(name.clone());
             let Some(first) = self.session.tester.guided_test(guide, now) else {
                 return Ok(());
             };
             let report = self.session.run(first, observer);
             self.rows.push(SuiteRow::new(name, &report));
-            self.finished(&report, false, observer)?;
+            self.finished(report, false, observer)?;
         }
         let now = self.session.now();
         self.session.tester.end_run(now);
@@ -279,8 +300,11 @@ impl Campaign {
             return Ok(());
         }
         let now = self.session.now();
+        let name = format!("known failure {}", file.id);
+        self.session.tester.name_next(name);
         let first = self.session.tester.scripted_test(stimuli, now);
         let report = self.session.run(first, observer);
+        self.write_events()?;
         match &report.execution.verdict {
             Verdict::Fail(_) => {
                 let context = Context {
@@ -294,6 +318,7 @@ impl Campaign {
                 let explanation = self.session.explain(&report.execution, &context);
                 let notes = vec!["known from an earlier run, and still failing".to_owned()];
                 self.confirmed += 1;
+                self.record.failure(&file, report.number, false)?;
                 let found = Found {
                     id: file.id,
                     file: path,
@@ -301,39 +326,51 @@ impl Campaign {
                     notes,
                     flaky: false,
                 };
-                self.tell(found, observer);
+                self.tell(found, observer)?;
             }
-            Verdict::Pass => observer.fixed(&file.id),
+            Verdict::Pass => {
+                self.settle(observer)?;
+                observer.fixed(&file.id);
+            }
             Verdict::Inconclusive(_) | Verdict::Error(_) => {}
         }
-        self.finished(&report, true, observer)
+        self.finished(report, true, observer)
     }
 
-    /// Everything that must be on disk before the next test begins.
+    /// Everything that must be handed over before the next test begins.
     fn finished(
         &mut self,
-        report: &TestReport,
+        report: TestReport,
         known: bool,
         observer: &mut dyn Observer,
     ) -> Result<(), Stop> {
-        self.write_events(observer)?;
+        self.write_events()?;
         if report.is_new_failure && !known {
-            self.failed(report, observer)?;
+            self.failed(&report, observer)?;
         }
         if let Verdict::Error(_) | Verdict::Inconclusive(_) = &report.execution.verdict
             && !self.session.interrupt.asked()
         {
-            self.tell_unusual(report, observer);
+            self.settle(observer)?;
+            self.tell_unusual(&report, observer);
         }
-        observer.finished(report, &mut self.session.tester);
+        self.untold.push(report);
+        if self.record.is_due() {
+            self.settle(observer)?;
+        }
         Ok(())
     }
 
-    fn write_events(&mut self, observer: &mut dyn Observer) -> Result<(), Stop> {
-        for event in self.session.tester.take_events() {
-            let line = serde_json::to_string(&event).map_err(|e| Stop::usage(e.to_string()))?;
-            self.record.line(&line)?;
-            observer.event(&event, &line);
+    fn write_events(&mut self) -> Result<(), Stop> {
+        let events = self.session.tester.take_events();
+        self.record.events(events)
+    }
+
+    /// Waits until everything so far is in the store, and tells of it.
+    fn settle(&mut self, observer: &mut dyn Observer) -> Result<(), Stop> {
+        self.record.settle(observer)?;
+        for report in std::mem::take(&mut self.untold) {
+            observer.finished(&report, &mut self.session.tester);
         }
         Ok(())
     }
@@ -347,8 +384,8 @@ impl Campaign {
         let Some(settings) = self.shrinking.clone() else {
             self.confirmed += 1;
             let found = self.describe(&first, first_path, &report.execution, None);
-            self.tell(found, observer);
-            return Ok(());
+            self.record.failure(&first, report.number, false)?;
+            return self.tell(found, observer);
         };
         let shrunk = self
             .session
@@ -375,8 +412,8 @@ impl Campaign {
         } else {
             self.confirmed += 1;
         }
-        self.tell(found, observer);
-        Ok(())
+        self.record.failure(&file, report.number, found.flaky)?;
+        self.tell(found, observer)
     }
 
     fn path_of(&self, file: &FailureFile) -> PathBuf {
@@ -431,9 +468,11 @@ impl Campaign {
         }
     }
 
-    fn tell(&mut self, found: Found, observer: &mut dyn Observer) {
+    fn tell(&mut self, found: Found, observer: &mut dyn Observer) -> Result<(), Stop> {
+        self.settle(observer)?;
         observer.found(&found);
         self.found.push(found);
+        Ok(())
     }
 
     /// An error or an inconclusive test.
@@ -453,6 +492,7 @@ impl Campaign {
     fn save_coverage(&mut self) -> Result<(), Stop> {
         let path = self.results.coverage(&self.model.hash);
         let mut coverage = self.session.tester.coverage().clone();
+        self.record.coverage(coverage.snapshot(&self.model.sts))?;
         if let Some(earlier) = &self.covered_before {
             // Another reduction of the same text has other switches: the newer run stands alone.
             let _ = coverage.merge(earlier);
@@ -474,7 +514,7 @@ impl Campaign {
             flaky: self.flaky,
             interrupted: self.session.interrupt.asked(),
             missed_goal: missed.map(|goal| (goal, reached)),
-            record: self.record.path().to_owned(),
+            run: self.record.run(),
         }
     }
 }
@@ -557,9 +597,4 @@ fn since_epoch() -> u128 {
 fn seed_from_clock() -> u64 {
     // Small enough to be typed again.
     (since_epoch() / 1000 % 1_000_000_000) as u64
-}
-
-/// Sorts by time; the seed makes it recognisable.
-fn run_name(seed: u64) -> String {
-    format!("{:013}-seed-{seed}", since_epoch() / 1_000_000)
 }

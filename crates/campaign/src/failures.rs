@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::campaign::confirmed;
 use crate::connect::{Reach, SystemChoice};
 use crate::exit::{Exit, Stop};
+use crate::history;
 use crate::interrupt::Interrupt;
 use crate::model::{self, Model, ModelOptions};
 use crate::observer::Observer;
@@ -74,6 +75,7 @@ pub struct Opened {
     pub path: PathBuf,
     pub model: Model,
     pub session: Session,
+    project: Project,
     results: Results,
 }
 
@@ -241,23 +243,31 @@ impl Opened {
             .path
             .parent()
             .is_some_and(|p| p.ends_with(".ioco/failures"));
-        if new_path != self.path && own {
-            // The same failure under its new id; the old file would be tried twice.
-            let _ = std::fs::remove_file(&self.path);
+        if own {
+            history::replace(&self.project, &self.file.id, &saved)?;
+            if new_path != self.path {
+                // The same failure under its new id; the old file would be tried twice.
+                let _ = std::fs::remove_file(&self.path);
+            }
         }
         Ok(saved)
     }
 }
 
-/// Opens the failure that a person means by `typed`; `results` is the folder to look in.
+/// Opens the failure that a person means by `typed`; `here` is the project to look in.
 pub fn open(
     typed: &str,
-    results: Results,
+    here: &Project,
     system: &SystemChoice,
     interrupt: Interrupt,
     observer: &mut dyn Observer,
 ) -> Result<Opened, Stop> {
-    let path = results.find_failure(typed)?;
+    let results = Results::at(here.results());
+    let path = match results.find_failure(typed) {
+        Ok(path) => path,
+        // Somebody else's run may have found it.
+        Err(stop) => history::fetch(here, typed)?.ok_or(stop)?,
+    };
     let file = read(&path)?;
     let origin: Origin = serde_json::from_value(file.connection.clone()).map_err(|error| {
         Stop::usage(format!(
@@ -267,10 +277,11 @@ pub fn open(
     })?;
     let root = home(&path);
     // In a project ioco.toml may say how to reach the system; a failure file alone says it too.
-    let here = Project::find(Some(&root), system.profile.as_deref()).ok();
+    let own = Project::find(Some(&root), system.profile.as_deref()).ok();
     let project = Project {
         root: root.clone(),
-        ..here.unwrap_or_default()
+        store: here.store.clone(),
+        ..own.unwrap_or_default()
     };
     let located = Project {
         model: Some(root.join(&origin.model)),
@@ -307,6 +318,7 @@ pub fn open(
         path,
         model,
         session,
+        project,
         results,
     })
 }

@@ -81,6 +81,18 @@ impl Sources for FileSystem {
     }
 }
 
+/// Text that was kept.
+struct Kept<'a>(&'a [(String, String)]);
+
+impl Sources for Kept<'_> {
+    fn read(&self, path: &str) -> Result<String, String> {
+        let found = self.0.iter().find(|(file, _)| file == path);
+        found
+            .map(|(_, text)| text.clone())
+            .ok_or_else(|| "it was not kept".to_owned())
+    }
+}
+
 /// Where the model is: typed, or named by ioco.toml.
 fn path(project: &Project) -> Result<PathBuf, Stop> {
     project.model.clone().ok_or_else(|| {
@@ -93,6 +105,28 @@ fn path(project: &Project) -> Result<PathBuf, Stop> {
 /// Reads a model and changes it as the arguments ask; diagnostics are returned, not shown.
 pub fn read(options: &ModelOptions, project: &Project) -> Result<Read, Stop> {
     let path = path(project)?;
+    if path.extension().is_some_and(|ending| ending == "aml") && !path.exists() {
+        return Err(Stop::usage(format!("there is no file {}", path.display())));
+    }
+    read_from(options, path, &FileSystem)
+}
+
+/// A model as it was when a run used it, whatever has become of its files.
+pub fn restore(kept: &ioco_store::StoredModel, options: &ModelOptions) -> Result<Model, Stop> {
+    let read = read_from(options, PathBuf::from(&kept.path), &Kept(&kept.sources))?;
+    let sts = read.sts.ok_or_else(|| {
+        Stop::usage(format!("{} as the run used it cannot be read", kept.path))
+            .hint("it was written for another version of ioco")
+    })?;
+    Ok(Model {
+        sts,
+        hash: kept.hash.clone(),
+        path: read.path,
+        files: read.files,
+    })
+}
+
+fn read_from(options: &ModelOptions, path: PathBuf, sources: &dyn Sources) -> Result<Read, Stop> {
     let ending = path
         .extension()
         .map(|e| e.to_string_lossy().to_lowercase())
@@ -104,10 +138,7 @@ pub fn read(options: &ModelOptions, project: &Project) -> Result<Read, Stop> {
                 return Err(Stop::usage("an .aml model says itself what its labels are")
                     .hint("leave out --stimuli, --responses and --silent"));
             }
-            if !path.exists() {
-                return Err(Stop::usage(format!("there is no file {}", path.display())));
-            }
-            let loaded = ioco_aml::load(&path.to_string_lossy(), &FileSystem);
+            let loaded = ioco_aml::load(&path.to_string_lossy(), sources);
             Read {
                 sts: loaded.sts,
                 diagnostics: loaded.diagnostics,
@@ -115,7 +146,7 @@ pub fn read(options: &ModelOptions, project: &Project) -> Result<Read, Stop> {
                 path: path.clone(),
             }
         }
-        "json" | "aut" | "dot" | "gv" => read_other(options, &path, &ending)?,
+        "json" | "aut" | "dot" | "gv" => read_other(options, &path, &ending, sources)?,
         _ => {
             let hint = "models end in .aml, .json, .dot or .aut";
             return Err(Stop::usage(format!("{} is not a model file", path.display())).hint(hint));
@@ -127,8 +158,14 @@ pub fn read(options: &ModelOptions, project: &Project) -> Result<Read, Stop> {
     Ok(read)
 }
 
-fn read_other(options: &ModelOptions, path: &Path, ending: &str) -> Result<Read, Stop> {
-    let text = fs::read_to_string(path)
+fn read_other(
+    options: &ModelOptions,
+    path: &Path,
+    ending: &str,
+    sources: &dyn Sources,
+) -> Result<Read, Stop> {
+    let text = sources
+        .read(&path.to_string_lossy())
         .map_err(|error| Stop::usage(format!("cannot read {}: {error}", path.display())))?;
     let name = path
         .file_stem()

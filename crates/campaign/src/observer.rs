@@ -8,14 +8,15 @@ use ioco_shrink::Progress;
 use crate::campaign::Found;
 
 pub trait Observer {
-    /// An event of the run, and its line as it was written to the record.
-    fn event(&mut self, _event: &Event, _line: &str) {}
+    /// An event of the run. It is in the store when this is called.
+    fn event(&mut self, _event: &Event) {}
 
     /// The tester has handled something that crossed the border. The run goes on when this
     /// returns: blocking here is how a run is paused, stepped or slowed down.
     fn handled(&mut self, _tester: &mut Tester) {}
 
-    /// A test has finished, and everything about it is on disk.
+    /// A test has finished, and everything about it is in the store. Where tests are over faster
+    /// than that, several are told of at once, and the tester has gone on.
     fn finished(&mut self, _report: &TestReport, _tester: &mut Tester) {}
 
     /// A failure unlike all before, shrunk if that was wanted, is kept.

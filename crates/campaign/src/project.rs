@@ -28,6 +28,8 @@ struct File {
     lines: Option<LinesSection>,
     http: Option<HttpMapping>,
     #[serde(default)]
+    store: StoreSettings,
+    #[serde(default)]
     profile: BTreeMap<String, Profile>,
 }
 
@@ -38,6 +40,16 @@ struct Profile {
     sut: Sut,
     #[serde(default)]
     test: TestSettings,
+    #[serde(default)]
+    store: StoreSettings,
+}
+
+/// `[store]`: where runs are kept.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StoreSettings {
+    /// `postgres://user@host/database`; a file in `.ioco` where there is none.
+    pub url: Option<String>,
 }
 
 /// `[sut]`: how to start, reset and reach the system under test.
@@ -87,6 +99,7 @@ pub struct Project {
     pub amp: AmpSection,
     pub lines: Option<LinesSection>,
     pub http: Option<HttpMapping>,
+    pub store: StoreSettings,
 }
 
 impl Project {
@@ -133,6 +146,7 @@ impl Project {
             amp: parsed.amp,
             lines: parsed.lines,
             http: parsed.http,
+            store: parsed.store,
             test: parsed.test.in_folder(&root),
             root,
         };
@@ -145,6 +159,7 @@ impl Project {
                 );
             };
             project.sut.override_with(&chosen.sut);
+            replace(&mut project.store.url, &chosen.store.url);
             let chosen = chosen.test.clone().in_folder(&project.root);
             project.test.override_with(&chosen);
         }
@@ -157,6 +172,17 @@ impl Project {
             .strip_prefix(".")
             .unwrap_or(&self.root)
             .join(FILE_NAME)
+    }
+
+    /// The project of the current folder; without ioco.toml one that says nothing.
+    pub fn here() -> Result<Project, Stop> {
+        if Path::new(FILE_NAME).exists() {
+            return Project::find(None, None);
+        }
+        Ok(Project {
+            root: PathBuf::from("."),
+            ..Project::default()
+        })
     }
 
     /// Where results are kept.

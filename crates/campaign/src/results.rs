@@ -1,8 +1,7 @@
-//! The folder `.ioco`: failures, the record of runs, coverage. Every file is written whole or not
-//! at all; the record of a run grows by one line per event, each in the file before the run goes
-//! on.
+//! The folder `.ioco`: failures and coverage. Every file is written whole or not at all. What runs
+//! did is kept by the store.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -24,11 +23,6 @@ fn trouble(doing: &str, path: &Path, error: &io::Error) -> Stop {
 impl Results {
     pub fn at(root: PathBuf) -> Results {
         Results { root }
-    }
-
-    /// In the current folder.
-    pub fn here() -> Results {
-        Results::at(PathBuf::from(".").join(".ioco"))
     }
 
     pub fn failures(&self) -> PathBuf {
@@ -104,41 +98,21 @@ impl Results {
         put().map_err(|error| trouble("write", path, &error))
     }
 
-    /// Opens the record of a new run.
-    pub fn record(&self, name: &str) -> Result<Record, Stop> {
-        let path = self.root.join("runs").join(format!("{name}.jsonl"));
-        let open = || -> io::Result<File> {
-            fs::create_dir_all(self.root.join("runs"))?;
-            // Results are nobody's source: keep them out of version control by themselves.
-            let ignore = self.root.join(".gitignore");
+    /// The file of the store.
+    pub fn store(&self) -> PathBuf {
+        self.root.join("ioco.db")
+    }
+
+    /// Makes the folder. Results are nobody's source: it keeps itself out of version control.
+    pub fn make(&self) -> Result<(), Stop> {
+        let ignore = self.root.join(".gitignore");
+        let make = || -> io::Result<()> {
+            fs::create_dir_all(&self.root)?;
             if !ignore.exists() {
-                fs::write(ignore, "*\n!failures/\n!failures/*.json\n")?;
+                fs::write(&ignore, "*\n!failures/\n!failures/*.json\n")?;
             }
-            OpenOptions::new().create(true).append(true).open(&path)
+            Ok(())
         };
-        let file = open().map_err(|error| trouble("write", &path, &error))?;
-        Ok(Record { file, path })
-    }
-}
-
-/// The growing record of one run.
-pub struct Record {
-    file: File,
-    path: PathBuf,
-}
-
-impl Record {
-    /// Adds one line; it has left this process when this returns.
-    pub fn line(&mut self, text: &str) -> Result<(), Stop> {
-        let mut bytes = Vec::with_capacity(text.len() + 1);
-        bytes.extend_from_slice(text.as_bytes());
-        bytes.push(b'\n');
-        self.file
-            .write_all(&bytes)
-            .map_err(|error| trouble("write", &self.path, &error))
-    }
-
-    pub fn path(&self) -> &Path {
-        &self.path
+        make().map_err(|error| trouble("write", &ignore, &error))
     }
 }

@@ -1,11 +1,11 @@
-//! Times as people type them (`200ms`, `30s`, `5m`, `2h`), and moments as they read them.
+//! Times as people type them (`200ms`, `30s`, `5m`, `2h`, `1d`), and moments as they read them.
 
 use crate::exit::Stop;
 
 /// Nanoseconds.
 pub fn parse(text: &str) -> Result<u64, Stop> {
     let wrong =
-        || Stop::usage(format!("'{text}' is not a time")).hint("write 200ms, 30s, 5m or 2h");
+        || Stop::usage(format!("'{text}' is not a time")).hint("write 200ms, 30s, 5m, 2h or 1d");
     let end = text
         .find(|c: char| !c.is_ascii_digit() && c != '.')
         .unwrap_or(text.len());
@@ -16,6 +16,7 @@ pub fn parse(text: &str) -> Result<u64, Stop> {
         "s" | "" => 1e9,
         "m" | "min" => 60e9,
         "h" => 3600e9,
+        "d" => 86_400e9,
         _ => return Err(wrong()),
     };
     Ok((number * unit) as u64)

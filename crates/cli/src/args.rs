@@ -64,7 +64,7 @@ pub enum Command {
     /// Walk a model by hand
     Explore(Explore),
     /// Test a running system against a model, on the fly
-    Test(Test),
+    Test(Box<Test>),
     /// Record the traffic between a client and a system as traces
     Record(Record),
     /// Run a recorded failure again
@@ -75,6 +75,8 @@ pub enum Command {
     Coverage(Coverage),
     /// Write a report of a run, for people or build servers
     Report(Report),
+    /// List the recorded runs; show, compare and forget them
+    Runs(Runs),
     /// Write a test suite from the model alone
     Generate(Generate),
     /// Open the page: model, runs, failures, exploration and history in a browser
@@ -407,6 +409,9 @@ pub struct Test {
     /// Write a JUnit report of the run into this file
     #[arg(long, value_name = "FILE")]
     pub junit: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub store: StoreArguments,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -473,16 +478,75 @@ impl ShrinkArguments {
 
 #[derive(Debug, Args)]
 pub struct Report {
-    /// The run: its record, or a part of the record's name [default: the newest]
-    pub run: Option<String>,
-
-    /// The model of the run [default: ioco.toml's, or where its failures were found]
-    #[arg(long, value_name = "FILE")]
-    pub model: Option<PathBuf>,
+    /// The number of the run [default: the newest]
+    pub run: Option<i64>,
 
     /// The file to write [default: standard output]
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub store: StoreArguments,
+}
+
+/// Where runs are kept.
+#[derive(Clone, Debug, Default, Args)]
+pub struct StoreArguments {
+    /// Keep runs in this database (postgres://user@host/database) [default: .ioco/ioco.db]
+    #[arg(long, value_name = "URL", global = true)]
+    pub store: Option<String>,
+}
+
+impl StoreArguments {
+    /// The flag overrides ioco.toml.
+    pub fn apply(&self, project: &mut ioco_campaign::Project) {
+        if self.store.is_some() {
+            project.store.url.clone_from(&self.store);
+        }
+    }
+}
+
+#[derive(Debug, Args)]
+pub struct Runs {
+    #[command(subcommand)]
+    pub command: Option<RunsCommand>,
+
+    /// Only runs of the model of this name
+    #[arg(long, value_name = "NAME")]
+    pub model: Option<String>,
+
+    /// At most this many, newest first
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    pub limit: usize,
+
+    #[command(flatten)]
+    pub store: StoreArguments,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum RunsCommand {
+    /// Show one run: its numbers, failures and the tests that did not pass
+    Show {
+        /// The number of the run [default: the newest]
+        run: Option<i64>,
+    },
+    /// Show what changed from one run to another
+    Compare {
+        /// The number of the earlier run
+        from: i64,
+        /// The number of the later run
+        to: i64,
+    },
+    /// Forget old runs; recorded failures and coverage stay
+    Prune {
+        /// Keep this many, the newest
+        #[arg(long, value_name = "N")]
+        keep: Option<usize>,
+
+        /// Forget runs that began longer ago than this: 12h, 30d
+        #[arg(long, value_name = "TIME")]
+        older_than: Option<String>,
+    },
 }
 
 #[derive(Debug, Args)]
@@ -662,6 +726,8 @@ pub struct Serve {
     pub port: Option<u16>,
     #[command(flatten)]
     pub system: SystemArguments,
+    #[command(flatten)]
+    pub store: StoreArguments,
     /// Open the page in the browser
     #[arg(long)]
     pub open: bool,

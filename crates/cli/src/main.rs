@@ -37,6 +37,7 @@ fn main() -> ExitCode {
         Command::Shrink(arguments) => commands::shrink::run(arguments, format),
         Command::Coverage(arguments) => commands::coverage::run(arguments, format),
         Command::Report(arguments) => commands::report::run(arguments, format),
+        Command::Runs(arguments) => commands::runs::run(arguments, format),
         Command::Generate(arguments) => commands::generate::run(arguments, format),
         Command::Serve(arguments) => commands::serve::run(arguments),
         Command::Explain(arguments) => commands::explain::run(arguments, format),

@@ -43,9 +43,9 @@ impl Terminal {
 }
 
 impl Observer for Terminal {
-    fn event(&mut self, _event: &Event, line: &str) {
+    fn event(&mut self, event: &Event) {
         if self.format == Format::Json {
-            output::print(&format!("{line}\n"));
+            output::print(&ioco_report::json_line(event));
         }
     }
 

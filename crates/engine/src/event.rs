@@ -33,6 +33,9 @@ pub enum Event {
         test: u64,
         /// Repeats this test alone.
         seed: u64,
+        /// What the test is for, where that is known: a goal of a suite, an earlier failure.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        name: Option<String>,
         at: u64,
     },
     /// One step that the model allows; only where steps are told at all. What deviates is no step

@@ -16,6 +16,8 @@ pub struct TestReport {
     pub number: u64,
     /// Repeats this test alone, given the same responses.
     pub seed: u64,
+    /// What it is for, where that is known.
+    pub name: Option<String>,
     pub execution: Execution,
     /// Per step of the trace, nanoseconds since the system was ready; for a failed test one more,
     /// the time of the deviation.

@@ -1,6 +1,7 @@
 //! The answer to each question of an editor.
 
 use std::collections::HashMap;
+use std::path::{Path, PathBuf};
 
 use gen_lsp_types::{
     CompletionItem, CompletionItemKind, CompletionParams, DefinitionParams,
@@ -9,11 +10,15 @@ use gen_lsp_types::{
     RenameParams, SymbolKind as Shown, TextDocumentPositionParams, TextEdit, Uri, WorkspaceEdit,
 };
 use ioco_aml::{CompletionKind, Index, Occurrence, Symbol, SymbolKind};
-use ioco_campaign::Results;
+use ioco_campaign::{Project, Stop, history};
+use ioco_store::{Covered, CoveredSwitch, RunRow};
 use ioco_sts::{Sts, SwitchId};
 
 use crate::documents::{Documents, project_folder, uri};
 use crate::positions;
+
+/// Runs that are looked at for one that came to its end.
+const LATEST: usize = 20;
 
 /// Where the cursor stands in a model.
 struct Cursor {
@@ -243,8 +248,7 @@ pub fn hover(documents: &Documents, p: &HoverParams) -> Result<Option<Hover>, St
     }))
 }
 
-/// How often the switches that stand on the cursor's line were taken by the recorded runs of
-/// exactly this text.
+/// How often the last run took the switches that stand on the cursor's line.
 fn covered(documents: &Documents, at: &TextDocumentPositionParams) -> Vec<String> {
     let Ok(loaded) = documents.load(&at.text_document.uri) else {
         return Vec::new();
@@ -266,25 +270,57 @@ fn covered(documents: &Documents, at: &TextDocumentPositionParams) -> Vec<String
     if here.is_empty() {
         return Vec::new();
     }
-    let Some(coverage) = recorded(&loaded, sts, &path) else {
-        return vec!["no run of this text is recorded".to_owned()];
+    let (run, covered) = match last_run(sts, &path) {
+        Ok(Some(found)) => found,
+        Ok(None) => return vec!["no run of this model is recorded".to_owned()],
+        Err(stop) => return vec![stop.message],
     };
-    here.into_iter()
+    let same_text = run.model_hash == ioco_campaign::model::hash(&loaded.files);
+    let on_line = format!(":{line}");
+    let mut words: Vec<String> = here
+        .into_iter()
         .map(|id| {
-            let times = match coverage.count(id) {
+            let shown = sts.show_switch(id);
+            // Lines of another text are other lines.
+            let same = |taken: &&CoveredSwitch| {
+                taken.switch == shown && (!same_text || taken.place.ends_with(&on_line))
+            };
+            let count: u64 = covered.switches.iter().filter(same).map(|s| s.count).sum();
+            let times = match count {
                 0 => "never taken".to_owned(),
                 1 => "taken once".to_owned(),
                 many => format!("taken {many} times"),
             };
-            format!("{}: {times}", sts.show_switch(id))
+            format!("{shown}: {times} in run {}", run.id)
         })
-        .collect()
+        .collect();
+    if !same_text {
+        words.push("(the text has changed since)".to_owned());
+    }
+    words
 }
 
-fn recorded(loaded: &ioco_aml::Loaded, sts: &Sts, path: &str) -> Option<ioco_engine::Coverage> {
-    let folder = project_folder(path)
-        .or_else(|| std::path::Path::new(path).parent().map(ToOwned::to_owned))?;
-    let results = Results::at(folder.join(".ioco"));
-    let hash = ioco_campaign::model::hash(&loaded.files);
-    ioco_campaign::coverage::read(&results.coverage(&hash), sts).ok()?
+/// The last run of a model that came to its end, and what it covered.
+fn last_run(sts: &Sts, path: &str) -> Result<Option<(RunRow, Covered)>, Stop> {
+    let project = match project_folder(path) {
+        Some(folder) => Project::find(Some(&folder), None)?,
+        None => Project {
+            root: Path::new(path)
+                .parent()
+                .map_or_else(PathBuf::new, Path::to_owned),
+            ..Project::default()
+        },
+    };
+    let Some(store) = history::open(&project)? else {
+        return Ok(None);
+    };
+    for run in store
+        .runs(Some(sts.name()), LATEST)
+        .map_err(history::stop)?
+    {
+        if let Some(covered) = store.coverage(run.id).map_err(history::stop)? {
+            return Ok(Some((run, covered)));
+        }
+    }
+    Ok(None)
 }

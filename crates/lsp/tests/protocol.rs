@@ -3,6 +3,9 @@
 use std::path::Path;
 use std::thread::JoinHandle;
 
+use ioco_aml::SourceFile;
+use ioco_engine::{CoverageSnapshot, SavedSwitch};
+use ioco_store::{NewRun, Place, Recording, StoredModel};
 use lsp_server::{Connection, Message, Notification, Request, RequestId};
 use serde_json::{Value as Json, json};
 
@@ -221,7 +224,71 @@ fn what_fits_is_offered_and_shown() {
     );
     let text = hover["contents"]["value"].as_str().unwrap();
     assert!(text.contains("var 'secret', integer(0..9), 4"), "{text}");
-    assert!(text.contains("no run of this text is recorded"), "{text}");
+    assert!(text.contains("no run of this model is recorded"), "{text}");
+    editor.finish();
+}
+
+/// Records a run of [`DOOR`] that took the switch at `line` so many times.
+fn record(editor: &Editor, hash: &str, line: u32, count: u64) {
+    let place = Place::File(editor.folder.path().join(".ioco/ioco.db"));
+    let run = NewRun {
+        model: StoredModel {
+            hash: hash.to_owned(),
+            name: "main".to_owned(),
+            ..StoredModel::default()
+        },
+        ..NewRun::default()
+    };
+    let recording = Recording::begin(&place, run).unwrap();
+    let switch = SavedSwitch {
+        place: format!("door.aml:{line}"),
+        switch: "Closed ──?open──► _1".to_owned(),
+        count,
+    };
+    let covered = CoverageSnapshot {
+        version: ioco_engine::COVERAGE_VERSION,
+        model: "main".to_owned(),
+        locations: Vec::new(),
+        switches: vec![switch],
+        boundaries: Vec::new(),
+    };
+    recording.coverage(covered).unwrap();
+    recording.flush().unwrap();
+}
+
+#[test]
+fn hovering_tells_how_often_the_last_run_took_a_switch() {
+    let mut editor = Editor::start();
+    editor.open("door.aml", DOOR);
+    let hash = ioco_campaign::model::hash(&[SourceFile {
+        name: "door.aml".to_owned(),
+        text: DOOR.to_owned(),
+    }]);
+    let hover = |editor: &mut Editor| {
+        let hover = editor.at(
+            "textDocument/hover",
+            "door.aml",
+            DOOR,
+            "code == sec",
+            json!({}),
+        );
+        hover["contents"]["value"].as_str().unwrap().to_owned()
+    };
+    record(&editor, &hash, 10, 5);
+    record(&editor, &hash, 10, 2);
+    let text = hover(&mut editor);
+    assert!(
+        text.contains("Closed ──?open──► _1: taken 2 times in run 2"),
+        "{text}"
+    );
+    // The same switch on another line is another one.
+    record(&editor, &hash, 11, 7);
+    let text = hover(&mut editor);
+    assert!(text.contains("never taken in run 3"), "{text}");
+    record(&editor, "another text", 12, 1);
+    let text = hover(&mut editor);
+    assert!(text.contains("taken once in run 4"), "{text}");
+    assert!(text.contains("the text has changed since"), "{text}");
     editor.finish();
 }
 

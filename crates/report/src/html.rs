@@ -12,7 +12,7 @@ use serde::Serialize;
 /// The page with all its script and style, and a mark where the data belongs.
 const PAGE: &str = include_str!("../../../web/dist/report.html");
 const MARK: &str = "__IOCO_REPORT__";
-/// Passing tests are samples: the first so many.
+/// Passing tests that are for nothing in particular are samples: the first so many.
 const PASSING: usize = 20;
 /// A file of this size can still be attached to a ticket.
 const LIMIT: usize = 2_000_000;
@@ -63,8 +63,12 @@ impl Gathering {
             Event::StepTaken { .. } => self.test.push(event),
             Event::TestFinished { test, verdict, .. } => {
                 let number = *test;
+                let for_a_goal = matches!(
+                    self.test.first(),
+                    Some(Event::TestStarted { name: Some(_), .. })
+                );
                 let keep = match verdict {
-                    SavedVerdict::Pass => {
+                    SavedVerdict::Pass if !for_a_goal => {
                         self.passing += 1;
                         self.passing <= PASSING
                     }
@@ -80,19 +84,24 @@ impl Gathering {
         }
     }
 
-    /// The run, and the tests that are shown with their steps.
-    pub fn finish(self, semantics: &mut Semantics) -> (RunDetail, Vec<TestView>) {
-        let tests = (self.kept.iter())
+    /// The run, the tests that are shown with their steps, and what became of the goals that
+    /// tests were for.
+    pub fn finish(self, semantics: &mut Semantics) -> (RunDetail, Vec<TestView>, Vec<GoalView>) {
+        let tests: Vec<TestView> = (self.kept.iter())
             .filter_map(|(number, events)| {
                 TestView::new(semantics, *number, events.iter(), &self.known)
             })
             .collect();
-        (self.walk.finish(), tests)
+        let sts = semantics.sts();
+        let goals = (tests.iter())
+            .filter_map(|test| GoalView::of_test(test, sts))
+            .collect();
+        (self.walk.finish(), tests, goals)
     }
 }
 
-/// The file. Where it would be too large, passing tests are left out, the last ones first; then
-/// failing ones that are like others.
+/// The file. Where it would be too large, passing tests are left out, the last ones first; then the
+/// traces behind goals; then failing tests that are like others.
 pub fn html(document: &Document) -> String {
     let mut document = document.clone();
     let mut data = json(&document);
@@ -115,6 +124,12 @@ fn shorten(document: &mut Document) -> bool {
             }
             keep
         });
+        return true;
+    }
+    if document.goals.iter().any(|goal| goal.test.is_some()) {
+        for goal in &mut document.goals {
+            goal.test = None;
+        }
         return true;
     }
     // The failures themselves carry their traces.

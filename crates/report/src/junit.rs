@@ -1,4 +1,5 @@
-//! JUnit XML, as build servers read it: one suite per model, one case per test.
+//! JUnit XML, as build servers read it: one suite per model, one case per test,
+//! named by its goal where it has one.
 
 use std::time::Duration;
 
@@ -100,8 +101,7 @@ fn case(run: &Run, test: &TestLine, failures: &[Failure]) -> TestCase {
             status
         }
     };
-    let name = format!("test {} (seed {})", test.number, test.seed);
-    let mut case = TestCase::new(name, status);
+    let mut case = TestCase::new(run.name_of(test), status);
     case.set_classname(run.model.as_str());
     case.set_time(Duration::from_nanos(test.duration));
     case

@@ -22,6 +22,8 @@ pub struct Run {
     pub finished: bool,
     /// Switches that no test took, where that is known: `door.aml:14  Open ──?close──► Closed`.
     pub missing: Vec<String>,
+    /// What the test under way is for.
+    pub under_way: Option<String>,
 }
 
 /// A finished test.
@@ -29,6 +31,8 @@ pub struct Run {
 pub struct TestLine {
     pub number: u64,
     pub seed: u64,
+    /// What it is for, where that is known: a goal of a suite, an earlier failure.
+    pub name: Option<String>,
     pub verdict: SavedVerdict,
     pub steps: u64,
     /// Nanoseconds.
@@ -54,7 +58,7 @@ impl Run {
                 self.summary.locations = *locations as u64;
                 self.summary.switches = *switches as u64;
             }
-            Event::TestStarted { .. } => {}
+            Event::TestStarted { name, .. } => self.under_way.clone_from(name),
             Event::StepTaken { what, .. } => {
                 *match what {
                     ioco_engine::SavedStep::Stimulus { .. } => &mut self.summary.stimuli,
@@ -81,6 +85,7 @@ impl Run {
                 self.tests.push(TestLine {
                     number: *test,
                     seed: *seed,
+                    name: self.under_way.take(),
                     verdict: verdict.clone(),
                     steps: *steps,
                     duration: *duration,
@@ -101,6 +106,19 @@ impl Run {
                 self.summary = *summary;
                 self.finished = true;
             }
+        }
+    }
+
+    /// What a build server calls a test: what it is for. Several tests for the same are told apart
+    /// by their numbers; without a purpose the seed repeats a test.
+    pub(crate) fn name_of(&self, test: &TestLine) -> String {
+        let Some(name) = &test.name else {
+            return format!("test {} (seed {})", test.number, test.seed);
+        };
+        let same = |other: &&TestLine| other.name.as_ref() == Some(name);
+        match self.tests.iter().filter(same).nth(1) {
+            Some(_) => format!("{name} (test {})", test.number),
+            None => name.clone(),
         }
     }
 

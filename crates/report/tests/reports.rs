@@ -100,7 +100,7 @@ fn document(shop: &Shop) -> Document {
         gathering.event(event.clone());
     }
     let mut semantics = shop.semantics();
-    let (run, tests) = gathering.finish(&mut semantics);
+    let (run, tests, goals) = gathering.finish(&mut semantics);
     let (_, failures) = reported(shop);
     Document {
         project: ProjectView::default(),
@@ -109,7 +109,7 @@ fn document(shop: &Shop) -> Document {
         failures: failures.into_iter().map(|f| f.detail).collect(),
         tests,
         runs: Vec::new(),
-        goals: Vec::new(),
+        goals,
     }
 }
 

@@ -1,21 +1,19 @@
 //! What the server knows, and what it does for a call. Nothing here knows HTTP.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use ioco_campaign::{ModelOptions, Plan, Project, Reach, SystemChoice, TestSettings, Way};
 use ioco_engine::StrategyKind;
 use ioco_shrink::SHRINKERS;
-use ioco_sts::{Relation, Sts, SwitchId};
 use ioco_view::{
-    ConnectionView, Exploration, FailureSummary, Given, GoalView, ModelView, ProjectView,
-    RunDetail, RunSummary, RunWalk, SettingsView, TestView, WalkedStep, explore,
+    ConnectionView, Exploration, Given, GoalView, ModelView, ProjectView, RunSummary, SettingsView,
+    WalkedStep, explore,
 };
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use crate::control::Control;
-use crate::history::Records;
 use crate::jobs::{Job, scripts};
 use crate::models::Models;
 use crate::refusal::Refusal;
@@ -32,7 +30,6 @@ pub struct App {
     /// How to reach the system where a call does not say.
     choice: SystemChoice,
     pub models: Models,
-    pub records: Records,
     pub races: Races,
     pub slot: Slot,
     runs: Mutex<BTreeMap<String, Arc<Run>>>,
@@ -81,17 +78,6 @@ pub struct GoalsRunRequest {
     pub connection: Option<ConnectionView>,
 }
 
-#[derive(Debug, Serialize)]
-pub struct Comparison {
-    a: RunSummary,
-    b: RunSummary,
-    gained: Vec<String>,
-    lost: Vec<String>,
-    new_failures: Vec<FailureSummary>,
-    fixed_failures: Vec<FailureSummary>,
-    same_failures: Vec<FailureSummary>,
-}
-
 /// A reset of a system that the model plays takes no time.
 const NO_PATIENCE: u64 = 1_000_000_000;
 /// Slower than this is a pause.
@@ -104,7 +90,6 @@ impl App {
             port,
             choice,
             models: Models::new(project.clone()),
-            records: Records::new(&project.results()),
             races: Races::default(),
             slot: Slot::default(),
             runs: Mutex::default(),
@@ -296,13 +281,11 @@ impl App {
 
     pub fn control(&self, id: &str, request: &ControlRequest) -> Result<RunSummary, Refusal> {
         let Some(run) = self.own_run(id) else {
-            return Err(match self.records.summary(id) {
-                Some(_) => Refusal::wrong(
-                    "this run was not started by this server",
-                    "only runs of this page can be controlled here",
-                ),
-                None => no_run(id),
-            });
+            self.stored(id)?;
+            return Err(Refusal::wrong(
+                "this run was not started by this server",
+                "only runs of this page can be controlled here",
+            ));
         };
         match request.action.as_str() {
             "pause" => run.control.pause(),
@@ -321,115 +304,6 @@ impl App {
             }
         }
         Ok(run.summary())
-    }
-
-    /// Newest first; only those of one model, by name or path, if it is named.
-    pub fn run_list(&self, model: Option<&str>) -> Vec<RunSummary> {
-        let name = model.map(|model| self.model_name(model));
-        let own = self.runs().clone();
-        let mut ids: BTreeSet<String> = own.keys().cloned().collect();
-        ids.extend(self.records.ids());
-        let summary = |id: &String| match own.get(id) {
-            Some(run) => Some(run.summary()),
-            None => self.records.summary(id),
-        };
-        let wanted = |run: &RunSummary| name.as_ref().is_none_or(|name| run.model == *name);
-        ids.iter()
-            .rev()
-            .filter_map(summary)
-            .filter(wanted)
-            .collect()
-    }
-
-    pub fn run(&self, id: &str) -> Result<RunDetail, Refusal> {
-        if let Some(run) = self.own_run(id) {
-            return Ok(run.detail());
-        }
-        let summary = self.records.summary(id).ok_or_else(|| no_run(id))?;
-        // Without its model the record still has its numbers.
-        let numbers = RunDetail {
-            summary: summary.clone(),
-            ..RunDetail::default()
-        };
-        let Some(loaded) = self.models.named(&summary.model) else {
-            return Ok(numbers);
-        };
-        let Some(events) = self.records.events(id) else {
-            return Ok(numbers);
-        };
-        let semantics = loaded.semantics(Relation::Ioco)?;
-        let mut walk = RunWalk::new(semantics, summary, self.recorded(&loaded.view.name));
-        for event in events {
-            walk.event(&event);
-        }
-        Ok(walk.finish())
-    }
-
-    pub fn test(&self, id: &str, number: u64) -> Result<TestView, Refusal> {
-        let summary = match self.own_run(id) {
-            Some(run) => run.summary(),
-            None => self.records.summary(id).ok_or_else(|| no_run(id))?,
-        };
-        let events = self.records.test_events(id, number).unwrap_or_default();
-        let loaded = self.models.named(&summary.model).ok_or_else(|| {
-            Refusal::unknown(
-                format!(
-                    "there is no model '{}' in the project any more",
-                    summary.model
-                ),
-                "bring its file back to see the tests of this run",
-            )
-        })?;
-        let mut semantics = loaded.semantics(Relation::Ioco)?;
-        let known = self.recorded(&summary.model);
-        TestView::new(&mut semantics, number, events.iter(), &known).ok_or_else(|| {
-            Refusal::unknown(
-                format!("run {id} has no finished test {number}"),
-                format!("it has {} tests", summary.tests),
-            )
-        })
-    }
-
-    pub fn compare(&self, a: &str, b: &str) -> Result<Comparison, Refusal> {
-        let (a, b) = (self.run(a)?, self.run(b)?);
-        let (old, new) = (self.covered(&a), self.covered(&b));
-        let all = self.failures(None);
-        let of = |ids: &mut dyn Iterator<Item = &String>| -> Vec<FailureSummary> {
-            let ids: Vec<&String> = ids.collect();
-            let known = |id: &&String| all.iter().find(|failure| failure.id == **id).cloned();
-            ids.iter().filter_map(known).collect()
-        };
-        let in_a = |id: &&String| a.failure_ids.contains(id);
-        let in_b = |id: &&String| b.failure_ids.contains(id);
-        Ok(Comparison {
-            gained: new.difference(&old).cloned().collect(),
-            lost: old.difference(&new).cloned().collect(),
-            new_failures: of(&mut b.failure_ids.iter().filter(|id| !in_a(id))),
-            fixed_failures: of(&mut a.failure_ids.iter().filter(|id| !in_b(id))),
-            same_failures: of(&mut a.failure_ids.iter().filter(in_b)),
-            a: a.summary,
-            b: b.summary,
-        })
-    }
-
-    /// The switches that a run took, in words: they outlive the numbers of a model.
-    fn covered(&self, run: &RunDetail) -> BTreeSet<String> {
-        let Some(loaded) = self.models.named(&run.summary.model) else {
-            return BTreeSet::new();
-        };
-        let Some(model) = &loaded.model else {
-            return BTreeSet::new();
-        };
-        let sts: &Sts = &model.sts;
-        let known = |(id, _): &&(u32, u64)| (*id as usize) < sts.switches().len();
-        let shown = |(id, _): &(u32, u64)| {
-            let id = SwitchId(*id);
-            let place = sts.show_place(sts.switch(id).place);
-            format!("{} {place}", sts.show_switch(id))
-                .trim_end()
-                .to_owned()
-        };
-        run.switch_counts.iter().filter(known).map(shown).collect()
     }
 
     pub fn goals_of(&self, model: &str) -> Vec<GoalView> {
@@ -453,13 +327,6 @@ impl App {
 
     pub fn own_run(&self, id: &str) -> Option<Arc<Run>> {
         self.runs().get(id).cloned()
-    }
-
-    pub fn run_that_found(&self, failure: &str) -> Option<String> {
-        let runs = self.runs().clone();
-        let found = |run: &Run| run.detail().failure_ids.iter().any(|id| id == failure);
-        let first = runs.into_iter().find(|(_, run)| found(run));
-        first.map(|(id, _)| id)
     }
 
     pub fn job(&self, id: &str) -> Result<Arc<Job>, Refusal> {

@@ -4,14 +4,16 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::PoisonError;
 
-use ioco_campaign::{Origin, Results, Stop, failures};
+use ioco_campaign::{Origin, Results, Stop, failures, history};
 use ioco_engine::FailureFile;
 use ioco_solve::Oracle;
+use ioco_store::FailureRow;
 use ioco_sts::Semantics;
-use ioco_view::{Facts, FailureDetail, FailureSummary, Recorded};
+use ioco_view::{Facts, FailureDetail, FailureSummary};
 
 use crate::app::App;
 use crate::clock;
+use crate::history::facts;
 use crate::refusal::Refusal;
 
 impl App {
@@ -20,14 +22,16 @@ impl App {
     }
 
     /// Newest first; only those of one model, if it is named.
-    pub fn failures(&self, model: Option<&str>) -> Vec<FailureSummary> {
-        let runs = self.records.ids();
-        self.failure_files()
-            .into_iter()
-            .rev()
-            .filter(|(_, file)| model.is_none_or(|model| model == file.model))
-            .map(|(path, file)| FailureSummary::new(&file, &self.facts(&path, &file, &runs)))
-            .collect()
+    pub fn failures(&self, model: Option<&str>) -> Result<Vec<FailureSummary>, Refusal> {
+        let seen = self.sightings()?;
+        let files = self.failure_files().into_iter().rev();
+        let wanted = files.filter(|(_, file)| model.is_none_or(|model| model == file.model));
+        Ok(wanted
+            .map(|(path, file)| {
+                let facts = self.facts(&path, &file, seen.get(&file.id));
+                FailureSummary::new(&file, &facts)
+            })
+            .collect())
     }
 
     pub fn failure_files(&self) -> Vec<(PathBuf, FailureFile)> {
@@ -36,21 +40,10 @@ impl App {
         paths.into_iter().filter_map(read).collect()
     }
 
-    /// For recognising the failures of a model in tests.
-    pub fn recorded(&self, model: &str) -> Vec<Recorded> {
-        let of_model = self
-            .failure_files()
-            .into_iter()
-            .filter(|(_, f)| f.model == model);
-        of_model
-            .map(|(_, file)| (file.id, file.deviation))
-            .collect()
-    }
-
     pub fn failure(&self, id: &str) -> Result<FailureDetail, Refusal> {
         let path = self.failure_path(id)?;
         let file = failures::read(&path)?;
-        let facts = self.facts(&path, &file, &self.records.ids());
+        let facts = self.facts(&path, &file, self.sightings()?.get(&file.id));
         let origin = origin(&file)?;
         let place = self.project.root.join(&origin.model);
         let loaded = self.models.load_as(&place, &origin.options)?;
@@ -67,7 +60,10 @@ impl App {
     pub fn failure_path(&self, id: &str) -> Result<PathBuf, Refusal> {
         let paths = self.results().failure_files();
         let named = |path: &PathBuf| path.file_stem().is_some_and(|stem| stem == id);
-        paths.into_iter().find(named).ok_or_else(|| {
+        if let Some(path) = paths.into_iter().find(named) {
+            return Ok(path);
+        }
+        history::fetch(&self.project, id)?.ok_or_else(|| {
             Refusal::unknown(
                 format!("there is no failure '{id}'"),
                 "it may have a new id since it was shrunk: look at the list of failures",
@@ -75,20 +71,14 @@ impl App {
         })
     }
 
-    fn facts(&self, path: &Path, file: &FailureFile, runs: &[String]) -> Facts {
+    fn facts(&self, path: &Path, file: &FailureFile, seen: Option<&FailureRow>) -> Facts {
         let written = fs::metadata(path).and_then(|data| data.modified()).ok();
         let races = self.races.lock().unwrap_or_else(PoisonError::into_inner);
-        let ending = format!("-seed-{}", file.seed);
-        let own = self.run_that_found(&file.id);
+        let known = facts(seen);
         Facts {
-            first_seen: written.map(clock::iso),
-            // The seed is in the name of a run; of several the first found it, the others knew it.
-            run: own.or_else(|| {
-                runs.iter()
-                    .rev()
-                    .find(|run| run.ends_with(&ending))
-                    .cloned()
-            }),
+            // A failure of a run that was forgotten has its file.
+            first_seen: known.first_seen.or_else(|| written.map(clock::iso)),
+            run: known.run,
             connection: origin(file).map_or_else(|_| String::new(), |o| o.reach.show()),
             race: races.get(&file.id).cloned().unwrap_or_default(),
         }

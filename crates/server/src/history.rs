@@ -1,147 +1,136 @@
-//! Runs of earlier days and of other programs, from the records in `.ioco/runs/`.
+//! Runs of earlier days and of other programs, from the store. It is opened for every call: nobody
+//! holds a file that may be moved away, or a connection that may be lost.
 
-use std::fs::{self, File};
-use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
-use std::path::{Path, PathBuf};
+use std::collections::HashMap;
 
-use ioco_engine::Event;
-use ioco_view::{CoverageView, RunState, RunSummary};
+use ioco_campaign::history;
+use ioco_engine::FailureFile;
+use ioco_store::{FailureRow, RunRow, Sighting, Store};
+use ioco_sts::Relation;
+use ioco_view::{Facts, FailureSummary, RunDetail, RunSummary, RunWalk, TestView};
+use serde::Serialize;
 
-use crate::clock;
+use crate::app::{App, no_run};
+use crate::refusal::Refusal;
 
-/// The end of a record that is read to learn how the run ended.
-const TAIL: u64 = 64 * 1024;
+/// Runs that the history lists, the newest.
+const MOST: usize = 500;
 
-pub struct Records {
-    folder: PathBuf,
+#[derive(Debug, Serialize)]
+pub struct Comparison {
+    a: RunSummary,
+    b: RunSummary,
+    gained: Vec<String>,
+    lost: Vec<String>,
+    new_failures: Vec<FailureSummary>,
+    fixed_failures: Vec<FailureSummary>,
+    same_failures: Vec<FailureSummary>,
 }
 
-impl Records {
-    pub fn new(results: &Path) -> Records {
-        Records {
-            folder: results.join("runs"),
-        }
-    }
-
-    /// The ids of all runs, newest first.
-    pub fn ids(&self) -> Vec<String> {
-        let entries = fs::read_dir(&self.folder).into_iter().flatten();
-        let mut ids: Vec<String> = entries
-            .filter_map(Result::ok)
-            .filter_map(|entry| {
-                let name = entry.file_name().to_string_lossy().into_owned();
-                name.strip_suffix(".jsonl").map(str::to_owned)
-            })
-            .collect();
-        ids.sort_unstable();
-        ids.reverse();
-        ids
-    }
-
-    /// The record of a run, if there is one.
-    fn path(&self, id: &str) -> Option<PathBuf> {
-        // An id is a file's name, never a way to somewhere else.
-        let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
-        let path = self.folder.join(format!("{id}.jsonl"));
-        (id.chars().all(plain) && path.is_file()).then_some(path)
-    }
-
-    /// The numbers of a run, from the two ends of its record.
-    pub fn summary(&self, id: &str) -> Option<RunSummary> {
-        let mut file = File::open(self.path(id)?).ok()?;
-        let mut summary = RunSummary {
-            run: id.to_owned(),
-            started: started(id),
-            state: RunState::Stopped,
-            ..RunSummary::default()
+impl App {
+    /// Newest first; only those of one model, by name or path, if it is named.
+    pub fn run_list(&self, model: Option<&str>) -> Result<Vec<RunSummary>, Refusal> {
+        let Some(store) = history::open(&self.project)? else {
+            return Ok(Vec::new());
         };
-        let mut first = String::new();
-        BufReader::new(&file).read_line(&mut first).ok()?;
-        if let Ok(Event::RunStarted {
-            model,
-            seed,
-            strategy,
-            locations,
-            switches,
-            ..
-        }) = serde_json::from_str(&first)
-        {
-            summary.model = model;
-            summary.seed = seed;
-            summary.strategy = strategy;
-            summary.coverage.locations.1 = locations as u64;
-            summary.coverage.switches.1 = switches as u64;
-        }
-        let length = file.seek(SeekFrom::End(0)).ok()?;
-        file.seek(SeekFrom::Start(length.saturating_sub(TAIL)))
-            .ok()?;
-        let mut tail = Vec::new();
-        file.read_to_end(&mut tail).ok()?;
-        let tail = String::from_utf8_lossy(&tail);
-        for event in tail
-            .lines()
-            .filter_map(|line| serde_json::from_str(line).ok())
-        {
-            take_in(&event, &mut summary);
-        }
-        Some(summary)
+        let name = model.map(|model| self.model_name(model));
+        let rows = store.runs(name.as_deref(), MOST).map_err(history::stop)?;
+        // A run of this server says more of itself, and says it sooner.
+        let summary = |row: &RunRow| match self.own_run(&row.id.to_string()) {
+            Some(run) => run.summary(),
+            None => history::summary(row),
+        };
+        Ok(rows.iter().map(summary).collect())
     }
 
-    /// The events of a run, oldest first; lines that cannot be read are left out.
-    pub fn events(&self, id: &str) -> Option<impl Iterator<Item = Event> + use<>> {
-        let lines = BufReader::new(File::open(self.path(id)?).ok()?).lines();
-        Some(
-            lines
-                .map_while(Result::ok)
-                .filter_map(|line| serde_json::from_str(&line).ok()),
-        )
+    pub fn run(&self, id: &str) -> Result<RunDetail, Refusal> {
+        if let Some(run) = self.own_run(id) {
+            return Ok(run.detail());
+        }
+        let (store, row) = self.stored(id)?;
+        let summary = history::summary(&row);
+        // What is drawn is the model as it is now; where that is gone, the run has its numbers.
+        let Some(loaded) = self.models.named(&row.model) else {
+            return Ok(RunDetail {
+                summary,
+                ..RunDetail::default()
+            });
+        };
+        let known = history::recorded(&history::failures(&store, row.id)?);
+        let semantics = loaded.semantics(Relation::Ioco)?;
+        let mut walk = RunWalk::new(semantics, summary.clone(), known);
+        store
+            .events(row.id, &mut |event| walk.event(&event))
+            .map_err(history::stop)?;
+        Ok(RunDetail {
+            summary,
+            ..walk.finish()
+        })
     }
 
-    /// The events of one test of a run.
-    pub fn test_events(&self, id: &str, test: u64) -> Option<Vec<Event>> {
-        let lines = BufReader::new(File::open(self.path(id)?).ok()?).lines();
-        let mark = format!("\"test\":{test},");
-        let of_test = lines
-            .map_while(Result::ok)
-            .filter(|line| line.contains(&mark));
-        Some(
-            of_test
-                .filter_map(|line| serde_json::from_str(&line).ok())
-                .collect(),
-        )
+    /// A test of a run, followed through the model as the run used it.
+    pub fn test(&self, id: &str, number: u64) -> Result<TestView, Refusal> {
+        let (store, row) = self.stored(id)?;
+        let events = store.test_events(row.id, number).map_err(history::stop)?;
+        let model = history::model(&store, &row)?;
+        let mut semantics = history::semantics(&model);
+        let known = history::recorded(&history::failures(&store, row.id)?);
+        TestView::new(&mut semantics, number, events.iter(), &known).ok_or_else(|| {
+            Refusal::unknown(
+                format!("run {id} has no finished test {number}"),
+                format!("it has {} tests", row.summary.tests),
+            )
+        })
+    }
+
+    pub fn compare(&self, a: &str, b: &str) -> Result<Comparison, Refusal> {
+        let (store, before) = self.stored(a)?;
+        let (_, after) = self.stored(b)?;
+        let compared = history::compare(&store, &before, &after)?;
+        let runs = self.sightings()?;
+        let shown = |all: &[Sighting]| -> Vec<FailureSummary> {
+            let file = |one: &Sighting| FailureFile::read(&one.file).ok();
+            let files = all.iter().filter_map(file);
+            files
+                .map(|file| FailureSummary::new(&file, &facts(runs.get(&file.id))))
+                .collect()
+        };
+        Ok(Comparison {
+            a: history::summary(&before),
+            b: history::summary(&after),
+            gained: compared.gained,
+            lost: compared.lost,
+            new_failures: shown(&compared.new_failures),
+            fixed_failures: shown(&compared.fixed_failures),
+            same_failures: shown(&compared.same_failures),
+        })
+    }
+
+    /// When and where each failure was seen, by its id.
+    pub fn sightings(&self) -> Result<HashMap<String, FailureRow>, Refusal> {
+        let Some(store) = history::open(&self.project)? else {
+            return Ok(HashMap::new());
+        };
+        let failures = store.failures(None).map_err(history::stop)?;
+        let by_id = failures
+            .into_iter()
+            .map(|row| (row.fingerprint.clone(), row));
+        Ok(by_id.collect())
+    }
+
+    pub fn stored(&self, id: &str) -> Result<(Store, RunRow), Refusal> {
+        let number: i64 = id.parse().map_err(|_| no_run(id))?;
+        let store = history::open(&self.project)?.ok_or_else(|| no_run(id))?;
+        let row = store.run(number).map_err(history::stop)?;
+        Ok((store, row.ok_or_else(|| no_run(id))?))
     }
 }
 
-fn take_in(event: &Event, summary: &mut RunSummary) {
-    match event {
-        Event::TestFinished { test, .. } => summary.tests = *test,
-        Event::FailureFound { failure, .. } => summary.failures = u64::from(failure.0) + 1,
-        Event::CoverageGrew {
-            covered_switches,
-            covered_locations,
-            ..
-        } => {
-            summary.coverage.switches.0 = *covered_switches as u64;
-            summary.coverage.locations.0 = *covered_locations as u64;
-        }
-        Event::RunFinished { summary: end } => {
-            summary.tests = end.tests;
-            summary.steps = end.steps();
-            summary.failures = end.distinct_failures;
-            summary.seconds = end.duration as f64 / 1e9;
-            summary.coverage = CoverageView::of_summary(end);
-            summary.state = RunState::ended(end.stopped);
-            summary.message = end.stopped.map(|reason| reason.words().to_owned());
-        }
-        _ => {}
+/// What the store knows of a failure besides its file.
+pub fn facts(seen: Option<&FailureRow>) -> Facts {
+    Facts {
+        first_seen: seen.map(|row| ioco_campaign::time::iso(row.first_seen)),
+        run: seen.map(|row| row.first_run.to_string()),
+        ..Facts::default()
     }
-}
-
-/// The name of a run begins with the milliseconds at which it started.
-fn started(id: &str) -> String {
-    let milliseconds = id
-        .split('-')
-        .next()
-        .and_then(|text| text.parse::<u64>().ok());
-    milliseconds.map_or_else(String::new, |ms| clock::iso_seconds(ms / 1000))
 }

@@ -13,7 +13,7 @@ use serde_json::Value as Json;
 
 pub use generate::scripts;
 
-use crate::run::in_words;
+use crate::run::{guarded, in_words};
 
 /// A job as the page sees it.
 #[derive(Clone, Debug, Serialize)]
@@ -66,7 +66,7 @@ impl Job {
         });
         let own = Arc::clone(&job);
         std::thread::spawn(move || {
-            let done = work(&own);
+            let done = guarded(|| work(&own));
             let stopped = own.interrupt.asked();
             own.write(|view| match done {
                 Ok(result) => {
@@ -108,5 +108,22 @@ impl Job {
         let mut seen = self.seen();
         how(&mut seen.1);
         seen.0 += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Job, JobState};
+
+    #[test]
+    fn a_job_that_panics_does_not_stay_running() {
+        let job = Job::start("x-1".to_owned(), "x", |_| panic!("a defect"));
+        while job.view().state == JobState::Running {
+            std::thread::yield_now();
+        }
+        let view = job.view();
+        assert_eq!(view.state, JobState::Error);
+        let message = view.message.unwrap_or_default();
+        assert!(message.contains("inside ioco"), "{message}");
     }
 }

@@ -175,6 +175,7 @@ impl Seen {
         let row = TestRow {
             number: report.number,
             seed: report.seed,
+            name: report.name.clone(),
             verdict: match &report.execution.verdict {
                 ioco_sts::Verdict::Pass => "pass",
                 ioco_sts::Verdict::Fail(_) => "fail",

@@ -112,7 +112,7 @@ async fn model(State(app): Shared, Query(given): Given) -> Response {
 }
 
 async fn runs(State(app): Shared, Query(given): Given) -> Response {
-    answer(move || Ok(app.run_list(given.get("model").map(String::as_str)))).await
+    answer(move || app.run_list(given.get("model").map(String::as_str))).await
 }
 
 async fn start_run(State(app): Shared, body: Bytes) -> Response {
@@ -151,7 +151,7 @@ async fn compare(State(app): Shared, Query(given): Given) -> Response {
 async fn failures(State(app): Shared, Query(given): Given) -> Response {
     answer(move || {
         let model = given.get("model").map(|model| app.model_name(model));
-        Ok(app.failures(model.as_deref()))
+        app.failures(model.as_deref())
     })
     .await
 }

@@ -1,6 +1,7 @@
 //! Runs that this server started, each on a thread of its own.
 
 use std::collections::HashMap;
+use std::panic::AssertUnwindSafe;
 use std::sync::mpsc;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
@@ -77,8 +78,7 @@ impl Run {
                 return;
             }
         };
-        let stem = campaign.record().file_stem();
-        watcher.id = stem.map_or_else(String::new, |s| s.to_string_lossy().into_owned());
+        watcher.id = campaign.number().to_string();
         watcher.sts = Arc::clone(&campaign.model.sts);
         self.feed.write(|seen| {
             seen.summary = RunSummary {
@@ -94,7 +94,7 @@ impl Run {
             seen.numbers(&campaign.session.tester.summary());
         });
         let _ = opened.send(Ok(()));
-        let outcome = campaign.run(&mut watcher);
+        let outcome = guarded(|| campaign.run(&mut watcher));
         let seconds = watcher.started.elapsed().as_secs_f64();
         // The next run may begin as soon as somebody sees that this one is over.
         drop(in_use);
@@ -155,6 +155,15 @@ impl Run {
             other => other,
         }
     }
+}
+
+/// Does work on behalf of the page. A defect of ours ends it like any other trouble, so that
+/// nobody waits for it.
+pub fn guarded<T>(work: impl FnOnce() -> Result<T, Stop>) -> Result<T, Stop> {
+    std::panic::catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
+        Err(Stop::usage("this went wrong inside ioco")
+            .hint("the terminal of `ioco serve` says more; please report it"))
+    })
 }
 
 /// A stop as one text.

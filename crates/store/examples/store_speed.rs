@@ -108,11 +108,13 @@ fn run(sts: &Arc<Sts>, place: Option<&Place>) -> Duration {
         }
         let events = tester.take_events();
         if let Some(recording) = &recording {
-            recording.events(events).expect("recorded");
+            recording.events(Arc::new(events)).expect("recorded");
         }
     }
     if let Some(recording) = &recording {
-        recording.events(tester.take_events()).expect("recorded");
+        recording
+            .events(Arc::new(tester.take_events()))
+            .expect("recorded");
         recording.flush().expect("recorded");
     }
     begun.elapsed()

@@ -9,6 +9,13 @@ CREATE TABLE models (
     sources TEXT NOT NULL
 );
 
+-- Numbers of runs are given once, also when runs are forgotten.
+CREATE TABLE numbers (
+    last BIGINT NOT NULL
+);
+
+INSERT INTO numbers (last) VALUES (0);
+
 CREATE TABLE runs (
     id BIGINT NOT NULL PRIMARY KEY,
     -- Milliseconds since 1970.
@@ -36,6 +43,8 @@ CREATE TABLE tests (
     run BIGINT NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
     number BIGINT NOT NULL,
     seed BIGINT NOT NULL,
+    -- What it is for, where that is known.
+    name TEXT,
     began BIGINT NOT NULL,
     -- NULL until it has finished.
     verdict TEXT,
@@ -69,7 +78,7 @@ CREATE TABLE growth (
 
 CREATE TABLE coverage (
     run BIGINT NOT NULL PRIMARY KEY REFERENCES runs (id) ON DELETE CASCADE,
-    -- JSON, only what is covered: names, and [place, switch, count].
+    -- JSON, only what is covered: [{"process", "name"}], [{"place", "switch", "count"}].
     locations TEXT NOT NULL,
     switches TEXT NOT NULL
 );

@@ -8,6 +8,7 @@
 //! shows outside.
 
 mod body;
+mod compare;
 mod error;
 mod place;
 mod query;
@@ -16,11 +17,12 @@ mod record;
 mod rows;
 mod write;
 
+pub use compare::Comparison;
 pub use error::StoreError;
 pub use place::Place;
 pub use query::Store;
 pub use record::Recording;
 pub use rows::{
-    Comparison, Covered, CoveredSwitch, FailureRow, NewRun, RunRow, Sighting, StoredModel, TestRow,
-    TrendRow,
+    Covered, CoveredLocation, CoveredSwitch, FailureRow, NewRun, RunRow, Sighting, StoredModel,
+    TestRow, TrendRow,
 };

@@ -4,10 +4,12 @@ use std::borrow::Cow;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Once;
+use std::time::Duration;
 
 use sqlx::any::AnyConnectOptions;
 use sqlx::migrate::{Migration, MigrationType, Migrator};
 use sqlx::{AnyConnection, ConnectOptions, Connection, Executor, SqlSafeStr};
+use tokio::time::timeout;
 
 use crate::error::StoreError;
 
@@ -15,6 +17,8 @@ use crate::error::StoreError;
 static MIGRATIONS: [(i64, &str, &str); 1] =
     [(1, "runs", include_str!("../migrations/0001_runs.sql"))];
 
+/// How long a server may take to answer.
+const PATIENCE: Duration = Duration::from_secs(10);
 /// Files up to so many bytes are read whole before a run is added to them: a tenth of a second.
 const MOST_CHECKED: u64 = 64 << 20;
 
@@ -81,7 +85,9 @@ impl Place {
             .parse()
             .map_err(|error: sqlx::Error| unreachable(error.to_string()))?;
         let options = options.disable_statement_logging();
-        let opened = AnyConnection::connect_with(&options).await;
+        let opened = timeout(PATIENCE, AnyConnection::connect_with(&options))
+            .await
+            .map_err(|_| unreachable(format!("no answer in {} s", PATIENCE.as_secs())))?;
         let mut connection = opened.map_err(|error| StoreError::of_opening(&shown, &error))?;
         if let Place::File(_) = self {
             // The log is written with every commit, so a killed process loses nothing; readers do

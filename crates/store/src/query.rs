@@ -2,7 +2,7 @@
 
 use std::sync::Mutex;
 
-use ioco_engine::{Event, SavedStep};
+use ioco_engine::{Event, FailureFile, SavedStep};
 use sqlx::any::AnyRow;
 use sqlx::{AnyConnection, Connection, Row};
 use tokio::runtime::{Builder, Runtime};
@@ -11,9 +11,8 @@ use crate::error::StoreError;
 use crate::place::Place;
 use crate::read::{number, parsed, run_row, steps_between, tell_tests, test_row};
 use crate::record::Recording;
-use crate::rows::{
-    Comparison, Covered, FailureRow, NewRun, RunRow, Sighting, StoredModel, TestRow, TrendRow,
-};
+use crate::rows::{Covered, FailureRow, NewRun, RunRow, Sighting, StoredModel, TestRow, TrendRow};
+use crate::write::put_failure;
 
 /// An open store. May be shared between threads; one question is answered at a time.
 pub struct Store {
@@ -132,7 +131,7 @@ impl Store {
     pub fn tests(&self, run: i64) -> Asked<Vec<TestRow>> {
         self.ask(async |connection| {
             let rows = sqlx::query(
-                "SELECT number, seed, began, verdict, detail, steps, duration, ended
+                "SELECT number, seed, name, began, verdict, detail, steps, duration, ended
                  FROM tests WHERE run = $1 ORDER BY number",
             )
             .bind(run)
@@ -173,13 +172,9 @@ impl Store {
                     at: at.cast_unsigned(),
                 });
             }
-            let mut after = i64::MIN;
-            loop {
-                let last = tell_tests(connection, run, after, tell).await?;
-                match last {
-                    Some(last) => after = last,
-                    None => break,
-                }
+            let mut from = 0;
+            while let Some(last) = tell_tests(connection, run, from..=i64::MAX, tell).await? {
+                from = last.saturating_add(1);
             }
             Ok(())
         })?;
@@ -271,6 +266,54 @@ impl Store {
         })
     }
 
+    /// The text of a failure file, by the failure's fingerprint.
+    pub fn failure_file(&self, fingerprint: &str) -> Asked<Option<String>> {
+        let fingerprint = fingerprint.to_owned();
+        self.ask(async |connection| {
+            let row = sqlx::query("SELECT file FROM failures WHERE fingerprint = $1")
+                .bind(fingerprint)
+                .fetch_optional(connection)
+                .await?;
+            row.map(|row| row.try_get("file")).transpose()
+        })
+    }
+
+    /// A failure was shrunk further, and has a new fingerprint: the runs that saw it saw this one.
+    pub fn replace_failure(&self, old: &str, new: &FailureFile) -> Asked<()> {
+        let old = old.to_owned();
+        let row = Sighting::of(new, new.test, false);
+        let model = new.model.clone();
+        self.ask(async |connection| {
+            let mut transaction = connection.begin().await?;
+            put_failure(&mut transaction, &row, model).await?;
+            if old != row.fingerprint {
+                for statement in [
+                    // A run that saw both has seen this one already.
+                    "UPDATE sightings SET fingerprint = $1 WHERE fingerprint = $2 AND run NOT IN
+                         (SELECT run FROM sightings WHERE fingerprint = $1)",
+                    "DELETE FROM failures WHERE fingerprint <> $1 AND fingerprint = $2",
+                ] {
+                    sqlx::query(statement)
+                        .bind(row.fingerprint.clone())
+                        .bind(old.clone())
+                        .execute(&mut *transaction)
+                        .await?;
+                }
+            }
+            transaction.commit().await
+        })
+    }
+
+    /// What happened in one test of a run; nothing where there is no such test.
+    pub fn test_events(&self, run: i64, test: u64) -> Asked<Vec<Event>> {
+        self.ask(async |connection| {
+            let mut events = Vec::new();
+            let tests = test.cast_signed()..=test.cast_signed();
+            tell_tests(connection, run, tests, &mut |event| events.push(event)).await?;
+            Ok(events)
+        })
+    }
+
     /// Coverage and failures over the runs of a model, oldest first.
     pub fn trend(&self, model: &str) -> Asked<Vec<TrendRow>> {
         let runs = self.runs(Some(model), usize::MAX)?;
@@ -286,42 +329,6 @@ impl Store {
             boundaries: (run.summary.covered_boundaries, run.summary.boundaries),
         };
         Ok(runs.into_iter().rev().map(point).collect())
-    }
-
-    /// From run `a` to run `b`.
-    pub fn compare(&self, a: i64, b: i64) -> Asked<Comparison> {
-        let items = |run: i64| -> Asked<Vec<String>> {
-            let covered = self.coverage(run)?.unwrap_or_default();
-            let switches = covered
-                .switches
-                .into_iter()
-                .map(|s| match s.place.as_str() {
-                    "" => s.switch,
-                    place => format!("{place}  {}", s.switch),
-                });
-            Ok(covered.locations.into_iter().chain(switches).collect())
-        };
-        let only = |these: &[String], those: &[String]| -> Vec<String> {
-            let those: std::collections::HashSet<&String> = those.iter().collect();
-            let own = these.iter().filter(|item| !those.contains(item));
-            own.cloned().collect()
-        };
-        let (old, new) = (items(a)?, items(b)?);
-        let (before, after) = (self.sightings(a)?, self.sightings(b)?);
-        let within = |all: &[Sighting], one: &Sighting| {
-            all.iter().any(|other| other.fingerprint == one.fingerprint)
-        };
-        let (same, fresh): (Vec<Sighting>, Vec<Sighting>) =
-            after.into_iter().partition(|one| within(&before, one));
-        Ok(Comparison {
-            gained: only(&new, &old),
-            lost: only(&old, &new),
-            new_failures: fresh,
-            fixed_failures: (before.into_iter())
-                .filter(|one| !within(&same, one))
-                .collect(),
-            same_failures: same,
-        })
     }
 
     /// A model as some run used it.

@@ -1,5 +1,7 @@
 //! From rows back to what they stand for.
 
+use std::ops::RangeInclusive;
+
 use ioco_engine::{Event, FailureId, SavedDeviation, SavedStep, SavedVerdict, Summary};
 use sqlx::any::AnyRow;
 use sqlx::{AnyConnection, Row};
@@ -112,6 +114,7 @@ pub(crate) fn test_row(row: &AnyRow) -> sqlx::Result<TestRow> {
     Ok(TestRow {
         number: number(row, "number")?,
         seed: number(row, "seed")?,
+        name: row.try_get("name")?,
         began: number(row, "began")?,
         ended: number(row, "ended")?,
         steps: number(row, "steps")?,
@@ -144,19 +147,20 @@ pub(crate) async fn steps_between(
     rows.iter().map(row).collect()
 }
 
-/// Tells of the next tests; returns the number of the last one.
+/// Tells of the next tests among these; returns the number of the last one.
 pub(crate) async fn tell_tests(
     connection: &mut AnyConnection,
     run: i64,
-    after: i64,
+    tests: RangeInclusive<i64>,
     tell: &mut dyn FnMut(Event),
 ) -> sqlx::Result<Option<i64>> {
     let rows = sqlx::query(
-        "SELECT number, seed, began, verdict, detail, steps, duration, ended
-         FROM tests WHERE run = $1 AND number > $2 ORDER BY number LIMIT $3",
+        "SELECT number, seed, name, began, verdict, detail, steps, duration, ended
+         FROM tests WHERE run = $1 AND number >= $2 AND number <= $3 ORDER BY number LIMIT $4",
     )
     .bind(run)
-    .bind(after)
+    .bind(*tests.start())
+    .bind(*tests.end())
     .bind(TESTS_AT_A_TIME)
     .fetch_all(&mut *connection)
     .await?;
@@ -192,6 +196,7 @@ pub(crate) async fn tell_tests(
         tell(Event::TestStarted {
             test: test.number,
             seed: test.seed,
+            name: test.name.clone(),
             at: test.began,
         });
         let mut step = 0;

@@ -66,7 +66,7 @@ impl Recording {
     }
 
     /// What happened, oldest first; the events of a run in their order.
-    pub fn events(&self, events: Vec<Event>) -> Result<(), StoreError> {
+    pub fn events(&self, events: Arc<Vec<Event>>) -> Result<(), StoreError> {
         if events.is_empty() {
             return Ok(());
         }

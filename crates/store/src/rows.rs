@@ -51,6 +51,9 @@ pub struct RunRow {
 pub struct TestRow {
     pub number: u64,
     pub seed: u64,
+    /// What it is for, where that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
     /// Nanoseconds on the connection's clock.
     pub began: u64,
     pub ended: u64,
@@ -64,8 +67,14 @@ pub struct TestRow {
 /// What one run covered, by names.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Covered {
-    pub locations: Vec<String>,
+    pub locations: Vec<CoveredLocation>,
     pub switches: Vec<CoveredSwitch>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CoveredLocation {
+    pub process: String,
+    pub name: String,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -118,15 +127,4 @@ pub struct TrendRow {
     pub locations: (u64, u64),
     pub switches: (u64, u64),
     pub boundaries: (u64, u64),
-}
-
-/// What run `b` has that run `a` has not, and the other way round.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Comparison {
-    /// Locations and switches.
-    pub gained: Vec<String>,
-    pub lost: Vec<String>,
-    pub new_failures: Vec<Sighting>,
-    pub fixed_failures: Vec<Sighting>,
-    pub same_failures: Vec<Sighting>,
 }

@@ -1,17 +1,19 @@
 //! From messages to rows.
 
+use std::sync::Arc;
+
 use ioco_engine::{CoverageSnapshot, EVENT_VERSION, Event, FailureFile, SavedVerdict};
 use sqlx::AnyConnection;
 
 use crate::body::Body;
-use crate::rows::{Covered, CoveredSwitch, NewRun, Sighting};
+use crate::rows::{Covered, CoveredLocation, CoveredSwitch, NewRun, Sighting};
 
 /// A row of steps is written when it has as many.
 const STEPS_PER_ROW: u64 = 1000;
 
 /// Something to be written.
 pub(crate) enum Message {
-    Events(Vec<Event>),
+    Events(Arc<Vec<Event>>),
     Failure(Box<Sighting>, String),
     Coverage(Box<CoverageSnapshot>),
 }
@@ -21,6 +23,7 @@ pub(crate) enum Message {
 struct Test {
     number: u64,
     seed: u64,
+    name: Option<String>,
     began: u64,
     /// Its row is there, without a verdict.
     written: bool,
@@ -48,7 +51,7 @@ fn json(value: &impl serde::Serialize) -> String {
 }
 
 impl Writer {
-    /// Makes the row of a run, under the next free number.
+    /// Makes the row of a run, under the next number.
     pub async fn begin(
         connection: &mut AnyConnection,
         new: &NewRun,
@@ -66,45 +69,31 @@ impl Writer {
         .bind(json(&sources))
         .execute(&mut *connection)
         .await?;
-        let mut attempts = 0;
-        loop {
-            let (last,): (i64,) = sqlx::query_as("SELECT COALESCE(MAX(id), 0) FROM runs")
-                .fetch_one(&mut *connection)
-                .await?;
-            let inserted = sqlx::query(
-                "INSERT INTO runs (id, started, model, model_hash, connection, version, seed,
-                                   strategy, locations, switches, options)
-                 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
-            )
-            .bind(last + 1)
-            .bind(signed(new.started))
-            .bind(new.model.name.clone())
-            .bind(new.model.hash.clone())
-            .bind(new.connection.clone())
-            .bind(i64::from(EVENT_VERSION))
-            .bind(signed(new.seed))
-            .bind(new.strategy.clone())
-            .bind(signed(new.locations))
-            .bind(signed(new.switches))
-            .bind(new.options.clone())
-            .execute(&mut *connection)
-            .await;
-            match inserted {
-                Ok(_) => {
-                    return Ok(Writer {
-                        run: last + 1,
-                        test: Test::default(),
-                    });
-                }
-                // Somebody else took the number at the same moment.
-                Err(sqlx::Error::Database(error))
-                    if error.is_unique_violation() && attempts < 100 =>
-                {
-                    attempts += 1;
-                }
-                Err(error) => return Err(error),
-            }
-        }
+        let (run,): (i64,) = sqlx::query_as("UPDATE numbers SET last = last + 1 RETURNING last")
+            .fetch_one(&mut *connection)
+            .await?;
+        sqlx::query(
+            "INSERT INTO runs (id, started, model, model_hash, connection, version, seed,
+                               strategy, locations, switches, options)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
+        )
+        .bind(run)
+        .bind(signed(new.started))
+        .bind(new.model.name.clone())
+        .bind(new.model.hash.clone())
+        .bind(new.connection.clone())
+        .bind(i64::from(EVENT_VERSION))
+        .bind(signed(new.seed))
+        .bind(new.strategy.clone())
+        .bind(signed(new.locations))
+        .bind(signed(new.switches))
+        .bind(new.options.clone())
+        .execute(&mut *connection)
+        .await?;
+        Ok(Writer {
+            run,
+            test: Test::default(),
+        })
     }
 
     pub fn run(&self) -> i64 {
@@ -114,7 +103,7 @@ impl Writer {
     pub async fn write(&mut self, connection: &mut AnyConnection, message: Message) -> Written {
         match message {
             Message::Events(events) => {
-                for event in events {
+                for event in events.iter() {
                     self.event(connection, event).await?;
                 }
                 Ok(())
@@ -133,26 +122,32 @@ impl Writer {
         Ok(())
     }
 
-    async fn event(&mut self, connection: &mut AnyConnection, event: Event) -> Written {
+    async fn event(&mut self, connection: &mut AnyConnection, event: &Event) -> Written {
         match event {
             Event::RunStarted { at, .. } => {
                 sqlx::query("UPDATE runs SET began = $1 WHERE id = $2")
-                    .bind(signed(at))
+                    .bind(signed(*at))
                     .bind(self.run)
                     .execute(connection)
                     .await?;
             }
-            Event::TestStarted { test, seed, at } => {
+            Event::TestStarted {
+                test,
+                seed,
+                name,
+                at,
+            } => {
                 self.test = Test {
-                    number: test,
-                    seed,
-                    began: at,
+                    number: *test,
+                    seed: *seed,
+                    name: name.clone(),
+                    began: *at,
                     first: 1,
                     ..Test::default()
                 };
             }
             Event::StepTaken { at, what, .. } => {
-                self.test.body.push(at, &what);
+                self.test.body.push(*at, what);
                 if self.test.body.count >= STEPS_PER_ROW {
                     self.unfinished(connection).await?;
                     self.steps(connection).await?;
@@ -167,8 +162,8 @@ impl Writer {
                 ..
             } => {
                 self.steps(connection).await?;
-                let finished = (verdict, steps, duration, at);
-                self.test_row(connection, test, Some(finished)).await?;
+                let finished = (verdict, *steps, *duration, *at);
+                self.test_row(connection, *test, Some(finished)).await?;
             }
             Event::FailureFound {
                 test,
@@ -180,8 +175,8 @@ impl Writer {
                 )
                 .bind(self.run)
                 .bind(i64::from(failure.0))
-                .bind(signed(test))
-                .bind(json(&deviation))
+                .bind(signed(*test))
+                .bind(json(deviation))
                 .execute(connection)
                 .await?;
             }
@@ -196,16 +191,16 @@ impl Writer {
                      VALUES ($1, $2, $3, $4, $5)",
                 )
                 .bind(self.run)
-                .bind(signed(test))
-                .bind(signed(covered_locations as u64))
-                .bind(signed(covered_switches as u64))
-                .bind(signed(covered_boundaries as u64))
+                .bind(signed(*test))
+                .bind(signed(*covered_locations as u64))
+                .bind(signed(*covered_switches as u64))
+                .bind(signed(*covered_boundaries as u64))
                 .execute(connection)
                 .await?;
             }
             Event::RunFinished { summary } => {
                 sqlx::query("UPDATE runs SET summary = $1 WHERE id = $2")
-                    .bind(json(&summary))
+                    .bind(json(summary))
                     .bind(self.run)
                     .execute(connection)
                     .await?;
@@ -227,21 +222,22 @@ impl Writer {
         &mut self,
         connection: &mut AnyConnection,
         number: u64,
-        finished: Option<(SavedVerdict, u64, u64, u64)>,
+        finished: Option<(&SavedVerdict, u64, u64, u64)>,
     ) -> Written {
         let (verdict, detail, steps, duration, ended) = match finished {
             None => (None, None, 0, 0, self.test.began),
             Some((verdict, steps, duration, at)) => {
-                let detail = match &verdict {
+                let detail = match verdict {
                     SavedVerdict::Pass => None,
                     other => Some(json(other)),
                 };
-                (Some(name(&verdict)), detail, steps, duration, at)
+                (Some(name(verdict)), detail, steps, duration, at)
             }
         };
         sqlx::query(
-            "INSERT INTO tests (run, number, seed, began, verdict, detail, steps, duration, ended)
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+            "INSERT INTO tests (run, number, seed, name, began, verdict, detail, steps, duration,
+                                ended)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
              ON CONFLICT (run, number) DO UPDATE
              SET verdict = excluded.verdict, detail = excluded.detail, steps = excluded.steps,
                  duration = excluded.duration, ended = excluded.ended",
@@ -249,6 +245,7 @@ impl Writer {
         .bind(self.run)
         .bind(signed(number))
         .bind(signed(self.test.seed))
+        .bind(self.test.name.clone())
         .bind(signed(self.test.began))
         .bind(verdict)
         .bind(detail)
@@ -283,18 +280,7 @@ impl Writer {
         sighting: Sighting,
         model: String,
     ) -> Written {
-        sqlx::query(
-            "INSERT INTO failures (fingerprint, model, code, title, file)
-             VALUES ($1, $2, $3, $4, $5)
-             ON CONFLICT (fingerprint) DO UPDATE SET file = excluded.file",
-        )
-        .bind(sighting.fingerprint.clone())
-        .bind(model)
-        .bind(sighting.code)
-        .bind(sighting.title)
-        .bind(sighting.file)
-        .execute(&mut *connection)
-        .await?;
+        put_failure(connection, &sighting, model).await?;
         sqlx::query(
             "INSERT INTO sightings (run, fingerprint, test, flaky) VALUES ($1, $2, $3, $4)
              ON CONFLICT (run, fingerprint) DO NOTHING",
@@ -313,7 +299,7 @@ impl Writer {
         connection: &mut AnyConnection,
         snapshot: CoverageSnapshot,
     ) -> Written {
-        let covered = Covered::of(snapshot);
+        let covered = Covered::from(snapshot);
         sqlx::query("INSERT INTO coverage (run, locations, switches) VALUES ($1, $2, $3)")
             .bind(self.run)
             .bind(json(&covered.locations))
@@ -322,6 +308,27 @@ impl Writer {
             .await?;
         Ok(())
     }
+}
+
+/// The row of a failure, with the file as it is now.
+pub(crate) async fn put_failure(
+    connection: &mut AnyConnection,
+    failure: &Sighting,
+    model: String,
+) -> Written {
+    sqlx::query(
+        "INSERT INTO failures (fingerprint, model, code, title, file)
+         VALUES ($1, $2, $3, $4, $5)
+         ON CONFLICT (fingerprint) DO UPDATE SET file = excluded.file",
+    )
+    .bind(failure.fingerprint.clone())
+    .bind(model)
+    .bind(failure.code.clone())
+    .bind(failure.title.clone())
+    .bind(failure.file.clone())
+    .execute(connection)
+    .await?;
+    Ok(())
 }
 
 fn name(verdict: &SavedVerdict) -> String {
@@ -334,12 +341,17 @@ fn name(verdict: &SavedVerdict) -> String {
     .to_owned()
 }
 
-impl Covered {
-    fn of(snapshot: CoverageSnapshot) -> Covered {
+impl From<CoverageSnapshot> for Covered {
+    fn from(snapshot: CoverageSnapshot) -> Covered {
         let locations = snapshot.locations.into_iter().filter(|l| l.covered);
         let switches = snapshot.switches.into_iter().filter(|s| s.count > 0);
         Covered {
-            locations: locations.map(|l| l.name).collect(),
+            locations: locations
+                .map(|l| CoveredLocation {
+                    process: l.process,
+                    name: l.name,
+                })
+                .collect(),
             switches: switches
                 .map(|s| CoveredSwitch {
                     place: s.place,

@@ -2,13 +2,14 @@
 //! (`cargo xtask test` starts one); each test makes a database of its own there.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use ioco_engine::{
     CoverageSnapshot, Event, FailureContext, FailureFile, FailureId, SavedDeviation, SavedLocation,
     SavedStep, SavedSwitch, SavedVerdict, StopReason, Summary, TimedStep,
 };
-use ioco_store::{NewRun, Place, Recording, Store, StoreError, StoredModel};
+use ioco_store::{Comparison, NewRun, Place, Recording, Store, StoreError, StoredModel};
 use ioco_sts::DeviationKind;
 use serde_json::json;
 use sqlx::{AnyConnection, Connection, Executor};
@@ -100,6 +101,7 @@ fn events(steps: u64) -> Vec<Event> {
         events.push(Event::TestStarted {
             test,
             seed: u64::MAX - test,
+            name: (test == 2).then(|| "switch Open ──?close──► Closed".to_owned()),
             at: test * 1000,
         });
         for step in 1..=steps {
@@ -218,13 +220,13 @@ fn told(store: &Store, run: i64) -> Vec<Event> {
 /// Records a whole run.
 fn record(store: &Store, started: u64, failures: &[&str], covered: &[&str]) -> i64 {
     let recording = store.record(new_run(started)).expect("a recording");
-    recording.events(events(3)).expect("written");
+    recording.events(Arc::new(events(3))).expect("written");
     for id in failures {
         recording.failure(&failure(id), 2, false).expect("written");
     }
     recording.coverage(coverage(covered)).expect("written");
     let end = Event::RunFinished { summary: summary() };
-    recording.events(vec![end]).expect("written");
+    recording.events(Arc::new(vec![end])).expect("written");
     recording.flush().expect("flushed");
     recording.run()
 }
@@ -237,11 +239,11 @@ fn the_events_of_a_run_read_back_as_they_were() {
         let mut all = events(2500);
         // In pieces, as a campaign hands them over.
         for piece in all.chunks(700) {
-            recording.events(piece.to_vec()).expect("written");
+            recording.events(Arc::new(piece.to_vec())).expect("written");
         }
         all.push(Event::RunFinished { summary: summary() });
         recording
-            .events(all[all.len() - 1..].to_vec())
+            .events(Arc::new(all[all.len() - 1..].to_vec()))
             .expect("written");
         recording.flush().expect("flushed");
         assert_eq!(told(&store, recording.run()), all);
@@ -270,7 +272,7 @@ fn a_run_that_goes_on_shows_what_is_flushed() {
         let all = events(10);
         // Ends in the middle of the second test.
         let part = &all[..all.len() - 8];
-        recording.events(part.to_vec()).expect("written");
+        recording.events(Arc::new(part.to_vec())).expect("written");
         recording.flush().expect("flushed");
         assert_eq!(told(&store, recording.run()), part);
         let row = store.run(recording.run()).expect("a run").expect("there");
@@ -278,7 +280,7 @@ fn a_run_that_goes_on_shows_what_is_flushed() {
         assert_eq!((row.summary.tests, row.summary.passed), (1, 1));
         assert_eq!((row.summary.steps(), row.summary.switches), (10, 4));
         recording
-            .events(all[all.len() - 8..].to_vec())
+            .events(Arc::new(all[all.len() - 8..].to_vec()))
             .expect("written");
         drop(recording);
         assert_eq!(told(&store, 1), all);
@@ -311,6 +313,8 @@ fn runs_are_numbered_listed_and_forgotten() {
         assert_eq!(store.prune(Some(0), None).expect("pruned"), 1);
         assert_eq!(store.failures(None).expect("failures"), Vec::new());
         assert_eq!(store.model("h1").expect("asked"), None);
+        // An old number never names another run.
+        assert_eq!(record(&store, 40, &[], &[]), 4);
     });
 }
 
@@ -333,7 +337,11 @@ fn failures_are_known_by_fingerprint_over_runs() {
         let sighting = &store.sightings(1).expect("sightings")[0];
         let file = FailureFile::read(&sighting.file).expect("a failure file");
         assert_eq!(file, failure("f1"));
-        let compared = store.compare(1, 3).expect("compared");
+        let seen = |run| {
+            let covered = store.coverage(run).expect("coverage").expect("there");
+            (covered, store.sightings(run).expect("sightings"))
+        };
+        let compared = Comparison::new(seen(1), seen(3));
         let names = |all: &[ioco_store::Sighting]| -> Vec<String> {
             all.iter().map(|s| s.fingerprint.clone()).collect()
         };
@@ -345,6 +353,45 @@ fn failures_are_known_by_fingerprint_over_runs() {
         let trend = store.trend("door").expect("a trend");
         let points: Vec<(i64, (u64, u64))> = trend.iter().map(|t| (t.run, t.switches)).collect();
         assert_eq!(points, [(1, (2, 4)), (2, (2, 4)), (3, (2, 4))]);
+    });
+}
+
+#[test]
+fn a_failure_that_was_shrunk_further_takes_the_place_of_the_longer_one() {
+    on_both(|place| {
+        let store = Store::open(place).expect("opens");
+        record(&store, 10, &["long"], &[]);
+        record(&store, 20, &["long", "short"], &[]);
+        store
+            .replace_failure("long", &failure("short"))
+            .expect("replaced");
+        for run in [1, 2] {
+            let seen = store.sightings(run).expect("sightings");
+            let ids: Vec<&str> = seen.iter().map(|s| s.fingerprint.as_str()).collect();
+            assert_eq!(ids, ["short"], "run {run}");
+        }
+        assert_eq!(store.failure_file("long").expect("asked"), None);
+        let file = store.failure_file("short").expect("asked").expect("there");
+        assert_eq!(FailureFile::read(&file), Ok(failure("short")));
+    });
+}
+
+#[test]
+fn the_events_of_one_test_are_those_of_the_run() {
+    on_both(|place| {
+        let store = Store::open(place).expect("opens");
+        let run = record(&store, 10, &[], &[]);
+        let of_second = |event: &Event| match event {
+            Event::TestStarted { test, .. }
+            | Event::StepTaken { test, .. }
+            | Event::TestFinished { test, .. }
+            | Event::FailureFound { test, .. }
+            | Event::CoverageGrew { test, .. } => *test == 2,
+            Event::RunStarted { .. } | Event::RunFinished { .. } => false,
+        };
+        let all: Vec<Event> = told(&store, run).into_iter().filter(of_second).collect();
+        assert_eq!(store.test_events(run, 2).expect("events"), all);
+        assert_eq!(store.test_events(run, 3).expect("events"), Vec::new());
     });
 }
 

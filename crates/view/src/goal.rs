@@ -1,9 +1,10 @@
 //! What became of a coverage goal, with the test behind it.
 
 use ioco_generate::cover::{Goal, GoalVerdict, Instance};
-use ioco_sts::{Direction, Semantics, Step};
+use ioco_sts::{Direction, Semantics, Step, Sts, SwitchId};
 use serde::{Deserialize, Serialize};
 
+use crate::run::TestView;
 use crate::trace::{TraceView, Tracer};
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -58,6 +59,49 @@ pub fn goal_of(
         solver_calls,
         seconds,
         test,
+    }
+}
+
+impl GoalView {
+    /// What became of the goal that a test of a run is for; `None` for a test without one.
+    pub fn of_test(test: &TestView, sts: &Sts) -> Option<GoalView> {
+        let goal = test.name.clone()?;
+        let (kind, what) = goal.split_once(' ')?;
+        // One test may do for several goals.
+        let what = what.split(" (and ").next().unwrap_or(what);
+        let of_switch = |index: &usize| {
+            let shown = sts.show_switch(SwitchId::from_index(*index));
+            what.strip_prefix(shown.as_str())
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with(" ("))
+        };
+        let id = match kind {
+            "location" => sts.location_named(what).map(|id| id.0),
+            "switch" => (0..sts.switches().len())
+                .find(of_switch)
+                .map(|index| SwitchId::from_index(index).0),
+            "guard" | "condition" => None,
+            _ => return None,
+        };
+        let reason = match test.verdict.as_str() {
+            "pass" => None,
+            "fail" => Some(format!("its test {} failed", test.number)),
+            other => Some(test.reason.clone().unwrap_or_else(|| other.to_owned())),
+        };
+        Some(GoalView {
+            kind: kind.to_owned(),
+            id,
+            verdict: if reason.is_none() {
+                "covered"
+            } else {
+                "unknown"
+            }
+            .to_owned(),
+            reason,
+            solver_calls: 0,
+            seconds: 0.0,
+            test: Some(test.trace.clone()),
+            goal,
+        })
     }
 }
 

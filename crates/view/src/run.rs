@@ -81,6 +81,9 @@ pub struct TrendPoint {
 pub struct TestRow {
     pub number: u64,
     pub seed: u64,
+    /// What it is for, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
     /// `pass`, `fail`, `inconclusive` or `error`.
     pub verdict: String,
     pub steps: u64,
@@ -94,6 +97,9 @@ pub struct TestRow {
 pub struct TestView {
     pub number: u64,
     pub seed: u64,
+    /// What it is for, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
     pub verdict: String,
     /// Why it is inconclusive, or which error it was.
     pub reason: Option<String>,
@@ -182,6 +188,8 @@ pub struct RunWalk {
     semantics: Semantics,
     coverage: Coverage,
     set: Option<SetId>,
+    /// What the test under way is for.
+    name: Option<String>,
     known: Vec<Recorded>,
     detail: RunDetail,
     /// The last ones that did not fail; the first of them make place for newer ones.
@@ -194,6 +202,7 @@ impl RunWalk {
         let coverage = Coverage::new(semantics.sts());
         RunWalk {
             set: None,
+            name: None,
             semantics,
             known,
             detail: RunDetail {
@@ -222,7 +231,8 @@ impl RunWalk {
                 summary.strategy.clone_from(strategy);
                 summary.seed = *seed;
             }
-            Event::TestStarted { .. } => {
+            Event::TestStarted { name, .. } => {
+                self.name.clone_from(name);
                 let initial = self.semantics.initial();
                 self.set = Some(initial);
                 let switches = self.semantics.initial_switches().to_vec();
@@ -246,9 +256,11 @@ impl RunWalk {
                 ..
             } => {
                 self.detail.summary.tests += 1;
+                let name = self.name.take();
                 self.test_finished(TestRow {
                     number: *test,
                     seed: *seed,
+                    name,
                     verdict: TestRow::verdict(verdict).to_owned(),
                     steps: *steps,
                     seconds: *duration as f64 / 1e9,
@@ -309,6 +321,11 @@ impl RunWalk {
         }
     }
 
+    /// What was covered so far.
+    pub fn coverage(&self) -> &Coverage {
+        &self.coverage
+    }
+
     /// What was seen so far.
     pub fn finish(mut self) -> RunDetail {
         let room = MAX_TESTS - self.detail.tests_listed.len();
@@ -367,11 +384,17 @@ impl TestView {
         let mut began = 0;
         for event in events {
             match event {
-                Event::TestStarted { test, seed, at } if *test == number => {
+                Event::TestStarted {
+                    test,
+                    seed,
+                    name,
+                    at,
+                } if *test == number => {
                     began = *at;
                     view = Some(TestView {
                         number,
                         seed: *seed,
+                        name: name.clone(),
                         verdict: "running".to_owned(),
                         reason: None,
                         failure: None,

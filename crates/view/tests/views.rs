@@ -75,6 +75,7 @@ fn failure(sts: &Arc<Sts>) -> FailureFile {
     }
     let observed = action(sts, Direction::Response, "thanks", &[4]);
     let report = TestReport {
+        name: None,
         number: 2,
         seed: 77,
         execution: Execution {

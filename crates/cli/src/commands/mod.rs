@@ -15,6 +15,7 @@ mod passive;
 pub mod record;
 pub mod replay;
 pub mod report;
+pub mod runs;
 pub mod serve;
 pub mod shrink;
 pub mod test;

@@ -1,6 +1,6 @@
 //! `ioco replay`: is it fixed?
 
-use ioco_campaign::{Answer, Exit, Results, failures};
+use ioco_campaign::{Answer, Exit, Project, failures};
 use serde::Serialize;
 
 use ioco_engine::Explanation;
@@ -24,7 +24,7 @@ struct Report<'a> {
 pub fn run(arguments: &args::Replay, format: Format) -> Answer {
     let mut opened = failures::open(
         &arguments.failure,
-        Results::here(),
+        &Project::here()?,
         &arguments.system.choice(),
         interrupt::listen(),
         &mut Teller,

@@ -8,10 +8,11 @@ use ioco_server::Options;
 use crate::{args, interrupt, output};
 
 pub fn run(arguments: &args::Serve) -> Answer {
-    let project = Project::find(
+    let mut project = Project::find(
         arguments.model.as_deref(),
         arguments.system.profile.as_deref(),
     )?;
+    arguments.store.apply(&mut project);
     let options = Options {
         project,
         system: arguments.system.choice(),

@@ -1,6 +1,6 @@
 //! `ioco shrink`: cuts a recorded failure down again.
 
-use ioco_campaign::{Answer, Exit, Results, failures, time};
+use ioco_campaign::{Answer, Exit, Project, failures, time};
 use serde::Serialize;
 
 use ioco_engine::Explanation;
@@ -29,7 +29,7 @@ pub fn run(arguments: &args::Shrink, format: Format) -> Answer {
     let mut terminal = Terminal::new(format);
     let mut opened = failures::open(
         &arguments.failure,
-        Results::here(),
+        &Project::here()?,
         &arguments.system.choice(),
         interrupt::listen(),
         &mut terminal,

@@ -14,10 +14,11 @@ use crate::watch::Terminal;
 use crate::{interrupt, model};
 
 pub fn run(arguments: &args::Test, format: Format) -> Answer {
-    let project = Project::find(
+    let mut project = Project::find(
         arguments.model.model.as_deref(),
         arguments.system.profile.as_deref(),
     )?;
+    arguments.store.apply(&mut project);
     let reach = Reach::find(&arguments.system.choice(), &project)?;
     let shrinking = arguments.shrinking.settings();
     shrinking::pipeline(&shrinking.shrinker)?;
@@ -33,6 +34,7 @@ pub fn run(arguments: &args::Test, format: Format) -> Answer {
         project,
     };
     let mut terminal = Terminal::new(format);
+    let stored = plan.project.clone();
     let campaign = Campaign::open(plan, interrupt::listen(), &mut terminal)?;
     let (name, seed) = (campaign.model.sts.name().to_owned(), campaign.seed);
     if format == Format::Text {
@@ -51,13 +53,13 @@ pub fn run(arguments: &args::Test, format: Format) -> Answer {
         output::json(&Reported {
             summary: outcome.summary,
             failures: &outcome.found,
-            record: outcome.record.display().to_string(),
+            run: outcome.run,
         })?;
     } else {
         print_summary(&outcome, &name, seed);
     }
     if let Some(file) = &arguments.junit {
-        super::report::write_junit(&outcome.record, file)?;
+        super::report::write_junit(&stored, outcome.run, file)?;
     }
     if let Some((goal, reached)) = outcome.missed_goal {
         anstream::eprintln!(
@@ -115,7 +117,7 @@ fn wanted(arguments: &args::Test, configured: &TestSettings) -> Result<TestSetti
 struct Reported<'a> {
     summary: Summary,
     failures: &'a [Found],
-    record: String,
+    run: i64,
 }
 
 /// The tests of a suite, one a line.
@@ -181,7 +183,7 @@ fn print_summary(outcome: &Outcome, name: &str, seed: u64) {
     }
     let why = summary.stopped.map_or("", |reason| reason.words());
     anstream::eprintln!(
-        "     {FAINT}seed {seed}; {why}; record {}{FAINT:#}",
-        outcome.record.display()
+        "     {FAINT}seed {seed}; {why}; run {}{FAINT:#}",
+        outcome.run
     );
 }

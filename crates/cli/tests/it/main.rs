@@ -11,6 +11,7 @@ mod nusmv;
 mod project;
 mod queries;
 mod reports;
+mod runs;
 mod serve;
 mod suites;
 mod support;

@@ -1,25 +1,29 @@
 //! What was reported finished is on disk, whatever happens next.
 
+use std::collections::BTreeSet;
 use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use crate::support::{example_program, folder, ioco, root};
+use serde_json::Value as Json;
 
-fn record(folder: &std::path::Path) -> String {
-    let Ok(runs) = fs::read_dir(folder.join(".ioco/runs")) else {
-        return String::new();
-    };
-    runs.flatten()
-        .map(|entry| fs::read_to_string(entry.path()).unwrap_or_default())
-        .collect()
+use crate::support::{example_program, folder, ioco, root, run};
+
+/// The events of the newest run in the store of a folder; nothing where there is none yet.
+fn record(folder: &Path) -> String {
+    let report = run(ioco()
+        .current_dir(folder)
+        .args(["report", "--format", "jsonl"]));
+    report.out
 }
 
-fn finished(folder: &std::path::Path) -> usize {
+fn finished(folder: &Path) -> usize {
     record(folder).matches("\"test-finished\"").count()
 }
 
-fn start(folder: &std::path::Path) -> std::process::Child {
+fn start(folder: &Path, more: &[&str]) -> std::process::Child {
     let sut = format!("exec {} smartdoor", example_program().display());
     ioco()
         .current_dir(folder)
@@ -31,6 +35,7 @@ fn start(folder: &std::path::Path) -> std::process::Child {
                 .unwrap(),
         )
         .args(["--sut", &sut, "--seed", "1", "--tests", "1000000"])
+        .args(more)
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -38,37 +43,58 @@ fn start(folder: &std::path::Path) -> std::process::Child {
         .unwrap()
 }
 
-fn wait_for_tests(folder: &std::path::Path) {
+fn wait_for_tests(folder: &Path) {
     let begin = Instant::now();
     while finished(folder) < 5 {
         assert!(
             begin.elapsed() < Duration::from_secs(60),
             "no test finished"
         );
-        std::thread::sleep(Duration::from_millis(20));
+        std::thread::sleep(Duration::from_millis(50));
     }
 }
 
+/// The numbers of the tests that these lines tell the end of.
+fn ended<'a>(lines: impl Iterator<Item = &'a str>) -> BTreeSet<u64> {
+    let events = lines.filter_map(|line| serde_json::from_str::<Json>(line).ok());
+    events
+        .filter(|event| event["event"] == "test-finished")
+        .filter_map(|event| event["test"].as_u64())
+        .collect()
+}
+
 #[test]
-fn a_killed_run_keeps_every_finished_test() {
+fn a_killed_run_keeps_every_test_that_it_told_of() {
     let folder = folder();
-    let mut child = start(folder.path());
-    wait_for_tests(folder.path());
+    let mut child = start(folder.path(), &["--format", "json"]);
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let mut told = Vec::new();
+    while told
+        .iter()
+        .filter(|l: &&String| l.contains("\"test-finished\""))
+        .count()
+        < 20
+    {
+        told.push(lines.next().expect("more tests").unwrap());
+    }
     child.kill().unwrap();
     child.wait().unwrap();
+    // What was on its way when the end came was told as well.
+    told.extend(lines.map_while(Result::ok));
+    let told = ended(told.iter().map(String::as_str));
     let text = record(folder.path());
-    // Every line but perhaps the last is whole.
-    let lines: Vec<&str> = text.split_inclusive('\n').collect();
-    for line in &lines[..lines.len() - 1] {
-        serde_json::from_str::<serde_json::Value>(line).expect("a whole line");
-    }
-    assert!(finished(folder.path()) >= 5);
+    let kept = ended(text.lines());
+    assert!(told.len() >= 20);
+    assert!(told.is_subset(&kept), "told {told:?}, kept {kept:?}");
+    // And the history says that it did not come to its end.
+    let runs = run(ioco().current_dir(folder.path()).arg("runs"));
+    assert!(runs.out.contains("not finished"), "{}", runs.all());
 }
 
 #[test]
 fn an_interrupted_run_writes_what_it_has_and_exits_with_130() {
     let folder = folder();
-    let child = start(folder.path());
+    let child = start(folder.path(), &[]);
     wait_for_tests(folder.path());
     let killed = std::process::Command::new("kill")
         .args(["-INT", &child.id().to_string()])

@@ -207,6 +207,9 @@ fn flags_that_make_no_sense_are_refused_before_anything_runs() {
     ] {
         let ran = run(ioco().current_dir(&door).arg("test").args(flags));
         assert_eq!(ran.code, 2, "{flags:?}: {}", ran.all());
-        assert!(!door.join(".ioco/runs").exists(), "{flags:?} started a run");
+        assert!(
+            !door.join(".ioco/ioco.db").exists(),
+            "{flags:?} started a run"
+        );
     }
 }

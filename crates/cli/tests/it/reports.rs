@@ -139,32 +139,65 @@ fn without_runs_there_is_nothing_to_report() {
 }
 
 #[test]
-fn a_report_of_a_run_that_passed_needs_no_model() {
-    let folder = folder();
-    fs::write(folder.path().join("ping.aml"), PING).unwrap();
-    let good = PANG.replace("pang", "pong");
-    fs::write(folder.path().join("system.py"), good).unwrap();
-    let ran = test(&folder, &["--seed", "2"]);
-    assert_eq!(ran.code, 0, "{}", ran.all());
-    let junit = report(&folder, "junit");
-    assert!(junit.contains("tests=\"3\" failures=\"0\""), "{junit}");
-    let ran = ask(&folder, &["report", "--format", "html"]);
-    assert_eq!(ran.code, 2, "{}", ran.all());
-    assert!(ran.err.contains("--model FILE"), "{}", ran.all());
-    let arguments = ["report", "--format", "html", "--model", "ping.aml"];
-    assert_eq!(ask(&folder, &arguments).code, 0);
+fn a_report_shows_the_model_as_the_run_used_it() {
+    let folder = failed();
+    fs::write(folder.path().join("ping.aml"), "nonsense").unwrap();
+    let html = report(&folder, "html");
+    assert!(html.contains("receive 'ping'"));
+    fs::remove_file(folder.path().join("ping.aml")).unwrap();
+    assert_eq!(report(&folder, "html"), html);
 }
 
 #[test]
-fn a_run_is_named_by_a_part_of_its_record() {
+fn a_run_is_named_by_its_number() {
     let folder = failed();
-    let ran = ask(&folder, &["report", "seed-1"]);
-    assert_eq!(ran.code, 0, "{}", ran.all());
-    let ran = ask(&folder, &["report", "seed-77"]);
+    test(&folder, &["--seed", "2"]);
+    for (typed, seed) in [("1", "seed 1,"), ("2", "seed 2,")] {
+        let ran = ask(&folder, &["report", typed]);
+        assert_eq!(ran.code, 0, "{}", ran.all());
+        assert!(ran.out.contains(seed), "{}", ran.all());
+    }
+    let ran = ask(&folder, &["report", "77"]);
     assert_eq!(ran.code, 2, "{}", ran.all());
-    assert!(
-        ran.err.contains("there is no run 'seed-77'"),
-        "{}",
-        ran.all()
+    assert!(ran.err.contains("there is no run 77"), "{}", ran.all());
+    assert!(ran.err.contains("the newest is 2"), "{}", ran.all());
+}
+
+#[test]
+fn tests_of_a_suite_are_reported_by_their_goals() {
+    let folder = folder();
+    fs::write(folder.path().join("ping.aml"), PING).unwrap();
+    fs::write(
+        folder.path().join("system.py"),
+        PANG.replace("pang", "pong"),
+    )
+    .unwrap();
+    let ran = ask(
+        &folder,
+        &[
+            "generate", "ping.aml", "--cover", "switches", "-o", "s.jsonl",
+        ],
     );
+    assert_eq!(ran.code, 0, "{}", ran.all());
+    let ran = test_suite(&folder);
+    assert_eq!(ran.code, 0, "{}", ran.all());
+    let junit = report(&folder, "junit");
+    assert!(junit.contains("<testcase name=\"switch "), "{junit}");
+    let data: Json = serde_json::from_str(&report(&folder, "json")).unwrap();
+    let goals = data["goals"].as_array().unwrap();
+    assert!(!goals.is_empty());
+    for goal in goals {
+        assert_eq!(goal["verdict"], "covered", "{goal}");
+        assert_eq!(goal["kind"], "switch", "{goal}");
+        assert!(goal["id"].is_u64(), "{goal}");
+        assert!(goal["test"]["steps"].is_array(), "{goal}");
+    }
+    assert_eq!(data["runs"].as_array().map(Vec::len), Some(1));
+}
+
+fn test_suite(folder: &TempDir) -> Ran {
+    run(ioco()
+        .current_dir(folder.path())
+        .args(["test", "ping.aml", "--sut", "exec python3 system.py"])
+        .args(["--suite", "s.jsonl"]))
 }

@@ -40,6 +40,8 @@ pub struct Tester {
     stopped: Option<StopReason>,
     interrupted: bool,
     test: Test,
+    /// What the next test is for.
+    next_name: Option<String>,
     events: Vec<Event>,
 }
 
@@ -65,6 +67,7 @@ impl Tester {
             stopped: None,
             interrupted: false,
             test,
+            next_name: None,
             events: Vec::new(),
         }
     }
@@ -131,6 +134,11 @@ impl Tester {
         Some(self.begin(number, Plan::Guide(guided), true, now))
     }
 
+    /// Says what the next test is for; its first event carries it.
+    pub fn name_next(&mut self, name: String) {
+        self.next_name = Some(name);
+    }
+
     /// Ends a run whose tests are all done.
     pub fn end_run(&mut self, now: u64) {
         self.start_run(now);
@@ -175,6 +183,7 @@ impl Tester {
         TestReport {
             number: test.number,
             seed: test.seed,
+            name: test.name.take(),
             execution: Execution { trace, verdict },
             times: std::mem::take(&mut test.times),
             duration: test.ended - test.started,
@@ -320,10 +329,14 @@ impl Tester {
         let initial = self.semantics.initial();
         self.test = Test::new(number, seed, counts, plan, initial, now);
         self.test.covered_before = self.coverage.covered();
+        if counts {
+            self.test.name = self.next_name.take();
+        }
         if counts && self.settings.events >= EventLevel::Tests {
             self.events.push(Event::TestStarted {
                 test: number,
                 seed,
+                name: self.test.name.clone(),
                 at: now,
             });
         }

@@ -43,6 +43,8 @@ pub(super) enum Plan {
 pub(super) struct Test {
     pub number: u64,
     pub seed: u64,
+    /// What it is for, where that is known.
+    pub name: Option<String>,
     /// Counts towards the run: its coverage, its numbers and its stop conditions.
     pub counts: bool,
     pub rng: TestRng,
@@ -74,6 +76,7 @@ impl Test {
         Test {
             number,
             seed,
+            name: None,
             counts,
             rng: test_rng(seed),
             plan,

@@ -3,11 +3,11 @@
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
-use ioco_campaign::{Interrupt, Stop};
+use ioco_campaign::{Interrupt, Script, Stop};
 use ioco_generate::Confirm;
 use ioco_generate::cover::{Cover, CoverLimits, Goal, GoalVerdict, Instance, Watch};
 use ioco_solve::Oracle;
-use ioco_sts::{LocationId, Relation, Semantics, Sts, SwitchId};
+use ioco_sts::{Action, LocationId, Relation, Semantics, Sts, SwitchId};
 use ioco_view::{GoalView, goal_of, number_of};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng as _;
@@ -179,10 +179,12 @@ impl Watch for Decided<'_> {
     }
 }
 
-/// The tests behind goals as lists of stimuli; one that is the beginning of another is left out.
-pub fn scripts(goals: &[GoalView], sts: &Sts) -> Result<Vec<Vec<ioco_sts::Action>>, Stop> {
-    let mut all: Vec<Vec<ioco_sts::Action>> = Vec::new();
-    for test in goals.iter().filter_map(|goal| goal.test.as_ref()) {
+/// The tests behind goals; one that is the beginning of another is left out, and its goal counted
+/// with the other's.
+pub fn scripts(goals: &[GoalView], sts: &Sts) -> Result<Vec<Script>, Stop> {
+    let mut all: Vec<(Vec<Action>, &str)> = Vec::new();
+    for goal in goals {
+        let Some(test) = &goal.test else { continue };
         let stimuli = test
             .steps
             .iter()
@@ -196,17 +198,28 @@ pub fn scripts(goals: &[GoalView], sts: &Sts) -> Result<Vec<Vec<ioco_sts::Action
                 given.action(sts).map_err(Stop::usage)
             })
             .collect::<Result<Vec<_>, Stop>>()?;
-        all.push(script);
+        all.push((script, &goal.goal));
     }
     all.sort();
     // Sorted, the beginning of a list stands right before it.
-    let mut kept: Vec<Vec<ioco_sts::Action>> = Vec::new();
-    for script in all {
-        if kept.last().is_some_and(|last| script.starts_with(last)) {
-            kept.pop();
+    let mut kept: Vec<(Vec<Action>, &str, usize)> = Vec::new();
+    for (script, goal) in all {
+        let mut others = 0;
+        if kept
+            .last()
+            .is_some_and(|(last, _, _)| script.starts_with(last))
+        {
+            others = kept.pop().map_or(0, |(_, _, others)| others + 1);
         }
-        kept.push(script);
+        kept.push((script, goal, others));
     }
-    kept.retain(|script| !script.is_empty());
-    Ok(kept)
+    kept.retain(|(stimuli, _, _)| !stimuli.is_empty());
+    let script = |(stimuli, goal, others): (Vec<Action>, &str, usize)| Script {
+        name: match others {
+            0 => goal.to_owned(),
+            more => format!("{goal} (and {more} more)"),
+        },
+        stimuli,
+    };
+    Ok(kept.into_iter().map(script).collect())
 }

@@ -2,7 +2,9 @@
 
 use std::sync::{Arc, PoisonError};
 
-use ioco_campaign::{Observer, ShrinkSettings, Stop, SystemChoice, failures, shrinking};
+use ioco_campaign::{
+    Observer, Opened, Project, ShrinkSettings, Stop, SystemChoice, failures, shrinking,
+};
 use ioco_engine::{Explanation, SavedDeviation, TextOptions};
 use ioco_solve::Oracle;
 use ioco_sts::{Execution, Relation, Semantics, Sts};
@@ -42,17 +44,8 @@ impl App {
         let app = Arc::clone(self);
         Ok(self.start_job("replay", move |job| {
             let _in_use = in_use;
-            let mut told = Told {
-                job,
-                race: Vec::new(),
-            };
-            let mut opened = failures::open(
-                &path,
-                app.results(),
-                &system,
-                job.interrupt.clone(),
-                &mut told,
-            )?;
+            let mut told = Told::new(job);
+            let mut opened = told.open(&path, &app.project, &system)?;
             job.write(|view| view.total = Some(times as usize));
             let Some(replay) = opened.replay(times, false)? else {
                 return Ok(None);
@@ -88,17 +81,8 @@ impl App {
         let app = Arc::clone(self);
         Ok(self.start_job("shrink", move |job| {
             let _in_use = in_use;
-            let mut told = Told {
-                job,
-                race: Vec::new(),
-            };
-            let mut opened = failures::open(
-                &path,
-                app.results(),
-                &system,
-                job.interrupt.clone(),
-                &mut told,
-            )?;
+            let mut told = Told::new(job);
+            let mut opened = told.open(&path, &app.project, &system)?;
             let Some(again) = opened.shrink(&settings, None, &mut told)? else {
                 return Err(Stop::usage("it does not fail any more: nothing to shrink")
                     .hint("replay it to see what the system does now"));
@@ -140,6 +124,25 @@ fn choice(connection: Option<&ConnectionView>) -> Result<SystemChoice, Refusal> 
 struct Told<'a> {
     job: &'a Job,
     race: Vec<ioco_view::RacePoint>,
+}
+
+impl<'a> Told<'a> {
+    fn new(job: &'a Job) -> Told<'a> {
+        Told {
+            job,
+            race: Vec::new(),
+        }
+    }
+
+    fn open(
+        &mut self,
+        path: &str,
+        project: &Project,
+        system: &SystemChoice,
+    ) -> Result<Opened, Stop> {
+        let interrupt = self.job.interrupt.clone();
+        failures::open(path, project, system, interrupt, self)
+    }
 }
 
 impl Observer for Told<'_> {

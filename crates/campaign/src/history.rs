@@ -1,0 +1,185 @@
+//! The runs of a project, from the store that keeps them.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use ioco_engine::{FailureFile, Settings};
+use ioco_solve::Oracle;
+use ioco_store::{Comparison, Covered, NewRun, Place, RunRow, Store, StoreError, StoredModel};
+use ioco_sts::{Relation, Semantics};
+use ioco_view::{CoverageView, Recorded, RunState, RunSummary, RunWalk};
+
+use crate::connect::Reach;
+use crate::exit::Stop;
+use crate::model::{self, Model, ModelOptions};
+use crate::project::Project;
+use crate::results::Results;
+use crate::time::iso;
+
+/// Trouble with the store is the user's to mend.
+pub fn stop(error: StoreError) -> Stop {
+    Stop::usage(error.to_string()).hint(error.hint())
+}
+
+/// Where the runs of a project are kept.
+pub fn place(project: &Project) -> Result<Place, Stop> {
+    let file = Results::at(project.results()).store();
+    Place::new(&file, project.store.url.as_deref()).map_err(stop)
+}
+
+/// The store of a project; `None` where nothing was ever recorded.
+pub fn open(project: &Project) -> Result<Option<Store>, Stop> {
+    let place = place(project)?;
+    if !place.exists() {
+        return Ok(None);
+    }
+    Store::open(&place).map(Some).map_err(stop)
+}
+
+/// The run that a person means: its number, or the newest. With the store that it is in.
+pub fn find(project: &Project, typed: Option<i64>) -> Result<(Store, RunRow), Stop> {
+    let nothing = || Stop::usage("no run has been recorded here").hint("run `ioco test` first");
+    let store = open(project)?.ok_or_else(nothing)?;
+    let newest = store.runs(None, 1).map_err(stop)?.into_iter().next();
+    let newest = newest.ok_or_else(nothing)?;
+    let run = match typed {
+        None => Some(newest.clone()),
+        Some(number) => store.run(number).map_err(stop)?,
+    };
+    match run {
+        Some(run) => Ok((store, run)),
+        None => Err(
+            Stop::usage(format!("there is no run {}", typed.unwrap_or_default())).hint(format!(
+                "the newest is {}; `ioco runs` lists them",
+                newest.id
+            )),
+        ),
+    }
+}
+
+pub(crate) fn new_run(
+    model: &Model,
+    options: &ModelOptions,
+    reach: &Reach,
+    settings: &Settings,
+) -> NewRun {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    let milliseconds = now.map_or(0, |time| time.as_millis());
+    NewRun {
+        started: u64::try_from(milliseconds).unwrap_or(u64::MAX),
+        model: StoredModel {
+            hash: model.hash.clone(),
+            name: model.sts.name().to_owned(),
+            path: model.path.display().to_string(),
+            sources: (model.files.iter())
+                .map(|file| (file.name.clone(), file.text.clone()))
+                .collect(),
+        },
+        // Plain data: always JSON.
+        options: serde_json::to_string(options).unwrap_or_default(),
+        connection: reach.show(),
+        seed: settings.seed,
+        strategy: settings.strategy.name().to_owned(),
+        locations: model.sts.locations().len() as u64,
+        switches: model.sts.switches().len() as u64,
+    }
+}
+
+/// The model as a run used it, whatever has become of its files.
+pub fn model(store: &Store, run: &RunRow) -> Result<Model, Stop> {
+    let kept = store
+        .model(&run.model_hash)
+        .map_err(stop)?
+        .ok_or_else(|| Stop::usage(format!("the model of run {} was not kept", run.id)))?;
+    let options: ModelOptions = serde_json::from_str(&run.options)
+        .map_err(|error| Stop::usage(format!("run {}: {error}", run.id)))?;
+    model::restore(&kept, &options)
+}
+
+/// For following what a run did.
+pub fn semantics(model: &Model) -> Semantics {
+    let solver = Box::new(Oracle::new());
+    Semantics::new(Arc::clone(&model.sts), solver, Relation::Ioco)
+}
+
+/// What a run covered. Of one that did not come to its end, what its record leads through.
+pub fn covered(store: &Store, run: &RunRow) -> Result<Covered, Stop> {
+    if let Some(covered) = store.coverage(run.id).map_err(stop)? {
+        return Ok(covered);
+    }
+    let model = model(store, run)?;
+    let mut walk = RunWalk::new(semantics(&model), summary(run), Vec::new());
+    store
+        .events(run.id, &mut |event| walk.event(&event))
+        .map_err(stop)?;
+    Ok(walk.coverage().snapshot(&model.sts).into())
+}
+
+/// What changed from run `a` to run `b`.
+pub fn compare(store: &Store, a: &RunRow, b: &RunRow) -> Result<Comparison, Stop> {
+    let of = |run: &RunRow| -> Result<_, Stop> {
+        Ok((covered(store, run)?, store.sightings(run.id).map_err(stop)?))
+    };
+    Ok(Comparison::new(of(a)?, of(b)?))
+}
+
+/// A run as the page lists it.
+pub fn summary(run: &RunRow) -> RunSummary {
+    let numbers = &run.summary;
+    RunSummary {
+        run: run.id.to_string(),
+        model: run.model.clone(),
+        model_hash: run.model_hash.clone(),
+        started: iso(run.started),
+        state: RunState::ended(numbers.stopped),
+        seed: run.seed,
+        strategy: run.strategy.clone(),
+        tests: numbers.tests,
+        steps: numbers.steps(),
+        failures: numbers.distinct_failures,
+        coverage: CoverageView::of_summary(numbers),
+        seconds: numbers.duration as f64 / 1e9,
+        message: numbers.stopped.map(|reason| reason.words().to_owned()),
+    }
+}
+
+/// The failures that a run saw: the file, the number of the test, and whether it is flaky.
+pub fn failures(store: &Store, run: i64) -> Result<Vec<(FailureFile, u64, bool)>, Stop> {
+    let sightings = store.sightings(run).map_err(stop)?;
+    let files = sightings.into_iter().map(|sighting| {
+        let file = FailureFile::read(&sighting.file)
+            .map_err(|error| Stop::usage(format!("{}: {error}", sighting.fingerprint)))?;
+        Ok((file, sighting.test, sighting.flaky))
+    });
+    files.collect()
+}
+
+/// Brings a failure that only the store has, one of a colleague's run, to the folder of failures.
+/// `None` where the store has none of this id.
+pub fn fetch(project: &Project, id: &str) -> Result<Option<PathBuf>, Stop> {
+    let Some(store) = open(project)? else {
+        return Ok(None);
+    };
+    let Some(text) = store.failure_file(id).map_err(stop)? else {
+        return Ok(None);
+    };
+    let results = Results::at(project.results());
+    let path = results.failures().join(format!("{id}.json"));
+    results.write(&path, text.as_bytes())?;
+    Ok(Some(path))
+}
+
+/// Tells the store that a failure was shrunk further, and is known by another id now.
+pub(crate) fn replace(project: &Project, old: &str, new: &FailureFile) -> Result<(), Stop> {
+    match open(project)? {
+        Some(store) => store.replace_failure(old, new).map_err(stop),
+        None => Ok(()),
+    }
+}
+
+/// The failures of a run, to be recognised in its tests.
+pub fn recorded(failures: &[(FailureFile, u64, bool)]) -> Vec<Recorded> {
+    let of = |file: &FailureFile| (file.id.clone(), file.deviation.clone());
+    failures.iter().map(|(file, _, _)| of(file)).collect()
+}

@@ -1,0 +1,253 @@
+//! `ioco runs`: the history of a project.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use ioco_campaign::{Answer, Exit, Project, Stop, history, time};
+use ioco_engine::SavedVerdict;
+use ioco_store::{Comparison, RunRow, Sighting, Store, TestRow};
+use serde::Serialize;
+
+use crate::args::{self, Format, RunsCommand};
+use crate::output;
+
+/// More tests than this are counted, not listed.
+const MAX_TESTS: usize = 20;
+
+pub fn run(arguments: &args::Runs, format: Format) -> Answer {
+    let mut project = Project::here()?;
+    arguments.store.apply(&mut project);
+    match &arguments.command {
+        None => list(arguments, &project, format),
+        Some(RunsCommand::Show { run }) => show(&project, *run, format),
+        Some(RunsCommand::Compare { from, to }) => compare(&project, *from, *to, format),
+        Some(RunsCommand::Prune { keep, older_than }) => {
+            prune(&project, *keep, older_than.as_deref())
+        }
+    }
+}
+
+fn list(arguments: &args::Runs, project: &Project, format: Format) -> Answer {
+    let runs = match history::open(project)? {
+        Some(store) => store
+            .runs(arguments.model.as_deref(), arguments.limit)
+            .map_err(history::stop)?,
+        None => Vec::new(),
+    };
+    if format == Format::Json {
+        for run in &runs {
+            output::json(&history::summary(run))?;
+        }
+        return Ok(Exit::Conforms);
+    }
+    if runs.is_empty() {
+        eprintln!("no runs");
+        return Ok(Exit::Conforms);
+    }
+    let name = runs.iter().map(|run| run.model.chars().count()).max();
+    let width = name.unwrap_or_default().max(5);
+    output::print(&format!(
+        "{:>5}  {:<20}  {:<width$}  {:>7}  {:>9}  {:>8}  {:>10}\n",
+        "run", "started", "model", "tests", "steps", "failures", "switches"
+    ));
+    for run in &runs {
+        let summary = &run.summary;
+        let end = if run.finished { "" } else { "  not finished" };
+        output::print(&format!(
+            "{:>5}  {:<20}  {:<width$}  {:>7}  {:>9}  {:>8}  {:>10}{end}\n",
+            run.id,
+            time::iso(run.started),
+            run.model,
+            summary.tests,
+            summary.steps(),
+            summary.distinct_failures,
+            format!("{}/{}", summary.covered_switches, summary.switches),
+        ));
+    }
+    Ok(Exit::Conforms)
+}
+
+/// What `ioco runs show --format json` prints.
+#[derive(Serialize)]
+struct Shown<'a> {
+    #[serde(flatten)]
+    run: &'a RunRow,
+    tests: &'a [TestRow],
+    failures: Vec<Seen<'a>>,
+}
+
+#[derive(Serialize)]
+struct Seen<'a> {
+    id: &'a str,
+    code: &'a str,
+    title: &'a str,
+    test: u64,
+    flaky: bool,
+}
+
+impl<'a> From<&'a Sighting> for Seen<'a> {
+    fn from(sighting: &'a Sighting) -> Seen<'a> {
+        Seen {
+            id: &sighting.fingerprint,
+            code: &sighting.code,
+            title: &sighting.title,
+            test: sighting.test,
+            flaky: sighting.flaky,
+        }
+    }
+}
+
+fn show(project: &Project, typed: Option<i64>, format: Format) -> Answer {
+    let (store, run) = history::find(project, typed)?;
+    let tests = store.tests(run.id).map_err(history::stop)?;
+    let failures = store.sightings(run.id).map_err(history::stop)?;
+    if format == Format::Json {
+        output::json(&Shown {
+            run: &run,
+            tests: &tests,
+            failures: failures.iter().map(Seen::from).collect(),
+        })?;
+        return Ok(Exit::Conforms);
+    }
+    output::print(&numbers(&run));
+    output::print(&format!("     system  {}\n", run.connection));
+    for failure in &failures {
+        output::print(&format!("\n{}\n", sighting(failure)));
+    }
+    let unusual: Vec<&TestRow> = tests
+        .iter()
+        .filter(|test| !matches!(test.verdict, Some(SavedVerdict::Pass)))
+        .collect();
+    if !unusual.is_empty() {
+        output::print("\ntests that did not pass\n");
+    }
+    for test in unusual.iter().take(MAX_TESTS) {
+        output::print(&format!(
+            "  {:>6}  {:>5} steps  {}\n",
+            test.number,
+            test.steps,
+            words(test)
+        ));
+    }
+    if unusual.len() > MAX_TESTS {
+        output::print(&format!("  and {} more\n", unusual.len() - MAX_TESTS));
+    }
+    Ok(Exit::Conforms)
+}
+
+/// The numbers of a run, as `ioco test` ends with them.
+pub fn numbers(run: &RunRow) -> String {
+    let summary = &run.summary;
+    let ended = match summary.stopped {
+        Some(reason) => reason.words(),
+        None => "it did not come to its end",
+    };
+    format!(
+        "run {}  {}  {}  seed {}, strategy {}\n     {} ({} passed, {} failed, {} inconclusive, \
+         {}), {} in {:.1} s; {ended}\n     covered {} of {} locations, {} of {} switches, {} of {} \
+         boundary values\n",
+        run.id,
+        run.model,
+        time::iso(run.started),
+        run.seed,
+        run.strategy,
+        output::count(summary.tests, "test"),
+        summary.passed,
+        summary.failed,
+        summary.inconclusive,
+        output::count(summary.errors, "error"),
+        output::count(summary.steps(), "step"),
+        summary.duration as f64 / 1e9,
+        summary.covered_locations,
+        summary.locations,
+        summary.covered_switches,
+        summary.switches,
+        summary.covered_boundaries,
+        summary.boundaries,
+    )
+}
+
+fn sighting(failure: &Sighting) -> String {
+    let flaky = if failure.flaky { " (flaky)" } else { "" };
+    format!(
+        "{} {}{flaky}\n     test {}, ioco replay {}",
+        failure.code, failure.title, failure.test, failure.fingerprint
+    )
+}
+
+fn words(test: &TestRow) -> String {
+    match &test.verdict {
+        None => "did not come to its end".to_owned(),
+        Some(SavedVerdict::Pass) => "pass".to_owned(),
+        Some(SavedVerdict::Fail { deviation }) => {
+            format!("fail  {} {}", deviation.code, deviation.observed)
+        }
+        Some(SavedVerdict::Inconclusive { reason }) => format!("inconclusive  {reason}"),
+        Some(SavedVerdict::Error { reason }) => format!("error  {reason}"),
+    }
+}
+
+fn compare(project: &Project, from: i64, to: i64, format: Format) -> Answer {
+    let (store, before) = history::find(project, Some(from))?;
+    let (_, after) = history::find(project, Some(to))?;
+    let Comparison {
+        gained,
+        lost,
+        new_failures,
+        fixed_failures,
+        same_failures,
+    } = history::compare(&store, &before, &after)?;
+    if format == Format::Json {
+        let seen = |all: &[Sighting]| -> Vec<serde_json::Value> {
+            let shown = all.iter().map(|one| serde_json::json!(Seen::from(one)));
+            shown.collect()
+        };
+        output::json(&serde_json::json!({
+            "from": from,
+            "to": to,
+            "gained": gained,
+            "lost": lost,
+            "new_failures": seen(&new_failures),
+            "fixed_failures": seen(&fixed_failures),
+            "same_failures": seen(&same_failures),
+        }))?;
+        return Ok(Exit::Conforms);
+    }
+    let mut text = format!("from run {from} to run {to}\n");
+    for (what, lines) in [("covered now", &gained), ("not covered any more", &lost)] {
+        text.push_str(&format!("\n{what}: {}\n", lines.len()));
+        for line in lines {
+            text.push_str(&format!("  {line}\n"));
+        }
+    }
+    for (what, failures) in [
+        ("new failures", &new_failures),
+        ("failures not seen any more", &fixed_failures),
+        ("failures in both", &same_failures),
+    ] {
+        text.push_str(&format!("\n{what}: {}\n", failures.len()));
+        for failure in failures {
+            text.push_str(&format!("  {}\n", sighting(failure)));
+        }
+    }
+    output::print(&text);
+    Ok(Exit::Conforms)
+}
+
+fn prune(project: &Project, keep: Option<usize>, older_than: Option<&str>) -> Answer {
+    if keep.is_none() && older_than.is_none() {
+        return Err(Stop::usage("nothing says which runs to forget")
+            .hint("use --keep 20, or --older-than 30d"));
+    }
+    let before = older_than.map(time::parse).transpose()?.map(|age| {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH);
+        let now = now.map_or(0, |time| time.as_millis() as u64);
+        now.saturating_sub(age / 1_000_000)
+    });
+    let store: Option<Store> = history::open(project)?;
+    let forgotten = match store {
+        Some(store) => store.prune(keep, before).map_err(history::stop)?,
+        None => 0,
+    };
+    eprintln!("forgotten: {}", output::count(forgotten, "run"));
+    Ok(Exit::Conforms)
+}
