@@ -1,4 +1,4 @@
-//! How long it takes to cover all locations and all switches of the examples.
+//! How long it takes to decide the goals of the examples.
 //!
 //! `cargo run --release -p ioco-generate --example cover_speed`
 //!
@@ -17,6 +17,7 @@ use rand_chacha::rand_core::SeedableRng;
 
 const EXAMPLES: &[&str] = &["atm", "blockbuster", "calculator", "koopman", "microscope"];
 const SEEDS: std::ops::RangeInclusive<u64> = 1..=5;
+const ONE: std::ops::RangeInclusive<u64> = 1..=1;
 
 struct Files;
 
@@ -44,11 +45,13 @@ fn main() {
             eprintln!("  {model} cannot be read");
             continue;
         };
-        for (what, goals) in [
-            ("locations", Goal::locations(&sts)),
-            ("switches", Goal::switches(&sts)),
+        for (what, goals, seeds) in [
+            ("locations", Goal::locations(&sts), SEEDS),
+            ("switches", Goal::switches(&sts), SEEDS),
+            ("conditions", Goal::conditions(&sts), ONE),
+            ("mcdc", Goal::mcdc(&sts), ONE),
         ] {
-            for seed in SEEDS {
+            for seed in seeds {
                 measure(name, &sts, what, &goals, seed);
             }
         }
@@ -70,7 +73,7 @@ fn measure(name: &str, sts: &Arc<Sts>, what: &str, goals: &[Goal], seed: u64) {
     let count =
         |wanted: fn(&GoalVerdict) -> bool| covered.goals.values().filter(|v| wanted(v)).count();
     println!(
-        "  {name:<11} {what:<9} seed {seed}  {seconds:>7.3} s {running}  {:>3} covered by {:>2} tests, \
+        "  {name:<11} {what:<10} seed {seed}  {seconds:>7.3} s {running}  {:>3} covered by {:>2} tests, \
          {} unreachable, {} unknown, {} questions",
         count(|v| matches!(v, GoalVerdict::Covered { .. })),
         covered.tests.len(),

@@ -12,6 +12,13 @@ use crate::plan::{initial_state, other_values};
 /// Steps of a test where the query says nothing, and has a gap without a limit.
 pub const USUAL_STEPS: u32 = 30;
 
+/// A first look, where chance comes next: few ways, and little time for each question.
+const FEW_PATHS: usize = 60;
+const FRACTION: u64 = 50;
+
+/// Tries by chance, for all answers together.
+const DRAWS: usize = 2_000;
+
 /// The steps that a search for tests of this pattern should go: what the text says, or what it
 /// cannot exceed, or a default (then the last part is true, and a person should be told).
 pub fn bound(pattern: &Pattern, within: Option<u32>) -> (u32, bool) {
@@ -59,12 +66,41 @@ pub fn answer(
         progress: Progress::default(),
     };
     let mut found: Vec<Way> = Vec::new();
-    let mut search = Search::new(sts, pattern, limits);
-    let mut keep = |way: Way| {
-        found.push(way);
-        found.len() < number
+    let look = |limits, found: &mut Vec<Way>, rng: &mut dyn Rng, stop: &mut dyn FnMut() -> bool| {
+        let mut keep = |way: Way| {
+            if !found.iter().any(|known| known.switches() == way.switches()) {
+                found.push(way);
+            }
+            found.len() < number
+        };
+        let mut search = Search::new(sts, pattern, limits);
+        search.run(std::slice::from_ref(&start), number, rng, &mut keep, stop)
     };
-    let searched = search.run(std::slice::from_ref(&start), number, rng, &mut keep, stop);
+    // Where all ways have the same length, none is shorter than one found by chance; and chance is
+    // quick where the conditions of whole ways are hard. Small searches need no help.
+    let first = match pattern.is_of_one_length() {
+        true => Limits {
+            paths: limits.paths.min(FEW_PATHS),
+            budget: limits.budget / FRACTION,
+            ..limits
+        },
+        false => limits,
+    };
+    let mut searched = look(first, &mut found, rng, stop);
+    if found.len() < number && !searched.exhausted {
+        let search = Search::new(sts, pattern, limits);
+        let drawn = search.draw(&start, DRAWS, number, &mut found, rng, stop);
+        searched.paths += drawn.paths;
+        searched.solver_calls += drawn.solver_calls;
+        if found.len() < number && first != limits {
+            let last = look(limits, &mut found, rng, stop);
+            searched = Searched {
+                paths: searched.paths + last.paths,
+                solver_calls: searched.solver_calls + last.solver_calls,
+                ..last
+            };
+        }
+    }
     let mut unconfirmed = 0;
     let mut confirmed = |way: &Way, rng: &mut dyn Rng| {
         let right = is_confirmed(sts, pattern, way, confirm, limits.budget, rng);

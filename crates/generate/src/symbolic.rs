@@ -69,15 +69,20 @@ impl Symbolic {
         }
     }
 
-    /// The state and condition after one more move.
+    /// The state and condition after one more move, whose unknowns are new ones.
     pub fn extend(&self, sts: &Sts, step: &Move) -> Extension {
-        let parameters: Vec<Option<u32>> = step
-            .unknowns
-            .iter()
-            .map(|unknown| unknown.map(|number| self.unknowns + number))
-            .collect();
+        let own = self.unknowns..self.unknowns + step.types.len() as u32;
+        let own: Vec<Expr> = own.map(Expr::Param).collect();
+        let mut extension = self.extend_with(sts, step, &own);
+        extension.state.unknowns += step.types.len() as u32;
+        extension
+    }
+
+    /// The state and condition after one more move, where its unknowns are these.
+    pub(crate) fn extend_with(&self, sts: &Sts, step: &Move, own: &[Expr]) -> Extension {
+        let parameter = |unknown: &Option<u32>| unknown.map(|number| &own[number as usize]);
+        let parameters: Vec<Option<&Expr>> = step.unknowns.iter().map(parameter).collect();
         let mut state = self.clone();
-        state.unknowns += step.types.len() as u32;
         for id in &step.switches {
             let switch = sts.switch(*id);
             for assignment in &switch.update {
@@ -100,12 +105,12 @@ impl Symbolic {
     }
 
     /// An expression of a switch in terms of the path's unknowns, with what is constant computed.
-    fn rewrite(&self, sts: &Sts, expr: &Expr, parameters: &[Option<u32>]) -> Expr {
+    pub(crate) fn rewrite(&self, sts: &Sts, expr: &Expr, parameters: &[Option<&Expr>]) -> Expr {
         match expr {
             Expr::Const(_) | Expr::Local(_) => expr.clone(),
             Expr::Var(variable) => self.valuation[variable.index()].clone(),
             Expr::Param(position) => match parameters.get(*position as usize).copied().flatten() {
-                Some(unknown) => Expr::Param(unknown),
+                Some(unknown) => unknown.clone(),
                 None => Expr::Const(Value::Void),
             },
             _ => simplify(

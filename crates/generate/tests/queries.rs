@@ -142,6 +142,50 @@ fn a_condition_may_speak_of_what_the_label_leaves_open() {
     assert!(all[0].ends_with("!shut_off"), "{all:?}");
 }
 
+/// Figure 4 of seed 001. Whether the two transactions are needed and enough is reckoned here from the
+/// numbers alone.
+#[test]
+fn a_shop_is_found_that_needs_two_transactions_to_be_optimal() {
+    let sts = example("blockbuster/model.aml");
+    let query = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../examples/blockbuster/figure4.query"
+    );
+    let query = std::fs::read_to_string(query).expect("the query of the example");
+    let answers = ask(&sts, &query, 2);
+    assert_eq!((answers.tests.len(), answers.end), (2, End::Enough));
+    for test in &answers.tests {
+        let numbers: Vec<Vec<i64>> = test
+            .actions()
+            .iter()
+            .map(|action| {
+                let all = action.values.iter().map(|value| match value {
+                    Value::Int(number) => *number,
+                    Value::Enum(_, member) => i64::from(*member),
+                    other => panic!("{other:?} is no number"),
+                });
+                all.collect()
+            })
+            .collect();
+        let [profile, shop, first, second] = &numbers[..] else {
+            panic!("{numbers:?}");
+        };
+        let hundreds = shop[0];
+        let mut stock: Vec<i64> = shop[1..].chunks(3).map(|c| c.iter().sum()).collect();
+        let best = |category: usize| profile[3 * category + 1] * hundreds;
+        assert!((0..4).any(|c| stock[c] < profile[3 * c] * hundreds));
+        assert!((0..4).any(|c| stock[c] > profile[3 * c + 2] * hundreds));
+        let optimal = |stock: &[i64]| (0..4).all(|c| stock[c] == best(c));
+        for transaction in [first, second] {
+            assert!(!optimal(&stock), "{numbers:?}");
+            let [buy, sell] = [transaction[0], transaction[1]].map(|c| c as usize);
+            stock[buy] += transaction[2];
+            stock[sell] -= transaction[2];
+        }
+        assert!(optimal(&stock), "{numbers:?}");
+    }
+}
+
 #[test]
 fn a_tree_says_what_else_may_come() {
     let sts = example("calculator/model.aml");

@@ -39,6 +39,25 @@ fn test(folder: &TempDir, name: &str, system: &str, more: &[&str]) -> Ran {
 }
 
 #[test]
+fn the_answer_to_a_query_runs_on_the_right_system_and_fails_on_a_mutant() {
+    let folder = folder();
+    let query = root().join("examples/blockbuster/figure4.query");
+    let query = query.display().to_string();
+    generate(
+        &folder,
+        "blockbuster",
+        &["--query", &query, "--seed", "1", "-o", "suite.jsonl"],
+    );
+    let ran = test(&folder, "blockbuster", &system("blockbuster", None), &[]);
+    assert_eq!(ran.code, 0, "{}", ran.all());
+    // Both transactions were seen.
+    assert!(ran.out.contains("1 passed"), "{}", ran.all());
+    let mutant = system("blockbuster", Some("m09"));
+    let ran = test(&folder, "blockbuster", &mutant, &["--no-known"]);
+    assert_eq!(ran.code, 1, "{}", ran.all());
+}
+
+#[test]
 fn a_suite_for_coverage_runs_on_the_right_system_and_finds_mutants() {
     let folder = folder();
     generate(

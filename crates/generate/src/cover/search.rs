@@ -17,6 +17,10 @@ use crate::feasible::{Feasible, MOST_SIZE, Memory, Point, fair, find_witness, te
 use crate::moves::Move;
 use crate::symbolic::{Extension, Symbolic};
 
+/// Questions that may stay undecided: what lies behind them is not searched, and each costs the whole
+/// budget.
+const MOST_UNDECIDED: usize = 60;
+
 /// What the search found, and how far it went.
 pub(crate) struct Searched {
     pub bound: Bound,
@@ -88,7 +92,7 @@ impl Search<'_, '_> {
         let mut bound = Bound::default();
         let mut cut = false;
         while let Some(index) = queue.pop_front() {
-            if hunt.goals().is_empty() {
+            if hunt.goals().is_empty() || bound.undecided >= MOST_UNDECIDED {
                 break;
             }
             let locations = nodes[index].extension.state.locations.clone();
@@ -107,7 +111,7 @@ impl Search<'_, '_> {
                         exhausted: false,
                     };
                 }
-                if nodes.len() >= self.paths {
+                if nodes.len() >= self.paths || bound.undecided >= MOST_UNDECIDED {
                     cut = true;
                     break;
                 }

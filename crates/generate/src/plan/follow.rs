@@ -189,7 +189,7 @@ fn holds(sts: &Sts, condition: &Expr, state: &State, parameters: &[Value]) -> bo
 }
 
 /// The state after a move with these values of the label's parameters.
-fn taken(sts: &Sts, state: &State, step: &Move, values: &[Value]) -> Option<State> {
+pub(super) fn taken(sts: &Sts, state: &State, step: &Move, values: &[Value]) -> Option<State> {
     if !holds(sts, &step.guard, state, values) {
         return None;
     }

@@ -120,6 +120,12 @@ impl Pattern {
         Some(longest)
     }
 
+    /// Whether every way that matches has the same number of observable steps.
+    pub fn is_of_one_length(&self) -> bool {
+        let fixed = |item: &Item| matches!(item, Item::Step(_) | Item::Here { .. });
+        self.items.iter().all(fixed)
+    }
+
     /// What a move can do for the pattern: the progress after it, and a condition on the label's
     /// parameters and the variables before the move.
     pub fn after(&self, at: Progress, step: &Move) -> Vec<(Progress, Expr)> {

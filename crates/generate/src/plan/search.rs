@@ -15,13 +15,13 @@ use rustc_hash::FxHashMap;
 
 use super::pattern::{Pattern, Progress};
 use super::reach::{MoveTable, Reach};
-use crate::feasible::{Feasible, find_witness, own_values, tell};
+use crate::feasible::{Feasible, MOST_SIZE, fair, find_witness, own_values, tell};
 use crate::moves::Move;
 use crate::symbolic::{Extension, Symbolic};
 use crate::traces::PathStep;
 
 /// Internal steps in a row that are followed at most.
-const MOST_SILENT: u32 = 256;
+pub(super) const MOST_SILENT: u32 = 256;
 
 /// How far a search goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,7 +55,7 @@ pub struct Way {
 
 impl Way {
     /// The moves with these values of all their unknowns.
-    fn new(start: usize, moves: Vec<Rc<Move>>, witness: Vec<Value>) -> Way {
+    pub(super) fn new(start: usize, moves: Vec<Rc<Move>>, witness: Vec<Value>) -> Way {
         let mut steps = Vec::new();
         let mut base = 0;
         for step in &moves {
@@ -121,13 +121,13 @@ struct Node {
 
 /// Looks for ways through one model.
 pub struct Search<'a> {
-    sts: &'a Sts,
-    pattern: &'a Pattern,
-    limits: Limits,
-    moves: MoveTable,
+    pub(super) sts: &'a Sts,
+    pub(super) pattern: &'a Pattern,
+    pub(super) limits: Limits,
+    pub(super) moves: MoveTable,
     narrowed: FxHashMap<(*const Move, Progress, Expr), Rc<Move>>,
     nodes: Vec<Node>,
-    result: Searched,
+    pub(super) result: Searched,
 }
 
 impl<'a> Search<'a> {
@@ -265,13 +265,20 @@ impl<'a> Search<'a> {
     /// The ways on: moves narrowed to what the pattern asks for, and steps of the pattern alone.
     fn continuations(&mut self, index: usize) -> Vec<(Rc<Move>, Progress)> {
         let node = &self.nodes[index];
-        let locations = node.extension.state.locations.clone();
-        let at = node.progress;
+        let (locations, at) = (node.extension.state.locations.clone(), node.progress);
+        self.options(&locations, at)
+    }
+
+    pub(super) fn options(
+        &mut self,
+        locations: &[LocationId],
+        at: Progress,
+    ) -> Vec<(Rc<Move>, Progress)> {
         let mut found = Vec::new();
-        if let Some((progress, condition)) = self.pattern.idle(at, &locations) {
+        if let Some((progress, condition)) = self.pattern.idle(at, locations) {
             found.push((Rc::new(condition_alone(condition)), progress));
         }
-        for step in self.moves.from(self.sts, &locations).iter() {
+        for step in self.moves.from(self.sts, locations).iter() {
             for (progress, condition) in self.pattern.after(at, step) {
                 if condition == Expr::TRUE {
                     found.push((Rc::clone(step), progress));
@@ -317,9 +324,15 @@ impl<'a> Search<'a> {
         if extension.condition == Expr::FALSE {
             return Feasible::No;
         }
+        let chain = self.chain(index);
+        let earlier = chain.iter().map(|n| self.nodes[*n].extension.size());
+        let size = extension.size() + earlier.sum::<usize>();
+        if size > MOST_SIZE || extension.is_larger(MOST_SIZE) {
+            return Feasible::Undecided;
+        }
+        let budget = fair(budget, size);
         self.result.solver_calls += 1;
         let mut solver = Embedded::new(sts.types(), sts.functions());
-        let chain = self.chain(index);
         for earlier in &chain {
             tell(&mut solver, &self.nodes[*earlier].extension);
         }
