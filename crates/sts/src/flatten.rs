@@ -8,6 +8,7 @@
 //! the others are set unless only `:void` will do. A stimulus that is given in some state leads on
 //! from every state that accepts it, so that sets of states have the same successors as before.
 
+mod alike;
 mod domain;
 
 use std::fmt;
@@ -24,6 +25,8 @@ use crate::semantics::{EvaluationOnly, Relation, Semantics, Warning};
 use crate::state::State;
 use crate::sts::{Gate, Location, Sts, StsBuilder, Switch};
 use crate::value::Value;
+
+pub use alike::flatten_alike;
 
 /// Why a system cannot be flattened.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -80,9 +83,7 @@ const SWITCHES_PER_STATE: usize = 64;
 /// Enumerates the reachable states, at most `limit` of them. The result is one process; internal
 /// steps and hand-shakes become τ.
 pub fn flatten(sts: &Sts, limit: usize) -> Result<Sts, FlattenError> {
-    let mut explorer = Explorer::new(sts, limit);
-    explorer.explore()?;
-    Ok(explorer.build())
+    Ok(Explorer::explored(sts, limit, &[])?.build())
 }
 
 /// A step between two states of [`Explored`].
@@ -105,8 +106,7 @@ pub struct Explored {
 
 /// Enumerates the reachable states, at most `limit` of them.
 pub fn explore(sts: &Sts, limit: usize) -> Result<Explored, FlattenError> {
-    let mut explorer = Explorer::new(sts, limit);
-    explorer.explore()?;
+    let explorer = Explorer::explored(sts, limit, &[])?;
     let actions = explorer.actions;
     let steps = explorer.edges.into_iter().map(|edge| ExploredStep {
         source: edge.source,
@@ -157,6 +157,21 @@ struct Explorer<'a> {
 }
 
 impl<'a> Explorer<'a> {
+    /// Everything that is reachable, where `given` are tried besides what the system itself asks
+    /// for.
+    fn explored(
+        sts: &'a Sts,
+        limit: usize,
+        given: &[Action],
+    ) -> Result<Explorer<'a>, FlattenError> {
+        let mut explorer = Explorer::new(sts, limit);
+        for action in given {
+            explorer.add_action(action.clone());
+        }
+        explorer.explore()?;
+        Ok(explorer)
+    }
+
     fn new(sts: &'a Sts, limit: usize) -> Explorer<'a> {
         Explorer {
             sts,
@@ -313,16 +328,19 @@ impl<'a> Explorer<'a> {
                 switch: id,
             })?;
             for values in as_given(declared, switch, wanted) {
-                let action = Action { label, values };
-                if !self.action_numbers.contains_key(&action) {
-                    let number = self.actions.len();
-                    self.by_label[label.index()].push(number);
-                    self.action_numbers.insert(action.clone(), number);
-                    self.actions.push(action);
-                }
+                self.add_action(Action { label, values });
             }
         }
         Ok(())
+    }
+
+    fn add_action(&mut self, action: Action) {
+        if !self.action_numbers.contains_key(&action) {
+            let number = self.actions.len();
+            self.by_label[action.label.index()].push(number);
+            self.action_numbers.insert(action.clone(), number);
+            self.actions.push(action);
+        }
     }
 
     /// Follows every action known by now that this state accepts and has not tried before.

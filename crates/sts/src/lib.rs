@@ -6,7 +6,7 @@
 //! through the small trait [`Feasibility`].
 
 mod action;
-mod distinguish;
+mod compare;
 mod eval;
 mod expr;
 mod flatten;
@@ -14,6 +14,7 @@ pub mod format;
 mod ids;
 mod label;
 mod message;
+mod partition;
 mod reduce;
 mod semantics;
 mod state;
@@ -23,10 +24,13 @@ mod value;
 mod verdict;
 
 pub use action::{Action, Step, Trace};
-pub use distinguish::{Difference, Side, distinguish};
+pub use compare::{
+    CompareError, CompareOptions, Comparison, Difference, Distinction, Equivalence, Side, compare,
+    distinguish,
+};
 pub use eval::{Env, EvalError};
 pub use expr::{BinaryOp, Expr, Pattern, UnaryOp};
-pub use flatten::{Explored, ExploredStep, FlattenError, explore, flatten};
+pub use flatten::{Explored, ExploredStep, FlattenError, explore, flatten, flatten_alike};
 pub use ids::{
     EnumId, FunctionId, LabelId, LocationId, ProcessId, SetId, StructId, SwitchId, VarId,
 };

@@ -5,10 +5,7 @@
 //! location. Guards and updates are compared as written: `x > 1` and `1 < x` are different, which
 //! merges less than could be merged and never too much.
 //!
-//! Partition refinement: a block is split by the *signatures* of its locations (the set of their
-//! switches, with blocks for targets). Only locations with a switch into a block that has changed
-//! are looked at again, and of a block that falls apart the largest part keeps its number, so that
-//! each location changes its number at most log n times.
+//! The work is done by [`crate::partition`].
 
 use std::collections::BTreeSet;
 
@@ -16,6 +13,7 @@ use rustc_hash::FxHashMap;
 
 use crate::expr::Expr;
 use crate::ids::{LabelId, LocationId, SwitchId};
+use crate::partition::coarsest;
 use crate::sts::{Assignment, Gate, Location, Sts, StsBuilder};
 
 /// A reduced system, with the way back.
@@ -141,104 +139,15 @@ fn kinds(sts: &Sts) -> Vec<u32> {
 /// The coarsest partition of the locations that is stable: per location, the number of its block.
 fn refine(sts: &Sts, kinds: &[u32]) -> Vec<u32> {
     let mut edges: Vec<Vec<(u32, usize)>> = vec![Vec::new(); sts.locations().len()];
-    let mut sources: Vec<Vec<usize>> = vec![Vec::new(); sts.locations().len()];
     for (switch, kind) in sts.switches().iter().zip(kinds) {
         edges[switch.source.index()].push((*kind, switch.target.index()));
-        sources[switch.target.index()].push(switch.source.index());
     }
-
-    let mut first_blocks: FxHashMap<_, u32> = FxHashMap::default();
-    let mut blocks: Vec<Vec<usize>> = Vec::new();
-    let mut block_of: Vec<u32> = Vec::with_capacity(edges.len());
-    for (index, location) in sts.locations().iter().enumerate() {
-        let block = *first_blocks
-            .entry((location.process, location.timeout))
-            .or_insert_with(|| {
-                blocks.push(Vec::new());
-                blocks.len() as u32 - 1
-            });
-        blocks[block as usize].push(index);
-        block_of.push(block);
+    let mut classes: FxHashMap<_, u32> = FxHashMap::default();
+    let mut first = Vec::with_capacity(edges.len());
+    for location in sts.locations() {
+        let fresh = classes.len() as u32;
+        let key = (location.process, location.timeout);
+        first.push(*classes.entry(key).or_insert(fresh));
     }
-
-    let mut dirty: Vec<usize> = (0..edges.len()).collect();
-    while !dirty.is_empty() {
-        let mut touched: FxHashMap<u32, Vec<usize>> = FxHashMap::default();
-        for location in std::mem::take(&mut dirty) {
-            touched
-                .entry(block_of[location])
-                .or_default()
-                .push(location);
-        }
-        // All signatures first: a block must be split by the partition as it is now.
-        let mut splits: Vec<(u32, Vec<Vec<usize>>)> = Vec::new();
-        for (block, changed) in touched {
-            let parts = split(&blocks[block as usize], &changed, |location| {
-                signature(&edges[location], &block_of)
-            });
-            if parts.len() > 1 {
-                splits.push((block, parts));
-            }
-        }
-        splits.sort_unstable_by_key(|(block, _)| *block);
-        for (block, mut parts) in splits {
-            let largest = (0..parts.len())
-                .max_by_key(|part| parts[*part].len())
-                .unwrap_or(0);
-            blocks[block as usize] = parts.swap_remove(largest);
-            for part in parts {
-                let number = blocks.len() as u32;
-                for &location in &part {
-                    block_of[location] = number;
-                    dirty.extend(&sources[location]);
-                }
-                blocks.push(part);
-            }
-        }
-        dirty.sort_unstable();
-        dirty.dedup();
-    }
-    block_of
-}
-
-fn signature(edges: &[(u32, usize)], block_of: &[u32]) -> Vec<(u32, u32)> {
-    let mut signature: Vec<(u32, u32)> = edges
-        .iter()
-        .map(|(kind, target)| (*kind, block_of[*target]))
-        .collect();
-    signature.sort_unstable();
-    signature.dedup();
-    signature
-}
-
-/// Splits a block by signature. The locations that are not in `changed` still have the signature
-/// that they all share, so one of them stands for the rest.
-fn split(
-    block: &[usize],
-    changed: &[usize],
-    signature: impl Fn(usize) -> Vec<(u32, u32)>,
-) -> Vec<Vec<usize>> {
-    if block.len() == 1 {
-        return Vec::new();
-    }
-    let changed_set: rustc_hash::FxHashSet<usize> = changed.iter().copied().collect();
-    let mut parts: Vec<Vec<usize>> = Vec::new();
-    let mut number: FxHashMap<Vec<(u32, u32)>, usize> = FxHashMap::default();
-    if changed.len() < block.len() {
-        let rest: Vec<usize> = block
-            .iter()
-            .copied()
-            .filter(|location| !changed_set.contains(location))
-            .collect();
-        number.insert(signature(rest[0]), 0);
-        parts.push(rest);
-    }
-    for &location in changed {
-        let part = *number.entry(signature(location)).or_insert_with(|| {
-            parts.push(Vec::new());
-            parts.len() - 1
-        });
-        parts[part].push(location);
-    }
-    parts
+    coarsest(&first, &edges)
 }
