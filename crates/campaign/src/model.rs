@@ -7,6 +7,7 @@ use std::sync::Arc;
 use ioco_aml::{Diagnostic, Sources};
 use ioco_sts::Sts;
 use ioco_sts::format::dot::MealyOptions;
+use ioco_sts::format::graphwalker::GraphWalkerOptions;
 use ioco_sts::format::{self, LabelMap};
 use serde::{Deserialize, Serialize};
 
@@ -25,15 +26,21 @@ pub struct ModelOptions {
     pub flatten: bool,
     /// Flattening gives up above this many states.
     pub states: usize,
-    /// In .aut: patterns of the labels that are stimuli.
+    /// In files of other tools: patterns of the labels that are stimuli.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stimuli: Vec<String>,
-    /// In .aut: patterns of the labels that are responses.
+    /// In files of other tools: patterns of the labels that are responses.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub responses: Vec<String>,
-    /// In .dot: outputs that mean silence.
+    /// In files of other tools: patterns of the labels that are internal, besides the usual ones.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub internal: Vec<String>,
+    /// In drawings: outputs that mean silence.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub silent: Vec<String>,
+    /// In GraphWalker files: a vertex is also a response.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub vertices: bool,
 }
 
 impl Default for ModelOptions {
@@ -44,7 +51,37 @@ impl Default for ModelOptions {
             states: 200_000,
             stimuli: Vec::new(),
             responses: Vec::new(),
+            internal: Vec::new(),
             silent: Vec::new(),
+            vertices: false,
+        }
+    }
+}
+
+impl ModelOptions {
+    /// Something is said about labels, which only files of other tools need.
+    pub fn speaks_of_labels(&self) -> bool {
+        let lists = [&self.stimuli, &self.responses, &self.internal, &self.silent];
+        self.vertices || lists.iter().any(|list| !list.is_empty())
+    }
+
+    /// The same, with nothing said about labels.
+    pub fn without_labels(&self) -> ModelOptions {
+        ModelOptions {
+            reduce: self.reduce,
+            flatten: self.flatten,
+            states: self.states,
+            ..ModelOptions::default()
+        }
+    }
+
+    fn labels(&self) -> LabelMap {
+        let usual = LabelMap::default();
+        LabelMap {
+            stimuli: self.stimuli.clone(),
+            responses: self.responses.clone(),
+            internal: [usual.internal, self.internal.clone()].concat(),
+            hide_others: !(self.stimuli.is_empty() && self.responses.is_empty()),
         }
     }
 }
@@ -133,10 +170,12 @@ fn read_from(options: &ModelOptions, path: PathBuf, sources: &dyn Sources) -> Re
         .unwrap_or_default();
     let mut read = match ending.as_str() {
         "aml" => {
-            let marked = !(options.stimuli.is_empty() && options.responses.is_empty());
-            if marked || !options.silent.is_empty() {
-                return Err(Stop::usage("an .aml model says itself what its labels are")
-                    .hint("leave out --stimuli, --responses and --silent"));
+            if options.speaks_of_labels() {
+                return Err(
+                    Stop::usage("an .aml model says itself what its labels are").hint(
+                        "leave out --stimuli, --responses, --internal, --silent and --vertices",
+                    ),
+                );
             }
             let loaded = ioco_aml::load(&path.to_string_lossy(), sources);
             Read {
@@ -146,9 +185,22 @@ fn read_from(options: &ModelOptions, path: PathBuf, sources: &dyn Sources) -> Re
                 path: path.clone(),
             }
         }
-        "json" | "aut" | "dot" | "gv" => read_other(options, &path, &ending, sources)?,
+        "json" | "aut" | "dot" | "gv" | "mmd" | "mermaid" | "svg" => {
+            read_other(options, &path, &ending, sources)?
+        }
+        "txs" => {
+            let message = format!(
+                "{} is a TorXakis model, a process algebra with data, which ioco does not read",
+                path.display()
+            );
+            return Err(Stop::usage(message).hint(
+                "write it as .aml (the book's chapter on models of other tools shows how its parts \
+                 translate), or export its state space as .aut; systems that TorXakis tests over a \
+                 socket are tested with --tcp and [lines] in ioco.toml",
+            ));
+        }
         _ => {
-            let hint = "models end in .aml, .json, .dot or .aut";
+            let hint = "models end in .aml, .json, .dot, .aut, .mmd or .svg";
             return Err(Stop::usage(format!("{} is not a model file", path.display())).hint(hint));
         }
     };
@@ -171,30 +223,53 @@ fn read_other(
         .file_stem()
         .map(|s| s.to_string_lossy().into_owned())
         .unwrap_or_default();
-    let labels = LabelMap {
-        stimuli: options.stimuli.clone(),
-        responses: options.responses.clone(),
-        hide_others: !(options.stimuli.is_empty() && options.responses.is_empty()),
-        ..LabelMap::default()
+    let labels = options.labels();
+    let mut mealy = MealyOptions {
+        labels: labels.clone(),
+        ..MealyOptions::default()
     };
-    let mut mealy = MealyOptions::default();
     if !options.silent.is_empty() {
         mealy.silent.clone_from(&options.silent);
     }
-    let sts = match ending {
-        "json" => format::json::read(&text),
-        "aut" => format::aut::read(&name, &text, &labels),
-        _ => format::dot::read(&name, &text, &mealy),
-    };
-    let sts = sts.map_err(|error| {
-        let hint = (ending == "aut").then(|| {
-            "mark labels `?x` and `!x`, or name them with --stimuli and --responses".to_owned()
-        });
-        Stop {
-            hint,
-            ..Stop::usage(format!("{}: {error}", path.display()))
+    let graphwalker = ending == "json" && format::graphwalker::looks_like(&text);
+    let (sts, hint) = match ending {
+        "json" if graphwalker => {
+            let options = GraphWalkerOptions {
+                labels,
+                vertices: options.vertices,
+            };
+            let sts = format::graphwalker::read(&name, &text, &options);
+            (
+                sts,
+                "of GraphWalker's JavaScript, ioco reads assignments and expressions of variables",
+            )
         }
-    })?;
+        "json" => (
+            format::json::read(&text),
+            "ioco reads its own JSON (the book's schema/model.json says what is in it) and \
+             GraphWalker's (\"models\": [...])",
+        ),
+        "aut" => (
+            format::aut::read(&name, &text, &labels),
+            "mark labels `?x` and `!x`, or name them with --stimuli and --responses",
+        ),
+        "svg" => (
+            format::svg::read(&text),
+            "draw the model with `ioco convert MODEL -o FILE.svg` to have it inside",
+        ),
+        "mmd" | "mermaid" => (
+            format::mermaid::read(&name, &text, &mealy),
+            "label arrows `?x`, `!x`, `i` or `input / output`, or name labels with --stimuli and \
+             --responses",
+        ),
+        _ => (
+            format::dot::read(&name, &text, &mealy),
+            "label edges `?x`, `!x`, `i` or `input / output`, or name labels with --stimuli and \
+             --responses",
+        ),
+    };
+    let sts =
+        sts.map_err(|error| Stop::usage(format!("{}: {error}", path.display())).hint(hint))?;
     let file = ioco_aml::SourceFile {
         name: path.display().to_string(),
         text,

@@ -59,7 +59,9 @@ pub enum Command {
     Check(Check),
     /// Lay model text out in the usual way
     Fmt(Fmt),
-    /// Write a model in another form: .json .aut .dot .mmd .svg
+    /// Say whether two models are bisimilar, and whether the second conforms to the first
+    Compare(Compare),
+    /// Write a model in another form: .json .aut .dot .mmd .svg, GraphWalker
     Convert(Convert),
     /// Walk a model by hand
     Explore(Explore),
@@ -159,13 +161,20 @@ pub struct Record {
     pub clients: Option<u64>,
 }
 
-/// How a model is read.
+/// Which model, and how it is read.
 #[derive(Clone, Debug, Args)]
 pub struct ModelArguments {
-    /// The model (.aml .json .dot .aut; also .smv for check, generate and convert), or a folder
-    /// with ioco.toml [default: ioco.toml here]
+    /// The model (.aml .json .dot .aut .mmd .svg; also .smv for check, generate and convert), or a
+    /// folder with ioco.toml [default: ioco.toml here]
     pub model: Option<PathBuf>,
 
+    #[command(flatten)]
+    pub reading: ReadingArguments,
+}
+
+/// How a model is read.
+#[derive(Clone, Debug, Args)]
+pub struct ReadingArguments {
     /// Merge locations with the same behaviour (bisimulation)
     #[arg(long)]
     pub reduce: bool,
@@ -174,24 +183,39 @@ pub struct ModelArguments {
     #[arg(long)]
     pub flatten: bool,
 
-    /// With --flatten: give up above this many states
+    /// Give up listing states above this many
     #[arg(long, value_name = "N", default_value_t = 200_000)]
     pub states: usize,
 
-    /// In .aut: the labels that are stimuli, `*` for any text (may be repeated)
+    /// In files of other tools: the labels that are stimuli, `*` for any text (may be repeated)
     #[arg(long, value_name = "PATTERN")]
     pub stimuli: Vec<String>,
 
-    /// In .aut: the labels that are responses; what is neither is internal (may be repeated)
+    /// In files of other tools: the labels that are responses; what is not named at all is
+    /// internal (may be repeated)
     #[arg(long, value_name = "PATTERN")]
     pub responses: Vec<String>,
 
-    /// In .dot: an output that means silence, instead of the usual ones (may be repeated)
+    /// In files of other tools: the labels that are internal, besides `i` and `tau` (may be repeated)
+    #[arg(long, value_name = "PATTERN")]
+    pub internal: Vec<String>,
+
+    /// In .dot and .mmd: an output that means silence, instead of the usual ones (may be repeated)
     #[arg(long, value_name = "OUTPUT")]
     pub silent: Vec<String>,
+
+    /// In GraphWalker files: a vertex is also a response, which the system gives on arrival
+    #[arg(long)]
+    pub vertices: bool,
 }
 
 impl ModelArguments {
+    pub fn options(&self) -> ModelOptions {
+        self.reading.options()
+    }
+}
+
+impl ReadingArguments {
     pub fn options(&self) -> ModelOptions {
         ModelOptions {
             reduce: self.reduce,
@@ -199,9 +223,31 @@ impl ModelArguments {
             states: self.states,
             stimuli: self.stimuli.clone(),
             responses: self.responses.clone(),
+            internal: self.internal.clone(),
             silent: self.silent.clone(),
+            vertices: self.vertices,
         }
     }
+}
+
+#[derive(Debug, Args)]
+pub struct Compare {
+    /// The specification: what is allowed
+    pub first: PathBuf,
+
+    /// The implementation: what is done
+    pub second: PathBuf,
+
+    #[command(flatten)]
+    pub reading: ReadingArguments,
+
+    /// Which stimuli conformance looks at
+    #[arg(long, value_enum, default_value_t = Relation::Ioco)]
+    pub relation: Relation,
+
+    /// Bisimilarity counts internal steps one by one
+    #[arg(long)]
+    pub strong: bool,
 }
 
 #[derive(Debug, Args)]
@@ -238,7 +284,7 @@ pub struct Convert {
     #[arg(long, value_name = "GOAL")]
     pub decompose: Option<String>,
 
-    /// The form, where the file's ending does not say it
+    /// The form, where the file's ending does not say it: json, aut, dot, mmd, svg or graphwalker
     #[arg(long, value_name = "FORM")]
     pub to: Option<String>,
 }
@@ -606,9 +652,16 @@ pub struct Generate {
     pub traces: Option<u32>,
 
     /// What the tests should cover: locations, switches, decisions, conditions, mcdc, states. A
-    /// NuSMV model: values, decisions, conditions, mcdc. Several are joined by commas
+    /// NuSMV model: values, decisions, conditions, mcdc. Several are joined by commas. Or, of a
+    /// finite deterministic model: all faults in up to --extra more states, by the method w, wp or
+    /// hsi
     #[arg(long, value_name = "WHAT")]
     pub cover: Option<String>,
+
+    /// With --cover w, wp or hsi: the system may have this many more states than the model
+    /// [default: 0]
+    #[arg(long, value_name = "K")]
+    pub extra: Option<u32>,
 
     /// With --traces: the values that parameters take. minmax: the smallest and the largest on
     /// every switch; boundaries: the limits of all sub-domains too; pairs: all combinations of these

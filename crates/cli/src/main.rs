@@ -29,6 +29,7 @@ fn main() -> ExitCode {
         Command::New(arguments) => commands::new::run(arguments),
         Command::Check(arguments) => commands::check::run(arguments, format),
         Command::Fmt(arguments) => commands::fmt::run(arguments, format),
+        Command::Compare(arguments) => commands::compare::run(arguments, format),
         Command::Convert(arguments) => commands::convert::run(arguments),
         Command::Explore(arguments) => commands::explore::run(arguments),
         Command::Test(arguments) => commands::test::run(arguments, format),

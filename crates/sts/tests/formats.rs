@@ -4,8 +4,12 @@ mod common;
 
 use common::everything::everything;
 use common::models::{Model, model};
-use ioco_sts::format::{dot, json, mermaid};
-use ioco_sts::{BinaryOp, Expr, Gate, Place, StsBuilder, UnaryOp, VarId, flatten, format, reduce};
+use ioco_sts::format::graphwalker::{self, GraphWalkerOptions};
+use ioco_sts::format::{LabelMap, aut, dot, json, mermaid, svg};
+use ioco_sts::{
+    BinaryOp, CompareOptions, Equivalence, Expr, Gate, Place, Relation, Sts, StsBuilder, UnaryOp,
+    VarId, compare, flatten, format, reduce,
+};
 use proptest::prelude::*;
 
 #[test]
@@ -22,6 +26,38 @@ fn dot_and_mermaid_show_guards_updates_and_processes() {
     insta::assert_snapshot!("everything.mmd", mermaid::write(&everything()));
 }
 
+/// Every format that can hold the system gives it back.
+fn check_round_trips(sts: &Sts) {
+    let options = dot::MealyOptions::default();
+    assert_eq!(json::read(&json::write(sts)).as_ref(), Ok(sts));
+    assert_eq!(dot::read("t", &dot::write(sts), &options).as_ref(), Ok(sts));
+    let text = mermaid::write(sts);
+    assert_eq!(mermaid::read("t", &text, &options).as_ref(), Ok(sts));
+    let picture = svg::embed("<svg>\n</svg>\n", sts);
+    assert_eq!(svg::read(&picture).as_ref(), Ok(sts));
+    if let Ok(text) = graphwalker::write(sts) {
+        assert!(graphwalker::looks_like(&text));
+        let again = graphwalker::read("t", &text, &GraphWalkerOptions::default());
+        assert_eq!(again.as_ref(), Ok(sts));
+    }
+}
+
+#[test]
+fn every_form_that_can_hold_it_gives_everything_back() {
+    check_round_trips(&everything());
+}
+
+#[test]
+fn what_a_form_cannot_hold_is_refused_with_a_word() {
+    let sts = everything();
+    let error = graphwalker::write(&sts).unwrap_err();
+    assert!(error.message.contains("side by side"), "{error}");
+    let error = aut::write(&sts).unwrap_err();
+    assert!(error.message.contains("flatten it first"), "{error}");
+    let error = svg::read("<svg></svg>").unwrap_err();
+    assert!(error.message.contains("carries no model"), "{error}");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig {
         cases: 200,
@@ -30,25 +66,76 @@ proptest! {
     })]
 
     #[test]
-    fn json_keeps_every_system(Model(sts) in model()) {
-        prop_assert_eq!(json::read(&json::write(&sts)), Ok(sts.clone()));
+    fn every_form_keeps_every_system(Model(sts) in model()) {
+        check_round_trips(&sts);
         let flat = reduce(&flatten(&sts, 2000).unwrap()).sts;
-        prop_assert_eq!(json::read(&json::write(&flat)), Ok(flat));
+        check_round_trips(&flat);
+        // Without data there is nothing that GraphWalker could not have.
+        prop_assert!(graphwalker::write(&flat).is_ok());
     }
 
     #[test]
     fn aut_keeps_every_plain_system(Model(sts) in model()) {
         let flat = flatten(&sts, 2000).unwrap();
-        let text = format::aut::write(&flat).unwrap();
-        let again = format::aut::read("t", &text, &format::LabelMap::default()).unwrap();
-        prop_assert_eq!(format::aut::write(&again).unwrap(), text);
+        let text = aut::write(&flat).unwrap();
+        let again = aut::read("t", &text, &LabelMap::default()).unwrap();
+        prop_assert_eq!(aut::write(&again).unwrap(), text);
+        let options = CompareOptions {
+            equivalence: Equivalence::Strong,
+            relation: Relation::Ioco,
+            limit: 100_000,
+        };
+        prop_assert!(compare(&flat, &again, options).unwrap().bisimilar);
+    }
+
+    /// Any one place of a good file overwritten, cut out or doubled: it still reads, or there is an
+    /// error.
+    #[test]
+    fn a_damaged_file_never_crashes(
+        Model(sts) in model(),
+        form in 0..6usize,
+        position in any::<prop::sample::Index>(),
+        length in 0..40usize,
+        new in prop::sample::select(vec!["", "0", "99", "{", "]", "\"", "->", " : ", "é", "null", "-"]),
+    ) {
+        let flat = flatten(&sts, 2000).unwrap();
+        let text = match form {
+            0 => json::write(&sts),
+            1 => dot::write(&sts),
+            2 => mermaid::write(&sts),
+            3 => svg::embed("<svg></svg>", &sts),
+            4 => graphwalker::write(&flat).unwrap(),
+            _ => aut::write(&flat).unwrap(),
+        };
+        let characters: Vec<char> = text.chars().collect();
+        let at = position.index(characters.len());
+        let end = (at + length).min(characters.len());
+        let before: String = characters[..at].iter().collect();
+        let after: String = characters[end..].iter().collect();
+        let damaged = format!("{before}{new}{after}");
+        let options = dot::MealyOptions::default();
+        let read = match form {
+            0 => json::read(&damaged),
+            1 => dot::read("t", &damaged, &options),
+            2 => mermaid::read("t", &damaged, &options),
+            3 => svg::read(&damaged),
+            4 => graphwalker::read("t", &damaged, &GraphWalkerOptions::default()),
+            _ => aut::read("t", &damaged, &LabelMap::default()),
+        };
+        if let Ok(sts) = read {
+            // What was read makes sense: it can be written and explored.
+            prop_assert_eq!(json::read(&json::write(&sts)), Ok(sts));
+        }
     }
 
     #[test]
     fn text_that_is_not_a_system_is_an_error_and_never_a_crash(text in any::<String>()) {
         prop_assert!(json::read(&text).is_err());
         prop_assert!(dot::read("t", &text, &dot::MealyOptions::default()).is_err());
-        prop_assert!(format::aut::read("t", &text, &format::LabelMap::default()).is_err());
+        prop_assert!(aut::read("t", &text, &LabelMap::default()).is_err());
+        prop_assert!(mermaid::read("t", &text, &dot::MealyOptions::default()).is_err());
+        prop_assert!(graphwalker::read("t", &text, &GraphWalkerOptions::default()).is_err());
+        prop_assert!(svg::read(&text).is_err());
     }
 
     /// One number of a good file changed: either it still reads, or there is an error.

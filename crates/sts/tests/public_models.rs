@@ -4,14 +4,13 @@
 // Only the domain itself may not read files.
 #![allow(clippy::disallowed_methods)]
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use ioco_sts::format::dot::{self, MealyOptions};
 use ioco_sts::format::{LabelMap, aut, json};
 use ioco_sts::{
-    Difference, Direction, Expr, Gate, Label, LocationId, Place, Side, Step, Sts, StsBuilder,
-    distinguish, reduce,
+    Direction, Expr, Gate, Label, LocationId, Place, Side, Sts, StsBuilder, distinguish, reduce,
 };
 
 fn public_text(path: &str) -> Option<String> {
@@ -83,47 +82,6 @@ fn the_alternating_bit_protocol_loads_with_its_border_named_and_the_rest_hidden(
     let names: Vec<String> = sts.labels().iter().map(Label::marked_name).collect();
     assert_eq!(names, ["?r1(d1)", "?r1(d2)", "!s4(d1)", "!s4(d2)"]);
     assert!(aut::read("abp.aut", &text, &LabelMap::default()).is_err());
-}
-
-/// The shortest difference over the stimuli that both have.
-fn difference(left: &Sts, right: &Sts) -> Option<Difference> {
-    let stimuli = |sts: &Sts| -> BTreeSet<String> {
-        sts.labels_of(Direction::Stimulus)
-            .map(|id| sts.label(id).name.clone())
-            .collect()
-    };
-    let common: BTreeSet<String> = stimuli(left)
-        .intersection(&stimuli(right))
-        .cloned()
-        .collect();
-    distinguish(left, right, |_, label| {
-        let compared = label.direction == Direction::Response || common.contains(&label.name);
-        compared.then(|| label.name.clone())
-    })
-}
-
-fn check_shortest(left: &str, right: &str, length: usize) {
-    let (Some(left), Some(right)) = (mealy(left), mealy(right)) else {
-        return;
-    };
-    let found = difference(&left, &right).expect("the systems differ");
-    let word: Vec<String> = found
-        .common
-        .iter()
-        .filter(|step| matches!(step, Step::Stimulus(_)))
-        .map(|step| step.show(&left))
-        .collect();
-    assert!(!matches!(found.step, Step::Stimulus(_)), "{found:?}");
-    assert_eq!(word.len(), length, "{word:?}");
-}
-
-#[test]
-fn the_shortest_words_that_tell_public_systems_apart_are_found() {
-    check_shortest("mqtt_mosquitto", "mqtt_hbmqtt", 2);
-    check_shortest("mqtt_mosquitto", "mqtt_activemq", 5);
-    check_shortest("tcp_server_ubuntu", "tcp_server_windows", 1);
-    check_shortest("tls_openssl_1.0.2_server", "tls_nss_3.17.4_server", 1);
-    check_shortest("ble_cyw43455", "ble_nrf52832", 1);
 }
 
 /// Reads just enough of the modelling language for the flat public ATM: states, options of sends

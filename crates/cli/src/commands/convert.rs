@@ -11,7 +11,7 @@ use crate::args;
 use crate::commands::nusmv;
 use crate::{model, output};
 
-const FORMS: &str = "json, aut, dot, mmd or svg";
+const FORMS: &str = "json, aut, dot, mmd, svg or graphwalker";
 
 pub fn run(arguments: &args::Convert) -> Answer {
     if let Some(path) = arguments
@@ -57,11 +57,14 @@ fn write(sts: &Sts, form: &str) -> Result<String, Stop> {
         "json" => Ok(format::json::write(sts)),
         "dot" | "gv" => Ok(format::dot::write(sts)),
         "mmd" | "mermaid" => Ok(format::mermaid::write(sts)),
-        "svg" => Ok(ioco_draw::svg(sts, &ioco_draw::Style::default())),
-        "aut" => format::aut::write(sts).map_err(|error| {
-            Stop::usage(format!("the model cannot be written as .aut: {error}"))
-                .hint("--flatten removes data first")
-        }),
+        "svg" => {
+            let picture = ioco_draw::svg(sts, &ioco_draw::Style::default());
+            Ok(format::svg::embed(&picture, sts))
+        }
+        "aut" => format::aut::write(sts).map_err(|error| unfit(".aut", &error)),
+        "graphwalker" => {
+            format::graphwalker::write(sts).map_err(|error| unfit("GraphWalker", &error))
+        }
         "" => Err(
             Stop::usage("the output file's ending does not say the form")
                 .hint(format!("use --to with {FORMS}")),
@@ -69,4 +72,9 @@ fn write(sts: &Sts, form: &str) -> Result<String, Stop> {
         other => Err(Stop::usage(format!("'{other}' is not a form ioco writes"))
             .hint(format!("use {FORMS}"))),
     }
+}
+
+fn unfit(form: &str, error: &format::FormatError) -> Stop {
+    Stop::usage(format!("the model cannot be written as {form}: {error}"))
+        .hint("--flatten removes data first")
 }

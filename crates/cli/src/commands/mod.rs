@@ -2,6 +2,7 @@
 
 pub mod adapters;
 pub mod check;
+pub mod compare;
 pub mod convert;
 pub mod coverage;
 pub mod explain;

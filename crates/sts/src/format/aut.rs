@@ -150,7 +150,8 @@ pub fn write(sts: &Sts) -> Result<String, FormatError> {
             }
             Gate::Tau => "i".to_owned(),
         };
-        if label.contains(['"', '\n']) {
+        let name = label.trim_start_matches(['?', '!']);
+        if label.contains(['"', '\n']) || name.is_empty() || name.trim() != name {
             return unfit(&format!("the label {label:?} cannot be written in .aut"));
         }
         // Writing into a String cannot fail.

@@ -5,13 +5,12 @@ use crate::label::Direction;
 use super::FormatError;
 
 /// How to take the labels of a format that does not tell stimuli from responses. A text `?x` is
-/// always the stimulus `x`, `!x` always the response `x`; patterns decide about the rest. In a
-/// pattern `*` stands for any text: `r1(*)`.
+/// always the stimulus `x`, `!x` always the response `x`; patterns decide about the rest, those of
+/// internal labels first. In a pattern `*` stands for any text: `r1(*)`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LabelMap {
     pub stimuli: Vec<String>,
     pub responses: Vec<String>,
-    /// The texts of internal steps.
     pub internal: Vec<String>,
     /// Labels that nothing above speaks of become internal steps; else they are an error.
     pub hide_others: bool,
@@ -29,38 +28,49 @@ impl Default for LabelMap {
 }
 
 impl LabelMap {
-    /// The direction and name of a label; [`Direction::Internal`] is a τ.
-    pub(super) fn classify<'a>(
+    /// The direction and name of a label; [`Direction::Internal`] is a τ. `None` where nothing says
+    /// what it is.
+    pub(super) fn find<'a>(
         &self,
         line: u32,
         text: &'a str,
-    ) -> Result<(Direction, &'a str), FormatError> {
+    ) -> Result<Option<(Direction, &'a str)>, FormatError> {
         let marked = [('?', Direction::Stimulus), ('!', Direction::Response)];
         for (mark, direction) in marked {
             if let Some(name) = text.strip_prefix(mark) {
                 return match name.trim() {
                     "" => Err(FormatError::new(line, format!("`{text}` is not a label"))),
-                    name => Ok((direction, name)),
+                    name => Ok(Some((direction, name))),
                 };
             }
         }
-        let any = |patterns: &[String]| patterns.iter().any(|p| matches(p, text));
-        if self.internal.iter().any(|name| name == text) {
-            Ok((Direction::Internal, text))
-        } else if any(&self.stimuli) {
-            Ok((Direction::Stimulus, text))
-        } else if any(&self.responses) {
-            Ok((Direction::Response, text))
-        } else if self.hide_others {
-            Ok((Direction::Internal, text))
-        } else {
-            Err(FormatError::new(
+        let patterns = [
+            (&self.internal, Direction::Internal),
+            (&self.stimuli, Direction::Stimulus),
+            (&self.responses, Direction::Response),
+        ];
+        let named = patterns
+            .into_iter()
+            .find(|(patterns, _)| patterns.iter().any(|pattern| matches(pattern, text)));
+        Ok(named.map(|(_, direction)| (direction, text)))
+    }
+
+    /// As [`LabelMap::find`], where every label must be something.
+    pub(super) fn classify<'a>(
+        &self,
+        line: u32,
+        text: &'a str,
+    ) -> Result<(Direction, &'a str), FormatError> {
+        match self.find(line, text)? {
+            Some(found) => Ok(found),
+            None if self.hide_others => Ok((Direction::Internal, text)),
+            None => Err(FormatError::new(
                 line,
                 format!(
                     "`{text}` is neither marked (`?{text}`, `!{text}`) nor named as a stimulus, a \
                      response or internal"
                 ),
-            ))
+            )),
         }
     }
 }

@@ -3,19 +3,27 @@
 //! | module | format | reads | writes |
 //! |---|---|---|---|
 //! | [`aut`] | Aldebaran | plain systems | plain systems |
-//! | [`dot`] | Graphviz | Mealy machines, plain systems | every system, to look at |
+//! | [`dot`] | Graphviz | Mealy machines, plain systems, what it writes | every system |
+//! | [`graphwalker`] | GraphWalker's JSON | models with simple guards and actions | systems of one process, where guards speak of no parameters |
 //! | [`json`] | ioco's own | everything | everything |
-//! | [`mermaid`] | Mermaid `stateDiagram-v2` | – | every system, to look at |
+//! | [`mermaid`] | Mermaid `stateDiagram-v2` | as `dot` | every system |
+//! | [`svg`] | pictures that carry their model | what it writes | every system |
+//!
+//! What a format cannot show (guards in a drawing) is written beside what it shows, so that
+//! everything written here is read back as the same system.
 //!
 //! Readers work on text that came from anywhere: what is wrong with it is said with its line.
 
 pub mod aut;
 pub mod dot;
 mod expression;
+pub mod graphwalker;
 pub mod json;
 mod labels;
+mod lines;
 pub mod mermaid;
 mod plain;
+pub mod svg;
 
 use std::fmt;
 

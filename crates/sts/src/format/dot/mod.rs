@@ -3,51 +3,43 @@
 //! An edge `input / output` of a Mealy machine becomes the stimulus `?input` and, through a
 //! location of its own, the response `!output`. An output that stands for silence becomes no
 //! response at all. An edge `?x`, `!x` or `τ` is taken as it stands.
+//!
+//! What ioco draws it reads back without loss: the graph, its nodes and its edges have an attribute
+//! `ioco` with what the drawing cannot say. Other programs pass over it.
 
 mod syntax;
 
 use std::fmt::Write as _;
 
+use serde_json::Value as Json;
+
 use crate::ids::{LocationId, SwitchId};
-use crate::label::Direction;
 use crate::sts::Sts;
 
+use super::json::{self, Drawn, DrawnLocation, DrawnStart, DrawnSwitch};
 use super::plain::PlainBuilder;
-use super::{FormatError, LabelMap, show_switch_label};
+use super::{FormatError, show_switch_label};
 
-/// How to take the labels of a Mealy machine.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct MealyOptions {
-    /// Outputs that mean that there was none.
-    pub silent: Vec<String>,
-}
+pub use super::plain::MealyOptions;
 
-impl Default for MealyOptions {
-    fn default() -> MealyOptions {
-        let silent = [
-            "Empty",
-            "Empty__Empty",
-            "NO_RESP",
-            "NO_RESPONSE",
-            "NoResp",
-            "NoResponse",
-            "TIMEOUT",
-            "Timeout",
-        ];
-        MealyOptions {
-            silent: silent.map(str::to_owned).to_vec(),
-        }
-    }
-}
+/// The attribute with the exact data.
+const DATA: &str = "ioco";
 
 /// Nodes with this beginning are no states: the arrow from one points at the initial state.
 const START: &str = "__start";
 
 /// Reads an automaton; `name` becomes the name of the system and of its file in messages.
 pub fn read(name: &str, text: &str, options: &MealyOptions) -> Result<Sts, FormatError> {
-    let statements = syntax::parse(text)?;
+    let graph = syntax::parse(text)?;
+    if let Some((line, _, head)) = graph.attributes.iter().find(|(_, name, _)| name == DATA) {
+        let drawn = Drawn {
+            head: (*line, data(*line, head)?),
+            ..drawn(&graph)?
+        };
+        return drawn.assemble(json::same_label);
+    }
+    let statements = graph.statements;
     let mut builder = PlainBuilder::new(name);
-    let map = LabelMap::default();
     let mut initial: Option<LocationId> = None;
     let mut first_source: Option<LocationId> = None;
     // Nodes before edges, so that the locations between an input and its output come last.
@@ -79,7 +71,7 @@ pub fn read(name: &str, text: &str, options: &MealyOptions) -> Result<Sts, Forma
             let source = builder.location(source, line);
             first_source.get_or_insert(source);
             let label = statement.attribute("label").unwrap_or_default().trim();
-            add_edge(&mut builder, options, &map, source, label, target, line)?;
+            builder.edge(options, source, label, target, line)?;
         }
     }
     match initial.or(first_source) {
@@ -91,42 +83,54 @@ pub fn read(name: &str, text: &str, options: &MealyOptions) -> Result<Sts, Forma
     }
 }
 
-fn add_edge(
-    builder: &mut PlainBuilder,
-    options: &MealyOptions,
-    map: &LabelMap,
-    source: LocationId,
-    label: &str,
-    target: LocationId,
-    line: u32,
-) -> Result<(), FormatError> {
-    let marked = label.starts_with(['?', '!']) || map.internal.iter().any(|name| name == label);
-    if marked {
-        let (direction, name) = map.classify(line, label)?;
-        let gate = builder.gate(direction, name);
-        builder.switch(source, gate, target, line);
-        return Ok(());
-    }
-    let Some((input, output)) = label.split_once(" / ").or_else(|| label.split_once('/')) else {
-        return Err(FormatError::new(
-            line,
-            format!("an edge needs a label `input / output`, `?input` or `!output`, not `{label}`"),
-        ));
+fn data(line: u32, text: &str) -> Result<Json, FormatError> {
+    serde_json::from_str(text)
+        .map_err(|error| FormatError::new(line, format!("`{DATA}` is not JSON: {error}")))
+}
+
+/// The drawing of a system that this program has written.
+fn drawn(graph: &syntax::Graph) -> Result<Drawn, FormatError> {
+    let mut drawn = Drawn::default();
+    let part = |statement: &syntax::Statement| match statement.attribute(DATA) {
+        Some(text) => data(statement.line, text),
+        None => Err(FormatError::new(
+            statement.line,
+            format!("this has no `{DATA}` data, and the rest of the drawing has"),
+        )),
     };
-    let (input, output) = (input.trim(), output.trim());
-    if input.is_empty() {
-        return Err(FormatError::new(line, format!("`{label}` has no input")));
+    for statement in &graph.statements {
+        let line = statement.line;
+        let shown = || statement.attribute("label").unwrap_or_default().to_owned();
+        if let [node] = &statement.nodes[..]
+            && !node.starts_with(START)
+        {
+            drawn.locations.push(DrawnLocation {
+                line,
+                id: node.clone(),
+                shown: shown(),
+                json: part(statement)?,
+            });
+        }
+        for pair in statement.nodes.windows(2) {
+            let [source, target] = pair else { continue };
+            match source.strip_prefix(START) {
+                Some(process) => drawn.initial.push(DrawnStart {
+                    line,
+                    process: process.parse().unwrap_or(usize::MAX),
+                    location: target.clone(),
+                }),
+                None => drawn.switches.push(DrawnSwitch {
+                    line,
+                    number: drawn.switches.len() as u64,
+                    source: source.clone(),
+                    target: target.clone(),
+                    shown: shown(),
+                    json: part(statement)?,
+                }),
+            }
+        }
     }
-    let stimulus = builder.gate(Direction::Stimulus, input);
-    if output.is_empty() || options.silent.iter().any(|silent| silent == output) {
-        builder.switch(source, stimulus, target, line);
-    } else {
-        let between = builder.nameless(line);
-        let response = builder.gate(Direction::Response, output);
-        builder.switch(source, stimulus, between, line);
-        builder.switch(between, response, target, line);
-    }
-    Ok(())
+    Ok(drawn)
 }
 
 /// A text between quotes of a `.dot` file.
@@ -145,20 +149,26 @@ pub fn escape(text: &str) -> String {
 }
 
 /// Draws a system: a node per location, an edge per switch with guard and update, a cluster per
-/// process where there are several.
+/// process where there are several; with the exact data in attributes.
 pub fn write(sts: &Sts) -> String {
+    let attribute = |json: &Json| format!("{DATA}=\"{}\"", escape(&json.to_string()));
+    let locations: Vec<String> = json::locations(sts).iter().map(attribute).collect();
+    let switches: Vec<String> = json::switches(sts).iter().map(attribute).collect();
     let mut text = format!("digraph \"{}\" {{\n", escape(sts.name()));
+    // Writing into a String cannot fail.
+    let _ = writeln!(text, "  {};", attribute(&json::head(sts)));
     text.push_str("  node [shape=box, style=rounded];\n");
     let clustered = sts.processes().len() > 1;
     for (index, process) in sts.processes().iter().enumerate() {
-        // Writing into a String cannot fail.
         if clustered {
             let _ = writeln!(text, "  subgraph cluster_{index} {{");
             let _ = writeln!(text, "    label=\"{}\";", escape(&process.name));
         }
         for (number, location) in sts.locations().iter().enumerate() {
             if location.process.index() == index {
-                let _ = writeln!(text, "  l{number} [label=\"{}\"];", escape(&location.name));
+                let name = escape(&location.name);
+                let data = &locations[number];
+                let _ = writeln!(text, "  l{number} [label=\"{name}\", {data}];");
             }
         }
         if clustered {
@@ -171,10 +181,11 @@ pub fn write(sts: &Sts) -> String {
         let label = show_switch_label(sts, SwitchId::from_index(index));
         let _ = writeln!(
             text,
-            "  l{} -> l{} [label=\"{}\"];",
+            "  l{} -> l{} [label=\"{}\", {}];",
             switch.source.0,
             switch.target.0,
-            escape(&label)
+            escape(&label),
+            switches[index]
         );
     }
     text.push_str("}\n");
@@ -184,6 +195,7 @@ pub fn write(sts: &Sts) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::format::LabelMap;
 
     fn read_text(text: &str) -> Result<Sts, FormatError> {
         read("t.dot", text, &MealyOptions::default())
@@ -216,10 +228,52 @@ mod tests {
     fn a_plain_system_reads_back_from_its_drawing() {
         let text = "digraph { a -> b [label=\"?x\"]; b -> a [label=\"!y\"]; a -> a [label=tau] }";
         let sts = read_text(text).unwrap();
-        let again = read_text(&write(&sts)).unwrap();
-        assert_eq!(write(&again).matches("->").count(), 4);
-        assert_eq!(again.switches().len(), 3);
-        assert_eq!(again.labels(), sts.labels());
+        assert_eq!(read_text(&write(&sts)), Ok(sts));
+    }
+
+    #[test]
+    fn a_drawing_and_its_data_that_differ_are_told() {
+        let sts = read_text("digraph { a -> b [label=\"?x\"] }").unwrap();
+        for (from, to, line, part) in [
+            ("label=\"?x\"", "label=\"?z\"", 8, "shows `?z`"),
+            ("label=\"a\"", "label=\"c\"", 4, "shows `c`"),
+            ("l0 -> l1", "l0 -> l2", 8, "no location `l2`"),
+            ("__start0 -> l0", "__start0 -> l1", 0, ""),
+            ("__start0 -> l0;", "", 2, "where process 0 starts"),
+            ("observable", "visible", 8, "not right"),
+            ("ioco-sts", "other", 0, ""),
+        ] {
+            let text = write(&sts);
+            assert!(text.contains(from), "{from} in {text}");
+            match read_text(&text.replacen(from, to, 1)) {
+                Ok(_) => assert_eq!(line, 0, "{from}"),
+                Err(error) => {
+                    assert_eq!(error.line, line, "{from}: {error}");
+                    assert!(error.message.contains(part), "{from}: {error}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn labels_are_what_the_options_say_and_subgraphs_only_group() {
+        let text = "digraph { subgraph cluster_1 { label=x; a } { b } a -> b [label=push]; \
+                    b -> a [label=pop]; b -> b [label=other] }";
+        assert!(read_text(text).unwrap_err().message.contains("push"));
+        let options = MealyOptions {
+            labels: LabelMap {
+                stimuli: vec!["push".to_owned()],
+                responses: vec!["pop".to_owned()],
+                hide_others: true,
+                ..LabelMap::default()
+            },
+            ..MealyOptions::default()
+        };
+        let sts = read("t.dot", text, &options).unwrap();
+        let shown: Vec<String> = (0..3)
+            .map(|index| sts.show_switch(SwitchId(index)))
+            .collect();
+        assert_eq!(shown, ["a ──?push──► b", "b ──!pop──► a", "b ──τ──► b"]);
     }
 
     #[test]
@@ -232,7 +286,8 @@ mod tests {
             ("digraph {\n a [label=\"x }", 2, "does not end"),
             ("digraph {\n\n a", 3, "the end of the file"),
             ("digraph { a; }", 0, "no edge"),
-            ("digraph {\n subgraph x { } }", 2, "subgraphs"),
+            ("digraph {\n subgraph x ; }", 2, "`{` expected"),
+            ("digraph {\n subgraph x { } -> a }", 2, "a subgraph"),
             ("digraph {\n a <- b }", 2, "`<` is not expected"),
             ("digraph { /* }", 1, "comment"),
             ("digraph { __start0 -> a __start0 -> b }", 1, "two initial"),

@@ -1,5 +1,5 @@
 //! The part of the Graphviz language that automata are written in: one graph of nodes and edges
-//! with attributes. Attributes of the graph and defaults of nodes and edges are skipped.
+//! with attributes. Defaults of nodes and edges are skipped; a subgraph only groups what it holds.
 
 use std::iter::Peekable;
 
@@ -31,8 +31,17 @@ impl Statement {
     }
 }
 
-/// The node and edge statements of a directed graph, in order.
-pub fn parse(text: &str) -> Result<Vec<Statement>, FormatError> {
+/// A directed graph.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Graph {
+    /// Nodes and edges, in order.
+    pub statements: Vec<Statement>,
+    /// The line, name and value of attributes of the graph itself.
+    pub attributes: Vec<(u32, String, String)>,
+}
+
+/// Reads a directed graph.
+pub fn parse(text: &str) -> Result<Graph, FormatError> {
     let tokens = tokens(text)?;
     let last_line = tokens.last().map_or(1, |(line, _)| *line);
     Parser {
@@ -80,7 +89,7 @@ impl<I: Iterator<Item = (u32, Token)>> Parser<I> {
             .is_some()
     }
 
-    fn graph(mut self) -> Result<Vec<Statement>, FormatError> {
+    fn graph(mut self) -> Result<Graph, FormatError> {
         self.take_keyword("strict");
         if !self.take_keyword("digraph") {
             return self.error("`digraph`");
@@ -89,30 +98,54 @@ impl<I: Iterator<Item = (u32, Token)>> Parser<I> {
         if !self.take_sign('{') {
             return self.error("`{`");
         }
-        let mut statements = Vec::new();
-        while !self.take_sign('}') {
-            if !self.take_sign(';') {
-                statements.extend(self.statement()?);
+        let mut graph = Graph::default();
+        // How many subgraphs are open.
+        let mut depth = 0;
+        loop {
+            if self.take_sign(';') {
+                continue;
             }
+            if self.take_sign('}') {
+                if depth == 0 {
+                    break;
+                }
+                depth -= 1;
+                if matches!(self.tokens.peek(), Some((_, Token::Arrow))) {
+                    return self.error("a node (edges from a subgraph are not read)");
+                }
+                continue;
+            }
+            if self.take_keyword("subgraph") {
+                self.take_id();
+                if !matches!(self.tokens.peek(), Some((_, Token::Sign('{')))) {
+                    return self.error("`{`");
+                }
+            }
+            if self.take_sign('{') {
+                depth += 1;
+                continue;
+            }
+            self.statement(depth == 0, &mut graph)?;
         }
         if self.tokens.peek().is_some() {
             return self.error("the end of the file");
         }
-        Ok(statements)
+        Ok(graph)
     }
 
-    /// A node, an edge, or something to skip.
-    fn statement(&mut self) -> Result<Option<Statement>, FormatError> {
+    /// A node, an edge, an attribute of the graph, or something to skip.
+    fn statement(&mut self, at_top: bool, graph: &mut Graph) -> Result<(), FormatError> {
         let line = self.tokens.peek().map_or(self.last_line, |(line, _)| *line);
         let Some(first) = self.take_id() else {
             return self.error("a node");
         };
-        if first.eq_ignore_ascii_case("subgraph") {
-            return Err(FormatError::new(line, "subgraphs are not supported"));
-        }
         if self.take_sign('=') {
             return match self.take_id() {
-                Some(_) => Ok(None),
+                Some(value) if at_top => {
+                    graph.attributes.push((line, first, value));
+                    Ok(())
+                }
+                Some(_) => Ok(()),
                 None => self.error("a value"),
             };
         }
@@ -130,11 +163,14 @@ impl<I: Iterator<Item = (u32, Token)>> Parser<I> {
             self.attribute_list(&mut attributes)?;
         }
         let is_default = nodes.len() == 1 && ["graph", "node", "edge"].contains(&nodes[0].as_str());
-        Ok((!is_default).then_some(Statement {
-            line,
-            nodes,
-            attributes,
-        }))
+        if !is_default {
+            graph.statements.push(Statement {
+                line,
+                nodes,
+                attributes,
+            });
+        }
+        Ok(())
     }
 
     /// `node:port:compass`; ports say where an arrow touches, not where it leads.

@@ -1,10 +1,13 @@
 //! Saved types to a live system. Nothing in the file is believed: every position, type and value
 //! is checked, so that no file can make the rest of the program fail.
 
+use std::collections::BTreeMap;
+use std::fmt;
 use std::str::FromStr as _;
 use std::sync::Arc;
 
 use rust_decimal::Decimal;
+use serde_json::value::RawValue;
 
 use crate::expr::Expr;
 use crate::ids::{EnumId, LabelId, LocationId, ProcessId, StructId, VarId};
@@ -13,7 +16,7 @@ use crate::sts::{Assignment, Function, Gate, Location, Place, Sts, StsBuilder, V
 use crate::types::{EnumType, IntRange, StructType, Type, Types};
 use crate::value::Value;
 
-use super::super::FormatError;
+use super::super::{FormatError, lines};
 use super::expression::{self, Scope};
 use super::saved::{
     FORMAT, Header, SavedDirection, SavedField, SavedFunction, SavedGate, SavedPlace, SavedSts,
@@ -29,10 +32,7 @@ pub struct Known<'a> {
 
 /// Reads a system that [`super::write`] has written.
 pub fn read(text: &str) -> Result<Sts, FormatError> {
-    let wrong = |error: serde_json::Error| {
-        let line = u32::try_from(error.line()).unwrap_or(0);
-        FormatError::new(line, error.to_string())
-    };
+    let wrong = |error: serde_json::Error| lines::json_error(&error);
     let header: Header = serde_json::from_str(text).map_err(wrong)?;
     let message = if header.format != FORMAT {
         Some(format!("the format is {:?}, not {FORMAT:?}", header.format))
@@ -48,10 +48,47 @@ pub fn read(text: &str) -> Result<Sts, FormatError> {
         return Err(FormatError::new(0, message));
     }
     let saved: SavedSts = serde_json::from_str(text).map_err(wrong)?;
-    revive(&saved).map_err(|message| FormatError::new(0, message))
+    revive(&saved).map_err(|wrong| {
+        let line = wrong
+            .place
+            .and_then(|(list, item)| line_of(text, list, item));
+        FormatError::new(line.unwrap_or(0), wrong.to_string())
+    })
 }
 
-fn revive(saved: &SavedSts) -> Result<Sts, String> {
+/// The line on which an item of one of the document's lists begins.
+fn line_of(text: &str, list: &str, item: usize) -> Option<u32> {
+    let document: BTreeMap<String, &RawValue> = serde_json::from_str(text).ok()?;
+    let items: Vec<&RawValue> = serde_json::from_str(document.get(list)?.get()).ok()?;
+    Some(lines::line_of_part(text, items.get(item)?.get()))
+}
+
+/// What is wrong with a document, and with which item of which of its lists.
+pub struct Wrong {
+    pub place: Option<(&'static str, usize)>,
+    pub message: String,
+}
+
+impl Wrong {
+    fn at(list: &'static str, index: usize) -> impl Fn(String) -> Wrong + Copy {
+        move |message| Wrong {
+            place: Some((list, index)),
+            message,
+        }
+    }
+}
+
+impl fmt::Display for Wrong {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some((list, index)) = self.place {
+            write!(f, "{list}[{index}]: ")?;
+        }
+        f.write_str(&self.message)
+    }
+}
+
+/// A live system, where everything in the document fits together.
+pub fn revive(saved: &SavedSts) -> Result<Sts, Wrong> {
     let mut builder = StsBuilder::new(&saved.name);
     for file in &saved.files {
         builder.file(file);
@@ -68,13 +105,12 @@ fn revive(saved: &SavedSts) -> Result<Sts, String> {
     read_variables(saved, known, &mut builder)?;
     read_processes(saved, &mut builder)?;
     for (index, switch) in saved.switches.iter().enumerate() {
-        read_switch(saved, known, switch, &mut builder)
-            .map_err(|message| format!("switches[{index}]: {message}"))?;
+        read_switch(saved, known, switch, &mut builder).map_err(Wrong::at("switches", index))?;
     }
     Ok(builder.build())
 }
 
-fn read_types(saved: &SavedSts) -> Result<Types, String> {
+fn read_types(saved: &SavedSts) -> Result<Types, Wrong> {
     let mut types = Types {
         enums: saved
             .enums
@@ -95,8 +131,7 @@ fn read_types(saved: &SavedSts) -> Result<Types, String> {
             .collect(),
     };
     for (index, structure) in saved.structs.iter().enumerate() {
-        let fields = read_fields(&structure.fields, &types)
-            .map_err(|message| format!("structs[{index}]: {message}"))?;
+        let fields = read_fields(&structure.fields, &types).map_err(Wrong::at("structs", index))?;
         types.structs[index].fields = fields;
     }
     Ok(types)
@@ -106,9 +141,9 @@ fn read_functions(
     saved: &SavedSts,
     known: Known<'_>,
     builder: &mut StsBuilder,
-) -> Result<(), String> {
+) -> Result<(), Wrong> {
     for (index, function) in saved.functions.iter().enumerate() {
-        let at = |message: String| format!("functions[{index}]: {message}");
+        let at = Wrong::at("functions", index);
         let scope = Scope {
             variables: 0,
             parameters: 0,
@@ -124,9 +159,9 @@ fn read_functions(
     Ok(())
 }
 
-fn read_labels(saved: &SavedSts, types: &Types, builder: &mut StsBuilder) -> Result<(), String> {
+fn read_labels(saved: &SavedSts, types: &Types, builder: &mut StsBuilder) -> Result<(), Wrong> {
     for (index, label) in saved.labels.iter().enumerate() {
-        let at = |message: String| format!("labels[{index}]: {message}");
+        let at = Wrong::at("labels", index);
         let parameters = read_fields(&label.parameters, types).map_err(at)?;
         let direction = match label.direction {
             SavedDirection::Stimulus => Direction::Stimulus,
@@ -157,9 +192,9 @@ fn read_variables(
     saved: &SavedSts,
     known: Known<'_>,
     builder: &mut StsBuilder,
-) -> Result<(), String> {
+) -> Result<(), Wrong> {
     for (index, variable) in saved.variables.iter().enumerate() {
-        let at = |message: String| format!("variables[{index}]: {message}");
+        let at = Wrong::at("variables", index);
         within("process", variable.process, saved.processes.len()).map_err(at)?;
         let ty = read_type(&variable.ty, known.types).map_err(at)?;
         let initial = read_value(&variable.initial, known).map_err(at)?;
@@ -181,29 +216,30 @@ fn read_variables(
     Ok(())
 }
 
-fn read_processes(saved: &SavedSts, builder: &mut StsBuilder) -> Result<(), String> {
+fn read_processes(saved: &SavedSts, builder: &mut StsBuilder) -> Result<(), Wrong> {
     if saved.processes.is_empty() {
-        return Err("there is no process".to_owned());
+        return Err(Wrong {
+            place: None,
+            message: "there is no process".to_owned(),
+        });
     }
     for (index, process) in saved.processes.iter().enumerate() {
+        let at = Wrong::at("processes", index);
         let Some(initial) = saved.locations.get(process.initial as usize) else {
-            return Err(format!(
-                "processes[{index}]: there is no location {}",
-                process.initial
-            ));
+            return Err(at(format!("there is no location {}", process.initial)));
         };
         if initial.process as usize != index {
-            return Err(format!(
-                "processes[{index}]: its initial location {} is one of process {}",
+            return Err(at(format!(
+                "its initial location {} is one of process {}",
                 process.initial, initial.process
-            ));
+            )));
         }
         let id = builder.process(&process.name);
         builder.initial(id, LocationId(process.initial));
     }
     for (index, location) in saved.locations.iter().enumerate() {
         within("process", location.process, saved.processes.len())
-            .map_err(|message| format!("locations[{index}]: {message}"))?;
+            .map_err(Wrong::at("locations", index))?;
         builder.location(Location {
             name: location.name.clone(),
             process: ProcessId(location.process),

@@ -102,7 +102,8 @@ impl Formatter for OneItemALine {
     }
 }
 
-fn save(sts: &Sts) -> SavedSts {
+/// The system as saved types.
+pub fn save(sts: &Sts) -> SavedSts {
     SavedSts {
         format: FORMAT.to_owned(),
         version: VERSION,
