@@ -287,6 +287,8 @@ impl TestSettings {
             Some(0) => None,
             Some(number) => Some(number),
         };
+        // A test of a suite says itself when it is over, unless the system talks without end.
+        let steps = if self.suite.is_some() { 10_000 } else { 100 };
         // A limit on time or coverage takes the place of the usual number of tests.
         let unlimited = time.is_some() || self.coverage.is_some() || self.suite.is_some();
         let settings = Settings {
@@ -294,7 +296,7 @@ impl TestSettings {
             strategy: self.strategy()?,
             stop: StopConditions {
                 tests: self.tests.or(if unlimited { None } else { Some(100) }),
-                steps_per_test: self.steps.unwrap_or(100),
+                steps_per_test: self.steps.unwrap_or(steps),
                 time,
                 coverage: self.coverage,
                 failures,

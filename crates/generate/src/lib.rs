@@ -4,7 +4,7 @@
 //! can be walked. [`Walk`] enumerates all paths of a length, [`bounds`] says beforehand how many
 //! there can be, and [`Confirm`] walks every path again before it is handed out. [`cover`] finds
 //! tests for goals instead, [`data`] for values of parameters along the paths, and [`answer`] for
-//! queries. [`plan`] is what queries and the guides of tests on the fly ([`guide`]) search with.
+//! queries. [`fsm`] makes suites that find every fault in systems of a bounded size. [`plan`] is what queries and the guides of tests on the fly ([`guide`]) search with.
 
 pub mod answer;
 pub mod bounds;
@@ -12,6 +12,7 @@ mod confirm;
 pub mod cover;
 pub mod data;
 mod feasible;
+pub mod fsm;
 pub mod guide;
 mod moves;
 pub mod plan;

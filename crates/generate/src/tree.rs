@@ -29,6 +29,22 @@ pub struct Tree {
     pub branches: Vec<Branch>,
 }
 
+impl Tree {
+    /// Puts `steps` in the place of the planned ones: the same, with silences between them. A
+    /// silence changes nothing about what comes before and after it.
+    pub fn plan_silences(&mut self, steps: Vec<Step>) {
+        for (position, step) in steps.iter().enumerate() {
+            if *step == Step::Quiescence {
+                self.points.insert(position + 1, self.points[position]);
+                for branch in &mut self.branches {
+                    branch.after += usize::from(branch.after > position);
+                }
+            }
+        }
+        self.steps = steps;
+    }
+}
+
 /// What the model says about silence at a point of a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Point {

@@ -2,6 +2,7 @@
 
 mod cover;
 mod data;
+mod machine;
 mod query;
 mod suite;
 mod traces;
@@ -13,6 +14,7 @@ use crate::model;
 use std::time::{Duration, Instant};
 
 use ioco_campaign::{Answer, Project, Stop, time};
+use ioco_generate::fsm::Method;
 
 pub fn run(arguments: &args::Generate, format: Format) -> Answer {
     if let Some(path) = arguments
@@ -26,7 +28,14 @@ pub fn run(arguments: &args::Generate, format: Format) -> Answer {
     refuse_smv(&arguments.smv)?;
     let project = Project::find(arguments.model.model.as_deref(), None)?;
     let model = model::load(&arguments.model, &project)?;
+    let method = arguments.cover.as_deref().and_then(Method::named);
+    if arguments.extra.is_some() && method.is_none() {
+        return Err(Stop::usage("--extra goes with --cover w, wp or hsi"));
+    }
     match (arguments.traces, &arguments.cover, &arguments.query) {
+        (None, Some(_), None) if let Some(method) = method => {
+            machine::run(method, arguments, &model, format)
+        }
         (Some(length), None, None) => traces::run(arguments, length, &model, format),
         (None, Some(goals), None) => cover::run(goals, arguments, &model, format),
         (None, None, Some(file)) => query::run(file, arguments, &model, format),

@@ -2,9 +2,11 @@
 
 mod amp;
 mod bad_systems;
+mod compare;
 mod connections;
 mod examples;
 mod generate;
+mod machines;
 mod models;
 mod nothing_is_lost;
 mod nusmv;

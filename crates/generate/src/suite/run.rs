@@ -27,15 +27,26 @@ impl SuiteTest {
         }
     }
 
-    /// How far the planned steps were followed: all so far, or up to the step that differs. A
-    /// response with the right label and other values is followed, too: the rest may still fit.
-    fn followed(&self, trace: &[Step]) -> bool {
-        let seen = trace.iter().filter(|step| step.action().is_some());
-        seen.zip(&self.test.steps)
-            .all(|(seen, planned)| match (seen, planned) {
-                (Step::Response(seen), Step::Response(planned)) => seen.label == planned.label,
-                (seen, planned) => seen == planned,
-            })
+    /// How many of the planned steps were followed; `None` where a step differs. A response with
+    /// the right label and other values is followed, too: the rest may still fit. Silence counts
+    /// where it is planned.
+    fn followed(&self, trace: &[Step]) -> Option<usize> {
+        let mut done = 0;
+        for seen in trace {
+            let as_planned = match (seen, self.test.steps.get(done)) {
+                (Step::Quiescence, Some(Step::Quiescence)) => true,
+                (Step::Quiescence, _) | (_, None) => continue,
+                (Step::Response(seen), Some(Step::Response(planned))) => {
+                    seen.label == planned.label
+                }
+                (seen, Some(planned)) => seen == planned,
+            };
+            if !as_planned {
+                return None;
+            }
+            done += 1;
+        }
+        Some(done)
     }
 
     /// A new plan for what the test is for.
@@ -94,17 +105,24 @@ impl Guide for SuiteTest {
         if self.reached {
             return Advice::Reached;
         }
-        let seen = observed(view.trace);
         let next = match &self.planned {
             Some(planned) => planned.next(view.trace).cloned(),
-            None if self.followed(view.trace) => match self.test.steps.get(seen) {
-                Some(step) => step.action().cloned(),
-                None => {
-                    self.reached = true;
-                    return Advice::Reached;
+            None => match self.followed(view.trace) {
+                None => None,
+                Some(done) => {
+                    let steps = &self.test.steps;
+                    // Silence that was seen just now needs no second look.
+                    let seen = !view.may_wait && steps.get(done) == Some(&Step::Quiescence);
+                    match steps.get(done + usize::from(seen)) {
+                        Some(Step::Quiescence) => return Advice::Listen,
+                        Some(step) => step.action().cloned(),
+                        None => {
+                            self.reached = true;
+                            return Advice::Reached;
+                        }
+                    }
                 }
             },
-            None => None,
         };
         let Some(next) = next else {
             return self.plan_anew(view);

@@ -254,7 +254,7 @@ fn goals(wanted: &str, sts: &Sts) -> Result<(Vec<Goal>, bool), Stop> {
             other => {
                 return Err(Stop::usage(format!("'{other}' is not something to cover")).hint(
                     "use locations, switches, decisions, conditions, mcdc or states; several are \
-                     joined by commas",
+                     joined by commas; or one of w, wp and hsi",
                 ));
             }
         }

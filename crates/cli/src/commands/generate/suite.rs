@@ -14,7 +14,7 @@ use ioco_generate::suite::export::Export;
 use ioco_generate::suite::{Header, SUITE_VERSION, SavedGoal, SavedQuery, SavedTest, SavedTree};
 use ioco_generate::tree::{Grower, Purpose};
 use ioco_solve::Oracle;
-use ioco_sts::{Action, Direction, Relation, Semantics, Step, Sts};
+use ioco_sts::{Action, Direction, Relation, Semantics, Step, Sts, SwitchId};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 use serde::Serialize;
@@ -241,6 +241,31 @@ impl Page<'_> {
                         .collect(),
                 };
                 self.line(&test);
+            }
+        }
+        self.text.len() < PIECE || self.flush()
+    }
+
+    /// Adds a test of steps in which silence may be planned, too. False when nothing more can be
+    /// written.
+    pub fn add_steps(&mut self, sts: &Sts, steps: Vec<Step>, switches: &[SwitchId]) -> bool {
+        match self.suite.form {
+            Form::Text => {
+                let shown: Vec<String> = steps.iter().map(|step| step.show(sts)).collect();
+                self.text.extend(shown.join("  ").into_bytes());
+                self.text.push(b'\n');
+            }
+            Form::Json => self.line(&Test {
+                steps: steps.iter().map(|s| SavedStep::new(s, sts)).collect(),
+                switches: switches.iter().map(|id| id.0).collect(),
+            }),
+            Form::Export(export) => {
+                let actions: Vec<Action> = steps.iter().filter_map(Step::action).cloned().collect();
+                let (grower, rng) = self.grower();
+                if let Some(mut tree) = grower.grow(&actions, None, rng) {
+                    tree.plan_silences(steps);
+                    self.exported(export, &tree, "");
+                }
             }
         }
         self.text.len() < PIECE || self.flush()

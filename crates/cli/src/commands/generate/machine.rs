@@ -1,0 +1,172 @@
+//! `ioco generate --cover w|wp|hsi`: suites that find every fault in systems with up to so many more
+//! states than the model.
+
+use std::sync::Arc;
+
+use ioco_campaign::{Answer, Exit, Model, Stop};
+use ioco_generate::fsm::{MachineError, Method, ModelMachine, Sequences, suite};
+use ioco_solve::Oracle;
+use ioco_sts::{Relation, Semantics, Step};
+use serde::Serialize;
+
+use super::suite::Suite;
+use crate::args::{self, Format};
+use crate::output;
+
+/// Stimuli of all tests together, counted once where tests begin alike: about a gigabyte.
+const MOST_STIMULI: usize = 20_000_000;
+
+/// The size of a suite: what `--format json` prints last.
+#[derive(Serialize)]
+struct Size {
+    method: &'static str,
+    extra: u32,
+    /// States of the minimal machine.
+    states: usize,
+    inputs: usize,
+    tests: u64,
+    stimuli: u64,
+}
+
+pub fn run(method: Method, arguments: &args::Generate, model: &Model, format: Format) -> Answer {
+    refuse_others(arguments)?;
+    let extra = arguments.extra.unwrap_or(0);
+    let sts = &model.sts;
+    let read = ModelMachine::new(sts, arguments.model.reading.states).map_err(|error| {
+        Stop::usage(format!(
+            "--cover {} needs a model that answers every stimulus in one way: {error}",
+            method.name()
+        ))
+        .hint("for other models use --cover switches or --traces N")
+    })?;
+    let found = suite(read.machine(), method, extra, MOST_STIMULI)
+        .map_err(|error| refusal(&error, &read, model, method))?;
+    let (tests, stimuli) = found.size();
+    let size = Size {
+        method: method.name(),
+        extra,
+        states: read.machine().states(),
+        inputs: read.inputs().len(),
+        tests,
+        stimuli,
+    };
+    let unconfirmed = match arguments.count {
+        true => 0,
+        false => write(&found, &read, arguments, model, format)?,
+    };
+    match format {
+        Format::Json => output::json(&size)?,
+        // On standard output only where there is nothing else.
+        _ if arguments.count || arguments.output.is_some() => {
+            output::print(&in_words(&size, read.waiting()));
+        }
+        _ => eprint!("{}", in_words(&size, read.waiting())),
+    }
+    if unconfirmed > 0 {
+        output::warn(&format!(
+            "{unconfirmed} tests were not confirmed by a second walk and are left out"
+        ));
+        return Ok(Exit::GoalMissed);
+    }
+    Ok(Exit::Conforms)
+}
+
+fn in_words(size: &Size, waiting: usize) -> String {
+    let Size {
+        method,
+        extra,
+        states,
+        inputs,
+        tests,
+        stimuli,
+    } = size;
+    let merged = match waiting == *states {
+        true => String::new(),
+        false => format!(" ({waiting} before states that behave alike were merged)"),
+    };
+    format!(
+        "{method}: {tests} tests, {stimuli} stimuli, for every system of up to {} states; the model \
+         has {states} states{merged} and {inputs} stimuli\n",
+        states + *extra as usize
+    )
+}
+
+fn refuse_others(arguments: &args::Generate) -> Result<(), Stop> {
+    let given = [
+        ("--loops", arguments.loops.is_some()),
+        ("--jobs", arguments.jobs.is_some()),
+        ("--data", arguments.data.is_some()),
+        ("--depth", arguments.depth.is_some()),
+        ("--svg", arguments.svg.is_some()),
+        ("--minimise", arguments.smv.minimise),
+    ];
+    match given.iter().find(|(_, given)| *given) {
+        Some((flag, _)) => Err(Stop::usage(format!(
+            "{flag} does not go with --cover w, wp or hsi"
+        ))),
+        None if arguments.count && arguments.output.is_some() => Err(Stop::usage(
+            "--count writes no tests, so there is nothing for --output",
+        )),
+        None => Ok(()),
+    }
+}
+
+fn refusal(error: &MachineError, read: &ModelMachine, model: &Model, method: Method) -> Stop {
+    let why = read.explain(&model.sts, error);
+    let name = method.name();
+    match error {
+        MachineError::Partial { .. } => Stop::usage(format!(
+            "--cover {name} needs a model that accepts every stimulus everywhere: {why}"
+        ))
+        .hint("--cover hsi needs no stimulus where the model has none"),
+        MachineError::Alike { .. } => Stop::usage(format!(
+            "--cover {name} needs states that can be told apart: {why}"
+        ))
+        .hint("say in the model what one of them does with a stimulus of the other"),
+        MachineError::TooLarge(_) => {
+            Stop::usage(why).hint("a smaller --extra, or --cover hsi, makes fewer tests")
+        }
+        MachineError::TooManyStates(_) => {
+            Stop::usage(why).hint("for models of this size use --cover switches")
+        }
+    }
+}
+
+/// Writes the tests that a second walk confirms, and returns how many it does not.
+fn write(
+    found: &Sequences,
+    read: &ModelMachine,
+    arguments: &args::Generate,
+    model: &Model,
+    format: Format,
+) -> Result<u64, Stop> {
+    let sts = &model.sts;
+    let mut semantics = Semantics::new(Arc::clone(sts), Box::new(Oracle::new()), Relation::Ioco);
+    let suite = Suite::open(arguments, format, model, None)?;
+    let mut page = suite.page();
+    let mut unconfirmed = 0;
+    for sequence in found.tests() {
+        let (steps, switches) = read.test(&sequence);
+        if !is_allowed(&mut semantics, &steps) {
+            unconfirmed += 1;
+        } else if !page.add_steps(sts, steps, &switches) {
+            break;
+        }
+    }
+    page.flush();
+    drop(page);
+    suite.close()?;
+    Ok(unconfirmed)
+}
+
+/// Whether the meaning of the model allows the steps, one after the other.
+fn is_allowed(semantics: &mut Semantics, steps: &[Step]) -> bool {
+    let mut set = semantics.initial();
+    for step in steps {
+        match semantics.after(set, step) {
+            Some(next) => set = next,
+            None => return false,
+        }
+    }
+    true
+}

@@ -1,0 +1,102 @@
+//! Conformance-testing suites for finite deterministic models: the W, Wp and HSI methods.
+//!
+//! A model that answers every stimulus in one way is a finite state machine ([`Machine`]). Suites of
+//! this kind are *m-complete*: every system with at most `m = n + k` states, where `n` is the number
+//! of states of the model, that differs from the model at all fails at least one test. That is more
+//! than any coverage promises, and it is paid for in tests.
+//!
+//! All three methods bring the system into every state by an *access sequence* (together: the
+//! *state cover* V), let it do up to `k + 1` further steps, and then ask where it is:
+//!
+//! * **W** (Chow 1978) asks with the whole *characterisation set* W, which tells every two states
+//!   apart: `V · I^≤(k+1) · W`.
+//! * **Wp** (Fujiwara et al. 1991) asks with all of W after up to `k` steps, and after the last one
+//!   only with the *state identifier* of the state where the system should be, which tells that
+//!   state from all others.
+//! * **HSI** (Petrenko, Luo et al. 1993-94) asks with *harmonised* state identifiers everywhere: for
+//!   every two states, the identifiers of both contain a sequence that tells them apart. It needs no
+//!   stimulus where the model has none, so it is the one for partial models.
+//!
+//! Identifiers are made of beginnings of sequences of W, so that suites of Wp and HSI are never
+//! larger than that of W.
+
+mod identify;
+mod machine;
+mod model;
+mod sequences;
+
+pub use identify::Identifiers;
+pub use machine::{Machine, MachineError, Response};
+pub use model::{ModelMachine, NotAMachine};
+pub use sequences::Sequences;
+
+/// How a system is asked where it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Method {
+    W,
+    Wp,
+    Hsi,
+}
+
+impl Method {
+    pub const ALL: [Method; 3] = [Method::W, Method::Wp, Method::Hsi];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Method::W => "w",
+            Method::Wp => "wp",
+            Method::Hsi => "hsi",
+        }
+    }
+
+    pub fn named(name: &str) -> Option<Method> {
+        let mut all = Method::ALL.into_iter();
+        all.find(|method| method.name() == name)
+    }
+}
+
+/// The suite of a method for systems with up to `extra` more states than the machine, which must be
+/// minimal. `limit` bounds the stimuli of all tests together, counted once where tests begin alike.
+pub fn suite(
+    machine: &Machine,
+    method: Method,
+    extra: u32,
+    limit: usize,
+) -> Result<Sequences, MachineError> {
+    if method != Method::Hsi
+        && let Some((state, input)) = machine.undefined()
+    {
+        return Err(MachineError::Partial { state, input });
+    }
+    let identifiers = Identifiers::new(machine)?;
+    let mut suite = Sequences::new(limit);
+    let longest = extra as usize + 1;
+    for access in machine.state_cover() {
+        let Some(state) = machine.after(machine.initial(), &access) else {
+            continue;
+        };
+        // Sequences of up to `longest` further inputs, with the state that they lead to.
+        let mut open: Vec<(Vec<usize>, usize)> = vec![(access.clone(), state)];
+        while let Some((sequence, state)) = open.pop() {
+            let steps = sequence.len() - access.len();
+            let asked = match method {
+                Method::W => identifiers.characterisation(),
+                Method::Wp if steps < longest => identifiers.characterisation(),
+                Method::Wp => identifiers.of_state(state),
+                Method::Hsi => identifiers.harmonised(state),
+            };
+            suite.add(&sequence, &[])?;
+            for question in asked {
+                suite.add(&sequence, question)?;
+            }
+            if steps < longest {
+                for (input, response) in machine.responses(state) {
+                    let mut longer = sequence.clone();
+                    longer.push(input);
+                    open.push((longer, response.target));
+                }
+            }
+        }
+    }
+    Ok(suite)
+}
