@@ -60,7 +60,10 @@ pub fn check<C: Connection + ?Sized>(
         let trouble = drive(&mut tester, first, connection, &|| false, &mut |_| {});
         let report = tester.finished_test();
         let verdict = &report.execution.verdict;
-        if matches!(verdict, Verdict::Fail(_) | Verdict::Error(_)) {
+        if matches!(
+            verdict,
+            Verdict::Fail(_) | Verdict::Ended(_) | Verdict::Error(_)
+        ) {
             let found = explain(&mut tester, connection, semantics(), report, seed, trouble);
             return found.map_or_else(|| Ok(tester.summary()), Err);
         }

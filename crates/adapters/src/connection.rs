@@ -30,6 +30,31 @@ pub struct Trouble {
     pub message: String,
     /// What the person can do about it.
     pub hint: Option<String>,
+    /// The system itself is gone: it crashed, or its connection broke off. What led there is worth
+    /// keeping, like a failure.
+    pub ended: bool,
+}
+
+impl Trouble {
+    pub fn new(message: impl Into<String>) -> Trouble {
+        Trouble {
+            message: message.into(),
+            hint: None,
+            ended: false,
+        }
+    }
+
+    pub fn hint(self, hint: impl Into<String>) -> Trouble {
+        Trouble {
+            hint: Some(hint.into()),
+            ..self
+        }
+    }
+
+    /// The system is gone, if `ended`.
+    pub fn ended(self, ended: bool) -> Trouble {
+        Trouble { ended, ..self }
+    }
 }
 
 /// A connection to a system under test. A response may come at any time, also while a stimulus is
@@ -50,6 +75,15 @@ pub trait Connection {
     /// Hands a stimulus over. Returns whether responses that arrive from now on may have been sent
     /// before the system saw the stimulus.
     fn give(&mut self, stimulus: &Action) -> Result<bool, Trouble>;
+
+    /// The same, but given up soon after `stop` says so; what it then returns is of no interest.
+    fn give_heeding(
+        &mut self,
+        stimulus: &Action,
+        _stop: &dyn Fn() -> bool,
+    ) -> Result<bool, Trouble> {
+        self.give(stimulus)
+    }
 
     /// What has arrived already; does not wait.
     fn poll(&mut self) -> Result<Option<Arrived>, Trouble>;
@@ -83,6 +117,14 @@ impl<C: Connection + ?Sized> Connection for Box<C> {
 
     fn give(&mut self, stimulus: &Action) -> Result<bool, Trouble> {
         (**self).give(stimulus)
+    }
+
+    fn give_heeding(
+        &mut self,
+        stimulus: &Action,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<bool, Trouble> {
+        (**self).give_heeding(stimulus, stop)
     }
 
     fn poll(&mut self) -> Result<Option<Arrived>, Trouble> {

@@ -28,11 +28,9 @@ impl Dial {
             let address = listener.local_addr()?.to_string();
             Ok(Dial::Answer(listener, address))
         };
-        listen().map_err(|error: io::Error| Trouble {
-            message: format!("cannot listen on {address}: {error}"),
-            hint: Some(
-                "write HOST:PORT, as in 127.0.0.1:7890, with a port that is free".to_owned(),
-            ),
+        listen().map_err(|error: io::Error| {
+            Trouble::new(format!("cannot listen on {address}: {error}"))
+                .hint("write HOST:PORT, as in 127.0.0.1:7890, with a port that is free")
         })
     }
 
@@ -45,25 +43,39 @@ impl Dial {
     /// A connection, by `deadline` and unless `stop` says so.
     pub fn connect(&self, deadline: Instant, stop: &dyn Fn() -> bool) -> Result<Stream, Trouble> {
         match self {
-            Dial::Call(address) => call(address, deadline).map_err(|error| Trouble {
-                message: format!("no connection to {address}: {error}"),
-                hint: Some("the system must be listening there before the test begins".to_owned()),
+            Dial::Call(address) => call_heeding(address, deadline, stop).map_err(|error| {
+                Trouble::new(format!("no connection to {address}: {error}"))
+                    .hint("the system must be listening there before the test begins")
             }),
             Dial::Answer(listener, address) => {
-                wait_for_call(listener, deadline, stop).map_err(|error| Trouble {
-                    message: match error.kind() {
+                wait_for_call(listener, deadline, stop).map_err(|error| {
+                    Trouble::new(match error.kind() {
                         io::ErrorKind::TimedOut => format!("nobody connected to {address}"),
                         _ => format!("no connection at {address}: {error}"),
-                    },
-                    hint: Some("the system connects to this address when it starts".to_owned()),
+                    })
+                    .hint("the system connects to this address when it starts")
                 })
             }
         }
     }
 }
 
+/// Calls aside, because a call to a machine that does not answer cannot be broken off.
+fn call_heeding(address: &str, deadline: Instant, stop: &dyn Fn() -> bool) -> io::Result<Stream> {
+    let (tell, told) = std::sync::mpsc::channel();
+    let called = address.to_owned();
+    std::thread::spawn(move || tell.send(call(&called, deadline)));
+    loop {
+        match told.recv_timeout(SLICE) {
+            Ok(called) => return called.and_then(stream),
+            Err(_) if stop() => return Err(io::ErrorKind::TimedOut.into()),
+            Err(_) => {}
+        }
+    }
+}
+
 /// Tries every address that the name stands for, within the time.
-fn call(address: &str, deadline: Instant) -> io::Result<Stream> {
+fn call(address: &str, deadline: Instant) -> io::Result<TcpStream> {
     let mut last = io::Error::new(io::ErrorKind::NotFound, "the name stands for no address");
     for candidate in address.to_socket_addrs()? {
         let left = deadline.saturating_duration_since(Instant::now());
@@ -71,7 +83,7 @@ fn call(address: &str, deadline: Instant) -> io::Result<Stream> {
             return Err(io::ErrorKind::TimedOut.into());
         }
         match TcpStream::connect_timeout(&candidate, left) {
-            Ok(socket) => return stream(socket),
+            Ok(socket) => return Ok(socket),
             Err(error) => last = error,
         }
     }

@@ -69,7 +69,7 @@ pub fn drive_watched<C: Connection + ?Sized>(
         }
         let done = match &command {
             Command::Reset => reset(connection, stop, on_crossing),
-            Command::Give(stimulus) => give(stimulus, connection, on_crossing),
+            Command::Give(stimulus) => give(stimulus, connection, stop, on_crossing),
             Command::Await { until } => wait(*until, connection, stop, on_crossing),
             Command::Finished => continue,
         };
@@ -77,8 +77,13 @@ pub fn drive_watched<C: Connection + ?Sized>(
             Ok((input, at)) => tester.handle(input, at),
             Err(trouble) => {
                 let text = trouble.message.clone();
+                let input = if trouble.ended {
+                    Input::Ended(text)
+                } else {
+                    Input::Trouble(text)
+                };
                 ended_by = Some(trouble);
-                tester.handle(Input::Trouble(text), connection.now())
+                tester.handle(input, connection.now())
             }
         };
         on_handled(tester);
@@ -109,6 +114,7 @@ fn reset<C: Connection + ?Sized>(
 fn give<C: Connection + ?Sized>(
     stimulus: &Action,
     connection: &mut C,
+    stop: &dyn Fn() -> bool,
     on_crossing: &mut dyn FnMut(Crossing<'_>),
 ) -> Done {
     while let Some(arrived) = connection.poll()? {
@@ -118,7 +124,10 @@ fn give<C: Connection + ?Sized>(
             return Ok(pass_on(arrived, on_crossing));
         }
     }
-    let overtaken = connection.give(stimulus)?;
+    let overtaken = match connection.give_heeding(stimulus, stop) {
+        Err(_) if stop() => return Ok((Input::Interrupted, connection.now())),
+        given => given?,
+    };
     let at = connection.now();
     on_crossing(Crossing {
         what: Crossed::Stimulus,

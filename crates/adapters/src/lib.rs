@@ -18,6 +18,7 @@ mod simulated;
 mod stream;
 mod system;
 mod tcp;
+mod template;
 mod text;
 mod trace;
 mod values;
@@ -29,12 +30,14 @@ pub use amp::{
 pub use check::{NotConforming, check};
 pub use connection::{Arrival, Arrived, Connection, Trouble};
 pub use drive::{Crossed, Crossing, Exchange, Recorder, ScriptRunner, drive, drive_watched};
-pub use http::{Http, HttpMapping, OneOrMore, RequestMapping, ResponseMapping, Statuses};
+pub use http::{
+    Http, HttpMapping, HttpRelay, OneOrMore, RequestMapping, ResponseMapping, Statuses,
+};
 pub use in_process::{InProcess, Local, Outbox};
 pub use ioco_sts::Message;
 pub use line::{Codec, Line, RESET};
 pub use process::{Process, ProcessOptions, ResetBy};
-pub use relay::Relay;
+pub use relay::{LineRelay, Relay};
 pub use simulated::Simulated;
 pub use system::{Bound, System};
 pub use tcp::{Tcp, TcpOptions};

@@ -276,16 +276,13 @@ pub(crate) fn show_unknown(name: &str, values: &Object<'_>) -> String {
 
 fn not_understood(line: &[u8], reason: &str) -> Trouble {
     let text = String::from_utf8_lossy(line);
-    Trouble {
-        message: format!(
-            "the system sent a line that is not of the protocol, because {reason}: {}",
-            shorten(&text, 120)
-        ),
-        hint: Some(
-            "every line on its standard output is one JSON object, such as \
+    Trouble::new(format!(
+        "the system sent a line that is not of the protocol, because {reason}: {}",
+        shorten(&text, 120)
+    ))
+    .hint(
+        "every line on its standard output is one JSON object, such as \
              {\"response\":\"opened\",\"values\":{}}; anything else, such as logging, goes to \
-             standard error"
-                .to_owned(),
-        ),
-    }
+             standard error",
+    )
 }

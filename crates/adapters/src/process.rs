@@ -129,9 +129,9 @@ impl Process {
         if let Some(directory) = &options.directory {
             command.current_dir(directory);
         }
-        let not_started = |error: io::Error| Trouble {
-            message: format!("the system could not be started: {error}"),
-            hint: Some(format!("the command was: {}", options.shown())),
+        let not_started = |error: io::Error| {
+            Trouble::new(format!("the system could not be started: {error}"))
+                .hint(format!("the command was: {}", options.shown()))
         };
         let mut child = command.spawn().map_err(not_started)?;
         let input = child.stdout.take().map(OwnedFd::from);
@@ -181,8 +181,9 @@ impl Process {
         self.warnings.append(&mut running.session.warnings);
         let patience = self.options.patience;
         let command = Some(format!("the command was: {}", self.options.shown()));
+        let ended = matches!(stopped, Stopped::Broken(Broken::Ended | Broken::Io(_)));
         let (message, hint) = match stopped {
-            Stopped::Trouble(Trouble { message, hint }) => (message, hint),
+            Stopped::Trouble(Trouble { message, hint, .. }) => (message, hint),
             Stopped::Broken(Broken::Ended) => match running.group.await_exit(EXIT_GRACE) {
                 Some(status) => (
                     format!("the system ended {}: {status}", phase.when()),
@@ -230,7 +231,11 @@ impl Process {
             format!("{message}; its last lines on standard error:\n  {words}")
         };
         running.end(Manner::AtOnce);
-        Trouble { message, hint }
+        Trouble {
+            message,
+            hint,
+            ended,
+        }
     }
 
     fn end(&mut self, manner: Manner) {
@@ -292,10 +297,7 @@ impl Connection for Process {
 }
 
 fn not_running() -> Trouble {
-    Trouble {
-        message: "the system is not running".to_owned(),
-        hint: None,
-    }
+    Trouble::new("the system is not running")
 }
 
 #[derive(Clone, Copy)]

@@ -1,4 +1,4 @@
-//! Between a client and a system: passes bytes on, both ways, and tells of every line.
+//! Between a client and a system: passes bytes on, both ways, and tells of what they say.
 //!
 //! A line is told of before it is passed on, so that what answers it is told of after it.
 
@@ -15,7 +15,8 @@ use crate::connection::Trouble;
 use crate::line::{Codec, Line};
 use crate::session::nanoseconds;
 use crate::text::{Mapping, Templates};
-use crate::trace::{read_traces, write_recorded};
+use crate::trace::{RESET_LINE, read_traces, write_recorded};
+use crate::values::shorten;
 
 /// How often waiting looks whether somebody wants to stop.
 const SLICE: Duration = Duration::from_millis(50);
@@ -36,11 +37,39 @@ enum Relayed {
 enum Language {
     /// One JSON object a line.
     Json(Codec),
-    Text(Templates),
+    Text {
+        templates: Templates,
+        /// The lines that ask for a reset and say that it is done.
+        reset: Option<String>,
+        ready: Option<String>,
+    },
+}
+
+/// What one line means.
+enum Meaning {
+    Reset,
+    Ready,
+    Step(Recorded),
+    Nothing,
 }
 
 /// A recorder of traffic in one model's terms.
-pub struct Relay {
+pub trait Relay {
+    /// Where clients connect.
+    fn address(&self) -> String;
+
+    /// Serves clients, at most `clients` if there is a limit, until `stop`. `write` gets the lines
+    /// of the trace, without their newlines. Returns how many clients were served.
+    fn run(
+        &self,
+        clients: Option<u64>,
+        stop: &dyn Fn() -> bool,
+        write: &mut dyn FnMut(&str) -> io::Result<()>,
+    ) -> Result<u64, Trouble>;
+}
+
+/// A recorder of lines over TCP.
+pub struct LineRelay {
     listener: TcpListener,
     to: String,
     sts: Arc<Sts>,
@@ -48,7 +77,7 @@ pub struct Relay {
     epoch: Instant,
 }
 
-impl Relay {
+impl LineRelay {
     /// Clients can connect to `listen` from now on; what they say goes to `to`. With a mapping the
     /// lines are text, otherwise the line protocol.
     pub fn listen(
@@ -56,57 +85,22 @@ impl Relay {
         to: &str,
         sts: Arc<Sts>,
         mapping: Option<&Mapping>,
-    ) -> Result<Relay, Trouble> {
+    ) -> Result<LineRelay, Trouble> {
         let language = match mapping {
-            Some(mapping) => Language::Text(Templates::new(Arc::clone(&sts), mapping)?),
+            Some(mapping) => Language::Text {
+                templates: Templates::new(Arc::clone(&sts), mapping)?,
+                reset: mapping.reset.clone(),
+                ready: mapping.ready.clone(),
+            },
             None => Language::Json(Codec::new(Arc::clone(&sts))),
         };
-        let bind = || {
-            let listener = TcpListener::bind(listen)?;
-            listener.set_nonblocking(true)?;
-            Ok(listener)
-        };
-        let listener = bind().map_err(|error: io::Error| Trouble {
-            message: format!("cannot listen on {listen}: {error}"),
-            hint: Some("write HOST:PORT with a port that is free".to_owned()),
-        })?;
-        Ok(Relay {
-            listener,
+        Ok(LineRelay {
+            listener: bind(listen)?,
             to: to.to_owned(),
             sts,
             language,
             epoch: Instant::now(),
         })
-    }
-
-    /// Where clients connect.
-    pub fn address(&self) -> String {
-        let address = self.listener.local_addr();
-        address.map_or_else(|_| "?".to_owned(), |address| address.to_string())
-    }
-
-    /// Serves one client after the other, at most `clients` if there is a limit. `write` gets the
-    /// lines of the trace, without their newlines. Returns how many clients were served.
-    pub fn run(
-        &self,
-        clients: Option<u64>,
-        stop: &dyn Fn() -> bool,
-        write: &mut dyn FnMut(&str) -> io::Result<()>,
-    ) -> Result<u64, Trouble> {
-        let mut served = 0;
-        while clients.is_none_or(|clients| served < clients) && !stop() {
-            match self.listener.accept() {
-                Ok((client, _)) => {
-                    self.serve(client, stop, write)?;
-                    served += 1;
-                }
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                    std::thread::sleep(SLICE);
-                }
-                Err(error) => return Err(trouble(&self.to, &error)),
-            }
-        }
-        Ok(served)
     }
 
     fn serve(
@@ -115,7 +109,7 @@ impl Relay {
         stop: &dyn Fn() -> bool,
         write: &mut dyn FnMut(&str) -> io::Result<()>,
     ) -> Result<(), Trouble> {
-        let failed = |error: io::Error| trouble(&self.to, &error);
+        let failed = |error: io::Error| cannot_pass_on(&self.to, &error);
         let system = TcpStream::connect(&self.to).map_err(failed)?;
         client.set_nonblocking(false).map_err(failed)?;
         for socket in [&client, &system] {
@@ -131,14 +125,24 @@ impl Relay {
             let tell = tell.clone();
             std::thread::spawn(move || pass_on(from, to, side, &tell));
         }
-        write("{\"reset\":true}").map_err(failed)?;
+        write(RESET_LINE).map_err(failed)?;
         let mut ended = 0;
+        // What the system says between a reset and its end belongs to nobody.
+        let mut resetting = false;
         while ended < 2 {
             match told.recv_timeout(SLICE) {
                 Ok(Relayed::Line(when, side, line)) => {
                     let at = nanoseconds(when.saturating_duration_since(self.epoch));
-                    if let Some(line) = self.record(at, side, &line) {
-                        write(&line).map_err(failed)?;
+                    match self.meaning(side, &line) {
+                        Meaning::Reset => {
+                            resetting = self.says_ready();
+                            write(RESET_LINE).map_err(failed)?;
+                        }
+                        Meaning::Ready => resetting = false,
+                        Meaning::Step(step) if side == Side::Client || !resetting => {
+                            write(&write_recorded(at, &step, &self.sts)).map_err(failed)?;
+                        }
+                        Meaning::Step(_) | Meaning::Nothing => {}
                     }
                 }
                 Ok(Relayed::Ended) => ended += 1,
@@ -153,54 +157,104 @@ impl Relay {
         write(&write_recorded(at, &Recorded::End, &self.sts)).map_err(failed)
     }
 
-    /// A line as a line of the trace; nothing for what is no step.
-    fn record(&self, at: u64, side: Side, line: &str) -> Option<String> {
-        let recorded = match &self.language {
-            Language::Text(templates) => {
-                let direction = match side {
-                    Side::Client => Direction::Stimulus,
-                    Side::System => Direction::Response,
-                };
-                match templates.read(direction, line) {
-                    Ok(action) if side == Side::Client => Recorded::Stimulus(action),
-                    Ok(action) => Recorded::Response(action),
-                    Err(text) if side == Side::System => Recorded::Unknown(text),
-                    Err(text) if Some(&text) == templates.quoted_reset().as_ref() => {
-                        return Some("{\"reset\":true}".to_owned());
-                    }
-                    // A stimulus that the model does not have: kept, so that checking says so.
-                    Err(text) => {
-                        return Some(format!(
-                            "{{\"at\":{at},\"stimulus\":{}}}",
-                            serde_json::Value::from(text)
-                        ));
-                    }
-                }
-            }
-            Language::Json(codec) if side == Side::System => match codec.read_line(line.as_bytes())
-            {
-                Ok(Line::Response(action)) => Recorded::Response(action),
-                Ok(Line::Unknown(text)) => Recorded::Unknown(text),
-                Ok(_) => return None,
-                Err(_) => Recorded::Unknown(line.to_owned()),
+    /// Whether the system says when a reset is done.
+    fn says_ready(&self) -> bool {
+        match &self.language {
+            Language::Json(_) => true,
+            Language::Text { ready, .. } => ready.is_some(),
+        }
+    }
+
+    fn meaning(&self, side: Side, line: &str) -> Meaning {
+        match (&self.language, side) {
+            (Language::Json(codec), Side::System) => match codec.read_line(line.as_bytes()) {
+                Ok(Line::Response(action)) => Meaning::Step(Recorded::Response(action)),
+                Ok(Line::Unknown(text)) => Meaning::Step(Recorded::Unknown(text)),
+                Ok(Line::Ready { .. }) => Meaning::Ready,
+                Ok(_) => Meaning::Nothing,
+                Err(_) => Meaning::Step(Recorded::Unknown(line.to_owned())),
             },
-            Language::Json(_) => {
-                let read = read_traces(line, &self.sts).ok()?;
-                match read.first().and_then(|trace| trace.first()) {
-                    Some((_, recorded)) => recorded.clone(),
-                    None => return Some("{\"reset\":true}".to_owned()),
-                }
-            }
-        };
-        Some(write_recorded(at, &recorded, &self.sts))
+            // Lines of the protocol are lines of a trace.
+            (Language::Json(_), Side::Client) => match read_traces(line, &self.sts) {
+                Ok(traces) => match traces.first().map(|trace| trace.first()) {
+                    Some(Some((_, recorded))) => Meaning::Step(recorded.clone()),
+                    Some(None) => Meaning::Reset,
+                    None => Meaning::Nothing,
+                },
+                Err(_) => Meaning::Step(Recorded::Undescribed(shorten(line, 100))),
+            },
+            (
+                Language::Text {
+                    templates, ready, ..
+                },
+                Side::System,
+            ) => match templates.read(Direction::Response, line) {
+                _ if ready.as_deref() == Some(line) => Meaning::Ready,
+                Ok(action) => Meaning::Step(Recorded::Response(action)),
+                Err(text) => Meaning::Step(Recorded::Unknown(text)),
+            },
+            (
+                Language::Text {
+                    templates, reset, ..
+                },
+                Side::Client,
+            ) => match templates.read(Direction::Stimulus, line) {
+                _ if reset.as_deref() == Some(line) => Meaning::Reset,
+                Ok(action) => Meaning::Step(Recorded::Stimulus(action)),
+                Err(text) => Meaning::Step(Recorded::Undescribed(text)),
+            },
+        }
     }
 }
 
-fn trouble(to: &str, error: &io::Error) -> Trouble {
-    Trouble {
-        message: format!("recording between a client and {to} failed: {error}"),
-        hint: Some("the system must be listening there before a client connects".to_owned()),
+impl Relay for LineRelay {
+    fn address(&self) -> String {
+        let address = self.listener.local_addr();
+        address.map_or_else(|_| "?".to_owned(), |address| address.to_string())
     }
+
+    /// One client after the other.
+    fn run(
+        &self,
+        clients: Option<u64>,
+        stop: &dyn Fn() -> bool,
+        write: &mut dyn FnMut(&str) -> io::Result<()>,
+    ) -> Result<u64, Trouble> {
+        let mut served = 0;
+        while clients.is_none_or(|clients| served < clients) && !stop() {
+            match self.listener.accept() {
+                Ok((client, _)) => {
+                    self.serve(client, stop, write)?;
+                    served += 1;
+                }
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    std::thread::sleep(SLICE);
+                }
+                Err(error) => return Err(cannot_pass_on(&self.to, &error)),
+            }
+        }
+        Ok(served)
+    }
+}
+
+/// Listens; waiting for clients does not block.
+pub(crate) fn bind(listen: &str) -> Result<TcpListener, Trouble> {
+    let bind = || {
+        let listener = TcpListener::bind(listen)?;
+        listener.set_nonblocking(true)?;
+        Ok(listener)
+    };
+    bind().map_err(|error: io::Error| {
+        Trouble::new(format!("cannot listen on {listen}: {error}"))
+            .hint("write HOST:PORT with a port that is free")
+    })
+}
+
+pub(crate) fn cannot_pass_on(to: &str, error: &io::Error) -> Trouble {
+    Trouble::new(format!(
+        "recording between a client and {to} failed: {error}"
+    ))
+    .hint("the system must be listening there before a client connects")
 }
 
 /// Copies bytes until one side ends, and tells of the lines in them.

@@ -300,10 +300,9 @@ impl Session {
     /// What a line says that is no observation.
     fn note(&mut self, line: Line) -> Result<(), Stopped> {
         match line {
-            Line::Error(text) => Err(Stopped::Trouble(Trouble {
-                message: format!("the system reports an error: {text}"),
-                hint: None,
-            })),
+            Line::Error(text) => Err(Stopped::Trouble(Trouble::new(format!(
+                "the system reports an error: {text}"
+            )))),
             Line::Labels(announced) => {
                 let differences = self.codec.compare_announcement(&announced);
                 self.warnings.extend(differences);

@@ -114,10 +114,9 @@ impl InProcess for Simulated {
         if choices > 0 {
             let label = menu.responses[0].label;
             let name = self.semantics.sts().label(label).marked_name();
-            out.give_up(Trouble {
-                message: format!("the simulated system found no values for its response {name}"),
-                hint: None,
-            });
+            out.give_up(Trouble::new(format!(
+                "the simulated system found no values for its response {name}"
+            )));
         }
         until
     }

@@ -166,10 +166,12 @@ impl<S: System> InProcess for Bound<S> {
                 return time;
             }
         }
-        out.give_up(Trouble {
-            message: format!("the system's timer fired {MAX_FIRES} times without sending anything"),
-            hint: Some("after `fire`, `timer` names a later time, or none".to_owned()),
-        });
+        out.give_up(
+            Trouble::new(format!(
+                "the system's timer fired {MAX_FIRES} times without sending anything"
+            ))
+            .hint("after `fire`, `timer` names a later time, or none"),
+        );
         time
     }
 }
@@ -180,10 +182,8 @@ fn guarded<T>(out: &mut Outbox, part: impl FnOnce() -> T) -> Option<T> {
     match catch_unwind(AssertUnwindSafe(part)) {
         Ok(value) => Some(value),
         Err(panic) => {
-            out.give_up(Trouble {
-                message: format!("the system panicked: {}", panic_text(&*panic)),
-                hint: None,
-            });
+            let message = format!("the system panicked: {}", panic_text(&*panic));
+            out.give_up(Trouble::new(message).ended(true));
             None
         }
     }

@@ -97,6 +97,7 @@ impl Tcp {
         }
         let address = self.dial.address();
         let patience = self.patience;
+        let ended = matches!(stopped, Stopped::Broken(Broken::Ended | Broken::Io(_)));
         let message = match stopped {
             Stopped::Trouble(trouble) => return trouble,
             Stopped::Broken(Broken::Ended) => format!("{address} closed the connection"),
@@ -113,18 +114,16 @@ impl Tcp {
                 format!("the connection to {address} failed: {error}")
             }
         };
-        Trouble {
-            message,
-            hint: None,
-        }
+        Trouble::new(message)
+            .hint("its own log may say why; the next test connects to it again")
+            .ended(ended)
     }
 
     fn session(&mut self) -> Result<&mut Session, Trouble> {
         let address = self.dial.address();
-        self.session.as_mut().ok_or_else(|| Trouble {
-            message: format!("there is no connection to {address}"),
-            hint: None,
-        })
+        self.session
+            .as_mut()
+            .ok_or_else(|| Trouble::new(format!("there is no connection to {address}")))
     }
 }
 

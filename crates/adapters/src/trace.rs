@@ -5,6 +5,7 @@
 //! {"at":12000000,"stimulus":"lock","values":{"passcode":1}}   nanoseconds
 //! {"at":12400000,"response":"locked","values":{}}
 //! {"at":13000000,"unknown":"HELLO"}                           what the model has no label for
+//! {"at":14000000,"undescribed":"PUT /x"}                      the same from the client
 //! ```
 
 use ioco_engine::Recorded;
@@ -14,6 +15,9 @@ use serde_json::value::RawValue;
 
 use crate::line::show_unknown;
 use crate::values::{Mismatch, read_object, read_parameters, write_text, write_value};
+
+/// The line that begins a trace.
+pub(crate) const RESET_LINE: &str = "{\"reset\":true}";
 
 /// What happened between two resets, in order, with the times.
 pub type Recording = Vec<(u64, Recorded)>;
@@ -26,6 +30,7 @@ struct Keys<'a> {
     #[serde(borrow)]
     values: Option<&'a RawValue>,
     unknown: Option<String>,
+    undescribed: Option<String>,
     reset: Option<bool>,
     end: Option<bool>,
 }
@@ -55,11 +60,13 @@ pub fn read_traces(text: &str, sts: &Sts) -> Result<Vec<Recording>, String> {
             response(name, values, sts).map_err(wrong)?
         } else if let Some(text) = keys.unknown {
             Recorded::Unknown(text)
+        } else if let Some(text) = keys.undescribed {
+            Recorded::Undescribed(text)
         } else if keys.end == Some(true) {
             Recorded::End
         } else {
             return Err(wrong(
-                "it has none of stimulus, response, unknown and reset".to_owned(),
+                "it has none of stimulus, response, unknown, undescribed, reset and end".to_owned(),
             ));
         };
         if traces.is_empty() {
@@ -111,11 +118,8 @@ pub fn write_recorded(at: u64, recorded: &Recorded, sts: &Sts) -> String {
     let (key, action) = match recorded {
         Recorded::Stimulus(action) => ("stimulus", action),
         Recorded::Response(action) => ("response", action),
-        Recorded::Unknown(text) => {
-            let mut out = format!("{{\"at\":{at},\"unknown\":").into_bytes();
-            write_text(text, &mut out);
-            return String::from_utf8_lossy(&out).into_owned() + "}";
-        }
+        Recorded::Unknown(text) => return write_shown(at, "unknown", text),
+        Recorded::Undescribed(text) => return write_shown(at, "undescribed", text),
         Recorded::End => return format!("{{\"at\":{at},\"end\":true}}"),
     };
     let label = sts.label(action.label);
@@ -141,4 +145,10 @@ pub fn write_recorded(at: u64, recorded: &Recorded, sts: &Sts) -> String {
     }
     out.extend_from_slice(b"}}");
     String::from_utf8_lossy(&out).into_owned()
+}
+
+fn write_shown(at: u64, key: &str, text: &str) -> String {
+    let mut out = format!("{{\"at\":{at},\"{key}\":").into_bytes();
+    write_text(text, &mut out);
+    String::from_utf8_lossy(&out).into_owned() + "}"
 }

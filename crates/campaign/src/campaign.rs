@@ -68,6 +68,9 @@ pub struct Found {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub explanation: Option<Explanation>,
     pub notes: Vec<String>,
+    /// What the person can do about a system that ended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
     pub flaky: bool,
 }
 
@@ -110,6 +113,7 @@ impl Outcome {
 type Known = (PathBuf, FailureFile, Vec<Action>);
 
 pub struct Campaign {
+    pub project: Project,
     pub model: Model,
     pub session: Session,
     pub seed: u64,
@@ -195,11 +199,24 @@ impl Campaign {
         if let Some(guide) = guide {
             session.tester.led_by(guide);
         }
-        results.make()?;
+        let results = match results.make() {
+            Ok(()) => results,
+            Err(refused) => {
+                let elsewhere = Results::elsewhere()?;
+                observer.warning(&format!(
+                    "{}; the results of this run are in {}",
+                    refused.message,
+                    elsewhere.display()
+                ));
+                plan.project.elsewhere = Some(elsewhere.clone());
+                Results::at(elsewhere)
+            }
+        };
         let place = history::place(&plan.project)?;
         let new = history::new_run(&plan.model, &options, &plan.reach, &settings);
         let record = Record::begin(&place, new)?;
         Ok(Campaign {
+            project: plan.project,
             model: plan.model,
             session,
             seed: settings.seed,
@@ -306,7 +323,7 @@ impl Campaign {
         let report = self.session.run(first, observer);
         self.write_events()?;
         match &report.execution.verdict {
-            Verdict::Fail(_) => {
+            Verdict::Fail(_) | Verdict::Ended(_) => {
                 let context = Context {
                     test: Some(file.test),
                     seed: Some(file.seed),
@@ -317,15 +334,16 @@ impl Campaign {
                 };
                 let explanation = self.session.explain(&report.execution, &context);
                 let notes = vec!["known from an earlier run, and still failing".to_owned()];
-                self.confirmed += 1;
                 self.record.failure(&file, report.number, false)?;
                 let found = Found {
                     id: file.id,
                     file: path,
                     explanation,
                     notes,
+                    hint: self.hint(&report.execution),
                     flaky: false,
                 };
+                self.count(&found, &report.execution);
                 self.tell(found, observer)?;
             }
             Verdict::Pass => {
@@ -381,9 +399,20 @@ impl Campaign {
         let first = self.failure_file(report, wire.clone(), None)?;
         let first_path = self.path_of(&first);
         self.results.write(&first_path, first.write().as_bytes())?;
-        let Some(settings) = self.shrinking.clone() else {
-            self.confirmed += 1;
-            let found = self.describe(&first, first_path, &report.execution, None);
+        let hint = self.hint(&report.execution);
+        let ended = matches!(report.execution.verdict, Verdict::Ended(_));
+        let is_gone = ended && !self.session.link.is_ours();
+        let Some(settings) = self.shrinking.clone().filter(|_| !is_gone) else {
+            let mut found = self.describe(&first, first_path, &report.execution, None);
+            found.hint = hint;
+            if is_gone {
+                found.notes.push(format!(
+                    "ioco does not start this system: start it again, and `ioco shrink {}` cuts \
+                     this down",
+                    found.id
+                ));
+            }
+            self.count(&found, &report.execution);
             self.record.failure(&first, report.number, false)?;
             return self.tell(found, observer);
         };
@@ -398,6 +427,7 @@ impl Campaign {
             let _ = std::fs::remove_file(&first_path);
         }
         let mut found = self.describe(&file, path, &shrunk.execution, Some(&shrunk));
+        found.hint = hint;
         let stimuli: Vec<Action> = shrunk.execution.stimuli().cloned().collect();
         if !found.flaky && !self.session.fails_afresh(&stimuli) {
             found.flaky = true;
@@ -407,13 +437,25 @@ impl Campaign {
                     .to_owned(),
             ];
         }
-        if found.flaky {
-            self.flaky += 1;
-        } else {
-            self.confirmed += 1;
-        }
+        self.count(&found, &shrunk.execution);
         self.record.failure(&file, report.number, found.flaky)?;
         self.tell(found, observer)
+    }
+
+    /// Counts what was found; the end of a system is an error, and counted as such already.
+    fn count(&mut self, found: &Found, execution: &Execution) {
+        match &execution.verdict {
+            Verdict::Fail(_) if found.flaky => self.flaky += 1,
+            Verdict::Fail(_) => self.confirmed += 1,
+            _ => {}
+        }
+    }
+
+    /// What to do about a system that ended in the last test.
+    fn hint(&self, execution: &Execution) -> Option<String> {
+        let ended = matches!(execution.verdict, Verdict::Ended(_));
+        let trouble = self.session.trouble.as_ref().filter(|_| ended);
+        trouble.and_then(|trouble| trouble.hint.clone())
     }
 
     fn path_of(&self, file: &FailureFile) -> PathBuf {
@@ -453,17 +495,18 @@ impl Campaign {
             system: self.model.sts.name().to_owned(),
             shrunk: shrunk.map(sizes),
             confirmed: shrunk.map(confirmed),
-            replay: Some(format!(
-                "ioco replay {}        ({})",
-                file.id,
-                path.display()
-            )),
+            replay: Some(if self.project.elsewhere.is_some() {
+                format!("ioco replay {}", path.display())
+            } else {
+                format!("ioco replay {}        ({})", file.id, path.display())
+            }),
         };
         Found {
             id: file.id.clone(),
             file: path,
             explanation: self.session.explain(execution, &context),
             notes: shrunk.map(shrinking::notes).unwrap_or_default(),
+            hint: None,
             flaky: shrunk.is_some_and(|s| s.confidence.is_flaky()),
         }
     }

@@ -345,6 +345,11 @@ impl Link {
         }
     }
 
+    /// Whether ioco starts the system itself, so that it can be started again.
+    pub fn is_ours(&self) -> bool {
+        matches!(self, Link::Process(_) | Link::Simulated(_))
+    }
+
     /// Ends the system, so that the next reset starts a new one; false where it is not ours to
     /// start.
     pub fn start_afresh(&mut self) -> bool {
@@ -413,6 +418,14 @@ impl Connection for Link {
 
     fn give(&mut self, stimulus: &Action) -> Result<bool, Trouble> {
         self.inner_mut().give(stimulus)
+    }
+
+    fn give_heeding(
+        &mut self,
+        stimulus: &Action,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<bool, Trouble> {
+        self.inner_mut().give_heeding(stimulus, stop)
     }
 
     fn sent(&self) -> &[u8] {

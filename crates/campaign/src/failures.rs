@@ -90,6 +90,12 @@ pub struct Replay {
 }
 
 impl Replay {
+    /// What is shown is the end of the system, which is an error.
+    fn is_error(&self) -> bool {
+        let shown = self.shown.as_ref();
+        shown.is_some_and(|shown| matches!(shown.verdict, Verdict::Ended(_)))
+    }
+
     /// `fixed`, `still-failing`, `different` or `flaky`.
     pub fn verdict(&self) -> &'static str {
         match &self.said {
@@ -104,9 +110,10 @@ impl Replay {
     pub fn exit(&self) -> Exit {
         match &self.said {
             Replayed::Fixed => Exit::Conforms,
-            Replayed::StillFailing => Exit::Deviation,
             // Another way that the model allows is no deviation.
             Replayed::Different(_) if self.failed == 0 => Exit::Conforms,
+            Replayed::StillFailing | Replayed::Different(_) if self.is_error() => Exit::System,
+            Replayed::StillFailing => Exit::Deviation,
             Replayed::Different(_) => Exit::Deviation,
             Replayed::Flaky { .. } => Exit::Flaky,
             Replayed::Unusable(_) => Exit::System,
@@ -195,7 +202,7 @@ impl Opened {
         let report = session.run(first, observer);
         let wire = session.wire();
         match &report.execution.verdict {
-            Verdict::Fail(_) => {}
+            Verdict::Fail(_) | Verdict::Ended(_) => {}
             Verdict::Error(message) => return Err(unusable(session, message)),
             Verdict::Pass | Verdict::Inconclusive(_) => return Ok(None),
         }

@@ -100,6 +100,8 @@ pub struct Project {
     pub lines: Option<LinesSection>,
     pub http: Option<HttpMapping>,
     pub store: StoreSettings,
+    /// Where results go that cannot be written where they belong.
+    pub elsewhere: Option<PathBuf>,
 }
 
 impl Project {
@@ -149,6 +151,7 @@ impl Project {
             store: parsed.store,
             test: parsed.test.in_folder(&root),
             root,
+            elsewhere: None,
         };
         if let Some(name) = profile {
             let Some(chosen) = parsed.profile.get(name) else {
@@ -187,7 +190,8 @@ impl Project {
 
     /// Where results are kept.
     pub fn results(&self) -> PathBuf {
-        self.root.join(".ioco")
+        let elsewhere = self.elsewhere.clone();
+        elsewhere.unwrap_or_else(|| self.root.join(".ioco"))
     }
 }
 

@@ -115,4 +115,11 @@ impl Results {
         };
         make().map_err(|error| trouble("write", &ignore, &error))
     }
+
+    /// A folder for temporary files that nobody else uses, for where nothing can be written.
+    pub fn elsewhere() -> Result<PathBuf, Stop> {
+        let root = std::env::temp_dir().join(format!("ioco-{}", std::process::id()));
+        fs::create_dir(&root).map_err(|error| trouble("make", &root, &error))?;
+        Ok(root)
+    }
 }

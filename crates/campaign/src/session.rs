@@ -124,7 +124,7 @@ impl Session {
         }
         match self.replay(stimuli).verdict {
             // What cannot be tried proves nothing.
-            Verdict::Fail(_) | Verdict::Error(_) => true,
+            Verdict::Fail(_) | Verdict::Error(_) | Verdict::Ended(_) => true,
             Verdict::Pass | Verdict::Inconclusive(_) => self.interrupt.asked(),
         }
     }

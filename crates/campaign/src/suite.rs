@@ -32,6 +32,7 @@ impl SuiteRow {
             Verdict::Fail(deviation) => ("fail", Some(deviation.kind.code().to_owned())),
             Verdict::Inconclusive(reason) => ("inconclusive", Some(reason.clone())),
             Verdict::Error(reason) => ("error", Some(reason.clone())),
+            Verdict::Ended(deviation) => ("error", Some(deviation.kind.code().to_owned())),
         };
         SuiteRow {
             name,

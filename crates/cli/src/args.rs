@@ -148,8 +148,8 @@ pub struct Record {
     #[arg(long, value_name = "HOST:PORT")]
     pub listen: String,
 
-    /// Where the system listens
-    #[arg(long, value_name = "HOST:PORT")]
+    /// Where the system listens: HOST:PORT, or http://HOST:PORT
+    #[arg(long, value_name = "ADDRESS")]
     pub to: String,
 
     /// The file to write; `ioco check --trace` reads it

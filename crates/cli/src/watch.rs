@@ -71,6 +71,9 @@ impl Observer for Terminal {
             if let Some(explanation) = &found.explanation {
                 output::print(&explanation.to_text(text_options()));
             }
+            if let Some(hint) = &found.hint {
+                output::print(&format!("  {:<15}{hint}\n", "hint"));
+            }
             output::print(&format!("{}\n", notes(&found.notes, text_options().width)));
             if found.flaky {
                 let words = "flaky: it was seen once and could not be seen again";

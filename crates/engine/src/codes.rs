@@ -82,6 +82,15 @@ const REGISTRY: &[Code] = &[
                for example reported a stimulus as given that was never handed to it.\nThis is a \
                mistake in the code that connects the tester to the system, not in the system.",
     },
+    Code {
+        code: "E004",
+        text: "Error, the system ended in the middle of a test: it crashed, it closed its \
+               connection, or its adapter went away.\nThis is not counted as a failure of \
+               conformance, because no model says when a system may end; but the steps that led \
+               there are kept like those of a failure, so that `ioco replay` shows it again and \
+               `ioco shrink` cuts it down. The last step before it need not be the cause: a system \
+               may go on for a while before its end is noticed.",
+    },
 ];
 
 /// The paragraph for a code, in any case.
@@ -101,7 +110,7 @@ pub fn codes() -> impl Iterator<Item = (&'static str, &'static str)> {
 pub fn code_of(verdict: &Verdict) -> Option<&'static str> {
     match verdict {
         Verdict::Pass => None,
-        Verdict::Fail(deviation) => Some(deviation.kind.code()),
+        Verdict::Fail(deviation) | Verdict::Ended(deviation) => Some(deviation.kind.code()),
         Verdict::Inconclusive(reason) if reason.contains(INTERRUPTED) => Some("I003"),
         Verdict::Inconclusive(reason) if reason.contains(CROSSED) => Some("I002"),
         Verdict::Inconclusive(_) => Some("I001"),

@@ -80,20 +80,29 @@ pub enum Event {
 #[serde(tag = "verdict", rename_all = "kebab-case")]
 pub enum SavedVerdict {
     Pass,
-    Fail { deviation: SavedDeviation },
-    Inconclusive { reason: String },
-    Error { reason: String },
+    Fail {
+        deviation: SavedDeviation,
+    },
+    Inconclusive {
+        reason: String,
+    },
+    Error {
+        reason: String,
+        /// Where the system ended in the middle of the test: what it was kept by.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        deviation: Option<SavedDeviation>,
+    },
 }
 
 /// A deviation as a person and a later run recognise it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SavedDeviation {
-    /// `D001`, `D002` or `D003`.
+    /// `D001`, `D002` or `D003`; `E004` for a system that ended.
     pub code: String,
     pub kind: DeviationKind,
-    /// As shown: `!refund(amount=8)`, `silence for 600 ms`.
+    /// As shown: `!refund(amount=8)`, `silence for 600 ms`; what is known about the end.
     pub observed: String,
-    /// Without values: `!refund`, `silence`.
+    /// Without values: `!refund`, `silence`, `end`.
     pub label: String,
     /// The values of a response that the model knows.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
@@ -119,7 +128,21 @@ impl SavedVerdict {
             },
             Verdict::Error(reason) => SavedVerdict::Error {
                 reason: reason.clone(),
+                deviation: None,
             },
+            Verdict::Ended(deviation) => SavedVerdict::Error {
+                reason: deviation.observed.show(sts),
+                deviation: Some(SavedDeviation::new(deviation, sts)),
+            },
+        }
+    }
+
+    /// What a failure file of this test would show.
+    pub fn deviation(&self) -> Option<&SavedDeviation> {
+        match self {
+            SavedVerdict::Fail { deviation } => Some(deviation),
+            SavedVerdict::Error { deviation, .. } => deviation.as_ref(),
+            SavedVerdict::Pass | SavedVerdict::Inconclusive { .. } => None,
         }
     }
 }
@@ -137,10 +160,11 @@ impl SavedDeviation {
                 format!("!{}", text.split('(').next().unwrap_or_default().trim())
             }
             Observed::Silence(_) => "silence".to_owned(),
+            Observed::End(_) => "end".to_owned(),
         };
         let values = match &deviation.observed {
             Observed::Response(action) => saved_values(action, sts),
-            Observed::Unknown(_) | Observed::Silence(_) => Map::new(),
+            Observed::Unknown(_) | Observed::Silence(_) | Observed::End(_) => Map::new(),
         };
         SavedDeviation {
             code: deviation.kind.code().to_owned(),
@@ -164,6 +188,7 @@ impl SavedDeviation {
             DeviationKind::MissingResponse => {
                 Observed::Silence(Time::read(self.observed.trim_start_matches("silence for ")))
             }
+            DeviationKind::Ended => Observed::End(self.observed.clone()),
             DeviationKind::UnexpectedResponse | DeviationKind::WrongValue => {
                 self.restore_response(sts)
             }
@@ -195,14 +220,20 @@ impl SavedDeviation {
         title(self.kind, &self.observed, system)
     }
 
-    /// The same failure: the same kind of deviation by the same label from the same locations.
+    /// The same failure, as [`Deviation::is_like`] says.
     pub fn is_like(&self, other: &SavedDeviation) -> bool {
-        self.kind == other.kind && self.label == other.label && self.locations == other.locations
+        let same_place = self.kind == DeviationKind::Ended
+            || self.label == other.label && self.locations == other.locations;
+        self.kind == other.kind && same_place
     }
 
-    /// A deviating response counts as a step; silence does not.
+    /// A deviating response counts as a step; silence and the end do not.
     pub fn length(&self) -> usize {
-        usize::from(self.kind != DeviationKind::MissingResponse)
+        let silent = matches!(
+            self.kind,
+            DeviationKind::MissingResponse | DeviationKind::Ended
+        );
+        usize::from(!silent)
     }
 }
 
@@ -218,5 +249,6 @@ pub(crate) fn title(kind: DeviationKind, observed: &str, system: &str) -> String
         DeviationKind::WrongValue => {
             format!("{name}: the {system} sent {observed}, and the model demands other values")
         }
+        DeviationKind::Ended => observed.to_owned(),
     }
 }

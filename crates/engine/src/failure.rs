@@ -1,7 +1,7 @@
 //! The failure file: everything that is needed to see a failure again, by names, so that it can be
 //! read after the model has changed; and what a replay of it says.
 
-use ioco_sts::{Action, Execution, Semantics, Step, Sts, Verdict};
+use ioco_sts::{Action, DeviationKind, Execution, Semantics, Step, Sts, Verdict};
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
@@ -263,10 +263,12 @@ impl FailureFile {
                 })?;
         }
         let states = semantics.set(set).clone();
-        Ok(Execution {
-            trace,
-            verdict: Verdict::Fail(deviation.restore(&sts, &states)),
-        })
+        let deviation = deviation.restore(&sts, &states);
+        let verdict = match deviation.kind {
+            DeviationKind::Ended => Verdict::Ended(deviation),
+            _ => Verdict::Fail(deviation),
+        };
+        Ok(Execution { trace, verdict })
     }
 
     /// The deviation after the shortest trace known.
@@ -299,7 +301,7 @@ impl FailureFile {
                 Verdict::Inconclusive(reason) => {
                     other.get_or_insert_with(|| format!("inconclusive: {reason}"));
                 }
-                Verdict::Fail(deviation) => {
+                Verdict::Fail(deviation) | Verdict::Ended(deviation) => {
                     let found = SavedDeviation::new(deviation, sts);
                     if found.is_like(expected) {
                         same += 1;

@@ -20,6 +20,8 @@ pub enum Recorded {
     Response(Action),
     /// A response that the model has no label for, or whose values do not have its types.
     Unknown(String),
+    /// Something that the client did and the model does not describe, shown.
+    Undescribed(String),
     /// The end of the recording.
     End,
 }
@@ -117,6 +119,9 @@ impl Monitor<'_> {
         match what {
             Recorded::End => Ok(()),
             Recorded::Stimulus(stimulus) => self.stimulus(stimulus),
+            Recorded::Undescribed(text) => Err(Verdict::Inconclusive(format!(
+                "the client sent what the model does not describe: {text}"
+            ))),
             Recorded::Response(response) => self.response(response),
             Recorded::Unknown(text) => {
                 let name = text.split(['(', ' ']).next().unwrap_or_default();

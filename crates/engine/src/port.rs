@@ -38,6 +38,8 @@ pub enum Input {
     Quiescent,
     /// The system or its adapter cannot be used any more.
     Trouble(String),
+    /// The system is gone: it crashed, or its connection broke off.
+    Ended(String),
     /// Somebody wants the run to stop now.
     Interrupted,
 }

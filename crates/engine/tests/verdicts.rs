@@ -5,7 +5,10 @@ mod common;
 use std::sync::Arc;
 
 use common::*;
-use ioco_engine::{Command, EventLevel, Input, Settings, Stop, StopReason, Tester};
+use ioco_engine::{
+    Command, EventLevel, FailureContext, FailureFile, Input, Replayed, Settings, Stop, StopReason,
+    Tester,
+};
 use ioco_sts::{DeviationKind, Execution, Observed, Step, Sts, Verdict};
 
 const COFFEE: &str = "
@@ -152,6 +155,32 @@ fn trouble_is_an_error_and_stops_the_run() {
     assert_eq!(*verdict, Verdict::Error("the system died".to_owned()));
     assert_eq!(tester.stop_reason(), Some(StopReason::Errors));
     assert_eq!(tester.summary().failed, 0);
+}
+
+#[test]
+fn the_end_of_the_system_is_an_error_that_can_be_kept() {
+    let sts = plain(COFFEE);
+    let mut tester = tester(&sts, Settings::default());
+    let mut system = Answers::new(|given| match given.len() {
+        1 => vec![Input::Ended("exit status: 7".to_owned())],
+        _ => Vec::new(),
+    });
+    let reports = campaign(&mut tester, &mut system);
+    assert_eq!(reports.len(), 1);
+    let report = &reports[0];
+    assert!(matches!(report.execution.verdict, Verdict::Ended(_)));
+    assert!(report.is_new_failure);
+    // The stimulus; the end is no step.
+    assert_eq!(report.execution.length(), 1);
+    assert_eq!(tester.stop_reason(), Some(StopReason::Errors));
+    let summary = tester.summary();
+    assert_eq!((summary.failed, summary.errors), (0, 1));
+    let file = FailureFile::new(&sts, report, FailureContext::default()).expect("a file");
+    let file = FailureFile::read(&file.write()).expect("read back");
+    let restored = file.execution(tester.semantics(), true).expect("it fits");
+    assert_eq!(restored.verdict, report.execution.verdict);
+    let again = file.compare(&sts, std::slice::from_ref(&restored));
+    assert_eq!(again, Replayed::StillFailing);
 }
 
 #[test]

@@ -60,13 +60,15 @@ fn case(run: &Run, test: &TestLine, failures: &[Failure]) -> TestCase {
             status.set_message(format!("inconclusive: {reason}"));
             status
         }
-        SavedVerdict::Error { reason } => {
+        SavedVerdict::Error { reason, .. } => {
             let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
             status.set_message(reason.as_str());
             status.set_type("error");
-            status.set_description(format!(
-                "The system or its adapter could not be used.\n{reason}\n"
-            ));
+            let kept = failures.iter().find(|failure| failure.test == test.number);
+            status.set_description(match kept {
+                Some(failure) => failure.detail.explanation.clone(),
+                None => format!("The system or its adapter could not be used.\n{reason}\n"),
+            });
             status
         }
         SavedVerdict::Fail { deviation } => {

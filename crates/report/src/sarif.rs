@@ -9,10 +9,11 @@ use crate::failure::{Failure, Paths};
 use crate::run::Run;
 
 const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
-const CODES: [(&str, &str); 3] = [
+const CODES: [(&str, &str); 4] = [
     ("D001", "UnexpectedResponse"),
     ("D002", "MissingResponse"),
     ("D003", "WrongValue"),
+    ("E004", "SystemEnded"),
 ];
 
 /// The log of one run; `version` is ioco's.

@@ -180,7 +180,7 @@ impl Seen {
                 ioco_sts::Verdict::Pass => "pass",
                 ioco_sts::Verdict::Fail(_) => "fail",
                 ioco_sts::Verdict::Inconclusive(_) => "inconclusive",
-                ioco_sts::Verdict::Error(_) => "error",
+                ioco_sts::Verdict::Error(_) | ioco_sts::Verdict::Ended(_) => "error",
             }
             .to_owned(),
             steps: report.execution.trace.len() as u64,

@@ -1,7 +1,7 @@
 //! One attempt to shrink: the only place that runs candidates, counts, decides what is accepted
 //! and remembers the best so far.
 
-use ioco_sts::{Action, Execution, Semantics, Verdict};
+use ioco_sts::{Action, Deviation, DeviationKind, Execution, Semantics, Verdict};
 
 use crate::options::Options;
 use crate::run::{Repeating, Runner};
@@ -119,10 +119,14 @@ impl<'a> Session<'a> {
         })
     }
 
-    /// The acceptance gate: any failure, or only the same one.
+    /// The acceptance gate: any failure, or only the same one. A system that ends does not stand
+    /// for a failure, nor the other way round.
     pub fn accepts(&self, execution: &Execution) -> bool {
+        let ended = |deviation: &Deviation| deviation.kind == DeviationKind::Ended;
         match (execution.deviation(), self.original.deviation()) {
-            (Some(found), Some(wanted)) => !self.options.same || found.is_like(wanted),
+            (Some(found), Some(wanted)) if ended(found) == ended(wanted) => {
+                !self.options.same || found.is_like(wanted)
+            }
             _ => false,
         }
     }

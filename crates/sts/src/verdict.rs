@@ -18,6 +18,8 @@ pub enum Observed {
     Unknown(String),
     /// Nanoseconds without a response.
     Silence(u64),
+    /// The system is gone; what is known about why.
+    End(String),
 }
 
 impl Observed {
@@ -26,6 +28,7 @@ impl Observed {
             Observed::Response(action) => action.show(sts),
             Observed::Unknown(text) => format!("!{}", text.replace(['\n', '\r'], " ")),
             Observed::Silence(nanoseconds) => format!("silence for {}", Time(*nanoseconds)),
+            Observed::End(text) => text.clone(),
         }
     }
 }
@@ -68,6 +71,8 @@ pub enum DeviationKind {
     MissingResponse,
     /// The right label with values outside every guard.
     WrongValue,
+    /// The system ended in the middle of a test. That is an error, not a failure of conformance.
+    Ended,
 }
 
 impl DeviationKind {
@@ -77,6 +82,7 @@ impl DeviationKind {
             DeviationKind::UnexpectedResponse => "D001",
             DeviationKind::MissingResponse => "D002",
             DeviationKind::WrongValue => "D003",
+            DeviationKind::Ended => "E004",
         }
     }
 
@@ -85,6 +91,7 @@ impl DeviationKind {
             DeviationKind::UnexpectedResponse => "unexpected response",
             DeviationKind::MissingResponse => "missing response",
             DeviationKind::WrongValue => "wrong value",
+            DeviationKind::Ended => "ended",
         }
     }
 }
@@ -100,11 +107,13 @@ pub struct Deviation {
 
 impl Deviation {
     /// Whether this is the same failure as `other`: the same kind of deviation by the same label
-    /// from the same locations. Values may differ.
+    /// from the same locations. Values may differ. Where a system was when it ended is seen only
+    /// roughly, so all ends are alike.
     pub fn is_like(&self, other: &Deviation) -> bool {
-        self.kind == other.kind
-            && self.label_key() == other.label_key()
-            && self.location_key().eq(other.location_key())
+        let same_place = self.kind == DeviationKind::Ended
+            || self.label_key() == other.label_key()
+                && self.location_key().eq(other.location_key());
+        self.kind == other.kind && same_place
     }
 
     fn label_key(&self) -> (Option<u32>, &str) {
@@ -112,6 +121,7 @@ impl Deviation {
             Observed::Response(action) => (Some(action.label.0), ""),
             Observed::Unknown(text) => (None, text.split('(').next().unwrap_or_default()),
             Observed::Silence(_) => (None, "silence"),
+            Observed::End(_) => (None, "end"),
         }
     }
 
@@ -139,6 +149,9 @@ pub enum Verdict {
     Inconclusive(String),
     /// The system or its adapter could not be used. Never a fail.
     Error(String),
+    /// An error too: the system ended in the middle of the test. What led there is kept, run again
+    /// and shrunk like a failure.
+    Ended(Deviation),
 }
 
 /// One execution of a test against a system, from a reset on.
@@ -150,9 +163,10 @@ pub struct Execution {
 }
 
 impl Execution {
+    /// Where system and model part ways, the end of the system included.
     pub fn deviation(&self) -> Option<&Deviation> {
         match &self.verdict {
-            Verdict::Fail(deviation) => Some(deviation),
+            Verdict::Fail(deviation) | Verdict::Ended(deviation) => Some(deviation),
             _ => None,
         }
     }
@@ -164,7 +178,7 @@ impl Execution {
         })
     }
 
-    /// Stimuli and responses, a deviating response included; silence does not count.
+    /// Stimuli and responses, a deviating response included; silence and the end do not count.
     pub fn length(&self) -> usize {
         let steps = self
             .trace
@@ -173,7 +187,7 @@ impl Execution {
             .count();
         let deviates = self
             .deviation()
-            .is_some_and(|d| !matches!(d.observed, Observed::Silence(_)));
+            .is_some_and(|d| !matches!(d.observed, Observed::Silence(_) | Observed::End(_)));
         steps + usize::from(deviates)
     }
 }

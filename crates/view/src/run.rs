@@ -364,9 +364,7 @@ pub fn thin(trend: &mut Vec<TrendPoint>) {
 }
 
 fn recorded(known: &[Recorded], verdict: &SavedVerdict) -> Option<String> {
-    let SavedVerdict::Fail { deviation } = verdict else {
-        return None;
-    };
+    let deviation = verdict.deviation()?;
     let same = known.iter().find(|(_, other)| other.is_like(deviation));
     same.map(|(id, _)| id.clone())
 }
@@ -407,7 +405,7 @@ impl TestView {
                 Event::TestFinished {
                     test, verdict, at, ..
                 } if *test == number => {
-                    if let SavedVerdict::Fail { deviation } = verdict {
+                    if let Some(deviation) = verdict.deviation() {
                         tracer.deviation(deviation, Some(at.saturating_sub(began)));
                     }
                     if let Some(view) = &mut view {
@@ -415,7 +413,7 @@ impl TestView {
                         view.failure = recorded(known, verdict);
                         view.reason = match verdict {
                             SavedVerdict::Inconclusive { reason }
-                            | SavedVerdict::Error { reason } => Some(reason.clone()),
+                            | SavedVerdict::Error { reason, .. } => Some(reason.clone()),
                             SavedVerdict::Pass | SavedVerdict::Fail { .. } => None,
                         };
                     }

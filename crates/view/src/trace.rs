@@ -184,7 +184,7 @@ impl<'a> Tracer<'a> {
         place_wire(&mut steps, wire);
         let silent = |step: &StepView| {
             step.kind == StepKind::Silence
-                || step.kind == StepKind::Deviation && step.label == "silence"
+                || step.kind == StepKind::Deviation && ["silence", "end"].contains(&&*step.label)
         };
         TraceView {
             length: steps.iter().filter(|step| !silent(step)).count(),

@@ -16,7 +16,7 @@ use tungstenite::http::{StatusCode, header};
 use tungstenite::protocol::WebSocketConfig;
 use tungstenite::protocol::frame::coding::CloseCode;
 
-use super::peer::{Line, MAX_MESSAGE, Order, Peer, Socket};
+use super::peer::{Line, MAX_MESSAGE, Order, Peer, Pulse, Socket};
 use crate::connection::Trouble;
 
 /// The path of the protocol.
@@ -37,6 +37,11 @@ pub struct HubOptions {
     pub token: Option<String>,
     /// Files with a certificate and its key, for `wss://`.
     pub certificate: Option<(PathBuf, PathBuf)>,
+    /// An idle adapter is pinged this often.
+    pub heartbeat: Duration,
+    /// An adapter of which nothing is heard for so long is gone. They may be slow, and some do not
+    /// answer a ping while they reset their system.
+    pub given_up_after: Duration,
 }
 
 impl HubOptions {
@@ -45,6 +50,8 @@ impl HubOptions {
             address: address.to_owned(),
             token: None,
             certificate: None,
+            heartbeat: Duration::from_secs(10),
+            given_up_after: Duration::from_secs(90),
         }
     }
 
@@ -65,24 +72,22 @@ impl HubOptions {
         let sockets: Vec<SocketAddr> = match address.to_socket_addrs() {
             Ok(found) => found.collect(),
             Err(error) => {
-                return Err(Trouble {
-                    message: format!("'{}' is not an address to listen on: {error}", self.address),
-                    hint: Some("write a port, as in --amp 8080, or HOST:PORT".to_owned()),
-                });
+                return Err(Trouble::new(format!(
+                    "'{}' is not an address to listen on: {error}",
+                    self.address
+                ))
+                .hint("write a port, as in --amp 8080, or HOST:PORT"));
             }
         };
         let outside = sockets.iter().find(|socket| !socket.ip().is_loopback());
         if let (Some(outside), None) = (outside, &self.token) {
-            return Err(Trouble {
-                message: format!(
-                    "listening on {outside} would let anybody on the network play the adapter"
-                ),
-                hint: Some(
-                    "give a token that adapters must show: IOCO_AMP_TOKEN, or token in [amp] of \
-                     ioco.toml; or listen on 127.0.0.1"
-                        .to_owned(),
-                ),
-            });
+            return Err(Trouble::new(format!(
+                "listening on {outside} would let anybody on the network play the adapter"
+            ))
+            .hint(
+                "give a token that adapters must show: IOCO_AMP_TOKEN, or token in [amp] of \
+                     ioco.toml; or listen on 127.0.0.1",
+            ));
         }
         Ok(sockets)
     }
@@ -103,6 +108,7 @@ struct Shared {
     numbers: AtomicU64,
     token: Option<String>,
     encryption: Option<Arc<rustls::ServerConfig>>,
+    pulse: Pulse,
 }
 
 impl Shared {
@@ -132,9 +138,12 @@ impl Hub {
             Some((certificate, key)) => Some(Arc::new(encryption(certificate, key)?)),
             None => None,
         };
-        let not_there = |error: io::Error| Trouble {
-            message: format!("cannot listen on {}: {error}", options.full_address()),
-            hint: Some("another ioco may be listening there; choose another port".to_owned()),
+        let not_there = |error: io::Error| {
+            Trouble::new(format!(
+                "cannot listen on {}: {error}",
+                options.full_address()
+            ))
+            .hint("another ioco may be listening there; choose another port")
         };
         let listener = TcpListener::bind(sockets.as_slice()).map_err(not_there)?;
         let address = listener.local_addr().map_err(not_there)?;
@@ -145,6 +154,10 @@ impl Hub {
             numbers: AtomicU64::new(1),
             token: options.token.clone(),
             encryption,
+            pulse: Pulse {
+                heartbeat: options.heartbeat,
+                given_up_after: options.given_up_after,
+            },
         });
         let at_the_door = Arc::clone(&shared);
         std::thread::spawn(move || accept(&listener, &at_the_door));
@@ -215,9 +228,9 @@ impl Drop for Hub {
 }
 
 fn encryption(certificate: &PathBuf, key: &PathBuf) -> Result<rustls::ServerConfig, Trouble> {
-    let trouble = |file: &PathBuf, error: &dyn std::fmt::Display| Trouble {
-        message: format!("{} cannot be used: {error}", file.display()),
-        hint: Some("both files are PEM: the certificate chain, and its private key".to_owned()),
+    let trouble = |file: &PathBuf, error: &dyn std::fmt::Display| {
+        Trouble::new(format!("{} cannot be used: {error}", file.display()))
+            .hint("both files are PEM: the certificate chain, and its private key")
     };
     let chain = CertificateDer::pem_file_iter(certificate)
         .and_then(Iterator::collect::<Result<Vec<_>, _>>)
@@ -275,7 +288,7 @@ fn serve(tcp: TcpStream, address: SocketAddr, shared: &Arc<Shared>) {
         }
     };
     let number = shared.numbers.fetch_add(1, Ordering::Relaxed);
-    let mut line = Line::new(number, socket);
+    let mut line = Line::new(number, socket, shared.pulse);
     let announcement = match line.announcement(deadline) {
         Ok(announcement) => announcement,
         Err(gone) => {

@@ -3,7 +3,7 @@
 //!
 //! The thread waits in `poll(2)` on the socket and on a pair of sockets that wakes it for orders,
 //! so that nothing blocks and nothing is polled in vain. It pings an adapter that is idle, and
-//! takes one that is dead for longer than [`GIVEN_UP_AFTER`] for gone.
+//! takes one that is dead for too long for gone.
 
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -25,12 +25,12 @@ use super::wire::{self, Body};
 /// A message longer than this is not read.
 pub(crate) const MAX_MESSAGE: usize = 16 << 20;
 
-/// An idle adapter is pinged this often.
-const HEARTBEAT: Duration = Duration::from_secs(10);
-
-/// An adapter of which nothing is heard for so long is gone; they may be slow, and some do not
-/// answer a ping while they reset their system.
-const GIVEN_UP_AFTER: Duration = Duration::from_secs(90);
+/// How an adapter is known to be alive; [`super::HubOptions`] says it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pulse {
+    pub heartbeat: Duration,
+    pub given_up_after: Duration,
+}
 
 /// How long the other side has to answer when we close.
 const CLOSING: Duration = Duration::from_secs(2);
@@ -82,8 +82,8 @@ pub(crate) enum Gone {
     Closed { code: u16, reason: String },
     /// The connection ended without a word.
     Vanished,
-    /// Nothing was heard of it for a long time.
-    Silent,
+    /// Nothing was heard of it for so long.
+    Silent(Duration),
     /// It sent what is not of the protocol.
     Fault(String),
 }
@@ -98,7 +98,7 @@ impl std::fmt::Display for Gone {
                 write!(f, "closed the connection (code {code}: {reason})")
             }
             Gone::Vanished => f.write_str("vanished: its connection broke off"),
-            Gone::Silent => write!(f, "has not been heard of for {GIVEN_UP_AFTER:?}"),
+            Gone::Silent(time) => write!(f, "has not been heard of for {time:?}"),
             Gone::Fault(fault) => f.write_str(fault),
         }
     }
@@ -154,6 +154,7 @@ impl Peer {
 pub(crate) struct Line {
     pub number: u64,
     pub socket: WebSocket<Socket>,
+    pulse: Pulse,
     heard: Instant,
     pinged: Instant,
     closing: Option<Instant>,
@@ -170,11 +171,12 @@ enum Looked {
 
 impl Line {
     /// `socket` has finished its handshake and does not block.
-    pub fn new(number: u64, socket: WebSocket<Socket>) -> Line {
+    pub fn new(number: u64, socket: WebSocket<Socket>, pulse: Pulse) -> Line {
         let now = Instant::now();
         Line {
             number,
             socket,
+            pulse,
             heard: now,
             pinged: now,
             closing: None,
@@ -234,7 +236,9 @@ impl Line {
 
     fn next_deadline(&self) -> Instant {
         let quiet = self.pinged.max(self.heard);
-        self.closing.unwrap_or(quiet + HEARTBEAT)
+        let alive = self.heard + self.pulse.given_up_after;
+        self.closing
+            .unwrap_or((quiet + self.pulse.heartbeat).min(alive))
     }
 
     fn write(&mut self, message: Message) {
@@ -304,8 +308,9 @@ impl Line {
             }
         }
         let now = Instant::now();
-        if now >= self.heard + GIVEN_UP_AFTER {
-            self.gone.get_or_insert(Gone::Silent);
+        let given_up_after = self.pulse.given_up_after;
+        if now >= self.heard + given_up_after {
+            self.gone.get_or_insert(Gone::Silent(given_up_after));
             return Looked::Ended;
         }
         if self.closing.is_none() && now >= self.next_deadline() {

@@ -18,7 +18,7 @@ use super::labels::Labels;
 use super::peer::{Gone, Happened, Happening, Order, Peer};
 use super::values::{Clocks, Units, loses_digits};
 use super::wire::{self, Body, Setting};
-use crate::connection::{Arrived, Connection, Trouble};
+use crate::connection::{Arrival, Arrived, Connection, Trouble};
 use crate::session::nanoseconds;
 
 /// Which adapter plays the system.
@@ -101,6 +101,8 @@ pub struct Amp {
     run: Option<Run>,
     arrived: VecDeque<Arrived>,
     correlation: u64,
+    /// Where the test is, for messages: `after ?lock`.
+    place: String,
     sent: Vec<u8>,
     warnings: Vec<String>,
     notices: Vec<String>,
@@ -119,6 +121,7 @@ impl Amp {
             run: None,
             arrived: VecDeque::new(),
             correlation: 0,
+            place: String::new(),
             sent: Vec::new(),
             warnings: Vec::new(),
             notices: Vec::new(),
@@ -217,14 +220,14 @@ impl Amp {
             Chosen::Only => match peers {
                 [] => Ok(Err(String::new())),
                 [only] => Ok(Ok(vec![member(only, all)])),
-                several => Err(Trouble {
-                    message: format!("several adapters are connected: {}", names(several)),
-                    hint: Some(
-                        "name one with --adapter NAME, or one for each channel with --adapter \
-                         CHANNEL=NAME"
-                            .to_owned(),
-                    ),
-                }),
+                several => Err(Trouble::new(format!(
+                    "several adapters are connected: {}",
+                    names(several)
+                ))
+                .hint(
+                    "name one with --adapter NAME, or one for each channel with --adapter \
+                         CHANNEL=NAME",
+                )),
             },
             Chosen::Named(name) => Ok(match find(peers, name) {
                 Some(peer) => Ok(vec![member(peer, all)]),
@@ -232,16 +235,16 @@ impl Amp {
             }),
             Chosen::PerChannel(chosen) => {
                 if let Some(channel) = all.iter().find(|channel| !chosen.contains_key(*channel)) {
-                    return Err(Trouble {
-                        message: format!("no adapter is named for channel '{channel}'"),
-                        hint: Some(format!("add --adapter {channel}=NAME")),
-                    });
+                    return Err(Trouble::new(format!(
+                        "no adapter is named for channel '{channel}'"
+                    ))
+                    .hint(format!("add --adapter {channel}=NAME")));
                 }
                 if let Some(channel) = chosen.keys().find(|channel| !all.contains(channel)) {
-                    return Err(Trouble {
-                        message: format!("the model has no channel '{channel}'"),
-                        hint: Some(format!("its channels are: {}", all.join(", "))),
-                    });
+                    return Err(
+                        Trouble::new(format!("the model has no channel '{channel}'"))
+                            .hint(format!("its channels are: {}", all.join(", "))),
+                    );
                 }
                 let mut members: Vec<Member> = Vec::new();
                 for (channel, name) in chosen {
@@ -275,12 +278,9 @@ impl Amp {
             [] => String::new(),
             some => format!("; connected are: {}", names(some)),
         };
-        Trouble {
-            message,
-            hint: Some(format!(
-                "start the adapter{named} with this address and the token{there}"
-            )),
-        }
+        Trouble::new(message).hint(format!(
+            "start the adapter{named} with this address and the token{there}"
+        ))
     }
 
     /// The announced items with the chosen values in place of the defaults.
@@ -313,17 +313,17 @@ impl Amp {
         let mut configuration = announced;
         for item in &mut configuration.items {
             if let Some(choice) = choices.remove(&item.key) {
-                item.setting = Some(fit(&choice, item).ok_or_else(|| Trouble {
-                    message: format!(
+                item.setting = Some(fit(&choice, item).ok_or_else(|| {
+                    Trouble::new(format!(
                         "the adapter {name} does not take {} for {}",
                         show_choice(&choice),
                         item.key
-                    ),
-                    hint: Some(format!(
+                    ))
+                    .hint(format!(
                         "its {} is {}",
                         item.key,
                         show_setting(item.setting.as_ref())
-                    )),
+                    ))
                 })?);
             }
         }
@@ -377,17 +377,14 @@ impl Amp {
                             .iter()
                             .find(|m| waiting.contains(&m.peer.number));
                         let name = late.map_or("?", Member::name);
-                        return Err(Trouble {
-                            message: format!(
-                                "the adapter {name} was not ready within {:?}",
-                                self.options.patience
-                            ),
-                            hint: Some(
-                                "it says Ready when its system is in the initial state; can it \
-                                 reach the system? ready_within in ioco.toml gives it more time"
-                                    .to_owned(),
-                            ),
-                        });
+                        return Err(Trouble::new(format!(
+                            "the adapter {name} was not ready within {:?}",
+                            self.options.patience
+                        ))
+                        .hint(
+                            "it says Ready when its system is in the initial state; can it \
+                                 reach the system? ready_within in ioco.toml gives it more time",
+                        ));
                     }
                 }
             }
@@ -437,12 +434,19 @@ impl Amp {
             return Ok(None);
         };
         match happening {
-            Happening::Gone(gone) => return Err(lost(member, gone, "during a test")),
+            Happening::Gone(gone) => return Err(lost(member, gone, &self.place)),
             Happening::Message(Body::Error(error)) => {
-                return Err(reported(member, &error, "during a test"));
+                return Err(reported(member, &error, &self.place));
             }
             Happening::Message(Body::Label(label)) if label.is_response() => {
                 let what = self.labels.read(&label, &mut member.clocks);
+                let name = member.name().to_owned();
+                if let Arrival::Unknown(text) = &what {
+                    self.warn(format!(
+                        "adapter {name} sent !{text}, for which the model has no place; if it is \
+                         right, describe it in the model"
+                    ));
+                }
                 let at = nanoseconds(when.saturating_duration_since(self.epoch));
                 let raw = physical(&label);
                 self.arrived.push_back(Arrived { what, at, raw });
@@ -461,19 +465,24 @@ impl Amp {
         Ok(None)
     }
 
-    fn give_confirmed(&mut self, stimulus: &Action) -> Result<(), Trouble> {
+    fn give_confirmed(
+        &mut self,
+        stimulus: &Action,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<(), Trouble> {
         self.correlation += 1;
         let correlation = self.correlation;
         let channel = self.labels.channel(stimulus).to_owned();
+        let shown = self.labels.name(stimulus);
+        self.place = format!("during a test, before it confirmed {shown}");
         let Some(run) = &mut self.run else {
             return Err(no_run());
         };
         let member = run.members.iter().find(|m| m.channels.contains(&channel));
         let Some(member) = member else {
-            return Err(Trouble {
-                message: format!("no adapter of this run serves channel '{channel}'"),
-                hint: None,
-            });
+            return Err(Trouble::new(format!(
+                "no adapter of this run serves channel '{channel}'"
+            )));
         };
         let label = self.labels.write(stimulus, correlation, &member.clocks);
         self.sent = label.encode_to_vec();
@@ -481,15 +490,16 @@ impl Amp {
         let (number, name) = (member.peer.number, member.name().to_owned());
         if stimulus.values.iter().any(loses_digits) {
             self.warn(format!(
-                "{}: a decimal has more digits than the adapter protocol can carry",
-                self.labels.name(stimulus)
+                "{shown}: a decimal has more digits than the adapter protocol can carry"
             ));
         }
         let deadline = Instant::now() + self.options.patience;
         loop {
-            let left = deadline.saturating_duration_since(Instant::now());
+            let slice = deadline.min(Instant::now() + SLICE);
+            let left = slice.saturating_duration_since(Instant::now());
             let happened = self.run.as_ref().map(|run| run.happened.recv_timeout(left));
             match happened {
+                Some(Err(RecvTimeoutError::Timeout)) if Instant::now() < deadline && !stop() => {}
                 Some(Ok(happened)) => {
                     let from = happened.0;
                     let echo = self.take_in(happened)?;
@@ -499,22 +509,19 @@ impl Amp {
                         if !echo.physical_label.is_empty() {
                             self.sent = echo.physical_label;
                         }
+                        self.place = format!("during a test, after {shown}");
                         return Ok(());
                     }
                 }
                 _ => {
-                    return Err(Trouble {
-                        message: format!(
-                            "the adapter {name} did not confirm {} within {:?}",
-                            self.labels.name(stimulus),
-                            self.options.patience
-                        ),
-                        hint: Some(
-                            "an adapter sends every stimulus back, with the time, before it \
-                             passes it on"
-                                .to_owned(),
-                        ),
-                    });
+                    return Err(Trouble::new(format!(
+                        "the adapter {name} did not confirm {shown} within {:?}",
+                        self.options.patience
+                    ))
+                    .hint(
+                        "an adapter sends every stimulus back, with the time, before it \
+                             passes it on",
+                    ));
                 }
             }
         }
@@ -548,7 +555,7 @@ impl Amp {
                 }
                 Some(Err(RecvTimeoutError::Timeout)) => {
                     return Ok(Arrived {
-                        what: crate::connection::Arrival::Silence,
+                        what: Arrival::Silence,
                         at: self.now(),
                         raw: Vec::new(),
                     });
@@ -571,6 +578,7 @@ impl Connection for Amp {
     fn reset_heeding(&mut self, stop: &dyn Fn() -> bool) -> Result<(), Trouble> {
         self.arrived.clear();
         self.sent.clear();
+        self.place = "during a test, before the first stimulus".to_owned();
         if self.is_whole() {
             for member in self.run.iter().flat_map(|run| &run.members) {
                 member.peer.send(Body::Reset(wire::Reset {}));
@@ -584,7 +592,15 @@ impl Connection for Amp {
     }
 
     fn give(&mut self, stimulus: &Action) -> Result<bool, Trouble> {
-        let given = self.give_confirmed(stimulus);
+        self.give_heeding(stimulus, &|| false)
+    }
+
+    fn give_heeding(
+        &mut self,
+        stimulus: &Action,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<bool, Trouble> {
+        let given = self.give_confirmed(stimulus, stop);
         self.failed(given).map(|()| true)
     }
 
@@ -680,32 +696,25 @@ fn describe(member: &Member) -> String {
 }
 
 fn no_run() -> Trouble {
-    Trouble {
-        message: "no adapter is connected".to_owned(),
-        hint: None,
-    }
+    Trouble::new("no adapter is connected")
 }
 
 fn reported(member: &Member, error: &wire::Error, when: &str) -> Trouble {
     let name = member.name();
-    Trouble {
-        message: format!(
-            "the adapter {name} reported an error {when}: {}",
-            error.message
-        ),
-        hint: None,
-    }
+    Trouble::new(format!(
+        "the adapter {name} reported an error {when}: {}",
+        error.message
+    ))
+    .hint("its log may say more; it can connect again at any time")
 }
 
 fn lost(member: &mut Member, gone: Gone, when: &str) -> Trouble {
     let message = format!("the adapter {} {gone} {when}", member.name());
+    let ended = matches!(gone, Gone::Vanished | Gone::Closed { .. });
     let hint = match &gone {
         Gone::Fault(_) => "it does not speak the protocol as ioco does; its log may say more",
         _ => "its log may say why; it can connect again at any time",
     };
     member.gone = Some(gone);
-    Trouble {
-        message,
-        hint: Some(hint.to_owned()),
-    }
+    Trouble::new(message).hint(hint).ended(ended)
 }

@@ -8,8 +8,9 @@ use ioco_sts::{Action, Direction, Label, LabelId, Sts};
 use serde::Deserialize;
 use serde_json::Value as Json;
 
-use super::shape::{Shape, Words, plain};
+use super::shape::Shape;
 use crate::connection::Arrival;
+use crate::template::{Template, plain};
 use crate::values::{Mismatch, shorten};
 
 /// How labels look over HTTP; `[http]` of ioco.toml.
@@ -132,12 +133,12 @@ impl Request {
     }
 }
 
-struct Stimulus {
-    method: String,
-    path: Words,
+pub(super) struct Stimulus {
+    pub method: String,
+    pub path: Template,
     headers: Vec<(String, String)>,
-    query: Vec<usize>,
-    body: Option<Shape>,
+    pub query: Vec<usize>,
+    pub body: Option<Shape>,
     silent: Vec<u16>,
 }
 
@@ -158,8 +159,8 @@ enum Source {
 
 /// The mapping, checked against the model.
 pub(crate) struct Mapped {
-    sts: Arc<Sts>,
-    stimuli: BTreeMap<LabelId, Stimulus>,
+    pub(super) sts: Arc<Sts>,
+    pub(super) stimuli: BTreeMap<LabelId, Stimulus>,
     /// Those that fix most first.
     responses: Vec<Response>,
     pub reset: Option<Request>,
@@ -348,7 +349,7 @@ fn stimulus(
     label: &Label,
     common: &BTreeMap<String, String>,
 ) -> Result<Stimulus, String> {
-    let path = Words::parse(&request.path, label)?;
+    let path = Template::parse(&request.path, label)?;
     let default = if label.parameters.is_empty() {
         "GET"
     } else {

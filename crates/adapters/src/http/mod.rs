@@ -5,10 +5,14 @@
 //! everywhere, and is judged when it comes. Where nothing but answers can come, the system is known
 //! to be silent once the last request is answered.
 
+mod events;
 mod mapping;
+mod relay;
+mod reverse;
 mod shape;
+mod wire;
 
-use std::io::{BufRead as _, BufReader};
+use std::io::Read as _;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel};
 use std::time::{Duration, Instant};
@@ -17,8 +21,10 @@ use ioco_sts::{Action, LabelId, Sts};
 
 use crate::connection::{Arrival, Arrived, Connection, Trouble};
 use crate::session::nanoseconds;
+use events::EventLines;
 pub use mapping::{HttpMapping, OneOrMore, RequestMapping, ResponseMapping, Statuses};
 use mapping::{Mapped, Request};
+pub use relay::HttpRelay;
 
 /// An answer longer than this is not read.
 const MAX_ANSWER: u64 = 16 << 20;
@@ -39,7 +45,11 @@ enum Happened {
         data: String,
     },
     Message(String),
-    Trouble(String),
+    /// `ended`: the system is gone.
+    Trouble {
+        message: String,
+        ended: bool,
+    },
 }
 
 type Stamped = (Instant, Happened);
@@ -74,9 +84,9 @@ impl Http {
         mapping: &HttpMapping,
         patience: Duration,
     ) -> Result<Http, Trouble> {
-        let wrong = |message: String| Trouble {
-            message,
-            hint: Some("[http] of ioco.toml says which requests and answers labels are".to_owned()),
+        let wrong = |message: String| {
+            Trouble::new(message)
+                .hint("[http] of ioco.toml says which requests and answers labels are")
         };
         if !base.starts_with("http://") && !base.starts_with("https://") {
             return Err(wrong(format!(
@@ -197,34 +207,32 @@ impl Http {
                         return Ok((status, body));
                     }
                 }
-                Ok((_, Happened::Trouble(message))) => return Err(self.broken(message)),
+                Ok((_, Happened::Trouble { message, ended })) => {
+                    return Err(self.broken(message, ended));
+                }
                 Ok(_) | Err(_) => {}
             }
         }
-        Err(Trouble {
-            message: format!(
-                "{} did not answer the reset within {:?}",
-                self.base, self.patience
-            ),
-            hint: None,
-        })
+        Err(Trouble::new(format!(
+            "{} did not answer the reset within {:?}",
+            self.base, self.patience
+        )))
     }
 
-    fn broken(&mut self, message: String) -> Trouble {
+    fn broken(&mut self, message: String, ended: bool) -> Trouble {
         // The threads end with their channels; the next reset starts others.
         self.orders = None;
         self.open = 0;
         (self.tell, self.happened) = channel();
-        Trouble {
-            message,
-            hint: Some("the system must be listening there before the test begins".to_owned()),
-        }
+        Trouble::new(message)
+            .hint("the system must be listening there as long as the test goes on")
+            .ended(ended)
     }
 
     /// `Ok(None)`: it was no observation.
     fn take_in(&mut self, (when, happened): Stamped) -> Result<Option<Arrived>, Trouble> {
         let (what, raw) = match happened {
-            Happened::Trouble(message) => return Err(self.broken(message)),
+            Happened::Trouble { message, ended } => return Err(self.broken(message, ended)),
             Happened::Answer {
                 to, status, body, ..
             } => {
@@ -249,10 +257,8 @@ impl Http {
 }
 
 fn not_reached(url: &str, why: &str) -> Trouble {
-    Trouble {
-        message: format!("no connection to {url}: {why}"),
-        hint: Some("the system must be listening there before the test begins".to_owned()),
-    }
+    Trouble::new(format!("no connection to {url}: {why}"))
+        .hint("the system must be listening there before the test begins")
 }
 
 fn send(
@@ -272,12 +278,16 @@ fn send(
     if request.body.is_some() {
         builder = builder.header("Content-Type", "application/json");
     }
-    let failed = |error: &dyn std::fmt::Display| {
-        Happened::Trouble(format!("{} {url} failed: {error}", request.method))
+    let failed = |error: &ureq::Error| {
+        use ureq::Error::{ConnectionFailed, Io, Protocol};
+        Happened::Trouble {
+            message: format!("{} {url} failed: {error}", request.method),
+            ended: matches!(error, Io(_) | Protocol(_) | ConnectionFailed),
+        }
     };
     let built = match builder.body(request.body.clone().unwrap_or_default()) {
         Ok(built) => built,
-        Err(error) => return failed(&error),
+        Err(error) => return failed(&error.into()),
     };
     match agent.run(built) {
         Err(error) => failed(&error),
@@ -301,37 +311,24 @@ fn send(
     }
 }
 
-/// Server-sent events: fields line by line, an event at every blank line.
+/// Tells of server-sent events until there are no more.
 fn listen_to_events(body: ureq::Body, tell: &Sender<Stamped>) {
-    let lines = BufReader::new(body.into_reader())
-        .lines()
-        .map_while(Result::ok);
-    let (mut name, mut data) = (String::new(), Vec::new());
-    for line in lines {
-        let (field, value) = line.split_once(':').unwrap_or((&line, ""));
-        let value = value.strip_prefix(' ').unwrap_or(value);
-        match field {
-            "event" => name = value.to_owned(),
-            "data" => data.push(value.to_owned()),
-            _ => {}
-        }
-        if line.is_empty() && !data.is_empty() {
-            let name = std::mem::take(&mut name);
-            let event = Happened::Event {
-                name: if name.is_empty() {
-                    "message".to_owned()
-                } else {
-                    name
-                },
-                data: std::mem::take(&mut data).join("\n"),
-            };
+    let mut reader = body.into_reader();
+    let mut lines = EventLines::default();
+    let mut bytes = vec![0; 16 << 10];
+    while let Ok(count @ 1..) = reader.read(&mut bytes) {
+        for (name, data) in lines.feed(&bytes[..count]) {
+            let event = Happened::Event { name, data };
             if tell.send((Instant::now(), event)).is_err() {
                 return;
             }
         }
     }
-    let ended = "the stream of events ended".to_owned();
-    let _ = tell.send((Instant::now(), Happened::Trouble(ended)));
+    let trouble = Happened::Trouble {
+        message: "the stream of events ended".to_owned(),
+        ended: true,
+    };
+    let _ = tell.send((Instant::now(), trouble));
 }
 
 type ClientSocket =
@@ -342,9 +339,12 @@ fn listen_to_socket(mut socket: ClientSocket, tell: &Sender<Stamped>) {
         let happened = match socket.read() {
             Ok(tungstenite::Message::Text(text)) => Happened::Message(text.to_string()),
             Ok(_) => continue,
-            Err(error) => Happened::Trouble(format!("the web socket broke off: {error}")),
+            Err(error) => Happened::Trouble {
+                message: format!("the web socket broke off: {error}"),
+                ended: true,
+            },
         };
-        let is_over = matches!(happened, Happened::Trouble(_));
+        let is_over = matches!(happened, Happened::Trouble { .. });
         if tell.send((Instant::now(), happened)).is_err() || is_over {
             return;
         }
@@ -367,16 +367,15 @@ impl Connection for Http {
             let number = self.order(None, request);
             let (status, _) = self.await_answer(number, stop)?;
             if !(200..300).contains(&status) {
-                return Err(Trouble {
-                    message: format!("the reset {shown} was answered {status}"),
-                    hint: None,
-                });
+                return Err(Trouble::new(format!(
+                    "the reset {shown} was answered {status}"
+                )));
             }
         }
         while let Ok((_, happened)) = self.happened.try_recv() {
             match happened {
                 Happened::Answer { .. } => self.open -= 1,
-                Happened::Trouble(message) => return Err(self.broken(message)),
+                Happened::Trouble { message, ended } => return Err(self.broken(message, ended)),
                 _ => {}
             }
         }
@@ -386,10 +385,7 @@ impl Connection for Http {
 
     fn give(&mut self, stimulus: &Action) -> Result<bool, Trouble> {
         let Some(request) = self.mapped.request(stimulus) else {
-            return Err(Trouble {
-                message: "a stimulus is no request".to_owned(),
-                hint: None,
-            });
+            return Err(Trouble::new("a stimulus is no request"));
         };
         let may_be_overtaken = !self.is_silent();
         self.order(Some(stimulus.label), request);

@@ -2,11 +2,12 @@
 //! them.
 //!
 //! A string that is `{name}` alone stands for the value of that parameter; other strings may have
-//! `{name}` in the middle when they are written.
+//! `{name}` in the middle.
 
 use ioco_sts::{Label, Type, Types, Value};
 use serde_json::Value as Json;
 
+use crate::template::Template;
 use crate::values::{Mismatch, read_object, read_value, write_text, write_value};
 
 /// A piece of JSON with places for parameters.
@@ -17,61 +18,8 @@ pub(crate) enum Shape {
     Object(Vec<(String, Shape)>),
     Array(Vec<Shape>),
     /// Text with parameters in it.
-    Text(Words),
+    Text(Template),
     Literal(Json),
-}
-
-/// Text with parameters in it: `/orders/{id}`.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Words {
-    /// Text, and the parameter after it.
-    pieces: Vec<(String, Option<usize>)>,
-}
-
-impl Words {
-    pub fn parse(text: &str, label: &Label) -> Result<Words, String> {
-        let mut pieces = Vec::new();
-        let mut rest = text;
-        while let Some((before, after)) = rest.split_once('{') {
-            let (name, after) = after
-                .split_once('}')
-                .ok_or_else(|| format!("\"{text}\" has a brace that is not closed"))?;
-            pieces.push((before.to_owned(), Some(position(name, label)?)));
-            rest = after;
-        }
-        pieces.push((rest.to_owned(), None));
-        Ok(Words { pieces })
-    }
-
-    pub fn parameters(&self) -> impl Iterator<Item = usize> {
-        self.pieces.iter().filter_map(|(_, parameter)| *parameter)
-    }
-
-    /// With the values in it, each passed through `encode`.
-    pub fn write(&self, values: &[Value], types: &Types, encode: fn(&str) -> String) -> String {
-        let mut out = String::new();
-        for (text, parameter) in &self.pieces {
-            out.push_str(text);
-            if let Some(value) = parameter.and_then(|p| values.get(p)) {
-                out.push_str(&encode(&plain(value, types)));
-            }
-        }
-        out
-    }
-}
-
-/// A value as text in text: strings and names without quotes, nothing for what is unset.
-pub(crate) fn plain(value: &Value, types: &Types) -> String {
-    match value {
-        Value::Void => String::new(),
-        Value::Str(text) => text.to_string(),
-        Value::Enum(id, member) => types.member_name(*id, *member).to_owned(),
-        other => {
-            let mut out = Vec::new();
-            write_value(other, types, &mut out);
-            String::from_utf8_lossy(&out).into_owned()
-        }
-    }
 }
 
 fn position(name: &str, label: &Label) -> Result<usize, String> {
@@ -86,7 +34,7 @@ impl Shape {
                 let alone = text.strip_prefix('{').and_then(|t| t.strip_suffix('}'));
                 match alone.filter(|name| !name.contains(['{', '}'])) {
                     Some(name) => Shape::Parameter(position(name, label)?),
-                    None if text.contains('{') => Shape::Text(Words::parse(text, label)?),
+                    None if text.contains('{') => Shape::Text(Template::parse(text, label)?),
                     None => Shape::Literal(json.clone()),
                 }
             }
@@ -204,7 +152,18 @@ impl Shape {
                 }
                 Some(Ok(()))
             }
-            Shape::Text(_) => Some(Ok(())),
+            Shape::Text(template) => {
+                let text: String = serde_json::from_str(json).ok()?;
+                match template.read(&text, label, types)? {
+                    Ok(found) => {
+                        for position in template.parameters() {
+                            values[position] = found[position].clone();
+                        }
+                        Some(Ok(()))
+                    }
+                    Err(mismatch) => Some(Err(mismatch)),
+                }
+            }
             Shape::Literal(expected) => {
                 let there: Json = serde_json::from_str(json).ok()?;
                 (there == *expected).then_some(Ok(()))

@@ -4,8 +4,6 @@
 //! [`Mapping`] says how each label looks as a line. A system without a word for a reset is reset by
 //! connecting to it anew.
 
-mod template;
-
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -16,8 +14,8 @@ use crate::connection::{Arrival, Arrived, Connection, Trouble};
 use crate::dial::Dial;
 use crate::session::nanoseconds;
 use crate::stream::{Broken, Stream, wait_any};
+use crate::template::Template;
 use crate::values::{Mismatch, shorten};
-use template::Template;
 
 /// How labels look as lines. A label that is not mentioned is its name and its values.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -49,15 +47,13 @@ pub(crate) struct Templates {
     templates: Vec<Option<Template>>,
     /// Those that fix most of a line first.
     order: Vec<LabelId>,
-    reset: Option<String>,
 }
 
 impl Templates {
     /// What is wrong with the mapping is said at once, in words for a person.
     pub fn new(sts: Arc<Sts>, mapping: &Mapping) -> Result<Templates, Trouble> {
-        let wrong = |message: String| Trouble {
-            message,
-            hint: Some("[lines] of ioco.toml says how labels look as lines".to_owned()),
+        let wrong = |message: String| {
+            Trouble::new(message).hint("[lines] of ioco.toml says how labels look as lines")
         };
         let mut templates = Vec::new();
         for label in sts.labels() {
@@ -95,7 +91,6 @@ impl Templates {
             sts,
             templates,
             order,
-            reset: mapping.reset.clone(),
         })
     }
 
@@ -123,13 +118,9 @@ impl Templates {
 
     fn write(&self, action: &Action, out: &mut Vec<u8>) {
         if let Some(template) = &self.templates[action.label.index()] {
-            template.write(&action.values, self.sts.types(), out);
+            let line = template.write(&action.values, self.sts.types(), str::to_owned);
+            out.extend_from_slice(line.as_bytes());
         }
-    }
-
-    /// The line that asks for a reset, as [`Templates::read`] tells of lines that are no label.
-    pub fn quoted_reset(&self) -> Option<String> {
-        self.reset.as_deref().map(quoted)
     }
 }
 
@@ -213,16 +204,16 @@ impl TextLines {
     fn explain(&mut self, index: usize, broken: Broken) -> Trouble {
         self.streams.clear();
         let address = self.dials.get(index).map_or("", Dial::address);
+        let ended = matches!(broken, Broken::Ended | Broken::Io(_));
         let message = match broken {
             Broken::Ended => format!("{address} closed the connection"),
             Broken::TimedOut => format!("{address} did not answer within {:?}", self.patience),
             Broken::TooLong => format!("{address} sent a line of more than 16 MiB"),
             Broken::Io(error) => format!("the connection to {address} failed: {error}"),
         };
-        Trouble {
-            message,
-            hint: None,
-        }
+        Trouble::new(message)
+            .hint("its own log may say why; the next test connects to it again")
+            .ended(ended)
     }
 
     fn connect(&mut self, deadline: Instant, stop: &dyn Fn() -> bool) -> Result<(), Trouble> {
@@ -253,13 +244,11 @@ impl TextLines {
                 }
             }
             if stop() || Instant::now() >= deadline {
-                return Err(Trouble {
-                    message: format!(
-                        "the system did not say \"{ready}\" within {:?}",
-                        self.patience
-                    ),
-                    hint: Some("ready in [lines] of ioco.toml is the line it says".to_owned()),
-                });
+                return Err(Trouble::new(format!(
+                    "the system did not say \"{ready}\" within {:?}",
+                    self.patience
+                ))
+                .hint("ready in [lines] of ioco.toml is the line it says"));
             }
             let slice = deadline.min(Instant::now() + Duration::from_millis(50));
             wait_any(&mut self.streams, slice).map_err(|broken| self.explain(0, broken))?;
@@ -283,9 +272,9 @@ fn dials(sts: &Sts, sockets: &Sockets) -> Result<Dials, Trouble> {
             let mut dials: Vec<Dial> = Vec::new();
             let mut routes = BTreeMap::new();
             for channel in channels {
-                let address = addresses.get(&channel).ok_or_else(|| Trouble {
-                    message: format!("there is no address for channel '{channel}'"),
-                    hint: Some("[lines.channels] of ioco.toml names one for each".to_owned()),
+                let address = addresses.get(&channel).ok_or_else(|| {
+                    Trouble::new(format!("there is no address for channel '{channel}'"))
+                        .hint("[lines.channels] of ioco.toml names one for each")
                 })?;
                 let known = dials.iter().position(|dial| dial.address() == address);
                 let position = known.unwrap_or_else(|| {
@@ -336,10 +325,7 @@ impl Connection for TextLines {
         self.sent.push(b'\n');
         let deadline = Instant::now() + self.patience;
         let Some(stream) = self.streams.get_mut(socket) else {
-            return Err(Trouble {
-                message: "there is no connection to the system".to_owned(),
-                hint: None,
-            });
+            return Err(Trouble::new("there is no connection to the system"));
         };
         let written = stream.write(&self.sent, deadline);
         written.map_err(|broken| self.explain(socket, broken))?;

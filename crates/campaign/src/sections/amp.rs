@@ -77,9 +77,9 @@ impl AmpWay {
         let from_environment = std::env::var(TOKEN).ok();
         let token = from_environment.or_else(|| section.token.clone());
         let options = HubOptions {
-            address: self.listen.clone(),
             token: token.filter(|token| !token.is_empty()),
             certificate,
+            ..HubOptions::new(&self.listen)
         };
         match options.check() {
             Ok(_) => Ok(options),

@@ -50,7 +50,9 @@ pub fn check(path: &Path, arguments: &ModelArguments, project: &Project, format:
         match &execution.verdict {
             Verdict::Pass => report.passed += 1,
             Verdict::Fail(_) => report.failed += 1,
-            Verdict::Inconclusive(_) | Verdict::Error(_) => report.inconclusive += 1,
+            Verdict::Inconclusive(_) | Verdict::Error(_) | Verdict::Ended(_) => {
+                report.inconclusive += 1
+            }
         }
         if execution.verdict == Verdict::Pass {
             continue;

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::Write as _;
 use std::sync::Arc;
 
-use ioco_adapters::Relay;
+use ioco_adapters::{HttpRelay, LineRelay, Relay};
 use ioco_campaign::sections::lines::LinesSection;
 use ioco_campaign::{Answer, Exit, Project, Stop};
 
@@ -14,18 +14,22 @@ use crate::{interrupt, model, output};
 pub fn run(arguments: &args::Record) -> Answer {
     let project = Project::find(arguments.model.model.as_deref(), None)?;
     let model = model::load(&arguments.model, &project)?;
-    let mapping = project.lines.as_ref().map(LinesSection::mapping);
     let stopped = |trouble: ioco_adapters::Trouble| Stop {
         hint: trouble.hint,
         ..Stop::system(trouble.message)
     };
-    let relay = Relay::listen(
-        &arguments.listen,
-        &arguments.to,
-        Arc::clone(&model.sts),
-        mapping.as_ref(),
-    )
-    .map_err(stopped)?;
+    let (listen, to) = (&arguments.listen, &arguments.to);
+    let sts = Arc::clone(&model.sts);
+    let relay: Box<dyn Relay> = if to.contains("://") {
+        let mapping = project.http.as_ref().ok_or_else(|| {
+            Stop::usage("nothing says which requests the labels are")
+                .hint("write [http] into ioco.toml, as for tests over HTTP")
+        })?;
+        Box::new(HttpRelay::listen(listen, to, sts, mapping).map_err(stopped)?)
+    } else {
+        let mapping = project.lines.as_ref().map(LinesSection::mapping);
+        Box::new(LineRelay::listen(listen, to, sts, mapping.as_ref()).map_err(stopped)?)
+    };
     let path = &arguments.output;
     let mut file = File::create(path)
         .map_err(|error| Stop::usage(format!("cannot write {}: {error}", path.display())))?;
@@ -35,15 +39,13 @@ pub fn run(arguments: &args::Record) -> Answer {
         relay.address(),
         arguments.to
     );
-    let mut lines = 0u64;
     let served = relay
         .run(arguments.clients, &|| interrupt.asked(), &mut |line| {
-            lines += 1;
             // At once: a recording that breaks off is still one.
             writeln!(file, "{line}")?;
             file.flush()
         })
         .map_err(stopped)?;
-    eprintln!("{} in {}", output::count(served, "trace"), path.display());
+    eprintln!("{} in {}", output::count(served, "client"), path.display());
     Ok(Exit::Conforms)
 }

@@ -182,7 +182,7 @@ fn words(test: &TestRow) -> String {
             format!("fail  {} {}", deviation.code, deviation.observed)
         }
         Some(SavedVerdict::Inconclusive { reason }) => format!("inconclusive  {reason}"),
-        Some(SavedVerdict::Error { reason }) => format!("error  {reason}"),
+        Some(SavedVerdict::Error { reason, .. }) => format!("error  {reason}"),
     }
 }
 

@@ -4,6 +4,7 @@ use ioco_campaign::{Answer, Exit, Project, failures, time};
 use serde::Serialize;
 
 use ioco_engine::Explanation;
+use ioco_sts::Verdict;
 
 use crate::args::{self, Format};
 use crate::watch::{Terminal, notes, text_options};
@@ -74,7 +75,9 @@ pub fn run(arguments: &args::Shrink, format: Format) -> Answer {
     if opened.session.interrupt.asked() {
         return Ok(Exit::Interrupted);
     }
-    Ok(if shrunk.confidence.is_flaky() {
+    Ok(if matches!(shrunk.execution.verdict, Verdict::Ended(_)) {
+        Exit::System
+    } else if shrunk.confidence.is_flaky() {
         Exit::Flaky
     } else {
         Exit::Deviation

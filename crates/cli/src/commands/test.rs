@@ -34,8 +34,8 @@ pub fn run(arguments: &args::Test, format: Format) -> Answer {
         project,
     };
     let mut terminal = Terminal::new(format);
-    let stored = plan.project.clone();
     let campaign = Campaign::open(plan, interrupt::listen(), &mut terminal)?;
+    let stored = campaign.project.clone();
     let (name, seed) = (campaign.model.sts.name().to_owned(), campaign.seed);
     if format == Format::Text {
         eprintln!(

@@ -4,6 +4,10 @@ It has its own copy of the wire format and nothing of ioco in it: only Python's 
 Between ioco and the door it does what the public Python adapter does: it announces itself when the
 socket opens, connects to the door when it is configured, echoes a stimulus before it passes it on,
 and after a close it connects again. `--behave` makes it misbehave in one way.
+
+With `--system echo` there is no door: it says back what it is told, value by value, each taken apart
+and put together again. With `--units thousandths` it counts as the public Python adapter does: dates
+in milliseconds and times in microseconds.
 """
 
 import argparse
@@ -104,6 +108,10 @@ class WebSocket:
                 if first & 128:
                     return message
 
+    def half_a_frame(self):
+        with self.writing:
+            self.socket.sendall(struct.pack("!BB", 0x82, 0x80 | 100) + bytes(9))
+
     def vanish(self):
         self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         self.socket.close()
@@ -164,8 +172,45 @@ def message(kind, body=b""):
     return block(kind, body)
 
 
-def integer_value(value):
-    return number(2, value)
+TEXT, INTEGER, DECIMAL, BOOLEAN, DATE, ARRAY, STRUCT, HASH, TIME = range(1, 10)
+
+
+def write_value(kind, value):
+    """A value of this kind; nothing at all is void."""
+    if kind is None:
+        return b""
+    if kind == TEXT:
+        return block(kind, value)
+    if kind == DECIMAL:
+        return varint(kind << 3 | 1) + struct.pack("<d", value)
+    if kind == ARRAY:
+        return block(kind, b"".join(block(1, write_value(*item)) for item in value))
+    if kind in (STRUCT, HASH):
+        entries = (block(1, write_value(*k)) + block(2, write_value(*v)) for k, v in value)
+        return block(kind, b"".join(block(1, entry) for entry in entries))
+    return number(kind, value)
+
+
+def read_value(data):
+    """Its kind, and itself in Python's terms."""
+    found = list(fields(data))
+    if not found:
+        return None, None
+    kind, value = found[-1]
+    if kind == TEXT:
+        return kind, value.decode()
+    if kind == INTEGER:
+        return kind, value - (1 << 64) if value >> 63 else value
+    if kind == DECIMAL:
+        return kind, struct.unpack("<d", value)[0]
+    if kind == BOOLEAN:
+        return kind, bool(value)
+    if kind == ARRAY:
+        return kind, [read_value(item) for _, item in fields(value)]
+    if kind in (STRUCT, HASH):
+        entries = [dict(fields(entry)) for _, entry in fields(value)]
+        return kind, [(read_value(e[1]), read_value(e.get(2, b""))) for e in entries]
+    return kind, value
 
 
 def parameter(name, value):
@@ -212,11 +257,39 @@ def announcement(name, endpoint, channel):
     item = block(1, "endpoint") + block(2, "where the door listens") + block(3, endpoint)
     out = block(1, name) + block(2, block(1, item))
     for stimulus, parameters in STIMULI.items():
-        parameters = [parameter(p, integer_value(0)) for p in parameters]
+        parameters = [parameter(p, write_value(INTEGER, 0)) for p in parameters]
         out += block(3, label(STIMULUS, stimulus, channel, parameters, now=False))
     for response in RESPONSES:
         out += block(3, label(RESPONSE, response, channel, now=False))
     return message(ANNOUNCEMENT, out)
+
+
+# ---- Echo -----------------------------------------------------------------------------------
+
+DUMMIES = {"number": (INTEGER, 0), "text": (TEXT, ""), "flag": (BOOLEAN, False),
+           "amount": (DECIMAL, 0.0), "day": (DATE, 0), "moment": (TIME, 0),
+           "list": (ARRAY, [(INTEGER, 0)]), "point": (STRUCT, []), "colour": (TEXT, "red"),
+           "unset": (TEXT, "")}
+
+# A day in the year 2020 in milliseconds, and the same moment in microseconds.
+THOUSANDTHS = {"day": (DATE, 1_600_000_000_000), "moment": (TIME, 1_600_000_000_000_000)}
+
+
+def echo_announcement(options):
+    dummies = {**DUMMIES, **(THOUSANDTHS if options.units == "thousandths" else {})}
+    parameters = [parameter(p, write_value(*value)) for p, value in dummies.items()]
+    out = block(1, options.name) + block(2, b"")
+    for direction, name in [(STIMULUS, options.hears), (RESPONSE, options.says)]:
+        out += block(3, label(direction, name, options.channel, parameters, now=False))
+    return message(ANNOUNCEMENT, out)
+
+
+def moment(kind, value, units):
+    """A date or a time as the moment it means, in seconds."""
+    per_second = {DATE: 1, TIME: 1_000_000_000}[kind]
+    if units == "thousandths":
+        per_second = {DATE: 1_000, TIME: 1_000_000}[kind]
+    return value / per_second
 
 
 class Adapter:
@@ -255,11 +328,14 @@ class Adapter:
         if self.behave == "unknown-label" and self.stimuli > 2:
             name = "exploded"
         if self.behave == "wrong-type" and self.stimuli > 2:
-            parameters = [parameter("colour", block(1, "red"))]
+            parameters = [parameter("colour", write_value(TEXT, "red"))]
         if self.behave == "plain":
             physical = b""
-        self.ioco.send(message(LABEL, label(RESPONSE, name, self.options.channel, parameters,
+        channel = "" if self.behave == "no-channel" else self.options.channel
+        self.ioco.send(message(LABEL, label(RESPONSE, name, channel, parameters,
                                             physical=physical)))
+        if self.behave == "vanish-after-response" and self.stimuli > 2:
+            self.ioco.vanish()
 
     # -- ioco's side
 
@@ -282,6 +358,10 @@ class Adapter:
         context = None
         if self.options.certificate:
             context = ssl.create_default_context(cafile=self.options.certificate)
+        if self.behave == "vanish-before-handshake":
+            host = self.options.url.split("/")[2]
+            socket.create_connection(host.split(":")).close()
+            return time.sleep(60)
         self.ioco = WebSocket(self.options.url, headers, context)
         behave, send = self.behave, self.ioco.send
         if behave == "vanish-before-announcement":
@@ -295,9 +375,14 @@ class Adapter:
             send(message(READY))
         name = f"{self.options.name}"
         announced = announcement(name, self.options.endpoint, self.options.channel)
+        if self.options.system == "echo":
+            announced = echo_announcement(self.options)
         if behave == "plain":
             announced = message(ANNOUNCEMENT, block(1, name))
         send(announced)
+        if behave == "vanish-after-announcement":
+            self.ioco.vanish()
+            raise Closed(1006)
         while True:
             for kind, body in fields(self.ioco.receive()):
                 self.handle(kind, body)
@@ -319,8 +404,12 @@ class Adapter:
             if behave == "error-before-ready":
                 send(message(ERROR, block(1, "the door is not there")))
                 return
-            self.start_door(endpoint)
+            if self.options.system == "door":
+                self.start_door(endpoint)
             send(message(READY))
+            if behave == "vanish-after-ready":
+                self.ioco.vanish()
+                raise Closed(1006)
         elif kind == RESET:
             self.resets += 1
             if behave == "late":
@@ -331,24 +420,31 @@ class Adapter:
                 raise Closed(1006)
             if behave == "hang-in-reset":
                 return
-            self.reset_door()
+            if self.door is not None:
+                self.reset_door()
             send(message(READY))
+            if behave == "vanish-after-reset":
+                self.ioco.vanish()
+                raise Closed(1006)
         elif kind == LABEL:
             self.stimulate(read_label(body))
 
     def stimulate(self, stimulus):
         behave = self.behave
         self.stimuli += 1
-        values = []
-        for each in stimulus["parameters"]:
-            each = dict(fields(each))
-            value = dict(fields(each[2])).get(2, 0)
-            values.append(value - (1 << 64) if value >> 63 else value)
-        text = ":".join([stimulus["label"].upper(), *map(str, values)])
+        named = [dict(fields(each)) for each in stimulus["parameters"]]
+        named = [(each[1].decode(), read_value(each.get(2, b""))) for each in named]
+        text = ":".join([stimulus["label"].upper(), *(str(value) for _, (_, value) in named)])
         if self.stimuli > 2:
             if behave == "vanish-before-confirmation":
                 self.ioco.vanish()
                 raise Closed(1006)
+            if behave == "vanish-in-a-frame":
+                self.ioco.half_a_frame()
+                self.ioco.vanish()
+                raise Closed(1006)
+            if behave == "close":
+                self.ioco.send(struct.pack("!H", 1001) + b"going home", 8)
             if behave == "big":
                 self.ioco.send(bytes(17 << 20))
             if behave == "error":
@@ -356,6 +452,11 @@ class Adapter:
                 return
             if behave == "no-confirmation":
                 return
+        if behave == "inject-first":
+            # The newest public Python adapter confirms after the system has got the stimulus: the
+            # answer may come first.
+            self.door.send(text.encode(), 1)
+            time.sleep(0.02)
         correlation = 0 if behave == "plain" else stimulus["correlation"]
         physical = b"" if behave == "plain" else text.encode()
         self.ioco.send(message(LABEL, label(STIMULUS, stimulus["label"], stimulus["channel"],
@@ -363,7 +464,30 @@ class Adapter:
         if behave == "vanish-after-confirmation" and self.stimuli > 2:
             self.ioco.vanish()
             raise Closed(1006)
-        self.door.send(text.encode(), 1)
+        if self.options.system == "echo":
+            self.echo(named)
+        elif behave != "inject-first":
+            self.door.send(text.encode(), 1)
+
+    def echo(self, named):
+        """Says back what it was told, if dates and times mean what they should."""
+        said = []
+        for name, (kind, value) in named:
+            if kind in (DATE, TIME):
+                # The model speaks of moments after 2001 and before 2033.
+                if not 1e9 <= moment(kind, value, self.options.units) < 2e9:
+                    self.ioco.send(message(ERROR, block(1, f"{name} is {value}")))
+                    return
+            if self.behave == "hash" and kind == STRUCT:
+                kind = HASH
+            if self.behave == "forget" and kind == ARRAY:
+                value = value[1:]
+            if self.behave == "off-by-one" and kind == INTEGER:
+                value += 1
+            said.append(parameter(name, write_value(kind, value)))
+        if self.behave == "string-for-integer":
+            said[0] = parameter("number", write_value(TEXT, "7"))
+        self.respond(self.options.says, parameters=said)
 
 
 def main():
@@ -374,6 +498,10 @@ def main():
     parser.add_argument("--endpoint", default="ws://localhost:3001")
     parser.add_argument("--channel", default="door")
     parser.add_argument("--behave", default="")
+    parser.add_argument("--system", default="door", choices=["door", "echo"])
+    parser.add_argument("--hears", default="say")
+    parser.add_argument("--says", default="echoed")
+    parser.add_argument("--units", default="protocol", choices=["protocol", "thousandths"])
     parser.add_argument("--certificate")
     Adapter(parser.parse_args()).run()
 

@@ -1,21 +1,13 @@
 //! Adapters of the plugin-adapter protocol: one in Python, with nothing of ioco in it, and the
 //! SmartDoor behind it.
 
-use std::io::{BufRead as _, BufReader};
-use std::path::PathBuf;
-use std::process::{Child, ChildStdout, Command, Stdio};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 
-use crate::support::{Ran, TempDir, example_program, folder, ioco, root, run};
-
-/// A process that ends with the test.
-struct Running(Child);
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
+use crate::support::{
+    Listening, Ran, Running, TempDir, background, example_program, folder, folder_with, ioco,
+    python, root, run, start,
+};
 
 /// A SmartDoor and where it listens.
 fn door(mutant: Option<&str>) -> (Running, String) {
@@ -24,29 +16,12 @@ fn door(mutant: Option<&str>) -> (Running, String) {
     if let Some(mutant) = mutant {
         command.args(["--mutant", mutant]);
     }
-    let mut child = command.stdout(Stdio::piped()).spawn().expect("starts");
-    let endpoint = first_line(child.stdout.take());
-    (Running(child), endpoint)
-}
-
-fn first_line(out: Option<ChildStdout>) -> String {
-    let mut line = String::new();
-    BufReader::new(out.expect("a pipe"))
-        .read_line(&mut line)
-        .expect("a line");
-    line.trim().to_owned()
+    start(&mut command)
 }
 
 fn adapter(url: &str, more: &[&str]) -> Running {
-    let script = root().join("crates/cli/tests/amp/adapter.py");
-    let child = Command::new("python3")
-        .arg(script)
-        .args(["-u", url])
-        .args(more)
-        .stderr(Stdio::null())
-        .spawn()
-        .expect("python3 starts");
-    Running(child)
+    let mut script = python("crates/cli/tests/amp/adapter.py");
+    background(script.args(["-u", url]).args(more).stderr(Stdio::null()))
 }
 
 fn model() -> PathBuf {
@@ -54,47 +29,23 @@ fn model() -> PathBuf {
     path.canonicalize().expect("the model is there")
 }
 
-/// `ioco test` through `--amp`, with one adapter for each list of arguments; `{url}` is not known
-/// before ioco listens.
+/// `ioco test` of the door through `--amp`, with one adapter for each list of arguments.
 fn test_through(adapters: &[&[&str]], folder: &TempDir, more: &[&str]) -> Ran {
-    let mut child = ioco()
-        .current_dir(folder.path())
-        .arg("test")
-        .arg(model())
-        .args(["--amp", "0", "--seed", "1"])
-        .args(more)
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("ioco starts");
-    let mut lines = BufReader::new(child.stderr.take().expect("a pipe"));
-    let mut err = String::new();
-    let mut url = None;
-    while url.is_none() {
-        let mut line = String::new();
-        if lines.read_line(&mut line).expect("a line") == 0 {
-            break;
-        }
-        url = line
-            .split_once(" at ws")
-            .map(|(_, rest)| format!("ws{}", rest.trim()));
-        err.push_str(&line);
-    }
-    let url = url.unwrap_or_default();
+    test_model(&model(), adapters, folder, more)
+}
+
+fn test_model(model: &Path, adapters: &[&[&str]], folder: &TempDir, more: &[&str]) -> Ran {
+    let ioco = Listening::start(
+        ioco()
+            .current_dir(folder.path())
+            .arg("test")
+            .arg(model)
+            .args(["--amp", "0", "--seed", "1"])
+            .args(more),
+    );
+    let url = ioco.address.clone();
     let _running: Vec<Running> = adapters.iter().map(|more| adapter(&url, more)).collect();
-    // Read on aside, so that neither pipe can fill up.
-    let reading = std::thread::spawn(move || {
-        let mut rest = String::new();
-        std::io::Read::read_to_string(&mut lines, &mut rest).expect("text");
-        rest
-    });
-    let output = child.wait_with_output().expect("ioco ends");
-    err.push_str(&reading.join().expect("read"));
-    Ran {
-        code: output.status.code().unwrap_or(-1),
-        out: String::from_utf8_lossy(&output.stdout).into_owned(),
-        err,
-    }
+    ioco.finish()
 }
 
 const BUDGET: [&str; 6] = ["--tests", "40", "--steps", "100", "--timeout", "60ms"];
@@ -131,57 +82,122 @@ fn every_mutant_of_the_door_is_found_as_it_is_without_an_adapter() {
 #[test]
 fn the_right_door_passes_also_where_adapters_are_peculiar() {
     // Late: it answers for the last test after a reset. Plain: no bytes, no numbers, no
-    // configuration, no labels.
-    for behave in ["", "late", "plain", "once"] {
+    // configuration, no labels. Inject-first: it confirms what the door has answered already.
+    for behave in ["", "late", "plain", "once", "inject-first", "no-channel"] {
         let (_door, endpoint) = door(None);
         let arguments = ["--endpoint", &endpoint, "--behave", behave];
         let ran = test_through(
             &[&arguments],
             &folder(),
-            &["--tests", "6", "--timeout", "40ms"],
+            &["--tests", "6", "--timeout", "100ms"],
         );
         assert_eq!(ran.code, 0, "{behave}: {}", ran.all());
         assert!(ran.out.contains("6 passed"), "{behave}: {}", ran.all());
     }
 }
 
+/// What an adapter that misbehaves in this way comes to.
+fn misbehave(behave: &str, connect_within: &str) -> Ran {
+    let (_door, endpoint) = door(None);
+    let settings =
+        format!("[sut]\nready_within = \"3s\"\n[amp]\nconnect_within = \"{connect_within}\"\n");
+    let here = folder_with(&[("ioco.toml", &settings)]);
+    let arguments = ["--endpoint", &endpoint, "--behave", behave];
+    let limits = ["--tests", "4", "--steps", "10", "--timeout", "100ms"];
+    test_through(&[&arguments], &here, &limits)
+}
+
+fn expect_trouble(behave: &str, ran: &Ran, words: &[&str]) {
+    assert_eq!(ran.code, 3, "{behave}: {}", ran.all());
+    // Explanations are broken into lines.
+    let text = format!("{} {}", ran.out, ran.err);
+    let text: Vec<&str> = text.split_whitespace().collect();
+    let text = text.join(" ");
+    for words in words {
+        assert!(
+            text.contains(words),
+            "{behave}, no '{words}': {}",
+            ran.all()
+        );
+    }
+    assert!(text.contains("hint"), "{behave}: {}", ran.all());
+}
+
 #[test]
-fn what_adapters_do_wrong_is_told_with_their_name() {
+fn an_adapter_that_never_introduces_itself_is_told_of() {
     let cases = [
+        ("vanish-before-handshake", "no adapter has connected"),
         ("vanish-before-announcement", "no adapter has connected"),
         ("text-frame", "sent a text frame"),
         ("garbage", "is not a message of the protocol"),
         ("ready-first", "did not begin with an announcement"),
-        ("vanish-before-ready", "Smartdoor@test vanished"),
-        ("error-before-ready", "the door is not there"),
-        ("vanish-in-reset", "Smartdoor@test vanished"),
-        ("hang-in-reset", "Smartdoor@test was not ready within 3s"),
-        ("vanish-before-confirmation", "Smartdoor@test vanished"),
-        ("vanish-after-confirmation", "Smartdoor@test vanished"),
-        ("no-confirmation", "Smartdoor@test did not confirm ?"),
-        ("big", "Smartdoor@test sent a message of"),
+    ];
+    // They are waited for in vain, which is done for all at once.
+    std::thread::scope(|scope| {
+        for (behave, words) in cases {
+            scope.spawn(move || expect_trouble(behave, &misbehave(behave, "4s"), &[words]));
+        }
+    });
+}
+
+#[test]
+fn what_adapters_do_wrong_is_told_with_their_name_and_the_label() {
+    let vanished = "the adapter Smartdoor@test vanished";
+    let cases: [(&str, &[&str]); 12] = [
+        ("vanish-before-ready", &[vanished, "before it was ready"]),
+        (
+            "error-before-ready",
+            &["Smartdoor@test", "the door is not there"],
+        ),
+        ("vanish-after-ready", &[vanished, "before"]),
+        (
+            "vanish-before-confirmation",
+            &[vanished, "before it confirmed ?"],
+        ),
+        ("vanish-in-a-frame", &[vanished, "before it confirmed ?"]),
+        ("vanish-after-confirmation", &[vanished, "after ?"]),
+        ("vanish-after-response", &[vanished, "during a test"]),
+        (
+            "close",
+            &["Smartdoor@test closed the connection", "1001: going home"],
+        ),
+        ("hang-in-reset", &["Smartdoor@test was not ready within 3s"]),
+        ("no-confirmation", &["Smartdoor@test did not confirm ?"]),
+        (
+            "big",
+            &["Smartdoor@test sent a message of", "more than 16 MiB"],
+        ),
         (
             "error",
-            "Smartdoor@test reported an error during a test: the door is on fire",
+            &[
+                "Smartdoor@test reported an error during a test",
+                "?",
+                "the door is on fire",
+            ],
         ),
     ];
-    for (behave, message) in cases {
-        let (_door, endpoint) = door(None);
-        let here = folder();
-        // Only who never gets so far is waited for in vain.
-        let within = if cases[..4].contains(&(behave, message)) {
-            4
-        } else {
-            30
-        };
-        let settings =
-            format!("[sut]\nready_within = \"3s\"\n[amp]\nconnect_within = \"{within}s\"\n");
-        std::fs::write(here.path().join("ioco.toml"), settings).expect("written");
-        let arguments = ["--endpoint", &endpoint, "--behave", behave];
-        let limits = ["--tests", "4", "--steps", "10", "--timeout", "40ms"];
-        let ran = test_through(&[&arguments], &here, &limits);
-        assert_eq!(ran.code, 3, "{behave}: {}", ran.all());
-        assert!(ran.err.contains(message), "{behave}: {}", ran.all());
+    for (behave, words) in cases {
+        expect_trouble(behave, &misbehave(behave, "30s"), words);
+    }
+}
+
+#[test]
+fn an_adapter_that_vanishes_while_it_is_reset_or_idle_is_told_of() {
+    // It may be noticed at once, or when the adapter is needed; then others may come in its place.
+    for behave in [
+        "vanish-after-announcement",
+        "vanish-in-reset",
+        "vanish-after-reset",
+    ] {
+        let ran = misbehave(behave, "4s");
+        expect_trouble(behave, &ran, &[]);
+        let told = ["vanished", "no adapter has connected"];
+        let text = format!("{}{}", ran.out, ran.err);
+        assert!(
+            told.iter().any(|t| text.contains(t)),
+            "{behave}: {}",
+            ran.all()
+        );
     }
 }
 
@@ -198,7 +214,154 @@ fn what_the_model_does_not_know_is_a_deviation() {
         );
         assert_eq!(ran.code, 1, "{behave}: {}", ran.all());
         assert!(ran.out.contains(shown), "{behave}: {}", ran.all());
+        let told = ran
+            .err
+            .lines()
+            .find(|line| line.contains("adapter Smartdoor@test sent !"));
+        assert!(
+            told.is_some_and(|l| l.contains(shown)),
+            "{behave}: {}",
+            ran.all()
+        );
     }
+}
+
+fn typed_model() -> PathBuf {
+    root().join("crates/cli/tests/amp/typed.aml")
+}
+
+/// Tests the echo with these arguments of the adapter.
+fn test_echo(settings: &str, more: &[&str]) -> Ran {
+    let here = folder_with(&[("ioco.toml", settings)]);
+    let echo = ["--system", "echo", "-n", "Echo@1", "--channel", "wire"];
+    let adapter = [echo.as_slice(), more].concat();
+    let limits = ["--tests", "4", "--steps", "20", "--timeout", "500ms"];
+    test_model(&typed_model(), &[&adapter], &here, &limits)
+}
+
+#[test]
+fn values_of_every_type_go_there_and_back() {
+    let thousandths = "[amp]\nunits = \"thousandths\"\n";
+    for (settings, more) in [
+        ("", [].as_slice()),
+        ("", &["--behave", "hash"]),
+        ("", &["--behave", "no-channel"]),
+        // Noticed by what is announced, and said for certain.
+        ("", &["--units", "thousandths"]),
+        (thousandths, &["--units", "thousandths"]),
+        (
+            thousandths,
+            &["--units", "thousandths", "--behave", "plain"],
+        ),
+    ] {
+        let ran = test_echo(settings, more);
+        assert_eq!(ran.code, 0, "{more:?}: {}", ran.all());
+        assert!(ran.out.contains("4 passed"), "{more:?}: {}", ran.all());
+    }
+}
+
+#[test]
+fn values_that_change_on_the_way_are_found() {
+    for (behave, shown) in [
+        ("forget", "list"),
+        ("off-by-one", "number"),
+        ("string-for-integer", "\"7\""),
+    ] {
+        let ran = test_echo("", &["--behave", behave]);
+        assert_eq!(ran.code, 1, "{behave}: {}", ran.all());
+        assert!(ran.out.contains("D003"), "{behave}: {}", ran.all());
+        assert!(ran.out.contains(shown), "{behave}: {}", ran.all());
+    }
+}
+
+#[test]
+fn moments_in_the_wrong_units_are_not_taken_for_others() {
+    let ran = test_echo("[amp]\nunits = \"protocol\"\n", &["--units", "thousandths"]);
+    assert_eq!(ran.code, 3, "{}", ran.all());
+    assert!(ran.err.contains("reported an error"), "{}", ran.all());
+}
+
+/// One label each way on two channels.
+const TWO_CHANNELS: &str = "
+timeout 0.5
+external 'left'
+external 'right'
+process('both') {
+  channel('left') {
+    stimulus 'tell_left', {'number' => :integer}
+    response 'left_says', {'number' => :integer}
+  }
+  channel('right') {
+    stimulus 'tell_right', {'number' => :integer}
+    response 'right_says', {'number' => :integer}
+  }
+  var 'told', :integer
+  state 'idle'
+  repeat {
+    o {
+      receive 'tell_left', constraint: 'number in 1..9', update: 'told = number'
+      send 'left_says', constraint: 'number == told'
+    }
+    o {
+      receive 'tell_right', constraint: 'number in 1..9', update: 'told = number'
+      send 'right_says', constraint: 'number == told'
+    }
+  }
+}
+";
+
+fn test_both(right: &[&str], channels: &[&str]) -> Ran {
+    let here = folder_with(&[("both.aml", TWO_CHANNELS)]);
+    let side = |side: &str| {
+        let words = [
+            "--system",
+            "echo",
+            "--channel",
+            side,
+            "-n",
+            side,
+            "--hears",
+            "tell_",
+            "--says",
+            "_says",
+        ];
+        let mut words = words.map(str::to_owned);
+        words[7].push_str(side);
+        words[9].insert_str(0, side);
+        words.to_vec()
+    };
+    let (left, mut other) = (side("left"), side("right"));
+    other.extend(right.iter().map(|word| (*word).to_owned()));
+    let left: Vec<&str> = left.iter().map(String::as_str).collect();
+    let other: Vec<&str> = other.iter().map(String::as_str).collect();
+    let limits = ["--tests", "5", "--steps", "12"];
+    let more = [channels, limits.as_slice()].concat();
+    test_model(
+        &here.path().join("both.aml"),
+        &[&left, &other],
+        &here,
+        &more,
+    )
+}
+
+#[test]
+fn each_channel_has_an_adapter_of_its_own() {
+    let channels = ["--adapter", "left=left", "--adapter", "right=right"];
+    let right = test_both(&[], &channels);
+    assert_eq!(right.code, 0, "{}", right.all());
+    assert!(right.out.contains("5 passed"), "{}", right.all());
+    for announced in ["adapter left announces", "adapter right announces"] {
+        assert!(right.err.contains(announced), "{}", right.all());
+    }
+    let wrong = test_both(&["--behave", "off-by-one"], &channels);
+    assert_eq!(wrong.code, 1, "{}", wrong.all());
+    assert!(wrong.out.contains("!right_says"), "{}", wrong.all());
+    let gone = test_both(&["--behave", "vanish-before-confirmation"], &channels);
+    assert_eq!(gone.code, 3, "{}", gone.all());
+    let missing = test_both(&[], &["--adapter", "left=left"]);
+    assert_eq!(missing.code, 3, "{}", missing.all());
+    let told = "no adapter is named for channel 'right'";
+    assert!(missing.err.contains(told), "{}", missing.all());
 }
 
 #[test]
@@ -255,9 +418,8 @@ fn the_endpoint_can_be_configured() {
 #[test]
 fn a_token_is_asked_for() {
     let (_door, endpoint) = door(None);
-    let here = folder();
     let settings = "[amp]\ntoken = \"sesame\"\nconnect_within = \"8s\"\n";
-    std::fs::write(here.path().join("ioco.toml"), settings).expect("written");
+    let here = folder_with(&[("ioco.toml", settings)]);
     let limits = ["--tests", "2", "--timeout", "40ms"];
     let right = ["--endpoint", &endpoint, "-t", "sesame"];
     let ran = test_through(&[&right], &here, &limits);
@@ -286,7 +448,8 @@ fn listening_to_the_network_without_a_token_is_refused() {
 
 #[test]
 fn the_connection_can_be_encrypted() {
-    let here = folder();
+    let settings = "[amp]\ncertificate = \"cert.pem\"\nkey = \"key.pem\"\n";
+    let here = folder_with(&[("ioco.toml", settings)]);
     let made = Command::new("openssl")
         .current_dir(here.path())
         .args([
@@ -306,8 +469,6 @@ fn the_connection_can_be_encrypted() {
         eprintln!("skipped: openssl is not here");
         return;
     }
-    let settings = "[amp]\ncertificate = \"cert.pem\"\nkey = \"key.pem\"\n";
-    std::fs::write(here.path().join("ioco.toml"), settings).expect("written");
     let (_door, endpoint) = door(None);
     let certificate = here.path().join("cert.pem");
     let certificate = certificate.to_str().expect("text");
@@ -320,30 +481,23 @@ fn the_connection_can_be_encrypted() {
 #[test]
 fn who_is_connected_is_listed() {
     let here = folder();
-    let mut child = ioco()
-        .current_dir(here.path())
-        .arg("adapters")
-        .arg(model())
-        .args(["--amp", "0", "--wait", "2s", "--format", "json"])
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("ioco starts");
-    let mut line = String::new();
-    let mut err = BufReader::new(child.stderr.take().expect("a pipe"));
-    err.read_line(&mut line).expect("a line");
-    let url = line.split(' ').find(|word| word.starts_with("ws://"));
-    let _adapter = adapter(url.expect("a url"), &[]);
-    let output = child.wait_with_output().expect("ioco ends");
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    let listed: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    let ioco = Listening::start(
+        ioco()
+            .current_dir(here.path())
+            .arg("adapters")
+            .arg(model())
+            .args(["--amp", "0", "--wait", "2s", "--format", "json"]),
+    );
+    let _adapter = adapter(&ioco.address, &[]);
+    let Ran { code, out, .. } = ioco.finish();
+    let listed: serde_json::Value = serde_json::from_str(&out).expect("JSON");
     let adapter = &listed["adapters"][0];
-    assert_eq!(adapter["name"], "Smartdoor@test", "{text}");
+    assert_eq!(adapter["name"], "Smartdoor@test", "{out}");
     assert_eq!(
         adapter["configuration"][0]["default"],
         "ws://localhost:3001"
     );
     assert_eq!(adapter["labels"].as_array().map(Vec::len), Some(12));
-    assert!(adapter.get("differences").is_none(), "{text}");
-    assert_eq!(output.status.code(), Some(0));
+    assert!(adapter.get("differences").is_none(), "{out}");
+    assert_eq!(code, 0, "{out}");
 }

@@ -1,7 +1,9 @@
 //! Systems that die, hang, flood, lie or answer late: the right verdict or exit code 3, never a
 //! hang, never a wrong fail.
 
-use crate::support::{self, Ran, folder, ioco, run, test_ping};
+use std::process::Stdio;
+
+use crate::support::{self, Ran, folder_with, interrupt, ioco, run, test_ping};
 
 /// The beginning of a system: `give()` answers one stimulus.
 fn system(give: &str) -> String {
@@ -35,13 +37,112 @@ fn a_system_that_crashes_is_an_error_with_its_last_words() {
     expect(&test_ping(&program, "20", &[]), 3, "out of coffee");
 }
 
+/// The one failure that is kept in this folder.
+fn kept(folder: &support::TempDir) -> String {
+    let failures = std::fs::read_dir(folder.path().join(".ioco/failures")).expect("failures");
+    let names: Vec<String> = failures
+        .flatten()
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
+        .collect();
+    assert_eq!(names.len(), 1, "{names:?}");
+    names[0].trim_end_matches(".json").to_owned()
+}
+
+/// A folder with a model that also takes `nothing`, to which no answer is due, and a system.
+fn with_nothing(program: &str) -> support::TempDir {
+    let model = support::PING.replace("repeat {", "repeat {\n    o { receive 'nothing' }");
+    let model = model.replace("stimulus 'ping'", "stimuli 'ping', 'nothing'");
+    folder_with(&[("ping.aml", &model), ("system.py", program)])
+}
+
+const TEST_WITH_NOTHING: [&str; 6] = [
+    "test",
+    "ping.aml",
+    "--seed",
+    "3",
+    "--sut",
+    "exec python3 system.py",
+];
+
+#[test]
+fn a_crash_is_kept_shrunk_and_replayed_like_a_failure_and_stays_an_error() {
+    // It dies of the second ping, whatever else it is sent.
+    let program = system(
+        "is_ping = message['stimulus'] == 'ping'\n    \
+         count -= not is_ping\n    \
+         sys.stderr.write('out of coffee\\n' if count > 1 else '')\n    \
+         sys.stderr.flush()\n    \
+         os._exit(7) if count > 1 else None\n    \
+         say('{\"response\": \"pong\"}') if is_ping else None",
+    );
+    let folder = with_nothing(&program);
+    let ioco_here = |arguments: &[&str]| run(ioco().current_dir(folder.path()).args(arguments));
+    let ran = ioco_here(&TEST_WITH_NOTHING);
+    assert_eq!(ran.code, 3, "{}", ran.all());
+    let id = kept(&folder);
+    let replayed = format!("ioco replay {id}");
+    for words in [
+        "ERROR ping",
+        "E004",
+        "out of coffee",
+        "exit status: 7",
+        "3 of 3 runs",
+        "the command was",
+        &replayed,
+    ] {
+        assert!(ran.out.contains(words), "no {words} in {}", ran.all());
+    }
+    // Two pings and the pong between them are left.
+    let steps = ran.out.lines().filter(|line| line.contains("───"));
+    assert_eq!(steps.count(), 3, "{}", ran.all());
+    let again = ioco_here(&["replay", &id]);
+    assert_eq!(again.code, 3, "{}", again.all());
+    assert!(again.out.contains("still failing"), "{}", again.all());
+    let shrunk = ioco_here(&["shrink", &id]);
+    assert_eq!(shrunk.code, 3, "{}", shrunk.all());
+    let known = ioco_here(&TEST_WITH_NOTHING);
+    assert_eq!(known.code, 3, "{}", known.all());
+    let told = "known from an earlier run";
+    assert!(known.out.contains(told), "{}", known.all());
+    let junit = ioco_here(&["report", "--format", "junit"]);
+    for words in ["<error", "?ping", "errors=\"1\"", "failures=\"0\""] {
+        assert!(junit.out.contains(words), "no {words} in {}", junit.all());
+    }
+    let mended = program.replace("count > 1", "False");
+    std::fs::write(folder.path().join("system.py"), mended).expect("written");
+    let fixed = ioco_here(&["replay", &id]);
+    assert_eq!(fixed.code, 0, "{}", fixed.all());
+    assert!(fixed.out.contains("fixed"), "{}", fixed.all());
+}
+
+#[test]
+fn a_failure_does_not_become_a_crash_by_shrinking() {
+    // The third ping is answered wrongly if there was a `nothing`; without one the system dies.
+    let program = system(
+        "global nothing\n    \
+         is_ping = message['stimulus'] == 'ping'\n    \
+         nothing = (count > 1 and nothing) or not is_ping\n    \
+         third = is_ping and count > 3\n    \
+         os._exit(7) if third and not nothing else None\n    \
+         say('{\"response\": \"quack\"}') if third else None\n    \
+         say('{\"response\": \"pong\"}') if is_ping and not third else None",
+    );
+    // A fresh start for every reset: the counts begin anew.
+    let program = program.replace(
+        "say('{\"ready\": true}')",
+        "count = 0; say('{\"ready\": true}')",
+    );
+    let folder = with_nothing(&program);
+    let ran = run(ioco().current_dir(folder.path()).args(TEST_WITH_NOTHING));
+    expect(&ran, 1, "D001 unexpected response");
+    assert!(ran.out.contains("?nothing"), "{}", ran.all());
+}
+
 #[test]
 fn a_system_that_never_becomes_ready_is_an_error() {
-    let folder = folder();
-    std::fs::write(folder.path().join("ping.aml"), support::PING).unwrap();
     let settings =
         "model = \"ping.aml\"\n[sut]\ncommand = [\"sleep\", \"60\"]\nready_within = \"300ms\"\n";
-    std::fs::write(folder.path().join("ioco.toml"), settings).unwrap();
+    let folder = folder_with(&[("ping.aml", support::PING), ("ioco.toml", settings)]);
     let ran = run(ioco()
         .current_dir(folder.path())
         .args(["test", "--tests", "1"]));
@@ -112,8 +213,7 @@ fn a_system_that_fails_only_once_is_flaky() {
 
 #[test]
 fn a_command_that_does_not_exist_is_an_error_that_names_it() {
-    let folder = folder();
-    std::fs::write(folder.path().join("ping.aml"), support::PING).unwrap();
+    let folder = folder_with(&[("ping.aml", support::PING)]);
     let ran =
         run(ioco()
             .current_dir(folder.path())
@@ -135,4 +235,65 @@ fn what_the_system_says_cannot_move_the_cursor() {
     let ran = test_ping(&program, "20", &[]);
     assert_eq!(ran.code, 1, "{}", ran.all());
     assert!(!ran.out.contains('\u{1b}'), "{:?}", ran.out);
+}
+
+#[test]
+fn a_reset_that_hangs_can_be_interrupted() {
+    let program =
+        "import sys, time\nsys.stdin.readline()\nopen('asked', 'w').close()\ntime.sleep(3600)\n";
+    // Nobody would wait that long for this test.
+    let settings = "model = \"ping.aml\"\n[sut]\ncommand = [\"python3\", \"system.py\"]\n\
+                    ready_within = \"3600s\"\n";
+    let folder = folder_with(&[
+        ("ping.aml", support::PING),
+        ("system.py", program),
+        ("ioco.toml", settings),
+    ]);
+    let child = ioco()
+        .current_dir(folder.path())
+        .arg("test")
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("ioco starts");
+    while !folder.path().join("asked").exists() {
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    interrupt(&child);
+    let output = child.wait_with_output().expect("it ends");
+    assert_eq!(output.status.code(), Some(130));
+}
+
+#[test]
+fn a_folder_that_cannot_be_written_to_is_no_reason_not_to_test() {
+    let wrong = system(r#"say('{"response": "quack"}')"#);
+    let folder = folder_with(&[
+        ("ping.aml", support::PING),
+        ("system.py", &wrong),
+        // Nobody, whatever his rights, can make a folder where a file is.
+        (".ioco", ""),
+    ]);
+    let elsewhere = folder.path().join("elsewhere");
+    std::fs::create_dir(&elsewhere).expect("made");
+    let ioco_here = |arguments: &[&str]| {
+        run(ioco()
+            .current_dir(folder.path())
+            .env("TMPDIR", &elsewhere)
+            .args(arguments))
+    };
+    let test = ["test", "ping.aml", "--sut", "exec python3 system.py"];
+    let limits = ["--tests", "2", "--steps", "4", "--junit", "report.xml"];
+    let ran = ioco_here(&[test.as_slice(), &limits].concat());
+    expect(&ran, 1, "D001 unexpected response");
+    let told = "the results of this run are in";
+    assert!(ran.err.contains(told), "{}", ran.all());
+    let report = std::fs::read_to_string(folder.path().join("report.xml")).expect("a report");
+    assert!(report.contains("failures=\"1\""), "{report}");
+    let replay = ran
+        .out
+        .lines()
+        .find_map(|line| line.split_once("ioco replay "));
+    let (_, file) = replay.expect("how to see it again");
+    let again = ioco_here(&["replay", file.trim()]);
+    expect(&again, 1, "still failing");
 }

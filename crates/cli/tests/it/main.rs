@@ -2,16 +2,20 @@
 
 mod amp;
 mod bad_systems;
+mod book;
 mod compare;
 mod connections;
 mod examples;
 mod generate;
+mod libraries;
 mod machines;
 mod models;
 mod nothing_is_lost;
 mod nusmv;
+mod openapi;
 mod project;
 mod queries;
+mod recording;
 mod reports;
 mod runs;
 mod serve;

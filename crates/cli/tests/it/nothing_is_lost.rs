@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value as Json;
 
-use crate::support::{example_program, folder, ioco, root, run};
+use crate::support::{example_program, folder, interrupt, ioco, root, run};
 
 /// The events of the newest run in the store of a folder; nothing where there is none yet.
 fn record(folder: &Path) -> String {
@@ -96,10 +96,7 @@ fn an_interrupted_run_writes_what_it_has_and_exits_with_130() {
     let folder = folder();
     let child = start(folder.path(), &[]);
     wait_for_tests(folder.path());
-    let killed = std::process::Command::new("kill")
-        .args(["-INT", &child.id().to_string()])
-        .status();
-    assert!(killed.unwrap().success());
+    interrupt(&child);
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(130));
     let text = String::from_utf8_lossy(&output.stdout);

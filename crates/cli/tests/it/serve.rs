@@ -2,9 +2,9 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 
-use crate::support::{folder, ioco, run};
+use crate::support::{folder, interrupt, ioco, run};
 
 fn serve(folder: &std::path::Path) -> (Child, String) {
     let mut child = ioco()
@@ -60,11 +60,7 @@ fn a_new_project_is_served_until_it_is_interrupted() {
         second.all()
     );
     assert!(second.err.contains("--port"), "{}", second.all());
-    let killed = Command::new("kill")
-        .args(["-INT", &child.id().to_string()])
-        .status()
-        .expect("kill runs");
-    assert!(killed.success());
+    interrupt(&child);
     assert_eq!(child.wait().expect("it ends").code(), Some(0));
 }
 

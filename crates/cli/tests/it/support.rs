@@ -1,7 +1,8 @@
 //! Running `ioco` and the example systems in a folder of their own.
 
+use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Child, ChildStderr, Command, Output, Stdio};
 use std::sync::OnceLock;
 
 pub use tempfile::TempDir;
@@ -85,6 +86,132 @@ pub fn run(command: &mut Command) -> Ran {
     }
 }
 
+/// A process that ends with the test.
+pub struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Starts a program in the background.
+pub fn background(command: &mut Command) -> Running {
+    Running(command.spawn().expect("the program starts"))
+}
+
+/// Starts a program in the background, and waits for the first line that it prints.
+pub fn start(command: &mut Command) -> (Running, String) {
+    let mut running = background(command.stdout(Stdio::piped()));
+    let mut line = String::new();
+    let out = running.0.stdout.take().expect("a pipe");
+    BufReader::new(out).read_line(&mut line).expect("a line");
+    (running, line.trim().to_owned())
+}
+
+/// `ioco` in the background: others connect to it.
+pub struct Listening {
+    child: Child,
+    err: BufReader<ChildStderr>,
+    /// What it has said so far.
+    told: String,
+    /// Where to connect; empty if it ended before it said so.
+    pub address: String,
+}
+
+impl Listening {
+    /// Starts it and waits until it has said where it listens.
+    pub fn start(command: &mut Command) -> Listening {
+        let mut child = command
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("ioco starts");
+        let mut err = BufReader::new(child.stderr.take().expect("a pipe"));
+        let mut told = String::new();
+        let mut address = String::new();
+        while address.is_empty() {
+            let mut line = String::new();
+            if err.read_line(&mut line).expect("a line") == 0 {
+                break;
+            }
+            let mut words = line.split_whitespace();
+            let found = words.find(|word| word.contains("127.0.0.1:"));
+            address = found.unwrap_or_default().to_owned();
+            told.push_str(&line);
+        }
+        Listening {
+            child,
+            err,
+            told,
+            address,
+        }
+    }
+
+    /// As Ctrl-C does.
+    pub fn interrupt(&self) {
+        interrupt(&self.child);
+    }
+
+    /// Waits for its end.
+    pub fn finish(self) -> Ran {
+        let Listening {
+            child,
+            mut err,
+            mut told,
+            ..
+        } = self;
+        // Read aside, so that neither pipe can fill up.
+        let reading = std::thread::spawn(move || {
+            let mut rest = String::new();
+            err.read_to_string(&mut rest).expect("text");
+            rest
+        });
+        let output = child.wait_with_output().expect("ioco ends");
+        told.push_str(&reading.join().expect("read"));
+        Ran {
+            code: output.status.code().unwrap_or(-1),
+            out: String::from_utf8_lossy(&output.stdout).into_owned(),
+            err: told,
+        }
+    }
+}
+
+/// As Ctrl-C does.
+pub fn interrupt(child: &Child) {
+    let killed = Command::new("kill")
+        .args(["-INT", &child.id().to_string()])
+        .status();
+    assert!(killed.expect("kill runs").success());
+}
+
+/// A program of the tests, such as a system, written in Python.
+pub fn python(script: &str) -> Command {
+    let mut command = Command::new("python3");
+    command.arg(root().join(script));
+    command
+}
+
+/// Writes files into a folder of their own.
+pub fn folder_with(files: &[(&str, &str)]) -> TempDir {
+    let folder = folder();
+    for (name, text) in files {
+        std::fs::write(folder.path().join(name), text).expect("written");
+    }
+    folder
+}
+
+/// A copy of the files of an example, so that its results stay out of the sources.
+pub fn example(name: &str) -> TempDir {
+    let read = |file: &str| {
+        let path = root().join("examples").join(name).join(file);
+        std::fs::read_to_string(path).expect("an example")
+    };
+    let (settings, model) = (read("ioco.toml"), read("model.aml"));
+    folder_with(&[("ioco.toml", &settings), ("model.aml", &model)])
+}
+
 /// A model of a system that answers every `ping` with a `pong`, for systems that do not.
 pub const PING: &str = "
 timeout 0.3
@@ -103,9 +230,7 @@ process('ping') {
 
 /// Runs `ioco test` on [`PING`] against a small Python program.
 pub fn test_ping(program: &str, steps: &str, more: &[&str]) -> Ran {
-    let folder = folder();
-    std::fs::write(folder.path().join("ping.aml"), PING).expect("written");
-    std::fs::write(folder.path().join("system.py"), program).expect("written");
+    let folder = folder_with(&[("ping.aml", PING), ("system.py", program)]);
     run(ioco()
         .current_dir(folder.path())
         .args([

@@ -70,6 +70,8 @@ impl Reasons {
             }
             Observed::Response(action) => reasons.refusals(&sts, states, action),
             Observed::Unknown(text) => reasons.because.push(unknown(&sts, text)),
+            // No model has anything to say about it.
+            Observed::End(_) => {}
         }
         reasons
     }

@@ -118,6 +118,16 @@ pub fn explain(
             let reasons = Reasons::of(semantics, deviation, number - 1);
             ("fail", title, reasons)
         }
+        Verdict::Ended(deviation) => {
+            walk.rows.push(Row {
+                number: walk.rows.len() + 1,
+                side: Side::Silence,
+                text: "the end".to_owned(),
+                deviates: true,
+                note: None,
+            });
+            ("error", deviation.observed.show(&sts), Reasons::default())
+        }
         Verdict::Inconclusive(reason) => ("inconclusive", reason.clone(), Reasons::default()),
         Verdict::Error(reason) => ("error", reason.clone(), Reasons::default()),
         Verdict::Pass => return None,

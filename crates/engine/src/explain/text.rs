@@ -140,7 +140,8 @@ impl Explanation {
         }
         if let Some(replay) = &self.replay {
             page.blank();
-            page.keyed("replay", std::slice::from_ref(replay), Style::new());
+            // In one line, however long, because it is to be copied.
+            page.push(&format!("  {:<KEYS$}{replay}\n", "replay"));
         }
     }
 }

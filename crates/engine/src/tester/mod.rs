@@ -154,7 +154,10 @@ impl Tester {
                 Command::Finished
             }
             (Phase::Idle | Phase::Finished, _) => Command::Finished,
-            (_, Input::Trouble(text)) => self.finish(Verdict::Error(text), now),
+            (_, Input::Trouble(text)) | (Phase::Resetting, Input::Ended(text)) => {
+                self.finish(Verdict::Error(text), now)
+            }
+            (_, Input::Ended(text)) => self.ended(text, now),
             (_, Input::Interrupted) => {
                 self.interrupted = true;
                 let reason = INTERRUPTED.to_owned();
@@ -276,10 +279,11 @@ impl Tester {
         let reached = |limit: Option<u64>, count: u64| limit.is_some_and(|limit| count >= limit);
         if self.interrupted {
             Some(StopReason::Interrupted)
+        } else if reached(stop.errors, self.summary.errors) {
+            // First, because a system that ended is kept among the failures too.
+            Some(StopReason::Errors)
         } else if reached(stop.failures, self.failures.len() as u64) {
             Some(StopReason::Failures)
-        } else if reached(stop.errors, self.summary.errors) {
-            Some(StopReason::Errors)
         } else if reached(stop.tests, self.summary.tests) {
             Some(StopReason::Tests)
         } else {
@@ -357,7 +361,7 @@ impl Tester {
         self.test.phase = Phase::Finished;
         self.test.ended = now.max(self.test.started);
         self.test.failure = match &verdict {
-            Verdict::Fail(deviation) => self.group(deviation.clone()),
+            Verdict::Fail(deviation) | Verdict::Ended(deviation) => self.group(deviation.clone()),
             _ => None,
         };
         self.test.verdict = verdict;
@@ -399,7 +403,7 @@ impl Tester {
             Verdict::Pass => &mut summary.passed,
             Verdict::Fail(_) => &mut summary.failed,
             Verdict::Inconclusive(_) => &mut summary.inconclusive,
-            Verdict::Error(_) => &mut summary.errors,
+            Verdict::Error(_) | Verdict::Ended(_) => &mut summary.errors,
         } += 1;
         summary.duration = now.saturating_sub(self.started.unwrap_or(now));
         if self.settings.events >= EventLevel::Tests {
@@ -417,7 +421,7 @@ impl Tester {
             duration: self.test.ended - self.test.started,
             at: now,
         });
-        if let (Some((failure, true)), Verdict::Fail(deviation)) =
+        if let (Some((failure, true)), Verdict::Fail(deviation) | Verdict::Ended(deviation)) =
             (self.test.failure, &self.test.verdict)
         {
             self.events.push(Event::FailureFound {

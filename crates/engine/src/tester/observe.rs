@@ -213,6 +213,17 @@ impl Tester {
         self.finish(Verdict::Fail(deviation), now)
     }
 
+    /// The system is gone. No model says anything about that, so it needs no judging.
+    pub(super) fn ended(&mut self, text: String, now: u64) -> Command {
+        self.test.times.push(now.saturating_sub(self.test.started));
+        let deviation = Deviation {
+            kind: DeviationKind::Ended,
+            observed: Observed::End(text),
+            states: Arc::clone(self.semantics.set(self.test.set)),
+        };
+        self.finish(Verdict::Ended(deviation), now)
+    }
+
     fn unspecified(&mut self, step: &Step, now: u64) -> Command {
         let shown = step.show(&self.sts);
         let reason = format!(

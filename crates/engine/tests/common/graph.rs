@@ -240,6 +240,7 @@ pub fn act_of_observed(sts: &Sts, observed: &Observed) -> Option<Act> {
         Observed::Response(action) => Some(act_of(sts, action)),
         Observed::Silence(_) => None,
         Observed::Unknown(text) => panic!("{text}: the system only sends what the model knows"),
+        Observed::End(text) => panic!("{text}: the system never ends"),
     }
 }
 

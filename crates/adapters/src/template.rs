@@ -1,4 +1,5 @@
-//! One line of text for one label: `LOCK {passcode}`.
+//! Text with parameters in it, such as a line for a label, `LOCK {passcode}`, or the path of a
+//! request, `/orders/{id}`.
 //!
 //! What stands in braces is a parameter; `{{` and `}}` are braces. Writing fills the values in;
 //! reading finds them again, led by the types of the model.
@@ -17,7 +18,7 @@ enum Piece {
     Parameter(usize),
 }
 
-/// How one label looks as a line.
+/// How one label looks as text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Template {
     pieces: Vec<Piece>,
@@ -40,7 +41,7 @@ impl Template {
                     .ok_or_else(|| format!("{name}: \"{text}\" has a brace that is not closed"))?;
                 let position = label.parameters.iter().position(|p| p.name == parameter);
                 let position =
-                    position.ok_or_else(|| format!("{name}: it has no parameter '{parameter}'"))?;
+                    position.ok_or_else(|| format!("{name} has no parameter '{parameter}'"))?;
                 if pieces.contains(&Piece::Parameter(position)) {
                     return Err(format!("{name}: {{{parameter}}} stands there twice"));
                 }
@@ -89,25 +90,38 @@ impl Template {
         texts.sum()
     }
 
-    pub fn write(&self, values: &[Value], types: &Types, out: &mut Vec<u8>) {
+    /// The positions of the parameters in it.
+    pub fn parameters(&self) -> impl Iterator<Item = usize> {
+        self.pieces.iter().filter_map(|piece| match piece {
+            Piece::Parameter(position) => Some(*position),
+            Piece::Text(_) => None,
+        })
+    }
+
+    /// Whether this stands in what is not a parameter.
+    pub fn contains(&self, mark: char) -> bool {
+        self.pieces
+            .iter()
+            .any(|piece| matches!(piece, Piece::Text(text) if text.contains(mark)))
+    }
+
+    /// With the values in it, each passed through `encode`.
+    pub fn write(&self, values: &[Value], types: &Types, encode: fn(&str) -> String) -> String {
+        let mut out = String::new();
         for piece in &self.pieces {
             match piece {
-                Piece::Text(text) => out.extend_from_slice(text.as_bytes()),
-                Piece::Parameter(position) => match values.get(*position) {
-                    // Without quotes: it is text in a line of text.
-                    Some(Value::Str(text)) => out.extend_from_slice(text.as_bytes()),
-                    Some(Value::Enum(id, member)) => {
-                        out.extend_from_slice(types.member_name(*id, *member).as_bytes());
-                    }
-                    Some(value) => write_value(value, types, out),
-                    None => {}
-                },
+                Piece::Text(text) => out.push_str(text),
+                Piece::Parameter(position) => {
+                    let value = values.get(*position).map(|value| plain(value, types));
+                    out.push_str(&encode(&value.unwrap_or_default()));
+                }
             }
         }
+        out
     }
 
     /// The texts in place of the parameters, if the line has this shape.
-    fn take_apart<'l>(&self, line: &'l str) -> Option<Vec<(usize, &'l str)>> {
+    pub fn take_apart<'l>(&self, line: &'l str) -> Option<Vec<(usize, &'l str)>> {
         let mut found = Vec::new();
         let mut rest = line;
         let mut open = None;
@@ -146,7 +160,7 @@ impl Template {
         let mut values = vec![Value::Void; label.parameters.len()];
         for (position, text) in self.take_apart(line)? {
             let parameter = &label.parameters[position];
-            match read(text, &parameter.ty, types) {
+            match read_text(text, &parameter.ty, types) {
                 Ok(value) => values[position] = value,
                 Err(Mismatch(why)) => {
                     return Some(Err(Mismatch(format!("{}: {why}", parameter.name))));
@@ -157,7 +171,22 @@ impl Template {
     }
 }
 
-fn read(text: &str, ty: &Type, types: &Types) -> Result<Value, Mismatch> {
+/// A value as text in text: strings and names without quotes, nothing for what is unset.
+pub(crate) fn plain(value: &Value, types: &Types) -> String {
+    match value {
+        Value::Void => String::new(),
+        Value::Str(text) => text.to_string(),
+        Value::Enum(id, member) => types.member_name(*id, *member).to_owned(),
+        other => {
+            let mut out = Vec::new();
+            write_value(other, types, &mut out);
+            String::from_utf8_lossy(&out).into_owned()
+        }
+    }
+}
+
+/// The value that stands as text in text.
+pub(crate) fn read_text(text: &str, ty: &Type, types: &Types) -> Result<Value, Mismatch> {
     match ty {
         Type::Str => Ok(Value::Str(Arc::from(text))),
         Type::Enum(_) => {
@@ -209,9 +238,8 @@ mod tests {
     fn braces_are_doubled() {
         let label = label(&[Type::INTEGER]);
         let template = Template::parse("{{{p0}}}", &label).unwrap();
-        let mut out = Vec::new();
-        template.write(&[Value::Int(5)], &Types::default(), &mut out);
-        assert_eq!(out, b"{5}");
+        let written = template.write(&[Value::Int(5)], &Types::default(), str::to_owned);
+        assert_eq!(written, "{5}");
     }
 
     #[test]
@@ -238,9 +266,7 @@ mod tests {
                 Template::usual(&label),
                 Template::parse("{p0};{p1} of {p2}!", &label).unwrap(),
             ] {
-                let mut line = Vec::new();
-                template.write(&values, &types, &mut line);
-                let line = String::from_utf8(line).unwrap();
+                let line = template.write(&values, &types, str::to_owned);
                 prop_assert_eq!(template.read(&line, &label, &types), Some(Ok(values.clone())));
             }
         }

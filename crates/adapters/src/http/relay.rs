@@ -1,0 +1,492 @@
+//! Between an HTTP client and a service: passes bytes on, both ways, and tells of every request,
+//! answer, event and message in the model's terms, by the same mapping that tests use.
+//!
+//! Nothing is changed on the way, so that clients and services notice nothing. A message is told of
+//! before its last byte is passed on: what it causes is told of after it.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::io::{self, Read as _, Write as _};
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use ioco_engine::Recorded;
+use ioco_sts::{LabelId, Sts};
+
+use super::events::EventLines;
+use super::mapping::{HttpMapping, Mapped};
+use super::reverse::Asked;
+use super::wire::{First, Messages, Piece, TextMessages};
+use crate::connection::{Arrival, Trouble};
+use crate::relay::{Relay, bind, cannot_pass_on};
+use crate::session::nanoseconds;
+use crate::trace::{RESET_LINE, write_recorded};
+
+/// How often waiting looks whether somebody wants to stop.
+const SLICE: Duration = Duration::from_millis(50);
+
+/// How often the listener looks for a client.
+const LISTENING: Duration = Duration::from_millis(5);
+
+/// A longer body is passed on, and not recorded.
+const MAX_BODY: usize = 16 << 20;
+
+/// A recorder of HTTP traffic in one model's terms.
+pub struct HttpRelay {
+    listener: TcpListener,
+    /// `host:port`.
+    to: String,
+    sts: Arc<Sts>,
+    mapped: Mapped,
+    events: Option<String>,
+    websocket: Option<String>,
+    epoch: Instant,
+}
+
+/// What passed by.
+enum Seen {
+    Connected(TcpStream),
+    Request {
+        method: String,
+        target: String,
+        body: String,
+    },
+    Answer {
+        status: u16,
+        body: String,
+    },
+    Event {
+        name: String,
+        data: String,
+    },
+    Message(String),
+    /// From here on the connection cannot be followed.
+    Lost(String),
+    Closed,
+}
+
+/// The number of the connection, when, and what.
+type Stamped = (u64, Instant, Seen);
+
+/// What the two directions of a connection know of each other.
+#[derive(Default)]
+struct Between {
+    /// Requests without an answer yet: whether by HEAD, and the target.
+    open: Mutex<VecDeque<(bool, String)>>,
+    upgraded: AtomicBool,
+}
+
+impl Between {
+    fn open(&self) -> std::sync::MutexGuard<'_, VecDeque<(bool, String)>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl HttpRelay {
+    /// Clients can connect to `listen` from now on; `base` is `http://host:port`.
+    pub fn listen(
+        listen: &str,
+        base: &str,
+        sts: Arc<Sts>,
+        mapping: &HttpMapping,
+    ) -> Result<HttpRelay, Trouble> {
+        let Some(host) = base.strip_prefix("http://") else {
+            return Err(
+                Trouble::new(format!("'{base}' cannot be recorded: it is encrypted"))
+                    .hint("record where the traffic is not encrypted: http://HOST:PORT"),
+            );
+        };
+        let host = host.split('/').next().unwrap_or_default();
+        let to = if host.contains(':') {
+            host.to_owned()
+        } else {
+            format!("{host}:80")
+        };
+        let mapped = Mapped::new(Arc::clone(&sts), mapping).map_err(|message| {
+            Trouble::new(message).hint("[http] of ioco.toml says which requests labels are")
+        })?;
+        Ok(HttpRelay {
+            listener: bind(listen)?,
+            to,
+            sts,
+            mapped,
+            events: mapping.events.clone(),
+            websocket: mapping.websocket.clone(),
+            epoch: Instant::now(),
+        })
+    }
+
+    /// Connects a client to the service; two threads pass on what they say.
+    fn serve(
+        &self,
+        number: u64,
+        client: &TcpStream,
+        tell: &Sender<Stamped>,
+    ) -> io::Result<TcpStream> {
+        let system = TcpStream::connect(&self.to)?;
+        client.set_nonblocking(false)?;
+        let between = Arc::new(Between::default());
+        for socket in [client, &system] {
+            socket.set_nodelay(true)?;
+        }
+        let up = Way {
+            from: client.try_clone()?,
+            to: system.try_clone()?,
+            number,
+            tell: tell.clone(),
+            between: Arc::clone(&between),
+        };
+        let down = Way {
+            from: system.try_clone()?,
+            to: client.try_clone()?,
+            number,
+            tell: tell.clone(),
+            between,
+        };
+        let (events, websocket) = (self.events.clone(), self.websocket.clone());
+        std::thread::spawn(move || up.pass_requests());
+        std::thread::spawn(move || down.pass_answers(events.as_deref(), websocket.as_deref()));
+        Ok(system)
+    }
+}
+
+impl Relay for HttpRelay {
+    fn address(&self) -> String {
+        let address = self.listener.local_addr();
+        address.map_or_else(|_| "?".to_owned(), |address| format!("http://{address}"))
+    }
+
+    fn run(
+        &self,
+        clients: Option<u64>,
+        stop: &dyn Fn() -> bool,
+        write: &mut dyn FnMut(&str) -> io::Result<()>,
+    ) -> Result<u64, Trouble> {
+        let failed = |error: io::Error| cannot_pass_on(&self.to, &error);
+        let (tell, told) = channel::<Stamped>();
+        let listener = self.listener.try_clone().map_err(failed)?;
+        let done = Arc::new(AtomicBool::new(false));
+        let (connected, finished) = (tell.clone(), Arc::clone(&done));
+        let accepting =
+            std::thread::spawn(move || accept(&listener, clients, &connected, &finished));
+        let mut scribe = Scribe::new(&self.mapped, &self.sts);
+        let mut sockets: BTreeMap<u64, [TcpStream; 2]> = BTreeMap::new();
+        let (mut served, mut closed) = (0, 0);
+        write(RESET_LINE).map_err(failed)?;
+        let mut outcome = Ok(());
+        while !stop() && clients.is_none_or(|clients| closed < clients) {
+            let Ok((number, when, seen)) = told.recv_timeout(SLICE) else {
+                continue;
+            };
+            match seen {
+                Seen::Connected(client) => match self.serve(number, &client, &tell) {
+                    Ok(system) => {
+                        served += 1;
+                        sockets.insert(number, [client, system]);
+                    }
+                    Err(error) => {
+                        outcome = Err(failed(error));
+                        break;
+                    }
+                },
+                Seen::Closed => {
+                    closed += 1;
+                    sockets.remove(&number);
+                    scribe.asked.remove(&number);
+                }
+                seen => {
+                    let at = nanoseconds(when.saturating_duration_since(self.epoch));
+                    if let Some(line) = scribe.take(at, number, seen) {
+                        write(&line).map_err(failed)?;
+                    }
+                }
+            }
+        }
+        done.store(true, Ordering::Relaxed);
+        // Threads that still read end with their sockets.
+        for socket in sockets.values().flatten() {
+            let _ = socket.shutdown(Shutdown::Both);
+        }
+        let _ = accepting.join();
+        outcome?;
+        let at = nanoseconds(self.epoch.elapsed());
+        write(&write_recorded(at, &Recorded::End, &self.sts)).map_err(failed)?;
+        Ok(served)
+    }
+}
+
+/// Hands over clients, at most `limit`, until it is `done`.
+fn accept(listener: &TcpListener, limit: Option<u64>, tell: &Sender<Stamped>, done: &AtomicBool) {
+    let mut number = 0;
+    while !done.load(Ordering::Relaxed) && limit.is_none_or(|limit| number < limit) {
+        match listener.accept() {
+            Ok((client, _)) => {
+                number += 1;
+                let seen = Seen::Connected(client);
+                if tell.send((number, Instant::now(), seen)).is_err() {
+                    return;
+                }
+            }
+            Err(_) => std::thread::sleep(LISTENING),
+        }
+    }
+}
+
+/// One direction of a connection.
+struct Way {
+    from: TcpStream,
+    to: TcpStream,
+    number: u64,
+    tell: Sender<Stamped>,
+    between: Arc<Between>,
+}
+
+impl Way {
+    fn tell(&self, seen: Seen) {
+        let _ = self.tell.send((self.number, Instant::now(), seen));
+    }
+
+    /// Copies bytes until one side ends; `look` sees them before they are passed on.
+    fn pass_on(&self, look: &mut dyn FnMut(&[u8])) {
+        let mut bytes = vec![0; 16 << 10];
+        let (mut from, mut to) = (&self.from, &self.to);
+        while let Ok(count) = from.read(&mut bytes) {
+            if count == 0 {
+                break;
+            }
+            look(&bytes[..count]);
+            if to.write_all(&bytes[..count]).is_err() {
+                break;
+            }
+        }
+        let _ = to.shutdown(Shutdown::Write);
+    }
+
+    fn pass_requests(self) {
+        let mut messages = Messages::requests();
+        let mut request = None;
+        let mut body = Body::default();
+        let mut lost = false;
+        self.pass_on(&mut |bytes| {
+            if lost || self.between.upgraded.load(Ordering::Relaxed) {
+                return;
+            }
+            let pieces = messages.feed(bytes, &|| false).unwrap_or_else(|why| {
+                lost = true;
+                self.tell(Seen::Lost(format!("what a client sent: {why}")));
+                Vec::new()
+            });
+            for piece in pieces {
+                match piece {
+                    Piece::Head(head) => request = Some(head.first),
+                    Piece::Data(data) => body.add(&data),
+                    Piece::End => {
+                        if let Some(First::Request { method, target }) = request.take() {
+                            let open = (method == "HEAD", target.clone());
+                            self.between.open().push_back(open);
+                            self.tell(Seen::Request {
+                                method,
+                                target,
+                                body: body.take(),
+                            });
+                        }
+                    }
+                    Piece::Upgraded(_) => {}
+                }
+            }
+        });
+    }
+
+    fn pass_answers(self, events: Option<&str>, websocket: Option<&str>) {
+        let mut messages = Messages::answers();
+        let mut answer = Answering::Nothing;
+        let mut body = Body::default();
+        let mut lost = false;
+        self.pass_on(&mut |bytes| {
+            if lost {
+                return;
+            }
+            let is_head = || self.between.open().front().is_some_and(|(head, _)| *head);
+            let pieces = messages.feed(bytes, &is_head).unwrap_or_else(|why| {
+                lost = true;
+                self.tell(Seen::Lost(format!("what the service sent: {why}")));
+                Vec::new()
+            });
+            for piece in pieces {
+                self.answered(piece, &mut answer, &mut body, (events, websocket));
+            }
+        });
+        if let Some(piece) = messages.close() {
+            self.answered(piece, &mut answer, &mut body, (events, websocket));
+        }
+        self.tell(Seen::Closed);
+    }
+
+    fn answered(
+        &self,
+        piece: Piece,
+        answer: &mut Answering,
+        body: &mut Body,
+        (events, websocket): (Option<&str>, Option<&str>),
+    ) {
+        match (piece, &mut *answer) {
+            (Piece::Head(head), _) => {
+                let asked = self.between.open().pop_front();
+                let target = asked.map(|(_, target)| target).unwrap_or_default();
+                let asks_for = |path: Option<&str>| path.is_some_and(|path| path == target);
+                let kind = head.header("content-type").unwrap_or_default();
+                let streams = kind.trim_start().starts_with("text/event-stream");
+                *answer = match head.first {
+                    First::Answer { status: 101 } => {
+                        self.between.upgraded.store(true, Ordering::Relaxed);
+                        match asks_for(websocket) {
+                            true => Answering::Messages(Box::new(TextMessages::new())),
+                            false => Answering::Nothing,
+                        }
+                    }
+                    First::Answer { .. } if streams && asks_for(events) => {
+                        Answering::Events(EventLines::default())
+                    }
+                    First::Answer { .. } if streams => Answering::Nothing,
+                    First::Answer { status } => Answering::Whole(status),
+                    First::Request { .. } => Answering::Nothing,
+                };
+            }
+            (Piece::Data(data), Answering::Whole(_)) => body.add(&data),
+            (Piece::Data(data), Answering::Events(lines)) => {
+                for (name, data) in lines.feed(&data) {
+                    self.tell(Seen::Event { name, data });
+                }
+            }
+            (Piece::Upgraded(data), Answering::Messages(messages)) => match messages.feed(&data) {
+                Ok(texts) => texts.into_iter().for_each(|t| self.tell(Seen::Message(t))),
+                Err(why) => {
+                    self.tell(Seen::Lost(format!("a message of the web socket: {why}")));
+                    *answer = Answering::Nothing;
+                }
+            },
+            (Piece::End, Answering::Whole(status)) => {
+                let status = *status;
+                *answer = Answering::Nothing;
+                self.tell(Seen::Answer {
+                    status,
+                    body: body.take(),
+                });
+            }
+            _ => {}
+        }
+    }
+}
+
+/// What the answer under way is.
+enum Answering {
+    Nothing,
+    /// To be told of when it is complete.
+    Whole(u16),
+    Events(EventLines),
+    Messages(Box<TextMessages>),
+}
+
+/// A body as it comes in.
+#[derive(Default)]
+struct Body(Vec<u8>);
+
+impl Body {
+    fn add(&mut self, data: &[u8]) {
+        if self.0.len() < MAX_BODY {
+            self.0.extend_from_slice(data);
+        }
+    }
+
+    fn take(&mut self) -> String {
+        String::from_utf8_lossy(&std::mem::take(&mut self.0)).into_owned()
+    }
+}
+
+/// A request that waits for its answer, and the trace it belongs to.
+type Open = (Asked, u64);
+
+/// Turns what passed by into lines of a trace.
+struct Scribe<'r> {
+    mapped: &'r Mapped,
+    sts: &'r Sts,
+    /// Per connection, in the order of the requests.
+    asked: BTreeMap<u64, VecDeque<Open>>,
+    /// Counts resets.
+    trace: u64,
+    /// The reset under way is not answered yet: what comes belongs to nobody.
+    resetting: bool,
+}
+
+impl<'r> Scribe<'r> {
+    fn new(mapped: &'r Mapped, sts: &'r Sts) -> Scribe<'r> {
+        Scribe {
+            mapped,
+            sts,
+            asked: BTreeMap::new(),
+            trace: 0,
+            resetting: false,
+        }
+    }
+
+    fn take(&mut self, at: u64, connection: u64, seen: Seen) -> Option<String> {
+        let recorded = match seen {
+            Seen::Request {
+                method,
+                target,
+                body,
+            } => {
+                let asked = self.mapped.asked(&method, &target, &body);
+                let recorded = match &asked {
+                    Asked::Stimulus(action) => Some(Recorded::Stimulus(action.clone())),
+                    Asked::Other(text) => Some(Recorded::Undescribed(text.clone())),
+                    Asked::Reset => {
+                        self.resetting = true;
+                        self.trace += 1;
+                        None
+                    }
+                    Asked::Nothing => None,
+                };
+                let open = self.asked.entry(connection).or_default();
+                open.push_back((asked, self.trace));
+                recorded?
+            }
+            Seen::Answer { status, body } => {
+                let (asked, trace) = self.asked.get_mut(&connection)?.pop_front()?;
+                match asked {
+                    Asked::Reset if (200..300).contains(&status) => {
+                        self.resetting = false;
+                        return Some(RESET_LINE.to_owned());
+                    }
+                    Asked::Reset => {
+                        self.resetting = false;
+                        Recorded::Undescribed(format!("the reset was answered {status}"))
+                    }
+                    Asked::Stimulus(action) if trace == self.trace => {
+                        self.answer(action.label, status, &body)?
+                    }
+                    _ => return None,
+                }
+            }
+            Seen::Event { name, data } => arrived(self.mapped.event(&name, &data))?,
+            Seen::Message(text) => arrived(self.mapped.message(&text))?,
+            Seen::Lost(text) => Recorded::Undescribed(text),
+            Seen::Connected(_) | Seen::Closed => return None,
+        };
+        (!self.resetting).then(|| write_recorded(at, &recorded, self.sts))
+    }
+
+    fn answer(&self, to: LabelId, status: u16, body: &str) -> Option<Recorded> {
+        arrived(self.mapped.answer(to, status, body)?)
+    }
+}
+
+fn arrived(arrival: Arrival) -> Option<Recorded> {
+    match arrival {
+        Arrival::Response(action) => Some(Recorded::Response(action)),
+        Arrival::Unknown(text) => Some(Recorded::Unknown(text)),
+        Arrival::Quiescent | Arrival::Silence => None,
+    }
+}

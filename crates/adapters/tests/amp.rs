@@ -1,0 +1,93 @@
+//! How the platform's side keeps an eye on adapters, with a client of its own.
+
+use std::net::TcpStream;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use ioco_adapters::{Amp, AmpOptions, Connection as _, Hub, HubOptions};
+use tungstenite::stream::MaybeTlsStream;
+use tungstenite::{Message, WebSocket};
+
+const MODEL: &str = "
+external 'wire'
+process('ping') {
+  channel('wire') { stimulus 'ping'; response 'pong' }
+  state 'idle'
+  repeat { o { receive 'ping'; send 'pong' } }
+}
+";
+
+/// Quick enough to see many beats in a test.
+fn hub(heartbeat: u64, given_up_after: u64) -> Hub {
+    let options = HubOptions {
+        heartbeat: Duration::from_millis(heartbeat),
+        given_up_after: Duration::from_millis(given_up_after),
+        ..HubOptions::new("0")
+    };
+    Hub::listen(&options).expect("it listens")
+}
+
+type Socket = WebSocket<MaybeTlsStream<TcpStream>>;
+
+/// An adapter that has announced itself as `Beat` and does nothing by itself.
+fn announced(hub: &Hub) -> Socket {
+    let (mut socket, _) = tungstenite::connect(hub.url()).expect("connected");
+    // An announcement with nothing but a name.
+    let announcement = [0x12, 6, 0x0A, 4, b'B', b'e', b'a', b't'];
+    let announcement = Message::binary(announcement.to_vec());
+    socket.send(announcement).expect("sent");
+    await_count(hub, 1);
+    socket
+}
+
+fn await_count(hub: &Hub, count: usize) {
+    let patience = Instant::now() + Duration::from_secs(60);
+    while hub.present(None).len() != count {
+        assert!(Instant::now() < patience, "nobody came or went");
+        hub.await_change(Instant::now() + Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn an_adapter_that_answers_pings_stays() {
+    let hub = hub(20, 60_000);
+    let mut socket = announced(&hub);
+    let mut pings = 0;
+    while pings < 10 {
+        // Reading answers them.
+        let message = socket.read().expect("still connected");
+        pings += usize::from(message.is_ping());
+    }
+    assert_eq!(hub.present(None).len(), 1);
+}
+
+#[test]
+fn an_adapter_that_never_answers_is_given_up() {
+    let hub = hub(20, 200);
+    let _socket = announced(&hub);
+    await_count(&hub, 0);
+}
+
+#[test]
+fn a_slow_adapter_is_not_given_up_between_two_pings() {
+    // Less often than it is given up: being given up does not wait for the next ping.
+    let hub = hub(60_000, 200);
+    let _socket = announced(&hub);
+    await_count(&hub, 0);
+}
+
+#[test]
+fn a_run_whose_adapter_falls_silent_says_so() {
+    let model = ioco_aml::load_text("ping.aml", MODEL).sts.expect("a model");
+    let hub = hub(20, 200);
+    let _socket = announced(&hub);
+    let options = AmpOptions {
+        patience: Duration::from_secs(60),
+        ..AmpOptions::default()
+    };
+    let mut amp = Amp::new(Arc::clone(&model), hub, options);
+    let trouble = amp.reset().expect_err("it is not ready");
+    let words = "the adapter Beat has not been heard of for 200ms";
+    assert!(trouble.message.contains(words), "{}", trouble.message);
+    assert!(trouble.hint.is_some());
+}

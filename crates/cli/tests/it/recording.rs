@@ -1,0 +1,171 @@
+//! Recording the traffic of others, and judging what was recorded.
+
+use std::net::TcpListener;
+
+use crate::connections::{serve_lines, serve_ping};
+use crate::support::{
+    Listening, PING, Ran, TempDir, example, folder_with, ioco, python, run, start,
+};
+
+fn check(folder: &TempDir, model: &str) -> Ran {
+    let arguments = ["check", model, "--trace", "trace.jsonl"];
+    run(ioco().current_dir(folder.path()).args(arguments))
+}
+
+#[test]
+fn recorded_traffic_is_judged_like_a_test() {
+    let here = folder_with(&[("ping.aml", PING)]);
+    let check = |trace: &str| {
+        std::fs::write(here.path().join("trace.jsonl"), trace).expect("written");
+        check(&here, "ping.aml")
+    };
+    let good =
+        "{\"reset\":true}\n{\"at\":0,\"stimulus\":\"ping\"}\n{\"at\":9,\"response\":\"pong\"}\n";
+    assert_eq!(check(good).code, 0, "{}", check(good).all());
+    let twice = format!("{good}{{\"at\":12,\"response\":\"pong\"}}\n");
+    let ran = check(&twice);
+    assert_eq!(ran.code, 1, "{}", ran.all());
+    assert!(ran.out.contains("D001"), "{}", ran.all());
+    let silent = "{\"at\":0,\"stimulus\":\"ping\"}\n{\"at\":900000000,\"end\":true}\n";
+    let ran = check(silent);
+    assert_eq!(ran.code, 1, "{}", ran.all());
+    assert!(ran.out.contains("D002"), "{}", ran.all());
+    // Two pings at once: the second pong may answer either, in any order on the wire.
+    let pipelined = "{\"at\":0,\"stimulus\":\"ping\"}\n{\"at\":1,\"response\":\"pong\"}\n\
+                     {\"at\":2,\"stimulus\":\"ping\"}\n{\"at\":5,\"response\":\"pong\"}\n";
+    assert_eq!(check(pipelined).code, 0, "{}", check(pipelined).all());
+    // What the client did is not described: nothing after it proves anything.
+    let undescribed = format!("{good}{{\"undescribed\":\"PUT /x\"}}\n{{\"response\":\"pong\"}}\n");
+    let ran = check(&undescribed);
+    assert_eq!(ran.code, 0, "{}", ran.all());
+    assert!(ran.out.contains("PUT /x"), "{}", ran.all());
+    let wrong = check("{\"stimulus\":\"kick\"}\n");
+    assert_eq!(wrong.code, 2, "{}", wrong.all());
+    assert!(wrong.err.contains("line 1"), "{}", wrong.all());
+}
+
+/// Records while `ioco test` plays the client with these arguments and the recorder's address.
+fn record(folder: &TempDir, model: &str, to: &str, client: &[&str]) -> Ran {
+    let recorder = Listening::start(
+        ioco()
+            .current_dir(folder.path())
+            .args(["record", model, "--listen", "127.0.0.1:0", "--to", to])
+            .args(["-o", "trace.jsonl"]),
+    );
+    let tested = run(ioco()
+        .current_dir(folder.path())
+        .args(["test", model, "--seed", "1"])
+        .args(client)
+        .arg(&recorder.address));
+    recorder.interrupt();
+    let recorded = recorder.finish();
+    assert_eq!(recorded.code, 0, "{}", recorded.all());
+    tested
+}
+
+fn trace(folder: &TempDir) -> String {
+    std::fs::read_to_string(folder.path().join("trace.jsonl")).expect("a trace")
+}
+
+#[test]
+fn traffic_in_the_line_protocol_is_recorded() {
+    let here = folder_with(&[("ping.aml", PING)]);
+    let listener = TcpListener::bind("127.0.0.1:0").expect("listens");
+    let system = listener.local_addr().expect("an address").to_string();
+    std::thread::spawn(move || {
+        for socket in listener.incoming().flatten() {
+            serve_ping(&socket);
+        }
+    });
+    let client = ["--tests", "3", "--steps", "4", "--tcp"];
+    let tested = record(&here, "ping.aml", &system, &client);
+    assert_eq!(tested.code, 0, "{}", tested.all());
+    let trace = trace(&here);
+    assert!(trace.matches("\"pong\"").count() >= 3, "{trace}");
+    let checked = check(&here, "ping.aml");
+    assert_eq!(checked.code, 0, "{}\n{trace}", checked.all());
+}
+
+#[test]
+fn traffic_in_lines_of_its_own_is_recorded() {
+    let lines = "model = \"ping.aml\"\n[lines]\nreset = \"RESET\"\nready = \"OK\"\n\
+                 [lines.stimuli]\nping = \"PING\"\n[lines.responses]\npong = \"PONG\"\n";
+    for (answer, code) in [("PONG", 0), ("QUACK", 1)] {
+        let here = folder_with(&[("ping.aml", PING), ("ioco.toml", lines)]);
+        let system = serve_lines(move |line| match line {
+            "RESET" => "OK".to_owned(),
+            _ => answer.to_owned(),
+        });
+        let client = ["--tests", "3", "--steps", "4", "--no-shrink", "--tcp"];
+        // A typed model does not bring ioco.toml with it; the folder does.
+        let tested = record(&here, ".", &system, &client);
+        assert_eq!(tested.code, code, "{answer}: {}", tested.all());
+        let checked = check(&here, ".");
+        assert_eq!(checked.code, code, "{}\n{}", checked.all(), trace(&here));
+    }
+}
+
+/// The lines of an explanation that say what is wrong and why.
+fn verdict(ran: &Ran) -> Vec<&str> {
+    let is_verdict = |line: &&str| line.starts_with('D') || line.starts_with("  allowed here");
+    ran.out.lines().filter(is_verdict).collect()
+}
+
+fn record_shop(bug: &[&str]) -> (TempDir, Ran) {
+    let (_shop, url) = start(python("examples/http/shop.py").arg("0").args(bug));
+    let here = example("http");
+    let client = ["--no-shrink", "--tests", "30", "--http"];
+    let tested = record(&here, ".", &url, &client);
+    (here, tested)
+}
+
+#[test]
+fn traffic_over_http_is_recorded_and_conforms() {
+    let (here, tested) = record_shop(&[]);
+    assert_eq!(tested.code, 0, "{}", tested.all());
+    let trace = trace(&here);
+    for words in [
+        "\"order\"",
+        "\"ordered\"",
+        "\"paid\"",
+        "\"cancel\"",
+        "\"conflict\"",
+    ] {
+        assert!(trace.contains(words), "no {words} in {trace}");
+    }
+    let checked = check(&here, ".");
+    assert_eq!(checked.code, 0, "{}\n{trace}", checked.all());
+    assert!(
+        checked.out.contains("31 traces (31 conform"),
+        "{}",
+        checked.all()
+    );
+}
+
+#[test]
+fn a_deviation_over_http_is_found_in_the_recording_with_the_same_explanation() {
+    let (here, tested) = record_shop(&["--bug"]);
+    assert_eq!(tested.code, 1, "{}", tested.all());
+    let checked = check(&here, ".");
+    assert_eq!(checked.code, 1, "{}\n{}", checked.all(), trace(&here));
+    assert_eq!(verdict(&checked), verdict(&tested), "{}", checked.all());
+    assert!(verdict(&checked).len() >= 2, "{}", checked.all());
+}
+
+#[test]
+fn a_recorder_that_cannot_pass_on_says_so() {
+    let here = example("http");
+    let record = |more: &[&str]| {
+        run(ioco()
+            .current_dir(here.path())
+            .args(["record", "--listen", "127.0.0.1:0", "-o", "trace.jsonl"])
+            .args(more))
+    };
+    let encrypted = record(&["--to", "https://127.0.0.1:1"]);
+    assert_eq!(encrypted.code, 3, "{}", encrypted.all());
+    assert!(encrypted.err.contains("encrypted"), "{}", encrypted.all());
+    std::fs::write(here.path().join("ioco.toml"), "model = \"model.aml\"\n").expect("written");
+    let unmapped = record(&["--to", "http://127.0.0.1:1"]);
+    assert_eq!(unmapped.code, 2, "{}", unmapped.all());
+    assert!(unmapped.err.contains("[http]"), "{}", unmapped.all());
+}
