@@ -18,7 +18,7 @@ export default defineConfig(({ mode }) => {
       reportCompressedSize: false,
       assetsInlineLimit: 0,
       rolldownOptions: {
-        input: report ? "report.html" : "index.html",
+        input: "index.html",
         output: {
           // Fixed names: the bundle is checked in, and a change should be seen as one.
           entryFileNames: "assets/page.js",

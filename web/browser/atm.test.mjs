@@ -43,5 +43,21 @@ describe("the ATM", { skip: hasAtm ? false : "the benchmark models are not here"
     assert.deepEqual(problems, []);
   });
 
+  it("is searched by name, and drawn readably around what was found", async () => {
+    await page.evaluate(() => document.activeElement?.blur());
+    await page.keyboard.press("1");
+    await drawn(page, "map");
+    await page.keyboard.press("/");
+    await page.keyboard.type("pin_70");
+    await page.locator('[role="option"]').first().waitFor();
+    await page.keyboard.press("Enter");
+    await page.getByText("leaves with").waitFor();
+    await page.getByRole("button", { name: "Around" }).click();
+    await drawn(page, "layered");
+    await page.locator(".node.selected", { hasText: "PIN_70" }).waitFor();
+    assert.ok((await page.locator(".node[data-locations]").count()) < 80);
+    await picture(page, "page-atm-around");
+  });
+
   it("met no problem", () => assert.deepEqual(problems, []));
 });

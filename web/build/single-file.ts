@@ -1,11 +1,18 @@
-/** Puts script and style of a built page into its html: one file, which needs nothing else. */
+/**
+ * Puts script and style of a built page into its html, and a mark where the data of a report
+ * belongs: one file, which needs nothing else.
+ */
 
 import type { Plugin } from "vite";
+
+/** `ioco report` puts the data in the place of the mark. */
+const DATA = '<script type="application/json" id="ioco-report">__IOCO_REPORT__</script>\n    ';
 
 export function singleFile(): Plugin {
   return {
     name: "single-file",
     enforce: "post",
+    transformIndexHtml: (html) => replaceOnce(html, /(?=<noscript>)/, DATA),
     generateBundle: {
       order: "post",
       handler(_options, bundle) {
@@ -29,6 +36,7 @@ export function singleFile(): Plugin {
           delete bundle[item.fileName];
         }
         page.source = html;
+        page.fileName = "report.html";
       },
     },
   };

@@ -33,7 +33,7 @@ class App {
 
   async open(): Promise<void> {
     window.addEventListener("hashchange", () => (this.route = parseRoute(location.hash)));
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => (this.paint += 1));
+    systemIsDark.addEventListener("change", () => this.#wear());
     this.#wear();
     try {
       this.project = await this.source.project();
@@ -102,11 +102,9 @@ class App {
   }
 
   turnTheme(): void {
-    const dark = matchMedia("(prefers-color-scheme: dark)").matches;
-    const now = this.theme === "auto" ? (dark ? "dark" : "light") : this.theme;
-    const next = now === "dark" ? "light" : "dark";
+    const next = this.#worn() === "dark" ? "light" : "dark";
     // Back to what the system says, when that is the same: the page follows it again.
-    this.theme = next === (dark ? "dark" : "light") ? "auto" : next;
+    this.theme = next === systemTheme() ? "auto" : next;
     try {
       localStorage.setItem("ioco-theme", this.theme);
     } catch {
@@ -115,11 +113,20 @@ class App {
     this.#wear();
   }
 
+  #worn(): "light" | "dark" {
+    return this.theme === "auto" ? systemTheme() : this.theme;
+  }
+
   #wear(): void {
-    if (this.theme === "auto") delete document.documentElement.dataset.theme;
-    else document.documentElement.dataset.theme = this.theme;
+    document.documentElement.dataset.theme = this.#worn();
     this.paint += 1;
   }
+}
+
+const systemIsDark = matchMedia("(prefers-color-scheme: dark)");
+
+function systemTheme(): "light" | "dark" {
+  return systemIsDark.matches ? "dark" : "light";
 }
 
 function storedTheme(): "auto" | "light" | "dark" {

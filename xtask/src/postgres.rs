@@ -22,11 +22,7 @@ impl Postgres {
         eprintln!("── PostgreSQL for the tests");
         match Postgres::try_start() {
             Ok(server) => Ok(Some(server)),
-            Err(why) if std::env::var_os("CI").is_some() => Err(format!("PostgreSQL: {why}")),
-            Err(why) => {
-                eprintln!("   there is none ({why}): its tests are skipped");
-                Ok(None)
-            }
+            Err(why) => tools::without("PostgreSQL", &why).map(|()| None),
         }
     }
 

@@ -46,6 +46,15 @@ pub fn answers(command: &mut Command) -> bool {
         .is_ok_and(|status| status.success())
 }
 
+/// Goes on without a program that some tests need: on a developer's machine, not on a build server.
+pub fn without(program: &str, why: &str) -> Result<(), String> {
+    if env::var_os("CI").is_some() {
+        return Err(format!("{program}: {why}"));
+    }
+    eprintln!("   no {program} ({why}): its tests are skipped");
+    Ok(())
+}
+
 /// Installs cargo-deny unless it is there.
 pub fn need_cargo_deny() -> Result<(), String> {
     if answers(cargo().args(["deny", "--version"])) {

@@ -1,4 +1,5 @@
-//! The page: its types, its logic, and whether the checked-in bundle is the one that its source makes.
+//! The page: its types, its logic, whether the checked-in bundle is the one that its source makes,
+//! and the page in a real browser.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,7 +7,7 @@ use std::process::Command;
 
 use crate::tools;
 
-/// Everything about the page that needs no browser.
+/// Everything about the page. The program `ioco` has to be built: the browser tests start it.
 pub fn check() -> Result<(), String> {
     let folder = tools::root().join("web");
     let npm = || {
@@ -23,7 +24,26 @@ pub fn check() -> Result<(), String> {
         npm().args(["run", "--silent", "check"]),
     )?;
     tools::run("logic of the page", npm().args(["run", "--silent", "test"]))?;
-    check_bundle(&folder)
+    check_bundle(&folder)?;
+    if !need_chromium() {
+        return tools::without("Chromium", "it is not here and cannot be installed");
+    }
+    let program = tools::target_directory()
+        .join("debug")
+        .join(format!("ioco{}", std::env::consts::EXE_SUFFIX));
+    tools::run(
+        "the page in a browser",
+        npm()
+            .args(["run", "--silent", "browser"])
+            .env("IOCO", program),
+    )
+}
+
+/// Finds or installs the browser of the tests: Debian's Chromium, or the one that `CHROMIUM` names.
+fn need_chromium() -> bool {
+    let program = std::env::var_os("CHROMIUM").unwrap_or_else(|| "/usr/bin/chromium".into());
+    let there = || tools::answers(Command::new(&program).arg("--version"));
+    there() || (tools::apt_install("chromium") && there())
 }
 
 /// Builds the page again and compares it with the files that are checked in.

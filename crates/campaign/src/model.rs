@@ -1,7 +1,7 @@
 //! Reading a model from whatever file holds it.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use ioco_aml::{Diagnostic, Sources};
@@ -118,12 +118,27 @@ impl Sources for FileSystem {
     }
 }
 
+/// A path without detours, so that two ways to the same file are the same.
+fn plain(path: &str) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for part in Path::new(path).components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir if plain.file_name().is_some() => {
+                plain.pop();
+            }
+            other => plain.push(other),
+        }
+    }
+    plain
+}
+
 /// Text that was kept.
 struct Kept<'a>(&'a [(String, String)]);
 
 impl Sources for Kept<'_> {
     fn read(&self, path: &str) -> Result<String, String> {
-        let found = self.0.iter().find(|(file, _)| file == path);
+        let found = (self.0.iter()).find(|(file, _)| plain(file) == plain(path));
         found
             .map(|(_, text)| text.clone())
             .ok_or_else(|| "it was not kept".to_owned())

@@ -1,7 +1,6 @@
 //! The record of the run under way: handed to the store as it happens, told to the observer once it
 //! is there.
 
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use ioco_engine::{CoverageSnapshot, Event, FailureFile};
@@ -19,7 +18,7 @@ const OFTEN: Duration = Duration::from_millis(5);
 pub(crate) struct Record {
     recording: Recording,
     /// Handed over, and not told yet.
-    untold: Vec<Arc<Vec<Event>>>,
+    untold: Vec<Event>,
     settled: Instant,
     /// How long the last wait was.
     waited: Duration,
@@ -41,9 +40,9 @@ impl Record {
 
     /// Hands events over.
     pub fn events(&mut self, events: Vec<Event>) -> Result<(), Stop> {
-        let events = Arc::new(events);
-        self.untold.push(Arc::clone(&events));
-        self.recording.events(events).map_err(stop)
+        self.recording.events(&events).map_err(stop)?;
+        self.untold.extend(events);
+        Ok(())
     }
 
     /// Whether it is time to wait for the store. Against a system at the usual speed that is so
@@ -66,7 +65,7 @@ impl Record {
         self.recording.flush().map_err(stop)?;
         self.settled = Instant::now();
         self.waited = self.settled - begun;
-        for event in self.untold.drain(..).flat_map(Arc::unwrap_or_clone) {
+        for event in self.untold.drain(..) {
             observer.event(&event);
         }
         Ok(())

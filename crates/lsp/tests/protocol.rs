@@ -239,7 +239,7 @@ fn record(editor: &Editor, hash: &str, line: u32, count: u64) {
         },
         ..NewRun::default()
     };
-    let recording = Recording::begin(&place, run).unwrap();
+    let mut recording = Recording::begin(&place, run).unwrap();
     let switch = SavedSwitch {
         place: format!("door.aml:{line}"),
         switch: "Closed ──?open──► _1".to_owned(),

@@ -56,13 +56,22 @@ CREATE TABLE tests (
     PRIMARY KEY (run, number)
 );
 
+-- The labels of a run, numbered as they were first seen: ?open, !opened.
+CREATE TABLE labels (
+    run BIGINT NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
+    number BIGINT NOT NULL,
+    label TEXT NOT NULL,
+    PRIMARY KEY (run, number)
+);
+
 -- Steps are read and written by the hundred, so a row holds many of them.
 CREATE TABLE steps (
     run BIGINT NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
     test BIGINT NOT NULL,
     -- The number of the first step in the row.
     first BIGINT NOT NULL,
-    -- JSON: [[at], [at, "?label"], [at, "!label", {"parameter": value}], ...]; no label is silence.
+    -- JSON: for each step the time since the one before it, the number of its label (-1 is
+    -- silence), and an object of values where it has some.
     body TEXT NOT NULL,
     PRIMARY KEY (run, test, first)
 );

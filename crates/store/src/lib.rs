@@ -9,6 +9,7 @@
 
 mod body;
 mod compare;
+mod encode;
 mod error;
 mod place;
 mod query;

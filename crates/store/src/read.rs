@@ -1,5 +1,6 @@
 //! From rows back to what they stand for.
 
+use std::collections::HashMap;
 use std::ops::RangeInclusive;
 
 use ioco_engine::{Event, FailureId, SavedDeviation, SavedStep, SavedVerdict, Summary};
@@ -137,12 +138,19 @@ pub(crate) async fn steps_between(
     .bind(run)
     .bind(from)
     .bind(to)
-    .fetch_all(connection)
+    .fetch_all(&mut *connection)
     .await?;
+    let labels: Vec<(i64, String)> =
+        sqlx::query_as("SELECT number, label FROM labels WHERE run = $1")
+            .bind(run)
+            .fetch_all(connection)
+            .await?;
+    let labels: HashMap<i64, String> = labels.into_iter().collect();
     let row = |row: &AnyRow| {
         let text: String = row.try_get("body")?;
         let damaged = || sqlx::Error::Decode("a row of steps cannot be read".into());
-        Ok((row.try_get("test")?, body::read(&text).ok_or_else(damaged)?))
+        let steps = body::read(&text, &labels).ok_or_else(damaged)?;
+        Ok((row.try_get("test")?, steps))
     };
     rows.iter().map(row).collect()
 }

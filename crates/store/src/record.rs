@@ -4,20 +4,26 @@
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
 use ioco_engine::{CoverageSnapshot, Event, FailureFile};
 use sqlx::{AnyConnection, Connection};
 
+use crate::encode::Encoder;
 use crate::error::StoreError;
 use crate::place::Place;
 use crate::query::runtime;
 use crate::rows::{NewRun, Sighting};
 use crate::write::{Message, Writer};
 
+/// Rows go to the other thread when there are so many.
+const TOGETHER: usize = 64;
 /// The tester waits when it is so many messages ahead: memory stays bounded.
-const AHEAD: usize = 256;
+const AHEAD: usize = 16;
 /// At most so many messages in one transaction.
-const BATCH: usize = 512;
+const BATCH: usize = 32;
+/// A transaction waits so long for more to write, unless somebody waits for it.
+const GATHERING: Duration = Duration::from_millis(10);
 
 enum Order {
     Write(Message),
@@ -29,6 +35,7 @@ enum Order {
 pub struct Recording {
     run: i64,
     place: String,
+    encoder: Encoder,
     orders: Option<SyncSender<Order>>,
     /// The first thing that went wrong.
     failed: Arc<Mutex<Option<StoreError>>>,
@@ -54,6 +61,7 @@ impl Recording {
         Ok(Recording {
             run,
             place: place.show(),
+            encoder: Encoder::default(),
             orders: Some(orders),
             failed,
             thread: Some(thread),
@@ -66,11 +74,14 @@ impl Recording {
     }
 
     /// What happened, oldest first; the events of a run in their order.
-    pub fn events(&self, events: Arc<Vec<Event>>) -> Result<(), StoreError> {
-        if events.is_empty() {
-            return Ok(());
+    pub fn events(&mut self, events: &[Event]) -> Result<(), StoreError> {
+        for event in events {
+            self.encoder.event(event);
         }
-        self.send(Order::Write(Message::Events(events)))
+        if self.encoder.waiting() >= TOGETHER {
+            self.hand_over()?;
+        }
+        Ok(())
     }
 
     /// A failure as it is kept, seen in this test of the run.
@@ -85,10 +96,17 @@ impl Recording {
     }
 
     /// Returns when everything handed over so far is in the database.
-    pub fn flush(&self) -> Result<(), StoreError> {
+    pub fn flush(&mut self) -> Result<(), StoreError> {
+        self.encoder.settle();
+        self.hand_over()?;
         let (done, wait) = channel();
         self.send(Order::Flush(done))?;
         wait.recv().map_err(|_| self.why())
+    }
+
+    fn hand_over(&mut self) -> Result<(), StoreError> {
+        let rows = Box::new(self.encoder.take());
+        self.send(Order::Write(Message::Rows(rows)))
     }
 
     fn send(&self, order: Order) -> Result<(), StoreError> {
@@ -107,6 +125,9 @@ impl Recording {
 
 impl Drop for Recording {
     fn drop(&mut self) {
+        self.encoder.settle();
+        // Who wants to know whether it was written has flushed.
+        let _ = self.hand_over();
         drop(self.orders.take());
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
@@ -174,6 +195,7 @@ async fn write_batch(
     first: Order,
     orders: &Receiver<Order>,
 ) -> Result<Vec<Sender<()>>, sqlx::Error> {
+    let begun = Instant::now();
     let mut transaction = connection.begin().await?;
     let mut flushed = Vec::new();
     let mut taken = 0;
@@ -182,14 +204,12 @@ async fn write_batch(
         taken += 1;
         match order {
             Order::Write(message) => writer.write(&mut transaction, message).await?,
-            Order::Flush(done) => {
-                flushed.push(done);
-                writer.settle(&mut transaction).await?;
-            }
+            Order::Flush(done) => flushed.push(done),
         }
         // Who waits for a flush has waited long enough.
         let more = flushed.is_empty() && taken < BATCH;
-        next = more.then(|| orders.try_recv().ok()).flatten();
+        let patience = GATHERING.saturating_sub(begun.elapsed());
+        next = more.then(|| orders.recv_timeout(patience).ok()).flatten();
     }
     transaction.commit().await?;
     Ok(flushed)

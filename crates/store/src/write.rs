@@ -1,41 +1,27 @@
-//! From messages to rows.
+//! Rows into the database.
 
-use std::sync::Arc;
+use std::collections::HashMap;
 
-use ioco_engine::{CoverageSnapshot, EVENT_VERSION, Event, FailureFile, SavedVerdict};
-use sqlx::AnyConnection;
+use ioco_engine::{CoverageSnapshot, EVENT_VERSION, FailureFile};
+use sqlx::{AnyConnection, AssertSqlSafe};
 
-use crate::body::Body;
+use crate::encode::{Rows, StepsLine, TestLine, json};
 use crate::rows::{Covered, CoveredLocation, CoveredSwitch, NewRun, Sighting};
 
-/// A row of steps is written when it has as many.
-const STEPS_PER_ROW: u64 = 1000;
+/// Rows of tests or steps that one statement writes. A statement is a message to the database and
+/// back, which takes longer than the rows.
+const ROWS_AT_ONCE: usize = 100;
 
 /// Something to be written.
 pub(crate) enum Message {
-    Events(Arc<Vec<Event>>),
+    Rows(Box<Rows>),
     Failure(Box<Sighting>, String),
     Coverage(Box<CoverageSnapshot>),
-}
-
-/// A test under way.
-#[derive(Default)]
-struct Test {
-    number: u64,
-    seed: u64,
-    name: Option<String>,
-    began: u64,
-    /// Its row is there, without a verdict.
-    written: bool,
-    /// The number of the first step of `body`.
-    first: u64,
-    body: Body,
 }
 
 /// Writes one run.
 pub(crate) struct Writer {
     run: i64,
-    test: Test,
 }
 
 type Written = Result<(), sqlx::Error>;
@@ -43,11 +29,6 @@ type Written = Result<(), sqlx::Error>;
 /// The signed number with the same bits.
 fn signed(number: u64) -> i64 {
     number.cast_signed()
-}
-
-fn json(value: &impl serde::Serialize) -> String {
-    // Plain data with string keys: always JSON.
-    serde_json::to_string(value).unwrap_or_default()
 }
 
 impl Writer {
@@ -90,10 +71,7 @@ impl Writer {
         .bind(new.options.clone())
         .execute(&mut *connection)
         .await?;
-        Ok(Writer {
-            run,
-            test: Test::default(),
-        })
+        Ok(Writer { run })
     }
 
     pub fn run(&self) -> i64 {
@@ -102,175 +80,61 @@ impl Writer {
 
     pub async fn write(&mut self, connection: &mut AnyConnection, message: Message) -> Written {
         match message {
-            Message::Events(events) => {
-                for event in events.iter() {
-                    self.event(connection, event).await?;
-                }
-                Ok(())
-            }
+            Message::Rows(rows) => self.rows(connection, *rows).await,
             Message::Failure(sighting, model) => self.failure(connection, *sighting, model).await,
             Message::Coverage(snapshot) => self.coverage(connection, *snapshot).await,
         }
     }
 
-    /// Writes also what belongs to a test that has not finished.
-    pub async fn settle(&mut self, connection: &mut AnyConnection) -> Written {
-        if self.test.body.count > 0 {
-            self.unfinished(connection).await?;
-            self.steps(connection).await?;
-        }
-        Ok(())
-    }
-
-    async fn event(&mut self, connection: &mut AnyConnection, event: &Event) -> Written {
-        match event {
-            Event::RunStarted { at, .. } => {
-                sqlx::query("UPDATE runs SET began = $1 WHERE id = $2")
-                    .bind(signed(*at))
-                    .bind(self.run)
-                    .execute(connection)
-                    .await?;
-            }
-            Event::TestStarted {
-                test,
-                seed,
-                name,
-                at,
-            } => {
-                self.test = Test {
-                    number: *test,
-                    seed: *seed,
-                    name: name.clone(),
-                    began: *at,
-                    first: 1,
-                    ..Test::default()
-                };
-            }
-            Event::StepTaken { at, what, .. } => {
-                self.test.body.push(*at, what);
-                if self.test.body.count >= STEPS_PER_ROW {
-                    self.unfinished(connection).await?;
-                    self.steps(connection).await?;
-                }
-            }
-            Event::TestFinished {
-                test,
-                verdict,
-                steps,
-                duration,
-                at,
-                ..
-            } => {
-                self.steps(connection).await?;
-                let finished = (verdict, *steps, *duration, *at);
-                self.test_row(connection, *test, Some(finished)).await?;
-            }
-            Event::FailureFound {
-                test,
-                failure,
-                deviation,
-            } => {
-                sqlx::query(
-                    "INSERT INTO found (run, failure, test, deviation) VALUES ($1, $2, $3, $4)",
-                )
+    async fn rows(&mut self, connection: &mut AnyConnection, rows: Rows) -> Written {
+        if let Some(at) = rows.began {
+            sqlx::query("UPDATE runs SET began = $1 WHERE id = $2")
+                .bind(signed(at))
                 .bind(self.run)
-                .bind(i64::from(failure.0))
-                .bind(signed(*test))
-                .bind(json(deviation))
-                .execute(connection)
+                .execute(&mut *connection)
                 .await?;
-            }
-            Event::CoverageGrew {
-                test,
-                covered_switches,
-                covered_locations,
-                covered_boundaries,
-            } => {
-                sqlx::query(
-                    "INSERT INTO growth (run, test, locations, switches, boundaries)
-                     VALUES ($1, $2, $3, $4, $5)",
-                )
+        }
+        for (number, label) in rows.labels {
+            sqlx::query("INSERT INTO labels (run, number, label) VALUES ($1, $2, $3)")
                 .bind(self.run)
-                .bind(signed(*test))
-                .bind(signed(*covered_locations as u64))
-                .bind(signed(*covered_switches as u64))
-                .bind(signed(*covered_boundaries as u64))
-                .execute(connection)
+                .bind(signed(number as u64))
+                .bind(label)
+                .execute(&mut *connection)
                 .await?;
-            }
-            Event::RunFinished { summary } => {
-                sqlx::query("UPDATE runs SET summary = $1 WHERE id = $2")
-                    .bind(json(summary))
-                    .bind(self.run)
-                    .execute(connection)
-                    .await?;
-            }
         }
-        Ok(())
-    }
-
-    async fn unfinished(&mut self, connection: &mut AnyConnection) -> Written {
-        if self.test.written {
-            return Ok(());
-        }
-        self.test.written = true;
-        let number = self.test.number;
-        self.test_row(connection, number, None).await
-    }
-
-    async fn test_row(
-        &mut self,
-        connection: &mut AnyConnection,
-        number: u64,
-        finished: Option<(&SavedVerdict, u64, u64, u64)>,
-    ) -> Written {
-        let (verdict, detail, steps, duration, ended) = match finished {
-            None => (None, None, 0, 0, self.test.began),
-            Some((verdict, steps, duration, at)) => {
-                let detail = match verdict {
-                    SavedVerdict::Pass => None,
-                    other => Some(json(other)),
-                };
-                (Some(name(verdict)), detail, steps, duration, at)
-            }
-        };
-        sqlx::query(
-            "INSERT INTO tests (run, number, seed, name, began, verdict, detail, steps, duration,
-                                ended)
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
-             ON CONFLICT (run, number) DO UPDATE
-             SET verdict = excluded.verdict, detail = excluded.detail, steps = excluded.steps,
-                 duration = excluded.duration, ended = excluded.ended",
-        )
-        .bind(self.run)
-        .bind(signed(number))
-        .bind(signed(self.test.seed))
-        .bind(self.test.name.clone())
-        .bind(signed(self.test.began))
-        .bind(verdict)
-        .bind(detail)
-        .bind(signed(steps))
-        .bind(signed(duration))
-        .bind(signed(ended))
-        .execute(connection)
-        .await?;
-        Ok(())
-    }
-
-    async fn steps(&mut self, connection: &mut AnyConnection) -> Written {
-        let count = self.test.body.count;
-        if count == 0 {
-            return Ok(());
-        }
-        let first = self.test.first;
-        self.test.first += count;
-        sqlx::query("INSERT INTO steps (run, test, first, body) VALUES ($1, $2, $3, $4)")
+        put_tests(connection, self.run, rows.tests).await?;
+        put_steps(connection, self.run, rows.steps).await?;
+        for found in rows.found {
+            sqlx::query(
+                "INSERT INTO found (run, failure, test, deviation) VALUES ($1, $2, $3, $4)",
+            )
             .bind(self.run)
-            .bind(signed(self.test.number))
-            .bind(signed(first))
-            .bind(self.test.body.take())
-            .execute(connection)
+            .bind(i64::from(found.failure))
+            .bind(signed(found.test))
+            .bind(found.deviation)
+            .execute(&mut *connection)
             .await?;
+        }
+        for grown in rows.growth {
+            sqlx::query(
+                "INSERT INTO growth (run, test, locations, switches, boundaries)
+                 VALUES ($1, $2, $3, $4, $5)",
+            )
+            .bind(self.run)
+            .bind(signed(grown.test))
+            .bind(signed(grown.locations as u64))
+            .bind(signed(grown.switches as u64))
+            .bind(signed(grown.boundaries as u64))
+            .execute(&mut *connection)
+            .await?;
+        }
+        if let Some(summary) = rows.summary {
+            sqlx::query("UPDATE runs SET summary = $1 WHERE id = $2")
+                .bind(summary)
+                .bind(self.run)
+                .execute(connection)
+                .await?;
+        }
         Ok(())
     }
 
@@ -331,14 +195,96 @@ pub(crate) async fn put_failure(
     Ok(())
 }
 
-fn name(verdict: &SavedVerdict) -> String {
-    match verdict {
-        SavedVerdict::Pass => "pass",
-        SavedVerdict::Fail { .. } => "fail",
-        SavedVerdict::Inconclusive { .. } => "inconclusive",
-        SavedVerdict::Error { .. } => "error",
+/// `($1, $2), ($3, $4)`: places for so many rows. SQLite looks named places up one by one, every
+/// time; there they are nameless.
+fn places(connection: &AnyConnection, rows: usize, columns: usize) -> String {
+    let nameless = connection.backend_name() == "SQLite";
+    let row = |row: usize| {
+        let place = |column: usize| match nameless {
+            true => "?".to_owned(),
+            false => format!("${}", row * columns + column),
+        };
+        let all: Vec<String> = (1..=columns).map(place).collect();
+        format!("({})", all.join(", "))
+    };
+    (0..rows).map(row).collect::<Vec<_>>().join(", ")
+}
+
+async fn put_tests(connection: &mut AnyConnection, run: i64, mut tests: Vec<TestLine>) -> Written {
+    // One statement must not write a row twice: a test that began and ended since the last time is
+    // there once, as it ended.
+    let mut last: HashMap<u64, usize> = HashMap::new();
+    for (index, test) in tests.iter().enumerate() {
+        last.insert(test.number, index);
     }
-    .to_owned()
+    let mut index = 0;
+    tests.retain(|test| {
+        index += 1;
+        last.get(&test.number) == Some(&(index - 1))
+    });
+    let mut tests = tests.into_iter().peekable();
+    while tests.peek().is_some() {
+        let some: Vec<TestLine> = tests.by_ref().take(ROWS_AT_ONCE).collect();
+        put_some_tests(connection, run, some).await?;
+    }
+    Ok(())
+}
+
+async fn put_some_tests(connection: &mut AnyConnection, run: i64, tests: Vec<TestLine>) -> Written {
+    let statement = format!(
+        "INSERT INTO tests (run, number, seed, name, began, verdict, detail, steps, duration, ended)
+         VALUES {}
+         ON CONFLICT (run, number) DO UPDATE
+         SET verdict = excluded.verdict, detail = excluded.detail, steps = excluded.steps,
+             duration = excluded.duration, ended = excluded.ended",
+        places(connection, tests.len(), 10)
+    );
+    let mut query = sqlx::query(AssertSqlSafe(statement));
+    for test in tests {
+        query = query
+            .bind(run)
+            .bind(signed(test.number))
+            .bind(signed(test.seed))
+            .bind(test.name)
+            .bind(signed(test.began))
+            .bind(test.verdict.map(str::to_owned))
+            .bind(test.detail)
+            .bind(signed(test.steps))
+            .bind(signed(test.duration))
+            .bind(signed(test.ended));
+    }
+    query.execute(connection).await?;
+    Ok(())
+}
+
+async fn put_steps(connection: &mut AnyConnection, run: i64, steps: Vec<StepsLine>) -> Written {
+    let mut steps = steps.into_iter().peekable();
+    while steps.peek().is_some() {
+        let some: Vec<StepsLine> = steps.by_ref().take(ROWS_AT_ONCE).collect();
+        put_some_steps(connection, run, some).await?;
+    }
+    Ok(())
+}
+
+async fn put_some_steps(
+    connection: &mut AnyConnection,
+    run: i64,
+    steps: Vec<StepsLine>,
+) -> Written {
+    let statement = format!(
+        "INSERT INTO steps (run, test, first, body) VALUES {}",
+        places(connection, steps.len(), 4)
+    );
+    let mut query = sqlx::query(AssertSqlSafe(statement));
+    for line in steps {
+        query = query
+            .bind(run)
+            .bind(signed(line.test))
+            .bind(signed(line.first))
+            .bind(line.body);
+    }
+    query.execute(connection).await?;
+    Ok(())
 }
 
 impl From<CoverageSnapshot> for Covered {

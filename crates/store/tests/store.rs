@@ -2,7 +2,6 @@
 //! (`cargo xtask test` starts one); each test makes a database of its own there.
 
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use ioco_engine::{
@@ -219,14 +218,14 @@ fn told(store: &Store, run: i64) -> Vec<Event> {
 
 /// Records a whole run.
 fn record(store: &Store, started: u64, failures: &[&str], covered: &[&str]) -> i64 {
-    let recording = store.record(new_run(started)).expect("a recording");
-    recording.events(Arc::new(events(3))).expect("written");
+    let mut recording = store.record(new_run(started)).expect("a recording");
+    recording.events(&events(3)).expect("written");
     for id in failures {
         recording.failure(&failure(id), 2, false).expect("written");
     }
     recording.coverage(coverage(covered)).expect("written");
     let end = Event::RunFinished { summary: summary() };
-    recording.events(Arc::new(vec![end])).expect("written");
+    recording.events(&[end]).expect("written");
     recording.flush().expect("flushed");
     recording.run()
 }
@@ -235,16 +234,14 @@ fn record(store: &Store, started: u64, failures: &[&str], covered: &[&str]) -> i
 fn the_events_of_a_run_read_back_as_they_were() {
     on_both(|place| {
         let store = Store::open(place).expect("opens");
-        let recording = store.record(new_run(77)).expect("a recording");
+        let mut recording = store.record(new_run(77)).expect("a recording");
         let mut all = events(2500);
         // In pieces, as a campaign hands them over.
         for piece in all.chunks(700) {
-            recording.events(Arc::new(piece.to_vec())).expect("written");
+            recording.events(piece).expect("written");
         }
         all.push(Event::RunFinished { summary: summary() });
-        recording
-            .events(Arc::new(all[all.len() - 1..].to_vec()))
-            .expect("written");
+        recording.events(&all[all.len() - 1..]).expect("written");
         recording.flush().expect("flushed");
         assert_eq!(told(&store, recording.run()), all);
         let steps = store.steps(recording.run(), 2).expect("steps");
@@ -268,20 +265,18 @@ fn the_events_of_a_run_read_back_as_they_were() {
 fn a_run_that_goes_on_shows_what_is_flushed() {
     on_both(|place| {
         let store = Store::open(place).expect("opens");
-        let recording = store.record(new_run(1)).expect("a recording");
+        let mut recording = store.record(new_run(1)).expect("a recording");
         let all = events(10);
         // Ends in the middle of the second test.
         let part = &all[..all.len() - 8];
-        recording.events(Arc::new(part.to_vec())).expect("written");
+        recording.events(part).expect("written");
         recording.flush().expect("flushed");
         assert_eq!(told(&store, recording.run()), part);
         let row = store.run(recording.run()).expect("a run").expect("there");
         assert!(!row.finished);
         assert_eq!((row.summary.tests, row.summary.passed), (1, 1));
         assert_eq!((row.summary.steps(), row.summary.switches), (10, 4));
-        recording
-            .events(Arc::new(all[all.len() - 8..].to_vec()))
-            .expect("written");
+        recording.events(&all[all.len() - 8..]).expect("written");
         drop(recording);
         assert_eq!(told(&store, 1), all);
     });

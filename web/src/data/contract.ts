@@ -185,6 +185,8 @@ export interface RunSummary {
 export interface TestRow {
   number: number;
   seed: Whole;
+  /** What it is for: a goal, or an earlier failure. */
+  name?: string;
   verdict: string;
   steps: number;
   seconds: number;
@@ -275,6 +277,7 @@ export interface Goal {
 export interface TestDetail {
   number: number;
   seed: Whole;
+  name?: string;
   verdict: string;
   failure: string | null;
   trace: TraceView;

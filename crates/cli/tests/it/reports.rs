@@ -149,6 +149,24 @@ fn a_report_shows_the_model_as_the_run_used_it() {
 }
 
 #[test]
+fn a_model_of_several_files_is_restored_from_the_run() {
+    let folder = folder();
+    let (inner, outer) = (folder.path().join("models"), folder.path().join("common"));
+    fs::create_dir(&inner).unwrap();
+    fs::create_dir(&outer).unwrap();
+    fs::write(outer.join("ping.aml"), PING).unwrap();
+    fs::write(inner.join("main.aml"), "include '../common/ping.aml'\n").unwrap();
+    let good = PANG.replace("pang", "pong");
+    fs::write(folder.path().join("system.py"), good).unwrap();
+    let toml = "model = \"./models/main.aml\"\n[sut]\ncommand = [\"python3\", \"system.py\"]\n";
+    fs::write(folder.path().join("ioco.toml"), toml).unwrap();
+    let ran = ask(&folder, &["test", "--tests", "2", "--steps", "4"]);
+    assert_eq!(ran.code, 0, "{}", ran.all());
+    fs::remove_dir_all(&outer).unwrap();
+    assert!(report(&folder, "html").contains("receive 'ping'"));
+}
+
+#[test]
 fn a_run_is_named_by_its_number() {
     let folder = failed();
     test(&folder, &["--seed", "2"]);
