@@ -3,25 +3,34 @@
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode, Stdio};
+use std::process::{Child, Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
-use ioco_smv::experiment::{Outcome, Row, Settings, Source, nusmv, run_model, tables};
-use ioco_smv::{Criterion, Edge, Goal, Technique, Verdict};
+use ioco_smv::experiment::{
+    NOT_ASKED, Outcome, Row, Settings, Source, UNKNOWN, nusmv, run_model, tables,
+};
+use ioco_smv::{Criterion, Edge, Goal, Technique};
 
 const USAGE: &str = "\
-decomposition --models DIR [--nusmv PATH] [--time-per-goal SECONDS] [--technique NAME]... [--jobs N] [--match TEXT] [--format json]
-  --match TEXT           only models whose path contains the text
-  --nusmv-limit SECONDS  for NuSMV on one model and criterion (60)
-  --nusmv-sample N       A asks at most N goals of a model and criterion, chosen by a fixed seed (all)
-  --nusmv-without-a      leaves out A, a process for every goal
+decomposition --models DIR [--nusmv PATH] [--time-per-goal SECONDS] [--technique NAME]... [--jobs N] [--match TEXT]...
+              [--rows FILE] [--format json]
+  --match TEXT             only models whose path contains the text, or one of the texts
+  --rows FILE              writes every row to the file at once, and repeats nothing that is in it already: what was
+                           interrupted goes on where it stopped, and with everything there only the tables are printed
+  --tables                 runs nothing: prints the tables of what is in the file of rows
+  --time-per-model SECONDS for a technique other than auto on one model and criterion (no limit)
+  --nusmv-limit SECONDS    processor time for NuSMV on one model and criterion (60)
+  --nusmv-sample N         A asks at most N goals of a model and criterion, chosen by a fixed seed (all)
+  --nusmv-without-a        leaves out A, a process for every goal
 ";
 
 struct Arguments {
     models: PathBuf,
     nusmv: Option<PathBuf>,
     json: bool,
-    only: Option<String>,
+    only: Vec<String>,
+    rows: Option<PathBuf>,
+    tables: bool,
     limit: f64,
     sample: Option<usize>,
     without_a: bool,
@@ -29,28 +38,60 @@ struct Arguments {
 }
 
 fn main() -> ExitCode {
-    let arguments = match arguments(std::env::args().skip(1)) {
-        Ok(arguments) => arguments,
+    match arguments(std::env::args().skip(1)).and_then(|arguments| run(&arguments)) {
+        Ok(0) => ExitCode::SUCCESS,
+        Ok(contradictions) => {
+            eprintln!("decomposition: {contradictions} answers are contradicted");
+            ExitCode::FAILURE
+        }
         Err(message) => {
             eprintln!("decomposition: {message}\n{USAGE}");
-            return ExitCode::from(2);
+            ExitCode::from(2)
         }
+    }
+}
+
+/// The number of contradictions.
+fn run(arguments: &Arguments) -> Result<usize, String> {
+    let trouble = |path: &Path| {
+        let path = path.display().to_string();
+        move |error: std::io::Error| format!("{path}: {error}")
     };
     let mut files = Vec::new();
-    if let Err(error) = collect(&arguments.models, &mut files) {
-        eprintln!("decomposition: {}: {error}", arguments.models.display());
-        return ExitCode::from(2);
-    }
+    collect(&arguments.models, &mut files).map_err(trouble(&arguments.models))?;
     files.sort();
+    let mut outcome = Outcome {
+        rows: match &arguments.rows {
+            Some(path) => known_rows(path)?,
+            None => Vec::new(),
+        },
+        nusmv_limit: arguments.nusmv.is_some().then_some(arguments.limit),
+        model_limit: arguments.settings.model_limit,
+        ..Outcome::default()
+    };
+    let mut sink = match &arguments.rows {
+        Some(path) => Some(
+            std::fs::File::options()
+                .create(true)
+                .append(true)
+                .open(path)
+                .map_err(trouble(path))?,
+        ),
+        None => None,
+    };
+    let mut done = |row: &Row| {
+        eprintln!("{row}");
+        if let (Some(sink), Ok(line)) = (&mut sink, serde_json::to_string(row))
+            && let Err(error) = writeln!(sink, "{line}")
+        {
+            eprintln!("decomposition: the row is not in the file: {error}");
+        }
+    };
     let start = Instant::now();
     let clock = || start.elapsed().as_secs_f64();
     let edge = Edge {
         clock: &clock,
-        stop: &|| false,
-    };
-    let mut outcome = Outcome {
-        nusmv_limit: arguments.nusmv.is_some().then_some(arguments.limit),
-        ..Outcome::default()
+        stop: &|| arguments.tables,
     };
     for file in files {
         let name = file
@@ -58,11 +99,8 @@ fn main() -> ExitCode {
             .unwrap_or(&file)
             .display()
             .to_string();
-        if arguments
-            .only
-            .as_ref()
-            .is_some_and(|only| !name.contains(only.as_str()))
-        {
+        let only = &arguments.only;
+        if !only.is_empty() && !only.iter().any(|only| name.contains(only.as_str())) {
             continue;
         }
         let text = match std::fs::read(&file) {
@@ -73,15 +111,16 @@ fn main() -> ExitCode {
             }
         };
         let source = Source { name, text };
-        let answers = run_model(
+        let asked = run_model(
             &source,
             &arguments.settings,
             edge,
             &mut outcome,
+            &mut done,
             &mut |line| eprintln!("{line}"),
         );
-        if let Some(program) = &arguments.nusmv {
-            for (criterion, goals) in &answers {
+        if let Some(program) = arguments.nusmv.as_ref().filter(|_| !arguments.tables) {
+            for (criterion, goals) in &asked {
                 let question = Question {
                     program,
                     file: &file,
@@ -89,24 +128,33 @@ fn main() -> ExitCode {
                     criterion: *criterion,
                     goals,
                 };
-                question.ask(&arguments, &mut outcome);
+                question.ask(arguments, &mut outcome, &mut done);
             }
         }
     }
     if arguments.json {
-        match serde_json::to_string(&outcome) {
-            Ok(text) => println!("{text}"),
-            Err(error) => eprintln!("decomposition: {error}"),
-        }
+        println!("{}", outcome.to_json());
     } else {
         print!("{}", tables(&outcome));
     }
-    let contradictions = outcome.contradictions();
-    if contradictions > 0 {
-        eprintln!("decomposition: {contradictions} answers are contradicted");
-        return ExitCode::FAILURE;
-    }
-    ExitCode::SUCCESS
+    let contradictions = outcome
+        .comparisons()
+        .into_iter()
+        .map(|entry| entry.contradictions);
+    Ok(contradictions.sum())
+}
+
+/// The rows that a file has already. The last line may be cut off where a run was interrupted.
+fn known_rows(path: &Path) -> Result<Vec<Row>, String> {
+    let text = match std::fs::read_to_string(path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(format!("{}: {error}", path.display())),
+    };
+    Ok(text
+        .lines()
+        .filter_map(|line| serde_json::from_str(line).ok())
+        .collect())
 }
 
 fn arguments(mut words: impl Iterator<Item = String>) -> Result<Arguments, String> {
@@ -115,12 +163,14 @@ fn arguments(mut words: impl Iterator<Item = String>) -> Result<Arguments, Strin
         models: PathBuf::new(),
         nusmv: None,
         json: false,
-        only: None,
+        only: Vec::new(),
+        rows: None,
+        tables: false,
         limit: 60.0,
         sample: None,
         without_a: false,
         settings: Settings {
-            cpu: || processor_time().map(|(own, _)| own),
+            cpu: || processor_time("self").map(|(own, _)| own),
             ..Settings::default()
         },
     };
@@ -130,29 +180,17 @@ fn arguments(mut words: impl Iterator<Item = String>) -> Result<Arguments, Strin
         match word.as_str() {
             "--models" => models = Some(PathBuf::from(value()?)),
             "--nusmv" => result.nusmv = Some(PathBuf::from(value()?)),
-            "--match" => result.only = Some(value()?),
-            "--time-per-goal" => {
-                result.settings.time_per_goal = value()?
-                    .parse()
-                    .map_err(|_| "--time-per-goal needs seconds".to_owned())?;
+            "--match" => result.only.push(value()?),
+            "--rows" => result.rows = Some(PathBuf::from(value()?)),
+            "--tables" => result.tables = true,
+            "--time-per-goal" => result.settings.time_per_goal = number(&word, &value()?)?,
+            "--time-per-model" => {
+                result.settings.model_limit = Some(number(&word, &value()?)?);
             }
-            "--nusmv-limit" => {
-                result.limit = value()?
-                    .parse()
-                    .map_err(|_| "--nusmv-limit needs seconds".to_owned())?;
-            }
-            "--nusmv-sample" => {
-                let number = value()?
-                    .parse()
-                    .map_err(|_| "--nusmv-sample needs a number".to_owned())?;
-                result.sample = Some(number);
-            }
+            "--nusmv-limit" => result.limit = number(&word, &value()?)?,
+            "--nusmv-sample" => result.sample = Some(number(&word, &value()?)?),
             "--nusmv-without-a" => result.without_a = true,
-            "--jobs" => {
-                result.settings.jobs = value()?
-                    .parse()
-                    .map_err(|_| "--jobs needs a number".to_owned())?
-            }
+            "--jobs" => result.settings.jobs = number(&word, &value()?)?,
             "--technique" => {
                 let name = value()?;
                 let technique = Technique::ALL
@@ -176,6 +214,11 @@ fn arguments(mut words: impl Iterator<Item = String>) -> Result<Arguments, Strin
     Ok(result)
 }
 
+fn number<T: std::str::FromStr>(word: &str, text: &str) -> Result<T, String> {
+    text.parse()
+        .map_err(|_| format!("{word} needs a number, not '{text}'"))
+}
+
 fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
     for entry in std::fs::read_dir(folder)? {
         let path = entry?.path();
@@ -194,131 +237,86 @@ struct Question<'q> {
     file: &'q Path,
     model: &'q str,
     criterion: Criterion,
-    /// With the answers of the last technique.
-    goals: &'q [(Goal, Verdict)],
+    goals: &'q [Goal],
 }
 
 impl Question<'_> {
-    /// NuSMV's own figures: B, one process for all goals, and A, one for every goal. Answers that differ are counted.
-    fn ask(&self, arguments: &Arguments, outcome: &mut Outcome) {
-        let asked: Vec<&(Goal, Verdict)> = self
-            .goals
-            .iter()
-            .filter(|(goal, _)| nusmv::can_ask(goal))
+    /// NuSMV's own figures: B, one process for all goals, and A, one for every goal.
+    fn ask(&self, arguments: &Arguments, outcome: &mut Outcome, done: &mut dyn FnMut(&Row)) {
+        let path = self.file.display().to_string();
+        let asked: Vec<usize> = (0..self.goals.len())
+            .filter(|index| nusmv::can_ask(&self.goals[*index]))
             .collect();
+        let criterion = self.criterion.name();
         if asked.is_empty() {
             return;
         }
-        let path = self.file.display().to_string();
-        let plain: Vec<Goal> = asked.iter().map(|(goal, _)| goal.clone()).collect();
-        let limit = Duration::from_secs_f64(arguments.limit);
-        let told = tell(self.program, &nusmv::script_all(&path, &plain), limit);
-        let together = nusmv::answers(&told.text);
-        let pairs: Vec<(&(Goal, Verdict), bool)> = asked
-            .iter()
-            .copied()
-            .zip(together.iter().copied())
-            .collect();
-        self.compare(&pairs, arguments, outcome);
-        outcome
-            .rows
-            .push(self.row("nusmv-b", asked.len(), &together, told.seconds, told.cpu));
-        if arguments.without_a {
+        if outcome.row(self.model, nusmv::B, criterion).is_none() {
+            let mut letters = vec![NOT_ASKED; self.goals.len()];
+            for index in &asked {
+                letters[*index] = UNKNOWN;
+            }
+            let script = nusmv::script_all(&path, self.goals);
+            let told = tell(self.program, &script, arguments.limit);
+            nusmv::enter(&told.text, &mut letters);
+            let row = Row {
+                seconds: told.seconds,
+                cpu: told.cpu,
+                ..Row::new(
+                    self.model,
+                    nusmv::B,
+                    criterion,
+                    letters.into_iter().collect(),
+                )
+            };
+            done(&row);
+            outcome.rows.push(row);
+        }
+        if arguments.without_a || outcome.row(self.model, nusmv::A, criterion).is_some() {
             return;
         }
-        let chosen = match arguments.sample {
-            Some(number) if number < asked.len() => nusmv::sample(asked.len(), number),
-            _ => (0..asked.len()).collect(),
+        let chosen: Vec<usize> = match arguments.sample {
+            Some(number) if number < asked.len() => nusmv::sample(asked.len(), number)
+                .into_iter()
+                .map(|position| asked[position])
+                .collect(),
+            _ => asked.clone(),
         };
-        let (mut answers, mut seconds, mut cpu) = (Vec::new(), 0.0, Some(0.0));
+        let mut letters = vec![NOT_ASKED; self.goals.len()];
         for index in &chosen {
-            let left = arguments.limit - seconds;
+            letters[*index] = UNKNOWN;
+        }
+        let (mut seconds, mut cpu) = (0.0, 0.0);
+        for index in &chosen {
+            let left = (arguments.limit - cpu).min(arguments.settings.time_per_goal);
             if left <= 0.0 {
                 break;
             }
-            let limit = Duration::from_secs_f64(arguments.settings.time_per_goal.min(left));
-            let script = nusmv::script_one(&path, &asked[*index].0);
-            let told = tell(self.program, &script, limit);
+            let script = nusmv::script_one(&path, *index, &self.goals[*index]);
+            let told = tell(self.program, &script, left);
             seconds += told.seconds;
-            cpu = cpu.zip(told.cpu).map(|(sum, more)| sum + more);
-            answers.extend(nusmv::answers(&told.text).first());
+            cpu += told.cpu.unwrap_or(told.seconds);
+            nusmv::enter(&told.text, &mut letters);
         }
-        // Not compared: with fairness, `AG` speaks of fair infinite paths only, and tests are finite.
-        let mut row = self.row("nusmv-a", chosen.len(), &answers, seconds, cpu);
-        row.sampled_from = (chosen.len() < asked.len()).then_some(asked.len());
-        outcome.rows.push(row);
-    }
-
-    fn compare(
-        &self,
-        pairs: &[(&(Goal, Verdict), bool)],
-        arguments: &Arguments,
-        outcome: &mut Outcome,
-    ) {
-        let (mut known, mut wrong) = (0, 0);
-        for ((goal, verdict), reachable) in pairs {
-            let differs = match verdict {
-                Verdict::Covered => !reachable,
-                Verdict::Infeasible => *reachable,
-                Verdict::Unknown => continue,
-            };
-            known += 1;
-            if differs {
-                eprintln!(
-                    "{}: NuSMV contradicts {verdict:?} for {}",
-                    self.model, goal.text
-                );
-                wrong += 1;
-            }
-        }
-        let technique = arguments
-            .settings
-            .techniques
-            .last()
-            .map_or("", |technique| technique.name());
-        outcome.compare(technique, "nusmv", known, wrong);
-    }
-
-    fn row(
-        &self,
-        technique: &str,
-        goals: usize,
-        answers: &[bool],
-        seconds: f64,
-        cpu: Option<f64>,
-    ) -> Row {
-        let covered = answers.iter().filter(|reachable| **reachable).count();
         let row = Row {
-            model: self.model.to_owned(),
-            technique: technique.to_owned(),
-            criterion: self.criterion.name(),
-            goals,
-            covered,
-            infeasible: answers.len() - covered,
-            unknown: goals - answers.len(),
             seconds,
-            cpu,
-            sampled_from: None,
+            cpu: Some(cpu),
+            sampled_from: (chosen.len() < asked.len()).then_some(asked.len()),
+            ..Row::new(
+                self.model,
+                nusmv::A,
+                criterion,
+                letters.into_iter().collect(),
+            )
         };
-        eprintln!(
-            "{} {} {}: {} goals, {} covered, {} infeasible, {} unknown, {:.2} s, cpu {:.2} s",
-            row.model,
-            row.technique,
-            row.criterion,
-            row.goals,
-            row.covered,
-            row.infeasible,
-            row.unknown,
-            row.seconds,
-            row.cpu.unwrap_or(f64::NAN)
-        );
-        row
+        done(&row);
+        outcome.rows.push(row);
     }
 }
 
-/// Processor time of this process and of its children that have ended, in seconds. Known on Linux only.
-fn processor_time() -> Option<(f64, f64)> {
-    let text = std::fs::read_to_string("/proc/self/stat").ok()?;
+/// Processor time of a process and of its children that have ended, in seconds. Known on Linux only.
+fn processor_time(process: &str) -> Option<(f64, f64)> {
+    let text = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
     let fields: Vec<f64> = text
         .rsplit_once(')')?
         .1
@@ -342,12 +340,13 @@ struct Told {
     cpu: Option<f64>,
 }
 
-/// Runs a script in NuSMV's prompt, for at most some time.
-fn tell(program: &Path, script: &str, limit: Duration) -> Told {
+/// Runs a script in NuSMV's prompt until its processor time is used up. Others may use the machine too, so the time that
+/// passes is no fair limit; where processor time is not known, it must do.
+fn tell(program: &Path, script: &str, limit: f64) -> Told {
     let start = Instant::now();
-    let before = processor_time();
+    let before = processor_time("self");
     let child = Command::new(program)
-        .args(["-dynamic", "-dcx", "-int"])
+        .args(nusmv::FLAGS)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
@@ -368,18 +367,13 @@ fn tell(program: &Path, script: &str, limit: Duration) -> Told {
     let text = std::thread::scope(|scope| {
         let writer = scope.spawn(move || input.map(|mut input| input.write_all(script.as_bytes())));
         let reader = scope.spawn(move || {
-            let mut text = String::new();
+            let mut text = Vec::new();
             if let Some(mut output) = output {
-                let _ = std::io::Read::read_to_string(&mut output, &mut text);
+                let _ = std::io::Read::read_to_end(&mut output, &mut text);
             }
-            text
+            String::from_utf8_lossy(&text).into_owned()
         });
-        while start.elapsed() < limit {
-            if matches!(child.try_wait(), Ok(Some(_))) {
-                break;
-            }
-            std::thread::sleep(Duration::from_millis(2));
-        }
+        wait(&mut child, start, limit);
         let _ = child.kill();
         let _ = child.wait();
         let _ = writer.join();
@@ -388,8 +382,23 @@ fn tell(program: &Path, script: &str, limit: Duration) -> Told {
     Told {
         text,
         seconds: start.elapsed().as_secs_f64(),
-        cpu: processor_time()
+        cpu: processor_time("self")
             .zip(before)
             .map(|((_, now), (_, before))| now - before),
+    }
+}
+
+fn wait(child: &mut Child, start: Instant, limit: f64) {
+    let process = child.id().to_string();
+    loop {
+        if matches!(child.try_wait(), Ok(Some(_))) {
+            return;
+        }
+        let passed = start.elapsed().as_secs_f64();
+        let used = processor_time(&process).map_or(passed, |(own, _)| own);
+        if used >= limit || passed >= 20.0 * limit {
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(if passed < 1.0 { 2 } else { 20 }));
     }
 }

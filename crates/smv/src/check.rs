@@ -37,6 +37,7 @@ const PATIENT: Budget<'static> = Budget {
     clock: &|| 0.0,
     stop: &|| false,
     until: f64::INFINITY,
+    literals: usize::MAX,
 };
 
 impl<'m> Checker<'m> {

@@ -5,7 +5,7 @@ use crate::circuit::encode::TooLarge;
 use crate::engine::Budget;
 use crate::engine::sat::Answer;
 use crate::engine::unroll::{Trace, Unrolling};
-use crate::eval::{Evaluator, State};
+use crate::eval::{Evaluator, Memo, State, Values};
 use crate::expr::{ExprId, VarId};
 use crate::goal::next_random;
 use crate::model::{Model, VarKind};
@@ -28,6 +28,8 @@ pub(crate) struct Completer<'m> {
     /// Orders of evaluation: first state, further states.
     first: Vec<VarId>,
     later: Vec<VarId>,
+    /// Assignments decide everything: a state that follows them needs no further check on the way.
+    assigned: bool,
 }
 
 impl<'m> Completer<'m> {
@@ -46,11 +48,13 @@ impl<'m> Completer<'m> {
             model,
             first,
             later,
+            assigned: model.trans.is_empty() && model.invar.is_empty() && model.init.is_empty(),
         }
     }
 
-    /// A random run by evaluation alone, from the start of the model or from where another run ends: quick where assignments decide everything, and `None` where conditions make
-    /// blind choices fail. All gaits but the fair one refuse to stand still among the variables in `focus`.
+    /// A random run by evaluation alone, from the start of the model or from where another run ends: quick where
+    /// assignments decide everything, and `None` where conditions make blind choices fail. It is a guess that must be
+    /// replayed before it counts. All gaits but the fair one refuse to stand still among the variables in `focus`.
     pub fn stroll(
         &self,
         start: Vec<State>,
@@ -64,25 +68,26 @@ impl<'m> Completer<'m> {
         let steps = start.len() + steps;
         let mut run = start;
         let blank = vec![Vec::new(); 1];
-        while run.len() <= steps && !budget.over() {
+        let mut memos = (Memo::default(), Memo::default());
+        let inputs: Vec<VarId> = self
+            .model
+            .var_ids()
+            .filter(|var| self.model.var(*var).kind == VarKind::Input)
+            .collect();
+        while run.len() <= steps && !(run.len().is_multiple_of(16) && budget.over()) {
             let mut done = false;
             for attempt in 0..24 {
                 random = next_random(random);
-                let state = match run.last_mut() {
-                    None => self.evaluate(&[], &blank, random).remove(0),
+                let (state, sure) = match run.last_mut() {
+                    None => (self.evaluate(&[], &blank, random).remove(0), false),
                     Some(last) => {
                         let mut dice = random;
-                        for var in self
-                            .model
-                            .var_ids()
-                            .filter(|var| self.model.var(*var).kind == VarKind::Input)
-                        {
+                        for var in &inputs {
                             dice = next_random(dice);
-                            let domain = &self.model.var(var).domain;
+                            let domain = &self.model.var(*var).domain;
                             last[var.index()] = domain.value(dice % domain.len());
                         }
-                        let last = last.clone();
-                        self.evaluate_step(&last, dice, gait)
+                        self.evaluate_step(last, dice, gait, &mut memos)
                     }
                 };
                 if gait != Gait::Fair
@@ -91,11 +96,12 @@ impl<'m> Completer<'m> {
                 {
                     continue;
                 }
-                let fits = match run.last() {
-                    None => self.model.check_initial(&state),
-                    Some(last) => self.model.check_step(last, &state),
-                };
-                if fits.is_ok() {
+                let fits = sure
+                    || match run.last() {
+                        None => self.model.check_initial(&state, &mut memos.0).is_ok(),
+                        Some(last) => self.model.check_step(last, &state, &mut memos.0).is_ok(),
+                    };
+                if fits {
                     run.push(state);
                     done = true;
                     break;
@@ -108,29 +114,42 @@ impl<'m> Completer<'m> {
         Some(run)
     }
 
-    fn evaluate_step(&self, last: &State, seed: u64, gait: Gait) -> State {
+    /// A state that may follow, and whether that is sure. The memos are for the step and for the state after it.
+    fn evaluate_step(
+        &self,
+        last: &State,
+        seed: u64,
+        gait: Gait,
+        memos: &mut (Memo, Memo),
+    ) -> (State, bool) {
         let mut random = seed;
-        let mut state: State = self
-            .model
-            .vars
-            .iter()
-            .map(|var| var.domain.value(0))
-            .collect();
+        let mut sure = self.assigned;
+        let mut state = last.clone();
+        memos.0.clear();
+        memos.1.clear();
+        let exprs = &self.model.exprs;
         for var in &self.later {
             random = next_random(random);
             let entry = self.model.var(*var);
             let now = last[var.index()];
             let candidates = match (entry.next, entry.always) {
-                (Some(value), _) => {
-                    Some(Evaluator::new(&self.model.exprs, last, Some(&state)).values(value))
+                (Some(value), always) => {
+                    sure &= always.is_none();
+                    Evaluator::further(exprs, last, Some(&state), &mut memos.0).values(value)
                 }
                 (None, Some(value)) => {
-                    Some(Evaluator::new(&self.model.exprs, &state, None).values(value))
+                    Evaluator::further(exprs, &state, None, &mut memos.1).values(value)
                 }
-                (None, None) => None,
+                (None, None) if entry.kind == VarKind::Frozen => Values::One(now),
+                (None, None) => {
+                    state[var.index()] = entry.domain.value((random >> 8) % entry.domain.len());
+                    continue;
+                }
             };
             state[var.index()] = match candidates {
-                Some(mut values) => {
+                Values::One(value) if entry.domain.contains(value) => value,
+                candidates => {
+                    let mut values = candidates.to_vec();
                     values.retain(|value| entry.domain.contains(*value));
                     match gait {
                         Gait::Eager if values.len() > 1 && !random.is_multiple_of(5) => {
@@ -142,15 +161,16 @@ impl<'m> Completer<'m> {
                         _ => {}
                     }
                     match values.len() {
-                        0 => now,
+                        0 => {
+                            sure = false;
+                            now
+                        }
                         count => values[usize::try_from((random >> 8) % count as u64).unwrap_or(0)],
                     }
                 }
-                None if entry.kind == VarKind::Frozen => now,
-                None => entry.domain.value((random >> 8) % entry.domain.len()),
             };
         }
-        state
+        (state, sure)
     }
 
     /// The whole run, or none when the rest of the model cannot follow.
@@ -173,6 +193,7 @@ impl<'m> Completer<'m> {
 
     fn evaluate(&self, vars: &[VarId], trace: &Trace, seed: u64) -> Vec<State> {
         let mut random = seed;
+        let mut memo = Memo::default();
         let mut run: Vec<State> = Vec::with_capacity(trace.len());
         for (step, values) in trace.iter().enumerate() {
             let mut state: State = self
@@ -198,15 +219,18 @@ impl<'m> Completer<'m> {
                     } else {
                         entry.always
                     };
-                    value.map(|value| Evaluator::new(&self.model.exprs, &state, None).values(value))
+                    value.map(|value| {
+                        Evaluator::new(&self.model.exprs, &state, None, &mut memo).values(value)
+                    })
                 } else {
                     entry.next.map(|value| {
-                        Evaluator::new(&self.model.exprs, &run[step - 1], Some(&state))
+                        Evaluator::new(&self.model.exprs, &run[step - 1], Some(&state), &mut memo)
                             .values(value)
                     })
                 };
                 state[var.index()] = match candidates {
-                    Some(mut values) => {
+                    Some(values) => {
+                        let mut values = values.to_vec();
                         values.retain(|value| entry.domain.contains(*value));
                         match values.len() {
                             0 => entry.domain.value(0),

@@ -58,6 +58,16 @@ pub struct DependencyData {
 
 impl Tree {
     pub fn of(model: &Model, dependencies: &Dependencies, goal: ExprId) -> Self {
+        Self::refined(model, dependencies, goal, &[])
+    }
+
+    /// The same, but some linking variables are computed where they are used: their subsystems are put together.
+    pub fn refined(
+        model: &Model,
+        dependencies: &Dependencies,
+        goal: ExprId,
+        merged: &[VarId],
+    ) -> Self {
         let mut start = vars_of(model, goal);
         for var in start.clone() {
             start.extend(dependencies.direct(var));
@@ -65,13 +75,13 @@ impl Tree {
         let mut tree = Self {
             subsystems: Vec::new(),
         };
-        tree.build(dependencies, start);
+        tree.build(dependencies, start, merged);
         tree
     }
 
-    fn build(&mut self, dependencies: &Dependencies, vars: Vec<VarId>) -> usize {
+    fn build(&mut self, dependencies: &Dependencies, vars: Vec<VarId>, merged: &[VarId]) -> usize {
         let mut set = Set::new(dependencies, vars);
-        while set.add_dependencies() || set.merge_inputs() {}
+        while set.add_dependencies() || set.merge_inputs() || set.absorb(merged) {}
         let inputs = set.inputs();
         let index = self.subsystems.len();
         self.subsystems.push(Subsystem {
@@ -82,7 +92,7 @@ impl Tree {
         for input in inputs {
             let mut below = vec![input];
             below.extend(dependencies.direct(input));
-            let child = self.build(dependencies, below);
+            let child = self.build(dependencies, below, merged);
             // Algorithm 1 promises one linking variable between parent and child.
             debug_assert_eq!(
                 self.subsystems[child]
@@ -218,6 +228,22 @@ impl<'d> Set<'d> {
             grown = true;
         }
         grown
+    }
+
+    /// Brings in what an input depends on that is to be no input any more.
+    fn absorb(&mut self, merged: &[VarId]) -> bool {
+        match self
+            .inputs()
+            .into_iter()
+            .find(|input| merged.contains(input))
+        {
+            Some(input) => {
+                self.vars.extend(self.dependencies.direct(input));
+                self.tidy();
+                true
+            }
+            None => false,
+        }
     }
 
     /// Two inputs with a common cause cannot be provided independently.

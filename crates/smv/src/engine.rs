@@ -3,12 +3,13 @@
 pub(crate) mod apart;
 pub(crate) mod bdd;
 pub(crate) mod ic3;
+pub(crate) mod induct;
 mod lift;
 pub(crate) mod order;
 pub(crate) mod sat;
 pub(crate) mod unroll;
 
-/// How long an engine may go on. Time and interruption come from outside.
+/// How long an engine may go on, and how large a solver may grow. Time and interruption come from outside.
 #[derive(Clone, Copy)]
 pub struct Budget<'a> {
     /// Seconds since some fixed moment.
@@ -16,6 +17,8 @@ pub struct Budget<'a> {
     pub stop: &'a (dyn Fn() -> bool + Sync),
     /// The moment, by the clock, at which to give up.
     pub until: f64,
+    /// How many literals the clauses of one solver may have, which limits its memory.
+    pub literals: usize,
 }
 
 impl Budget<'_> {

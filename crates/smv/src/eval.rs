@@ -1,7 +1,10 @@
 //! The independent interpreter: what an expression can be in a state, and whether a run is a run of the model.
 //! It works on the expressions themselves and shares nothing with the engines whose answers it checks.
+//!
+//! Most expressions leave no choice, so they are computed as one value ([`Evaluator::one`]); the others as all values
+//! that they can have ([`Evaluator::values`]).
 
-use rustc_hash::FxHashMap;
+use std::ops::Deref;
 
 use crate::expr::{ExprId, Exprs, Node, VarId};
 use crate::model::{Model, VarKind};
@@ -12,84 +15,284 @@ use crate::value::Value;
 pub type State = Vec<Value>;
 
 /// The possible values of an expression: one, unless the model leaves a choice; none, when no branch of a `case` holds.
-pub type Values = Vec<Value>;
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Values {
+    #[default]
+    None,
+    One(Value),
+    /// In order, without doubles.
+    Several(Vec<Value>),
+}
+
+impl Values {
+    fn of(mut values: Vec<Value>) -> Self {
+        values.sort_unstable();
+        values.dedup();
+        match values[..] {
+            [] => Self::None,
+            [value] => Self::One(value),
+            _ => Self::Several(values),
+        }
+    }
+}
+
+impl Deref for Values {
+    type Target = [Value];
+
+    fn deref(&self) -> &[Value] {
+        match self {
+            Self::None => &[],
+            Self::One(value) => std::slice::from_ref(value),
+            Self::Several(values) => values,
+        }
+    }
+}
+
+impl From<Option<Value>> for Values {
+    fn from(value: Option<Value>) -> Self {
+        value.map_or(Self::None, Self::One)
+    }
+}
+
+/// What was computed already for the state that is looked at. Reused from state to state, so that its room is taken
+/// once.
+#[derive(Clone, Debug, Default)]
+pub struct Memo {
+    moment: u32,
+    known: Vec<(u32, Values)>,
+}
+
+impl Memo {
+    /// Forgets everything: another state is looked at.
+    pub fn clear(&mut self) {
+        self.moment += 1;
+        if self.moment == NEVER {
+            *self = Self::default();
+        }
+    }
+
+    fn get(&self, slot: u32) -> Option<&Values> {
+        match self.known.get(slot as usize) {
+            Some((moment, values)) if *moment == self.moment => Some(values),
+            _ => None,
+        }
+    }
+
+    fn set(&mut self, slot: u32, slots: usize, values: Values) {
+        if self.known.len() < slots {
+            self.known.resize(slots, (NEVER, Values::None));
+        }
+        self.known[slot as usize] = (self.moment, values);
+    }
+}
+
+const NEVER: u32 = u32::MAX;
 
 /// Evaluates expressions over a state and, where given, its successor.
 pub struct Evaluator<'m> {
     exprs: &'m Exprs,
     current: &'m [Value],
     next: Option<&'m [Value]>,
-    known: FxHashMap<ExprId, Values>,
+    memo: &'m mut Memo,
 }
 
 impl<'m> Evaluator<'m> {
-    pub fn new(exprs: &'m Exprs, current: &'m [Value], next: Option<&'m [Value]>) -> Self {
+    /// What the memo holds is forgotten.
+    pub fn new(
+        exprs: &'m Exprs,
+        current: &'m [Value],
+        next: Option<&'m [Value]>,
+        memo: &'m mut Memo,
+    ) -> Self {
+        memo.clear();
+        Self::further(exprs, current, next, memo)
+    }
+
+    /// Goes on with the same states, which may have got values for variables that nothing in the memo depends on.
+    pub(crate) fn further(
+        exprs: &'m Exprs,
+        current: &'m [Value],
+        next: Option<&'m [Value]>,
+        memo: &'m mut Memo,
+    ) -> Self {
         Self {
             exprs,
             current,
             next,
-            known: FxHashMap::default(),
+            memo,
         }
     }
 
     /// A constraint holds when TRUE is among its values.
     pub fn holds(&mut self, id: ExprId) -> bool {
         match self.exprs.node(id) {
-            // Spares the tables: most constraints are plain.
             Node::And(parts) => parts.iter().all(|part| self.holds(*part)),
             Node::Or(parts) => parts.iter().any(|part| self.holds(*part)),
-            _ => self.values(id).contains(&Value::Bool(true)),
+            _ => self.may_be(id, Value::Bool(true)),
         }
     }
 
-    pub fn values(&mut self, id: ExprId) -> Values {
+    /// Whether a value is among those that an expression can have.
+    pub fn may_be(&mut self, id: ExprId, value: Value) -> bool {
+        if self.exprs.traits(id).single {
+            return self.one(id) == Some(value);
+        }
         match self.exprs.node(id) {
-            Node::Const(value) => return vec![*value],
-            Node::Var(var) => return vec![self.current[var.index()]],
-            Node::Next(var) => {
-                return self
-                    .next
-                    .map_or_else(Vec::new, |next| vec![next[var.index()]]);
+            Node::Set(parts) => parts.iter().any(|part| self.may_be(*part, value)),
+            Node::Case(branches) => {
+                for (condition, result) in branches {
+                    let (may, must) = self.condition(*condition);
+                    if may && self.may_be(*result, value) {
+                        return true;
+                    }
+                    if must {
+                        return false;
+                    }
+                }
+                false
             }
+            _ => self.values(id).contains(&value),
+        }
+    }
+
+    /// Whether a condition can hold, and whether the branches after it are out of reach.
+    fn condition(&mut self, id: ExprId) -> (bool, bool) {
+        if self.exprs.traits(id).single {
+            return match self.one(id) {
+                Some(Value::Bool(truth)) => (truth, truth),
+                _ => (false, true),
+            };
+        }
+        let values = self.values(id);
+        (
+            values.contains(&Value::Bool(true)),
+            !values.contains(&Value::Bool(false)),
+        )
+    }
+
+    /// Whether an expression has a value whatever the state is, so that it need not be looked at for that.
+    fn surely_has_value(&self, id: ExprId) -> bool {
+        let traits = self.exprs.traits(id);
+        traits.total && (self.next.is_some() || !traits.next)
+    }
+
+    /// The value of an expression that has at most one.
+    fn one(&mut self, id: ExprId) -> Option<Value> {
+        match self.exprs.node(id) {
+            Node::Const(value) => return Some(*value),
+            Node::Var(var) => return Some(self.current[var.index()]),
+            Node::Next(var) => return self.next.map(|next| next[var.index()]),
             _ => {}
         }
-        if let Some(values) = self.known.get(&id) {
+        let Some(slot) = self.exprs.traits(id).slot else {
+            return self.compute_one(id);
+        };
+        if let Some(values) = self.memo.get(slot) {
+            return values.first().copied();
+        }
+        let value = self.compute_one(id);
+        self.memo.set(slot, self.exprs.slots(), value.into());
+        value
+    }
+
+    fn compute_one(&mut self, id: ExprId) -> Option<Value> {
+        match self.exprs.node(id) {
+            Node::Const(_) | Node::Var(_) | Node::Next(_) => self.one(id),
+            Node::Not(inner) => not(self.one(*inner)?),
+            Node::Negate(inner) => negate(self.one(*inner)?),
+            Node::Abs(inner) => absolute(self.one(*inner)?),
+            Node::ToInt(inner) => to_integer(self.one(*inner)?),
+            Node::ToBool(inner) => to_boolean(self.one(*inner)?),
+            Node::And(parts) => self.one_connective(id, parts, true),
+            Node::Or(parts) => self.one_connective(id, parts, false),
+            Node::Count(parts) => {
+                let mut sum = 0;
+                for part in parts {
+                    match self.one(*part)? {
+                        Value::Bool(truth) => sum += i64::from(truth),
+                        _ => return None,
+                    }
+                }
+                Some(Value::Int(sum))
+            }
+            // There is but one part, or there would be a choice.
+            Node::Set(parts) => self.one(*parts.first()?),
+            Node::Case(branches) => {
+                for (condition, value) in branches {
+                    match self.one(*condition)? {
+                        Value::Bool(true) => return self.one(*value),
+                        Value::Bool(false) => {}
+                        _ => return None,
+                    }
+                }
+                None
+            }
+            Node::Min(left, right) => smaller(self.one(*left)?, self.one(*right)?),
+            Node::Max(left, right) => larger(self.one(*left)?, self.one(*right)?),
+            Node::Binary(Operator::In, left, right) => {
+                let value = self.one(*left)?;
+                if self.may_be(*right, value) {
+                    Some(Value::Bool(true))
+                } else if self.surely_has_value(*right) || !self.values(*right).is_empty() {
+                    Some(Value::Bool(false))
+                } else {
+                    None
+                }
+            }
+            Node::Binary(operator, left, right) => {
+                apply(*operator, self.one(*left)?, self.one(*right)?)
+            }
+            Node::Range(..) => self.values(id).first().copied(),
+        }
+    }
+
+    fn one_connective(&mut self, id: ExprId, parts: &[ExprId], conjunction: bool) -> Option<Value> {
+        // A part without a value takes the whole its value, so all must be looked at unless each has one.
+        let hasty = self.surely_has_value(id);
+        let mut result = conjunction;
+        for part in parts {
+            match self.one(*part)? {
+                Value::Bool(truth) if truth != conjunction => {
+                    result = truth;
+                    if hasty {
+                        break;
+                    }
+                }
+                Value::Bool(_) => {}
+                _ => return None,
+            }
+        }
+        Some(Value::Bool(result))
+    }
+
+    pub fn values(&mut self, id: ExprId) -> Values {
+        let traits = self.exprs.traits(id);
+        if traits.single && !matches!(self.exprs.node(id), Node::Range(..)) {
+            return self.one(id).into();
+        }
+        let Some(slot) = traits.slot else {
+            return self.compute(id);
+        };
+        if let Some(values) = self.memo.get(slot) {
             return values.clone();
         }
         let values = self.compute(id);
-        self.known.insert(id, values.clone());
+        self.memo.set(slot, self.exprs.slots(), values.clone());
         values
     }
 
     fn compute(&mut self, id: ExprId) -> Values {
         match self.exprs.node(id) {
-            Node::Const(_) | Node::Var(_) | Node::Next(_) => self.values(id),
-            Node::Not(inner) => map(self.values(*inner), |value| match value {
-                Value::Bool(truth) => Some(Value::Bool(!truth)),
-                _ => None,
-            }),
-            Node::Negate(inner) => map(self.values(*inner), |value| match value {
-                Value::Int(number) => Some(Value::Int(-number)),
-                _ => None,
-            }),
-            Node::Abs(inner) => map(self.values(*inner), |value| match value {
-                Value::Int(number) => Some(Value::Int(number.abs())),
-                _ => None,
-            }),
-            Node::ToInt(inner) => map(self.values(*inner), |value| match value {
-                Value::Bool(truth) => Some(Value::Int(i64::from(truth))),
-                Value::Int(_) => Some(value),
-                Value::Symbol(_) => None,
-            }),
-            Node::ToBool(inner) => map(self.values(*inner), |value| match value {
-                Value::Int(number) => Some(Value::Bool(number != 0)),
-                Value::Bool(_) => Some(value),
-                Value::Symbol(_) => None,
-            }),
+            Node::Const(_) | Node::Var(_) | Node::Next(_) => self.one(id).into(),
+            Node::Not(inner) => map(&self.values(*inner), not),
+            Node::Negate(inner) => map(&self.values(*inner), negate),
+            Node::Abs(inner) => map(&self.values(*inner), absolute),
+            Node::ToInt(inner) => map(&self.values(*inner), to_integer),
+            Node::ToBool(inner) => map(&self.values(*inner), to_boolean),
             Node::And(parts) => self.connective(parts, true),
             Node::Or(parts) => self.connective(parts, false),
             Node::Count(parts) => {
-                let mut sums = vec![Value::Int(0)];
+                let mut sums = Values::One(Value::Int(0));
                 for part in parts {
                     let values = self.values(*part);
                     sums = pairs(&sums, &values, |sum, value| match (sum, value) {
@@ -104,37 +307,56 @@ impl<'m> Evaluator<'m> {
             Node::Set(parts) => {
                 let mut all = Vec::new();
                 for part in parts {
-                    all.extend(self.values(*part));
+                    all.extend_from_slice(&self.values(*part));
                 }
-                distinct(all)
+                Values::of(all)
             }
             Node::Range(low, high) => {
                 let mut all = Vec::new();
-                for low in self.values(*low) {
-                    for high in self.values(*high) {
+                let (lows, highs) = (self.values(*low), self.values(*high));
+                for low in lows.iter() {
+                    for high in highs.iter() {
                         if let (Value::Int(low), Value::Int(high)) = (low, high) {
-                            all.extend((low..=high).map(Value::Int));
+                            all.extend((*low..=*high).map(Value::Int));
                         }
                     }
                 }
-                distinct(all)
+                Values::of(all)
             }
             Node::Case(branches) => {
                 let mut all = Vec::new();
                 for (condition, value) in branches {
-                    let conditions = self.values(*condition);
-                    if conditions.contains(&Value::Bool(true)) {
-                        all.extend(self.values(*value));
+                    let (may, must) = self.condition(*condition);
+                    if may {
+                        let values = self.values(*value);
+                        if must && all.is_empty() {
+                            return values;
+                        }
+                        all.extend_from_slice(&values);
                     }
-                    if !conditions.contains(&Value::Bool(false)) {
+                    if must {
                         break;
                     }
                 }
-                distinct(all)
+                Values::of(all)
             }
-            Node::Min(left, right) => self.arithmetic(*left, *right, |a, b| Some(a.min(b))),
-            Node::Max(left, right) => self.arithmetic(*left, *right, |a, b| Some(a.max(b))),
-            Node::Binary(operator, left, right) => self.binary(*operator, *left, *right),
+            Node::Min(left, right) => self.both(*left, *right, smaller),
+            Node::Max(left, right) => self.both(*left, *right, larger),
+            Node::Binary(Operator::Union, left, right) => {
+                let mut all = self.values(*left).to_vec();
+                all.extend_from_slice(&self.values(*right));
+                Values::of(all)
+            }
+            Node::Binary(Operator::In, left, right) => {
+                let (left, right) = (self.values(*left), self.values(*right));
+                if right.is_empty() {
+                    return Values::None;
+                }
+                map(&left, |value| Some(Value::Bool(right.contains(&value))))
+            }
+            Node::Binary(operator, left, right) => {
+                self.both(*left, *right, |a, b| apply(*operator, a, b))
+            }
         }
     }
 
@@ -144,7 +366,7 @@ impl<'m> Evaluator<'m> {
         for part in parts {
             let values = self.values(*part);
             if values.is_empty() {
-                return Vec::new();
+                return Values::None;
             }
             all_can_keep &= values.contains(&Value::Bool(conjunction));
             one_can_break |= values.contains(&Value::Bool(!conjunction));
@@ -156,103 +378,128 @@ impl<'m> Evaluator<'m> {
         if one_can_break {
             result.push(Value::Bool(!conjunction));
         }
-        result
+        Values::of(result)
     }
 
-    fn arithmetic(
+    fn both(
         &mut self,
         left: ExprId,
         right: ExprId,
-        apply: impl Fn(i64, i64) -> Option<i64>,
+        apply: impl Fn(Value, Value) -> Option<Value>,
     ) -> Values {
         let (left, right) = (self.values(left), self.values(right));
-        pairs(&left, &right, |a, b| match (a, b) {
-            (Value::Int(a), Value::Int(b)) => apply(a, b).map(Value::Int),
-            _ => None,
-        })
-    }
-
-    fn compare(&mut self, left: ExprId, right: ExprId, apply: impl Fn(i64, i64) -> bool) -> Values {
-        let (left, right) = (self.values(left), self.values(right));
-        pairs(&left, &right, |a, b| match (a, b) {
-            (Value::Int(a), Value::Int(b)) => Some(Value::Bool(apply(a, b))),
-            _ => None,
-        })
-    }
-
-    fn logical(
-        &mut self,
-        left: ExprId,
-        right: ExprId,
-        apply: impl Fn(bool, bool) -> bool,
-    ) -> Values {
-        let (left, right) = (self.values(left), self.values(right));
-        pairs(&left, &right, |a, b| match (a, b) {
-            (Value::Bool(a), Value::Bool(b)) => Some(Value::Bool(apply(a, b))),
-            _ => None,
-        })
-    }
-
-    fn binary(&mut self, operator: Operator, left: ExprId, right: ExprId) -> Values {
-        match operator {
-            Operator::Xor => self.logical(left, right, |a, b| a != b),
-            Operator::Xnor | Operator::Iff => self.logical(left, right, |a, b| a == b),
-            Operator::Implies => self.logical(left, right, |a, b| !a || b),
-            Operator::Equal | Operator::Unequal => {
-                let (left, right) = (self.values(left), self.values(right));
-                pairs(&left, &right, |a, b| {
-                    Some(Value::Bool((a == b) == (operator == Operator::Equal)))
-                })
-            }
-            Operator::Less => self.compare(left, right, |a, b| a < b),
-            Operator::LessEqual => self.compare(left, right, |a, b| a <= b),
-            Operator::Greater => self.compare(left, right, |a, b| a > b),
-            Operator::GreaterEqual => self.compare(left, right, |a, b| a >= b),
-            Operator::Add => self.arithmetic(left, right, i64::checked_add),
-            Operator::Subtract => self.arithmetic(left, right, i64::checked_sub),
-            Operator::Multiply => self.arithmetic(left, right, i64::checked_mul),
-            Operator::Divide => self.arithmetic(left, right, i64::checked_div),
-            Operator::Modulo => self.arithmetic(left, right, i64::checked_rem),
-            Operator::Union => {
-                let mut all = self.values(left);
-                all.extend(self.values(right));
-                distinct(all)
-            }
-            Operator::In => {
-                let (left, right) = (self.values(left), self.values(right));
-                if right.is_empty() {
-                    return Vec::new();
-                }
-                distinct(
-                    left.into_iter()
-                        .map(|value| Value::Bool(right.contains(&value)))
-                        .collect(),
-                )
-            }
-        }
+        pairs(&left, &right, apply)
     }
 }
 
-fn map(values: Values, apply: impl Fn(Value) -> Option<Value>) -> Values {
-    distinct(values.into_iter().filter_map(apply).collect())
+fn not(value: Value) -> Option<Value> {
+    match value {
+        Value::Bool(truth) => Some(Value::Bool(!truth)),
+        _ => None,
+    }
+}
+
+fn negate(value: Value) -> Option<Value> {
+    match value {
+        Value::Int(number) => Some(Value::Int(-number)),
+        _ => None,
+    }
+}
+
+fn absolute(value: Value) -> Option<Value> {
+    match value {
+        Value::Int(number) => Some(Value::Int(number.abs())),
+        _ => None,
+    }
+}
+
+fn to_integer(value: Value) -> Option<Value> {
+    match value {
+        Value::Bool(truth) => Some(Value::Int(i64::from(truth))),
+        Value::Int(_) => Some(value),
+        Value::Symbol(_) => None,
+    }
+}
+
+fn to_boolean(value: Value) -> Option<Value> {
+    match value {
+        Value::Int(number) => Some(Value::Bool(number != 0)),
+        Value::Bool(_) => Some(value),
+        Value::Symbol(_) => None,
+    }
+}
+
+fn smaller(left: Value, right: Value) -> Option<Value> {
+    integers(left, right).map(|(a, b)| Value::Int(a.min(b)))
+}
+
+fn larger(left: Value, right: Value) -> Option<Value> {
+    integers(left, right).map(|(a, b)| Value::Int(a.max(b)))
+}
+
+fn integers(left: Value, right: Value) -> Option<(i64, i64)> {
+    match (left, right) {
+        (Value::Int(a), Value::Int(b)) => Some((a, b)),
+        _ => None,
+    }
+}
+
+fn truths(left: Value, right: Value) -> Option<(bool, bool)> {
+    match (left, right) {
+        (Value::Bool(a), Value::Bool(b)) => Some((a, b)),
+        _ => None,
+    }
+}
+
+/// An operator on two values; sets are not for it.
+fn apply(operator: Operator, left: Value, right: Value) -> Option<Value> {
+    let truth =
+        |test: fn(bool, bool) -> bool| truths(left, right).map(|(a, b)| Value::Bool(test(a, b)));
+    let compare = |test: fn(&i64, &i64) -> bool| {
+        integers(left, right).map(|(a, b)| Value::Bool(test(&a, &b)))
+    };
+    let number = |compute: fn(i64, i64) -> Option<i64>| {
+        integers(left, right)
+            .and_then(|(a, b)| compute(a, b))
+            .map(Value::Int)
+    };
+    match operator {
+        Operator::Xor => truth(|a, b| a != b),
+        Operator::Xnor | Operator::Iff => truth(|a, b| a == b),
+        Operator::Implies => truth(|a, b| !a || b),
+        Operator::Equal => Some(Value::Bool(left == right)),
+        Operator::Unequal => Some(Value::Bool(left != right)),
+        Operator::Less => compare(i64::lt),
+        Operator::LessEqual => compare(i64::le),
+        Operator::Greater => compare(i64::gt),
+        Operator::GreaterEqual => compare(i64::ge),
+        Operator::Add => number(i64::checked_add),
+        Operator::Subtract => number(i64::checked_sub),
+        Operator::Multiply => number(i64::checked_mul),
+        Operator::Divide => number(i64::checked_div),
+        Operator::Modulo => number(i64::checked_rem),
+        Operator::Union | Operator::In => None,
+    }
+}
+
+fn map(values: &[Value], apply: impl Fn(Value) -> Option<Value>) -> Values {
+    match values {
+        [value] => apply(*value).into(),
+        _ => Values::of(values.iter().copied().filter_map(apply).collect()),
+    }
 }
 
 fn pairs(left: &[Value], right: &[Value], apply: impl Fn(Value, Value) -> Option<Value>) -> Values {
+    if let ([a], [b]) = (left, right) {
+        return apply(*a, *b).into();
+    }
     let mut all = Vec::with_capacity(left.len() * right.len());
     for a in left {
         for b in right {
             all.extend(apply(*a, *b));
         }
     }
-    distinct(all)
-}
-
-fn distinct(mut values: Values) -> Values {
-    if values.len() > 1 {
-        values.sort_unstable();
-        values.dedup();
-    }
-    values
+    Values::of(all)
 }
 
 /// Why a sequence of states is not a run of the model.
@@ -270,12 +517,12 @@ impl std::fmt::Display for NotARun {
 
 impl Model {
     /// Whether the state is one in which the model may start.
-    pub fn check_initial(&self, state: &State) -> Result<(), String> {
-        self.check_state(state)?;
-        let mut evaluator = Evaluator::new(&self.exprs, state, None);
+    pub fn check_initial(&self, state: &State, memo: &mut Memo) -> Result<(), String> {
+        self.check_state(state, memo)?;
+        let mut evaluator = Evaluator::further(&self.exprs, state, None, memo);
         for var in self.var_ids() {
             if let Some(value) = self.var(var).init
-                && !evaluator.values(value).contains(&state[var.index()])
+                && !evaluator.may_be(value, state[var.index()])
             {
                 return Err(format!(
                     "`{}` does not start with this value",
@@ -292,8 +539,8 @@ impl Model {
     }
 
     /// Domains and everything that holds in every state.
-    pub fn check_state(&self, state: &State) -> Result<(), String> {
-        let mut evaluator = Evaluator::new(&self.exprs, state, None);
+    pub fn check_state(&self, state: &State, memo: &mut Memo) -> Result<(), String> {
+        let mut evaluator = Evaluator::new(&self.exprs, state, None, memo);
         for var in self.var_ids() {
             let entry = self.var(var);
             if !entry.domain.contains(state[var.index()]) {
@@ -303,7 +550,7 @@ impl Model {
                 ));
             }
             if let Some(value) = entry.always
-                && !evaluator.values(value).contains(&state[var.index()])
+                && !evaluator.may_be(value, state[var.index()])
             {
                 return Err(format!("`{}` is not what its assignment says", entry.name));
             }
@@ -317,16 +564,16 @@ impl Model {
     }
 
     /// Whether the model may go from one state to the other, with the inputs that the first one carries.
-    pub fn check_step(&self, state: &State, next: &State) -> Result<(), String> {
-        self.check_state(next)?;
-        let mut evaluator = Evaluator::new(&self.exprs, state, Some(next));
+    pub fn check_step(&self, state: &State, next: &State, memo: &mut Memo) -> Result<(), String> {
+        self.check_state(next, memo)?;
+        let mut evaluator = Evaluator::new(&self.exprs, state, Some(next), memo);
         for var in self.var_ids() {
             let entry = self.var(var);
             if entry.kind == VarKind::Frozen && state[var.index()] != next[var.index()] {
                 return Err(format!("the frozen variable `{}` changes", entry.name));
             }
             if let Some(value) = entry.next
-                && !evaluator.values(value).contains(&next[var.index()])
+                && !evaluator.may_be(value, next[var.index()])
             {
                 return Err(format!(
                     "next(`{}`) is not what its assignment says",
@@ -351,24 +598,23 @@ impl Model {
                 reason: "there is no state".to_owned(),
             });
         };
-        self.check_initial(first).map_err(at(0))?;
+        let mut memo = Memo::default();
+        self.check_initial(first, &mut memo).map_err(at(0))?;
         for (index, pair) in run.windows(2).enumerate() {
-            self.check_step(&pair[0], &pair[1]).map_err(at(index + 1))?;
+            self.check_step(&pair[0], &pair[1], &mut memo)
+                .map_err(at(index + 1))?;
         }
         Ok(())
     }
 
     /// The first step of a run at which an expression holds. One that speaks of next() needs a successor.
     pub fn first_hit(&self, run: &[State], goal: ExprId, transition: bool) -> Option<usize> {
-        (0..run.len()).find(|step| self.hits(run, *step, goal, transition))
-    }
-
-    pub(crate) fn hits(&self, run: &[State], step: usize, goal: ExprId, transition: bool) -> bool {
-        let next = run.get(step + 1);
-        if transition && next.is_none() {
-            return false;
-        }
-        Evaluator::new(&self.exprs, &run[step], next.map(Vec::as_slice)).holds(goal)
+        let mut memo = Memo::default();
+        (0..run.len()).find(|step| {
+            let next = run.get(step + 1).map(Vec::as_slice);
+            (next.is_some() || !transition)
+                && Evaluator::new(&self.exprs, &run[*step], next, &mut memo).holds(goal)
+        })
     }
 
     pub fn value_of(&self, state: &State, var: VarId) -> String {

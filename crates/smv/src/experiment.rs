@@ -4,7 +4,7 @@
 pub mod nusmv;
 mod tables;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::decompose::{Tree, bits};
 use crate::depend::{Dependencies, vars_of};
@@ -15,26 +15,59 @@ use crate::load;
 
 pub use tables::tables;
 
-/// One model with one technique and one criterion.
-#[derive(Clone, Debug, Serialize)]
+/// One model with one technique and one criterion, as it is kept in the file of rows.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Row {
     pub model: String,
     pub technique: String,
-    pub criterion: &'static str,
+    pub criterion: String,
     pub goals: usize,
     pub covered: usize,
     pub infeasible: usize,
     pub unknown: usize,
+    /// With reading the model.
     pub seconds: f64,
     /// Seconds of processor time, of all threads, where they are known.
-    #[serde(skip)]
     pub cpu: Option<f64>,
     /// Goals that the row stands for, when only some of them were asked.
-    #[serde(skip)]
     pub sampled_from: Option<usize>,
+    /// For every goal of the model a letter: [`COVERED`], [`INFEASIBLE`], [`UNKNOWN`] or [`NOT_ASKED`].
+    pub verdicts: String,
+    pub checks: Checks,
 }
 
+/// What was looked at once more.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Checks {
+    pub replayed: usize,
+    pub refused: usize,
+    pub enumerated: usize,
+    pub contradicted: usize,
+}
+
+pub const COVERED: char = 'C';
+pub const INFEASIBLE: char = 'I';
+pub const UNKNOWN: char = 'U';
+pub const NOT_ASKED: char = '-';
+
 impl Row {
+    /// A row with its counts, from the letters of its goals.
+    pub fn new(model: &str, technique: &str, criterion: &str, verdicts: String) -> Self {
+        let count = |letter| verdicts.chars().filter(|other| *other == letter).count();
+        let (covered, infeasible, unknown) = (count(COVERED), count(INFEASIBLE), count(UNKNOWN));
+        Self {
+            model: model.to_owned(),
+            technique: technique.to_owned(),
+            criterion: criterion.to_owned(),
+            goals: covered + infeasible + unknown,
+            covered,
+            infeasible,
+            unknown,
+            verdicts,
+            ..Self::default()
+        }
+    }
+
     /// The time for all goals, from the time for those that were asked.
     pub fn scaled(&self, seconds: f64) -> f64 {
         match self.sampled_from {
@@ -42,6 +75,41 @@ impl Row {
             _ => seconds,
         }
     }
+
+    pub fn is_for(&self, model: &str, technique: &str, criterion: &str) -> bool {
+        self.model == model && self.technique == technique && self.criterion == criterion
+    }
+}
+
+impl std::fmt::Display for Row {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(
+            f,
+            "{} {} {}: {} goals, {} covered, {} infeasible, {} unknown, {:.2} s, cpu {:.2} s",
+            self.model,
+            self.technique,
+            self.criterion,
+            self.goals,
+            self.covered,
+            self.infeasible,
+            self.unknown,
+            self.seconds,
+            self.cpu.unwrap_or(f64::NAN)
+        )
+    }
+}
+
+/// What others read of a row.
+#[derive(Serialize)]
+struct PublicRow<'r> {
+    model: &'r str,
+    technique: &'r str,
+    criterion: &'r str,
+    goals: usize,
+    covered: usize,
+    infeasible: usize,
+    unknown: usize,
+    seconds: f64,
 }
 
 /// How much smaller the largest subsystem is, as the mean over the goals of a model.
@@ -58,58 +126,102 @@ pub struct Reduction {
 }
 
 /// Everything that the experiment found.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default)]
 pub struct Outcome {
     pub rows: Vec<Row>,
-    #[serde(skip)]
     pub reductions: Vec<Reduction>,
     /// Goals before at most ten values of a variable were chosen.
-    #[serde(skip)]
     pub generated: Vec<(String, usize, usize)>,
     /// Models that could not be read, with the reason.
-    #[serde(skip)]
     pub skipped: Vec<(String, String)>,
-    /// Answers that were compared with another checker, and those that differ.
-    #[serde(skip)]
-    pub compared: Vec<Comparison>,
-    /// Seconds for NuSMV on one model and criterion.
-    #[serde(skip)]
+    /// Processor seconds for NuSMV on one model and criterion.
     pub nusmv_limit: Option<f64>,
+    /// Seconds for one of our techniques but `auto` on one model and criterion.
+    pub model_limit: Option<f64>,
 }
 
 /// Answers compared with somebody else's.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Comparison {
     pub technique: String,
-    /// `replay`, `enumeration` or `nusmv`.
     pub with: &'static str,
     pub answers: usize,
     pub contradictions: usize,
 }
 
 impl Outcome {
-    /// Adds to the comparisons of a technique with somebody.
-    pub fn compare(&mut self, technique: &str, with: &'static str, answers: usize, wrong: usize) {
-        let known = self
-            .compared
-            .iter_mut()
-            .find(|entry| entry.technique == technique && entry.with == with);
-        match known {
-            Some(entry) => {
-                entry.answers += answers;
-                entry.contradictions += wrong;
-            }
-            None => self.compared.push(Comparison {
-                technique: technique.to_owned(),
-                with,
-                answers,
-                contradictions: wrong,
-            }),
-        }
+    /// `{"rows": [...]}`, with what the tables are made from.
+    pub fn to_json(&self) -> serde_json::Value {
+        let rows: Vec<PublicRow> = self
+            .rows
+            .iter()
+            .map(|row| PublicRow {
+                model: &row.model,
+                technique: &row.technique,
+                criterion: &row.criterion,
+                goals: row.goals,
+                covered: row.covered,
+                infeasible: row.infeasible,
+                unknown: row.unknown,
+                seconds: row.seconds,
+            })
+            .collect();
+        serde_json::json!({ "rows": rows })
     }
 
-    pub fn contradictions(&self) -> usize {
-        self.compared.iter().map(|entry| entry.contradictions).sum()
+    pub fn row(&self, model: &str, technique: &str, criterion: &str) -> Option<&Row> {
+        self.rows
+            .iter()
+            .find(|row| row.is_for(model, technique, criterion))
+    }
+
+    /// For every technique of ours: its tests replayed, its answers against enumeration and against NuSMV B.
+    pub fn comparisons(&self) -> Vec<Comparison> {
+        let mut all: Vec<Comparison> = Vec::new();
+        let mut add = |technique: &str, with, answers, contradictions| {
+            let known = all
+                .iter_mut()
+                .find(|entry| entry.technique == technique && entry.with == with);
+            match known {
+                Some(entry) => {
+                    entry.answers += answers;
+                    entry.contradictions += contradictions;
+                }
+                None => all.push(Comparison {
+                    technique: technique.to_owned(),
+                    with,
+                    answers,
+                    contradictions,
+                }),
+            }
+        };
+        for row in self.rows.iter().filter(|row| !nusmv::is_row(row)) {
+            let checks = row.checks;
+            add(
+                &row.technique,
+                "tests replayed on the whole model",
+                checks.replayed,
+                checks.refused,
+            );
+            add(
+                &row.technique,
+                "answers against enumeration",
+                checks.enumerated,
+                checks.contradicted,
+            );
+            if let Some(other) = self.row(&row.model, nusmv::B, &row.criterion) {
+                let (mut known, mut wrong) = (0, 0);
+                for (ours, theirs) in row.verdicts.chars().zip(other.verdicts.chars()) {
+                    let decided = |letter| letter == COVERED || letter == INFEASIBLE;
+                    if decided(ours) && decided(theirs) {
+                        known += 1;
+                        wrong += usize::from(ours != theirs);
+                    }
+                }
+                add(&row.technique, "answers against NuSMV", known, wrong);
+            }
+        }
+        all
     }
 }
 
@@ -129,6 +241,8 @@ pub struct Settings {
     pub max_values: usize,
     /// Processor time of this process so far, where it is known.
     pub cpu: fn() -> Option<f64>,
+    /// Seconds for a technique but `auto` on one model and criterion.
+    pub model_limit: Option<f64>,
 }
 
 impl Default for Settings {
@@ -140,6 +254,7 @@ impl Default for Settings {
             seed: 1,
             max_values: 10,
             cpu: || None,
+            model_limit: None,
         }
     }
 }
@@ -150,16 +265,23 @@ pub struct Source {
     pub text: String,
 }
 
-/// Runs one model. `note` gets a line whenever something is finished. The answer has the goals of both criteria with
-/// the verdicts of the last technique, to compare with another checker.
+/// Runs one model with everything that the outcome has no row for yet. `done` gets every new row, `note` what else there
+/// is to say. The answer has the goals of both criteria, to ask somebody else.
 pub fn run_model(
     source: &Source,
     settings: &Settings,
     edge: Edge,
     outcome: &mut Outcome,
+    done: &mut dyn FnMut(&Row),
     note: &mut dyn FnMut(&str),
-) -> Vec<(Criterion, Vec<(Goal, Verdict)>)> {
+) -> Vec<(Criterion, Vec<Goal>)> {
+    let (start, cpu) = ((edge.clock)(), (settings.cpu)());
     let (model, diagnostics) = load(&source.text, &source.name);
+    // NuSMV reads the model too, so that is part of every row.
+    let reading = (
+        (edge.clock)() - start,
+        (settings.cpu)().zip(cpu).map(|(now, before)| now - before),
+    );
     let Some(mut model) = model else {
         let reason = diagnostics
             .first()
@@ -187,22 +309,29 @@ pub fn run_model(
     outcome
         .reductions
         .push(reduction(&source.name, &model, &values, &decisions));
-    let all_states = (whole_bits(&model) <= 40)
-        .then(|| reachable(&model, ENUMERATED))
-        .flatten();
-    let mut last = Vec::new();
+    let criteria = vec![(Criterion::Value, values), (Criterion::Decision, decisions)];
+    let all_states = std::cell::OnceCell::new();
+    let all_states = || {
+        all_states
+            .get_or_init(|| {
+                (whole_bits(&model) <= 40)
+                    .then(|| reachable(&model, ENUMERATED))
+                    .flatten()
+            })
+            .as_ref()
+    };
     for technique in &settings.techniques {
-        last.clear();
-        for (criterion, goals) in [
-            (Criterion::Value, &values),
-            (Criterion::Decision, &decisions),
-        ] {
-            if (edge.stop)() {
-                return last;
+        for (criterion, goals) in &criteria {
+            let known = outcome.row(&source.name, technique.name(), criterion.name());
+            if known.is_some() || (edge.stop)() {
+                continue;
             }
             let options = Options {
                 technique: *technique,
                 time_per_goal: settings.time_per_goal,
+                time: settings
+                    .model_limit
+                    .filter(|_| *technique != Technique::Auto),
                 jobs: settings.jobs,
                 seed: settings.seed,
                 ..Options::default()
@@ -210,51 +339,37 @@ pub fn run_model(
             let start = (edge.clock)();
             let cpu = (settings.cpu)();
             let results = generate(&model, goals, &options, edge, &mut |_: Event| {});
-            let count = |verdict| {
-                results
-                    .iter()
-                    .filter(|result| result.verdict == verdict)
-                    .count()
-            };
+            let seconds = (edge.clock)() - start + reading.0;
+            let cpu = (settings.cpu)()
+                .zip(cpu)
+                .zip(reading.1)
+                .map(|((now, before), reading)| now - before + reading);
+            let verdicts = results
+                .iter()
+                .map(|result| match result.verdict {
+                    Verdict::Covered => COVERED,
+                    Verdict::Infeasible => INFEASIBLE,
+                    Verdict::Unknown => UNKNOWN,
+                })
+                .collect();
             let row = Row {
-                model: source.name.clone(),
-                technique: technique.name().to_owned(),
-                criterion: criterion.name(),
-                goals: goals.len(),
-                covered: count(Verdict::Covered),
-                infeasible: count(Verdict::Infeasible),
-                unknown: count(Verdict::Unknown),
-                seconds: (edge.clock)() - start,
-                cpu: (settings.cpu)().zip(cpu).map(|(now, before)| now - before),
-                sampled_from: None,
+                seconds,
+                cpu,
+                checks: verify(
+                    &model,
+                    goals,
+                    &results,
+                    all_states(),
+                    technique.name(),
+                    note,
+                ),
+                ..Row::new(&source.name, technique.name(), criterion.name(), verdicts)
             };
-            verify(
-                &model,
-                goals,
-                &results,
-                all_states.as_ref(),
-                technique.name(),
-                outcome,
-                note,
-            );
-            note(&format!(
-                "{} {} {}: {} goals, {} covered, {} infeasible, {} unknown, {:.2} s, cpu {:.2} s",
-                row.model,
-                row.technique,
-                row.criterion,
-                row.goals,
-                row.covered,
-                row.infeasible,
-                row.unknown,
-                row.seconds,
-                row.cpu.unwrap_or(f64::NAN)
-            ));
+            done(&row);
             outcome.rows.push(row);
-            let verdicts = results.iter().map(|result| result.verdict);
-            last.push((criterion, goals.iter().cloned().zip(verdicts).collect()));
         }
     }
-    last
+    criteria
 }
 
 fn whole_bits(model: &crate::Model) -> u32 {
@@ -268,19 +383,18 @@ fn verify(
     results: &[GoalResult],
     all_states: Option<&Reachable>,
     technique: &str,
-    outcome: &mut Outcome,
     note: &mut dyn FnMut(&str),
-) {
-    let (mut tests, mut refused, mut known, mut wrong) = (0, 0, 0, 0);
+) -> Checks {
+    let mut checks = Checks::default();
     for (goal, result) in goals.iter().zip(results) {
         if let Some(test) = result.test() {
-            tests += 1;
+            checks.replayed += 1;
             let sound = model.check_run(test).is_ok()
                 && model
                     .first_hit(test, goal.expr, goal.transition)
                     .is_some_and(|step| step + usize::from(goal.transition) < test.len());
             if !sound {
-                refused += 1;
+                checks.refused += 1;
                 note(&format!(
                     "{technique}: the test of {} does not hold",
                     goal.text
@@ -290,10 +404,10 @@ fn verify(
         if let Some(states) = all_states
             && result.verdict != Verdict::Unknown
         {
-            known += 1;
+            checks.enumerated += 1;
             let feasible = states.distance(model, goal.expr, goal.transition).is_some();
             if feasible != (result.verdict == Verdict::Covered) {
-                wrong += 1;
+                checks.contradicted += 1;
                 note(&format!(
                     "{technique}: enumeration contradicts {:?} for {}",
                     result.verdict, goal.text
@@ -301,8 +415,7 @@ fn verify(
             }
         }
     }
-    outcome.compare(technique, "replay", tests, refused);
-    outcome.compare(technique, "enumeration", known, wrong);
+    checks
 }
 
 fn reduction(name: &str, model: &crate::Model, values: &[Goal], decisions: &[Goal]) -> Reduction {

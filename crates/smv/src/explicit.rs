@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 
 use rustc_hash::FxHashMap;
 
-use crate::eval::{Evaluator, State};
+use crate::eval::{Evaluator, Memo, State};
 use crate::expr::{ExprId, VarId};
 use crate::model::{Model, VarKind};
 use crate::value::Value;
@@ -138,19 +138,21 @@ impl Reachable {
             }
             steps
         };
+        let mut memo = Memo::default();
         if transition {
             return self
                 .steps
                 .iter()
                 .filter(|(from, to)| {
-                    Evaluator::new(&model.exprs, from, Some(&self.states[*to])).holds(goal)
+                    Evaluator::new(&model.exprs, from, Some(&self.states[*to]), &mut memo)
+                        .holds(goal)
                 })
                 .map(|(_, to)| depth(*to))
                 .min();
         }
         // States are in breadth-first order.
         (0..self.states.len())
-            .find(|at| Evaluator::new(&model.exprs, &self.states[*at], None).holds(goal))
+            .find(|at| Evaluator::new(&model.exprs, &self.states[*at], None, &mut memo).holds(goal))
             .map(depth)
     }
 }
@@ -164,6 +166,7 @@ enum Check {
 struct Search<'m> {
     model: &'m Model,
     work: usize,
+    memo: Memo,
 }
 
 impl<'m> Search<'m> {
@@ -171,6 +174,7 @@ impl<'m> Search<'m> {
         Self {
             model,
             work: limits.work,
+            memo: Memo::default(),
         }
     }
 
@@ -303,7 +307,7 @@ impl<'m> Search<'m> {
         let Some((var, checks)) = plan.get(at) else {
             let model = self.model;
             let complete = match source {
-                Some(source) => model.check_step(source, state).is_ok(),
+                Some(source) => model.check_step(source, state, &mut self.memo).is_ok(),
                 None => true,
             };
             if complete {
@@ -316,13 +320,9 @@ impl<'m> Search<'m> {
             _ => None,
         });
         let candidates: Vec<Value> = match assigned {
-            Some(value) => {
-                let mut evaluator = match source {
-                    Some(source) => Evaluator::new(&self.model.exprs, source, Some(state)),
-                    None => Evaluator::new(&self.model.exprs, state, None),
-                };
-                evaluator.values(value)
-            }
+            Some(value) => evaluator(self.model, source, state, &mut self.memo)
+                .values(value)
+                .to_vec(),
             None if self.model.var(*var).domain.len() > self.work as u64 => return None,
             None => self.model.var(*var).domain.values().collect(),
         };
@@ -333,14 +333,11 @@ impl<'m> Search<'m> {
             }
             state[var.index()] = candidate;
             let fits = {
-                let mut evaluator = match source {
-                    Some(source) => Evaluator::new(&self.model.exprs, source, Some(state)),
-                    None => Evaluator::new(&self.model.exprs, state, None),
-                };
+                let mut evaluator = evaluator(self.model, source, state, &mut self.memo);
                 checks.iter().all(|check| match check {
                     Check::Holds(expr) => evaluator.holds(*expr),
                     Check::Assigned(target, value) => {
-                        evaluator.values(*value).contains(&state[target.index()])
+                        evaluator.may_be(*value, state[target.index()])
                     }
                 })
             };
@@ -350,5 +347,18 @@ impl<'m> Search<'m> {
         }
         state[var.index()] = self.model.var(*var).domain.value(0);
         Some(())
+    }
+}
+
+/// Over the step from a state, or over a first state.
+fn evaluator<'e>(
+    model: &'e Model,
+    source: Option<&'e State>,
+    state: &'e State,
+    memo: &'e mut Memo,
+) -> Evaluator<'e> {
+    match source {
+        Some(source) => Evaluator::new(&model.exprs, source, Some(state), memo),
+        None => Evaluator::new(&model.exprs, state, None, memo),
     }
 }

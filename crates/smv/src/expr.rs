@@ -50,8 +50,29 @@ pub enum Node {
 #[derive(Clone, Debug, Default)]
 pub struct Exprs {
     nodes: Vec<Node>,
+    traits: Vec<Traits>,
+    /// How many places in a [`crate::eval::Memo`] the expressions need.
+    slots: u32,
     index: FxHashMap<Node, ExprId>,
 }
+
+/// What can be said of an expression whatever the state is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Traits {
+    /// Never more than one value: there is no choice in it.
+    pub single: bool,
+    /// Never without a value.
+    pub total: bool,
+    /// It speaks of the next state.
+    pub next: bool,
+    weight: u32,
+    used: bool,
+    /// Where its values are kept while one state is looked at, when it is used several times and not trivial.
+    pub slot: Option<u32>,
+}
+
+/// Lighter expressions are computed again rather than looked up.
+const LIGHT: u32 = 4;
 
 impl Exprs {
     pub fn add(&mut self, node: Node) -> ExprId {
@@ -59,9 +80,70 @@ impl Exprs {
             return *id;
         }
         let id = ExprId(u32::try_from(self.nodes.len()).expect("fewer than 2^32 expressions"));
+        let traits = self.judge(&node);
+        self.traits.push(traits);
         self.nodes.push(node.clone());
         self.index.insert(node, id);
+        for child in self.children(id) {
+            let child = &mut self.traits[child.0 as usize];
+            if child.used && child.slot.is_none() && child.weight > LIGHT {
+                child.slot = Some(self.slots);
+                self.slots += 1;
+            }
+            child.used = true;
+        }
         id
+    }
+
+    /// Operands come before what they are operands of, so their traits are known.
+    fn judge(&self, node: &Node) -> Traits {
+        let children = children(node);
+        let of = |id: &ExprId| self.traits[id.0 as usize];
+        let all_total = children.iter().all(|child| of(child).total);
+        let (single, total) = match node {
+            Node::Const(_) | Node::Var(_) | Node::Next(_) => (true, true),
+            Node::Set(parts) => (
+                parts.len() == 1 && of(&parts[0]).single,
+                parts.iter().any(|part| of(part).total),
+            ),
+            Node::Range(..) => (false, false),
+            Node::Binary(Operator::Union, left, right) => {
+                (false, of(left).total || of(right).total)
+            }
+            // Membership is one truth, however many members there are.
+            Node::Binary(Operator::In, left, _) => (of(left).single, all_total),
+            Node::Binary(Operator::Divide | Operator::Modulo, left, right) => {
+                let safe = matches!(self.node(*right), Node::Const(Value::Int(by)) if *by > 0);
+                (of(left).single && of(right).single, all_total && safe)
+            }
+            Node::Case(branches) => {
+                let single = children.iter().all(|child| of(child).single);
+                let default = branches.iter().any(|(condition, _)| {
+                    matches!(self.node(*condition), Node::Const(Value::Bool(true)))
+                });
+                (single, all_total && default)
+            }
+            _ => (children.iter().all(|child| of(child).single), all_total),
+        };
+        Traits {
+            single,
+            total,
+            next: matches!(node, Node::Next(_)) || children.iter().any(|child| of(child).next),
+            weight: children
+                .iter()
+                .map(|child| of(child).weight)
+                .fold(1, u32::saturating_add),
+            used: false,
+            slot: None,
+        }
+    }
+
+    pub(crate) fn traits(&self, id: ExprId) -> Traits {
+        self.traits[id.0 as usize]
+    }
+
+    pub(crate) fn slots(&self) -> usize {
+        self.slots as usize
     }
 
     pub fn node(&self, id: ExprId) -> &Node {
@@ -128,27 +210,7 @@ impl Exprs {
 
     /// The operands of an expression.
     pub fn children(&self, id: ExprId) -> Vec<ExprId> {
-        match self.node(id) {
-            Node::Const(_) | Node::Var(_) | Node::Next(_) => Vec::new(),
-            Node::Not(inner)
-            | Node::Negate(inner)
-            | Node::ToInt(inner)
-            | Node::ToBool(inner)
-            | Node::Abs(inner) => vec![*inner],
-            Node::And(parts) | Node::Or(parts) | Node::Set(parts) | Node::Count(parts) => {
-                parts.to_vec()
-            }
-            Node::Binary(_, left, right)
-            | Node::Range(left, right)
-            | Node::Min(left, right)
-            | Node::Max(left, right) => {
-                vec![*left, *right]
-            }
-            Node::Case(branches) => branches
-                .iter()
-                .flat_map(|(condition, value)| [*condition, *value])
-                .collect(),
-        }
+        children(self.node(id))
     }
 
     /// Calls `visit` once for every distinct expression below and including `root`.
@@ -260,6 +322,30 @@ impl Exprs {
         memo: &mut FxHashMap<ExprId, ExprId>,
     ) -> Result<Box<[ExprId]>, AlreadyNext> {
         parts.iter().map(|part| self.primed(*part, memo)).collect()
+    }
+}
+
+fn children(node: &Node) -> Vec<ExprId> {
+    match node {
+        Node::Const(_) | Node::Var(_) | Node::Next(_) => Vec::new(),
+        Node::Not(inner)
+        | Node::Negate(inner)
+        | Node::ToInt(inner)
+        | Node::ToBool(inner)
+        | Node::Abs(inner) => vec![*inner],
+        Node::And(parts) | Node::Or(parts) | Node::Set(parts) | Node::Count(parts) => {
+            parts.to_vec()
+        }
+        Node::Binary(_, left, right)
+        | Node::Range(left, right)
+        | Node::Min(left, right)
+        | Node::Max(left, right) => {
+            vec![*left, *right]
+        }
+        Node::Case(branches) => branches
+            .iter()
+            .flat_map(|(condition, value)| [*condition, *value])
+            .collect(),
     }
 }
 

@@ -54,6 +54,8 @@ pub struct Options {
     pub seed: u64,
     /// Limit of decision diagram nodes, and so of memory.
     pub nodes: usize,
+    /// Limit of the literals in the clauses of one solver, and so of memory.
+    pub literals: usize,
 }
 
 impl Default for Options {
@@ -65,6 +67,7 @@ impl Default for Options {
             jobs: 2,
             seed: 1,
             nodes: 6_000_000,
+            literals: 40_000_000,
         }
     }
 }

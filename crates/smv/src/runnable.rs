@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 
 use rustc_hash::FxHashSet;
 
-use crate::eval::{Evaluator, State};
+use crate::eval::{Evaluator, Memo, State};
 use crate::expr::VarId;
 use crate::model::{Model, VarKind};
 use crate::suite::Test;
@@ -197,15 +197,20 @@ impl Writer<'_> {
         let entry = self.model.var(var);
         let exprs = &self.model.exprs;
         let here = |expr| {
-            Evaluator::new(exprs, &states[step], None)
+            Evaluator::new(exprs, &states[step], None, &mut Memo::default())
                 .values(expr)
                 .len()
         };
         match (step, entry.next) {
             (0, _) => entry.init.or(entry.always).map_or(0, here),
-            (_, Some(next)) => Evaluator::new(exprs, &states[step - 1], Some(&states[step]))
-                .values(next)
-                .len(),
+            (_, Some(next)) => Evaluator::new(
+                exprs,
+                &states[step - 1],
+                Some(&states[step]),
+                &mut Memo::default(),
+            )
+            .values(next)
+            .len(),
             (_, None) if entry.kind == VarKind::Frozen => 1,
             (_, None) => entry.always.map_or(0, here),
         }

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::eval::{Evaluator, State};
+use crate::eval::{Evaluator, Memo, State};
 use crate::expr::VarId;
 use crate::generate::{GoalResult, value_json};
 use crate::goal::Goal;
@@ -78,9 +78,10 @@ pub fn minimise(model: &Model, goals: &[Goal], tests: &[Test]) -> Vec<Test> {
 
 fn covered(model: &Model, goals: &[Goal], states: &[State]) -> Vec<usize> {
     let mut found = vec![false; goals.len()];
+    let mut memo = Memo::default();
     for (step, state) in states.iter().enumerate() {
         let next = states.get(step + 1).map(Vec::as_slice);
-        let mut evaluator = Evaluator::new(&model.exprs, state, next);
+        let mut evaluator = Evaluator::new(&model.exprs, state, next, &mut memo);
         for (index, goal) in goals.iter().enumerate() {
             if !found[index] && (next.is_some() || !goal.transition) {
                 found[index] = evaluator.holds(goal.expr);

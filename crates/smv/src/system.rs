@@ -104,6 +104,8 @@ pub(crate) struct Circuit {
     pub invar: Vec<Lit>,
     /// Those of `invar` that are not just the domain of a variable.
     pub user_invar: Vec<Lit>,
+    /// Proved of every state that can be reached. Solvers get them as a help; diagrams are as well off without.
+    pub lemmas: Vec<Lit>,
     pub goals: Vec<GoalGate>,
 }
 
@@ -204,6 +206,7 @@ impl Circuit {
             trans,
             invar,
             user_invar,
+            lemmas: Vec::new(),
             goals,
         })
     }

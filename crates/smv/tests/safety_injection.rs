@@ -211,6 +211,19 @@ fn example_7_both_miss_on_and_the_whole_model_has_it() {
 }
 
 #[test]
+fn a_part_that_cannot_provide_is_put_together_with_the_one_that_asks() {
+    let mut model = model();
+    let goal = model.user_goal("SafInject = ON").expect("a goal");
+    let dependencies = Dependencies::of(&model);
+    let press = model.var_named("Press").expect("Press");
+    let tree = Tree::of(&model, &dependencies, goal.expr);
+    assert_eq!(tree.subsystems.len(), 2);
+    let refined = Tree::refined(&model, &dependencies, goal.expr, &[press]);
+    assert_eq!(refined.subsystems.len(), 1);
+    assert_eq!(refined.subsystems[0].vars.len(), 5);
+}
+
+#[test]
 fn what_the_root_cannot_reach_is_proved_infeasible() {
     let (_, result) = answer("SafInject = ON & Overridden", Technique::Strong);
     assert_eq!(result.verdict, Verdict::Infeasible);

@@ -3,8 +3,8 @@
 use ioco_smv::decompose::Tree;
 use ioco_smv::depend::Dependencies;
 use ioco_smv::{
-    Criterion, Edge, GoalOptions, GoalResult, Model, Options, Technique, draw, generate, load,
-    runnable, suite,
+    Criterion, Edge, GoalOptions, GoalResult, Model, Options, Technique, Verdict, draw, generate,
+    load, runnable, suite,
 };
 
 const LIGHT: &str = "
@@ -144,5 +144,49 @@ fn a_goal_may_have_hardly_any_time() {
         };
         let results = generate(&model, &goals, &options, edge, &mut |_| {});
         assert_eq!(results.len(), 1, "{technique:?}");
+    }
+}
+
+/// A shift register that comes by all TRUE only after very many steps.
+fn register() -> String {
+    let mut text = String::from("MODULE main\nVAR\n");
+    for bit in 0..64 {
+        text.push_str(&format!("  b{bit} : boolean;\n"));
+    }
+    text.push_str("ASSIGN\n  init(b0) := TRUE;\n  next(b0) := b63 xor b62 xor b60 xor b59;\n");
+    for bit in 1..64 {
+        text.push_str(&format!(
+            "  init(b{bit}) := FALSE;\n  next(b{bit}) := b{};\n",
+            bit - 1
+        ));
+    }
+    text
+}
+
+#[test]
+fn a_solver_without_room_ends_as_unknown_and_says_so() {
+    let (model, _) = load(&register(), "register.smv");
+    let mut model = model.expect("a model");
+    let all: Vec<String> = (0..64).map(|bit| format!("b{bit}")).collect();
+    let goals = [model.user_goal(&all.join(" & ")).expect("a goal")];
+    let start = std::time::Instant::now();
+    let edge = Edge {
+        clock: &|| start.elapsed().as_secs_f64(),
+        stop: &|| false,
+    };
+    for technique in [Technique::Monolithic, Technique::Auto] {
+        let options = Options {
+            technique,
+            time_per_goal: 0.5,
+            literals: 1000,
+            ..Options::default()
+        };
+        let results = generate(&model, &goals, &options, edge, &mut |_| {});
+        assert_eq!(results[0].verdict, Verdict::Unknown, "{technique:?}");
+        assert!(
+            results[0].method.contains("no room for more"),
+            "{technique:?}: {}",
+            results[0].method
+        );
     }
 }

@@ -138,6 +138,7 @@ fn work(
         clock: &|| 0.0,
         stop: &|| shared.stop.load(Ordering::Relaxed),
         until: f64::INFINITY,
+        literals: usize::MAX,
     };
     let mut fixpoint = Fixpoint::new(circuit, order, nodes, budget)?;
     fixpoint.run(

@@ -17,7 +17,7 @@ use crate::circuit::{Gate, Lit};
 use crate::system::Circuit;
 
 /// Conditions are joined as long as the diagram stays below this size.
-const CLUSTER_NODES: usize = 1500;
+const CLUSTER_NODES: usize = 5000;
 
 /// Why the fixpoint ended before its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,7 +79,7 @@ impl<'a> Fixpoint<'a> {
         nodes: usize,
         budget: Budget<'a>,
     ) -> Halting<Self> {
-        let manager = oxidd::bcdd::new_manager(nodes, (nodes / 4).max(1 << 12), 1);
+        let manager = oxidd::bcdd::new_manager(nodes, (nodes / 2).max(1 << 12), 1);
         let count = u32::try_from(circuit.bits.len()).map_err(|_| Halt::Memory)?;
         let (invar, to_current) = manager.with_manager_exclusive(|manager| -> AllocResult<_> {
             manager.add_vars(2 * count);

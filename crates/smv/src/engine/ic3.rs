@@ -107,6 +107,7 @@ impl<'a> Ic3<'a> {
         for lit in circuit
             .invar
             .iter()
+            .chain(&circuit.lemmas)
             .chain(circuit.trans.iter().map(|part| &part.lit))
         {
             step_frame.require(&mut step, &circuit.aig, *lit, None);
@@ -115,7 +116,7 @@ impl<'a> Ic3<'a> {
         for (bit, later) in circuit.bits.iter().zip(&next) {
             later_frame.bind(bit.current, *later);
         }
-        for lit in &circuit.invar {
+        for lit in circuit.invar.iter().chain(&circuit.lemmas) {
             later_frame.require(&mut step, &circuit.aig, *lit, None);
         }
         let (mut start, mut start_frame, start_bits) = single_state(circuit, budget);
@@ -543,7 +544,7 @@ fn single_state<'a>(circuit: &Circuit, budget: Budget<'a>) -> (Sat<'a>, Frame, V
             lit
         })
         .collect();
-    for lit in &circuit.invar {
+    for lit in circuit.invar.iter().chain(&circuit.lemmas) {
         frame.require(&mut sat, &circuit.aig, *lit, None);
     }
     (sat, frame, bits)

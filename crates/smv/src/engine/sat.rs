@@ -22,13 +22,15 @@ impl Callbacks for Watch<'_> {
 pub(crate) enum Answer {
     Yes,
     No,
-    /// The budget ran out.
+    /// The budget ran out, of time or of room.
     Unknown,
 }
 
 pub(crate) struct Sat<'a> {
     solver: Solver<Watch<'a>>,
     truth: SatLit,
+    /// In all clauses that were given to it.
+    literals: usize,
 }
 
 impl<'a> Sat<'a> {
@@ -36,7 +38,11 @@ impl<'a> Sat<'a> {
         let mut solver = Solver::new(SolverOpts::default(), Watch { budget });
         let truth = SatLit::new(solver.new_var_default(), true);
         solver.add_clause_reuse(&mut vec![truth]);
-        Self { solver, truth }
+        Self {
+            solver,
+            truth,
+            literals: 0,
+        }
     }
 
     /// Decides by random polarity, for runs that differ.
@@ -51,7 +57,11 @@ impl<'a> Sat<'a> {
         let mut solver = Solver::new(options, Watch { budget });
         let truth = SatLit::new(solver.new_var_default(), true);
         solver.add_clause_reuse(&mut vec![truth]);
-        Self { solver, truth }
+        Self {
+            solver,
+            truth,
+            literals: 0,
+        }
     }
 
     pub fn set_budget(&mut self, budget: Budget<'a>) {
@@ -66,16 +76,22 @@ impl<'a> Sat<'a> {
         SatLit::new(self.solver.new_var_default(), true)
     }
 
+    /// It has grown as large as it may, and answers nothing any more.
+    pub fn is_full(&self) -> bool {
+        self.literals > self.budget().literals
+    }
+
     pub fn truth(&self) -> SatLit {
         self.truth
     }
 
     pub fn clause(&mut self, lits: &[SatLit]) {
+        self.literals += lits.len();
         self.solver.add_clause_reuse(&mut lits.to_vec());
     }
 
     pub fn solve(&mut self, assumptions: &[SatLit]) -> Answer {
-        if self.budget().over() {
+        if self.budget().over() || self.is_full() {
             return Answer::Unknown;
         }
         match self.solver.solve_limited(assumptions) {

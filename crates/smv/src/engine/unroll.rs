@@ -4,6 +4,7 @@ use rustc_hash::FxHashMap;
 
 use super::Budget;
 use super::sat::{Answer, Frame, Literal, Sat};
+use crate::circuit::Lit;
 use crate::circuit::code::{decode, encode_value, width};
 use crate::expr::VarId;
 use crate::model::Model;
@@ -52,6 +53,11 @@ impl<'a> Unrolling<'a> {
         self.frames.len() - 1
     }
 
+    /// No more steps fit into the solver.
+    pub fn is_full(&self) -> bool {
+        self.sat.is_full()
+    }
+
     pub fn set_budget(&mut self, budget: Budget<'a>) {
         self.sat.set_budget(budget);
     }
@@ -64,7 +70,7 @@ impl<'a> Unrolling<'a> {
             frame.bind(bit.current, lit);
             lits.push(lit);
         }
-        for lit in &self.circuit.invar {
+        for lit in self.circuit.invar.iter().chain(&self.circuit.lemmas) {
             frame.require(&mut self.sat, &self.circuit.aig, *lit, None);
         }
         self.frames.push(frame);
@@ -92,6 +98,11 @@ impl<'a> Unrolling<'a> {
         let lit = self.frames[frame].literal(&mut self.sat, &self.circuit.aig, gate.lit);
         self.goal_lits.insert((frame, index), lit);
         lit
+    }
+
+    /// The literal of a condition on the state of a frame.
+    pub fn gate(&mut self, frame: usize, lit: Lit) -> Literal {
+        self.frames[frame].literal(&mut self.sat, &self.circuit.aig, lit)
     }
 
     pub fn solve(&mut self, assumptions: &[Literal]) -> Answer {

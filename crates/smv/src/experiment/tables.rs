@@ -2,12 +2,12 @@
 
 use std::fmt::Write as _;
 
-use super::{Outcome, Row};
+use super::{Outcome, Row, nusmv};
 
 /// Rows of another checker stand apart.
 const NUSMV: [(&str, &str); 2] = [
-    ("nusmv-b", "B, one process for all goals"),
-    ("nusmv-a", "A, a process for every goal"),
+    (nusmv::B, "B, one process for all goals"),
+    (nusmv::A, "A, a process for every goal"),
 ];
 
 const BASE: &str = "monolithic";
@@ -66,19 +66,17 @@ pub fn tables(outcome: &Outcome) -> String {
     let mut text = String::new();
     let mut techniques: Vec<&str> = Vec::new();
     for row in &outcome.rows {
-        let own = NUSMV.iter().all(|(name, _)| *name != row.technique);
+        let own = !nusmv::is_row(row);
         if own && !techniques.contains(&row.technique.as_str()) {
             techniques.push(&row.technique);
         }
     }
-    let sum = |technique: &str, criteria: &[&str]| {
-        Sum::of(
-            outcome
-                .rows
-                .iter()
-                .filter(|row| row.technique == technique && criteria.contains(&row.criterion)),
-        )
-    };
+    let sum =
+        |technique: &str, criteria: &[&str]| {
+            Sum::of(outcome.rows.iter().filter(|row| {
+                row.technique == technique && criteria.contains(&row.criterion.as_str())
+            }))
+        };
     table_1(outcome, &mut text);
     let _ = writeln!(
         text,
@@ -147,9 +145,15 @@ pub fn tables(outcome: &Outcome) -> String {
     }
     checks(outcome, &mut text);
     if outcome.nusmv_limit.is_some() {
-        nusmv(outcome, &mut text);
+        beside_nusmv(outcome, &mut text);
     }
     reductions(outcome, &mut text);
+    if let Some(limit) = outcome.model_limit {
+        let _ = writeln!(
+            text,
+            "\nTechniques but auto had at most {limit:.0} s for a model and criterion."
+        );
+    }
     let _ = writeln!(text, "\nModels");
     for row in &outcome.rows {
         let _ = writeln!(
@@ -176,25 +180,22 @@ pub fn tables(outcome: &Outcome) -> String {
 
 fn checks(outcome: &Outcome, text: &mut String) {
     let _ = writeln!(text, "\nChecks. Answers compared and contradictions");
-    for entry in &outcome.compared {
-        let with = match entry.with {
-            "replay" => "tests replayed on the whole model",
-            "enumeration" => "answers against enumeration",
-            _ => "answers against NuSMV",
-        };
+    for entry in outcome.comparisons() {
         let _ = writeln!(
             text,
-            "  {:<12} {with:<36} {:>7}, contradictions {}",
-            entry.technique, entry.answers, entry.contradictions
+            "  {:<12} {:<36} {:>7}, contradictions {}",
+            entry.technique, entry.with, entry.answers, entry.contradictions
         );
     }
 }
 
 /// The time of `auto` beside NuSMV's on the same models and criteria.
-fn nusmv(outcome: &Outcome, text: &mut String) {
+fn beside_nusmv(outcome: &Outcome, text: &mut String) {
     let _ = writeln!(
         text,
-        "\nNuSMV in the same run, at most {:.0} s for a model and criterion",
+        "\nNuSMV in the same run, {} with a script; at most {:.0} s of processor time for a model and \
+         criterion.\nTimes of both with reading the model.",
+        nusmv::FLAGS.join(" "),
         outcome.nusmv_limit.unwrap_or_default()
     );
     for (name, meaning) in NUSMV {
@@ -256,7 +257,8 @@ fn table_1(outcome: &Outcome, text: &mut String) {
         text,
         "  criterion  generated  selected      max      min      avg"
     );
-    let Some(first) = outcome.rows.first().map(|row| row.technique.clone()) else {
+    let own = outcome.rows.iter().find(|row| !nusmv::is_row(row));
+    let Some(first) = own.map(|row| row.technique.clone()) else {
         return;
     };
     for (name, criteria) in CRITERIA {
@@ -287,7 +289,7 @@ fn table_1(outcome: &Outcome, text: &mut String) {
                     .filter(|row| {
                         row.model == *model
                             && row.technique == first
-                            && criteria.contains(&row.criterion)
+                            && criteria.contains(&row.criterion.as_str())
                     })
                     .map(|row| row.goals)
                     .sum()

@@ -7,14 +7,16 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use super::board::Board;
 use super::chase::{Chase, Found};
 use super::single;
+use super::tree::Miss;
 use crate::circuit::encode::TooLarge;
 use crate::complete::Gait;
-use crate::decompose::Tree;
+use crate::decompose::{Tree, bits};
 use crate::depend::{Dependencies, vars_of};
 use crate::engine::Budget;
 use crate::engine::apart;
 use crate::engine::bdd::{Event, Halt};
 use crate::engine::ic3::{Ic3, Outcome};
+use crate::engine::induct::{self, Effort, Unseen};
 use crate::engine::order;
 use crate::engine::sat::Answer;
 use crate::engine::unroll::Unrolling;
@@ -29,20 +31,44 @@ const SMALL_BITS: u32 = 48;
 const FEW_BITS: usize = 24;
 const FEW_NODES: usize = 60_000;
 
-/// Seconds of random walking without any success.
-const PATIENCE: f64 = 0.4;
+/// Seconds and steps of the first unrolling.
+const NEAR_SECONDS: f64 = 0.3;
+const NEAR: usize = 8;
+
+/// Nodes and seconds of the first fixpoints. Making room for many nodes takes longer than most models need in all.
+const LIGHT: [(usize, f64); 2] = [(100_000, 3.0), (1_500_000, 10.0)];
+
+/// The part of all the time that is left which one of these steps may take.
+const LIGHT_SHARE: f64 = 0.15;
+
+/// Seconds for a goal in parts before the engines get the whole, and how large the largest part may be for that to be
+/// of use, as a share of the bits of the whole.
+const PARTS_SECONDS: f64 = 0.5;
+const PARTS_SHARE: f64 = 0.7;
+
+/// Circuits with more bits seldom fit into a little more room.
+const MIDDLE_BITS: usize = 100;
 
 /// States; a walk that is longer is not prolonged.
 const LONGEST_WALK: usize = 4000;
 
-/// Goals with the same cone.
+/// Goals with much the same cone.
 struct Group {
     vars: Vec<VarId>,
+    /// Of the smallest cone in it.
+    bits: u32,
     goals: Vec<usize>,
 }
 
 pub(crate) fn run(board: &Board) {
-    walks(board);
+    // First what costs little; most models need no more.
+    walks(board, BRISK);
+    for group in groups(board) {
+        light(board, &group);
+    }
+    if !board.open_goals().is_empty() {
+        walks(board, THOROUGH);
+    }
     for group in groups(board) {
         if board.budget().over() {
             break;
@@ -52,13 +78,38 @@ pub(crate) fn run(board: &Board) {
     board.give_up("the time is over");
 }
 
-fn walks(board: &Board) {
+/// How long to walk.
+#[derive(Clone, Copy)]
+struct Leisure {
+    /// Seconds without any success.
+    patience: f64,
+    /// Walks without any success.
+    stamina: usize,
+    most_seconds: f64,
+    /// Where the numbers begin from which walks are chosen, so that no walk is made twice.
+    seed: u64,
+}
+
+const BRISK: Leisure = Leisure {
+    patience: 0.01,
+    stamina: 3,
+    most_seconds: 2.0,
+    seed: 0,
+};
+
+const THOROUGH: Leisure = Leisure {
+    patience: 0.4,
+    stamina: 9,
+    most_seconds: 12.0,
+    seed: 1 << 20,
+};
+
+fn walks(board: &Board, leisure: Leisure) {
     let bits: u32 = board.model.vars.iter().map(|var| var.domain.bits()).sum();
-    // A small model is enumerated faster than it is explored by chance.
+    // A small model is soon known.
     let small = bits <= SMALL_BITS;
-    let (most, stamina) = if small { (0.3, 0) } else { (12.0, 9) };
     let share = board.options.time_per_goal * board.goals.len() as f64 * 0.05;
-    let budget = board.budget().within(share.min(most));
+    let budget = board.budget().within(share.min(leisure.most_seconds));
     let start = budget.now();
     let mut fruitful = start;
     let mut circuit = None;
@@ -67,13 +118,13 @@ fn walks(board: &Board) {
     let mut poor = 0;
     for round in 0..400_u64 {
         // A walk that has found nothing for as long as it once took to find something will hardly find more.
-        let patience = PATIENCE + (fruitful - start);
-        let tired = poor > stamina || (poor > 0 && budget.now() > fruitful + patience);
+        let patience = leisure.patience + (fruitful - start);
+        let tired = poor > leisure.stamina || (poor > 0 && budget.now() > fruitful + patience);
         if budget.over() || tired || board.open_goals().is_empty() {
             break;
         }
         let budget = budget.within(fruitful + patience - budget.now());
-        let seed = board.options.seed.wrapping_add(round * 7919);
+        let seed = board.options.seed.wrapping_add(leisure.seed + round * 7919);
         let gait = [Gait::Fair, Gait::Eager, Gait::Shy][(round % 3) as usize];
         let steps = match (small, gait) {
             (true, _) => 30,
@@ -81,7 +132,7 @@ fn walks(board: &Board) {
             (false, _) if round < 6 => 400,
             (false, _) => 3000,
         };
-        let mut run = None;
+        let (mut run, mut known) = (None, 0);
         if blind {
             // Every second time further from where a walk was last of use.
             let start = match board.some_run(0) {
@@ -90,11 +141,12 @@ fn walks(board: &Board) {
                 }
                 _ => Vec::new(),
             };
+            known = start.len();
             run = board.stroll(start, steps, seed, gait, &everything, budget);
             blind = run.is_some();
         }
         let found = match run {
-            Some(run) => board.discharge(run, "random walk"),
+            Some(run) => board.offer(run, known, "random walk"),
             None => {
                 let compiled = circuit.get_or_insert_with(|| {
                     Circuit::compile(board.model, &System::whole(board.model), &[])
@@ -104,6 +156,7 @@ fn walks(board: &Board) {
                 let steps = steps.min(300);
                 board.offer(
                     simulate::walk(board.model, compiled, steps, seed, eager, budget),
+                    0,
                     "random walk",
                 )
             }
@@ -131,12 +184,13 @@ fn groups(board: &Board) -> Vec<Group> {
         match groups.iter_mut().find(|group| group.vars == vars) {
             Some(group) => group.goals.push(goal),
             None => groups.push(Group {
+                bits: bits(&vars),
                 vars,
                 goals: vec![goal],
             }),
         }
     }
-    groups.sort_by_key(|group| bits(&group.vars));
+    groups.sort_by_key(|group| group.bits);
     let mut joined: Vec<Group> = Vec::new();
     for group in groups {
         if let Some(last) = joined.last_mut() {
@@ -144,9 +198,7 @@ fn groups(board: &Board) -> Vec<Group> {
             union.extend(&group.vars);
             union.sort_unstable();
             union.dedup();
-            let inside = union.len() == group.vars.len();
-            let near = bits(&group.vars) <= bits(&last.vars) + bits(&last.vars) / 4;
-            if bits(&union) <= SMALL_BITS || (inside && near) {
+            if bits(&union) <= SMALL_BITS.max(last.bits + last.bits / 4) {
                 last.vars = union;
                 last.goals.extend(group.goals);
                 continue;
@@ -157,7 +209,9 @@ fn groups(board: &Board) -> Vec<Group> {
     joined
 }
 
-fn solve(board: &Board, group: &Group) {
+/// The goals of a group that are still open, with their circuit. Those that can be proved infeasible together are
+/// answered on the way.
+fn prepare(board: &Board, group: &Group) -> Option<(Vec<usize>, System, Arc<Circuit>)> {
     let open: Vec<usize> = group
         .goals
         .iter()
@@ -165,35 +219,98 @@ fn solve(board: &Board, group: &Group) {
         .filter(|goal| board.is_open(*goal))
         .collect();
     if open.is_empty() {
-        return;
+        return None;
     }
     let exprs: Vec<ExprId> = open.iter().map(|goal| board.goals[*goal].expr).collect();
     let system = System::restrict(board.model, &group.vars, &[]);
     let circuit = match Circuit::compile(board.model, &system, &exprs) {
-        Ok(circuit) => Arc::new(circuit),
+        Ok(circuit) => circuit,
         Err(TooLarge(reason)) => {
             for goal in open {
                 board.unknown(goal, &reason);
             }
-            return;
+            return None;
         }
     };
-    let done = AtomicBool::new(false);
-    let stop = || done.load(Ordering::Relaxed) || (board.edge.stop)();
+    let mut circuit = Arc::new(circuit);
+    prove_together(board, &open, &system, &mut circuit, Effort::Little);
+    Some((open, system, circuit))
+}
+
+/// Answers goals of a circuit that can be proved infeasible together, and leaves lemmas for the others.
+fn prove_together(
+    board: &Board,
+    open: &[usize],
+    system: &System,
+    circuit: &mut Arc<Circuit>,
+    effort: Effort,
+) {
+    let unseen = Unseen {
+        single: board.unseen(&system.vars),
+        pairs: &|| board.apart(&system.vars),
+    };
+    let seconds: f64 = match effort {
+        Effort::Little => 0.4,
+        Effort::Much => 1.0,
+    };
+    let seconds = seconds.min(board.budget().left() * LIGHT_SHARE);
+    let budget = board.budget().within(seconds);
+    let refuted = induct::strengthen(board.model, Arc::make_mut(circuit), &unseen, effort, budget);
+    for index in refuted {
+        board.infeasible(open[index], "induction");
+    }
+}
+
+/// Induction, a short unrolling and a small decision diagram: most models need no more.
+fn light(board: &Board, group: &Group) {
+    let Some((open, system, mut circuit)) = prepare(board, group) else {
+        return;
+    };
+    let task = Task::new(board, &open, &system.vars, &circuit);
+    let seconds = NEAR_SECONDS.min(board.budget().left() * LIGHT_SHARE);
+    task.near(board.budget().within(seconds));
+    task.unblock();
+    if task.left().is_empty() {
+        return;
+    }
+    prove_together(board, &open, &system, &mut circuit, Effort::Much);
+    let task = Task::new(board, &open, &system.vars, &circuit);
+    for (attempt, (nodes, seconds)) in LIGHT.into_iter().enumerate() {
+        if task.left().is_empty() {
+            break;
+        }
+        let order = match attempt {
+            0 => order::force(&circuit, &order::declared(&circuit)),
+            _ => order::force_best(&circuit, 12),
+        };
+        // What it cannot do in this room and time is left to others.
+        let seconds = seconds.min(board.budget().left() * LIGHT_SHARE);
+        let result = task.diagram(&order, nodes, board.budget().within(seconds));
+        if result != Err(Halt::Memory) || circuit.bits.len() > MIDDLE_BITS {
+            break;
+        }
+    }
+    task.unblock();
+    let left: Vec<usize> = task.left().into_iter().map(|index| open[index]).collect();
+    let seconds = PARTS_SECONDS.min(board.budget().left() * LIGHT_SHARE);
+    smaller_parts(board, &left, seconds, PARTS_SHARE);
+}
+
+fn solve(board: &Board, group: &Group) {
+    let Some((open, system, mut circuit)) = prepare(board, group) else {
+        return;
+    };
+    prove_together(board, &open, &system, &mut circuit, Effort::Much);
+    let task = Task::new(board, &open, &system.vars, &circuit);
+    if task.left().is_empty() {
+        return;
+    }
+    let stop = || task.done.load(Ordering::Relaxed) || (board.edge.stop)();
     let budget = Budget {
         stop: &stop,
         ..board.budget()
     };
     let budget = budget.within(board.options.time_per_goal * open.len() as f64);
-    let task = Task {
-        board,
-        goals: &open,
-        vars: &system.vars,
-        circuit: &circuit,
-        done: &done,
-        blocked: std::sync::Mutex::new(Vec::new()),
-        bound: AtomicUsize::new(0),
-    };
     if board.options.jobs > 1 {
         std::thread::scope(|scope| {
             let second =
@@ -204,48 +321,49 @@ fn solve(board: &Board, group: &Group) {
             }
         });
     } else {
-        task.near(budget);
+        task.near(budget.within(budget.left() * 0.1));
         task.diagrams(budget.within(budget.left() * 0.3), board.options.nodes / 8);
         task.solver(budget.within(budget.left() * 0.6));
         task.diagrams(budget, board.options.nodes);
         task.solver(budget);
     }
-    let blocked = task
-        .blocked
-        .lock()
-        .map(|list| list.clone())
-        .unwrap_or_default();
-    for goal in blocked {
-        if board.is_open(goal) {
-            single::whole(
-                board,
-                goal,
-                board.budget().within(board.options.time_per_goal),
-            );
-        }
-    }
-    smaller_parts(board, &open);
+    task.unblock();
+    smaller_parts(board, &open, board.options.time_per_goal, 1.0);
     let bound = task.bound.load(Ordering::Relaxed);
-    for goal in open {
+    for goal in open.iter().copied() {
         if board.is_open(goal) && !(board.edge.stop)() {
-            board.unknown(goal, &format!("time out, no run of {bound} steps"));
+            let full = task.full.load(Ordering::Relaxed);
+            board.unknown(goal, &single::how_far(Some(bound), full));
         }
     }
 }
 
-/// What is too large as a whole may be found, or refuted, in parts.
-fn smaller_parts(board: &Board, goals: &[usize]) {
-    let mut dependencies = None;
+/// What is too large as a whole may be found, or refuted, in parts. A part that cannot provide what another one needs is
+/// put together with it, and the smaller tree is tried again.
+fn smaller_parts(board: &Board, goals: &[usize], seconds: f64, share: f64) {
+    let dependencies = std::cell::OnceCell::new();
+    let dependencies = || dependencies.get_or_init(|| Dependencies::of(board.model));
     for goal in goals.iter().copied().filter(|goal| board.is_open(*goal)) {
-        let budget = board.budget().within(board.options.time_per_goal);
-        if budget.over() {
-            return;
-        }
-        let dependencies = dependencies.get_or_insert_with(|| Dependencies::of(board.model));
-        let tree = Tree::of(board.model, dependencies, board.goals[goal].expr);
-        if tree.subsystems.len() > 1 {
-            // A miss leaves the goal open, with what the other engines say of it.
-            let _ = super::tree::attempt(board, &tree, goal, true, budget);
+        let budget = board.budget().within(seconds);
+        let expr = board.goals[goal].expr;
+        let mut merged = Vec::new();
+        while !budget.over() {
+            let tree = Tree::refined(board.model, dependencies(), expr, &merged);
+            let whole = bits(
+                board.model,
+                &dependencies().cone(&vars_of(board.model, expr)),
+            );
+            let small = f64::from(tree.largest_bits(board.model)) <= share * f64::from(whole);
+            if tree.subsystems.len() < 2 || !small {
+                break;
+            }
+            match super::tree::attempt(board, &tree, goal, true, budget) {
+                Err(Miss {
+                    link: Some(link), ..
+                }) if !merged.contains(&link) => merged.push(link),
+                // A miss leaves the goal open, with what the other engines say of it.
+                _ => break,
+            }
         }
     }
 }
@@ -257,14 +375,49 @@ struct Task<'t, 'b> {
     vars: &'t [VarId],
     circuit: &'t Arc<Circuit>,
     /// Nothing is left to do.
-    done: &'t AtomicBool,
+    done: AtomicBool,
     /// Goals whose run in the cone the rest of the model cannot follow.
     blocked: std::sync::Mutex<Vec<usize>>,
     /// No run of so many steps reaches what is open.
     bound: AtomicUsize,
+    /// The unrolling has grown as large as it may.
+    full: AtomicBool,
 }
 
-impl Task<'_, '_> {
+impl<'t, 'b> Task<'t, 'b> {
+    fn new(
+        board: &'t Board<'b>,
+        goals: &'t [usize],
+        vars: &'t [VarId],
+        circuit: &'t Arc<Circuit>,
+    ) -> Self {
+        Self {
+            board,
+            goals,
+            vars,
+            circuit,
+            done: AtomicBool::new(false),
+            blocked: std::sync::Mutex::new(Vec::new()),
+            bound: AtomicUsize::new(0),
+            full: AtomicBool::new(false),
+        }
+    }
+
+    /// Asks the whole model about the goals whose runs it could not follow.
+    fn unblock(&self) {
+        let blocked = self
+            .blocked
+            .lock()
+            .map(|list| list.clone())
+            .unwrap_or_default();
+        for goal in blocked {
+            if self.board.is_open(goal) {
+                let budget = self.board.budget().within(self.board.options.time_per_goal);
+                single::whole(self.board, goal, budget);
+            }
+        }
+    }
+
     fn wanted(&self, index: usize) -> bool {
         let goal = self.goals[index];
         self.board.is_open(goal) && !self.blocked.lock().is_ok_and(|list| list.contains(&goal))
@@ -291,13 +444,8 @@ impl Task<'_, '_> {
     }
 
     fn near(&self, budget: Budget) {
-        let mut unrolling = Unrolling::new(
-            self.board.model,
-            self.circuit,
-            budget.within(budget.left() * 0.1),
-            true,
-        );
-        self.unroll(&mut unrolling, 6, budget.within(budget.left() * 0.1));
+        let mut unrolling = Unrolling::new(self.board.model, self.circuit, budget, true);
+        self.unroll(&mut unrolling, NEAR, budget);
     }
 
     /// Decision diagrams with several orders, first in little memory.
@@ -324,33 +472,36 @@ impl Task<'_, '_> {
             if budget.over() || self.left().is_empty() {
                 return;
             }
-            let result = apart::run(
-                self.circuit,
-                order(),
-                nodes.max(50_000),
-                budget,
-                &|index| self.wanted(index),
-                &mut |event| {
-                    match event {
-                        Event::Reached { goal, trace } => self.reached(goal, &trace, "bdd"),
-                        Event::Ring(steps) => {
-                            self.bound.fetch_max(steps, Ordering::Relaxed);
-                        }
-                    }
-                    !self.left().is_empty()
-                },
-            );
-            if result == Ok(()) {
-                for index in self.left() {
-                    self.board.infeasible(self.goals[index], "bdd");
-                }
-                self.left();
-                return;
-            }
-            if result == Err(Halt::Time) {
-                return;
+            match self.diagram(order(), nodes.max(50_000), budget) {
+                Ok(()) | Err(Halt::Time) => return,
+                Err(_) => {}
             }
         }
+    }
+
+    /// One fixpoint; when it is complete, what is left is infeasible.
+    fn diagram(&self, order: &order::Order, nodes: usize, budget: Budget) -> Result<(), Halt> {
+        apart::run(
+            self.circuit,
+            order,
+            nodes,
+            budget,
+            &|index| self.wanted(index),
+            &mut |event| {
+                match event {
+                    Event::Reached { goal, trace } => self.reached(goal, &trace, "bdd"),
+                    Event::Ring(steps) => {
+                        self.bound.fetch_max(steps, Ordering::Relaxed);
+                    }
+                }
+                !self.left().is_empty()
+            },
+        )?;
+        for index in self.left() {
+            self.board.infeasible(self.goals[index], "bdd");
+        }
+        self.left();
+        Ok(())
     }
 
     /// Looks ahead from known runs, as long as that brings something or the slice lasts.
@@ -368,6 +519,7 @@ impl Task<'_, '_> {
                     Some(known) if random & 32 == 0 && known.len() < LONGEST_WALK => known.to_vec(),
                     _ => Vec::new(),
                 };
+                let known = start.len();
                 if random & 2 == 0
                     && let Some(walk) = self.board.stroll(
                         start,
@@ -382,7 +534,7 @@ impl Task<'_, '_> {
                         budget.within(1.0),
                     )
                 {
-                    self.board.discharge(walk, "random walk");
+                    self.board.offer(walk, known, "random walk");
                 }
                 let Some(run) = self.board.some_run(random) else {
                     return;
@@ -488,7 +640,10 @@ impl Task<'_, '_> {
                         }
                         break;
                     }
-                    Answer::Unknown => return,
+                    Answer::Unknown => {
+                        self.full.fetch_or(unrolling.is_full(), Ordering::Relaxed);
+                        return;
+                    }
                     Answer::Yes => {
                         let hit = lits
                             .iter()

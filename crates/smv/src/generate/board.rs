@@ -4,14 +4,17 @@
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use rustc_hash::FxHashSet;
+
 use super::{Edge, GoalResult, Options, Verdict};
 use crate::complete::{Completer, Gait};
 use crate::engine::Budget;
 use crate::engine::unroll::Trace;
-use crate::eval::{Evaluator, State};
+use crate::eval::{Evaluator, Memo, State};
 use crate::expr::VarId;
 use crate::goal::Goal;
 use crate::model::{Model, VarKind};
+use crate::value::Value;
 
 pub(crate) struct Board<'a> {
     pub model: &'a Model,
@@ -30,7 +33,20 @@ struct Answers {
     last: f64,
     /// Some runs of the whole model, the newest last.
     runs: Vec<Arc<Vec<State>>>,
+    /// For every variable, the values that it was seen to have.
+    seen: Vec<FxHashSet<Value>>,
+    /// States from the walks, and how many there were to choose from.
+    samples: Vec<State>,
+    walked: usize,
 }
+
+/// Variables with more values are not watched one by one.
+const MOST_VALUES: u64 = 64;
+
+/// Variables with more values are not watched two by two.
+const FEW_VALUES: u64 = 16;
+const MOST_PAIRS: usize = 12_000;
+const MOST_SAMPLES: usize = 4096;
 
 /// How many runs are kept to start from.
 const KEPT_RUNS: usize = 40;
@@ -55,6 +71,9 @@ impl<'a> Board<'a> {
                 open: vec![true; goals.len()],
                 last: (edge.clock)(),
                 runs: Vec::new(),
+                seen: vec![FxHashSet::default(); model.vars.len()],
+                samples: Vec::new(),
+                walked: 0,
             }),
             sender,
         }
@@ -65,6 +84,7 @@ impl<'a> Board<'a> {
             clock: self.edge.clock,
             stop: self.edge.stop,
             until: self.until,
+            literals: self.options.literals,
         }
     }
 
@@ -175,33 +195,144 @@ impl<'a> Board<'a> {
 
     /// Answers every open goal that a run reaches. The run has been accepted by the interpreter.
     pub fn discharge(&self, run: Vec<State>, method: &str) -> usize {
+        let hits = self.hits(&run, 0);
+        self.settle(run, &hits, method)
+    }
+
+    /// A run that nobody has checked yet, but for so many states at its beginning. What it reaches counts when the
+    /// interpreter accepts it.
+    pub fn offer(&self, mut run: Vec<State>, known: usize, method: &str) -> usize {
+        let from = known.saturating_sub(1);
+        self.see(run.get(from..).unwrap_or_default());
+        let hits = self.hits(&run, from);
+        let useful = hits.iter().map(|(_, length)| *length).max().unwrap_or(0);
+        if useful == 0 && self.some_run(0).is_some() {
+            return 0;
+        }
+        if useful > 0 {
+            run.truncate(useful);
+        }
+        if self.model.check_run(&run).is_err() {
+            return 0;
+        }
+        self.settle(run, &hits, method)
+    }
+
+    fn see(&self, run: &[State]) {
+        let mut answers = self.lock();
+        let answers = &mut *answers;
+        for state in run {
+            answers.walked += 1;
+            if answers.samples.len() < MOST_SAMPLES {
+                answers.samples.push(state.clone());
+            } else if answers.walked.is_multiple_of(8) {
+                // Some of the later ones too: they are from other places.
+                answers.samples[answers.walked / 8 % MOST_SAMPLES].clone_from(state);
+            }
+        }
+        for (var, seen) in answers.seen.iter_mut().enumerate() {
+            let mut last = None;
+            for state in run {
+                if last != Some(state[var]) {
+                    last = Some(state[var]);
+                    seen.insert(state[var]);
+                }
+            }
+        }
+    }
+
+    /// Values that no walk has shown: perhaps no run does.
+    pub fn unseen(&self, vars: &[VarId]) -> Vec<(VarId, Value)> {
+        let answers = self.lock();
+        let mut unseen = Vec::new();
+        for var in vars {
+            let entry = self.model.var(*var);
+            if entry.kind == VarKind::Input || entry.domain.len() > MOST_VALUES {
+                continue;
+            }
+            let seen = &answers.seen[var.index()];
+            let missing = entry.domain.values().filter(|value| !seen.contains(value));
+            unseen.extend(missing.map(|value| (*var, value)));
+        }
+        unseen
+    }
+
+    /// Values of two variables that walks have shown, but never together.
+    pub fn apart(&self, vars: &[VarId]) -> Vec<[(VarId, Value); 2]> {
+        let answers = self.lock();
+        let mut shown: Vec<(VarId, Value, Vec<u64>)> = Vec::new();
+        for var in vars {
+            let entry = self.model.var(*var);
+            if entry.kind == VarKind::Input || entry.domain.len() > FEW_VALUES {
+                continue;
+            }
+            for value in entry.domain.values() {
+                let mut moments = vec![0_u64; answers.samples.len().div_ceil(64)];
+                for (at, state) in answers.samples.iter().enumerate() {
+                    if state[var.index()] == value {
+                        moments[at / 64] |= 1 << (at % 64);
+                    }
+                }
+                if moments.iter().any(|word| *word != 0) {
+                    shown.push((*var, value, moments));
+                }
+            }
+        }
+        let mut pairs = Vec::new();
+        for (at, (left, left_value, left_moments)) in shown.iter().enumerate() {
+            for (right, right_value, right_moments) in &shown[at + 1..] {
+                let together = left_moments
+                    .iter()
+                    .zip(right_moments)
+                    .any(|(a, b)| a & b != 0);
+                if left != right && !together {
+                    pairs.push([(*left, *left_value), (*right, *right_value)]);
+                }
+            }
+            if pairs.len() > MOST_PAIRS {
+                return Vec::new();
+            }
+        }
+        pairs
+    }
+
+    /// The open goals that a run reaches from a state on, each with the length of its test.
+    fn hits(&self, run: &[State], from: usize) -> Vec<(usize, usize)> {
         let mut open = self.open_goals();
-        let run = Arc::new(run);
-        let mut found = 0;
-        let mut useful = 0;
-        for step in 0..run.len() {
+        let mut hits = Vec::new();
+        let mut memo = Memo::default();
+        for step in from..run.len() {
             if open.is_empty() {
                 break;
             }
             let next = run.get(step + 1).map(Vec::as_slice);
-            let mut evaluator = Evaluator::new(&self.model.exprs, &run[step], next);
-            let mut hit = Vec::new();
+            let mut evaluator = Evaluator::new(&self.model.exprs, &run[step], next, &mut memo);
             open.retain(|goal| {
                 let entry = &self.goals[*goal];
                 if (entry.transition && next.is_none()) || !evaluator.holds(entry.expr) {
                     return true;
                 }
-                hit.push((*goal, step + 1 + usize::from(entry.transition)));
+                hits.push((*goal, step + 1 + usize::from(entry.transition)));
                 false
             });
-            for (goal, length) in hit {
-                found += 1;
-                useful = useful.max(length);
-                self.answer(goal, Verdict::Covered, method, Some((run.clone(), length)));
-            }
+        }
+        hits
+    }
+
+    fn settle(&self, run: Vec<State>, hits: &[(usize, usize)], method: &str) -> usize {
+        let run = Arc::new(run);
+        let mut useful = 0;
+        for (goal, length) in hits {
+            useful = useful.max(*length);
+            self.answer(
+                *goal,
+                Verdict::Covered,
+                method,
+                Some((run.clone(), *length)),
+            );
         }
         self.keep(&run, useful);
-        found
+        hits.len()
     }
 
     /// Remembers a run as a place to start from. New goals are often near the last one found, so what comes after it is
@@ -234,14 +365,6 @@ impl<'a> Board<'a> {
             usize::try_from((random >> 1) % count as u64).unwrap_or(0)
         };
         Some(answers.runs[pick].clone())
-    }
-
-    /// Replays a run of the whole model that nobody has checked yet, and discharges what it covers.
-    pub fn offer(&self, run: Vec<State>, method: &str) -> usize {
-        if run.is_empty() || self.model.check_run(&run).is_err() {
-            return 0;
-        }
-        self.discharge(run, method)
     }
 
     pub fn infeasible(&self, goal: usize, method: &str) {

@@ -85,11 +85,13 @@ pub(crate) fn decide(
         Err(TooLarge(reason)) => return Decision::Unknown { how_far: reason },
     };
     let mut bound = None;
+    let mut full = false;
     if let Some(trace) = search(
         model,
         &circuit,
         NEAR,
         &mut bound,
+        &mut full,
         budget.within(budget.left() * 0.2),
     ) {
         return Decision::Reached {
@@ -124,19 +126,30 @@ pub(crate) fn decide(
         }
     }
     Decision::Unknown {
-        how_far: bound.map_or_else(
-            || "time out".to_owned(),
-            |bound| format!("time out, no run of {bound} steps"),
-        ),
+        how_far: how_far(bound, full),
     }
 }
 
-/// Bounded search, one depth after the other. `bound` becomes the largest number of steps that do not suffice.
+/// How far a search went that found neither a run nor a proof.
+pub(crate) fn how_far(bound: Option<usize>, full: bool) -> String {
+    let mut text = "time out".to_owned();
+    if let Some(bound) = bound {
+        text.push_str(&format!(", no run of {bound} steps"));
+    }
+    if full {
+        text.push_str(", no room for more");
+    }
+    text
+}
+
+/// Bounded search, one depth after the other. `bound` becomes the largest number of steps that do not suffice, `full`
+/// whether more do not fit into memory.
 pub(crate) fn search(
     model: &Model,
     circuit: &Circuit,
     depth: usize,
     bound: &mut Option<usize>,
+    full: &mut bool,
     budget: Budget,
 ) -> Option<Trace> {
     let mut unrolling = Unrolling::new(model, circuit, budget, true);
@@ -155,7 +168,10 @@ pub(crate) fn search(
             match unrolling.solve(&[goal]) {
                 Answer::Yes => return Some(unrolling.trace(steps)),
                 Answer::No => unrolling.clause(&[!goal]),
-                Answer::Unknown => return None,
+                Answer::Unknown => {
+                    *full = unrolling.is_full();
+                    return None;
+                }
             }
         }
         *bound = Some(steps);

@@ -32,8 +32,8 @@ pub(crate) fn run(board: &Board, weak: bool) {
 
 /// Answers one goal over its tree.
 fn answer(board: &Board, tree: &Tree, goal: usize, weak: bool, budget: Budget) {
-    if let Err(reason) = attempt(board, tree, goal, weak, budget) {
-        board.unknown(goal, &reason);
+    if let Err(miss) = attempt(board, tree, goal, weak, budget) {
+        board.unknown(goal, &miss.reason);
     }
 }
 
@@ -44,7 +44,7 @@ pub(crate) fn attempt(
     goal: usize,
     weak: bool,
     budget: Budget,
-) -> Result<(), String> {
+) -> Result<(), Miss> {
     let visit = Visit {
         model: board.model,
         tree,
@@ -59,7 +59,9 @@ pub(crate) fn attempt(
             if run.is_some_and(|run| board.cover_only(run, goal, method)) {
                 Ok(())
             } else {
-                Err("the whole model cannot follow the merged run".to_owned())
+                Err(Miss::from(
+                    "the whole model cannot follow the merged run".to_owned(),
+                ))
             }
         }
         // The root allows more than the model: what it cannot reach, the model cannot.
@@ -67,7 +69,10 @@ pub(crate) fn attempt(
             board.infeasible(goal, &format!("{method}, root by {proof}"));
             Ok(())
         }
-        Visited::Missed(reason) => Err(format!("{method}: {reason}")),
+        Visited::Missed(miss) => Err(Miss {
+            reason: format!("{method}: {}", miss.reason),
+            ..miss
+        }),
     }
 }
 
@@ -80,10 +85,23 @@ pub(crate) struct Merged {
     positions: Vec<usize>,
 }
 
+/// Why a tree does not give a test.
+pub(crate) struct Miss {
+    pub reason: String,
+    /// The linking variable whose values its subsystem does not provide.
+    pub link: Option<VarId>,
+}
+
+impl From<String> for Miss {
+    fn from(reason: String) -> Self {
+        Self { reason, link: None }
+    }
+}
+
 pub(crate) enum Visited {
     Merged(Merged),
     RootUnreachable(&'static str),
-    Missed(String),
+    Missed(Miss),
 }
 
 pub(crate) struct Visit<'v> {
@@ -111,7 +129,7 @@ impl Visit<'_> {
         let budget = self.budget.within(self.budget.left() * share);
         match single::decide(self.model, &system, goal, self.nodes, budget) {
             Decision::Unreachable { method } => Visited::RootUnreachable(method),
-            Decision::Unknown { how_far } => Visited::Missed(how_far),
+            Decision::Unknown { how_far } => Visited::Missed(how_far.into()),
             Decision::Reached { trace, .. } => {
                 let positions = (0..trace.len()).collect();
                 let merged = self.without_inputs(Merged {
@@ -121,7 +139,7 @@ impl Visit<'_> {
                 });
                 match self.children(0, merged) {
                     Ok(merged) => Visited::Merged(merged),
-                    Err(reason) => Visited::Missed(reason),
+                    Err(miss) => Visited::Missed(miss),
                 }
             }
         }
@@ -156,14 +174,14 @@ impl Visit<'_> {
     }
 
     /// Visits the children of a subsystem, one after the other, and merges their runs into its own.
-    fn children(&self, index: usize, mut merged: Merged) -> Result<Merged, String> {
+    fn children(&self, index: usize, mut merged: Merged) -> Result<Merged, Miss> {
         let mut visited = vec![index];
         for (link, child) in &self.tree.subsystems[index].children {
             let column = merged
                 .vars
                 .iter()
                 .position(|var| var == link)
-                .ok_or("the linking variable has no values")?;
+                .ok_or_else(|| "the linking variable has no values".to_owned())?;
             let inputs: Vec<Value> = merged.states.iter().map(|state| state[column]).collect();
             // Only a state that may follow itself can be held while the child takes its time.
             let patient: Vec<bool> = if self.weak {
@@ -227,20 +245,23 @@ impl Visit<'_> {
         link: VarId,
         inputs: &[Value],
         patient: &[bool],
-    ) -> Result<Merged, String> {
+    ) -> Result<Merged, Miss> {
         let name = &self.model.var(link).name;
-        let failed = || {
-            format!(
-                "subsystem M{} cannot provide the values of {name}",
-                index + 1
-            )
+        let missed = |reason: String| Miss {
+            reason,
+            link: Some(link),
         };
         let run = if patient.iter().any(|patient| *patient) {
-            self.stretched(index, link, inputs, patient)?
-                .ok_or_else(failed)?
+            self.stretched(index, link, inputs, patient)
         } else {
-            self.exact(index, link, inputs)?.ok_or_else(failed)?
+            self.exact(index, link, inputs)
         };
+        let run = run.map_err(missed)?.ok_or_else(|| {
+            missed(format!(
+                "subsystem M{} cannot provide the values of {name}",
+                index + 1
+            ))
+        })?;
         let positions = run.positions.clone();
         let below = self.children(
             index,
