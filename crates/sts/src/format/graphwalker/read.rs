@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 
 use rustc_hash::FxHashMap;
 use serde::Deserialize;
-use serde::de::DeserializeOwned;
 use serde_json::Value as Json;
 use serde_json::value::RawValue;
 
@@ -103,7 +102,8 @@ pub fn read(name: &str, text: &str, options: &GraphWalkerOptions) -> Result<Sts,
     }
 }
 
-fn part<T: DeserializeOwned>(text: &str, raw: &RawValue) -> Result<(u32, T), FormatError> {
+/// A part of the file, with the line where it begins.
+fn part<'a, T: Deserialize<'a>>(text: &str, raw: &'a RawValue) -> Result<(u32, T), FormatError> {
     let line = lines::line_of_part(text, raw.get());
     let parsed = serde_json::from_str(raw.get()).map_err(|error| {
         let error = lines::json_error(&error);
@@ -116,14 +116,7 @@ fn part<T: DeserializeOwned>(text: &str, raw: &RawValue) -> Result<(u32, T), For
 }
 
 fn model(text: &str, raw: &RawValue) -> Result<Model, FormatError> {
-    let line = lines::line_of_part(text, raw.get());
-    let saved: SavedModel<'_> = serde_json::from_str(raw.get()).map_err(|error| {
-        let error = lines::json_error(&error);
-        FormatError {
-            line: error.line.max(1) + line - 1,
-            ..error
-        }
-    })?;
+    let (line, saved): (u32, SavedModel<'_>) = part(text, raw)?;
     let elements = |list: Option<Vec<&RawValue>>| -> Result<Vec<Element>, FormatError> {
         let all = list.unwrap_or_default().into_iter();
         all.map(|raw| {
