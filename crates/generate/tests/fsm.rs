@@ -52,8 +52,8 @@ fn the_textbook_machine_has_its_published_sets() {
     // Published as {a, aa, aaa, baaa}; two of these are enough.
     let identifiers = Identifiers::new(&machine).unwrap();
     assert_eq!(words(identifiers.characterisation()), ["a", "baaa"]);
-    // `a` tells the third state from the last two, `ba` from the first two.
-    assert_eq!(words(identifiers.of_state(2)), ["a", "ba"]);
+    // Only the third state answers `a` with 0 after `b`.
+    assert_eq!(words(identifiers.of_state(2)), ["ba"]);
 }
 
 /// The definitions, word for word, with sets of sequences.

@@ -1,6 +1,7 @@
 //! Telling states apart: separating sequences, the characterisation set, state identifiers and
 //! harmonised state identifiers.
 
+use std::cmp::Reverse;
 use std::collections::VecDeque;
 
 use super::machine::{Machine, MachineError};
@@ -128,59 +129,72 @@ fn characterisation(machine: &Machine, pairs: &[(usize, usize, Sequence)]) -> Ve
     without_prefixes(chosen)
 }
 
-/// The shortest beginning of a sequence of W that tells two states apart.
-fn shortest<'a>(
-    machine: &Machine,
-    characterisation: &'a [Sequence],
-    left: usize,
-    right: usize,
-) -> &'a [usize] {
-    let beginnings = characterisation.iter().filter_map(|sequence| {
-        let length = machine.told_apart(left, right, sequence)?;
-        Some(&sequence[..length])
-    });
-    beginnings
-        .min_by_key(|beginning| beginning.len())
-        .unwrap_or_default()
-}
-
+/// Sequences of W, or beginnings of them, that tell a state from all others: again and again the one
+/// that tells it from most of those that are left.
 fn identifier(machine: &Machine, characterisation: &[Sequence], state: usize) -> Vec<Sequence> {
+    let mut left: Vec<usize> = (0..machine.states())
+        .filter(|other| *other != state)
+        .collect();
     let mut chosen: Vec<Sequence> = Vec::new();
-    for other in (0..machine.states()).filter(|other| *other != state) {
-        let told = |known: &Sequence| machine.told_apart(state, other, known).is_some();
-        if !chosen.iter().any(told) {
-            chosen.push(shortest(machine, characterisation, state, other).to_vec());
-        }
+    while !left.is_empty() {
+        let told = characterisation.iter().map(|sequence| {
+            let lengths = left
+                .iter()
+                .filter_map(|other| machine.told_apart(state, *other, sequence));
+            let (count, longest) = lengths.fold((0, 0), |(count, most), length| {
+                (count + 1, length.max(most))
+            });
+            (count, Reverse(longest), sequence)
+        });
+        let best = told.max_by_key(|(count, length, _)| (*count, *length));
+        let Some((_, Reverse(length), sequence)) = best.filter(|(count, _, _)| *count > 0) else {
+            break;
+        };
+        left.retain(|other| machine.told_apart(state, *other, sequence).is_none());
+        chosen.push(sequence[..length].to_vec());
     }
     without_prefixes(chosen)
 }
 
+/// Pair by pair: a question that both states have already, else one that is new for as few of the
+/// two as possible, else one that tells many pairs apart and so will be of use again.
 fn harmonised(
     machine: &Machine,
     characterisation: &[Sequence],
     pairs: &[(usize, usize, Sequence)],
 ) -> Vec<Vec<Sequence>> {
+    let useful: Vec<usize> = characterisation
+        .iter()
+        .map(|sequence| {
+            let told = |pair: &&(usize, usize, Sequence)| {
+                machine.told_apart(pair.0, pair.1, sequence).is_some()
+            };
+            pairs.iter().filter(told).count()
+        })
+        .collect();
     let mut of_state: Vec<Vec<Sequence>> = vec![Vec::new(); machine.states()];
     for (left, right, _) in pairs {
-        let (left, right) = (*left, *right);
-        // What both have already may do: a common beginning that tells them apart.
-        let shared = of_state[left].iter().any(|known| {
-            let length = machine.told_apart(left, right, known);
-            length.is_some_and(|length| {
-                let beginning = &known[..length];
-                let mut others = of_state[right].iter();
-                others.any(|other| other.starts_with(beginning))
-            })
+        let asked = |state: usize, question: &[usize]| {
+            let mut known = of_state[state].iter();
+            known.any(|sequence| sequence.starts_with(question))
+        };
+        let questions = characterisation.iter().zip(&useful);
+        let questions = questions.filter_map(|(sequence, useful)| {
+            let length = machine.told_apart(*left, *right, sequence)?;
+            let question = &sequence[..length];
+            let known = [*left, *right].map(|state| usize::from(asked(state, question)));
+            Some((known[0] + known[1], *useful, Reverse(length), question))
         });
-        if shared {
+        let best = questions.max_by_key(|(known, useful, length, _)| (*known, *useful, *length));
+        let Some((known, _, _, question)) = best.filter(|(known, ..)| *known < 2) else {
             continue;
-        }
-        let question = shortest(machine, characterisation, left, right);
-        for state in [left, right] {
-            let known = &mut of_state[state];
-            if !known.iter().any(|other| other.starts_with(question)) {
-                known.push(question.to_vec());
-            }
+        };
+        let missing: Vec<usize> = [*left, *right]
+            .into_iter()
+            .filter(|state| known == 0 || !asked(*state, question))
+            .collect();
+        for state in missing {
+            of_state[state].push(question.to_vec());
         }
     }
     of_state.into_iter().map(without_prefixes).collect()
