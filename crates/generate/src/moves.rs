@@ -138,12 +138,6 @@ impl Move {
 
 /// Whether something and its negation are asked for, word by word. A solver may take long to see it.
 pub(crate) fn is_contradictory(guard: &Expr) -> bool {
-    fn parts<'e>(expr: &'e Expr, found: &mut Vec<&'e Expr>) {
-        match expr {
-            Expr::Binary(BinaryOp::And, both) => both.iter().for_each(|part| parts(part, found)),
-            _ => found.push(expr),
-        }
-    }
     let mut all = Vec::new();
     parts(guard, &mut all);
     all.iter().any(|part| match part {
@@ -156,9 +150,17 @@ pub(crate) fn is_contradictory(guard: &Expr) -> bool {
     })
 }
 
+/// What `&&` joins.
+pub(crate) fn parts<'e>(expr: &'e Expr, found: &mut Vec<&'e Expr>) {
+    match expr {
+        Expr::Binary(BinaryOp::And, both) => both.iter().for_each(|part| parts(part, found)),
+        _ => found.push(expr),
+    }
+}
+
 /// The parameters without which a guard does not hold, as far as is easily seen: `:void` is neither
 /// more nor less than anything, and no arithmetic works on it.
-fn must_be_set(guard: &Expr, found: &mut BTreeSet<u32>) {
+pub(crate) fn must_be_set(guard: &Expr, found: &mut BTreeSet<u32>) {
     use BinaryOp::{And, Eq, Ge, Gt, Le, Lt};
     match guard {
         Expr::Binary(And, both) => both.iter().for_each(|part| must_be_set(part, found)),
@@ -167,7 +169,12 @@ fn must_be_set(guard: &Expr, found: &mut BTreeSet<u32>) {
             [side, Expr::Const(value)] | [Expr::Const(value), side] if !value.is_void() => {
                 needed(side, found);
             }
-            _ => {}
+            // Equal to each other they may be unset, but not as parts of a sum.
+            [left, right] => {
+                let sides = [left, right].into_iter();
+                let reckoned = sides.filter(|side| !matches!(side, Expr::Param(_)));
+                reckoned.for_each(|side| needed(side, found));
+            }
         },
         _ => {}
     }

@@ -336,6 +336,66 @@ fn a_counter_needs_a_search_and_what_is_beyond_it_is_proved() {
     assert_eq!(by_guard.count(), 1);
 }
 
+/// Two accounts between which money moves; `EXTRA` is added to what arrives where 77 is moved.
+const ACCOUNTS: &str = "
+external 'bank'
+process('bank') {
+  channel('bank') {
+    stimulus 'open', {'total' => integer(0..1000), 'first' => integer(0..1000)}
+    stimulus 'move', {'amount' => integer(1..1000)}
+    responses 'lost', 'poor', 'rich'
+  }
+  var 'a', integer(0..2000), 0
+  var 'b', integer(0..2000), 0
+  var 'sum', integer(0..2000), 0
+  state 'closed'
+  receive 'open', constraint: 'first <= total', update: 'sum = total; a = first; b = total - first'
+  state 'open'
+  choice {
+    o { receive 'move', constraint: 'amount <= a && amount != 77', update: 'a = a - amount; b = b + amount'; goto 'open' }
+    o { receive 'move', constraint: 'amount <= a && amount == 77', update: 'a = a - amount; b = b + amount + EXTRA'; goto 'open' }
+    o { send 'lost', constraint: 'a + b != sum'; goto 'open' }
+    o { send 'poor', constraint: 'a <= b'; goto 'compared' }
+  }
+  state 'compared'
+  choice {
+    o { send 'rich', constraint: 'a > b'; goto 'open' }
+    o { send 'poor'; goto 'open' }
+  }
+}
+";
+
+fn sending(sts: &Sts, name: &str) -> Goal {
+    let label = sts.label_named(Direction::Response, name);
+    let mut all = (0..sts.switches().len()).map(SwitchId::from_index);
+    let found = all.find(|id| sts.switch(*id).gate.label() == label);
+    Goal::Switch(found.expect("a switch"))
+}
+
+#[test]
+fn what_adds_up_always_is_proved_and_so_is_what_a_guard_just_said() {
+    let sts = text(&ACCOUNTS.replace("EXTRA", "0"));
+    let (covered, _) = run(&sts, &Goal::switches(&sts), None);
+    let before = GoalVerdict::Unreachable(Reason::Before);
+    assert_eq!(covered.goals[&sending(&sts, "lost")], before);
+    assert_eq!(covered.goals[&sending(&sts, "rich")], before);
+    let others = covered.goals.values().filter(|v| **v != before);
+    assert!(
+        others
+            .clone()
+            .all(|v| matches!(v, GoalVerdict::Covered { .. }))
+    );
+    assert_eq!(others.count(), 5);
+}
+
+#[test]
+fn what_adds_up_almost_always_is_not_believed() {
+    let sts = text(&ACCOUNTS.replace("EXTRA", "1"));
+    let (covered, _) = run(&sts, &Goal::switches(&sts), None);
+    let lost = &covered.goals[&sending(&sts, "lost")];
+    assert!(matches!(lost, GoalVerdict::Covered { .. }), "{lost:?}");
+}
+
 #[test]
 fn conditions_of_the_examples_are_covered_or_proved_impossible() {
     for path in [

@@ -18,8 +18,12 @@ use crate::outcome::Deadline;
 
 /// Elimination stops when it would keep more rows than this.
 const MAX_ROWS: usize = 80;
-/// More atoms than this are not worth the time.
+/// More atoms than this that have to do with each other are not worth the time.
 const MAX_ATOMS: usize = 12;
+/// Nor are so many in all.
+const MAX_ALL_ATOMS: usize = 60;
+/// So many comparisons with `!=` are taken apart, one at a time.
+const MAX_UNEQUAL: usize = 4;
 
 /// `(sum of terms + constant) / 10^scale`.
 #[derive(Clone, Debug)]
@@ -46,6 +50,8 @@ struct System<'a> {
     view: View<'a>,
     atoms: Vec<Atom<'a>>,
     rows: Vec<Row>,
+    /// What must be less or more than 0, as the two rows that say which.
+    unequal: Vec<[Row; 2]>,
 }
 
 /// Whether the comparisons among `goals` exclude each other.
@@ -59,21 +65,57 @@ pub(crate) fn refutes(
         view: View { domains, functions },
         atoms: Vec::new(),
         rows: Vec::new(),
+        unequal: Vec::new(),
     };
     for goal in goals {
         system.add_goal(*goal);
     }
-    if system.atoms.len() > MAX_ATOMS || system.rows.is_empty() {
+    if system.atoms.len() > MAX_ALL_ATOMS {
+        return false;
+    }
+    system.leave_large_groups_out();
+    if system.rows.is_empty() {
         return false;
     }
     let integer: Vec<bool> = system.atoms.iter().map(|a| a.integer).collect();
     for index in 0..system.atoms.len() {
         system.add_bounds(index);
     }
-    eliminate(system.rows, &integer, deadline)
+    if eliminate(system.rows.clone(), &integer, deadline) {
+        return true;
+    }
+    system.unequal.into_iter().any(|cases| {
+        cases.into_iter().all(|case| {
+            let rows = system.rows.iter().cloned().chain([case]).collect();
+            eliminate(rows, &integer, deadline)
+        })
+    })
 }
 
 impl<'a> System<'a> {
+    /// Drops the rows of atoms that are joined, by rows, to too many others: fewer rows refute less.
+    fn leave_large_groups_out(&mut self) {
+        let mut group: Vec<usize> = (0..self.atoms.len()).collect();
+        for row in &self.rows {
+            let Some((first, _)) = row.terms.first() else {
+                continue;
+            };
+            for (atom, _) in &row.terms[1..] {
+                let (from, to) = (group[*atom], group[*first]);
+                group
+                    .iter_mut()
+                    .filter(|g| **g == from)
+                    .for_each(|g| *g = to);
+            }
+        }
+        let mut sizes = vec![0; self.atoms.len()];
+        group.iter().for_each(|g| sizes[*g] += 1);
+        self.rows.retain(|row| {
+            let first = row.terms.first();
+            first.is_none_or(|(atom, _)| sizes[group[*atom]] <= MAX_ATOMS)
+        });
+    }
+
     fn add_goal(&mut self, goal: Goal<'a>) {
         match goal.expr {
             Expr::Binary(op, both) => {
@@ -92,12 +134,20 @@ impl<'a> System<'a> {
     }
 
     fn add_comparison(&mut self, op: BinaryOp, left: &'a Expr, right: &'a Expr) {
-        if op == BinaryOp::Ne {
+        if op == BinaryOp::Ne && self.unequal.len() >= MAX_UNEQUAL {
             return;
         }
         let (Some(left), Some(right)) = (self.form(left), self.form(right)) else {
             return;
         };
+        if op == BinaryOp::Ne {
+            let sides = [(&left, &right), (&right, &left)];
+            let case = |(small, large)| row(add(small, large, -1)?, true);
+            if let [Some(less), Some(more)] = sides.map(case) {
+                self.unequal.push([less, more]);
+            }
+            return;
+        }
         // Strict comparisons of integers lose their strictness in `push`.
         let rows = match op {
             BinaryOp::Lt => [Some((&left, &right, true)), None],
@@ -113,15 +163,8 @@ impl<'a> System<'a> {
         }
     }
 
-    /// `form <= 0`.
     fn push(&mut self, form: Form, strict: bool) {
-        if let Some(bound) = form.constant.checked_neg() {
-            self.rows.push(Row {
-                terms: form.terms,
-                bound,
-                strict,
-            });
-        }
+        self.rows.extend(row(form, strict));
     }
 
     fn add_bounds(&mut self, atom: usize) {
@@ -356,6 +399,15 @@ fn eliminate(rows: Vec<Row>, integer: &[bool], deadline: &Deadline<'_>) -> bool 
             return false;
         }
     }
+}
+
+/// `form <= 0`, or `form < 0`.
+fn row(form: Form, strict: bool) -> Option<Row> {
+    Some(Row {
+        bound: form.constant.checked_neg()?,
+        terms: form.terms,
+        strict,
+    })
 }
 
 fn coefficient(row: &Row, atom: usize) -> Option<i128> {

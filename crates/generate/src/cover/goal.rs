@@ -145,6 +145,8 @@ pub enum Reason {
     Condition,
     /// The values that the variables can have there never satisfy a guard on the way.
     Values,
+    /// What it takes contradicts everything that can come before, a few steps back.
+    Before,
     /// Every path was walked; there are only so many.
     Exhausted { paths: usize },
 }
@@ -158,6 +160,7 @@ impl fmt::Display for Reason {
             Reason::Values => {
                 f.write_str("the values that variables can have never satisfy a guard on the way")
             }
+            Reason::Before => f.write_str("it contradicts whatever can come before"),
             Reason::Exhausted { paths } => {
                 write!(f, "all {paths} different ways through the model were tried")
             }

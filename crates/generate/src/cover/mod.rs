@@ -5,14 +5,18 @@
 //! the last test is taken, and the way to it is asked for with as many values of the last test kept
 //! as possible: all of them first, then one step fewer on every path at a time (*simultaneous
 //! constraint propagation*, Algorithms 2 and 7). Then a few more random tests are drawn. What is left
-//! is proved unreachable where that is possible (see [`prove`]), then tried from some of the earlier
+//! is proved unreachable where that is possible (see [`prove`], [`backward`], [`equations`]), then tried from some of the earlier
 //! tests, then searched for from the start within a bound (see [`search`]). Every test is walked again
 //! by the meaning of the model before it counts.
 
 mod aims;
+mod backward;
 mod conditions;
+mod equations;
 mod goal;
 mod instance;
+mod kernel;
+mod polynomial;
 mod prove;
 mod search;
 mod states;
@@ -44,7 +48,7 @@ const MOST_FAILURES: u32 = 100;
 const FIRST_SHARE: u64 = 10;
 /// Questions that may stay undecided before propagation from a test is given up, at first and later.
 const FIRST_UNDECIDED: u32 = 2;
-const MOST_UNDECIDED: u32 = 20;
+const MOST_UNDECIDED: u32 = 8;
 /// Random tests in a row that find nothing new before they are given up.
 const MOST_SAMPLES: u32 = 100;
 /// Tests that propagation starts from again where the last one led no further.
@@ -160,6 +164,8 @@ pub struct Cover<'a> {
     open: BTreeSet<Goal>,
     aims: Aims<'a>,
     tries: BTreeMap<Tried, u32>,
+    /// States that tests have come by, some of every location.
+    seen: BTreeMap<LocationId, Vec<State>>,
     /// Questions that the solver could not decide, since propagation last began.
     undecided: u32,
     calls: u64,
@@ -184,6 +190,7 @@ impl<'a> Cover<'a> {
             aims: Aims::new(sts, &open),
             open,
             tries: BTreeMap::new(),
+            seen: BTreeMap::new(),
             undecided: 0,
             calls: 0,
             reported: 0,
@@ -302,7 +309,8 @@ impl<'a> Cover<'a> {
     fn prove(&mut self, watch: &mut dyn Watch) {
         let sts = self.stepper.sts;
         let (budget, calls) = (self.limits.budget, &mut self.calls);
-        let proofs = prove::unreachable(sts, &self.open, budget, calls, &mut || watch.stop());
+        let (open, seen) = (&self.open, &self.seen);
+        let proofs = prove::unreachable(sts, open, seen, budget, calls, &mut || watch.stop());
         for (goal, reason) in proofs {
             self.decide(goal, GoalVerdict::Unreachable(reason), watch);
         }
@@ -416,6 +424,7 @@ impl<'a> Cover<'a> {
     /// Counts what the paths of a test cover.
     fn claim(&mut self, paths: &[Instance], watch: &mut dyn Watch) {
         for path in paths {
+            self.remember(path);
             let goals = self.aims.covered(path, &self.open);
             if goals.is_empty() {
                 continue;
@@ -427,6 +436,21 @@ impl<'a> Cover<'a> {
             let test = self.test(path);
             for goal in goals {
                 self.decide(goal, GoalVerdict::Covered { test }, watch);
+            }
+        }
+    }
+
+    /// Keeps some of the states, the last ones of every location: a test begins much like others.
+    fn remember(&mut self, path: &Instance) {
+        let mut taken: BTreeMap<LocationId, usize> = BTreeMap::new();
+        for state in path.states.iter().rev() {
+            for location in &state.locations {
+                let taken = taken.entry(*location).or_default();
+                let seen = self.seen.entry(*location).or_default();
+                if *taken < equations::MOST_OF_PATH && seen.len() < equations::MOST_STATES {
+                    *taken += 1;
+                    seen.push(state.clone());
+                }
             }
         }
     }

@@ -4,14 +4,19 @@
 //! For the last, every location gets a range of values per variable that includes all that can
 //! occur there: beginning with the initial values, switches carry ranges from location to location
 //! until nothing changes. Limits are found by the solver, so that a guard counts. In a network of
-//! processes there is one range per variable for all locations.
+//! processes there is one range per variable for all locations. What is left is tried by going back
+//! from the goal (see [`super::backward`]).
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use ioco_solve::{Deadline, Embedded, Outcome, Solver};
-use ioco_sts::{Assignment, BinaryOp, Expr, LocationId, Sts, Switch, SwitchId, Type, Value, VarId};
+use ioco_sts::{
+    Assignment, BinaryOp, Expr, LocationId, State, Sts, Switch, SwitchId, Type, Value, VarId,
+};
 
+use super::backward::Backward;
 use super::conditions::{Target, targets};
+use super::equations::equations;
 use super::goal::{Goal, Reason};
 use crate::moves::is_contradictory;
 
@@ -24,6 +29,7 @@ const ROUNDS: u32 = 60;
 pub(crate) fn unreachable(
     sts: &Sts,
     goals: &BTreeSet<Goal>,
+    seen: &BTreeMap<LocationId, Vec<State>>,
     budget: u64,
     calls: &mut u64,
     stop: &mut dyn FnMut() -> bool,
@@ -63,25 +69,35 @@ pub(crate) fn unreachable(
         true => None,
         false => analysis.run(stop),
     };
-    if let Some(found) = found {
-        for (goal, targets) in left {
-            if stop() {
-                break;
-            }
-            let never = targets.iter().all(|target| {
-                let place = source(target);
-                match (&found.ranges.get(&analysis.slot(place)), target) {
-                    _ if !found.reached[place.index()] => true,
-                    (_, Target::At(_, expr)) if *expr == Expr::TRUE => false,
-                    (_, Target::Taking(switch, expr)) if *expr == Expr::TRUE => {
-                        !found.taken[switch.index()]
+    if let Some(found) = &found {
+        left.retain(|(goal, targets)| {
+            let mut all = targets.iter();
+            let never = !stop()
+                && all.all(|target| {
+                    let place = source(target);
+                    match (&found.ranges.get(&analysis.slot(place)), target) {
+                        _ if !found.reached[place.index()] => true,
+                        (_, Target::At(_, expr)) if *expr == Expr::TRUE => false,
+                        (_, Target::Taking(switch, expr)) if *expr == Expr::TRUE => {
+                            !found.taken[switch.index()]
+                        }
+                        (Some(ranges), target) => analysis.never(ranges, target),
+                        (None, _) => false,
                     }
-                    (Some(ranges), target) => analysis.never(ranges, target),
-                    (None, _) => false,
-                }
-            });
+                });
             if never {
-                proved.push((goal, Reason::Values));
+                proved.push((*goal, Reason::Values));
+            }
+            !never
+        });
+    }
+    if !left.is_empty() && !stop() && sts.processes().len() == 1 {
+        let equations = equations(sts, seen);
+        let found = found.as_ref();
+        let mut back = Backward::new(sts, &mut analysis, found, &anything, &equations);
+        for (goal, targets) in left {
+            if !stop() && targets.iter().all(|target| back.never(target)) {
+                proved.push((goal, Reason::Before));
             }
         }
     }
@@ -129,8 +145,7 @@ impl<'a> Reach<'a> {
     pub fn extreme(&mut self, id: SwitchId, position: u32, largest: bool) -> Option<Value> {
         let ranges = self.ranges(id);
         let switch = self.analysis.sts.switch(id);
-        let parameters = self.analysis.parameters(switch);
-        let mut solver = self.analysis.solver(ranges, parameters);
+        let mut solver = self.analysis.solver(ranges, self.analysis.types(switch));
         solver.assert(&self.analysis.renamed(&switch.enabled));
         let unknown = self.analysis.sts.variables().len() as u32 + position;
         let deadline = Deadline::steps(self.analysis.budget);
@@ -172,7 +187,7 @@ fn by_structure(sts: &Sts) -> Vec<bool> {
 
 /// The values that a variable may have, at least those.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Range {
+pub(super) enum Range {
     /// Any.
     All,
     Between {
@@ -301,17 +316,17 @@ fn read_by(switch: &Switch) -> BTreeSet<VarId> {
 /// The ranges that a switch read, and all ranges after it where it could be taken.
 type Effect = (Vec<Range>, Option<Vec<Range>>);
 
-struct Fixpoint {
+pub(super) struct Fixpoint {
     reached: Vec<bool>,
-    taken: Vec<bool>,
+    pub taken: Vec<bool>,
     /// By [`Analysis::slot`] of a location.
-    ranges: BTreeMap<usize, Vec<Range>>,
+    pub ranges: BTreeMap<usize, Vec<Range>>,
 }
 
-struct Analysis<'a> {
+pub(super) struct Analysis<'a> {
     sts: &'a Sts,
-    budget: u64,
-    calls: u64,
+    pub budget: u64,
+    pub calls: u64,
     thresholds: BTreeSet<i64>,
 }
 
@@ -326,7 +341,7 @@ impl<'a> Analysis<'a> {
     }
 
     /// One process: ranges per location. Several: for all together.
-    fn slot(&self, location: LocationId) -> usize {
+    pub fn slot(&self, location: LocationId) -> usize {
         match self.sts.processes().len() {
             1 => location.index(),
             _ => 0,
@@ -455,13 +470,13 @@ impl<'a> Analysis<'a> {
     /// Whether no values within these ranges will do.
     fn never(&mut self, ranges: &[Range], target: &Target) -> bool {
         let (mut solver, expr) = match target {
-            Target::At(_, expr) => (self.solver(ranges, &[]), expr),
+            Target::At(_, expr) => (self.solver(ranges, []), expr),
             Target::Taking(id, expr) => {
                 let switch = self.sts.switch(*id);
                 if is_contradictory(&Expr::and(switch.enabled.clone(), expr.clone())) {
                     return true;
                 }
-                let mut solver = self.solver(ranges, self.parameters(switch));
+                let mut solver = self.solver(ranges, self.types(switch));
                 solver.assert(&self.renamed(&switch.enabled));
                 (solver, expr)
             }
@@ -471,21 +486,27 @@ impl<'a> Analysis<'a> {
         solver.check(&Deadline::steps(self.budget)).is_unsat()
     }
 
-    fn parameters(&self, switch: &Switch) -> &'a [ioco_sts::Parameter] {
+    /// The types of the parameters of a switch.
+    pub fn types(&self, switch: &Switch) -> impl Iterator<Item = &'a Type> + use<'a> {
         let label = switch.gate.label();
-        label.map_or(&[][..], |label| &self.sts.label(label).parameters)
+        let parameters = label.map_or(&[][..], |label| &self.sts.label(label).parameters);
+        parameters.iter().map(|parameter| &parameter.ty)
     }
 
     /// A solver that knows the ranges of the variables, which come first, and has unknowns for the
     /// parameters.
-    fn solver(&self, ranges: &[Range], parameters: &[ioco_sts::Parameter]) -> Embedded {
+    pub fn solver<'t>(
+        &self,
+        ranges: &[Range],
+        parameters: impl IntoIterator<Item = &'t Type>,
+    ) -> Embedded {
         let sts = self.sts;
         let mut solver = Embedded::new(sts.types(), sts.functions());
         for variable in sts.variables() {
             solver.void_unknown(&variable.ty);
         }
         for parameter in parameters {
-            solver.void_unknown(&parameter.ty);
+            solver.void_unknown(parameter);
         }
         for (index, (range, variable)) in ranges.iter().zip(sts.variables()).enumerate() {
             solver.assert(&range.condition(index as u32, &variable.ty));
@@ -495,7 +516,7 @@ impl<'a> Analysis<'a> {
 
     /// The ranges after a switch; `None` when it cannot be taken.
     fn take(&mut self, before: &[Range], switch: &Switch) -> Option<Vec<Range>> {
-        let mut solver = self.solver(before, self.parameters(switch));
+        let mut solver = self.solver(before, self.types(switch));
         solver.assert(&self.renamed(&switch.enabled));
         self.calls += 1;
         if solver.check(&Deadline::steps(self.budget)).is_unsat() {
@@ -509,7 +530,7 @@ impl<'a> Analysis<'a> {
     }
 
     /// Variables come first among the unknowns, then parameters.
-    fn renamed(&self, expr: &Expr) -> Expr {
+    pub fn renamed(&self, expr: &Expr) -> Expr {
         match expr {
             Expr::Var(variable) => Expr::Param(variable.0),
             Expr::Param(position) => Expr::Param(self.sts.variables().len() as u32 + position),

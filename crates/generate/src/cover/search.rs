@@ -19,7 +19,7 @@ use crate::symbolic::{Extension, Symbolic};
 
 /// Questions that may stay undecided: what lies behind them is not searched, and each costs the whole
 /// budget.
-const MOST_UNDECIDED: usize = 60;
+const MOST_UNDECIDED: usize = 24;
 
 /// What the search found, and how far it went.
 pub(crate) struct Searched {
