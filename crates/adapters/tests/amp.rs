@@ -4,7 +4,7 @@ use std::net::TcpStream;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use ioco_adapters::{Amp, AmpOptions, Connection as _, Hub, HubOptions};
+use ioco_adapters::{Amp, AmpOptions, Chosen, Connection as _, Hub, HubOptions};
 use tungstenite::stream::MaybeTlsStream;
 use tungstenite::{Message, WebSocket};
 
@@ -31,12 +31,16 @@ type Socket = WebSocket<MaybeTlsStream<TcpStream>>;
 
 /// An adapter that has announced itself as `Beat` and does nothing by itself.
 fn announced(hub: &Hub) -> Socket {
-    let (mut socket, _) = tungstenite::connect(hub.url()).expect("connected");
-    // An announcement with nothing but a name.
-    let announcement = [0x12, 6, 0x0A, 4, b'B', b'e', b'a', b't'];
-    let announcement = Message::binary(announcement.to_vec());
-    socket.send(announcement).expect("sent");
+    let socket = announce(&hub.url(), *b"Beat");
     await_count(hub, 1);
+    socket
+}
+
+fn announce(url: &str, name: [u8; 4]) -> Socket {
+    let (mut socket, _) = tungstenite::connect(url).expect("connected");
+    // An announcement with nothing but a name.
+    let announcement = [[0x12, 6, 0x0A, 4].as_slice(), &name].concat();
+    socket.send(Message::binary(announcement)).expect("sent");
     socket
 }
 
@@ -85,9 +89,43 @@ fn a_run_whose_adapter_falls_silent_says_so() {
         patience: Duration::from_secs(60),
         ..AmpOptions::default()
     };
-    let mut amp = Amp::new(Arc::clone(&model), hub, options);
+    let mut amp = Amp::new(Arc::clone(&model), Arc::new(hub), options);
     let trouble = amp.reset().expect_err("it is not ready");
     let words = "the adapter Beat has not been heard of for 200ms";
     assert!(trouble.message.contains(words), "{}", trouble.message);
     assert!(trouble.hint.is_some());
+}
+
+#[test]
+fn adapters_stay_or_come_back_from_one_run_to_the_next() {
+    let model = ioco_aml::load_text("ping.aml", MODEL).sts.expect("a model");
+    let hub = Arc::new(hub(10_000, 60_000));
+    let _idle = announce(&hub.url(), *b"Idle");
+    let url = hub.url();
+    // Ready when it is configured; after a close it connects again, as the public ones do.
+    let working = std::thread::spawn(move || {
+        let mut configured = 0;
+        while configured < 2 {
+            let mut socket = announce(&url, *b"Work");
+            while let Ok(message) = socket.read() {
+                if message.is_binary() {
+                    configured += 1;
+                    let ready = Message::binary(vec![0x32, 0]);
+                    socket.send(ready).expect("sent");
+                }
+            }
+        }
+    });
+    for _ in 0..2 {
+        let options = AmpOptions {
+            chosen: Chosen::Named("Work".to_owned()),
+            ..AmpOptions::default()
+        };
+        let mut amp = Amp::new(Arc::clone(&model), Arc::clone(&hub), options);
+        amp.reset().expect("it is ready");
+        drop(amp);
+        let present = hub.present(None);
+        assert!(present.iter().any(|p| p.name == "Idle"), "{present:?}");
+    }
+    working.join().expect("it was configured twice");
 }

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use ioco_adapters::{
-    Amp, Arrived, Connection, Http, Hub, Local, Process, ProcessOptions, ResetBy, Simulated,
-    Sockets, Tcp, TcpOptions, TextLines, Trouble,
+    Amp, Arrived, Connection, Http, Hub, HubOptions, Local, Process, ProcessOptions, ResetBy,
+    Simulated, Sockets, Tcp, TcpOptions, TextLines, Trouble,
 };
 use ioco_sts::{Action, Sts};
 use serde::{Deserialize, Serialize};
@@ -216,7 +216,7 @@ impl Reach {
                 Link::Http(Box::new(http.map_err(misused)?))
             }
             Way::Amp(amp) => {
-                let hub = Hub::listen(&amp.hub(project)?).map_err(unusable)?;
+                let hub = project.hubs.listen(&amp.hub(project)?).map_err(unusable)?;
                 let options = amp.options(project, patience)?;
                 Link::Amp(Box::new(Amp::new(Arc::clone(sts), hub, options)))
             }
@@ -244,6 +244,29 @@ impl Reach {
             },
             Way::Simulated(_) => "the model itself".to_owned(),
         }
+    }
+}
+
+/// Where adapters connect, kept from one run of a project to the next: adapters that are idle stay
+/// connected, and those that a run has used come back. Clones share them.
+#[derive(Clone, Default)]
+pub struct Hubs(Arc<Mutex<BTreeMap<String, Arc<Hub>>>>);
+
+impl std::fmt::Debug for Hubs {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Hubs")
+    }
+}
+
+impl Hubs {
+    fn listen(&self, options: &HubOptions) -> Result<Arc<Hub>, Trouble> {
+        let mut hubs = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(hub) = hubs.get(&options.address) {
+            return Ok(Arc::clone(hub));
+        }
+        let hub = Arc::new(Hub::listen(options)?);
+        hubs.insert(options.address.clone(), Arc::clone(&hub));
+        Ok(hub)
     }
 }
 

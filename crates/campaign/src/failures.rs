@@ -161,6 +161,10 @@ impl Opened {
             if session.interrupt.asked() {
                 return Ok(None);
             }
+            let unusable = |run: &Execution| matches!(run.verdict, Verdict::Error(_));
+            if runs.last().is_some_and(unusable) {
+                break;
+            }
         }
         let failed = runs.iter().filter(|run| run.deviation().is_some()).count() as u64;
         let said = self.file.compare(&session.sts, &runs);
@@ -288,6 +292,7 @@ pub fn open(
     let project = Project {
         root: root.clone(),
         store: here.store.clone(),
+        hubs: here.hubs.clone(),
         ..own.unwrap_or_default()
     };
     let located = Project {

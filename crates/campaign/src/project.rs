@@ -8,6 +8,7 @@ use ioco_engine::{EventLevel, Settings, Stop as StopConditions, StrategyKind};
 use ioco_sts::{Relation, Sts};
 use serde::Deserialize;
 
+use crate::connect::Hubs;
 use crate::exit::Stop;
 use crate::sections::amp::AmpSection;
 use crate::sections::lines::LinesSection;
@@ -100,6 +101,8 @@ pub struct Project {
     pub lines: Option<LinesSection>,
     pub http: Option<HttpMapping>,
     pub store: StoreSettings,
+    /// Shared by all clones.
+    pub hubs: Hubs,
     /// Where results go that cannot be written where they belong.
     pub elsewhere: Option<PathBuf>,
 }
@@ -152,6 +155,7 @@ impl Project {
             test: parsed.test.in_folder(&root),
             root,
             elsewhere: None,
+            hubs: Hubs::default(),
         };
         if let Some(name) = profile {
             let Some(chosen) = parsed.profile.get(name) else {

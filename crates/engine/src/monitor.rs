@@ -20,7 +20,8 @@ pub enum Recorded {
     Response(Action),
     /// A response that the model has no label for, or whose values do not have its types.
     Unknown(String),
-    /// Something that the client did and the model does not describe, shown.
+    /// Something that the client did and the model does not describe, or that could not be read;
+    /// shown.
     Undescribed(String),
     /// The end of the recording.
     End,
@@ -120,7 +121,7 @@ impl Monitor<'_> {
             Recorded::End => Ok(()),
             Recorded::Stimulus(stimulus) => self.stimulus(stimulus),
             Recorded::Undescribed(text) => Err(Verdict::Inconclusive(format!(
-                "the client sent what the model does not describe: {text}"
+                "what follows cannot be judged, because the model does not describe this: {text}"
             ))),
             Recorded::Response(response) => self.response(response),
             Recorded::Unknown(text) => {

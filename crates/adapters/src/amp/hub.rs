@@ -310,6 +310,7 @@ fn serve(tcp: TcpStream, address: SocketAddr, shared: &Arc<Shared>) {
         announcement,
         orders,
         waker: Mutex::new(waker),
+        is_taken: AtomicBool::new(false),
         is_released: AtomicBool::new(false),
     });
     shared.register().peers.push(Arc::clone(&peer));

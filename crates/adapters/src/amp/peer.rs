@@ -132,6 +132,8 @@ pub(crate) struct Peer {
     pub announcement: wire::Announcement,
     pub orders: Sender<Order>,
     pub waker: Mutex<UnixStream>,
+    /// It serves a run.
+    pub is_taken: AtomicBool,
     /// The run it served is over; it may take its time to go.
     pub is_released: AtomicBool,
 }

@@ -7,6 +7,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError, channel};
 use std::time::{Duration, Instant};
 
@@ -94,7 +95,7 @@ struct Run {
 
 /// A connection through adapters of the plugin-adapter protocol.
 pub struct Amp {
-    hub: Hub,
+    hub: Arc<Hub>,
     labels: Labels,
     options: AmpOptions,
     epoch: Instant,
@@ -111,8 +112,9 @@ pub struct Amp {
 }
 
 impl Amp {
-    /// Adapters may connect to `hub` before this or later.
-    pub fn new(sts: Arc<Sts>, hub: Hub, options: AmpOptions) -> Amp {
+    /// Adapters may connect to `hub` before this or later. It may serve several runs, one after
+    /// the other: adapters that are idle stay connected.
+    pub fn new(sts: Arc<Sts>, hub: Arc<Hub>, options: AmpOptions) -> Amp {
         Amp {
             hub,
             labels: Labels::new(sts),
@@ -182,9 +184,12 @@ impl Amp {
     fn gather(&mut self, stop: &dyn Fn() -> bool) -> Result<Vec<Member>, Trouble> {
         let deadline = Instant::now() + self.options.connect_within;
         loop {
-            let peers = self.hub.peers();
+            let mut peers = self.hub.peers();
+            peers.retain(|peer| !peer.is_taken.load(Ordering::Relaxed));
             match self.choose(&peers)? {
-                Ok(members) => return Ok(members),
+                Ok(members) if take(&members) => return Ok(members),
+                // Another run was quicker.
+                Ok(_) => {}
                 Err(missing) => {
                     if stop() || Instant::now() >= deadline {
                         return Err(self.nobody(&missing, &peers));
@@ -623,6 +628,19 @@ impl Drop for Amp {
     fn drop(&mut self) {
         self.end_run();
     }
+}
+
+/// Keeps adapters from other runs; false if one of them serves a run already.
+fn take(members: &[Member]) -> bool {
+    let is_free = |member: &&Member| !member.peer.is_taken.swap(true, Ordering::Relaxed);
+    let taken: Vec<&Member> = members.iter().take_while(is_free).collect();
+    if taken.len() == members.len() {
+        return true;
+    }
+    for member in taken {
+        member.peer.is_taken.store(false, Ordering::Relaxed);
+    }
+    false
 }
 
 /// What crossed the border to the system, where the adapter tells; else what it sent to us.

@@ -93,6 +93,11 @@ impl Http {
                 "'{base}' is not an address such as http://localhost:8000"
             )));
         }
+        if mapping.websocket.is_some() && base.starts_with("https://") {
+            return Err(wrong(format!(
+                "messages of a web socket are read over http:// only, not from {base}"
+            )));
+        }
         let mapped = Mapped::new(sts, mapping).map_err(wrong)?;
         let mut warnings = Vec::new();
         if mapped.reset.is_none() {

@@ -18,7 +18,7 @@ use ioco_sts::{LabelId, Sts};
 use super::events::EventLines;
 use super::mapping::{HttpMapping, Mapped};
 use super::reverse::Asked;
-use super::wire::{First, Messages, Piece, TextMessages};
+use super::wire::{First, Head, Messages, Piece, TextMessages};
 use crate::connection::{Arrival, Trouble};
 use crate::relay::{Relay, bind, cannot_pass_on};
 use crate::session::nanoseconds;
@@ -51,11 +51,11 @@ enum Seen {
     Request {
         method: String,
         target: String,
-        body: String,
+        body: Read,
     },
     Answer {
         status: u16,
-        body: String,
+        body: Read,
     },
     Event {
         name: String,
@@ -66,6 +66,9 @@ enum Seen {
     Lost(String),
     Closed,
 }
+
+/// The text of a body, or why it cannot be read.
+type Read = Result<String, String>;
 
 /// The number of the connection, when, and what.
 type Stamped = (u64, Instant, Seen);
@@ -280,7 +283,10 @@ impl Way {
             });
             for piece in pieces {
                 match piece {
-                    Piece::Head(head) => request = Some(head.first),
+                    Piece::Head(head) => {
+                        body = Body::after(&head);
+                        request = Some(head.first);
+                    }
                     Piece::Data(data) => body.add(&data),
                     Piece::End => {
                         if let Some(First::Request { method, target }) = request.take() {
@@ -338,6 +344,7 @@ impl Way {
                 let asks_for = |path: Option<&str>| path.is_some_and(|path| path == target);
                 let kind = head.header("content-type").unwrap_or_default();
                 let streams = kind.trim_start().starts_with("text/event-stream");
+                *body = Body::after(&head);
                 *answer = match head.first {
                     First::Answer { status: 101 } => {
                         self.between.upgraded.store(true, Ordering::Relaxed);
@@ -391,17 +398,34 @@ enum Answering {
 
 /// A body as it comes in.
 #[derive(Default)]
-struct Body(Vec<u8>);
+struct Body {
+    bytes: Vec<u8>,
+    unreadable: Option<String>,
+}
 
 impl Body {
-    fn add(&mut self, data: &[u8]) {
-        if self.0.len() < MAX_BODY {
-            self.0.extend_from_slice(data);
+    fn after(head: &Head) -> Body {
+        let encoding = head.encoding();
+        Body {
+            bytes: Vec::new(),
+            unreadable: encoding.map(|encoding| format!("its body is packed with {encoding}")),
         }
     }
 
-    fn take(&mut self) -> String {
-        String::from_utf8_lossy(&std::mem::take(&mut self.0)).into_owned()
+    fn add(&mut self, data: &[u8]) {
+        if self.bytes.len() + data.len() > MAX_BODY {
+            self.unreadable = Some("its body is too long".to_owned());
+        } else if self.unreadable.is_none() {
+            self.bytes.extend_from_slice(data);
+        }
+    }
+
+    fn take(&mut self) -> Read {
+        let Body { bytes, unreadable } = std::mem::take(self);
+        match unreadable {
+            Some(why) => Err(why),
+            None => Ok(String::from_utf8_lossy(&bytes).into_owned()),
+        }
     }
 }
 
@@ -438,7 +462,10 @@ impl<'r> Scribe<'r> {
                 target,
                 body,
             } => {
-                let asked = self.mapped.asked(&method, &target, &body);
+                let asked = match body {
+                    Ok(body) => self.mapped.asked(&method, &target, &body),
+                    Err(why) => Asked::Other(format!("{method} {target}: {why}")),
+                };
                 let recorded = match &asked {
                     Asked::Stimulus(action) => Some(Recorded::Stimulus(action.clone())),
                     Asked::Other(text) => Some(Recorded::Undescribed(text.clone())),
@@ -464,9 +491,10 @@ impl<'r> Scribe<'r> {
                         self.resetting = false;
                         Recorded::Undescribed(format!("the reset was answered {status}"))
                     }
-                    Asked::Stimulus(action) if trace == self.trace => {
-                        self.answer(action.label, status, &body)?
-                    }
+                    Asked::Stimulus(action) if trace == self.trace => match body {
+                        Ok(body) => self.answer(action.label, status, &body)?,
+                        Err(why) => Recorded::Undescribed(format!("an answer: {why}")),
+                    },
                     _ => return None,
                 }
             }

@@ -31,6 +31,12 @@ impl Head {
         found.map(|(_, value)| value.as_str())
     }
 
+    /// How the body is encoded, where it is not plain.
+    pub fn encoding(&self) -> Option<&str> {
+        let encoding = self.header("content-encoding").map(str::trim);
+        encoding.filter(|own| !own.is_empty() && !own.eq_ignore_ascii_case("identity"))
+    }
+
     fn is_chunked(&self) -> bool {
         let encoding = self.header("transfer-encoding").unwrap_or_default();
         encoding.to_ascii_lowercase().ends_with("chunked")

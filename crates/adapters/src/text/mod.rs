@@ -27,6 +27,9 @@ pub struct Mapping {
     pub reset: Option<String>,
     /// The line that says that the system is in its initial state; without it, it is at once.
     pub ready: Option<String>,
+    /// A carriage return goes before the newline of every line that is sent. Those that come may
+    /// have one or not.
+    pub carriage_return: bool,
 }
 
 /// Where the system is.
@@ -133,6 +136,8 @@ pub struct TextLines {
     templates: Templates,
     reset: Option<String>,
     ready: Option<String>,
+    /// What ends a line that is sent.
+    end: &'static str,
     dials: Vec<Dial>,
     /// Per channel, the position of its socket.
     routes: BTreeMap<String, usize>,
@@ -156,6 +161,11 @@ impl TextLines {
             templates: Templates::new(sts, mapping)?,
             reset: mapping.reset.clone(),
             ready: mapping.ready.clone(),
+            end: if mapping.carriage_return {
+                "\r\n"
+            } else {
+                "\n"
+            },
             dials,
             routes,
             streams: Vec::new(),
@@ -306,7 +316,7 @@ impl Connection for TextLines {
             self.connect(deadline, stop)?;
         }
         if let Some(reset) = self.reset.clone() {
-            let line = format!("{reset}\n");
+            let line = format!("{reset}{}", self.end);
             let written = self.streams[0].write(line.as_bytes(), deadline);
             written.map_err(|broken| self.explain(0, broken))?;
         }
@@ -322,7 +332,7 @@ impl Connection for TextLines {
         let socket = self.routes.get(&label.channel).copied().unwrap_or(0);
         self.sent.clear();
         self.templates.write(stimulus, &mut self.sent);
-        self.sent.push(b'\n');
+        self.sent.extend_from_slice(self.end.as_bytes());
         let deadline = Instant::now() + self.patience;
         let Some(stream) = self.streams.get_mut(socket) else {
             return Err(Trouble::new("there is no connection to the system"));

@@ -4,6 +4,7 @@
 //! [lines]
 //! reset = "RESET"                   # without it, connecting anew resets
 //! ready = "READY"                   # without it, the system is ready at once
+//! end = "\r\n"                      # what ends a line that ioco sends; else "\n"
 //!
 //! [lines.stimuli]
 //! lock = "LOCK {passcode}"
@@ -21,11 +22,21 @@ use std::collections::BTreeMap;
 use ioco_adapters::Mapping;
 use serde::Deserialize;
 
+/// What ends a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+enum LineEnd {
+    #[serde(rename = "\n")]
+    Newline,
+    #[serde(rename = "\r\n")]
+    CarriageReturn,
+}
+
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LinesSection {
     reset: Option<String>,
     ready: Option<String>,
+    end: Option<LineEnd>,
     #[serde(default)]
     stimuli: BTreeMap<String, String>,
     #[serde(default)]
@@ -41,6 +52,7 @@ impl LinesSection {
             responses: self.responses.clone(),
             reset: self.reset.clone(),
             ready: self.ready.clone(),
+            carriage_return: self.end == Some(LineEnd::CarriageReturn),
         }
     }
 }

@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use crate::args::{Format, ModelArguments};
 use crate::model;
-use crate::output::{self, ERROR, GOOD};
+use crate::output::{self, ERROR, GOOD, WARNING};
 use crate::watch::text_options;
 
 /// What `--format json` prints.
@@ -80,6 +80,8 @@ pub fn check(path: &Path, arguments: &ModelArguments, project: &Project, format:
     }
     let (style, word) = if report.failed > 0 {
         (ERROR, "FAIL")
+    } else if report.passed == 0 {
+        (WARNING, "INCONCLUSIVE")
     } else {
         (GOOD, "PASS")
     };

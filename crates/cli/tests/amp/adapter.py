@@ -112,6 +112,11 @@ class WebSocket:
         with self.writing:
             self.socket.sendall(struct.pack("!BB", 0x82, 0x80 | 100) + bytes(9))
 
+    def hang_up(self):
+        """Also where another thread is reading."""
+        self.socket.shutdown(socket.SHUT_RDWR)
+        self.socket.close()
+
     def vanish(self):
         self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         self.socket.close()
@@ -347,7 +352,7 @@ class Adapter:
                 print("closed", closed.code, file=sys.stderr, flush=True)
                 if self.door is None or self.behave == "once":
                     return
-                self.door.socket.close()
+                self.door.hang_up()
                 self.door = None
             except (ConnectionError, OSError) as error:
                 print("broken:", error, file=sys.stderr, flush=True)

@@ -402,17 +402,49 @@ fn one_of_several_adapters_is_chosen_by_name() {
 #[test]
 fn the_endpoint_can_be_configured() {
     let (_door, endpoint) = door(None);
-    let configured = format!("endpoint={endpoint}");
-    let more = [
+    let typed = format!("endpoint={endpoint}");
+    let typed = ["--configure", &typed];
+    let for_all = format!("[amp.configuration]\nendpoint = \"{endpoint}\"\n");
+    let for_one = format!("[amp.configuration.\"Smartdoor@test\"]\nendpoint = \"{endpoint}\"\n");
+    let limits = ["--tests", "2", "--timeout", "100ms"];
+    for (settings, typed) in [("", typed.as_slice()), (&for_all, &[]), (&for_one, &[])] {
+        let here = folder_with(&[("ioco.toml", settings)]);
+        let ran = test_through(&[&[]], &here, &[typed, &limits].concat());
+        assert_eq!(ran.code, 0, "{settings}: {}", ran.all());
+    }
+    let unknown = [
         "--configure",
-        &configured,
-        "--tests",
-        "2",
-        "--timeout",
-        "40ms",
+        "endpoint=ws://127.0.0.1:1",
+        "--configure",
+        "colour=red",
     ];
-    let ran = test_through(&[&[]], &folder(), &more);
-    assert_eq!(ran.code, 0, "{}", ran.all());
+    let ran = test_through(&[&[]], &folder(), &[unknown.as_slice(), &limits].concat());
+    let told = "adapter Smartdoor@test has no setting 'colour'";
+    assert!(ran.err.contains(told), "{}", ran.all());
+}
+
+#[test]
+fn an_adapter_that_vanished_comes_back_for_the_next_run() {
+    let (_door, endpoint) = door(None);
+    let here = folder();
+    let arguments = [
+        "--endpoint",
+        &endpoint,
+        "--behave",
+        "vanish-after-confirmation",
+    ];
+    let limits = ["--tests", "4", "--steps", "10", "--timeout", "100ms"];
+    let ran = test_through(&[&arguments], &here, &limits);
+    assert_eq!(ran.code, 3, "{}", ran.all());
+    let (_, replay) = ran.out.split_once("ioco replay ").expect("it was kept");
+    let id = replay.split_whitespace().next().expect("an id");
+    // Three runs: after each the adapter connects anew, as the public ones do.
+    let replaying = ["replay", id, "--times", "3"];
+    let ioco = Listening::start(ioco().current_dir(here.path()).args(replaying));
+    let _adapter = adapter(&ioco.address, &arguments);
+    let ran = ioco.finish();
+    assert_eq!(ran.code, 3, "{}", ran.all());
+    assert!(ran.out.contains("3 of 3 runs"), "{}", ran.all());
 }
 
 #[test]

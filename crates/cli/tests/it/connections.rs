@@ -114,7 +114,8 @@ pub fn serve_lines(answer: impl Fn(&str) -> String + Send + 'static) -> String {
 }
 
 fn answer_lines(mut socket: &TcpStream, answer: &dyn Fn(&str) -> String) {
-    for line in BufReader::new(socket).lines().map_while(Result::ok) {
+    for line in BufReader::new(socket).split(b'\n').map_while(Result::ok) {
+        let line = String::from_utf8_lossy(&line);
         if socket.write_all((answer(&line) + "\n").as_bytes()).is_err() {
             return;
         }
@@ -199,6 +200,7 @@ const TWO_CHANNELS_AS_LINES: &str = "model = \"counter.aml\"
 [lines]
 reset = \"AGAIN\"
 ready = \"AGAIN\"
+end = \"\\r\\n\"
 [lines.stimuli]
 add = \"+{number}\"
 [lines.responses]
@@ -210,13 +212,14 @@ fn count(forgets: i64) -> impl Fn(&str) -> String + Send {
     let total = std::sync::Mutex::new(0);
     move |line| {
         let mut total = total.lock().expect("not poisoned");
+        let line = line.strip_suffix('\r').expect("a carriage return");
         if line == "AGAIN" {
             *total = 0;
-            return line.to_owned();
+            return "AGAIN\r".to_owned();
         }
         let number: i64 = line[1..].parse().expect("a number");
         *total += if number == forgets { 0 } else { number };
-        format!("= {total}.")
+        format!("= {total}.\r")
     }
 }
 
@@ -302,6 +305,18 @@ fn responses_come_as_events_or_over_a_web_socket() {
         assert!(wrong.out.contains("D003"), "{source}: {}", wrong.all());
         assert!(wrong.out.contains("!done"), "{source}: {}", wrong.all());
     }
+}
+
+#[test]
+fn a_web_socket_over_an_encrypted_connection_is_refused() {
+    let settings = "model = \"work.aml\"\n[http]\nwebsocket = \"/told\"\n\
+                    stimuli.work = { path = \"/work\" }\nresponses.done = { message = true }\n";
+    let here = folder_with(&[("work.aml", WORK), ("ioco.toml", settings)]);
+    let ran = run(ioco()
+        .current_dir(here.path())
+        .args(["test", "--http", "https://127.0.0.1:1"]));
+    assert_eq!(ran.code, 2, "{}", ran.all());
+    assert!(ran.err.contains("http:// only"), "{}", ran.all());
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Recording the traffic of others, and judging what was recorded.
 
-use std::net::TcpListener;
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
 
 use crate::connections::{serve_lines, serve_ping};
 use crate::support::{
@@ -150,6 +151,60 @@ fn a_deviation_over_http_is_found_in_the_recording_with_the_same_explanation() {
     assert_eq!(checked.code, 1, "{}\n{}", checked.all(), trace(&here));
     assert_eq!(verdict(&checked), verdict(&tested), "{}", checked.all());
     assert!(verdict(&checked).len() >= 2, "{}", checked.all());
+}
+
+/// Asks as a client would; the status of the answer.
+fn ask(address: &str, request: &str, body: &str) -> String {
+    let address = address.trim_start_matches("http://");
+    let mut socket = TcpStream::connect(address).expect("the recorder listens");
+    let length = body.len();
+    let request = format!("{request} HTTP/1.1\r\nContent-Length: {length}\r\n\r\n{body}");
+    socket.write_all(request.as_bytes()).expect("written");
+    let mut answer = String::new();
+    socket.read_to_string(&mut answer).expect("read");
+    answer.split(' ').nth(1).unwrap_or_default().to_owned()
+}
+
+#[test]
+fn what_cannot_be_read_or_is_not_described_proves_nothing() {
+    // Whatever it is asked, its answer is packed.
+    let system = TcpListener::bind("127.0.0.1:0").expect("listens");
+    let url = format!("http://{}", system.local_addr().expect("an address"));
+    std::thread::spawn(move || {
+        for mut socket in system.incoming().flatten() {
+            let mut head = BufReader::new(socket.try_clone().expect("a socket"));
+            let mut line = String::from("-");
+            while !line.trim().is_empty() {
+                line.clear();
+                head.read_line(&mut line).expect("a line");
+            }
+            let answer =
+                "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 3\r\n\r\n???";
+            let _ = socket.write_all(answer.as_bytes());
+        }
+    });
+    for (request, body, told) in [
+        ("POST /orders", "{\"amount\":7}", "packed with gzip"),
+        ("PATCH /orders", "", "PATCH /orders"),
+        ("POST /orders/first/payment", "", "first"),
+        ("GET /", "", ""),
+    ] {
+        let here = example("http");
+        let recorder = Listening::start(
+            ioco()
+                .current_dir(here.path())
+                .args(["record", "--listen", "127.0.0.1:0", "--to", &url])
+                .args(["-o", "trace.jsonl"]),
+        );
+        assert_eq!(ask(&recorder.address, request, body), "200", "{request}");
+        recorder.interrupt();
+        assert_eq!(recorder.finish().code, 0, "{request}");
+        let checked = check(&here, ".");
+        assert_eq!(checked.code, 0, "{request}: {}", checked.all());
+        assert!(checked.out.contains(told), "{request}: {}", checked.all());
+        let recorded = trace(&here).contains("undescribed");
+        assert_eq!(recorded, !told.is_empty(), "{request}: {}", trace(&here));
+    }
 }
 
 #[test]
