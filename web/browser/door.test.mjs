@@ -92,6 +92,8 @@ describe("the page of a door with a bug", () => {
     await page.keyboard.press("Home");
     assert.match(page.url(), /#\/failure\/\w+\/shrunk\/step\/1$/);
     await page.getByText(/secret:/).first().waitFor();
+    // The bytes of the shrunk trace too: it was run once more.
+    await page.getByText('"stimulus":').first().waitFor();
     const address = page.url();
     const other = await open(chrome, server.address);
     await other.page.goto(address.replace("/#", `/${new URL(server.address).search}#`));

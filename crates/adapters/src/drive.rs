@@ -221,6 +221,8 @@ pub struct ScriptRunner<'a, C: ?Sized> {
     pub stop: &'a dyn Fn() -> bool,
     /// What crossed the border in the last run.
     pub recorder: Recorder,
+    /// When its steps were, as in a report of a test.
+    pub times: Vec<u64>,
     /// What ended the last run, with the hint for a person.
     pub trouble: Option<Trouble>,
 }
@@ -236,6 +238,7 @@ impl<'a, C: Connection + ?Sized> ScriptRunner<'a, C> {
             connection,
             stop,
             recorder: Recorder::default(),
+            times: Vec::new(),
             trouble: None,
         }
     }
@@ -248,6 +251,8 @@ impl<C: Connection + ?Sized> Runner for ScriptRunner<'_, C> {
         self.trouble = drive(self.tester, first, self.connection, self.stop, &mut |c| {
             recorder.note(c);
         });
-        self.tester.finished_test().execution
+        let report = self.tester.finished_test();
+        self.times = report.times;
+        report.execution
     }
 }

@@ -419,17 +419,22 @@ impl Campaign {
         let shrunk = self
             .session
             .shrink(&report.execution, &settings, None, observer)?;
-        let file = self.failure_file(report, wire, Some(&shrunk))?;
+        let mut file = self.failure_file(report, wire, Some(&shrunk))?;
         let path = self.path_of(&file);
         self.results.write(&path, file.write().as_bytes())?;
         if path != first_path {
             // The same failure, now under the id of its shrunk form.
             let _ = std::fs::remove_file(&first_path);
         }
-        let mut found = self.describe(&file, path, &shrunk.execution, Some(&shrunk));
+        let mut found = self.describe(&file, path.clone(), &shrunk.execution, Some(&shrunk));
         found.hint = hint;
         let stimuli: Vec<Action> = shrunk.execution.stimuli().cloned().collect();
-        if !found.flaky && !self.session.fails_afresh(&stimuli) {
+        let shown = self.session.show(&stimuli);
+        let is_gone = shown.is_gone() && !self.session.interrupt.asked();
+        if shown.put_into(&mut file, &shrunk.execution) {
+            self.results.write(&path, file.write().as_bytes())?;
+        }
+        if !found.flaky && is_gone {
             found.flaky = true;
             found.notes = vec![
                 "a freshly started system does not show it: it depends on tests that ran before. \

@@ -7,7 +7,7 @@ use ioco_engine::{
     Context, Explanation, FailureContext, FailureFile, Replayed, Settings, TestReport,
 };
 use ioco_shrink::Shrunk;
-use ioco_sts::{Execution, Relation, Verdict};
+use ioco_sts::{Action, Execution, Relation, Verdict};
 use serde::{Deserialize, Serialize};
 
 use crate::campaign::confirmed;
@@ -19,7 +19,7 @@ use crate::model::{self, Model, ModelOptions};
 use crate::observer::Observer;
 use crate::project::Project;
 use crate::results::Results;
-use crate::session::{Session, sizes};
+use crate::session::{Session, Shown, sizes};
 use crate::shrinking::{self, ShrinkSettings};
 use crate::solver::SolverChoice;
 
@@ -211,7 +211,9 @@ impl Opened {
             Verdict::Pass | Verdict::Inconclusive(_) => return Ok(None),
         }
         let shrunk = session.shrink(&report.execution, settings, nanoseconds, observer)?;
-        let saved = self.keep(&report, wire, &shrunk)?;
+        let stimuli: Vec<Action> = shrunk.execution.stimuli().cloned().collect();
+        let shown = session.show(&stimuli);
+        let saved = self.keep(&report, wire, &shrunk, shown)?;
         let path = self.path.with_file_name(format!("{}.json", saved.id));
         let context = Context {
             test: Some(saved.test),
@@ -235,6 +237,7 @@ impl Opened {
         report: &TestReport,
         wire: Vec<ioco_engine::WireLine>,
         shrunk: &Shrunk,
+        shown: Shown,
     ) -> Result<FailureFile, Stop> {
         let context = FailureContext {
             model_hash: self.file.model_hash.clone(),
@@ -246,6 +249,7 @@ impl Opened {
         };
         let mut saved = FailureFile::new(&self.session.sts, report, context)
             .ok_or_else(|| Stop::usage("the failure could not be written"))?;
+        shown.put_into(&mut saved, &shrunk.execution);
         saved.test = self.file.test;
         saved.test_seed = self.file.test_seed;
         let new_path = self.path.with_file_name(format!("{}.json", saved.id));

@@ -5,8 +5,8 @@ use std::time::Instant;
 
 use ioco_adapters::{Connection, Crossed, Recorder, ScriptRunner, Trouble, drive_watched};
 use ioco_engine::{
-    Command, Context, Explanation, Sender, Settings, Shrunk as Sizes, TestReport, Tester, WireLine,
-    explain,
+    Command, Context, Explanation, FailureFile, Sender, Settings, Shrunk as Sizes, TestReport,
+    Tester, WireLine, explain,
 };
 use ioco_shrink::{Ended, Options, Progress as ShrinkProgress, Pruning, Runner, Shrunk, Watch};
 use ioco_solve::Oracle;
@@ -92,41 +92,37 @@ impl Session {
 
     /// What crossed the wire in the last test.
     pub fn wire(&self) -> Vec<WireLine> {
-        self.recorder
-            .exchanges()
-            .iter()
-            .filter(|exchange| !exchange.raw.is_empty())
-            .map(|exchange| {
-                let sender = match exchange.what {
-                    Crossed::Stimulus => Sender::Tester,
-                    _ => Sender::System,
-                };
-                WireLine::new(exchange.at, sender, &exchange.raw)
-            })
-            .collect()
+        wire(&self.recorder)
     }
 
     /// Runs a list of stimuli; does not count towards the run.
     pub fn replay(&mut self, stimuli: &[Action]) -> Execution {
+        self.replay_recorded(stimuli).execution
+    }
+
+    /// Runs a list of stimuli once more, on a system that is started just for this where it is ours
+    /// to start.
+    pub fn show(&mut self, stimuli: &[Action]) -> Shown {
+        let afresh = self.link.start_afresh();
+        Shown {
+            afresh,
+            ..self.replay_recorded(stimuli)
+        }
+    }
+
+    fn replay_recorded(&mut self, stimuli: &[Action]) -> Shown {
         let interrupt = self.interrupt.clone();
         let stop = || interrupt.asked();
         let mut runner = ScriptRunner::new(&mut self.tester, &mut self.link, &stop);
         let execution = runner.run(stimuli);
+        let shown = Shown {
+            execution,
+            times: runner.times,
+            wire: wire(&runner.recorder),
+            afresh: false,
+        };
         self.trouble = runner.trouble;
-        execution
-    }
-
-    /// Whether a system that was started just for this fails too. A system that is not ours to
-    /// start counts as failing.
-    pub fn fails_afresh(&mut self, stimuli: &[Action]) -> bool {
-        if !self.link.start_afresh() {
-            return true;
-        }
-        match self.replay(stimuli).verdict {
-            // What cannot be tried proves nothing.
-            Verdict::Fail(_) | Verdict::Error(_) | Verdict::Ended(_) => true,
-            Verdict::Pass | Verdict::Inconclusive(_) => self.interrupt.asked(),
-        }
+        shown
     }
 
     /// Cuts a failing execution down.
@@ -217,4 +213,53 @@ impl Watch for Watcher<'_> {
             .is_some_and(|limit| self.started.elapsed().as_nanos() >= u128::from(limit));
         late || self.interrupt.asked()
     }
+}
+
+/// A list of stimuli as it was run once.
+pub struct Shown {
+    pub execution: Execution,
+    times: Vec<u64>,
+    wire: Vec<WireLine>,
+    /// By a system that was started just for this.
+    pub afresh: bool,
+}
+
+impl Shown {
+    /// Whether a failure goes away with a system that was started just for it. What cannot be tried
+    /// proves nothing.
+    pub fn is_gone(&self) -> bool {
+        let passed = matches!(
+            self.execution.verdict,
+            Verdict::Pass | Verdict::Inconclusive(_)
+        );
+        self.afresh && passed
+    }
+
+    /// Puts times and bytes to the shrunk form of a failure, if these are its steps; says whether.
+    pub fn put_into(self, file: &mut FailureFile, shrunk: &Execution) -> bool {
+        let same = self.execution.trace == shrunk.trace && self.execution.deviation().is_some();
+        match &mut file.shrunk {
+            Some(saved) if same => {
+                saved.times = self.times;
+                saved.wire = self.wire;
+                true
+            }
+            _ => false,
+        }
+    }
+}
+
+fn wire(recorder: &Recorder) -> Vec<WireLine> {
+    recorder
+        .exchanges()
+        .iter()
+        .filter(|exchange| !exchange.raw.is_empty())
+        .map(|exchange| {
+            let sender = match exchange.what {
+                Crossed::Stimulus => Sender::Tester,
+                _ => Sender::System,
+            };
+            WireLine::new(exchange.at, sender, &exchange.raw)
+        })
+        .collect()
 }

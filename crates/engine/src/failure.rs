@@ -81,6 +81,12 @@ pub struct SavedShrunk {
     pub steps: Vec<SavedStep>,
     pub deviation: SavedDeviation,
     pub runs: usize,
+    /// Of a run that showed exactly these steps: when they and the deviation were, and what crossed
+    /// the wire.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub times: Vec<u64>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub wire: Vec<WireLine>,
 }
 
 /// What the writer of a failure file knows besides the test.
@@ -170,6 +176,8 @@ impl FailureFile {
                 steps: saved(&execution),
                 deviation: SavedDeviation::new(execution.deviation()?, sts),
                 runs,
+                times: Vec::new(),
+                wire: Vec::new(),
             })
         });
         let (shortest, last) = match &shrunk {

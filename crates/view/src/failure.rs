@@ -148,9 +148,12 @@ impl FailureDetail {
         let end = Some(file.deviated_at);
         let original = trace(semantics, &first, (&file.deviation, end), &file.wire);
         let shrunk = file.shrunk.as_ref().map(|shrunk| {
-            let steps: Vec<(&SavedStep, Option<u64>)> =
-                shrunk.steps.iter().map(|s| (s, None)).collect();
-            trace(semantics, &steps, (&shrunk.deviation, None), &[])
+            let at = |index: usize| shrunk.times.get(index).copied();
+            let steps: Vec<(&SavedStep, Option<u64>)> = (shrunk.steps.iter().enumerate())
+                .map(|(index, step)| (step, at(index)))
+                .collect();
+            let end = at(steps.len());
+            trace(semantics, &steps, (&shrunk.deviation, end), &shrunk.wire)
         });
         FailureDetail {
             summary: FailureSummary::new(file, facts),

@@ -40,6 +40,10 @@ fn a_failure_is_found_shrunk_read_and_repaired_from_the_page() {
     );
     let changes = |step: &serde_json::Value| step["changes"][0]["variable"] == "secret";
     assert!(shrunk.iter().any(changes), "locking sets the secret");
+    for step in shrunk.iter().filter(|step| step["kind"] != "silence") {
+        assert!(step["at"].is_u64(), "{step}");
+        assert_eq!(step["wire"].as_array().map(Vec::len), Some(1), "{step}");
+    }
     let original = failure["original"]["steps"].as_array().expect("steps");
     assert!(
         original
