@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use rustc_hash::FxHashSet;
+use serde_json::{Map, Value as Json};
 
 use crate::eval::{Evaluator, Memo, State};
 use crate::expr::VarId;
@@ -25,8 +26,33 @@ struct Exchange {
     common: Option<String>,
 }
 
-/// The model of a suite, as text.
-pub fn aml(model: &Model, tests: &[Test]) -> String {
+/// A suite in the form that `ioco test` runs.
+#[derive(Clone, Debug)]
+pub struct Runnable {
+    /// The model of all tests, as text.
+    pub aml: String,
+    /// The tests as ways through that model.
+    pub tests: Vec<Way>,
+}
+
+/// One test: what is given and what is planned to be answered, in turn.
+#[derive(Clone, Debug)]
+pub struct Way {
+    /// The location where it ends.
+    pub end: String,
+    pub exchanges: Vec<Planned>,
+}
+
+#[derive(Clone, Debug)]
+pub struct Planned {
+    pub stimulus: &'static str,
+    pub given: Map<String, Json>,
+    /// Of the response `state`.
+    pub expected: Map<String, Json>,
+}
+
+/// The tests as a model, and as ways through it.
+pub fn runnable(model: &Model, tests: &[Test]) -> Runnable {
     let names = names(model);
     let writer = Writer {
         model,
@@ -34,6 +60,7 @@ pub fn aml(model: &Model, tests: &[Test]) -> String {
     };
     // Tests that begin alike share the beginning.
     let mut nodes: Vec<BTreeMap<Exchange, usize>> = vec![BTreeMap::new()];
+    let mut ways = Vec::new();
     for test in tests {
         let mut at = 0;
         for step in 0..test.states.len() {
@@ -48,6 +75,12 @@ pub fn aml(model: &Model, tests: &[Test]) -> String {
                 }
             };
         }
+        ways.push(Way {
+            end: location(at),
+            exchanges: (0..test.states.len())
+                .map(|step| writer.planned(&test.states, step))
+                .collect(),
+        });
     }
     let mut text = format!(
         "# The tests of {}, as a tree: the system is given the free variables and says the others.\n\n\
@@ -60,7 +93,7 @@ pub fn aml(model: &Model, tests: &[Test]) -> String {
     text.push_str("  }\n");
     let mut loose = false;
     for (number, node) in nodes.iter().enumerate() {
-        let _ = write!(text, "\n  state 'n{number}'\n");
+        let _ = write!(text, "\n  state '{}'\n", location(number));
         if node.is_empty() {
             let _ = writeln!(text, "  goto 'end'");
             continue;
@@ -74,8 +107,9 @@ pub fn aml(model: &Model, tests: &[Test]) -> String {
             );
             let _ = writeln!(
                 text,
-                "    o {{\n      {receive}\n      send 'state'{}; goto 'n{next}'\n    }}",
-                constraint(&exchange.expected)
+                "    o {{\n      {receive}\n      send 'state'{}; goto '{}'\n    }}",
+                constraint(&exchange.expected),
+                location(*next)
             );
             if let Some(common) = &exchange.common {
                 loose = true;
@@ -92,7 +126,15 @@ pub fn aml(model: &Model, tests: &[Test]) -> String {
         text.push_str("\n  state 'elsewhere' # another way that the model allows\n  goto 'end'\n");
     }
     text.push_str("\n  state 'end'\n}\n");
-    text
+    Runnable {
+        aml: text,
+        tests: ways,
+    }
+}
+
+/// The location after some exchanges.
+fn location(node: usize) -> String {
+    format!("n{node}")
 }
 
 fn constraint(condition: &str) -> String {
@@ -135,29 +177,59 @@ impl Writer<'_> {
         self.all(|var| !self.is_input(var) && !self.model.var(var).is_free())
     }
 
-    fn exchange(&self, states: &[State], step: usize) -> Exchange {
+    /// What the system is given for a state.
+    fn given_at(&self, states: &[State], step: usize) -> Vec<(VarId, Value)> {
         let state = &states[step];
-        let given = if step == 0 {
-            let values = self
-                .given_first()
-                .into_iter()
-                .map(|var| (var, state[var.index()]));
-            self.equations(values)
+        let vars = if step == 0 {
+            self.given_first()
         } else {
-            let before = &states[step - 1];
-            let values = self.given_later().into_iter().map(|var| {
-                // Inputs belong to the step from the state before.
-                let from = if self.is_input(var) { before } else { state };
-                (var, from[var.index()])
-            });
-            self.equations(values)
+            self.given_later()
         };
+        vars.into_iter()
+            .map(|var| {
+                // Inputs belong to the step from the state before.
+                let from = if self.is_input(var) {
+                    &states[step - 1]
+                } else {
+                    state
+                };
+                (var, from[var.index()])
+            })
+            .collect()
+    }
+
+    /// What the system says of a state.
+    fn expected_at(&self, step: usize) -> Vec<VarId> {
         let first = self.given_first();
-        let expected: Vec<VarId> = self
-            .expected_ever()
+        self.expected_ever()
             .into_iter()
             .filter(|var| step > 0 || !first.contains(var))
-            .collect();
+            .collect()
+    }
+
+    fn planned(&self, states: &[State], step: usize) -> Planned {
+        let named = |(var, value): (VarId, Value)| {
+            let text = is_text(&self.model.var(var).domain);
+            let json = match value {
+                _ if text => Json::from(self.model.symbols.text(value)),
+                value => crate::generate::value_json(self.model, value),
+            };
+            (self.names[var.index()].clone(), json)
+        };
+        let expected = self.expected_at(step).into_iter();
+        Planned {
+            stimulus: stimulus(step),
+            given: self.given_at(states, step).into_iter().map(named).collect(),
+            expected: expected
+                .map(|var| named((var, states[step][var.index()])))
+                .collect(),
+        }
+    }
+
+    fn exchange(&self, states: &[State], step: usize) -> Exchange {
+        let state = &states[step];
+        let given = self.equations(self.given_at(states, step).into_iter());
+        let expected = self.expected_at(step);
         let said =
             |vars: &[VarId]| self.equations(vars.iter().map(|var| (*var, state[var.index()])));
         let (single, several): (Vec<VarId>, Vec<VarId>) = expected
@@ -171,7 +243,7 @@ impl Writer<'_> {
             said(&firm)
         });
         Exchange {
-            stimulus: if step == 0 { "start" } else { "step" },
+            stimulus: stimulus(step),
             given,
             expected: said(&expected),
             common,
@@ -250,6 +322,10 @@ impl Writer<'_> {
             let _ = writeln!(text, "    {start}, {{{}}}", parameters.join(", "));
         }
     }
+}
+
+fn stimulus(step: usize) -> &'static str {
+    if step == 0 { "start" } else { "step" }
 }
 
 /// Whether the values of a domain are sent as text.

@@ -68,7 +68,7 @@ ASSIGN
 ";
     let (model, goals, results) = results(text, Technique::Monolithic);
     let tests = suite::minimise(&model, &goals, &suite::tests(&results));
-    insta::assert_snapshot!(runnable::aml(&model, &tests));
+    insta::assert_snapshot!(runnable::runnable(&model, &tests).aml);
 }
 
 #[test]

@@ -1,13 +1,16 @@
 //! NuSMV models: `ioco check`, `ioco generate` and `ioco convert --decompose` on `.smv` files.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Instant;
 
 use ioco_campaign::{Answer, Exit, Stop, time};
+use ioco_engine::SavedStep;
+use ioco_generate::suite::{Header, SUITE_VERSION, SavedGoal, SavedTest, SavedTree};
 use ioco_smv::decompose::Tree;
 use ioco_smv::depend::Dependencies;
 use ioco_smv::explicit::remarks;
+use ioco_smv::runnable::Runnable;
 use ioco_smv::{
     Criterion, Diagnostic, Edge, Event, Goal, GoalOptions, GoalResult, Model, Options, Severity,
     Summary, Technique, Verdict, draw, runnable, suite,
@@ -230,9 +233,10 @@ fn options(smv: &SmvArguments, jobs: Option<usize>) -> Result<Options, Stop> {
     })
 }
 
-/// `.csv` is a table for people, `.aml` a model of the tests that `ioco test` runs; anything else gets one test a line.
+/// `.csv` is a table for people, `.aml` a model of the tests with a suite beside it, which `ioco test` runs; anything
+/// else gets one test a line.
 fn write_suite(
-    file: &PathBuf,
+    file: &Path,
     model: &Model,
     goals: &[Goal],
     results: &[GoalResult],
@@ -244,13 +248,73 @@ fn write_suite(
     }
     let text = match file.extension().and_then(|ending| ending.to_str()) {
         Some("csv") => suite::csv(model, &tests),
-        Some("aml") => runnable::aml(model, &tests),
+        Some("aml") => {
+            let runnable = runnable::runnable(model, &tests);
+            let beside = file.with_extension("jsonl");
+            write(&beside, &suite_file(file, &runnable)?)?;
+            eprintln!(
+                "{}: run it with ioco test {} --suite {} --sut 'COMMAND'",
+                beside.display(),
+                file.display(),
+                beside.display()
+            );
+            runnable.aml
+        }
         _ => suite::suite_lines(model, goals, &tests),
     };
-    fs::write(file, text)
-        .map_err(|error| Stop::usage(format!("cannot write {}: {error}", file.display())))?;
-    eprintln!("{}: {} tests", file.display(), tests.len());
+    write(file, &text)?;
+    let plural = if tests.len() == 1 { "" } else { "s" };
+    eprintln!("{}: {} test{plural}", file.display(), tests.len());
     Ok(())
+}
+
+fn write(file: &Path, text: &str) -> Result<(), Stop> {
+    fs::write(file, text)
+        .map_err(|error| Stop::usage(format!("cannot write {}: {error}", file.display())))
+}
+
+/// The tests as a suite for the model that is written with them.
+fn suite_file(file: &Path, runnable: &Runnable) -> Result<String, Stop> {
+    let loaded = ioco_aml::load_text(&file.display().to_string(), &runnable.aml);
+    let Some(sts) = &loaded.sts else {
+        return Err(Stop::usage(format!(
+            "the model of the tests is not read back: {:?}",
+            loaded.diagnostics.first()
+        )));
+    };
+    let mut lines = vec![as_json(&Header {
+        suite: SUITE_VERSION,
+        model: sts.name().to_owned(),
+        hash: ioco_campaign::model::hash(&loaded.files),
+        query: None,
+    })?];
+    for test in &runnable.tests {
+        let steps = test.exchanges.iter().flat_map(|exchange| {
+            [
+                SavedStep::Stimulus {
+                    stimulus: exchange.stimulus.to_owned(),
+                    values: exchange.given.clone(),
+                },
+                SavedStep::Response {
+                    response: "state".to_owned(),
+                    values: exchange.expected.clone(),
+                },
+            ]
+        });
+        lines.push(as_json(&SavedTest {
+            goal: Some(SavedGoal::Location(test.end.clone())),
+            tree: SavedTree {
+                steps: steps.collect(),
+                branches: Vec::new(),
+            },
+            switches: Vec::new(),
+        })?);
+    }
+    Ok(lines.join("\n") + "\n")
+}
+
+fn as_json(line: &impl Serialize) -> Result<String, Stop> {
+    serde_json::to_string(line).map_err(|error| Stop::usage(error.to_string()))
 }
 
 /// Draws the dependency graph and the tree of subsystems for a goal.
@@ -272,8 +336,7 @@ pub fn convert(path: &Path, output: &Path, goal: Option<&str>) -> Answer {
         Some("dot" | "gv") => draw::dot(&tree),
         _ => return Err(Stop::usage("a decomposition is drawn as .svg or .dot")),
     };
-    fs::write(output, text)
-        .map_err(|error| Stop::usage(format!("cannot write {}: {error}", output.display())))?;
+    write(output, &text)?;
     eprintln!("{}: {} subsystems", output.display(), tree.subsystems.len());
     Ok(Exit::Conforms)
 }

@@ -341,3 +341,49 @@ fn the_tests_of_a_model_run_against_a_real_system() {
     let wrong = test("wrong.py");
     assert_eq!(wrong.code, 1, "{}", wrong.all());
 }
+
+#[test]
+fn the_suite_of_a_model_runs_against_the_example_system_and_finds_its_mutant() {
+    let folder = folder();
+    let example = crate::support::root().join("examples/injection");
+    let model = example.join("model.smv").display().to_string();
+    let ioco_in = |arguments: &[&str]| run(ioco().current_dir(folder.path()).args(arguments));
+    let ran = ioco_in(&[
+        "generate",
+        &model,
+        "--cover",
+        "values,decisions",
+        "--minimise",
+        "-o",
+        "tests.aml",
+    ]);
+    assert_eq!(ran.code, 0, "{}", ran.all());
+    assert!(
+        ran.err
+            .contains("ioco test tests.aml --suite tests.jsonl --sut 'COMMAND'"),
+        "{}",
+        ran.err
+    );
+    let test = |more: &str| {
+        let sut = format!("python3 {}/system.py{more}", example.display());
+        ioco_in(&[
+            "test",
+            "tests.aml",
+            "--suite",
+            "tests.jsonl",
+            "--sut",
+            &sut,
+            "--seed",
+            "1",
+        ])
+    };
+    let right = test("");
+    assert_eq!(right.code, 0, "{}", right.all());
+    assert!(
+        right.out.contains("0 failed, 0 inconclusive"),
+        "{}",
+        right.all()
+    );
+    let mutant = test(" --mutant");
+    assert_eq!(mutant.code, 1, "{}", mutant.all());
+}
