@@ -58,6 +58,27 @@ fn the_answer_to_a_query_runs_on_the_right_system_and_fails_on_a_mutant() {
 }
 
 #[test]
+fn a_test_for_the_outcome_of_a_guard_says_so_and_is_planned_anew() {
+    let folder = folder();
+    generate(
+        &folder,
+        "calculator",
+        &["--cover", "decisions", "-o", "suite.jsonl"],
+    );
+    let text = fs::read_to_string(folder.path().join("suite.jsonl")).expect("the suite");
+    assert!(text.contains(r#"{"goal":{"decision":{"switch":"#), "{text}");
+    let ran = test(&folder, "calculator", &system("calculator", None), &[]);
+    assert_eq!(ran.code, 0, "{}", ran.all());
+    assert!(ran.out.contains("guard"), "{}", ran.all());
+    // The system may double a result or not: another plan is found where it does otherwise.
+    assert!(
+        ran.out.contains("0 failed, 0 inconclusive"),
+        "{}",
+        ran.all()
+    );
+}
+
+#[test]
 fn a_suite_for_coverage_runs_on_the_right_system_and_finds_mutants() {
     let folder = folder();
     generate(

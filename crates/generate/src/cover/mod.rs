@@ -5,13 +5,13 @@
 //! the last test is taken, and the way to it is asked for with as many values of the last test kept
 //! as possible: all of them first, then one step fewer on every path at a time (*simultaneous
 //! constraint propagation*, Algorithms 2 and 7). Then a few more random tests are drawn. What is left
-//! is proved unreachable where that is possible (see [`prove`], [`backward`], [`equations`]), then tried from some of the earlier
-//! tests, then searched for from the start within a bound (see [`search`]). Every test is walked again
-//! by the meaning of the model before it counts.
+//! is proved unreachable where that is possible (see [`prove`], [`backward`], [`equations`]), then
+//! tried from some of the earlier tests, then searched for from the start within a bound (see
+//! [`search`]). Every test is walked again by the meaning of the model before it counts.
 
 mod aims;
 mod backward;
-mod conditions;
+pub(crate) mod conditions;
 mod equations;
 mod goal;
 mod instance;
@@ -101,6 +101,23 @@ pub struct Covered {
 }
 
 impl Covered {
+    /// A goal that counts as covered by this test, one of its own tests: what the end of the test
+    /// reaches, where that is a goal.
+    pub fn goal_of(&self, sts: &Sts, test: &Instance) -> Option<Goal> {
+        let (step, _) = test.steps.last()?;
+        let switches = step.switches.iter();
+        let taken = switches.clone().map(|id| Goal::Switch(*id));
+        let entered = switches.map(|id| Goal::Location(sts.switch(*id).target));
+        let mut last = taken.chain(entered);
+        last.find(|goal| self.goals.contains_key(goal)).or_else(|| {
+            let number = self.tests.iter().position(|known| known == test)?;
+            let own = GoalVerdict::Covered { test: number };
+            let mut all = self.goals.iter();
+            all.rfind(|(_, verdict)| **verdict == own)
+                .map(|(goal, _)| *goal)
+        })
+    }
+
     /// The tests without those whose goals others cover, the later ones dropped first.
     pub fn minimal(&self, sts: &Sts) -> Vec<&Instance> {
         let goals: BTreeSet<Goal> = self.goals.keys().copied().collect();

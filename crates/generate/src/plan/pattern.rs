@@ -3,6 +3,8 @@
 use ioco_aml::query::{self, Matcher, Query};
 use ioco_sts::{Expr, LocationId, State, Sts, SwitchId, UnaryOp};
 
+use crate::cover::Goal;
+use crate::cover::conditions::{Target, targets};
 use crate::moves::Move;
 
 /// What must happen, in this order.
@@ -27,8 +29,9 @@ pub enum Item {
         locations: Vec<LocationId>,
         condition: Expr,
     },
-    /// One step, internal or not, by one of these switches.
-    Takes(Vec<SwitchId>),
+    /// One step, internal or not, by one of these switches, with a condition on the label's
+    /// parameters and the variables before it.
+    Takes(Vec<(SwitchId, Expr)>),
 }
 
 /// How much of a pattern is done.
@@ -96,11 +99,30 @@ impl Pattern {
         }
     }
 
-    /// Anything, and then one of the switches.
-    pub fn takes(switches: Vec<SwitchId>) -> Pattern {
-        Pattern {
-            items: vec![Pattern::gap(), Item::Takes(switches)],
+    /// Anything, until one of the goals is covered; `None` where there is nothing to do for them.
+    pub(crate) fn covers(sts: &Sts, goals: &[Goal]) -> Option<Pattern> {
+        let (mut locations, mut taking, mut there) = (Vec::new(), Vec::new(), Expr::TRUE);
+        for target in goals.iter().flat_map(|goal| targets(sts, *goal)) {
+            match target {
+                // Only plain locations come in numbers, and nothing is asked of the variables there.
+                Target::At(location, condition) => {
+                    locations.push(location);
+                    there = condition;
+                }
+                Target::Taking(switch, condition) => taking.push((switch, condition)),
+            }
         }
+        let last = match (locations.is_empty(), taking.is_empty()) {
+            (true, true) => return None,
+            (true, false) => Item::Takes(taking),
+            (false, _) => Item::Here {
+                locations,
+                condition: there,
+            },
+        };
+        Some(Pattern {
+            items: vec![Pattern::gap(), last],
+        })
     }
 
     pub fn is_complete(&self, progress: Progress) -> bool {
@@ -135,8 +157,13 @@ impl Pattern {
         };
         let label = step.label.filter(|_| step.observable);
         match (item, label) {
-            (Item::Takes(switches), _) if step.switches.iter().any(|id| switches.contains(id)) => {
-                found.push((at.next(), Expr::TRUE));
+            (Item::Takes(wanted), _) if wanted.iter().any(|(id, _)| step.switches.contains(id)) => {
+                let taken = wanted.iter().filter(|(id, _)| step.switches.contains(id));
+                found.extend(taken.map(|(_, condition)| (at.next(), condition.clone())));
+                // It may also be taken otherwise first.
+                if label.is_none() {
+                    found.push((at, Expr::TRUE));
+                }
             }
             // Internal steps happen by themselves.
             (_, None) => found.push((at, Expr::TRUE)),

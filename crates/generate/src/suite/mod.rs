@@ -12,6 +12,7 @@ use ioco_sts::{LocationId, Step, Sts, SwitchId};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
+use crate::cover::Goal;
 use crate::plan::Pattern;
 use crate::tree::{Allowed, Branch, Tree};
 
@@ -52,12 +53,26 @@ pub struct SavedTest {
     pub switches: Vec<u32>,
 }
 
-/// A goal by name.
+/// A goal by name; switches and the conditions of their guards are numbered.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SavedGoal {
     Location(String),
     Switch(u32),
+    Decision {
+        switch: u32,
+        outcome: bool,
+    },
+    Condition {
+        switch: u32,
+        number: u32,
+        outcome: bool,
+    },
+    Independent {
+        switch: u32,
+        number: u32,
+        outcome: bool,
+    },
 }
 
 /// Steps, and what else may come.
@@ -126,21 +141,89 @@ impl SavedBranch {
 }
 
 impl SavedGoal {
-    /// What a test must do to reach the goal; `None` where the model does not have it any more.
-    pub fn pattern(&self, sts: &Sts) -> Option<Pattern> {
-        match self {
-            SavedGoal::Location(name) => {
+    pub fn new(goal: Goal, sts: &Sts) -> SavedGoal {
+        match goal {
+            Goal::Location(id) => SavedGoal::Location(sts.location(id).name.clone()),
+            Goal::Switch(id) => SavedGoal::Switch(id.0),
+            Goal::Decision { switch, outcome } => SavedGoal::Decision {
+                switch: switch.0,
+                outcome,
+            },
+            Goal::Condition {
+                switch,
+                number,
+                outcome,
+            } => SavedGoal::Condition {
+                switch: switch.0,
+                number,
+                outcome,
+            },
+            Goal::Independent {
+                switch,
+                number,
+                outcome,
+            } => SavedGoal::Independent {
+                switch: switch.0,
+                number,
+                outcome,
+            },
+        }
+    }
+
+    /// The goals that it stands for: several where locations of several processes have the same
+    /// name, none where the model does not have it any more.
+    fn goals(&self, sts: &Sts) -> Vec<Goal> {
+        let id = |number: u32| {
+            let exists = (number as usize) < sts.switches().len();
+            exists.then_some(SwitchId(number))
+        };
+        let one = match *self {
+            SavedGoal::Location(ref name) => {
                 let all = sts.locations().iter().enumerate();
                 let named = all.filter(|(_, location)| location.name == *name);
-                let found: Vec<LocationId> = named
-                    .map(|(index, _)| LocationId::from_index(index))
-                    .collect();
-                (!found.is_empty()).then(|| Pattern::visits(found))
+                let found = named.map(|(index, _)| Goal::Location(LocationId::from_index(index)));
+                return found.collect();
             }
-            SavedGoal::Switch(number) => {
-                let exists = (*number as usize) < sts.switches().len();
-                exists.then(|| Pattern::takes(vec![SwitchId(*number)]))
+            SavedGoal::Switch(number) => id(number).map(Goal::Switch),
+            SavedGoal::Decision { switch, outcome } => {
+                id(switch).map(|switch| Goal::Decision { switch, outcome })
             }
+            SavedGoal::Condition {
+                switch,
+                number,
+                outcome,
+            } => id(switch).map(|switch| Goal::Condition {
+                switch,
+                number,
+                outcome,
+            }),
+            SavedGoal::Independent {
+                switch,
+                number,
+                outcome,
+            } => id(switch).map(|switch| Goal::Independent {
+                switch,
+                number,
+                outcome,
+            }),
+        };
+        one.into_iter().collect()
+    }
+
+    /// What a test must do to reach the goal; `None` where the model does not have it any more.
+    pub fn pattern(&self, sts: &Sts) -> Option<Pattern> {
+        Pattern::covers(sts, &self.goals(sts))
+    }
+
+    /// What the goal is, in words.
+    pub fn show(&self, sts: &Sts) -> String {
+        match (self, self.goals(sts).first()) {
+            (SavedGoal::Location(name), _) => format!("location {name}"),
+            (SavedGoal::Switch(number), Some(_)) => {
+                format!("switch {}", sts.show_switch(SwitchId(*number)))
+            }
+            (_, Some(goal)) => goal.show(sts),
+            (_, None) => "a goal that the model does not have any more".to_owned(),
         }
     }
 }
@@ -218,11 +301,7 @@ pub fn read(text: &str, sts: &Sts) -> Result<Suite, BadSuite> {
         let within = steps.len() as u32 + DETOUR;
         let purpose = own.map(|pattern| (Arc::new(pattern), within));
         let name = match &test.goal {
-            Some(SavedGoal::Location(name)) => format!("location {name}"),
-            Some(SavedGoal::Switch(number)) if (*number as usize) < sts.switches().len() => {
-                format!("switch {}", sts.show_switch(SwitchId(*number)))
-            }
-            Some(SavedGoal::Switch(number)) => format!("switch {number}"),
+            Some(goal) => goal.show(sts),
             None if query.is_some() => "query".to_owned(),
             None => "trace".to_owned(),
         };

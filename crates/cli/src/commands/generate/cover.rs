@@ -166,7 +166,9 @@ pub fn run(wanted: &str, arguments: &args::Generate, model: &Model, format: Form
         let suite = Suite::open(arguments, format, model, None)?;
         let mut page = suite.page();
         for test in &kept {
-            page.add_for_goal(sts, test.path(), purpose(sts, test, &goals));
+            let goal = covered.goal_of(sts, test);
+            let goal = goal.map(|goal| SavedGoal::new(goal, sts));
+            page.add_for_goal(sts, test.path(), goal);
         }
         page.flush();
         suite.close()?;
@@ -262,26 +264,6 @@ fn goals(wanted: &str, sts: &Sts) -> Result<(Vec<Goal>, bool), Stop> {
     // Asked for twice is asked for once.
     let unique: BTreeSet<Goal> = goals.into_iter().collect();
     Ok((unique.into_iter().collect(), states))
-}
-
-/// The goal that the end of a test reaches, by name: what the test is planned anew for.
-fn purpose(sts: &Sts, test: &Instance, goals: &[Goal]) -> Option<SavedGoal> {
-    let (step, _) = test.steps.last()?;
-    let switch = step
-        .switches
-        .iter()
-        .find(|id| goals.contains(&Goal::Switch(**id)));
-    let target = |id: &ioco_sts::SwitchId| sts.switch(*id).target;
-    let location = step
-        .switches
-        .iter()
-        .map(target)
-        .find(|id| goals.contains(&Goal::Location(*id)));
-    match (switch, location) {
-        (Some(switch), _) => Some(SavedGoal::Switch(switch.0)),
-        (None, Some(location)) => Some(SavedGoal::Location(sts.location(location).name.clone())),
-        (None, None) => None,
-    }
 }
 
 /// Every state of the model, where there are not too many.

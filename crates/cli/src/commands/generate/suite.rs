@@ -216,13 +216,9 @@ impl Page<'_> {
         let purpose = pattern
             .as_ref()
             .map(|pattern| purpose(pattern, actions.len()));
-        let name = match &goal {
-            Some(SavedGoal::Location(name)) => format!("location {name}"),
-            Some(SavedGoal::Switch(number)) => {
-                format!("switch {}", sts.show_switch(ioco_sts::SwitchId(*number)))
-            }
-            None => String::new(),
-        };
+        let name = goal
+            .as_ref()
+            .map_or_else(String::new, |goal| goal.show(sts));
         match self.suite.form {
             Form::Text => return self.add(sts, path),
             Form::Export(export) => self.export(export, &actions, purpose, &name),
