@@ -13,7 +13,7 @@ use common::models::{Model, model};
 use ioco_sts::format::dot::{self, MealyOptions};
 use ioco_sts::format::{LabelMap, aut};
 use ioco_sts::{
-    CompareError, CompareOptions, Comparison, Equivalence, Relation, Sts, compare, reduce,
+    CompareError, CompareOptions, Comparison, Equivalence, Relation, Sts, compare, flatten, reduce,
 };
 use proptest::prelude::*;
 
@@ -166,7 +166,9 @@ fn too_many_state_sets_are_no_answer() {
         limit: 2,
         ..OPTIONS
     };
-    assert_eq!(compare(&left, &left, few), Err(CompareError::TooMany(2)));
+    let right = system(2, &[(0, "?a", 1), (1, "?a", 0)]);
+    assert_eq!(compare(&left, &right, few), Err(CompareError::TooMany(2)));
+    check(&left, &right, true, true, None);
 }
 
 const LABELS: [&str; 5] = ["?a", "?b", "!x", "!y", "i"];
@@ -366,10 +368,12 @@ proptest! {
     }
 
     #[test]
-    fn a_reduced_model_with_data_is_bisimilar_to_itself(Model(sts) in model()) {
+    fn a_model_with_data_is_bisimilar_to_its_reduced_and_flattened_self(Model(sts) in model()) {
         let strong = CompareOptions { equivalence: Equivalence::Strong, ..OPTIONS };
-        let found = compare(&sts, &reduce(&sts).sts, strong).unwrap();
-        prop_assert!(found.bisimilar && found.conforms);
+        for other in [reduce(&sts).sts, flatten(&sts, 2000).unwrap()] {
+            let found = compare(&sts, &other, strong).unwrap();
+            prop_assert!(found.bisimilar && found.conforms);
+        }
     }
 }
 
