@@ -197,13 +197,14 @@ impl<'d> Set<'d> {
             .all(|on| self.contains(*on))
     }
 
-    /// Depends on something, and on nothing inside.
+    /// Depends on other variables, and on none of those inside. That it keeps its own value does not count: the paper's
+    /// Dep leaves out the variable itself.
     fn is_input(&self, var: VarId) -> bool {
-        !self.dependencies.direct(var).is_empty()
+        self.dependencies.all(var).iter().any(|on| *on != var)
             && self
                 .vars
                 .iter()
-                .all(|on| !self.dependencies.depends(var, *on))
+                .all(|on| *on == var || !self.dependencies.depends(var, *on))
     }
 
     fn inputs(&self) -> Vec<VarId> {
