@@ -88,6 +88,9 @@ fn models_with_data_are_compared_with_the_values_of_both() {
         "{}",
         ran.err
     );
+    // Word for word the same, it needs no list.
+    let ran = compare(&[("a.aml", &open), ("b.aml", &open)], &[]);
+    assert!(ran.out.starts_with("bisimilar   yes"), "{}", ran.all());
 }
 
 #[test]
