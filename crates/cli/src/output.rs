@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 
 use anstyle::{AnsiColor, Style};
 use ioco_campaign::Stop;
+use ioco_engine::Summary;
 
 use crate::args::Format;
 
@@ -109,4 +110,31 @@ pub fn count(number: u64, thing: &str) -> String {
     } else {
         format!("{number} {thing}s")
     }
+}
+
+/// `3 tests (2 passed, …), 40 steps in 0.3 s`.
+pub fn tests(summary: &Summary) -> String {
+    format!(
+        "{} ({} passed, {} failed, {} inconclusive, {}), {} in {:.1} s",
+        count(summary.tests, "test"),
+        summary.passed,
+        summary.failed,
+        summary.inconclusive,
+        count(summary.errors, "error"),
+        count(summary.steps(), "step"),
+        summary.duration as f64 / 1e9,
+    )
+}
+
+/// `covered 3 of 4 locations, …`.
+pub fn covered(summary: &Summary) -> String {
+    format!(
+        "covered {} of {} locations, {} of {} switches, {} of {} boundary values",
+        summary.covered_locations,
+        summary.locations,
+        summary.covered_switches,
+        summary.switches,
+        summary.covered_boundaries,
+        summary.boundaries,
+    )
 }

@@ -2,16 +2,19 @@
 //!
 //! `cargo run --release -p ioco-engine --example tester_speed`
 
+mod walker;
+
 use std::sync::Arc;
 use std::time::Instant;
 
-use ioco_engine::{Command, EventLevel, Input, Settings, Stop, StrategyKind, Tester};
+use ioco_engine::{EventLevel, Settings, Stop, StrategyKind, Tester};
 use ioco_solve::Oracle;
 use ioco_sts::{
     Action, Assignment, BinaryOp, Direction, EvaluationOnly, Expr, Feasibility, Gate, IntRange,
     Label, LabelId, LocationId, Parameter, Place, Relation, Semantics, Sts, StsBuilder, Type,
     Value, Variable,
 };
+use walker::{System, Walker, ring, run_all};
 
 const STEPS: u64 = 5_000_000;
 
@@ -62,130 +65,11 @@ fn measure(
     // A benchmark is at the edge: here the time comes from.
     #[allow(clippy::disallowed_methods)]
     let begun = Instant::now();
-    let mut now = 0;
-    while let Some(first) = tester.next_test(now) {
-        let mut command = first;
-        let mut arrived: Option<Action> = None;
-        loop {
-            let input = match command {
-                Command::Finished => break,
-                Command::Reset => {
-                    arrived = system.reset();
-                    Input::Ready
-                }
-                _ if arrived.is_some() => arrived.take().map_or(Input::Silence, Input::Response),
-                Command::Give(stimulus) => {
-                    arrived = system.give(&stimulus);
-                    Input::Given { overtaken: false }
-                }
-                Command::Await { until } => {
-                    now = until;
-                    Input::Silence
-                }
-            };
-            now += 1;
-            command = tester.handle(input, now);
-        }
+    run_all(&mut tester, system, |tester| {
         let report = tester.finished_test();
         assert!(report.execution.deviation().is_none(), "{report:?}");
-    }
+    });
     tester.summary().steps() as f64 / begun.elapsed().as_secs_f64()
-}
-
-trait System {
-    fn reset(&mut self) -> Option<Action>;
-    fn give(&mut self, stimulus: &Action) -> Option<Action>;
-}
-
-/// A plain model with so many locations: each accepts some of the stimuli, and each stimulus leads
-/// to a location that answers.
-fn ring(locations: usize, labels: usize) -> Sts {
-    let mut builder = StsBuilder::new("ring");
-    let process = builder.process("main");
-    let label = |name: String, direction| Label {
-        name,
-        channel: "system".to_owned(),
-        direction,
-        parameters: Vec::new(),
-    };
-    let stimuli: Vec<LabelId> = (0..labels)
-        .map(|i| builder.label(label(format!("s{i}"), Direction::Stimulus)))
-        .collect();
-    let responses: Vec<LabelId> = (0..labels)
-        .map(|i| builder.label(label(format!("r{i}"), Direction::Response)))
-        .collect();
-    let calm: Vec<LocationId> = (0..locations / 2)
-        .map(|i| builder.named_location(process, &format!("Calm{i}")))
-        .collect();
-    let busy: Vec<LocationId> = (0..locations / 2)
-        .map(|i| builder.named_location(process, &format!("Busy{i}")))
-        .collect();
-    let place = Place::default();
-    for (index, (&here, &answering)) in calm.iter().zip(&busy).enumerate() {
-        for offset in 0..4 {
-            let gate = Gate::Observable(stimuli[(index + offset) % labels]);
-            let target = busy[(index * 7 + offset * 31 + 1) % busy.len()];
-            builder.switch(here, gate, Expr::TRUE, Vec::new(), target, place);
-        }
-        let gate = Gate::Observable(responses[index % labels]);
-        let target = calm[(index * 3 + 1) % calm.len()];
-        builder.switch(answering, gate, Expr::TRUE, Vec::new(), target, place);
-    }
-    builder.build()
-}
-
-/// Plays a plain deterministic model: a table of where each label leads.
-struct Walker {
-    next: Vec<Vec<Option<LocationId>>>,
-    answers: Vec<Option<LabelId>>,
-    initial: LocationId,
-    at: LocationId,
-}
-
-impl Walker {
-    fn new(sts: &Sts) -> Walker {
-        let mut next = vec![vec![None; sts.labels().len()]; sts.locations().len()];
-        let mut answers = vec![None; sts.locations().len()];
-        for switch in sts.switches() {
-            if let Gate::Observable(label) = switch.gate {
-                next[switch.source.index()][label.index()] = Some(switch.target);
-                if sts.label(label).direction == Direction::Response {
-                    answers[switch.source.index()] = Some(label);
-                }
-            }
-        }
-        let initial = sts.processes()[0].initial;
-        Walker {
-            next,
-            answers,
-            initial,
-            at: initial,
-        }
-    }
-
-    fn answer(&mut self) -> Option<Action> {
-        let label = self.answers[self.at.index()]?;
-        self.walk(label);
-        Some(Action::plain(label))
-    }
-
-    fn walk(&mut self, label: LabelId) {
-        if let Some(target) = self.next[self.at.index()][label.index()] {
-            self.at = target;
-        }
-    }
-}
-
-impl System for Walker {
-    fn reset(&mut self) -> Option<Action> {
-        self.at = self.initial;
-        self.answer()
-    }
-
-    fn give(&mut self, stimulus: &Action) -> Option<Action> {
-        self.walk(stimulus.label);
-        self.answer()
-    }
 }
 
 /// A calculator that adds or multiplies two numbers, as it pleases, shows the result or, where the

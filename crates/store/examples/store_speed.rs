@@ -3,15 +3,16 @@
 //!
 //! `cargo run --release -p ioco-store --example store_speed`
 
+#[path = "../../engine/examples/walker/mod.rs"]
+mod walker;
+
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use ioco_engine::{Command, EventLevel, Input, Settings, Stop, StrategyKind, Tester};
+use ioco_engine::{EventLevel, Settings, Stop, StrategyKind, Tester};
 use ioco_store::{NewRun, Place, Recording};
-use ioco_sts::{
-    Action, Direction, EvaluationOnly, Expr, Gate, Label, LabelId, LocationId, Place as TextPlace,
-    Relation, Semantics, Sts, StsBuilder,
-};
+use ioco_sts::{EvaluationOnly, Relation, Semantics, Sts};
+use walker::{Walker, ring, run_all};
 
 const STEPS: u64 = 1_000_000;
 const STEPS_PER_TEST: u64 = 100;
@@ -104,127 +105,15 @@ fn run(sts: &Arc<Sts>, place: Option<&Place>) -> Duration {
     });
     let mut system = Walker::new(sts);
     let begun = Instant::now();
-    let mut now = 0;
-    while let Some(first) = tester.next_test(now) {
-        let mut command = first;
-        let mut arrived: Option<Action> = None;
-        loop {
-            let input = match command {
-                Command::Finished => break,
-                Command::Reset => {
-                    arrived = system.reset();
-                    Input::Ready
-                }
-                _ if arrived.is_some() => arrived.take().map_or(Input::Silence, Input::Response),
-                Command::Give(stimulus) => {
-                    arrived = system.give(&stimulus);
-                    Input::Given { overtaken: false }
-                }
-                Command::Await { until } => {
-                    now = until;
-                    Input::Silence
-                }
-            };
-            now += 1;
-            command = tester.handle(input, now);
-        }
+    run_all(&mut tester, &mut system, |tester| {
         let events = tester.take_events();
         if let Some(recording) = &mut recording {
             recording.events(&events).expect("recorded");
         }
-    }
+    });
     if let Some(recording) = &mut recording {
         recording.events(&tester.take_events()).expect("recorded");
         recording.flush().expect("recorded");
     }
     begun.elapsed()
-}
-
-/// A plain model with so many locations: each accepts some of the stimuli, and each stimulus leads
-/// to a location that answers.
-fn ring(locations: usize, labels: usize) -> Sts {
-    let mut builder = StsBuilder::new("ring");
-    let process = builder.process("main");
-    let label = |name: String, direction| Label {
-        name,
-        channel: "system".to_owned(),
-        direction,
-        parameters: Vec::new(),
-    };
-    let stimuli: Vec<LabelId> = (0..labels)
-        .map(|i| builder.label(label(format!("s{i}"), Direction::Stimulus)))
-        .collect();
-    let responses: Vec<LabelId> = (0..labels)
-        .map(|i| builder.label(label(format!("r{i}"), Direction::Response)))
-        .collect();
-    let calm: Vec<LocationId> = (0..locations / 2)
-        .map(|i| builder.named_location(process, &format!("Calm{i}")))
-        .collect();
-    let busy: Vec<LocationId> = (0..locations / 2)
-        .map(|i| builder.named_location(process, &format!("Busy{i}")))
-        .collect();
-    let place = TextPlace::default();
-    for (index, (&here, &answering)) in calm.iter().zip(&busy).enumerate() {
-        for offset in 0..4 {
-            let gate = Gate::Observable(stimuli[(index + offset) % labels]);
-            let target = busy[(index * 7 + offset * 31 + 1) % busy.len()];
-            builder.switch(here, gate, Expr::TRUE, Vec::new(), target, place);
-        }
-        let gate = Gate::Observable(responses[index % labels]);
-        let target = calm[(index * 3 + 1) % calm.len()];
-        builder.switch(answering, gate, Expr::TRUE, Vec::new(), target, place);
-    }
-    builder.build()
-}
-
-/// Plays the model: a table of where each label leads.
-struct Walker {
-    next: Vec<Vec<Option<LocationId>>>,
-    answers: Vec<Option<LabelId>>,
-    initial: LocationId,
-    at: LocationId,
-}
-
-impl Walker {
-    fn new(sts: &Sts) -> Walker {
-        let mut next = vec![vec![None; sts.labels().len()]; sts.locations().len()];
-        let mut answers = vec![None; sts.locations().len()];
-        for switch in sts.switches() {
-            if let Gate::Observable(label) = switch.gate {
-                next[switch.source.index()][label.index()] = Some(switch.target);
-                if sts.label(label).direction == Direction::Response {
-                    answers[switch.source.index()] = Some(label);
-                }
-            }
-        }
-        let initial = sts.processes()[0].initial;
-        Walker {
-            next,
-            answers,
-            initial,
-            at: initial,
-        }
-    }
-
-    fn reset(&mut self) -> Option<Action> {
-        self.at = self.initial;
-        self.answer()
-    }
-
-    fn give(&mut self, stimulus: &Action) -> Option<Action> {
-        self.walk(stimulus.label);
-        self.answer()
-    }
-
-    fn answer(&mut self) -> Option<Action> {
-        let label = self.answers[self.at.index()]?;
-        self.walk(label);
-        Some(Action::plain(label))
-    }
-
-    fn walk(&mut self, label: LabelId) {
-        if let Some(target) = self.next[self.at.index()][label.index()] {
-            self.at = target;
-        }
-    }
 }

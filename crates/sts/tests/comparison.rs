@@ -1,15 +1,12 @@
 //! Bisimilarity and conformance of two models: known answers, slow obvious references on random
 //! systems, and the public models with their published differences.
 
-// Only the domain itself may not read files.
-#![allow(clippy::disallowed_methods)]
-
 mod common;
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
 
 use common::models::{Model, model};
+use common::public::{alternating_bit, public_text};
 use ioco_sts::format::dot::{self, MealyOptions};
 use ioco_sts::format::{LabelMap, aut};
 use ioco_sts::{
@@ -377,23 +374,14 @@ proptest! {
     }
 }
 
-fn public(name: &str) -> Option<String> {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/bench/lts");
-    let text = std::fs::read_to_string(folder.join(name)).ok();
-    if text.is_none() {
-        eprintln!("skipped: the public file {name} is not here");
-    }
-    text
-}
-
 fn mealy(name: &str) -> Sts {
-    let text = public(&format!("{name}.dot")).unwrap();
+    let text = public_text(&format!("lts/{name}.dot")).unwrap();
     dot::read(name, &text, &MealyOptions::default()).unwrap()
 }
 
 /// The rows of the published table: two names and the stimuli of a shortest word.
 fn published() -> Vec<(String, String, Vec<String>)> {
-    let Some(text) = public("README.md") else {
+    let Some(text) = public_text("lts/README.md") else {
         return Vec::new();
     };
     let rows = text
@@ -453,14 +441,8 @@ fn last_output(sts: &Sts, word: &[String]) -> Option<String> {
 
 #[test]
 fn the_alternating_bit_protocol_is_a_buffer_for_one_message() {
-    let Some(text) = public("abp.aut") else {
+    let Some((text, map)) = alternating_bit() else {
         return;
-    };
-    let map = LabelMap {
-        stimuli: vec!["r1(*)".to_owned()],
-        responses: vec!["s4(*)".to_owned()],
-        hide_others: true,
-        ..LabelMap::default()
     };
     let protocol = aut::read("abp", &text, &map).unwrap();
     let prompt = [

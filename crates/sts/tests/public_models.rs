@@ -1,26 +1,16 @@
 //! The public models that the formats, the reduction and the comparison are measured with. They
 //! are not part of the project; where they are not there, these tests have nothing to do.
 
-// Only the domain itself may not read files.
-#![allow(clippy::disallowed_methods)]
+mod common;
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 
+use common::public::{alternating_bit, public_text};
 use ioco_sts::format::dot::{self, MealyOptions};
 use ioco_sts::format::{LabelMap, aut, json};
 use ioco_sts::{
     Direction, Expr, Gate, Label, LocationId, Place, Side, Sts, StsBuilder, distinguish, reduce,
 };
-
-fn public_text(path: &str) -> Option<String> {
-    let bench = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/bench");
-    let text = std::fs::read_to_string(bench.join(path)).ok();
-    if text.is_none() {
-        eprintln!("skipped: the public model {path} is not here");
-    }
-    text
-}
 
 fn mealy(name: &str) -> Option<Sts> {
     let text = public_text(&format!("lts/{name}.dot"))?;
@@ -68,14 +58,8 @@ fn mealy_machines_have_their_published_sizes() {
 
 #[test]
 fn the_alternating_bit_protocol_loads_with_its_border_named_and_the_rest_hidden() {
-    let Some(text) = public_text("lts/abp.aut") else {
+    let Some((text, map)) = alternating_bit() else {
         return;
-    };
-    let map = LabelMap {
-        stimuli: vec!["r1(*)".to_owned()],
-        responses: vec!["s4(*)".to_owned()],
-        hide_others: true,
-        ..LabelMap::default()
     };
     let sts = aut::read("abp.aut", &text, &map).unwrap();
     assert_eq!((sts.locations().len(), sts.switches().len()), (74, 92));

@@ -142,27 +142,14 @@ pub fn numbers(run: &RunRow) -> String {
         None => "it did not come to its end",
     };
     format!(
-        "run {}  {}  {}  seed {}, strategy {}\n     {} ({} passed, {} failed, {} inconclusive, \
-         {}), {} in {:.1} s; {ended}\n     covered {} of {} locations, {} of {} switches, {} of {} \
-         boundary values\n",
+        "run {}  {}  {}  seed {}, strategy {}\n     {}; {ended}\n     {}\n",
         run.id,
         run.model,
         time::iso(run.started),
         run.seed,
         run.strategy,
-        output::count(summary.tests, "test"),
-        summary.passed,
-        summary.failed,
-        summary.inconclusive,
-        output::count(summary.errors, "error"),
-        output::count(summary.steps(), "step"),
-        summary.duration as f64 / 1e9,
-        summary.covered_locations,
-        summary.locations,
-        summary.covered_switches,
-        summary.switches,
-        summary.covered_boundaries,
-        summary.boundaries,
+        output::tests(summary),
+        output::covered(summary),
     )
 }
 

@@ -157,23 +157,9 @@ fn print_summary(outcome: &Outcome, name: &str, seed: u64) {
         (GOOD, "PASS")
     };
     output::print(&format!(
-        "{style}{word}{style:#} {name}  {} ({} passed, {} failed, {} inconclusive, {}), {} in {:.1} s\n",
-        output::count(summary.tests, "test"),
-        summary.passed,
-        summary.failed,
-        summary.inconclusive,
-        output::count(summary.errors, "error"),
-        output::count(summary.steps(), "step"),
-        summary.duration as f64 / 1e9,
-    ));
-    output::print(&format!(
-        "     covered {} of {} locations, {} of {} switches, {} of {} boundary values\n",
-        summary.covered_locations,
-        summary.locations,
-        summary.covered_switches,
-        summary.switches,
-        summary.covered_boundaries,
-        summary.boundaries,
+        "{style}{word}{style:#} {name}  {}\n     {}\n",
+        output::tests(summary),
+        output::covered(summary),
     ));
     if summary.steps() == 0 && summary.errors == 0 {
         anstream::eprintln!(

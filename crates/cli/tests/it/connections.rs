@@ -282,7 +282,7 @@ fn test_work(source: &str, more: &[&str]) -> Ran {
     };
     let settings = format!(
         "model = \"work.aml\"\n[http]\nreset = {{ path = \"/reset\" }}\n{how}\n\
-         [http.stimuli.work]\nmethod = \"POST\"\npath = \"/work/{{number}}\"\nsilent = [202]\n\
+         [http.stimuli.work]\nmethod = \"POST\"\npath = \"/jobs/{{number}}\"\nsilent = [202]\n\
          [http.responses.done]\n{mapped}\n"
     );
     let here = folder_with(&[("work.aml", WORK), ("ioco.toml", &settings)]);
@@ -310,7 +310,7 @@ fn responses_come_as_events_or_over_a_web_socket() {
 #[test]
 fn a_web_socket_over_an_encrypted_connection_is_refused() {
     let settings = "model = \"work.aml\"\n[http]\nwebsocket = \"/told\"\n\
-                    stimuli.work = { path = \"/work\" }\nresponses.done = { message = true }\n";
+                    stimuli.work = { path = \"/jobs\" }\nresponses.done = { message = true }\n";
     let here = folder_with(&[("work.aml", WORK), ("ioco.toml", settings)]);
     let ran = run(ioco()
         .current_dir(here.path())

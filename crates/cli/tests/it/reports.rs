@@ -4,29 +4,13 @@ use std::fs;
 
 use serde_json::Value as Json;
 
-use crate::support::{PING, Ran, TempDir, folder, ioco, run};
-
-/// Answers the second ping of a test with a pang.
-const PANG: &str = r#"
-import json, sys
-count = 0
-def say(what):
-    sys.stdout.write(json.dumps(what) + "\n"); sys.stdout.flush()
-for line in sys.stdin:
-    message = json.loads(line)
-    if message.get("reset"):
-        count = 0
-        say({"ready": True})
-    else:
-        count += 1
-        say({"response": "pong" if count == 1 else "pang", "values": {}})
-"#;
+use crate::support::{PING, PONG, Ran, TempDir, folder, ioco, run};
 
 /// A folder in which a run has found a failure.
 fn failed() -> TempDir {
     let folder = folder();
     fs::write(folder.path().join("ping.aml"), PING).unwrap();
-    fs::write(folder.path().join("system.py"), PANG).unwrap();
+    fs::write(folder.path().join("system.py"), PONG).unwrap();
     let ran = test(&folder, &["--seed", "1"]);
     assert_eq!(ran.code, 1, "{}", ran.all());
     folder
@@ -35,7 +19,7 @@ fn failed() -> TempDir {
 fn test(folder: &TempDir, more: &[&str]) -> Ran {
     run(ioco()
         .current_dir(folder.path())
-        .args(["test", "ping.aml", "--sut", "exec python3 system.py"])
+        .args(["test", "ping.aml", "--sut", "exec python3 system.py pang"])
         .args(["--tests", "3", "--steps", "6"])
         .args(more))
 }
@@ -156,8 +140,7 @@ fn a_model_of_several_files_is_restored_from_the_run() {
     fs::create_dir(&outer).unwrap();
     fs::write(outer.join("ping.aml"), PING).unwrap();
     fs::write(inner.join("main.aml"), "include '../common/ping.aml'\n").unwrap();
-    let good = PANG.replace("pang", "pong");
-    fs::write(folder.path().join("system.py"), good).unwrap();
+    fs::write(folder.path().join("system.py"), PONG).unwrap();
     let toml = "model = \"./models/main.aml\"\n[sut]\ncommand = [\"python3\", \"system.py\"]\n";
     fs::write(folder.path().join("ioco.toml"), toml).unwrap();
     let ran = ask(&folder, &["test", "--tests", "2", "--steps", "4"]);
@@ -185,11 +168,7 @@ fn a_run_is_named_by_its_number() {
 fn tests_of_a_suite_are_reported_by_their_goals() {
     let folder = folder();
     fs::write(folder.path().join("ping.aml"), PING).unwrap();
-    fs::write(
-        folder.path().join("system.py"),
-        PANG.replace("pang", "pong"),
-    )
-    .unwrap();
+    fs::write(folder.path().join("system.py"), PONG).unwrap();
     let ran = ask(
         &folder,
         &[

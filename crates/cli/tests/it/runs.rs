@@ -5,29 +5,12 @@ use std::path::Path;
 
 use serde_json::Value as Json;
 
-use crate::support::{PING, Ran, TempDir, folder, ioco, run};
-
-/// Answers ping with pong, or, with an argument, sometimes with that.
-const SYSTEM: &str = r#"
-import json, sys
-answer = sys.argv[1] if len(sys.argv) > 1 else "pong"
-count = 0
-def say(what):
-    sys.stdout.write(json.dumps(what) + "\n"); sys.stdout.flush()
-for line in sys.stdin:
-    message = json.loads(line)
-    if message.get("reset"):
-        count = 0
-        say({"ready": True})
-    else:
-        count += 1
-        say({"response": "pong" if count == 1 else answer, "values": {}})
-"#;
+use crate::support::{PING, PONG, Ran, TempDir, folder, ioco, run};
 
 fn project() -> TempDir {
     let folder = folder();
     fs::write(folder.path().join("ping.aml"), PING).unwrap();
-    fs::write(folder.path().join("system.py"), SYSTEM).unwrap();
+    fs::write(folder.path().join("system.py"), PONG).unwrap();
     folder
 }
 

@@ -212,6 +212,24 @@ pub fn example(name: &str) -> TempDir {
     folder_with(&[("ioco.toml", &settings), ("model.aml", &model)])
 }
 
+/// A system for [`PING`]: answers the first ping of a test with pong, and the others with the word of
+/// its argument, or with pong too.
+pub const PONG: &str = r#"
+import json, sys
+answer = sys.argv[1] if len(sys.argv) > 1 else "pong"
+count = 0
+def say(what):
+    sys.stdout.write(json.dumps(what) + "\n"); sys.stdout.flush()
+for line in sys.stdin:
+    message = json.loads(line)
+    if message.get("reset"):
+        count = 0
+        say({"ready": True})
+    else:
+        count += 1
+        say({"response": "pong" if count == 1 else answer, "values": {}})
+"#;
+
 /// A model of a system that answers every `ping` with a `pong`, for systems that do not.
 pub const PING: &str = "
 timeout 0.3

@@ -1,6 +1,10 @@
 //! Which texts on the edges of a foreign format are stimuli, responses and internal steps.
 
-use crate::label::Direction;
+use rustc_hash::FxHashMap;
+
+use crate::ids::LabelId;
+use crate::label::{Direction, Label};
+use crate::sts::{Gate, StsBuilder};
 
 use super::FormatError;
 
@@ -93,6 +97,32 @@ fn matches(pattern: &str, text: &str) -> bool {
         }
     }
     rest.ends_with(last)
+}
+
+/// The channel of labels that come from a format without channels.
+const CHANNEL: &str = "system";
+
+/// The labels of a system that is being read, made when they are first met.
+#[derive(Default)]
+pub(super) struct Labels {
+    known: FxHashMap<(Direction, String), LabelId>,
+}
+
+impl Labels {
+    /// The gate of a label; a τ for [`Direction::Internal`].
+    pub fn gate(&mut self, builder: &mut StsBuilder, direction: Direction, name: &str) -> Gate {
+        if direction == Direction::Internal {
+            return Gate::Tau;
+        }
+        let label = || Label {
+            name: name.to_owned(),
+            channel: CHANNEL.to_owned(),
+            direction,
+            parameters: Vec::new(),
+        };
+        let known = self.known.entry((direction, name.to_owned()));
+        Gate::Observable(*known.or_insert_with(|| builder.label(label())))
+    }
 }
 
 #[cfg(test)]

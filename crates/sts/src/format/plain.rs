@@ -3,10 +3,11 @@
 use rustc_hash::FxHashMap;
 
 use crate::expr::Expr;
-use crate::ids::{LabelId, LocationId, ProcessId};
-use crate::label::{Direction, Label};
+use crate::ids::{LocationId, ProcessId};
+use crate::label::Direction;
 use crate::sts::{Gate, Location, Place, Sts, StsBuilder};
 
+use super::labels::Labels;
 use super::{FormatError, LabelMap};
 
 /// How to take the labels of a drawing, a Mealy machine's or others.
@@ -37,14 +38,11 @@ impl Default for MealyOptions {
     }
 }
 
-/// The channel of labels that come from a format without channels.
-pub(super) const CHANNEL: &str = "system";
-
 pub(super) struct PlainBuilder {
     builder: StsBuilder,
     process: ProcessId,
     locations: FxHashMap<String, LocationId>,
-    labels: FxHashMap<(Direction, String), LabelId>,
+    labels: Labels,
     count: usize,
 }
 
@@ -57,7 +55,7 @@ impl PlainBuilder {
             builder,
             process,
             locations: FxHashMap::default(),
-            labels: FxHashMap::default(),
+            labels: Labels::default(),
             count: 0,
         }
     }
@@ -94,22 +92,7 @@ impl PlainBuilder {
 
     /// The gate of a label; a τ for [`Direction::Internal`].
     pub fn gate(&mut self, direction: Direction, name: &str) -> Gate {
-        if direction == Direction::Internal {
-            return Gate::Tau;
-        }
-        let builder = &mut self.builder;
-        let id = *self
-            .labels
-            .entry((direction, name.to_owned()))
-            .or_insert_with(|| {
-                builder.label(Label {
-                    name: name.to_owned(),
-                    channel: CHANNEL.to_owned(),
-                    direction,
-                    parameters: Vec::new(),
-                })
-            });
-        Gate::Observable(id)
+        self.labels.gate(&mut self.builder, direction, name)
     }
 
     pub fn switch(&mut self, source: LocationId, gate: Gate, target: LocationId, line: u32) {

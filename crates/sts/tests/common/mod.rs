@@ -5,4 +5,5 @@
 
 pub mod everything;
 pub mod models;
+pub mod public;
 pub mod reference;

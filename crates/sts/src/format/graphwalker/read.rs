@@ -13,10 +13,10 @@ use super::{DATA, write};
 use crate::eval::Env;
 use crate::expr::Expr;
 use crate::format::json::{Drawn, DrawnLocation, DrawnStart, DrawnSwitch};
-use crate::format::plain::CHANNEL;
+use crate::format::labels::Labels;
 use crate::format::{FormatError, LabelMap, lines};
-use crate::ids::{LabelId, LocationId, ProcessId};
-use crate::label::{Direction, Label};
+use crate::ids::{LocationId, ProcessId};
+use crate::label::Direction;
 use crate::sts::{Gate, Location, Place, Sts, StsBuilder, Variable};
 use crate::types::Type;
 use crate::value::Value;
@@ -224,7 +224,7 @@ struct Reader<'a> {
     options: &'a GraphWalkerOptions,
     variables: Variables,
     builder: StsBuilder,
-    labels: FxHashMap<(Direction, String), LabelId>,
+    labels: Labels,
     /// By model and id of the vertex.
     locations: FxHashMap<(usize, &'a str), LocationId>,
     places: usize,
@@ -246,7 +246,7 @@ impl<'a> Reader<'a> {
             options,
             variables: learn(models)?,
             builder,
-            labels: FxHashMap::default(),
+            labels: Labels::default(),
             locations: FxHashMap::default(),
             places: 0,
         })
@@ -507,22 +507,7 @@ impl<'a> Reader<'a> {
 
     /// The gate of a label; a τ for [`Direction::Internal`].
     fn gate(&mut self, direction: Direction, name: &str) -> Gate {
-        if direction == Direction::Internal {
-            return Gate::Tau;
-        }
-        let builder = &mut self.builder;
-        let id = *self
-            .labels
-            .entry((direction, name.to_owned()))
-            .or_insert_with(|| {
-                builder.label(Label {
-                    name: name.to_owned(),
-                    channel: CHANNEL.to_owned(),
-                    direction,
-                    parameters: Vec::new(),
-                })
-            });
-        Gate::Observable(id)
+        self.labels.gate(&mut self.builder, direction, name)
     }
 }
 
