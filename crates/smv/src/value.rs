@@ -54,8 +54,78 @@ impl Symbols {
 pub enum Domain {
     Bool,
     Range(i64, i64),
-    /// In the order of declaration, without doubles.
-    Enum(Vec<Value>),
+    Enum(Enumeration),
+}
+
+/// The values of an enumeration, without doubles. In the order of declaration, except that several integers in a row
+/// come first, and in order: they are what one computes with, and a bit pattern that counts as they do keeps sums simple.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Enumeration {
+    values: Vec<Value>,
+    /// So many at the beginning are neighbouring integers.
+    row: usize,
+}
+
+/// Fewer integers than this are not counted with.
+const SHORTEST_ROW: usize = 5;
+
+impl Enumeration {
+    pub fn new(mut values: Vec<Value>) -> Self {
+        let mut integers: Vec<i64> = values
+            .iter()
+            .filter_map(|value| match value {
+                Value::Int(number) => Some(*number),
+                _ => None,
+            })
+            .collect();
+        integers.sort_unstable();
+        let longest = integers
+            .chunk_by(|a, b| a.checked_add(1) == Some(*b))
+            .max_by_key(|row| row.len())
+            .filter(|row| row.len() >= SHORTEST_ROW);
+        let Some(longest) = longest else {
+            return Self { values, row: 0 };
+        };
+        let in_row = |value: &Value| match value {
+            Value::Int(number) => longest[0] <= *number && *number <= longest[longest.len() - 1],
+            _ => false,
+        };
+        values.sort_by_key(|value| match value {
+            Value::Int(number) if in_row(value) => (false, *number),
+            _ => (true, 0),
+        });
+        Self {
+            values,
+            row: longest.len(),
+        }
+    }
+
+    /// The first and the last of the neighbouring integers.
+    pub fn row(&self) -> Option<(i64, i64)> {
+        match (self.values.first(), self.row) {
+            (Some(Value::Int(low)), 1..) => Some((*low, *low + self.row as i64 - 1)),
+            _ => None,
+        }
+    }
+
+    fn position(&self, value: Value) -> Option<usize> {
+        if let (Some((low, high)), Value::Int(number)) = (self.row(), value)
+            && (low..=high).contains(&number)
+        {
+            return usize::try_from(number - low).ok();
+        }
+        let others = &self.values[self.row..];
+        let position = others.iter().position(|other| *other == value)?;
+        Some(self.row + position)
+    }
+}
+
+impl std::ops::Deref for Enumeration {
+    type Target = [Value];
+
+    fn deref(&self) -> &[Value] {
+        &self.values
+    }
 }
 
 impl Domain {
@@ -85,8 +155,20 @@ impl Domain {
         match (self, value) {
             (Self::Bool, Value::Bool(_)) => true,
             (Self::Range(low, high), Value::Int(number)) => (*low..=*high).contains(&number),
-            (Self::Enum(values), value) => values.contains(&value),
+            (Self::Enum(values), value) => values.position(value).is_some(),
             _ => false,
+        }
+    }
+
+    /// Where a value of the domain stands, counted from zero.
+    pub fn position(&self, value: Value) -> Option<u64> {
+        match (self, value) {
+            (Self::Bool, Value::Bool(truth)) => Some(u64::from(truth)),
+            (Self::Range(low, high), Value::Int(number)) => (*low..=*high)
+                .contains(&number)
+                .then(|| number.abs_diff(*low)),
+            (Self::Enum(values), value) => values.position(value).map(|position| position as u64),
+            _ => None,
         }
     }
 

@@ -57,17 +57,11 @@ pub(crate) fn decode(domain: &Domain, bits: &[bool]) -> Value {
 pub(crate) fn encode_value(domain: &Domain, value: Value) -> Vec<bool> {
     let (code, wide) = code(domain);
     let number = match (code, value) {
-        (Code::Bool, Value::Bool(truth)) => i64::from(truth),
         (Code::Direct { .. }, Value::Int(number)) => number,
-        (Code::Position, Value::Int(number)) if matches!(domain, Domain::Range(..)) => match domain
-        {
-            Domain::Range(low, _) => number - low,
-            _ => 0,
-        },
         (_, value) => domain
-            .values()
-            .position(|candidate| candidate == value)
-            .unwrap_or(0) as i64,
+            .position(value)
+            .and_then(|position| i64::try_from(position).ok())
+            .unwrap_or(0),
     };
     (0..wide).map(|index| number >> index & 1 == 1).collect()
 }

@@ -149,7 +149,12 @@ impl<'m> Encoder<'m> {
                 let mut scalar = Scalar::default();
                 let count = domain.len();
                 let mut integers = Vec::new();
-                for position in 0..count {
+                let row = match domain {
+                    Domain::Enum(values) => values.row(),
+                    _ => None,
+                };
+                let row_length = row.map_or(0, |(low, high)| high.abs_diff(low) + 1);
+                for position in row_length..count {
                     let row: Vec<Lit> = bits
                         .iter()
                         .enumerate()
@@ -162,7 +167,17 @@ impl<'m> Encoder<'m> {
                         Value::Bool(_) => {}
                     }
                 }
-                if !integers.is_empty() {
+                if let Some((low, _)) = row {
+                    // The bits count as the integers do, but for the few values outside of the row.
+                    let mut place = bits;
+                    place.push(Lit::FALSE);
+                    let mut word = self.aig.word_add(&place, &word::constant(low));
+                    for (number, here) in integers {
+                        word = self.aig.word_ite(here, &word::constant(number), &word);
+                    }
+                    let symbols: Vec<Lit> = scalar.symbols.iter().map(|(_, here)| *here).collect();
+                    scalar.integer = Some((!self.aig.or_all(&symbols), word));
+                } else if !integers.is_empty() {
                     let guards: Vec<Lit> = integers.iter().map(|(_, here)| *here).collect();
                     let guard = if scalar.symbols.is_empty() {
                         Lit::TRUE
@@ -428,6 +443,43 @@ impl<'m> Encoder<'m> {
         }
     }
 
+    /// When a value is one of some constants. Neighbouring integers are one interval: hundreds of equations would be a
+    /// hard question.
+    pub(super) fn one_of(&mut self, element: &Single, constants: &[Value]) -> Lit {
+        let mut ways = Vec::new();
+        let mut integers = Vec::new();
+        for constant in constants {
+            match constant {
+                Value::Int(number) => integers.push(*number),
+                _ => ways.push(self.equal(element, &constant_single(*constant))),
+            }
+        }
+        integers.sort_unstable();
+        integers.dedup();
+        for row in integers.chunk_by(|a, b| a.checked_add(1) == Some(*b)) {
+            ways.push(match row {
+                [number] => self.equal(element, &constant_single(Value::Int(*number))),
+                _ => self.between(element, row[0], row[row.len() - 1]),
+            });
+        }
+        self.aig.or_all(&ways)
+    }
+
+    /// When a value is an integer between two bounds.
+    pub(super) fn between(&mut self, element: &Single, low: i64, high: i64) -> Lit {
+        let Single::Scalar(Scalar {
+            integer: Some((guard, word)),
+            ..
+        }) = element
+        else {
+            return Lit::FALSE;
+        };
+        let below = self.aig.word_less(word, &word::constant(low));
+        let above = self.aig.word_less(&word::constant(high), word);
+        let between = self.aig.and(!below, !above);
+        self.aig.and(*guard, between)
+    }
+
     /// Whether a value is one of the values of an expression.
     fn member(&mut self, element: &Single, id: ExprId) -> Encoded<Lit> {
         if !self.type_of(id).choice {
@@ -436,10 +488,15 @@ impl<'m> Encoder<'m> {
         }
         match self.exprs.node(id) {
             Node::Set(parts) => {
-                let ways = parts
-                    .iter()
-                    .map(|part| self.member(element, *part))
-                    .collect::<Encoded<Vec<_>>>()?;
+                let mut constants = Vec::new();
+                let mut ways = Vec::new();
+                for part in parts {
+                    match self.exprs.node(*part) {
+                        Node::Const(value) => constants.push(*value),
+                        _ => ways.push(self.member(element, *part)?),
+                    }
+                }
+                ways.push(self.one_of(element, &constants));
                 Ok(self.aig.or_all(&ways))
             }
             Node::Binary(Operator::Union, left, right) => {

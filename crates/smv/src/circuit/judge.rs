@@ -3,12 +3,11 @@
 use rustc_hash::FxHashMap;
 
 use super::Lit;
-use super::encode::{Encoded, Encoder, Single, constant_single};
-use super::word::{self, Word};
+use super::encode::{Encoded, Encoder, Single};
 use crate::expr::{ExprId, Node};
 use crate::syntax::tree::Operator;
 use crate::types::Type;
-use crate::value::{Domain, Value};
+use crate::value::Domain;
 
 impl Encoder<'_> {
     /// When an expression has no value at all: no branch of a `case` holds, or a divisor is zero.
@@ -104,40 +103,12 @@ impl Encoder<'_> {
         Ok(())
     }
 
-    /// When a value is an integer between two bounds.
-    fn between(&mut self, integer: Option<&(Lit, Word)>, low: i64, high: i64) -> Lit {
-        let Some((guard, word)) = integer else {
-            return Lit::FALSE;
-        };
-        let below = self.aig.word_less(word, &word::constant(low));
-        let above = self.aig.word_less(&word::constant(high), word);
-        let between = self.aig.and(!below, !above);
-        self.aig.and(*guard, between)
-    }
-
     fn inside(&mut self, value: &Single, domain: &Domain) -> Lit {
         match (value, domain) {
             (Single::Bool(_), Domain::Bool) => Lit::TRUE,
             (Single::Bool(_), _) | (_, Domain::Bool) => Lit::FALSE,
-            (Single::Scalar(scalar), Domain::Range(low, high)) => {
-                self.between(scalar.integer.as_ref(), *low, *high)
-            }
-            (Single::Scalar(scalar), Domain::Enum(values)) => {
-                let mut ways = Vec::new();
-                // Neighbouring integers are one interval: hundreds of equations would be a hard question.
-                let mut integers = Vec::new();
-                for candidate in values {
-                    match candidate {
-                        Value::Int(number) => integers.push(*number),
-                        _ => ways.push(self.equal(value, &constant_single(*candidate))),
-                    }
-                }
-                integers.sort_unstable();
-                for run in integers.chunk_by(|a, b| *b == a + 1) {
-                    ways.push(self.between(scalar.integer.as_ref(), run[0], run[run.len() - 1]));
-                }
-                self.aig.or_all(&ways)
-            }
+            (_, Domain::Range(low, high)) => self.between(value, *low, *high),
+            (_, Domain::Enum(values)) => self.one_of(value, values),
         }
     }
 }

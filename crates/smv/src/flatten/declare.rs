@@ -5,7 +5,7 @@ use crate::diagnostic::{Problem, Span};
 use crate::expr::VarId;
 use crate::model::{Var, VarKind};
 use crate::syntax::tree::{Expr, Item, Kind, Module, Operator, Section, Type, TypeKind};
-use crate::value::{Domain, Value};
+use crate::value::{Domain, Enumeration, Value};
 
 /// Modules that contain themselves would expand for ever.
 const INSTANCE_DEPTH: usize = 64;
@@ -45,7 +45,7 @@ impl<'t> Flattener<'t> {
         ));
         self.model.vars.push(Var {
             name: "_process_selector_".to_owned(),
-            domain: Domain::Enum(values),
+            domain: Domain::Enum(Enumeration::new(values)),
             kind: VarKind::Input,
             init: None,
             next: None,
@@ -391,7 +391,7 @@ impl<'t> Flattener<'t> {
             ));
             return None;
         }
-        Some(Domain::Enum(found))
+        Some(Domain::Enum(Enumeration::new(found)))
     }
 
     /// An integer that is known before the model runs: a bound of a range or an array.
