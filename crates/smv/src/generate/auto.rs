@@ -31,12 +31,46 @@ const SMALL_BITS: u32 = 48;
 const FEW_BITS: usize = 24;
 const FEW_NODES: usize = 60_000;
 
-/// Seconds and steps of the first unrolling.
-const NEAR_SECONDS: f64 = 0.3;
+/// Steps of the first unrolling.
 const NEAR: usize = 8;
 
-/// Nodes and seconds of the first fixpoints. Making room for many nodes takes longer than most models need in all.
-const LIGHT: [(usize, f64); 2] = [(100_000, 3.0), (1_500_000, 10.0)];
+/// The first rounds: every engine in turn, in little time, then in more. Whichever is good at a model gets to it soon,
+/// and the others have not cost much more until then.
+const ROUNDS: [Round; 4] = [
+    Round {
+        seconds: 0.02,
+        nodes: 60_000,
+    },
+    Round {
+        seconds: 0.15,
+        nodes: 1_500_000,
+    },
+    Round {
+        seconds: 0.3,
+        nodes: 1_500_000,
+    },
+    Round {
+        seconds: 1.0,
+        nodes: 1_500_000,
+    },
+];
+
+struct Round {
+    /// For one engine.
+    seconds: f64,
+    /// Of a decision diagram. Making room for many takes longer than most models need in all.
+    nodes: usize,
+}
+
+/// Seconds for induction over one step, which is tried first, and for the thorough one before the long search.
+const LITTLE_SECONDS: f64 = 0.1;
+const MUCH_SECONDS: f64 = 1.0;
+
+/// Seconds that a single goal needs at least for a proof to be worth its beginning.
+const SHORTEST_GLANCE: f64 = 0.03;
+
+/// A decision diagram gets so many times the seconds of the others: it answers all goals at once.
+const DIAGRAM: f64 = 8.0;
 
 /// The part of all the time that is left which one of these steps may take.
 const LIGHT_SHARE: f64 = 0.15;
@@ -93,7 +127,7 @@ struct Leisure {
 const BRISK: Leisure = Leisure {
     patience: 0.01,
     stamina: 3,
-    most_seconds: 2.0,
+    most_seconds: 1.0,
     seed: 0,
 };
 
@@ -117,8 +151,8 @@ fn walks(board: &Board, leisure: Leisure) {
     let everything: Vec<VarId> = board.model.var_ids().collect();
     let mut poor = 0;
     for round in 0..400_u64 {
-        // A walk that has found nothing for as long as it once took to find something will hardly find more.
-        let patience = leisure.patience + (fruitful - start);
+        // A walk that has found nothing for half as long as it once took to find something will hardly find more.
+        let patience = leisure.patience + (fruitful - start) / 2.0;
         let tired = poor > leisure.stamina || (poor > 0 && budget.now() > fruitful + patience);
         if budget.over() || tired || board.open_goals().is_empty() {
             break;
@@ -233,32 +267,36 @@ fn prepare(board: &Board, group: &Group) -> Option<(Vec<usize>, System, Arc<Circ
         }
     };
     let mut circuit = Arc::new(circuit);
-    prove_together(board, &open, &system, &mut circuit, Effort::Little);
+    let budget = slice(board, LITTLE_SECONDS);
+    prove_together(board, &open, &system, &mut circuit, Effort::Little, budget);
     Some((open, system, circuit))
 }
 
-/// Answers goals of a circuit that can be proved infeasible together, and leaves lemmas for the others.
+/// Answers goals of a circuit that can be proved infeasible together, and leaves lemmas for the others. False when the
+/// time did not suffice.
 fn prove_together(
     board: &Board,
     open: &[usize],
     system: &System,
     circuit: &mut Arc<Circuit>,
     effort: Effort,
-) {
+    budget: Budget,
+) -> bool {
     let unseen = Unseen {
         single: board.unseen(&system.vars),
         pairs: &|| board.apart(&system.vars),
     };
-    let seconds: f64 = match effort {
-        Effort::Little => 0.4,
-        Effort::Much => 1.0,
-    };
-    let seconds = seconds.min(board.budget().left() * LIGHT_SHARE);
-    let budget = board.budget().within(seconds);
     let refuted = induct::strengthen(board.model, Arc::make_mut(circuit), &unseen, effort, budget);
     for index in refuted {
         board.infeasible(open[index], "induction");
     }
+    !budget.over()
+}
+
+/// A part of the time that is left, for a step that may not bring anything.
+fn slice<'b>(board: &Board<'b>, seconds: f64) -> Budget<'b> {
+    let seconds = seconds.min(board.budget().left() * LIGHT_SHARE);
+    board.budget().within(seconds)
 }
 
 /// Induction, a short unrolling and a small decision diagram: most models need no more.
@@ -266,32 +304,55 @@ fn light(board: &Board, group: &Group) {
     let Some((open, system, mut circuit)) = prepare(board, group) else {
         return;
     };
-    let task = Task::new(board, &open, &system.vars, &circuit);
-    let seconds = NEAR_SECONDS.min(board.budget().left() * LIGHT_SHARE);
-    task.near(board.budget().within(seconds));
-    task.unblock();
-    if task.left().is_empty() {
-        return;
-    }
-    prove_together(board, &open, &system, &mut circuit, Effort::Much);
-    let task = Task::new(board, &open, &system.vars, &circuit);
-    for (attempt, (nodes, seconds)) in LIGHT.into_iter().enumerate() {
+    // Lemmas that are found later are not missed here.
+    let plain = circuit.clone();
+    let mut unrolling = Unrolling::new(board.model, &plain, board.budget(), true);
+    let (mut near, mut proved, mut full) = (false, false, false);
+    for (number, round) in ROUNDS.iter().enumerate() {
+        let task = Task::new(board, &open, &system.vars, &circuit);
+        if !near {
+            near = task.near(&mut unrolling, slice(board, round.seconds));
+            task.unblock();
+        }
         if task.left().is_empty() {
-            break;
+            return;
         }
-        let order = match attempt {
-            0 => order::force(&circuit, &order::declared(&circuit)),
-            _ => order::force_best(&circuit, 12),
-        };
-        // What it cannot do in this room and time is left to others.
-        let seconds = seconds.min(board.budget().left() * LIGHT_SHARE);
-        let result = task.diagram(&order, nodes, board.budget().within(seconds));
-        if result != Err(Halt::Memory) || circuit.bits.len() > MIDDLE_BITS {
-            break;
+        if !proved {
+            let budget = slice(board, round.seconds);
+            proved = prove_together(board, &open, &system, &mut circuit, Effort::Much, budget);
+        }
+        let task = Task::new(board, &open, &system.vars, &circuit);
+        if task.left().is_empty() {
+            return;
+        }
+        // Large circuits seldom fit into a little more room.
+        full |= number > 0 && circuit.bits.len() > MIDDLE_BITS;
+        if !full {
+            let order = match number {
+                0 => order::force(&circuit, &order::declared(&circuit)),
+                _ => order::force_best(&circuit, 12),
+            };
+            let budget = slice(board, round.seconds * DIAGRAM);
+            let result = task.diagram(&order, round.nodes, budget);
+            full |= number > 0 && result == Err(Halt::Memory);
+            task.unblock();
+        }
+        let left = task.left().len();
+        if left == 0 {
+            return;
+        }
+        if number > 0 {
+            let budget = slice(board, round.seconds);
+            let mut ic3 = Ic3::new(board.model, &circuit, budget);
+            let glance = round.seconds / left as f64;
+            task.one_by_one(&mut ic3, glance.max(SHORTEST_GLANCE), budget);
+            task.unblock();
         }
     }
-    task.unblock();
-    let left: Vec<usize> = task.left().into_iter().map(|index| open[index]).collect();
+    let left: Vec<usize> = open
+        .into_iter()
+        .filter(|goal| board.is_open(*goal))
+        .collect();
     let seconds = PARTS_SECONDS.min(board.budget().left() * LIGHT_SHARE);
     smaller_parts(board, &left, seconds, PARTS_SHARE);
 }
@@ -300,7 +361,8 @@ fn solve(board: &Board, group: &Group) {
     let Some((open, system, mut circuit)) = prepare(board, group) else {
         return;
     };
-    prove_together(board, &open, &system, &mut circuit, Effort::Much);
+    let budget = slice(board, MUCH_SECONDS);
+    prove_together(board, &open, &system, &mut circuit, Effort::Much, budget);
     let task = Task::new(board, &open, &system.vars, &circuit);
     if task.left().is_empty() {
         return;
@@ -321,7 +383,9 @@ fn solve(board: &Board, group: &Group) {
             }
         });
     } else {
-        task.near(budget.within(budget.left() * 0.1));
+        let near = budget.within(budget.left() * 0.1);
+        let mut unrolling = Unrolling::new(board.model, &circuit, near, true);
+        task.near(&mut unrolling, near);
         task.diagrams(budget.within(budget.left() * 0.3), board.options.nodes / 8);
         task.solver(budget.within(budget.left() * 0.6));
         task.diagrams(budget, board.options.nodes);
@@ -443,9 +507,11 @@ impl<'t, 'b> Task<'t, 'b> {
         }
     }
 
-    fn near(&self, budget: Budget) {
-        let mut unrolling = Unrolling::new(self.board.model, self.circuit, budget, true);
-        self.unroll(&mut unrolling, NEAR, budget);
+    /// Looks for goals a few steps from the start. False when the time did not suffice.
+    fn near<'u>(&self, unrolling: &mut Unrolling<'u>, budget: Budget<'u>) -> bool {
+        unrolling.set_budget(budget);
+        self.unroll(unrolling, NEAR, budget);
+        !budget.over()
     }
 
     /// Decision diagrams with several orders, first in little memory.
@@ -584,20 +650,7 @@ impl<'t, 'b> Task<'t, 'b> {
                 .max(0.05)
                 .min(patience);
             let patient = patience >= self.board.options.time_per_goal;
-            for index in self.left() {
-                if budget.over() {
-                    return;
-                }
-                if !self.wanted(index) {
-                    continue;
-                }
-                ic3.set_budget(budget.within(if patient { patience } else { glance }));
-                match ic3.decide(self.circuit.goals[index]) {
-                    Outcome::Reached(trace) => self.reached(index, &trace, "ic3"),
-                    Outcome::Unreachable => self.board.infeasible(self.goals[index], "ic3"),
-                    Outcome::Unknown { .. } => {}
-                }
-            }
+            self.one_by_one(&mut ic3, if patient { patience } else { glance }, budget);
             if self.left().is_empty()
                 || budget.over()
                 || patience >= self.board.options.time_per_goal
@@ -608,8 +661,26 @@ impl<'t, 'b> Task<'t, 'b> {
         }
     }
 
+    /// IC3 for every goal that is left, each in so many seconds.
+    fn one_by_one<'s>(&self, ic3: &mut Ic3<'s>, seconds: f64, budget: Budget<'s>) {
+        for index in self.left() {
+            if budget.over() {
+                return;
+            }
+            if !self.wanted(index) {
+                continue;
+            }
+            ic3.set_budget(budget.within(seconds));
+            match ic3.decide(self.circuit.goals[index]) {
+                Outcome::Reached(trace) => self.reached(index, &trace, "ic3"),
+                Outcome::Unreachable => self.board.infeasible(self.goals[index], "ic3"),
+                Outcome::Unknown { .. } => {}
+            }
+        }
+    }
+
     /// Deepens the unrolling until the budget ends; asks at every depth for all open goals at once.
-    fn unroll<'s>(&'s self, unrolling: &mut Unrolling<'s>, most: usize, budget: Budget<'s>) {
+    fn unroll(&self, unrolling: &mut Unrolling, most: usize, budget: Budget) {
         loop {
             let depth = unrolling.depth();
             loop {
