@@ -72,7 +72,8 @@ fn compare(model: &mut Model, technique: Technique, limits: Limits) -> Option<us
     Some(goals.len())
 }
 
-/// A small expression over the variables `a`, `b` (boolean), `n`, `m` (0..3) and `e` ({red, green, blue}).
+/// A small expression over the variables `a`, `b` (boolean), `n`, `m` (0..3), `e` ({red, green, blue}), and `k` and `u`,
+/// whose integers stand in no order and partly alone.
 fn condition(next: bool) -> impl Strategy<Value = String> {
     let mut atoms = vec![
         "a",
@@ -84,6 +85,11 @@ fn condition(next: bool) -> impl Strategy<Value = String> {
         "n in {1, 3}",
         "n + m > 3",
         "e in {red, green}",
+        "k in {7, 3, 4, 12}",
+        "k < n",
+        "k - m = 3",
+        "u = none",
+        "u in {2, none, 0, 1}",
     ];
     if next {
         atoms.extend(["next(a)", "next(n) = n", "next(e) = red", "i", "i & a"]);
@@ -109,15 +115,18 @@ prop_compose! {
         n_next in prop::sample::select(vec!["(n + 1) mod 4", "{n, m}", "n", "0 .. n", "n union 2", "case m > n : m; TRUE : {0, n}; esac"]),
         m_next in prop::sample::select(vec!["m", "{0, 1, 2, 3}", "case next(n) = 2 : 3; TRUE : m; esac", "(m * 2) mod 4", "3 - n"]),
         e_next in prop::sample::select(vec!["e", "{red, green}", "case e = red : green; e = green : {red, blue}; TRUE : e; esac"]),
+        k_next in prop::sample::select(vec!["k", "case k < 7 & k > 0 : k + 1; TRUE : -9; esac", "case k = -9 : 4; TRUE : {k, 6}; esac"]),
+        u_next in prop::sample::select(vec!["u", "n", "case u = n : none; TRUE : m; esac", "{2, none}"]),
         trans in prop::option::weighted(0.4, condition(true)),
         invar in prop::option::weighted(0.3, condition(false)),
         init in prop::option::weighted(0.3, condition(false)),
         free in any::<bool>(),
     ) -> String {
         let mut text = String::from(
-            "MODULE main\nVAR a : boolean; b : boolean; n : 0..3; m : 0..3; e : {red, green, blue};\nIVAR i : boolean;\nASSIGN\n");
-        text.push_str(&format!("  init(n) := 0;\n  init(e) := red;\n  next(a) := case {guard} : {first}; TRUE : {second}; esac;\n"));
+            "MODULE main\nVAR a : boolean; b : boolean; n : 0..3; m : 0..3; e : {red, green, blue};\n  k : {4, -9, 3, 7, 5, 6}; u : {none, 2, 1, 0, 3, 4};\nIVAR i : boolean;\nASSIGN\n");
+        text.push_str(&format!("  init(n) := 0;\n  init(e) := red;\n  init(k) := 3;\n  next(a) := case {guard} : {first}; TRUE : {second}; esac;\n"));
         text.push_str(&format!("  next(n) := {n_next};\n  next(m) := {m_next};\n  next(e) := {e_next};\n"));
+        text.push_str(&format!("  next(k) := {k_next};\n  next(u) := {u_next};\n"));
         if !free {
             text.push_str(&format!("  next(b) := ({third}) union b;\n"));
         }
