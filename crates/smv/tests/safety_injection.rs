@@ -10,36 +10,7 @@ use ioco_smv::{
     load,
 };
 
-const CODE_1: &str = "
-MODULE main
-VAR
-  SafInject : {OFF, OFF_VALVE, ALERT, ON};
-  Overridden : boolean;
-  Press : {Low, Normal, High, Unknown};
-  WaterPress : 0..1000;
-  Valve : {open, closed};
-ASSIGN
-  init(SafInject) := OFF;
-  init(Overridden) := FALSE;
-  init(Press) := Low;
-  init(WaterPress) := 0;
-  init(Valve) := closed;
-  next(SafInject) := case
-      Press = Low & !Overridden & next(Overridden) : OFF_VALVE;
-      Press = Low & next(Press) = Normal : ALERT;
-      next(Press) = High : ON;
-      TRUE : OFF;
-    esac;
-  next(Overridden) := Press = Low & next(Press) = Unknown;
-  next(Press) := case
-      next(Valve) = open : Unknown;
-      next(WaterPress) < 300 : Low;
-      next(WaterPress) < 600 : Normal;
-      TRUE : High;
-    esac;
-  next(WaterPress) := max(0, WaterPress - 5) .. min(1000, WaterPress + 5);
-  next(Valve) := {open, closed};
-";
+const CODE_1: &str = include_str!("../../../examples/injection/sis.smv");
 
 fn model() -> Model {
     let (model, diagnostics) = load(CODE_1, "sis.smv");

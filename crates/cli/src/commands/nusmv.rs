@@ -208,10 +208,22 @@ fn goals(model: &mut Model, arguments: &Generate) -> Result<Vec<Goal>, Stop> {
     for text in &smv.goal {
         let goal = model
             .user_goal(text)
-            .map_err(|diagnostic| Stop::usage(diagnostic.to_string()))?;
+            .map_err(|diagnostic| bad_goal(text, diagnostic))?;
         goals.push(goal);
     }
     Ok(goals)
+}
+
+fn bad_goal(goal: &str, diagnostic: Diagnostic) -> Stop {
+    let column = diagnostic.place.column;
+    let stop = Stop::usage(format!(
+        "goal '{goal}', column {column}: {}",
+        diagnostic.message
+    ));
+    match diagnostic.hint {
+        Some(hint) => stop.hint(hint),
+        None => stop,
+    }
 }
 
 fn options(smv: &SmvArguments, jobs: Option<usize>) -> Result<Options, Stop> {
@@ -328,7 +340,7 @@ pub fn convert(path: &Path, output: &Path, goal: Option<&str>) -> Answer {
     let mut model = load(path)?;
     let parsed = model
         .user_goal(goal)
-        .map_err(|diagnostic| Stop::usage(diagnostic.to_string()))?;
+        .map_err(|diagnostic| bad_goal(goal, diagnostic))?;
     let dependencies = Dependencies::of(&model);
     let tree = Tree::of(&model, &dependencies, parsed.expr).data(&model, &dependencies, goal);
     let text = match output.extension().and_then(|ending| ending.to_str()) {

@@ -134,11 +134,17 @@ fn bad_goals_and_templates_get_a_clear_answer() {
         &["generate", "m.smv", "--goal", "colur = red"],
         "did you mean `colour`",
     );
-    check(&["generate", "m.smv", "--goal", "colour ="], "goal:1:");
-    check(&["generate", "m.smv", "--goal", "colour"], "goal:1:");
+    check(
+        &["generate", "m.smv", "--goal", "colour ="],
+        "error: goal 'colour =', column 9: ",
+    );
+    check(
+        &["generate", "m.smv", "--goal", "colour"],
+        "error: goal 'colour', column 1: ",
+    );
     check(
         &["convert", "m.smv", "--decompose", "x", "-o", "tree.svg"],
-        "`x` is not declared",
+        "column 1: `x` is not declared\n  hint: the variables are ",
     );
     check(&["generate", "m.smv"], "--cover");
     check(&["generate", "m.smv", "--cover", "switches"], "switches");

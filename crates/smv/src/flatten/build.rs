@@ -10,6 +10,9 @@ use crate::value::Value;
 /// Names that refer to names that refer to names ...
 const RESOLVE_DEPTH: usize = 500;
 
+/// Names to show where somebody uses one that the model does not have.
+const SHOWN_NAMES: usize = 8;
+
 impl Flattener<'_> {
     pub(super) fn type_of(&mut self, id: ExprId) -> Type {
         self.types.of(&self.model.exprs, &self.model.vars, id)
@@ -152,8 +155,26 @@ impl Flattener<'_> {
             }
         } else if let Some(near) = self.near_name(&full) {
             problem = problem.hint(format!("did you mean `{near}`?"));
+        } else if !self.model.vars.is_empty() {
+            problem = problem.hint(self.declared());
         }
         Err(problem)
+    }
+
+    /// Where no name is near, the first of those that there are.
+    fn declared(&self) -> String {
+        let vars = &self.model.vars;
+        let names: Vec<&str> = vars
+            .iter()
+            .take(SHOWN_NAMES)
+            .map(|var| var.name.as_str())
+            .collect();
+        let end = if vars.len() > SHOWN_NAMES {
+            ", ..."
+        } else {
+            ""
+        };
+        format!("the variables are {}{end}", names.join(", "))
     }
 
     /// A declared name that differs in case or by one letter.
