@@ -122,6 +122,9 @@ fn an_interrupted_run_keeps_what_there_is() {
         };
         let results = generate(&model, &goals, &options, edge, &mut |_| {});
         assert_eq!(results.len(), goals.len(), "{technique:?}");
+        for result in results.iter().filter(|r| r.verdict == Verdict::Unknown) {
+            assert_eq!(result.method, "interrupted", "{technique:?}");
+        }
     }
 }
 

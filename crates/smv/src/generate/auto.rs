@@ -109,7 +109,7 @@ pub(crate) fn run(board: &Board) {
         }
         solve(board, &group);
     }
-    board.give_up("the time is over");
+    board.close();
 }
 
 /// How long to walk.

@@ -375,6 +375,16 @@ impl<'a> Board<'a> {
         self.answer(goal, Verdict::Unknown, how_far, None);
     }
 
+    /// Everything that is still open stays unknown: the time for all goals is over, or somebody stopped the work.
+    pub fn close(&self) {
+        let stopped = (self.edge.stop)();
+        self.give_up(if stopped {
+            "interrupted"
+        } else {
+            "the time for all goals is over"
+        });
+    }
+
     /// Everything that is still open stays unknown.
     pub fn give_up(&self, why: &str) {
         for goal in self.open_goals() {

@@ -49,7 +49,7 @@ pub(crate) fn run(board: &Board) {
             Decision::Unknown { how_far } => board.unknown(index, &how_far),
         }
     }
-    board.give_up("the time for all goals is over");
+    board.close();
 }
 
 /// The rest of the model blocks the run that the cone allows: ask about the whole model.

@@ -27,7 +27,7 @@ pub(crate) fn run(board: &Board, weak: bool) {
         let tree = Tree::of(board.model, &dependencies, goal.expr);
         answer(board, &tree, index, weak, budget);
     }
-    board.give_up("the time for all goals is over");
+    board.close();
 }
 
 /// Answers one goal over its tree.
