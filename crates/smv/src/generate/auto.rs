@@ -40,26 +40,45 @@ const ROUNDS: [Round; 4] = [
     Round {
         seconds: 0.02,
         nodes: 60_000,
+        solvers: true,
     },
     Round {
         seconds: 0.15,
         nodes: 1_500_000,
+        solvers: true,
     },
     Round {
         seconds: 0.3,
-        nodes: 1_500_000,
+        nodes: 0,
+        solvers: true,
     },
     Round {
         seconds: 1.0,
         nodes: 1_500_000,
+        solvers: false,
     },
 ];
 
 struct Round {
     /// For one engine.
     seconds: f64,
-    /// Of a decision diagram. Making room for many takes longer than most models need in all.
+    /// Of a decision diagram; none where it would only fail again. Making room for many takes longer than most models
+    /// need in all.
     nodes: usize,
+    /// Whether solvers are asked. They get a long time later, with what they have learned by then.
+    solvers: bool,
+}
+
+impl Round {
+    /// Walks again, others than before.
+    fn leisure(&self, number: usize, group: usize) -> Leisure {
+        Leisure {
+            patience: self.seconds * 0.5,
+            stamina: 9,
+            most_seconds: self.seconds * 5.0,
+            seed: ((1 + number + ROUNDS.len() * group) as u64) << 32,
+        }
+    }
 }
 
 /// Seconds for induction over one step, which is tried first, and for the thorough one before the long search.
@@ -97,8 +116,8 @@ struct Group {
 pub(crate) fn run(board: &Board) {
     // First what costs little; most models need no more.
     walks(board, BRISK);
-    for group in groups(board) {
-        light(board, &group);
+    for (number, group) in groups(board).iter().enumerate() {
+        light(board, group, number);
     }
     if !board.open_goals().is_empty() {
         walks(board, THOROUGH);
@@ -300,7 +319,7 @@ fn slice<'b>(board: &Board<'b>, seconds: f64) -> Budget<'b> {
 }
 
 /// Induction, a short unrolling and a small decision diagram: most models need no more.
-fn light(board: &Board, group: &Group) {
+fn light(board: &Board, group: &Group, group_number: usize) {
     let Some((open, system, mut circuit)) = prepare(board, group) else {
         return;
     };
@@ -310,14 +329,20 @@ fn light(board: &Board, group: &Group) {
     let (mut near, mut proved, mut full) = (false, false, false);
     for (number, round) in ROUNDS.iter().enumerate() {
         let task = Task::new(board, &open, &system.vars, &circuit);
-        if !near {
+        if number > 0 {
+            walks(board, round.leisure(number, group_number));
+        }
+        if task.left().is_empty() {
+            return;
+        }
+        if round.solvers && !near {
             near = task.near(&mut unrolling, slice(board, round.seconds));
             task.unblock();
         }
         if task.left().is_empty() {
             return;
         }
-        if !proved {
+        if round.solvers && !proved {
             let budget = slice(board, round.seconds);
             proved = prove_together(board, &open, &system, &mut circuit, Effort::Much, budget);
         }
@@ -327,7 +352,7 @@ fn light(board: &Board, group: &Group) {
         }
         // Large circuits seldom fit into a little more room.
         full |= number > 0 && circuit.bits.len() > MIDDLE_BITS;
-        if !full {
+        if round.nodes > 0 && !full {
             let order = match number {
                 0 => order::force(&circuit, &order::declared(&circuit)),
                 _ => order::force_best(&circuit, 12),
@@ -341,7 +366,7 @@ fn light(board: &Board, group: &Group) {
         if left == 0 {
             return;
         }
-        if number > 0 {
+        if round.solvers && number > 0 {
             let budget = slice(board, round.seconds);
             let mut ic3 = Ic3::new(board.model, &circuit, budget);
             let glance = round.seconds / left as f64;
