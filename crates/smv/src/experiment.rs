@@ -175,7 +175,8 @@ impl Outcome {
             .find(|row| row.is_for(model, technique, criterion))
     }
 
-    /// For every technique of ours: its tests replayed, its answers against enumeration and against NuSMV B.
+    /// For every technique of ours: its tests replayed, its answers against enumeration, NuSMV B and the paper's baseline,
+    /// of which `auto` must lose no test.
     pub fn comparisons(&self) -> Vec<Comparison> {
         let mut all: Vec<Comparison> = Vec::new();
         let mut add = |technique: &str, with, answers, contradictions| {
@@ -209,20 +210,49 @@ impl Outcome {
                 checks.enumerated,
                 checks.contradicted,
             );
-            if let Some(other) = self.row(&row.model, nusmv::B, &row.criterion) {
-                let (mut known, mut wrong) = (0, 0);
-                for (ours, theirs) in row.verdicts.chars().zip(other.verdicts.chars()) {
-                    let decided = |letter| letter == COVERED || letter == INFEASIBLE;
-                    if decided(ours) && decided(theirs) {
-                        known += 1;
-                        wrong += usize::from(ours != theirs);
-                    }
+            let others = [
+                (nusmv::B, "answers against NuSMV"),
+                (MONOLITHIC, "answers against monolithic"),
+            ];
+            for (name, with) in others {
+                let other = self.row(&row.model, name, &row.criterion);
+                if let Some(other) = other.filter(|_| row.technique != name) {
+                    let (known, wrong) = contradictions(&row.verdicts, &other.verdicts);
+                    add(&row.technique, with, known, wrong);
                 }
-                add(&row.technique, "answers against NuSMV", known, wrong);
+            }
+            if row.technique == Technique::Auto.name()
+                && let Some(other) = self.row(&row.model, MONOLITHIC, &row.criterion)
+            {
+                let found = row.verdicts.chars().zip(other.verdicts.chars());
+                let found: Vec<char> = found
+                    .filter(|(_, theirs)| *theirs == COVERED)
+                    .map(|(ours, _)| ours)
+                    .collect();
+                let lost = found.iter().filter(|ours| **ours != COVERED).count();
+                add(
+                    &row.technique,
+                    "goals that monolithic covers",
+                    found.len(),
+                    lost,
+                );
             }
         }
         all
     }
+}
+
+/// The technique that the paper compares with.
+const MONOLITHIC: &str = "monolithic";
+
+/// How many goals both have decided, and how many of them differently.
+fn contradictions(ours: &str, theirs: &str) -> (usize, usize) {
+    let decided = |letter| letter == COVERED || letter == INFEASIBLE;
+    let both = || {
+        let pairs = ours.chars().zip(theirs.chars());
+        pairs.filter(|(ours, theirs)| decided(*ours) && decided(*theirs))
+    };
+    (both().count(), both().filter(|(a, b)| a != b).count())
 }
 
 /// What is small enough to be enumerated beside every technique.

@@ -2,15 +2,13 @@
 
 use std::fmt::Write as _;
 
-use super::{Outcome, Row, nusmv};
+use super::{MONOLITHIC as BASE, Outcome, Row, nusmv};
 
 /// Rows of another checker stand apart.
 const NUSMV: [(&str, &str); 2] = [
     (nusmv::B, "B, one process for all goals"),
     (nusmv::A, "A, a process for every goal"),
 ];
-
-const BASE: &str = "monolithic";
 
 #[derive(Clone, Copy, Default)]
 struct Sum {
