@@ -2,67 +2,44 @@
 
 use ioco_sts::{BinaryOp, Expr, Function, Type, Types, Value};
 
+use crate::asserted::Asserted;
 use crate::optimum::{Sense, optimum};
 use crate::outcome::{Deadline, Outcome};
-use crate::query::Query;
 use crate::search::Choice;
 use crate::solver::Solver;
 
 /// Narrowing of domains first, then search under a limit on steps.
 pub struct Embedded {
-    types: Types,
-    functions: Vec<Function>,
-    unknowns: Vec<(Type, bool)>,
-    conditions: Vec<Expr>,
-    marks: Vec<(usize, usize)>,
+    asserted: Asserted,
 }
 
 impl Embedded {
     pub fn new(types: &Types, functions: &[Function]) -> Embedded {
         Embedded {
-            types: types.clone(),
-            functions: functions.to_vec(),
-            unknowns: Vec::new(),
-            conditions: Vec::new(),
-            marks: Vec::new(),
+            asserted: Asserted::new(types, functions),
         }
-    }
-
-    fn query(&self) -> Query<'_> {
-        let mut query = Query::new(&self.types, &self.functions);
-        for (ty, void) in &self.unknowns {
-            query.unknown(ty, *void);
-        }
-        query.conditions = self.conditions.clone();
-        query
     }
 }
 
 impl Solver for Embedded {
     fn unknown(&mut self, ty: &Type) -> u32 {
-        self.unknowns.push((ty.clone(), false));
-        (self.unknowns.len() - 1) as u32
+        self.asserted.unknown(ty, false)
     }
 
     fn void_unknown(&mut self, ty: &Type) -> u32 {
-        self.unknowns.push((ty.clone(), true));
-        (self.unknowns.len() - 1) as u32
+        self.asserted.unknown(ty, true)
     }
 
     fn assert(&mut self, condition: &Expr) {
-        self.conditions.push(condition.clone());
+        self.asserted.assert(condition);
     }
 
     fn push(&mut self) {
-        self.marks
-            .push((self.unknowns.len(), self.conditions.len()));
+        self.asserted.push();
     }
 
     fn pop(&mut self) {
-        if let Some((unknowns, conditions)) = self.marks.pop() {
-            self.unknowns.truncate(unknowns);
-            self.conditions.truncate(conditions);
-        }
+        self.asserted.pop();
     }
 
     fn check(&mut self, deadline: &Deadline<'_>) -> Outcome<()> {
@@ -70,7 +47,7 @@ impl Solver for Embedded {
     }
 
     fn model(&mut self, deadline: &Deadline<'_>) -> Outcome<Vec<Value>> {
-        self.query().solve(&mut Choice::Plain, deadline)
+        self.asserted.query().solve(&mut Choice::Plain, deadline)
     }
 
     fn random_model(
@@ -78,15 +55,17 @@ impl Solver for Embedded {
         rng: &mut dyn rand::Rng,
         deadline: &Deadline<'_>,
     ) -> Outcome<Vec<Value>> {
-        self.query().solve(&mut Choice::Random(rng), deadline)
+        self.asserted
+            .query()
+            .solve(&mut Choice::Random(rng), deadline)
     }
 
     fn minimum(&mut self, unknown: u32, deadline: &Deadline<'_>) -> Outcome<Value> {
-        optimum(&self.query(), unknown, Sense::Smallest, deadline)
+        optimum(&self.asserted.query(), unknown, Sense::Smallest, deadline)
     }
 
     fn maximum(&mut self, unknown: u32, deadline: &Deadline<'_>) -> Outcome<Value> {
-        optimum(&self.query(), unknown, Sense::Largest, deadline)
+        optimum(&self.asserted.query(), unknown, Sense::Largest, deadline)
     }
 }
 

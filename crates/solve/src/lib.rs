@@ -5,6 +5,7 @@
 //! answers are possible, and *unknown* is never taken for *unsatisfiable*; every model is checked
 //! by evaluation before it is handed out.
 
+mod asserted;
 mod backward;
 mod choose;
 mod cp;

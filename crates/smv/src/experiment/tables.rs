@@ -80,50 +80,35 @@ pub fn tables(outcome: &Outcome) -> String {
         text,
         "\nTable 2. Feasible (F), infeasible (I) and unknown (U) goals; change against {BASE}"
     );
-    for (name, criteria) in CRITERIA {
-        let base = sum(BASE, criteria);
-        for technique in &techniques {
-            let own = sum(technique, criteria);
-            let _ = write!(text, "  {name:<6} {technique:<12}");
-            for (letter, value, before) in [
-                ("F", own.covered, base.covered),
-                ("I", own.infeasible, base.infeasible),
-                ("U", own.unknown, base.unknown),
-            ] {
-                let _ = write!(
-                    text,
-                    " {letter} {value:>6} {:>9}",
-                    change(value as f64, before as f64)
-                );
+    let answers = |text: &mut String, cell: &dyn Fn(usize, usize, usize, usize) -> String| {
+        for (name, criteria) in CRITERIA {
+            let base = sum(BASE, criteria);
+            for technique in &techniques {
+                let own = sum(technique, criteria);
+                let _ = write!(text, "  {name:<6} {technique:<12}");
+                for (letter, value, before) in [
+                    ("F", own.covered, base.covered),
+                    ("I", own.infeasible, base.infeasible),
+                    ("U", own.unknown, base.unknown),
+                ] {
+                    let cell = cell(value, own.goals, before, base.goals);
+                    let _ = write!(text, " {letter} {cell}");
+                }
+                text.push('\n');
             }
-            text.push('\n');
         }
-    }
+    };
+    answers(&mut text, &|value, _, before, _| {
+        format!("{value:>6} {:>9}", change(value as f64, before as f64))
+    });
     let _ = writeln!(
         text,
         "\nTable 3. The same in percent; difference in percentage points against {BASE}"
     );
-    for (name, criteria) in CRITERIA {
-        let base = sum(BASE, criteria);
-        for technique in &techniques {
-            let own = sum(technique, criteria);
-            let _ = write!(text, "  {name:<6} {technique:<12}");
-            for (letter, value, before) in [
-                ("F", own.covered, base.covered),
-                ("I", own.infeasible, base.infeasible),
-                ("U", own.unknown, base.unknown),
-            ] {
-                let (share, share_before) =
-                    (percent(value, own.goals), percent(before, base.goals));
-                let _ = write!(
-                    text,
-                    " {letter} {share:>6.2}% {:>+7.2}",
-                    share - share_before
-                );
-            }
-            text.push('\n');
-        }
-    }
+    answers(&mut text, &|value, goals, before, goals_before| {
+        let (share, share_before) = (percent(value, goals), percent(before, goals_before));
+        format!("{share:>6.2}% {:>+7.2}", share - share_before)
+    });
     let _ = writeln!(
         text,
         "\nTable 4. Generation time in seconds; change against {BASE}; processor time"

@@ -13,6 +13,7 @@ use rand::{Rng, RngExt as _};
 
 use self::answer::{Answer, open_parentheses, parse};
 use self::translate::{Part, Refused, Shape, Sort, Translator};
+use crate::asserted::Asserted;
 use crate::domain::Values;
 use crate::optimum::{Sense, optimum_by};
 use crate::outcome::{Deadline, Outcome, Unknown};
@@ -48,11 +49,7 @@ pub enum PipeError {
 /// A solver program behind a pipe.
 pub struct SmtLib {
     pipe: Box<dyn Pipe>,
-    types: Types,
-    functions: Vec<Function>,
-    unknowns: Vec<(Type, bool)>,
-    conditions: Vec<Expr>,
-    marks: Vec<(usize, usize)>,
+    asserted: Asserted,
     /// The program may still be busy with an old question: start a new one first.
     stale: bool,
 }
@@ -61,29 +58,10 @@ impl SmtLib {
     pub fn new(types: &Types, functions: &[Function], pipe: Box<dyn Pipe>) -> SmtLib {
         SmtLib {
             pipe,
-            types: types.clone(),
-            functions: functions.to_vec(),
-            unknowns: Vec::new(),
-            conditions: Vec::new(),
-            marks: Vec::new(),
+            asserted: Asserted::new(types, functions),
             stale: false,
         }
     }
-}
-
-/// The question, apart from the pipe it goes through.
-fn query<'a>(
-    types: &'a Types,
-    functions: &'a [Function],
-    unknowns: &[(Type, bool)],
-    conditions: &[Expr],
-) -> Query<'a> {
-    let mut query = Query::new(types, functions);
-    for (ty, void) in unknowns {
-        query.unknown(ty, *void);
-    }
-    query.conditions = conditions.to_vec();
-    query
 }
 
 /// The pipe with what is known about its state.
@@ -249,29 +227,23 @@ fn value(part: &Part, given: &std::collections::BTreeMap<String, Answer>) -> Opt
 
 impl Solver for SmtLib {
     fn unknown(&mut self, ty: &Type) -> u32 {
-        self.unknowns.push((ty.clone(), false));
-        (self.unknowns.len() - 1) as u32
+        self.asserted.unknown(ty, false)
     }
 
     fn void_unknown(&mut self, ty: &Type) -> u32 {
-        self.unknowns.push((ty.clone(), true));
-        (self.unknowns.len() - 1) as u32
+        self.asserted.unknown(ty, true)
     }
 
     fn assert(&mut self, condition: &Expr) {
-        self.conditions.push(condition.clone());
+        self.asserted.assert(condition);
     }
 
     fn push(&mut self) {
-        self.marks
-            .push((self.unknowns.len(), self.conditions.len()));
+        self.asserted.push();
     }
 
     fn pop(&mut self) {
-        if let Some((unknowns, conditions)) = self.marks.pop() {
-            self.unknowns.truncate(unknowns);
-            self.conditions.truncate(conditions);
-        }
+        self.asserted.pop();
     }
 
     fn check(&mut self, deadline: &Deadline<'_>) -> Outcome<()> {
@@ -279,12 +251,7 @@ impl Solver for SmtLib {
     }
 
     fn model(&mut self, deadline: &Deadline<'_>) -> Outcome<Vec<Value>> {
-        let query = query(
-            &self.types,
-            &self.functions,
-            &self.unknowns,
-            &self.conditions,
-        );
+        let query = self.asserted.query();
         let mut line = Line {
             pipe: &mut *self.pipe,
             stale: &mut self.stale,
@@ -294,12 +261,7 @@ impl Solver for SmtLib {
 
     /// Random parts of the ranges of the integers, leaving out those in which there is nothing.
     fn random_model(&mut self, rng: &mut dyn Rng, deadline: &Deadline<'_>) -> Outcome<Vec<Value>> {
-        let mut query = query(
-            &self.types,
-            &self.functions,
-            &self.unknowns,
-            &self.conditions,
-        );
+        let mut query = self.asserted.query();
         let mut line = Line {
             pipe: &mut *self.pipe,
             stale: &mut self.stale,
@@ -362,12 +324,7 @@ impl Solver for SmtLib {
 
 impl SmtLib {
     fn optimum(&mut self, unknown: u32, sense: Sense, deadline: &Deadline<'_>) -> Outcome<Value> {
-        let query = query(
-            &self.types,
-            &self.functions,
-            &self.unknowns,
-            &self.conditions,
-        );
+        let query = self.asserted.query();
         let mut line = Line {
             pipe: &mut *self.pipe,
             stale: &mut self.stale,

@@ -1,0 +1,59 @@
+//! What a solver has been told so far, with the levels to go back to.
+
+use ioco_sts::{Expr, Function, Type, Types};
+
+use crate::query::Query;
+
+/// Unknowns and conditions, in the order in which they came.
+pub(crate) struct Asserted {
+    types: Types,
+    functions: Vec<Function>,
+    /// With whether it may be void.
+    unknowns: Vec<(Type, bool)>,
+    conditions: Vec<Expr>,
+    /// How many of both there were at every level.
+    marks: Vec<(usize, usize)>,
+}
+
+impl Asserted {
+    pub fn new(types: &Types, functions: &[Function]) -> Asserted {
+        Asserted {
+            types: types.clone(),
+            functions: functions.to_vec(),
+            unknowns: Vec::new(),
+            conditions: Vec::new(),
+            marks: Vec::new(),
+        }
+    }
+
+    pub fn unknown(&mut self, ty: &Type, void: bool) -> u32 {
+        self.unknowns.push((ty.clone(), void));
+        (self.unknowns.len() - 1) as u32
+    }
+
+    pub fn assert(&mut self, condition: &Expr) {
+        self.conditions.push(condition.clone());
+    }
+
+    pub fn push(&mut self) {
+        self.marks
+            .push((self.unknowns.len(), self.conditions.len()));
+    }
+
+    pub fn pop(&mut self) {
+        if let Some((unknowns, conditions)) = self.marks.pop() {
+            self.unknowns.truncate(unknowns);
+            self.conditions.truncate(conditions);
+        }
+    }
+
+    /// All of it as one question.
+    pub fn query(&self) -> Query<'_> {
+        let mut query = Query::new(&self.types, &self.functions);
+        for (ty, void) in &self.unknowns {
+            query.unknown(ty, *void);
+        }
+        query.conditions = self.conditions.clone();
+        query
+    }
+}
