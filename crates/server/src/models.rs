@@ -9,7 +9,7 @@ use std::time::SystemTime;
 use ioco_aml::{Diagnostic, SourceFile};
 use ioco_campaign::{Model, ModelOptions, Observer, Project, Stop, model};
 use ioco_solve::Oracle;
-use ioco_sts::{Relation, Semantics};
+use ioco_sts::{Relation, Semantics, format};
 use ioco_view::{ModelName, ModelView};
 
 use crate::refusal::Refusal;
@@ -18,7 +18,9 @@ use crate::refusal::Refusal;
 const DEPTH: usize = 3;
 /// More models than this are not listed.
 const MOST: usize = 500;
-const ENDINGS: [&str; 4] = ["aml", "aut", "dot", "gv"];
+const ENDINGS: [&str; 6] = ["aml", "aut", "dot", "gv", "mmd", "mermaid"];
+/// Bytes; a larger file of JSON is not looked into.
+const LARGEST_JSON: u64 = 4 << 20;
 
 /// A model as it was read: with errors there is only its text and what is wrong.
 pub struct Loaded {
@@ -239,8 +241,18 @@ fn collect(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) {
             if depth > 0 && name != "node_modules" && name != "target" {
                 collect(&path, depth - 1, found);
             }
-        } else if ending.is_some_and(|ending| ENDINGS.contains(&ending.as_str())) {
+        } else if ending.is_some_and(|ending| {
+            ENDINGS.contains(&ending.as_str()) || (ending == "json" && is_json_model(&path))
+        }) {
             found.push(path);
         }
     }
+}
+
+/// Most files of JSON in a project are no models, so they are asked.
+fn is_json_model(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|meta| meta.len() <= LARGEST_JSON)
+        && fs::read_to_string(path).is_ok_and(|text| {
+            format::json::looks_like(&text) || format::graphwalker::looks_like(&text)
+        })
 }

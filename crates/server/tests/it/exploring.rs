@@ -1,8 +1,41 @@
 //! Walking by hand, and tests for goals.
 
+use ioco_sts::format;
 use serde_json::json;
 
-use crate::client::{Server, simulated};
+use crate::client::{Server, door, simulated};
+
+#[test]
+fn models_in_every_form_are_listed_and_other_files_of_json_are_not() {
+    let folder = door();
+    let lamp = "des (0, 1, 2)\n(0, \"?press\", 1)\n";
+    let lamp = format::aut::read("lamp", lamp, &format::LabelMap::default()).expect("a system");
+    let lamp = format::json::write(&lamp);
+    let files = [
+        ("lamp.json", lamp.as_str()),
+        ("package.json", r#"{"name": "door", "version": "1.0.0"}"#),
+        ("broken.json", "{"),
+        ("walk.json", r#"{"models": []}"#),
+        (
+            "lamp.mmd",
+            "stateDiagram-v2\n  [*] --> off\n  off --> on : ?press\n",
+        ),
+    ];
+    for (name, text) in files {
+        std::fs::write(folder.path().join(name), text).expect("written");
+    }
+    let server = Server::start(folder);
+    let project = server.get("/api/project");
+    let paths: Vec<&str> = project["models"]
+        .as_array()
+        .expect("models")
+        .iter()
+        .filter_map(|model| model["path"].as_str())
+        .collect();
+    assert_eq!(paths, ["door.aml", "lamp.json", "lamp.mmd", "walk.json"]);
+    let model = server.get("/api/model?path=lamp.json");
+    assert_eq!(model["diagnostics"], json!([]));
+}
 
 #[test]
 fn the_project_and_its_model_are_shown() {

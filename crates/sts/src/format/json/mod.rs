@@ -11,3 +11,13 @@ pub(super) use parts::{
 };
 pub use read::read;
 pub use write::write;
+
+/// Whether a text of JSON says that it is a system in this format.
+pub fn looks_like(text: &str) -> bool {
+    #[derive(serde::Deserialize)]
+    struct Head {
+        format: String,
+    }
+    let head: Result<Head, _> = serde_json::from_str(text);
+    head.is_ok_and(|head| head.format == saved::FORMAT)
+}
