@@ -44,6 +44,12 @@ fn column(model: &Model, result: &GoalResult, name: &str) -> Vec<String> {
 }
 
 #[test]
+fn the_book_shows_the_example_as_it_is() {
+    let chapter = include_str!("../../../book/src/nusmv.md");
+    assert!(chapter.contains(CODE_1), "copy examples/injection/sis.smv");
+}
+
+#[test]
 fn example_2_direct_dependencies_count_primed_variables() {
     let model = model();
     let dependencies = Dependencies::of(&model);
@@ -102,7 +108,7 @@ fn example_4_is_drawn_as_the_book_shows_it() {
     assert_eq!(
         drawn,
         shown,
-        "write it anew: ioco convert sis.smv -o {} --decompose 'SafInject = ALERT'",
+        "write it anew: ioco convert examples/injection/sis.smv -o {} --decompose 'SafInject = ALERT'",
         book.display()
     );
 }

@@ -180,7 +180,7 @@ fn a_solver_without_room_ends_as_unknown_and_says_so() {
     for technique in [Technique::Monolithic, Technique::Auto] {
         let options = Options {
             technique,
-            time_per_goal: 0.5,
+            time_per_goal: 2.0,
             literals: 1000,
             ..Options::default()
         };

@@ -176,9 +176,12 @@ fn solve(board: &Board, group: &Group) {
     let budget = budget.within(board.options.time_per_goal * open.len() as f64);
     if board.options.jobs > 1 {
         std::thread::scope(|scope| {
-            let second =
-                crate::stack::spawn_with_room(scope, || task.diagrams(budget, board.options.nodes));
+            let second = crate::stack::spawn_with_room(scope, || {
+                task.diagrams(budget, board.options.nodes);
+                task.keep_chasing(budget);
+            });
             task.solver(budget);
+            task.solving.store(false, Ordering::Relaxed);
             if second.is_err() {
                 task.diagrams(budget, board.options.nodes);
             }

@@ -23,6 +23,9 @@ use crate::system::Circuit;
 const FEW_BITS: usize = 24;
 const FEW_NODES: usize = 60_000;
 
+/// How often it is looked whether looking ahead is still of use.
+const CHASE_SECONDS: f64 = 1.0;
+
 /// Steps of the first unrolling.
 const NEAR: usize = 8;
 
@@ -34,6 +37,8 @@ pub(super) struct Task<'t, 'b> {
     circuit: &'t Arc<Circuit>,
     /// Nothing is left to do.
     pub done: AtomicBool,
+    /// Unrolling and IC3 are at work.
+    pub solving: AtomicBool,
     /// Goals whose run in the cone the rest of the model cannot follow.
     blocked: std::sync::Mutex<Vec<usize>>,
     /// No run of so many steps reaches what is open.
@@ -55,6 +60,7 @@ impl<'t, 'b> Task<'t, 'b> {
             vars,
             circuit,
             done: AtomicBool::new(false),
+            solving: AtomicBool::new(true),
             blocked: std::sync::Mutex::new(Vec::new()),
             bound: AtomicUsize::new(0),
             full: AtomicBool::new(false),
@@ -164,16 +170,17 @@ impl<'t, 'b> Task<'t, 'b> {
         Ok(())
     }
 
-    /// Looks ahead from known runs, as long as that brings something or the slice lasts.
-    fn chase<'s>(&'s self, chase: &mut Chase<'s>, budget: Budget<'s>) {
-        let mut random = self.board.options.seed;
+    /// Looks ahead from known runs as long as the slice lasts. The random number goes on from slice to slice: nothing is
+    /// walked twice.
+    fn chase<'s>(&'s self, chase: &mut Chase<'s>, random: &mut u64, budget: Budget<'s>) {
         while !budget.over() {
             let left = self.left();
             if left.is_empty() {
                 return;
             }
             if chase.needs_start() {
-                random = crate::goal::next_random(random);
+                *random = crate::goal::next_random(*random);
+                let random = *random;
                 // A new walk as often as a known one; it may meet goals by itself.
                 let start = match self.board.some_run(random >> 8) {
                     Some(known) if random & 32 == 0 && known.len() < LONGEST_WALK => known.to_vec(),
@@ -213,6 +220,17 @@ impl<'t, 'b> Task<'t, 'b> {
         }
     }
 
+    /// Looks ahead for as long as the solver is at work: where diagrams have become too large, a core is free.
+    pub fn keep_chasing<'s>(&'s self, budget: Budget<'s>) {
+        let mut random = !self.board.options.seed;
+        let mut chase = Chase::new(self.board.model, self.circuit, budget, random);
+        while self.solving.load(Ordering::Relaxed) && !budget.over() && !self.left().is_empty() {
+            let slice = budget.within(CHASE_SECONDS);
+            chase.set_budget(slice);
+            self.chase(&mut chase, &mut random, slice);
+        }
+    }
+
     /// The unrolling deeper and deeper, in turn with IC3, both with growing patience.
     pub fn solver<'s>(&'s self, budget: Budget<'s>) {
         let mut unrolling = Unrolling::new(self.board.model, self.circuit, budget, true);
@@ -223,6 +241,7 @@ impl<'t, 'b> Task<'t, 'b> {
             budget,
             self.board.options.seed,
         );
+        let mut random = self.board.options.seed;
         let mut patience = 0.3_f64.min(self.board.options.time_per_goal);
         loop {
             let slice = budget.within(patience * 2.0);
@@ -233,7 +252,7 @@ impl<'t, 'b> Task<'t, 'b> {
                 let before = self.left().len();
                 let slice = budget.within(patience * 6.0);
                 chase.set_budget(slice);
-                self.chase(&mut chase, slice);
+                self.chase(&mut chase, &mut random, slice);
                 let after = self.left().len();
                 if after == 0 || after == before || budget.over() {
                     break;
