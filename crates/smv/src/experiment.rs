@@ -224,18 +224,11 @@ impl Outcome {
             if row.technique == Technique::Auto.name()
                 && let Some(other) = self.row(&row.model, MONOLITHIC, &row.criterion)
             {
-                let found = row.verdicts.chars().zip(other.verdicts.chars());
-                let found: Vec<char> = found
-                    .filter(|(_, theirs)| *theirs == COVERED)
-                    .map(|(ours, _)| ours)
-                    .collect();
-                let lost = found.iter().filter(|ours| **ours != COVERED).count();
-                add(
-                    &row.technique,
-                    "goals that monolithic covers",
-                    found.len(),
-                    lost,
-                );
+                let pairs = row.verdicts.chars().zip(other.verdicts.chars());
+                let theirs = pairs.filter(|(_, theirs)| *theirs == COVERED);
+                let lost = theirs.filter(|(ours, _)| *ours != COVERED).count();
+                let with = "goals that monolithic covers";
+                add(&row.technique, with, other.covered, lost);
             }
         }
         all

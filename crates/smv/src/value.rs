@@ -152,12 +152,7 @@ impl Domain {
     }
 
     pub fn contains(&self, value: Value) -> bool {
-        match (self, value) {
-            (Self::Bool, Value::Bool(_)) => true,
-            (Self::Range(low, high), Value::Int(number)) => (*low..=*high).contains(&number),
-            (Self::Enum(values), value) => values.position(value).is_some(),
-            _ => false,
-        }
+        self.position(value).is_some()
     }
 
     /// Where a value of the domain stands, counted from zero.

@@ -155,12 +155,12 @@ impl<'m> Encoder<'m> {
                 };
                 let row_length = row.map_or(0, |(low, high)| high.abs_diff(low) + 1);
                 for position in row_length..count {
-                    let row: Vec<Lit> = bits
+                    let pattern: Vec<Lit> = bits
                         .iter()
                         .enumerate()
                         .map(|(index, bit)| bit.flip_if(position >> index & 1 == 0))
                         .collect();
-                    let here = self.aig.and_all(&row);
+                    let here = self.aig.and_all(&pattern);
                     match domain.value(position) {
                         Value::Symbol(symbol) => scalar.symbols.push((symbol, here)),
                         Value::Int(number) => integers.push((number, here)),

@@ -1,5 +1,6 @@
-//! The portfolio. Random walks first; then, for every cone, one decision diagram fixpoint and one incremental SAT
-//! unrolling shared by all its goals, side by side; IC3 for what remains. Every run discharges all goals that it meets.
+//! The portfolio. Random walks first; then, for every cone, short rounds in which each engine has its turn ([`rounds`]);
+//! for what remains, one decision diagram fixpoint beside one incremental SAT unrolling, looking ahead and IC3, each
+//! shared by all goals of the cone. Every run discharges all goals that it meets.
 
 mod rounds;
 mod task;
