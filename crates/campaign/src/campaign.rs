@@ -21,7 +21,6 @@ use serde::Serialize;
 use crate::connect::Reach;
 use crate::exit::{Exit, Stop};
 use crate::failures::{self, Origin};
-use crate::interrupt::Interrupt;
 use crate::model::{Model, ModelOptions};
 use crate::observer::Observer;
 use crate::project::{Project, TestSettings};
@@ -32,6 +31,7 @@ use crate::shrinking::{self, ShrinkSettings};
 use crate::solver::SolverChoice;
 use crate::suite::{self, SuiteRow};
 use crate::{coverage, history, query, time};
+use ioco_budget::Interrupt;
 
 /// What is to be run.
 #[derive(Clone)]
@@ -253,7 +253,7 @@ impl Campaign {
             self.run_known(path, file, stimuli, observer)?;
         }
         for script in std::mem::take(&mut self.scripts) {
-            if self.session.interrupt.asked() || self.session.tester.summary().errors > 0 {
+            if self.session.interrupt.is_raised() || self.session.tester.summary().errors > 0 {
                 break;
             }
             let now = self.session.now();
@@ -313,7 +313,7 @@ impl Campaign {
         stimuli: Vec<Action>,
         observer: &mut dyn Observer,
     ) -> Result<(), Stop> {
-        if self.session.interrupt.asked() {
+        if self.session.interrupt.is_raised() {
             return Ok(());
         }
         let now = self.session.now();
@@ -367,7 +367,7 @@ impl Campaign {
             self.failed(&report, observer)?;
         }
         if let Verdict::Error(_) | Verdict::Inconclusive(_) = &report.execution.verdict
-            && !self.session.interrupt.asked()
+            && !self.session.interrupt.is_raised()
         {
             self.settle(observer)?;
             self.tell_unusual(&report, observer);
@@ -430,7 +430,7 @@ impl Campaign {
         found.hint = hint;
         let stimuli: Vec<Action> = shrunk.execution.stimuli().cloned().collect();
         let shown = self.session.show(&stimuli);
-        let is_gone = shown.is_gone() && !self.session.interrupt.asked();
+        let is_gone = shown.is_gone() && !self.session.interrupt.is_raised();
         if shown.put_into(&mut file, &shrunk.execution) {
             self.results.write(&path, file.write().as_bytes())?;
         }
@@ -560,7 +560,7 @@ impl Campaign {
             suite: self.rows,
             confirmed: self.confirmed,
             flaky: self.flaky,
-            interrupted: self.session.interrupt.asked(),
+            interrupted: self.session.interrupt.is_raised(),
             missed_goal: missed.map(|goal| (goal, reached)),
             run: self.record.run(),
         }

@@ -14,7 +14,6 @@ use crate::campaign::confirmed;
 use crate::connect::{Reach, SystemChoice};
 use crate::exit::{Exit, Stop};
 use crate::history;
-use crate::interrupt::Interrupt;
 use crate::model::{self, Model, ModelOptions};
 use crate::observer::Observer;
 use crate::project::Project;
@@ -22,6 +21,7 @@ use crate::results::Results;
 use crate::session::{Session, Shown, sizes};
 use crate::shrinking::{self, ShrinkSettings};
 use crate::solver::SolverChoice;
+use ioco_budget::Interrupt;
 
 /// How a failure was found: what a failure file says besides the failure.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -158,7 +158,7 @@ impl Opened {
         let mut runs: Vec<Execution> = Vec::new();
         for _ in 0..times.max(1) {
             runs.push(session.replay(&stimuli));
-            if session.interrupt.asked() {
+            if session.interrupt.is_raised() {
                 return Ok(None);
             }
             let unusable = |run: &Execution| matches!(run.verdict, Verdict::Error(_));

@@ -14,11 +14,11 @@ use ioco_sts::{Action, Execution, Relation, Semantics, Sts, Verdict};
 
 use crate::connect::{Link, Reach};
 use crate::exit::Stop;
-use crate::interrupt::Interrupt;
 use crate::observer::Observer;
 use crate::project::Project;
 use crate::shrinking::ShrinkSettings;
 use crate::solver::SolverChoice;
+use ioco_budget::Interrupt;
 
 pub struct Session {
     pub sts: Arc<Sts>,
@@ -67,7 +67,7 @@ impl Session {
     pub fn run(&mut self, first: Command, observer: &mut dyn Observer) -> TestReport {
         let interrupt = self.interrupt.clone();
         let recorder = &mut self.recorder;
-        let stop = || interrupt.asked();
+        let stop = || interrupt.is_raised();
         self.trouble = drive_watched(
             &mut self.tester,
             first,
@@ -112,7 +112,7 @@ impl Session {
 
     fn replay_recorded(&mut self, stimuli: &[Action]) -> Shown {
         let interrupt = self.interrupt.clone();
-        let stop = || interrupt.asked();
+        let stop = || interrupt.is_raised();
         let mut runner = ScriptRunner::new(&mut self.tester, &mut self.link, &stop);
         let execution = runner.run(stimuli);
         let shown = Shown {
@@ -150,7 +150,7 @@ impl Session {
             ..Options::default()
         };
         let interrupt = self.interrupt.clone();
-        let stop = || interrupt.asked();
+        let stop = || interrupt.is_raised();
         let mut semantics = semantics(&self.sts, self.relation);
         let mut runner = ScriptRunner::new(&mut self.tester, &mut self.link, &stop);
         let mut watch = Watcher {
@@ -211,7 +211,7 @@ impl Watch for Watcher<'_> {
         let late = self
             .limit
             .is_some_and(|limit| self.started.elapsed().as_nanos() >= u128::from(limit));
-        late || self.interrupt.asked()
+        late || self.interrupt.is_raised()
     }
 }
 

@@ -7,7 +7,7 @@ pub fn listen() -> Interrupt {
     let flag = interrupt.clone();
     // Where no handler can be set, Ctrl-C ends the program as it always does.
     let _ = ctrlc::set_handler(move || {
-        if flag.ask() {
+        if flag.raise() {
             std::process::exit(130);
         }
     });

@@ -350,7 +350,7 @@ impl App {
             .unwrap_or_else(PoisonError::into_inner)
             .values()
         {
-            job.interrupt.ask();
+            job.interrupt.raise();
         }
         for _ in 0..100 {
             if self.slot.is_free() {

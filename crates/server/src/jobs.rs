@@ -67,7 +67,7 @@ impl Job {
         let own = Arc::clone(&job);
         std::thread::spawn(move || {
             let done = guarded(|| work(&own));
-            let stopped = own.interrupt.asked();
+            let stopped = own.interrupt.is_raised();
             own.write(|view| match done {
                 Ok(result) => {
                     view.state = match (&result, stopped) {

@@ -71,7 +71,7 @@ async fn serving(
     // Streams to the page have no end of their own, so nothing waits for them.
     let server = tokio::spawn(async move { axum::serve(listener, router).await });
     ready(&url);
-    while !interrupt.asked() && !server.is_finished() {
+    while !interrupt.is_raised() && !server.is_finished() {
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
     server.abort();

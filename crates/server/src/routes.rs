@@ -198,7 +198,7 @@ async fn job(State(app): Shared, Path(id): Path<String>) -> Response {
 async fn stop_job(State(app): Shared, Path(id): Path<String>) -> Response {
     answer(move || {
         let job = app.job(&id)?;
-        job.interrupt.ask();
+        job.interrupt.raise();
         Ok(job.view())
     })
     .await

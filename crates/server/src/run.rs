@@ -145,7 +145,7 @@ impl Run {
     }
 
     pub fn stop(&self) {
-        self.interrupt.ask();
+        self.interrupt.raise();
         self.control.stop();
     }
 

@@ -42,7 +42,7 @@ pub fn run(arguments: &args::Adapters, format: Format) -> Answer {
     let interrupt = interrupt::listen();
     eprintln!("waiting for adapters at {} for {wait:?}", hub.url());
     let deadline = Instant::now() + wait;
-    while Instant::now() < deadline && !interrupt.asked() {
+    while Instant::now() < deadline && !interrupt.is_raised() {
         hub.await_change(deadline.min(Instant::now() + Duration::from_millis(50)));
         hub.take_warnings().iter().for_each(|w| output::warn(w));
     }

@@ -109,7 +109,7 @@ pub fn generate(arguments: &Generate, path: &Path, format: Format) -> Answer {
     let progress = Progress::start();
     let start = Instant::now();
     let clock = || start.elapsed().as_secs_f64();
-    let stop = || interrupt.asked();
+    let stop = || interrupt.is_raised();
     let mut failed = None;
     let results = ioco_smv::generate(
         &model,
@@ -151,7 +151,7 @@ pub fn generate(arguments: &Generate, path: &Path, format: Format) -> Answer {
         count(Verdict::Infeasible),
         clock()
     );
-    Ok(if interrupt.asked() {
+    Ok(if interrupt.is_raised() {
         Exit::Interrupted
     } else if unknown > 0 {
         Exit::GoalMissed

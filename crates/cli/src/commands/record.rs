@@ -40,7 +40,7 @@ pub fn run(arguments: &args::Record) -> Answer {
         arguments.to
     );
     let served = relay
-        .run(arguments.clients, &|| interrupt.asked(), &mut |line| {
+        .run(arguments.clients, &|| interrupt.is_raised(), &mut |line| {
             // At once: a recording that breaks off is still one.
             writeln!(file, "{line}")?;
             file.flush()

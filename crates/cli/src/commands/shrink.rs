@@ -72,7 +72,7 @@ pub fn run(arguments: &args::Shrink, format: Format) -> Answer {
             ));
         }
     }
-    if opened.session.interrupt.asked() {
+    if opened.session.interrupt.is_raised() {
         return Ok(Exit::Interrupted);
     }
     Ok(if matches!(shrunk.execution.verdict, Verdict::Ended(_)) {

@@ -175,7 +175,7 @@ impl Watch for Decided<'_> {
     }
 
     fn stop(&mut self) -> bool {
-        self.interrupt.asked() || Instant::now() >= self.end
+        self.interrupt.is_raised() || Instant::now() >= self.end
     }
 }
 

@@ -92,7 +92,7 @@ impl Server {
     }
 
     fn end(&mut self) {
-        self.interrupt.ask();
+        self.interrupt.raise();
         if let Some(thread) = self.thread.take() {
             thread.join().expect("the server ends");
         }

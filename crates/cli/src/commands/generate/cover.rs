@@ -108,7 +108,7 @@ impl Watch for Lines<'_> {
         self.progress
             .say(|| format!("{decided} of {goals} goals decided"));
         let late = self.deadline.is_some_and(|at| Instant::now() >= at);
-        late || self.interrupt.asked() || self.broken.is_some()
+        late || self.interrupt.is_raised() || self.broken.is_some()
     }
 }
 
@@ -152,7 +152,7 @@ pub fn run(wanted: &str, arguments: &args::Generate, model: &Model, format: Form
     if let Some(states) = &states {
         lines.states(states, first);
     }
-    let interrupted = lines.interrupt.asked();
+    let interrupted = lines.interrupt.is_raised();
     drop(lines.progress);
     if let Some(stop) = lines.broken {
         return Err(stop);

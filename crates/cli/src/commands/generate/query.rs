@@ -101,7 +101,7 @@ pub fn run(file: &Path, arguments: &args::Generate, model: &Model, format: Forma
         &mut || {
             steps += 1;
             progress.say(|| format!("{steps} ways"));
-            interrupt.asked() || deadline.is_some_and(|end| Instant::now() >= end)
+            interrupt.is_raised() || deadline.is_some_and(|end| Instant::now() >= end)
         },
     );
     drop(progress);
@@ -192,7 +192,7 @@ pub fn run(file: &Path, arguments: &args::Generate, model: &Model, format: Forma
             "{unconfirmed} tests were not confirmed by a second walk and are left out"
         ));
     }
-    Ok(if interrupt.asked() {
+    Ok(if interrupt.is_raised() {
         Exit::Interrupted
     } else if number == 0 {
         Exit::GoalMissed

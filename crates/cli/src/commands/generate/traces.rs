@@ -110,7 +110,7 @@ pub fn run(arguments: &args::Generate, length: u32, model: &Model, format: Forma
     let deadline = super::deadline(arguments)?;
     let interrupt = crate::interrupt::listen();
     let started = Instant::now();
-    let over = || interrupt.asked() || deadline.is_some_and(|at| Instant::now() >= at);
+    let over = || interrupt.is_raised() || deadline.is_some_and(|at| Instant::now() >= at);
     let extent = Extent {
         loops: arguments.loops,
         ..Extent::of_length(length)
@@ -184,11 +184,11 @@ pub fn run(arguments: &args::Generate, length: u32, model: &Model, format: Forma
         let report = arguments.output.is_some().then_some(format);
         missed |= !planned.report(&model.sts, report)?;
     }
-    if over() && !interrupt.asked() {
+    if over() && !interrupt.is_raised() {
         output::warn("the time was up: the suite is not complete");
         missed = true;
     }
-    Ok(if interrupt.asked() {
+    Ok(if interrupt.is_raised() {
         Exit::Interrupted
     } else if missed {
         Exit::GoalMissed

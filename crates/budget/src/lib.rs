@@ -1,0 +1,249 @@
+//! Limits on work, and the flag that interrupts it.
+//!
+//! Everything whose cost depends on input (evaluating an expression, closing a state set, searching,
+//! reading) runs under one [`Budget`]. Work that reaches a limit ends with the value [`Exhausted`]: a
+//! verdict becomes inconclusive, an answer unknown, a model file is refused. The message names the limit
+//! and the setting that raises it.
+//!
+//! A [`Meter`] counts the steps of one piece of work and notices an [`Interrupt`]. There is no clock here: a
+//! deadline is an interrupt that the edge raises when the time has come.
+
+use std::cell::Cell;
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// What a limit counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Resource {
+    /// Steps of one piece of work: operations of one evaluation, nodes of one search.
+    Steps,
+    /// The size of one value, one state set or one file.
+    Bytes,
+    /// Nesting: of parentheses, of function calls, of values.
+    Depth,
+    /// The states of one state set.
+    States,
+}
+
+impl Resource {
+    pub const ALL: [Resource; 4] = [
+        Resource::Steps,
+        Resource::Bytes,
+        Resource::Depth,
+        Resource::States,
+    ];
+
+    /// The name of its setting: `--limit NAME=N`, or `NAME = N` under `[limits]` in `ioco.toml`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Resource::Steps => "steps",
+            Resource::Bytes => "bytes",
+            Resource::Depth => "depth",
+            Resource::States => "states",
+        }
+    }
+}
+
+/// How much one piece of work may use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Budget {
+    pub steps: u64,
+    pub bytes: u64,
+    pub depth: u64,
+    pub states: u64,
+}
+
+impl Default for Budget {
+    fn default() -> Budget {
+        Budget {
+            steps: 1_000_000,
+            bytes: 64 << 20,
+            depth: 200,
+            states: 4096,
+        }
+    }
+}
+
+impl Budget {
+    pub fn limit(&self, resource: Resource) -> u64 {
+        match resource {
+            Resource::Steps => self.steps,
+            Resource::Bytes => self.bytes,
+            Resource::Depth => self.depth,
+            Resource::States => self.states,
+        }
+    }
+
+    pub fn set(&mut self, resource: Resource, limit: u64) {
+        *match resource {
+            Resource::Steps => &mut self.steps,
+            Resource::Bytes => &mut self.bytes,
+            Resource::Depth => &mut self.depth,
+            Resource::States => &mut self.states,
+        } = limit;
+    }
+
+    /// An error when `amount` is over the limit.
+    pub fn check(&self, resource: Resource, amount: u64) -> Result<(), Exhausted> {
+        let limit = self.limit(resource);
+        if amount > limit {
+            return Err(Exhausted { resource, limit });
+        }
+        Ok(())
+    }
+}
+
+/// A limit was reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Exhausted {
+    pub resource: Resource,
+    pub limit: u64,
+}
+
+impl fmt::Display for Exhausted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let limit = self.limit;
+        let name = self.resource.name();
+        match self.resource {
+            Resource::Steps => write!(f, "this takes more than {limit} steps"),
+            Resource::Bytes => write!(f, "this is larger than {limit} bytes"),
+            Resource::Depth => write!(f, "this is nested deeper than {limit} levels"),
+            Resource::States => write!(f, "there are more than {limit} possible states"),
+        }?;
+        write!(
+            f,
+            "; raise the limit with --limit {name}=N, or {name} under [limits] in ioco.toml"
+        )
+    }
+}
+
+impl std::error::Error for Exhausted {}
+
+/// A request to stop, shared between those who make it and the work that ends because of it.
+#[derive(Clone, Debug, Default)]
+pub struct Interrupt {
+    raised: Arc<AtomicBool>,
+}
+
+impl Interrupt {
+    /// Asks the work to stop and to hand over what it has; true if that was asked before.
+    pub fn raise(&self) -> bool {
+        self.raised.swap(true, Ordering::SeqCst)
+    }
+
+    pub fn is_raised(&self) -> bool {
+        self.raised.load(Ordering::Relaxed)
+    }
+}
+
+/// Why metered work ended early.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Halted {
+    Exhausted(Exhausted),
+    Interrupted,
+}
+
+impl fmt::Display for Halted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Halted::Exhausted(exhausted) => exhausted.fmt(f),
+            Halted::Interrupted => f.write_str("interrupted"),
+        }
+    }
+}
+
+impl std::error::Error for Halted {}
+
+/// Counts the steps of one piece of work.
+#[derive(Debug)]
+pub struct Meter<'a> {
+    limit: u64,
+    left: Cell<u64>,
+    interrupt: Option<&'a Interrupt>,
+}
+
+impl<'a> Meter<'a> {
+    pub fn new(budget: &Budget, interrupt: Option<&'a Interrupt>) -> Meter<'a> {
+        Meter {
+            limit: budget.steps,
+            left: Cell::new(budget.steps),
+            interrupt,
+        }
+    }
+
+    /// Counts `steps` more; an error once the limit is passed or the work was interrupted.
+    pub fn spend(&self, steps: u64) -> Result<(), Halted> {
+        if self.interrupt.is_some_and(Interrupt::is_raised) {
+            return Err(Halted::Interrupted);
+        }
+        let Some(left) = self.left.get().checked_sub(steps) else {
+            self.left.set(0);
+            return Err(Halted::Exhausted(Exhausted {
+                resource: Resource::Steps,
+                limit: self.limit,
+            }));
+        };
+        self.left.set(left);
+        Ok(())
+    }
+
+    /// The steps counted so far.
+    pub fn spent(&self) -> u64 {
+        self.limit - self.left.get()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_limit_is_the_most_that_is_allowed() {
+        let budget = Budget {
+            states: 3,
+            ..Budget::default()
+        };
+        assert_eq!(budget.check(Resource::States, 3), Ok(()));
+        let over = budget.check(Resource::States, 4).unwrap_err();
+        assert_eq!(
+            over.to_string(),
+            "there are more than 3 possible states; raise the limit with --limit states=N, \
+             or states under [limits] in ioco.toml"
+        );
+    }
+
+    #[test]
+    fn a_meter_stays_exhausted() {
+        let budget = Budget {
+            steps: 2,
+            ..Budget::default()
+        };
+        let meter = Meter::new(&budget, None);
+        assert!(meter.spend(2).is_ok());
+        assert!(matches!(meter.spend(1), Err(Halted::Exhausted(_))));
+        assert!(matches!(meter.spend(1), Err(Halted::Exhausted(_))));
+        assert_eq!(meter.spent(), 2);
+    }
+
+    #[test]
+    fn an_interrupt_ends_metered_work() {
+        let interrupt = Interrupt::default();
+        let budget = Budget::default();
+        let meter = Meter::new(&budget, Some(&interrupt));
+        assert!(meter.spend(1).is_ok());
+        assert!(!interrupt.raise());
+        assert_eq!(meter.spend(1), Err(Halted::Interrupted));
+        assert!(interrupt.raise());
+    }
+
+    #[test]
+    fn every_resource_has_a_setting_of_its_own() {
+        let mut budget = Budget::default();
+        for (value, resource) in (1..).zip(Resource::ALL) {
+            budget.set(resource, value);
+        }
+        let limits = Resource::ALL.map(|resource| budget.limit(resource));
+        assert_eq!(limits, [1, 2, 3, 4]);
+    }
+}
