@@ -13,6 +13,8 @@ use ioco_sts::{
     Trace, Verdict,
 };
 
+use crate::codes::NOT_COMPLETE;
+
 /// One thing that was recorded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Recorded {
@@ -111,6 +113,7 @@ impl Monitor<'_> {
         }
         self.pending.clear();
         self.places = quiet.into_iter().map(|set| (set, 0)).collect();
+        self.known(&Step::Quiescence)?;
         self.trace.push(Step::Quiescence);
         self.silent = true;
         Ok(())
@@ -196,6 +199,7 @@ impl Monitor<'_> {
         let arrived = self.pending.len() - most;
         self.pending.drain(..arrived);
         self.places = places;
+        self.known(&step)?;
         self.trace.push(step);
         // Where the model no longer accepts what is on its way it says nothing about the rest.
         if self.settled().is_empty() {
@@ -204,6 +208,18 @@ impl Monitor<'_> {
             ));
         }
         Ok(())
+    }
+
+    /// Where states of the model are missing, one of those may allow what was recorded.
+    fn known(&self, step: &Step) -> Result<(), Verdict> {
+        let is_known = |(set, _): &Place| !self.semantics.set(*set).is_empty();
+        if self.places.iter().any(is_known) {
+            return Ok(());
+        }
+        let shown = step.show(self.semantics.sts());
+        Err(Verdict::Inconclusive(format!(
+            "{shown} cannot be judged: {NOT_COMPLETE}"
+        )))
     }
 
     fn expects(&mut self, label: ioco_sts::LabelId, settled: &[SetId]) -> bool {
@@ -218,7 +234,7 @@ impl Monitor<'_> {
         let first = sets.next().unwrap_or_else(|| self.semantics.initial());
         let all = sets.fold(first, |all, set| self.semantics.union(all, set));
         let states = Arc::clone(self.semantics.set(all));
-        if self.unspecified || states.truncated {
+        if self.unspecified {
             let shown = observed.show(self.semantics.sts());
             return Verdict::Inconclusive(format!(
                 "{shown} cannot be judged: the model does not say in which state the system is"

@@ -49,6 +49,8 @@ pub(super) enum Misfit {
     Deviates,
     /// It was sent before a stimulus that the model does not accept after it.
     Unspecified,
+    /// No known state explains it, and states are missing.
+    NotKnown,
 }
 
 impl Race {
@@ -134,6 +136,9 @@ impl Race {
                 Misfit::Deviates
             });
         };
+        if semantics.set(set).is_empty() {
+            return Err(Misfit::NotKnown);
+        }
         for (on_the_way, place) in self.stimuli.iter_mut().zip(places) {
             on_the_way.before = place;
         }
