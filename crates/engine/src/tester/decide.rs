@@ -182,7 +182,7 @@ impl Tester {
     /// Forgets state sets when there are too many of them. Sets of stimuli on their way cannot be
     /// kept; then it is left for later.
     fn bound_memory(&mut self) {
-        if self.semantics.remembered() > self.settings.remember && self.test.race.is_empty() {
+        if self.semantics.is_crowded(self.settings.remember) && self.test.race.is_empty() {
             self.test.set = self.semantics.forget_all_but(self.test.set);
             self.visited.clear();
         }
