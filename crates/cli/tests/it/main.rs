@@ -19,5 +19,6 @@ mod recording;
 mod reports;
 mod runs;
 mod serve;
+mod signals;
 mod suites;
 mod support;
