@@ -20,5 +20,6 @@ mod recording;
 mod reports;
 mod runs;
 mod serve;
+mod signals;
 mod suites;
 mod support;
