@@ -9,8 +9,8 @@ use super::{Counts, Finding, hint_all, on_label, semantics, show_set};
 use crate::generate::{Dice, pick, simple_values};
 use crate::reference::{Event, Set, State, Theory, Val};
 
-const WALKS: usize = 4;
-const STEPS: usize = 6;
+const WALKS: usize = 3;
+const STEPS: usize = 5;
 
 pub fn check(
     sts: &Arc<Sts>,
@@ -47,7 +47,11 @@ impl Walk<'_> {
         let mut here = (self.semantics.initial(), self.theory.initial());
         for _ in 0..STEPS {
             self.theory.take_unsure();
-            let candidates = self.candidates(&here.1, dice);
+            let mut candidates = self.candidates(&here.1, dice);
+            if here.1.incomplete {
+                // Sets that are cut off are large, and say little.
+                candidates.truncate(3);
+            }
             if let Some(found) = self.compare(here.0, &here.1, &candidates, dice, counts) {
                 return Some(found);
             }

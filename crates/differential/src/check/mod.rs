@@ -1,7 +1,10 @@
 //! Asks ioco and the reference the same questions.
 
+mod compared;
 mod explored;
 mod played;
+mod recorded;
+mod suites;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,7 +12,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use ioco_solve::{Deadline, Oracle, choose_values};
-use ioco_sts::{Direction, Gate, Relation, Semantics, Sts, SwitchId, Value};
+use ioco_sts::{Direction, Gate, Relation, Semantics, Sts, SwitchId, Value, Verdict};
 use rand::RngExt as _;
 
 use crate::generate::{Dice, Draft, Flavour, dice, draft, mutated};
@@ -64,10 +67,9 @@ impl fmt::Display for Counts {
 pub enum Kind {
     Explore,
     Test,
-}
-
-impl Kind {
-    pub const ALL: [Kind; 2] = [Kind::Explore, Kind::Test];
+    Trace,
+    Compare,
+    Suite,
 }
 
 /// One random case: a model, what is asked of it, and the seed of the rest.
@@ -84,12 +86,25 @@ pub struct Case {
 impl Case {
     pub fn random(seed: u64) -> Case {
         let mut dice = dice(seed);
-        let kind = Kind::ALL[dice.random_range(0..Kind::ALL.len())];
-        let flavour = Flavour::ALL[dice.random_range(0..Flavour::ALL.len())];
+        let kind = match dice.random_range(0..10) {
+            0..3 => Kind::Explore,
+            3..6 => Kind::Test,
+            6..8 => Kind::Trace,
+            8 => Kind::Compare,
+            _ => Kind::Suite,
+        };
+        let flavour = match dice.random_range(0..20) {
+            0..4 => Flavour::Plain,
+            4..8 => Flavour::Finite,
+            8..14 => Flavour::Data,
+            14..19 => Flavour::Network,
+            _ => Flavour::Endless,
+        };
         let model = draft(&mut dice, flavour);
-        let other = match dice.random_range(0..3) {
-            0 => mutated(&mut dice, &model, flavour),
-            _ => model.clone(),
+        let mutant = kind == Kind::Compare || dice.random_range(0..3) == 0;
+        let other = match mutant {
+            true => mutated(&mut dice, &model, flavour),
+            false => model.clone(),
         };
         Case {
             kind,
@@ -136,14 +151,13 @@ impl Case {
             0 => Relation::Uioco,
             _ => Relation::Ioco,
         };
+        let other = loaded(&self.other).unwrap_or_else(|_| Arc::clone(&sts));
         match self.kind {
             Kind::Explore => explored::check(&sts, relation, &mut dice, counts),
-            Kind::Test => {
-                let Ok(other) = loaded(&self.other) else {
-                    return None;
-                };
-                played::check(&sts, &other, relation, &mut dice, counts)
-            }
+            Kind::Test => played::check(&sts, &other, relation, &mut dice, counts),
+            Kind::Trace => recorded::check(&sts, &other, relation, &mut dice, counts),
+            Kind::Compare => compared::check(&sts, &other, relation, counts),
+            Kind::Suite => suites::check(&sts, &other, relation, &mut dice, counts),
         }
     }
 }
@@ -221,4 +235,16 @@ fn show_state(state: &State, sts: &Sts) -> String {
         })
         .collect();
     format!("{} {{{}}}", locations.join("|"), values.join(", "))
+}
+
+pub(crate) fn show_verdict(verdict: &Verdict, sts: &Sts) -> String {
+    match verdict {
+        Verdict::Pass => "pass".to_owned(),
+        Verdict::Fail(deviation) => {
+            format!("fail: {} {}", deviation.kind.name(), deviation.observed.show(sts))
+        }
+        Verdict::Inconclusive(reason) => format!("inconclusive: {reason}"),
+        Verdict::Error(reason) => format!("error: {reason}"),
+        Verdict::Ended(deviation) => format!("ended: {}", deviation.observed.show(sts)),
+    }
 }

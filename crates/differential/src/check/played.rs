@@ -11,7 +11,7 @@ use ioco_sts::{
 };
 use rand::RngExt as _;
 
-use super::{Counts, Finding, hint_all, semantics, show_set};
+use super::{Counts, Finding, hint_all, semantics, show_set, show_verdict};
 use crate::generate::{Behaviour, Dice, Entry, Log, System, one_in};
 use crate::reference::{Event, Judge, Judgement, Observation, Set, Theory};
 
@@ -30,6 +30,7 @@ pub enum Way {
     Data,
     Locations,
     Replay,
+    Suite,
 }
 
 impl Way {
@@ -40,6 +41,7 @@ impl Way {
             Way::Data => "test data",
             Way::Locations => "test locations",
             Way::Replay => "replay",
+            Way::Suite => "test --suite",
         }
     }
 }
@@ -63,12 +65,14 @@ pub fn check(
         relation,
         behaviour,
     };
+    // Sets that are cut off are large, and say little.
+    let endless = session.theory.initial().incomplete;
     let mut scripts: Vec<Vec<Action>> = Vec::new();
     while let Some(first) = tester.next_test(system.now()) {
         let (report, log) = run(&mut tester, first, &mut system);
         scripts.push(report.execution.stimuli().cloned().collect());
         let found = session.judge(way, &report, &log, dice, counts);
-        if found.is_some() {
+        if found.is_some() || endless {
             return found;
         }
     }
@@ -87,7 +91,7 @@ fn tester(sts: &Arc<Sts>, relation: Relation, way: Way, dice: &mut Dice) -> Test
     let settings = Settings {
         seed: dice.random(),
         strategy: match way {
-            Way::Random | Way::Replay => StrategyKind::uniform(),
+            Way::Random | Way::Replay | Way::Suite => StrategyKind::uniform(),
             Way::Transitions => StrategyKind::Transitions,
             Way::Data => StrategyKind::Data,
             Way::Locations => StrategyKind::Guided {
@@ -183,29 +187,25 @@ impl Session<'_> {
         dice: &mut Dice,
         counts: &mut Counts,
     ) -> Option<Finding> {
-        let judged = judged(&self.theory, self.relation, log);
+        let first = judged(&self.theory, self.relation, log);
         let name = way.name();
-        let problem = self.problem(way, report, log, &judged);
-        let Some((mut kind, mut detail)) = problem else {
-            match judged.open {
+        if self.problem(way, report, log, &first).is_none() {
+            match first.open {
                 true => counts.open(name),
                 false => counts.decided(name),
             }
             return None;
-        };
+        }
         // The reference tries what the solver suggests, and more states, before it insists.
-        hint_all(&self.theory, &judged.sets, dice);
-        let mut again = judged_with(&self.theory, self.relation, log);
+        hint_all(&self.theory, &first.sets, dice);
+        let mut again = judged(&self.theory, self.relation, log);
         if again.open && again.sets.iter().any(|set| set.incomplete) {
             let wide = Theory::new(Arc::clone(self.sts)).with_limit(LIMIT_OF_CLOSURE);
-            again = judged_with(&wide, self.relation, log);
+            again = judged(&wide, self.relation, log);
         }
-        (kind, detail) = match self.problem(way, report, log, &again) {
-            Some(problem) => problem,
-            None => {
-                counts.open(name);
-                return None;
-            }
+        let Some((kind, detail)) = self.problem(way, report, log, &again) else {
+            counts.open(name);
+            return None;
         };
         if kind == OPEN {
             counts.open(&format!("{name}: unexpectedly inconclusive"));
@@ -275,6 +275,7 @@ impl Session<'_> {
                 match judged.deviation {
                     _ if judged.open => None,
                     _ if way == Way::Replay && reason.contains("of the test") => None,
+                    None if way == Way::Suite => None,
                     _ if reason.contains("the plan asks for") => None,
                     Some(_) => Some((OPEN, reason.clone())),
                     None if is_error => Some((OPEN, reason.clone())),
@@ -318,10 +319,6 @@ impl Session<'_> {
 const OPEN: &str = "inconclusive where the reference knows";
 
 fn judged(theory: &Theory, relation: Relation, log: &[(u64, Entry)]) -> Judged {
-    judged_with(theory, relation, log)
-}
-
-fn judged_with(theory: &Theory, relation: Relation, log: &[(u64, Entry)]) -> Judged {
     let mut judge = Judge::new(theory, relation);
     let mut result = Judged {
         deviation: None,
@@ -390,16 +387,4 @@ fn judged_with(theory: &Theory, relation: Relation, log: &[(u64, Entry)]) -> Jud
     result.open |= judge.is_free() || judge.is_unsure() || theory.take_unsure();
     result.open |= result.sets.iter().any(|set| set.incomplete);
     result
-}
-
-fn show_verdict(verdict: &Verdict, sts: &Sts) -> String {
-    match verdict {
-        Verdict::Pass => "pass".to_owned(),
-        Verdict::Fail(deviation) => {
-            format!("fail: {} {}", deviation.kind.name(), deviation.observed.show(sts))
-        }
-        Verdict::Inconclusive(reason) => format!("inconclusive: {reason}"),
-        Verdict::Error(reason) => format!("error: {reason}"),
-        Verdict::Ended(deviation) => format!("ended: {}", deviation.observed.show(sts)),
-    }
 }

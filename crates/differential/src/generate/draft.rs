@@ -144,7 +144,7 @@ impl Draft {
             .enumerate()
             .filter(|(index, label)| {
                 label.wire_from.is_some() == wires
-                    && (label.wire_from == Some(number) || self.uses(number, *index))
+                    && (label.wire_from.unwrap_or(0) == number || self.uses(number, *index))
             })
             .collect();
         if own.is_empty() {

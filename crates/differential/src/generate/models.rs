@@ -21,16 +21,6 @@ pub enum Flavour {
     Endless,
 }
 
-impl Flavour {
-    pub const ALL: [Flavour; 5] = [
-        Flavour::Plain,
-        Flavour::Finite,
-        Flavour::Data,
-        Flavour::Network,
-        Flavour::Endless,
-    ];
-}
-
 fn types(dice: &mut Dice, flavour: Flavour) -> Vec<Ty> {
     let finite = [Ty::Bool, Ty::Small(0, 3), Ty::Small(-1, 2), Ty::Enum];
     let wide = [
@@ -180,13 +170,13 @@ fn process(
         process.states.push(StateDraft { timeout, edges });
     }
     if flavour == Flavour::Endless {
-        endless(dice, draft, number, &mut process);
+        endless(dice, draft, &mut process);
     }
     process
 }
 
 /// A loop that counts, and a choice behind it that depends on the count.
-fn endless(dice: &mut Dice, draft: &Draft, number: usize, process: &mut ProcessDraft) {
+fn endless(dice: &mut Dice, draft: &Draft, process: &mut ProcessDraft) {
     let name = process.variables[0].name.clone();
     let last = process.states.len();
     let at = dice.random_range(0..last);
@@ -196,7 +186,9 @@ fn endless(dice: &mut Dice, draft: &Draft, number: usize, process: &mut ProcessD
         update: vec![(name.clone(), format!("{name} + 1"))],
         target: at,
     });
-    let responses: Vec<usize> = (0..draft.labels.len()).filter(|l| draft.labels[*l].response).collect();
+    let responses: Vec<usize> = (0..draft.labels.len())
+        .filter(|l| draft.labels[*l].response && draft.labels[*l].wire_from.is_none())
+        .collect();
     let far = *pick(dice, &["3", "900", "5000"]);
     let send = |label: usize, comparison: &str, target: usize| Edge {
         gate: Gate::Send(label),
@@ -218,7 +210,6 @@ fn endless(dice: &mut Dice, draft: &Draft, number: usize, process: &mut ProcessD
         timeout: None,
         edges,
     });
-    let _ = number;
 }
 
 fn edge(

@@ -61,7 +61,7 @@ impl Theory {
     pub fn new(sts: Arc<Sts>) -> Theory {
         Theory {
             sts,
-            limit: 400,
+            limit: 150,
             unsure: Cell::new(false),
             hints: RefCell::default(),
             possible: RefCell::default(),
@@ -382,6 +382,40 @@ impl Theory {
         found
     }
 
+    /// The switches that some walk over at most `most` states takes. Hand-shakes are left out: which
+    /// switches take part is of no interest there.
+    pub fn reached_switches(&self, most: usize) -> BTreeSet<SwitchId> {
+        let start = self.initial();
+        let mut seen = start.states.clone();
+        let mut open: std::collections::VecDeque<State> = start.states.into_iter().collect();
+        let mut found = BTreeSet::new();
+        while let Some(state) = open.pop_front() {
+            if seen.len() > most {
+                break;
+            }
+            let mut next = self.internal_steps(&state);
+            for process in self.processes() {
+                for id in self.switches(&state, process, Gate::Tau) {
+                    found.extend(self.take(&state, id, &[]).map(|_| id));
+                }
+            }
+            for direction in [Direction::Stimulus, Direction::Response] {
+                for (id, _) in self.observable(&state, direction) {
+                    for values in self.witnesses(&state, id, 6) {
+                        found.insert(id);
+                        next.extend(self.take(&state, id, &values));
+                    }
+                }
+            }
+            for state in next {
+                if seen.insert(state.clone()) {
+                    open.push_back(state);
+                }
+            }
+        }
+        found
+    }
+
     /// The observable switches that leave the state.
     pub fn observable(&self, state: &State, direction: Direction) -> Vec<(SwitchId, LabelId)> {
         let mut found = Vec::new();
@@ -407,24 +441,36 @@ impl Theory {
                 .all(|(id, _)| self.witness(state, id).is_none())
     }
 
-    /// Internal steps lead from the state back to it: it may never show anything.
-    fn is_on_cycle(&self, state: &State) -> bool {
-        let mut seen = BTreeSet::new();
-        let mut open = self.internal_steps(state);
-        while let Some(next) = open.pop() {
-            if next == *state {
-                return true;
-            }
-            if seen.len() > self.limit {
-                self.unsure.set(true);
-                return true;
-            }
-            if !seen.contains(&next) {
-                open.extend(self.internal_steps(&next));
-                seen.insert(next);
-            }
+    /// The states of a set from which internal steps lead back to themselves: there the system may
+    /// never show anything.
+    fn on_cycles(&self, set: &Set) -> Vec<bool> {
+        if set.incomplete {
+            self.unsure.set(true);
+            return vec![true; set.states.len()];
         }
-        false
+        let states: Vec<&State> = set.states.iter().collect();
+        let targets: Vec<Vec<usize>> = states
+            .iter()
+            .map(|state| {
+                let steps = self.internal_steps(state);
+                let found = steps.iter().filter_map(|next| states.binary_search(&next).ok());
+                found.collect()
+            })
+            .collect();
+        let returns = |start: usize| {
+            let mut seen = vec![false; states.len()];
+            let mut open = targets[start].clone();
+            while let Some(next) = open.pop() {
+                if next == start {
+                    return true;
+                }
+                if !std::mem::replace(&mut seen[next], true) {
+                    open.extend(&targets[next]);
+                }
+            }
+            false
+        };
+        (0..states.len()).map(returns).collect()
     }
 
     fn close(&self, start: BTreeSet<State>, incomplete: bool) -> Set {
@@ -474,11 +520,11 @@ impl Theory {
     /// The states after silence: those that are quiescent, and those that may go round in internal
     /// steps for ever.
     pub fn after_silence(&self, set: &Set) -> Set {
-        let quiet = set
-            .states
-            .iter()
-            .filter(|state| self.is_quiescent(state) || self.is_on_cycle(state));
-        self.close(quiet.cloned().collect(), set.incomplete)
+        let cycles = self.on_cycles(set);
+        let quiet = set.states.iter().zip(cycles);
+        let quiet = quiet.filter(|(state, cycle)| *cycle || self.is_quiescent(state));
+        let quiet = quiet.map(|(state, _)| state.clone()).collect();
+        self.close(quiet, set.incomplete)
     }
 
     /// Whether the tester may give this stimulus.
