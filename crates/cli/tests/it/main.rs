@@ -8,6 +8,7 @@ mod connections;
 mod examples;
 mod generate;
 mod libraries;
+mod limits;
 mod machines;
 mod models;
 mod nothing_is_lost;

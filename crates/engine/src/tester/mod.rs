@@ -2,11 +2,12 @@
 //!
 //! `next_test` or `script` begins a test; `handle` takes what happened and says what to do next;
 //! `finished_test` gives the outcome. The parts: `decide` chooses commands, `observe` judges what
-//! comes, `race` follows both orders where a response may have crossed a stimulus.
+//! comes, `ending` says when a test may end. [`crate::in_flight`] follows both orders where a response
+//! may have crossed a stimulus.
 
 mod decide;
+mod ending;
 mod observe;
-mod race;
 mod test;
 
 use std::sync::Arc;
@@ -293,23 +294,31 @@ impl Tester {
 
     /// The stop conditions that also end a test under way.
     fn should_stop_within_test(&self, now: u64) -> Option<StopReason> {
-        let stop = &self.settings.stop;
-        if let Some(limit) = stop.total_steps
-            && self.summary.steps() >= limit
-        {
-            return Some(StopReason::Steps);
+        if let Some(reason) = self.is_used_up(now) {
+            return Some(reason);
         }
-        if let (Some(limit), Some(started)) = (stop.time, self.started)
-            && now.saturating_sub(started) >= limit
-        {
-            return Some(StopReason::Time);
-        }
-        if let Some(limit) = stop.coverage
+        if let Some(limit) = self.settings.stop.coverage
             && self.coverage.percent() >= limit
         {
             return Some(StopReason::Coverage);
         }
         None
+    }
+
+    /// Whether the steps or the time of the whole run are used up.
+    fn is_used_up(&self, now: u64) -> Option<StopReason> {
+        if let Some(limit) = self.settings.stop.total_steps
+            && self.summary.steps() >= limit
+        {
+            return Some(StopReason::Steps);
+        }
+        (self.time_left(now) == Some(0)).then_some(StopReason::Time)
+    }
+
+    /// Nanoseconds until the time of the run is up; `None` without a limit.
+    fn time_left(&self, now: u64) -> Option<u64> {
+        let (limit, started) = (self.settings.stop.time?, self.started?);
+        Some(limit.saturating_sub(now.saturating_sub(started)))
     }
 
     fn stop(&mut self, reason: StopReason) {
