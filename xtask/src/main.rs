@@ -6,6 +6,7 @@ mod demo;
 mod postgres;
 mod schemas;
 mod shrinking;
+mod solver;
 mod test;
 mod tools;
 mod web;
@@ -19,6 +20,7 @@ cargo xtask COMMAND
   test                    every check and test of the project; installs what it needs
   web                     the checks of the page alone
   bench [NAME]            print the speed table (all, or one part of it)
+  solver [--minutes N]    compare the embedded solver with z3 on new questions
   experiment NAME ...     rerun a published experiment (shrinking, decomposition)
 ";
 
@@ -33,6 +35,7 @@ fn main() -> ExitCode {
         "test" => test::run(),
         "web" => web::check(),
         "bench" => bench::run(rest),
+        "solver" => solver::run(rest),
         "experiment" => return experiment(rest),
         "help" | "--help" | "-h" => {
             print!("{USAGE}");
