@@ -3,6 +3,7 @@
 mod bench;
 mod decomposition;
 mod demo;
+mod mutants;
 mod postgres;
 mod schemas;
 mod shrinking;
@@ -19,6 +20,7 @@ cargo xtask COMMAND
   test                    every check and test of the project; installs what it needs
   web                     the checks of the page alone
   bench [NAME]            print the speed table (all, or one part of it)
+  mutants [PART] [--...]  change the code that verdicts rest on and report what no test notices
   experiment NAME ...     rerun a published experiment (shrinking, decomposition)
 ";
 
@@ -33,6 +35,7 @@ fn main() -> ExitCode {
         "test" => test::run(),
         "web" => web::check(),
         "bench" => bench::run(rest),
+        "mutants" => mutants::run(rest),
         "experiment" => return experiment(rest),
         "help" | "--help" | "-h" => {
             print!("{USAGE}");
