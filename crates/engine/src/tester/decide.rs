@@ -65,8 +65,13 @@ impl Tester {
             wait: self.settings.wait,
             budget: self.settings.step_budget,
             may_wait,
+            interrupt: &self.interrupt,
         };
-        match chooser.choose(&test.trace, situation) {
+        let choice = chooser.choose(&test.trace, situation);
+        if self.interrupt.is_raised() {
+            return self.interrupt(now);
+        }
+        match choice {
             Choice::Give(stimulus, followed) => {
                 self.test.phase = Phase::Giving {
                     stimulus: stimulus.clone(),
