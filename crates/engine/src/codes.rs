@@ -8,6 +8,7 @@ pub(crate) const NOT_OFFERED: &str = "is not offered here";
 pub(crate) const CROSSED: &str = "a stimulus that crossed it";
 pub(crate) const INTERRUPTED: &str = "the run was interrupted";
 pub(crate) const NOT_COMPLETE: &str = "not all states of the model are known here";
+pub(crate) const CUT_SHORT: &str = "a limit of the run was reached before the test was over";
 pub(crate) const NOT_ASKED: &str = "the adapter answered a question that was not asked";
 
 struct Code {
@@ -58,7 +59,8 @@ const REGISTRY: &[Code] = &[
     },
     Code {
         code: "I003",
-        text: "Inconclusive, interrupted: the run was stopped while the test was under way.\n\
+        text: "Inconclusive, interrupted: the run was stopped, or reached a limit, while the test was \
+               under way.\n\
                What was observed until then is kept; it says nothing about the steps that were not \
                taken.",
     },
@@ -112,9 +114,13 @@ pub fn code_of(verdict: &Verdict) -> Option<&'static str> {
     match verdict {
         Verdict::Pass => None,
         Verdict::Fail(deviation) | Verdict::Ended(deviation) => Some(deviation.kind.code()),
-        Verdict::Inconclusive(reason) if reason.contains(INTERRUPTED) => Some("I003"),
-        Verdict::Inconclusive(reason) if reason.contains(CROSSED) => Some("I002"),
+        Verdict::Inconclusive(reason)
+            if reason.contains(INTERRUPTED) || reason.contains(CUT_SHORT) =>
+        {
+            Some("I003")
+        }
         Verdict::Inconclusive(reason) if reason.contains(NOT_COMPLETE) => Some("I004"),
+        Verdict::Inconclusive(reason) if reason.contains(CROSSED) => Some("I002"),
         Verdict::Inconclusive(_) => Some("I001"),
         Verdict::Error(reason) if reason.contains(NOT_ASKED) => Some("E003"),
         Verdict::Error(_) => Some("E001"),
@@ -164,6 +170,7 @@ mod tests {
             (inconclusive(NOT_OFFERED), "I001"),
             (inconclusive(CROSSED), "I002"),
             (inconclusive(INTERRUPTED), "I003"),
+            (inconclusive(CUT_SHORT), "I003"),
             (inconclusive(NOT_COMPLETE), "I004"),
             (error("the system died"), "E001"),
             (error(NOT_ASKED), "E003"),

@@ -433,8 +433,9 @@ fn values_and_state_sets_keep_to_their_limits() {
         bytes: 100_000,
         ..ioco_budget::Budget::default()
     };
-    let mut semantics =
-        Semantics::with_budget(sts, Box::new(Oracle::new()), Relation::Ioco, budget);
+    let mut sts = sts;
+    Arc::make_mut(&mut sts).set_budget(budget);
+    let mut semantics = Semantics::new(sts, Box::new(Oracle::new()), Relation::Ioco);
     let sts = Arc::clone(semantics.sts());
     let more = Action::plain(sts.label_named(Direction::Stimulus, "more").expect("known"));
     let out = Action::plain(sts.label_named(Direction::Response, "out").expect("known"));

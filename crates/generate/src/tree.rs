@@ -194,7 +194,7 @@ impl Grower {
                 steps: purpose.limits.steps.saturating_sub(trace.len() as u32),
                 ..purpose.limits
             };
-            let (way, _) = Search::new(&sts, pattern, limits).shortest(&starts, rng);
+            let (way, _) = Search::new(&sts, pattern, limits).shortest(&starts, rng, &mut || false);
             way.map(|way| way.actions())
         };
         let grown = plan.and_then(|plan| {

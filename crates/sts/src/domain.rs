@@ -49,6 +49,7 @@ pub fn values(
 ) -> Result<Vec<Vec<Value>>, Unlisted> {
     let parameters = &sts.label(label).parameters;
     let work = Work {
+        budget: *sts.budget(),
         left: Cell::new(*steps),
         exhausted: Cell::new(None),
     };
@@ -86,6 +87,7 @@ struct Search<'a> {
 
 /// The work of evaluation.
 struct Work {
+    budget: Budget,
     left: Cell<u64>,
     /// A limit that evaluation reached: then nothing is certain.
     exhausted: Cell<Option<Exhausted>>,
@@ -94,15 +96,14 @@ struct Work {
 impl Work {
     /// The value, or `None` where there is none.
     fn evaluate(&self, expr: &Expr, env: Env<'_>) -> Option<Value> {
-        let default = Budget::default();
         let budget = Budget {
-            steps: default.steps.min(self.left.get()),
-            ..default
+            steps: self.budget.steps.min(self.left.get()),
+            ..self.budget
         };
         let (result, spent) = expr.eval_within(env, &budget);
         self.left.set(self.left.get().saturating_sub(spent));
         if let Err(EvalError::Exhausted(exhausted)) = result {
-            let limit = default.limit(exhausted.resource);
+            let limit = exhausted.limit.max(self.budget.limit(exhausted.resource));
             self.exhausted.set(Some(Exhausted { limit, ..exhausted }));
         }
         result.ok()

@@ -484,13 +484,13 @@ fn take(
         functions: sts.functions(),
     };
     let mut next = state.clone();
-    match switch.enabled.holds(env) {
+    match switch.enabled.holds_within(env, sts.budget()).0 {
         Ok(true) => {}
         Err(EvalError::Exhausted(exhausted)) => return Err(exhausted),
         Ok(false) | Err(_) => return Ok(None),
     }
     for assignment in &switch.update {
-        match assignment.value.eval(env) {
+        match assignment.value.eval_within(env, sts.budget()).0 {
             Ok(value) => next.valuation[assignment.variable.index()] = value,
             Err(EvalError::Exhausted(exhausted)) => return Err(exhausted),
             Err(_) => return Ok(None),

@@ -329,7 +329,9 @@ fn equation(sts: &Sts, guard: &Expr, parameter: u32, state: &State) -> Option<Va
                 functions: sts.functions(),
             };
             let closed = !value.mentions_params();
-            closed.then(|| value.eval(env).ok()).flatten()
+            closed
+                .then(|| value.eval_within(env, sts.budget()).0.ok())
+                .flatten()
         }
         _ => None,
     }

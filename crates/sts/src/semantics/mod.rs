@@ -169,19 +169,10 @@ enum Taken {
 }
 
 impl Semantics {
-    /// With the default budget.
+    /// Every evaluation and every state set keeps to the model's budget ([`Sts::set_budget`]); what
+    /// does not is truncated, with a warning that says which limit was reached.
     pub fn new(sts: Arc<Sts>, solver: Box<dyn Feasibility + Send>, relation: Relation) -> Self {
-        Semantics::with_budget(sts, solver, relation, Budget::default())
-    }
-
-    /// Every evaluation and every state set keeps to `budget`; what does not is truncated, with a
-    /// warning that says which limit was reached.
-    pub fn with_budget(
-        sts: Arc<Sts>,
-        solver: Box<dyn Feasibility + Send>,
-        relation: Relation,
-        budget: Budget,
-    ) -> Self {
+        let budget = *sts.budget();
         let start = State {
             locations: sts.processes().iter().map(|p| p.initial).collect(),
             valuation: sts.variables().iter().map(|v| v.initial.clone()).collect(),
@@ -211,10 +202,6 @@ impl Semantics {
 
     pub fn sts(&self) -> &Arc<Sts> {
         &self.sts
-    }
-
-    pub fn budget(&self) -> &Budget {
-        &self.budget
     }
 
     pub fn relation(&self) -> Relation {
