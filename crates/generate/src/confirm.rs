@@ -184,11 +184,11 @@ impl Confirm {
             Direction::Response | Direction::Internal => Step::Response(action.clone()),
         };
         match self.semantics.follow(from, &step) {
-            Some(followed) => {
+            Some(followed) if !self.semantics.set(followed.set).is_empty() => {
                 self.followed.insert((from, action), followed.clone());
                 Ok(followed)
             }
-            None => Err(Objection::NotAllowed { position, action }),
+            _ => Err(Objection::NotAllowed { position, action }),
         }
     }
 }

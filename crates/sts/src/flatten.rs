@@ -273,7 +273,7 @@ impl<'a> Explorer<'a> {
 
     fn internal_steps(&mut self, source: usize) -> Result<(), FlattenError> {
         let state = self.states[source].clone();
-        let steps = self.semantics.internal_steps(&state);
+        let steps = self.semantics.internal_steps(&state).steps;
         for warning in self.semantics.take_warnings() {
             if let Warning::OpenHandshake { switch } = warning {
                 let label = self.sts.switch(switch).gate.label();
@@ -393,7 +393,7 @@ impl<'a> Explorer<'a> {
             builder.location(Location {
                 name: state.show(sts),
                 process,
-                timeout: locations().filter_map(|l| l.timeout).max(),
+                timeout: Some(sts.timeout_at(&state.locations)).filter(|t| *t != sts.timeout()),
                 place: locations().next().map(|l| l.place).unwrap_or_default(),
             });
         }

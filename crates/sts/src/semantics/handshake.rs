@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use super::closure::InternalSteps;
 use super::{Semantics, Warning};
 use crate::eval::Env;
 use crate::expr::{BinaryOp, Expr};
@@ -16,13 +17,13 @@ use crate::value::Value;
 const MAX_VALUES: usize = 1024;
 
 impl Semantics {
-    /// Adds to `steps` every hand-shake on `label` that `sender` can start in `state`.
+    /// Adds to `found` every hand-shake on `label` that `sender` can start in `state`.
     pub(super) fn handshakes(
         &mut self,
         sender: SwitchId,
         label: LabelId,
         state: &State,
-        steps: &mut Vec<(SwitchId, State)>,
+        found: &mut InternalSteps,
     ) {
         let sts = Arc::clone(&self.sts);
         let own = sts.location(sts.switch(sender).source).process;
@@ -57,12 +58,15 @@ impl Semantics {
             }
             let Some(candidates) = candidate_values(&sts, label, &group, state) else {
                 self.warn(Warning::OpenHandshake { switch: sender });
+                found.complete = false;
                 continue;
             };
             for values in self.allowed(&group, label, state, candidates) {
                 if let Some(next) = self.take_together(&group, state, &values) {
                     // Everybody who takes part does a step of their own.
-                    steps.extend(group.iter().map(|id| (*id, next.clone())));
+                    found
+                        .steps
+                        .extend(group.iter().map(|id| (*id, next.clone())));
                 }
             }
         }

@@ -36,7 +36,8 @@ pub struct Menu {
     pub responses: Vec<Offer>,
     /// Per state of the set: is it quiescent?
     pub quiescent: Vec<Answer>,
-    /// Silence is allowed: some state is or may be quiescent, or the model may loop internally.
+    /// Silence is allowed: some state is or may be quiescent, or the model may loop internally, or
+    /// states are missing that may be silent.
     pub silence: bool,
 }
 
@@ -58,8 +59,8 @@ impl Semantics {
         let mut quiescent = Vec::with_capacity(set.states.len());
         let mut stable = Vec::with_capacity(set.states.len());
         for (index, state) in set.states.iter().enumerate() {
-            let is_stable = self.internal_steps(state).is_empty();
-            let mut silent = if is_stable { Answer::Yes } else { Answer::No };
+            let is_stable = self.internal_steps(state).stable();
+            let mut silent = is_stable;
             for (switch, label, feasible) in self.observable_switches(state) {
                 let offered = OfferedSwitch {
                     state: index as u32,
@@ -77,12 +78,13 @@ impl Semantics {
                 }
             }
             quiescent.push(silent);
-            stable.push(is_stable);
+            stable.push(is_stable != Answer::No);
         }
         if self.relation == Relation::Uioco {
-            stimuli.retain(|offer| accepted_by_all(offer, &stable));
+            // A state that is missing here may refuse every stimulus.
+            stimuli.retain(|offer| !set.truncated && accepted_by_all(offer, &stable));
         }
-        let silence = set.divergent || quiescent.iter().any(|q| *q != Answer::No);
+        let silence = set.divergent || set.truncated || quiescent.iter().any(|q| *q != Answer::No);
         Menu {
             stimuli,
             responses,
@@ -131,8 +133,9 @@ impl Semantics {
             Relation::Uioco => {
                 let set = Arc::clone(self.set(id));
                 some_state_accepts
+                    && !set.truncated
                     && set.states.iter().all(|state| {
-                        !self.internal_steps(state).is_empty()
+                        self.internal_steps(state).stable() == Answer::No
                             || self.state_accepts(state, stimulus)
                     })
             }
@@ -160,7 +163,10 @@ impl Semantics {
         let stable: Vec<u32> = match self.relation {
             Relation::Ioco => Vec::new(),
             Relation::Uioco => (0..set.states.len() as u32)
-                .filter(|index| self.internal_steps(&set.states[*index as usize]).is_empty())
+                .filter(|index| {
+                    let state = &set.states[*index as usize];
+                    self.internal_steps(state).stable() != Answer::No
+                })
                 .collect(),
         };
         let guard = |offered: &OfferedSwitch| {

@@ -17,6 +17,7 @@ use crate::action::{Action, Step};
 use crate::eval::{Env, EvalError};
 use crate::expr::Expr;
 use crate::ids::{LabelId, SetId, SwitchId};
+use crate::label::Direction;
 use crate::state::{State, StateSet};
 use crate::sts::{Gate, Sts};
 use crate::value::Value;
@@ -136,7 +137,7 @@ impl Semantics {
             warned: FxHashSet::default(),
         };
         let mut taken = Vec::new();
-        let set = semantics.close(vec![start], &mut taken);
+        let set = semantics.close(vec![start], false, &mut taken);
         semantics.initial = semantics.intern(set);
         semantics.initial_switches = distinct(taken);
         semantics
@@ -172,17 +173,9 @@ impl Semantics {
     /// Nanoseconds of silence that count as quiescence in a set: the longest that any state of it
     /// asks for.
     pub fn timeout(&self, id: SetId) -> u64 {
-        let of_state = |state: &State| {
-            let own = state
-                .locations
-                .iter()
-                .filter_map(|l| self.sts.location(*l).timeout);
-            own.max().unwrap_or(self.sts.timeout())
-        };
-        self.set(id)
-            .states
-            .iter()
-            .map(of_state)
+        let states = self.set(id).states.iter();
+        states
+            .map(|state| self.sts.timeout_at(&state.locations))
             .max()
             .unwrap_or(self.sts.timeout())
     }
@@ -204,6 +197,10 @@ impl Semantics {
     }
 
     /// Follows one observable step; `None` when the model does not allow it.
+    ///
+    /// Where states are missing (`StateSet::truncated`), one of those may allow a response or a
+    /// silence that no known state allows: it leads to a set without states, from which nothing can
+    /// be concluded. A stimulus is followed only where a known state accepts it.
     pub fn follow(&mut self, from: SetId, step: &Step) -> Option<Followed> {
         match step {
             Step::Quiescence => self.follow_silence(from),
@@ -256,7 +253,11 @@ impl Semantics {
                 }
             }
         }
-        self.settle(reached, taken)
+        let may_be_missed = label.direction == Direction::Response && set.truncated;
+        if reached.is_empty() && !may_be_missed {
+            return None;
+        }
+        Some(self.settle(reached, set.truncated, taken))
     }
 
     fn follow_silence(&mut self, from: SetId) -> Option<Followed> {
@@ -266,11 +267,9 @@ impl Semantics {
         let menu = self.menu(from);
         let set = Arc::clone(self.set(from));
         // A model that may loop internally for ever may also be silent for ever, and is then
-        // somewhere on the loop. Where states are missing, so may be the loop.
-        let loops = if set.truncated {
-            vec![true; set.states.len()]
-        } else if set.divergent {
-            self.on_internal_cycle(&set)
+        // somewhere on the loop.
+        let loops = if set.divergent {
+            self.in_endless_steps(&set)
         } else {
             vec![false; set.states.len()]
         };
@@ -279,20 +278,25 @@ impl Semantics {
             .filter(|i| keeps(*i))
             .map(|i| set.states[i].clone())
             .collect();
-        let followed = self.settle(reached, Vec::new());
+        let followed = (!reached.is_empty() || set.truncated)
+            .then(|| self.settle(reached, set.truncated, Vec::new()));
         self.nodes[from.index()].silence = Some(followed.clone());
         followed
     }
 
-    fn settle(&mut self, reached: Vec<State>, mut taken: Vec<SwitchId>) -> Option<Followed> {
-        if reached.is_empty() {
-            return None;
-        }
-        let set = self.close(reached, &mut taken);
-        Some(Followed {
+    /// Whatever follows from a truncated set is truncated, even if what was observed leaves one
+    /// state.
+    fn settle(
+        &mut self,
+        reached: Vec<State>,
+        truncated: bool,
+        mut taken: Vec<SwitchId>,
+    ) -> Followed {
+        let set = self.close(reached, truncated, &mut taken);
+        Followed {
             set: self.intern(set),
             taken: distinct(taken),
-        })
+        }
     }
 
     /// The state after taking a switch alone, or `None` if it is not enabled.
