@@ -9,8 +9,7 @@ use std::time::{Duration, Instant};
 use ioco_differential::check::{Case, Counts, Finding};
 use ioco_differential::shrink::shrunk;
 
-const USAGE: &str =
-    "differential [--minutes N] [--seed S] [--cases N] [--out FOLDER] [--only KIND]";
+const USAGE: &str = "differential [--minutes N] [--seed S] [--case SEED] [--out FOLDER]";
 
 /// After so many distinct findings there is enough to look at.
 const MOST_FINDINGS: usize = 25;
@@ -18,7 +17,8 @@ const MOST_FINDINGS: usize = 25;
 struct Options {
     time: Duration,
     seed: u64,
-    cases: u64,
+    /// Only this one.
+    case: Option<u64>,
     out: String,
 }
 
@@ -26,7 +26,7 @@ fn options() -> Option<Options> {
     let mut options = Options {
         time: Duration::from_secs(60),
         seed: 1,
-        cases: u64::MAX,
+        case: None,
         out: "target/differential".to_owned(),
     };
     let mut arguments = std::env::args().skip(1);
@@ -38,7 +38,7 @@ fn options() -> Option<Options> {
                 options.time = Duration::try_from_secs_f64(minutes * 60.0).ok()?;
             }
             "--seed" => options.seed = value.parse().ok()?,
-            "--cases" => options.cases = value.parse().ok()?,
+            "--case" => options.case = Some(value.parse().ok()?),
             "--out" => options.out = value,
             _ => return None,
         }
@@ -57,26 +57,24 @@ fn main() -> ExitCode {
     let mut counts = Counts::default();
     let mut seen: BTreeSet<String> = BTreeSet::new();
     let mut cases = 0;
-    while started.elapsed() < options.time && cases < options.cases {
-        let seed = options.seed.wrapping_mul(1_000_000_007).wrapping_add(cases);
+    let most = if options.case.is_some() { 1 } else { u64::MAX };
+    while started.elapsed() < options.time && cases < most {
+        let next = options.seed.wrapping_mul(1_000_000_007).wrapping_add(cases);
+        let seed = options.case.unwrap_or(next);
         cases += 1;
         let case = Case::random(seed);
         let began = Instant::now();
         let found = case.run(&mut counts);
         if began.elapsed() > Duration::from_secs(5) {
-            eprintln!(
-                "slow: seed {seed}, {:?} {:?}, {:?}",
-                case.kind,
-                case.flavour,
-                began.elapsed()
-            );
+            eprintln!("slow: seed {seed}, {:?} {:?}, {:?}", case.kind, case.flavour, began.elapsed());
         }
         let Some(finding) = found else { continue };
         if !seen.insert(format!("{:?} {}", case.flavour, finding.kind)) {
             continue;
         }
+        println!("seed {seed}: {}", finding.kind);
         let (case, finding) = shrunk(&case, &finding);
-        println!("finding {}: {} (seed {seed})", seen.len(), finding.kind);
+        println!("finding {}: {}", seen.len(), finding.kind);
         if let Err(error) = write(&options.out, seen.len(), &case, &finding) {
             eprintln!("cannot write to {}: {error}", options.out);
             return ExitCode::from(2);
@@ -92,11 +90,7 @@ fn main() -> ExitCode {
         options.seed,
         seen.len()
     );
-    if seen.is_empty() {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::FAILURE
-    }
+    if seen.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 fn write(out: &str, number: usize, case: &Case, finding: &Finding) -> std::io::Result<()> {
@@ -104,15 +98,9 @@ fn write(out: &str, number: usize, case: &Case, finding: &Finding) -> std::io::R
     std::fs::create_dir_all(folder)?;
     std::fs::write(folder.join(format!("{number:02}.aml")), case.draft.text())?;
     if case.other != case.draft {
-        std::fs::write(
-            folder.join(format!("{number:02}-other.aml")),
-            case.other.text(),
-        )?;
+        std::fs::write(folder.join(format!("{number:02}-other.aml")), case.other.text())?;
     }
     let Finding { kind, detail } = finding;
-    let text = format!(
-        "{kind}\n{:?}, seed {}\n\n{detail}\n",
-        case.flavour, case.seed
-    );
+    let text = format!("{kind}\n{:?}, seed {}\n\n{detail}\n", case.flavour, case.seed);
     std::fs::write(folder.join(format!("{number:02}.txt")), text)
 }
