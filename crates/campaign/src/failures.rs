@@ -18,6 +18,7 @@ use crate::model::{self, Model, ModelOptions};
 use crate::observer::Observer;
 use crate::project::Project;
 use crate::results::Results;
+use crate::sections::limits::Limits;
 use crate::session::{Session, Shown, sizes};
 use crate::shrinking::{self, ShrinkSettings};
 use crate::solver::SolverChoice;
@@ -244,6 +245,7 @@ impl Opened {
             seed: self.file.seed,
             wire,
             shrunk: Some((shrunk.execution.clone(), shrunk.runs)),
+            minimal: shrunk.minimal.is_some(),
             confirmed: Some(confirmed(shrunk)),
             connection: self.file.connection.clone(),
         };
@@ -274,6 +276,7 @@ pub fn open(
     typed: &str,
     here: &Project,
     system: &SystemChoice,
+    limits: Limits,
     interrupt: Interrupt,
     observer: &mut dyn Observer,
 ) -> Result<Opened, Stop> {
@@ -284,12 +287,13 @@ pub fn open(
         Err(stop) => history::fetch(here, typed)?.ok_or(stop)?,
     };
     let file = read(&path)?;
-    let origin: Origin = serde_json::from_value(file.connection.clone()).map_err(|error| {
+    let mut origin: Origin = serde_json::from_value(file.connection.clone()).map_err(|error| {
         Stop::usage(format!(
             "{} does not say how it was found: {error}",
             path.display()
         ))
     })?;
+    origin.options.limits = origin.options.limits.overridden_by(limits);
     let root = home(&path);
     // In a project ioco.toml may say how to reach the system; a failure file alone says it too.
     let own = Project::find(Some(&root), system.profile.as_deref()).ok();

@@ -1,7 +1,7 @@
 //! One question from start to answer: strings, arrays and structs are taken apart or chosen first;
 //! what is left are numbers, booleans and enum members, for the search.
 
-use ioco_sts::{BinaryOp, Env, Expr, Function, Type, Types, Value};
+use ioco_sts::{BinaryOp, Env, EvalError, Expr, Function, Type, Types, Value};
 use rand::RngExt as _;
 use rust_decimal::Decimal;
 
@@ -28,6 +28,8 @@ const MAX_LENGTH: i64 = 64;
 const MAX_NESTING: u32 = 48;
 /// Functions that call each other are written out so deep.
 const MAX_CALLS: u32 = 4;
+/// Larger expressions are not made of calls.
+const MAX_INLINED: usize = 400;
 
 /// What the unknowns are made of, and what must hold.
 #[derive(Clone)]
@@ -134,12 +136,15 @@ impl<'a> Query<'a> {
             }
             Ok(()) | Err(Stop::GaveUp) => {}
         }
-        // A constant that an array or a struct equals need not fit its type.
+        // A constant that an array or a struct equals need not be one of its type.
         for (domain, (ty, _)) in domains.iter_mut().zip(&self.unknowns) {
             if let Values::One(value) = &domain.values
                 && !self.types.fits(value, ty)
             {
-                domain.values = Values::None;
+                domain.values = match self.types.converted(value, ty) {
+                    Some(value) => Values::One(value),
+                    None => Values::None,
+                };
                 if domain.is_empty() {
                     return Outcome::Unsat;
                 }
@@ -294,6 +299,23 @@ impl<'a> Query<'a> {
             let others = parts.iter().enumerate().filter(move |(i, _)| *i != index);
             others.map(|(_, goal)| strings::condition(*goal))
         };
+        // Strings that are joined are set.
+        let set_joined = |case: &mut Query<'_>, term: &Expr| {
+            let mut parameters = Vec::new();
+            each_unknown(term, &mut |u| parameters.push(u as usize));
+            parameters.into_iter().all(|parameter| {
+                case.unknowns[parameter].1.void = false;
+                !case.unknowns[parameter].1.is_empty()
+            })
+        };
+        if let Some((index, simpler)) = strings::simplified(&parts, &is(Type::Str)) {
+            let mut case = self.clone();
+            if !set_joined(&mut case, parts[index].expr) {
+                return Outcome::Unsat;
+            }
+            case.conditions = without(index).chain([simpler]).collect();
+            return case.solve_nested(choice, deadline, nesting + 1);
+        }
         if let Some((index, equal, term)) = strings::substitution(&parts, &is(Type::Str)) {
             let mut case = self.clone();
             case.conditions = without(index).map(|c| replace(&c, equal, &term)).collect();
@@ -304,17 +326,8 @@ impl<'a> Query<'a> {
                 if slot.is_empty() {
                     return Outcome::Unsat;
                 }
-            } else {
-                // Strings that are joined are set.
-                let mut parameters = Vec::new();
-                each_unknown(&term, &mut |u| parameters.push(u as usize));
-                for parameter in parameters {
-                    let slot = &mut case.unknowns[parameter].1;
-                    slot.void = false;
-                    if slot.is_empty() {
-                        return Outcome::Unsat;
-                    }
-                }
+            } else if !set_joined(&mut case, &term) {
+                return Outcome::Unsat;
             }
             case.unknowns[equal].1 = Domain::exactly(&Value::Void);
             let outcome = case.solve_nested(choice, deadline, nesting + 1);
@@ -378,7 +391,11 @@ impl<'a> Query<'a> {
                 }
                 let value = Value::str(text);
                 values[unknown] = value.clone();
-                let met = |c: &&Expr| Goal::holds(c).is_met(&values, self.functions) == Ok(true);
+                // What reached a limit may be met; the search for the others finds out.
+                let met = |c: &&Expr| {
+                    let met = Goal::holds(c).is_met(&values, self.functions);
+                    matches!(met, Ok(true) | Err(EvalError::Exhausted(_)))
+                };
                 if domain.values.contains(&value) && own.iter().all(met) {
                     cases.push(self.with_value(unknown, &value));
                 }
@@ -663,20 +680,46 @@ pub(crate) fn window(min: i64, max: i64, reach: i64) -> (i64, i64) {
     (low, high)
 }
 
-/// Calls as what they come to, where that is the same: the arguments have values, whether the function
-/// uses them or not.
+/// Calls as what they come to, where that is the same: an argument without a value is an error also
+/// where the function does not use it.
 fn inlined(expr: &Expr, functions: &[Function], depth: u32) -> Expr {
     let expr = expr.map_children(|child| inlined(child, functions, depth));
     let Expr::Call(function, arguments) = &expr else {
         return expr;
     };
-    let has_value = |e: &Expr| matches!(e, Expr::Const(_) | Expr::Param(_));
-    match functions.get(function.index()) {
-        Some(function) if depth < MAX_CALLS && arguments.iter().all(has_value) => {
-            let body = with_arguments(&function.body, arguments);
-            inlined(&body, functions, depth + 1)
+    let Some(function) = functions.get(function.index()) else {
+        return expr;
+    };
+    let same = |(position, argument): (u32, &Expr)| {
+        matches!(argument, Expr::Const(_) | Expr::Param(_))
+            || always_evaluates(&function.body, position)
+    };
+    if depth >= MAX_CALLS || !(0..).zip(arguments).all(same) {
+        return expr;
+    }
+    let body = with_arguments(&function.body, arguments);
+    let mut size = 0;
+    body.walk(&mut |_| size += 1);
+    if size > MAX_INLINED {
+        return expr;
+    }
+    inlined(&body, functions, depth + 1)
+}
+
+/// Whether the value of a local is needed wherever the expression is evaluated.
+fn always_evaluates(expr: &Expr, local: u32) -> bool {
+    match expr {
+        Expr::Local(position) => *position == local,
+        Expr::Binary(BinaryOp::And | BinaryOp::Or, both) => always_evaluates(&both[0], local),
+        Expr::If(all) => {
+            always_evaluates(&all[0], local)
+                || (always_evaluates(&all[1], local) && always_evaluates(&all[2], local))
         }
-        _ => expr,
+        Expr::InSet(subject, _) => always_evaluates(subject, local),
+        _ => expr
+            .children()
+            .into_iter()
+            .any(|e| always_evaluates(e, local)),
     }
 }
 

@@ -53,6 +53,108 @@ fn mentions(expr: &Expr, unknowns: &[u32]) -> bool {
     found
 }
 
+/// A piece of joined strings.
+#[derive(Clone, Debug, PartialEq)]
+enum Piece {
+    Character(char),
+    Unknown(u32),
+}
+
+fn pieces_of(expr: &Expr, found: &mut Vec<Piece>) {
+    match expr {
+        Expr::Const(Value::Str(text)) => found.extend(text.chars().map(Piece::Character)),
+        Expr::Param(unknown) => found.push(Piece::Unknown(*unknown)),
+        Expr::Binary(_, both) => both.iter().for_each(|e| pieces_of(e, found)),
+        _ => {}
+    }
+}
+
+fn joined(pieces: &[Piece]) -> Expr {
+    let mut all: Vec<Expr> = Vec::new();
+    let mut text = String::new();
+    for piece in pieces {
+        match piece {
+            Piece::Character(c) => text.push(*c),
+            Piece::Unknown(unknown) => {
+                if !text.is_empty() {
+                    all.push(Expr::Const(Value::str(&std::mem::take(&mut text))));
+                }
+                all.push(Expr::Param(*unknown));
+            }
+        }
+    }
+    if !text.is_empty() || all.is_empty() {
+        all.push(Expr::Const(Value::str(&text)));
+    }
+    all.into_iter()
+        .reduce(|a, b| Expr::binary(BinaryOp::Add, a, b))
+        .unwrap_or(Expr::Const(Value::str("")))
+}
+
+/// An equality between joined strings with what both begin or end with taken away, or decided by
+/// that: the part, and what takes its place where all its strings are set.
+pub(crate) fn simplified(
+    parts: &[Goal<'_>],
+    is_string: &dyn Fn(u32) -> bool,
+) -> Option<(usize, Expr)> {
+    for (index, goal) in parts.iter().enumerate() {
+        let Expr::Binary(op, both) = goal.expr else {
+            continue;
+        };
+        let equal = match comparison(*op, goal.want) {
+            Some(BinaryOp::Eq) => true,
+            Some(BinaryOp::Ne) => false,
+            _ => continue,
+        };
+        let adds = |e: &Expr| matches!(e, Expr::Binary(BinaryOp::Add, _));
+        if !both.iter().any(adds) || !both.iter().all(|e| is_joined(e, is_string)) {
+            continue;
+        }
+        let (mut left, mut right) = (Vec::new(), Vec::new());
+        pieces_of(&both[0], &mut left);
+        pieces_of(&both[1], &mut right);
+        let before = left.len() + right.len();
+        let start = left.iter().zip(&right).take_while(|(a, b)| a == b).count();
+        left.drain(..start);
+        right.drain(..start);
+        while !left.is_empty() && left.last() == right.last() {
+            left.pop();
+            right.pop();
+        }
+        let unknowns = |pieces: &[Piece]| {
+            let mut found: Vec<u32> = Vec::new();
+            for piece in pieces {
+                if let Piece::Unknown(unknown) = piece {
+                    found.push(*unknown);
+                }
+            }
+            found.sort_unstable();
+            found
+        };
+        let differ = |a: Option<&Piece>, b: Option<&Piece>| matches!((a, b), (Some(Piece::Character(a)), Some(Piece::Character(b))) if a != b);
+        let truth = if left.is_empty() && right.is_empty() {
+            Some(equal)
+        } else if differ(left.first(), right.first())
+            || differ(left.last(), right.last())
+            // The same unknowns, and not as many characters besides.
+            || (unknowns(&left) == unknowns(&right) && left.len() != right.len())
+        {
+            Some(!equal)
+        } else {
+            None
+        };
+        let op = if equal { BinaryOp::Eq } else { BinaryOp::Ne };
+        match truth {
+            Some(truth) => return Some((index, Expr::Const(Value::Bool(truth)))),
+            None if left.len() + right.len() < before => {
+                return Some((index, Expr::binary(op, joined(&left), joined(&right))));
+            }
+            None => {}
+        }
+    }
+    None
+}
+
 /// A string that equals others joined together, or one other, whatever else holds: the part that says
 /// so, the string, and what it equals.
 pub(crate) fn substitution(
