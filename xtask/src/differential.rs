@@ -7,7 +7,14 @@ use crate::tools::{self, cargo, root};
 pub fn run(arguments: &[String]) -> Result<(), String> {
     let mut command = cargo();
     command
-        .args(["run", "--profile", "differential", "--package", "ioco-differential", "--"])
+        .args([
+            "run",
+            "--profile",
+            "differential",
+            "--package",
+            "ioco-differential",
+            "--",
+        ])
         .args(arguments)
         .current_dir(root());
     tools::run("comparison with the reference", &mut command)

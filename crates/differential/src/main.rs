@@ -72,7 +72,12 @@ fn main() -> ExitCode {
         let began = Instant::now();
         let found = case.run(&mut counts);
         if began.elapsed() > Duration::from_secs(5) {
-            eprintln!("slow: seed {seed}, {:?} {:?}, {:?}", case.kind, case.flavour, began.elapsed());
+            eprintln!(
+                "slow: seed {seed}, {:?} {:?}, {:?}",
+                case.kind,
+                case.flavour,
+                began.elapsed()
+            );
         }
         let Some(finding) = found else { continue };
         if !seen.insert(format!("{:?} {}", case.flavour, finding.kind)) {
@@ -96,7 +101,11 @@ fn main() -> ExitCode {
         options.seed,
         seen.len()
     );
-    if seen.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    if seen.is_empty() {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    }
 }
 
 fn write(out: &str, number: usize, case: &Case, finding: &Finding) -> std::io::Result<()> {
@@ -104,9 +113,15 @@ fn write(out: &str, number: usize, case: &Case, finding: &Finding) -> std::io::R
     std::fs::create_dir_all(folder)?;
     std::fs::write(folder.join(format!("{number:02}.aml")), case.draft.text())?;
     if case.other != case.draft {
-        std::fs::write(folder.join(format!("{number:02}-other.aml")), case.other.text())?;
+        std::fs::write(
+            folder.join(format!("{number:02}-other.aml")),
+            case.other.text(),
+        )?;
     }
     let Finding { kind, detail } = finding;
-    let text = format!("{kind}\n{:?}, seed {}\n\n{detail}\n", case.flavour, case.seed);
+    let text = format!(
+        "{kind}\n{:?}, seed {}\n\n{detail}\n",
+        case.flavour, case.seed
+    );
     std::fs::write(folder.join(format!("{number:02}.txt")), text)
 }

@@ -47,7 +47,11 @@ fn smaller_cases(case: &Case) -> Vec<Case> {
     let mut all = Vec::new();
     let same = case.draft == case.other;
     for draft in smaller_drafts(&case.draft) {
-        let other = if same { draft.clone() } else { case.other.clone() };
+        let other = if same {
+            draft.clone()
+        } else {
+            case.other.clone()
+        };
         all.push(Case {
             draft,
             other,
@@ -82,8 +86,14 @@ fn smaller_drafts(draft: &Draft) -> Vec<Draft> {
             all.push(other);
         }
     };
-    for number in (0..draft.processes.len()).rev().filter(|_| draft.processes.len() > 1) {
-        let sends = draft.labels.iter().any(|label| label.wire_from.is_some_and(|p| p >= number));
+    for number in (0..draft.processes.len())
+        .rev()
+        .filter(|_| draft.processes.len() > 1)
+    {
+        let sends = draft
+            .labels
+            .iter()
+            .any(|label| label.wire_from.is_some_and(|p| p >= number));
         if !sends {
             with(&|d| drop(d.processes.remove(number)));
         }
@@ -110,7 +120,12 @@ fn smaller_drafts(draft: &Draft) -> Vec<Draft> {
         }
     }
     for label in 0..draft.labels.len() {
-        if !draft.processes.iter().any(|p| p.states.iter().flat_map(|s| &s.edges).any(|e| uses(e.gate, label))) {
+        if !draft.processes.iter().any(|p| {
+            p.states
+                .iter()
+                .flat_map(|s| &s.edges)
+                .any(|e| uses(e.gate, label))
+        }) {
             with(&|d| {
                 d.labels.remove(label);
                 for edge in all_edges(d) {
@@ -137,7 +152,8 @@ fn smaller_drafts(draft: &Draft) -> Vec<Draft> {
             with(&|d| {
                 let gone = d.processes[number].variables.remove(variable);
                 for edge in all_edges(d) {
-                    edge.guard.retain(|condition| !condition.contains(&gone.name));
+                    edge.guard
+                        .retain(|condition| !condition.contains(&gone.name));
                     edge.update
                         .retain(|(name, value)| *name != gone.name && !value.contains(&gone.name));
                 }
@@ -147,12 +163,20 @@ fn smaller_drafts(draft: &Draft) -> Vec<Draft> {
             for (edge, shown) in state.edges.iter().enumerate() {
                 for condition in 0..shown.guard.len() {
                     with(&|d| {
-                        drop(d.processes[number].states[at].edges[edge].guard.remove(condition));
+                        drop(
+                            d.processes[number].states[at].edges[edge]
+                                .guard
+                                .remove(condition),
+                        );
                     });
                 }
                 for update in 0..shown.update.len() {
                     with(&|d| {
-                        drop(d.processes[number].states[at].edges[edge].update.remove(update));
+                        drop(
+                            d.processes[number].states[at].edges[edge]
+                                .update
+                                .remove(update),
+                        );
                     });
                 }
                 with(&|d| d.processes[number].states[at].edges[edge].target = 0);

@@ -7,7 +7,9 @@ use ioco_sts::Sts;
 
 fn model(text: &str) -> Arc<Sts> {
     let loaded = ioco_aml::load_text("model.aml", text);
-    loaded.sts.unwrap_or_else(|| panic!("{:?}", loaded.diagnostics))
+    loaded
+        .sts
+        .unwrap_or_else(|| panic!("{:?}", loaded.diagnostics))
 }
 
 fn agree_on(text: &str, kinds: &[Kind], seeds: std::ops::Range<u64>) {
@@ -19,7 +21,10 @@ fn agree_on_both(first: &str, second: &str, kinds: &[Kind], seeds: std::ops::Ran
     for kind in kinds {
         for seed in seeds.clone() {
             if let Some(finding) = ask(*kind, &first, &second, seed, &mut Counts::default()) {
-                panic!("{kind:?}, seed {seed}: {}\n{}", finding.kind, finding.detail);
+                panic!(
+                    "{kind:?}, seed {seed}: {}\n{}",
+                    finding.kind, finding.detail
+                );
             }
         }
     }

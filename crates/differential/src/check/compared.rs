@@ -3,9 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
-use ioco_sts::{
-    CompareOptions, Direction, Equivalence, LabelId, Relation, Sts, Type, compare,
-};
+use ioco_sts::{CompareOptions, Direction, Equivalence, LabelId, Relation, Sts, Type, compare};
 
 use super::{Counts, Finding};
 use crate::reference::{Event, Set, Theory, Val};
@@ -41,7 +39,10 @@ pub fn check(
     let expected = conformance(left, right, relation);
     let finding = |kind: &str, detail: String| {
         let distinction = found.distinction.as_ref().map(|d| {
-            format!("{:?}\nallowed {:?}\nobserved {:?}", d.trace, d.allowed, d.observed)
+            format!(
+                "{:?}\nallowed {:?}\nobserved {:?}",
+                d.trace, d.allowed, d.observed
+            )
         });
         Some(Finding {
             kind: format!("{NAME}: {kind}"),
@@ -64,15 +65,20 @@ pub fn check(
     if found.bisimilar
         && let Conformance::Deviates(why) = conformance(right, left, relation)
     {
-        return finding("bisimilar although the first does not conform to the second", why);
+        return finding(
+            "bisimilar although the first does not conform to the second",
+            why,
+        );
     }
     None
 }
 
 /// Whether `right` conforms to `left`.
 fn conformance(left: &Arc<Sts>, right: &Arc<Sts>, relation: Relation) -> Conformance {
-    let (specification, implementation) =
-        (Theory::new(Arc::clone(left)), Theory::new(Arc::clone(right)));
+    let (specification, implementation) = (
+        Theory::new(Arc::clone(left)),
+        Theory::new(Arc::clone(right)),
+    );
     let start = (specification.initial(), implementation.initial());
     let mut seen: BTreeSet<(Set, Set)> = BTreeSet::from([start.clone()]);
     let mut open: VecDeque<(Set, Set, String)> =
@@ -137,7 +143,11 @@ fn conformance(left: &Arc<Sts>, right: &Arc<Sts>, relation: Relation) -> Conform
             }
         }
     }
-    if complete { Conformance::Conforms } else { Conformance::Unknown }
+    if complete {
+        Conformance::Conforms
+    } else {
+        Conformance::Unknown
+    }
 }
 
 fn doubt(one: &Theory, other: &Theory) -> bool {
@@ -171,7 +181,8 @@ fn events(
     found
         .into_iter()
         .flat_map(|((direction, name), all)| {
-            all.into_iter().map(move |values| (direction, name.clone(), values))
+            all.into_iter()
+                .map(move |values| (direction, name.clone(), values))
         })
         .collect()
 }

@@ -72,8 +72,14 @@ impl Walk<'_> {
 
     fn finding(&self, kind: &str, set: SetId, expected: &Set, detail: String) -> Finding {
         let trace: Vec<String> = self.trace.iter().map(|s| s.show(self.sts)).collect();
-        let own: Vec<String> =
-            self.semantics.set(set).states.iter().take(6).map(|s| s.show(self.sts)).collect();
+        let own: Vec<String> = self
+            .semantics
+            .set(set)
+            .states
+            .iter()
+            .take(6)
+            .map(|s| s.show(self.sts))
+            .collect();
         let reference = show_set(expected, self.sts);
         Finding {
             kind: format!("explore: {kind}"),
@@ -103,8 +109,10 @@ impl Walk<'_> {
             for label in self.sts.labels_of(direction) {
                 for _ in 0..3 {
                     let values = self.sts.label(label).parameters.iter().map(|p| {
-                        let fitting: Vec<&Val> =
-                            simple.iter().filter(|v| v.fits(&p.ty, self.sts.types())).collect();
+                        let fitting: Vec<&Val> = simple
+                            .iter()
+                            .filter(|v| v.fits(&p.ty, self.sts.types()))
+                            .collect();
                         (*pick(dice, &fitting)).clone()
                     });
                     found.insert((direction, label, values.collect()));
@@ -116,9 +124,16 @@ impl Walk<'_> {
             .filter_map(|(direction, label, values)| {
                 let parameters = &self.sts.label(label).parameters;
                 let both = values.iter().zip(parameters);
-                let values: Option<Vec<Value>> =
-                    both.map(|(v, p)| v.to_value(&p.ty, self.sts.types())).collect();
-                Some((direction, Action { label, values: values? }))
+                let values: Option<Vec<Value>> = both
+                    .map(|(v, p)| v.to_value(&p.ty, self.sts.types()))
+                    .collect();
+                Some((
+                    direction,
+                    Action {
+                        label,
+                        values: values?,
+                    },
+                ))
             })
             .collect()
     }
@@ -160,7 +175,10 @@ impl Walk<'_> {
         let timeout = self.semantics.timeout(set);
         counts.decided("explore: time-out");
         if timeout != self.theory.timeout(expected) {
-            let detail = format!("{timeout} ns, reference {} ns", self.theory.timeout(expected));
+            let detail = format!(
+                "{timeout} ns, reference {} ns",
+                self.theory.timeout(expected)
+            );
             return Some(self.finding("another time-out", set, expected, detail));
         }
         self.compare_menu(set, expected, dice, counts)
@@ -184,7 +202,10 @@ impl Walk<'_> {
         } else {
             counts.decided("explore: silence");
             if menu.silence != silence {
-                let detail = format!("ioco allows silence: {}, reference: {silence}", menu.silence);
+                let detail = format!(
+                    "ioco allows silence: {}, reference: {silence}",
+                    menu.silence
+                );
                 return Some(self.finding("silence", set, expected, detail));
             }
         }
@@ -195,9 +216,8 @@ impl Walk<'_> {
                     _ => &menu.responses,
                 };
                 let offer = offers.iter().find(|o| o.label == label);
-                let open = offer.is_some_and(|o| {
-                    o.switches.iter().all(|s| s.feasible == Answer::Unknown)
-                });
+                let open =
+                    offer.is_some_and(|o| o.switches.iter().all(|s| s.feasible == Answer::Unknown));
                 let witness = expected.states.iter().find_map(|state| {
                     let mut ids = self.theory.observable(state, direction).into_iter();
                     ids.find_map(|(id, _)| match on_label(self.sts, id) == Some(label) {
@@ -242,7 +262,9 @@ impl Walk<'_> {
                 continue;
             }
             let accepts = self.semantics.accepts(set, action);
-            let reference = self.theory.accepts(expected, &Event::of(action), self.relation);
+            let reference = self
+                .theory
+                .accepts(expected, &Event::of(action), self.relation);
             if self.theory.take_unsure() {
                 counts.open("explore: stimulus");
                 continue;
@@ -268,10 +290,14 @@ impl Walk<'_> {
     ) -> Result<Vec<(Step, SetId, Set)>, Finding> {
         let mut next = Vec::new();
         let mut steps = vec![Step::Quiescence];
-        steps.extend(candidates.iter().map(|(direction, action)| match direction {
-            Direction::Stimulus => Step::Stimulus(action.clone()),
-            _ => Step::Response(action.clone()),
-        }));
+        steps.extend(
+            candidates
+                .iter()
+                .map(|(direction, action)| match direction {
+                    Direction::Stimulus => Step::Stimulus(action.clone()),
+                    _ => Step::Response(action.clone()),
+                }),
+        );
         for step in steps {
             let followed = self.semantics.after(set, &step);
             let reached = match &step {
@@ -282,8 +308,12 @@ impl Walk<'_> {
             };
             let unsure = self.theory.take_unsure();
             let truncated = self.semantics.set(set).truncated || expected.incomplete;
-            let unknown =
-                step == Step::Quiescence && self.semantics.menu(set).quiescent.contains(&Answer::Unknown);
+            let unknown = step == Step::Quiescence
+                && self
+                    .semantics
+                    .menu(set)
+                    .quiescent
+                    .contains(&Answer::Unknown);
             if unsure || unknown {
                 counts.open("explore: step");
                 continue;
@@ -309,4 +339,3 @@ impl Walk<'_> {
         Ok(next)
     }
 }
-

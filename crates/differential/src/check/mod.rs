@@ -56,7 +56,10 @@ impl fmt::Display for Counts {
         for (name, (decided, open)) in &self.rows {
             let all = decided + open;
             let share = *open as f64 * 100.0 / all.max(1) as f64;
-            writeln!(f, "{name:<44} {decided:>9} compared {open:>8} open ({share:.1} %)")?;
+            writeln!(
+                f,
+                "{name:<44} {decided:>9} compared {open:>8} open ({share:.1} %)"
+            )?;
         }
         Ok(())
     }
@@ -177,7 +180,11 @@ fn loaded(draft: &Draft) -> Result<Arc<Sts>, Finding> {
     let text = draft.text();
     let loaded = ioco_aml::load_text("model.aml", &text);
     loaded.sts.ok_or_else(|| {
-        let errors: Vec<&str> = loaded.diagnostics.iter().map(|d| d.message.as_str()).collect();
+        let errors: Vec<&str> = loaded
+            .diagnostics
+            .iter()
+            .map(|d| d.message.as_str())
+            .collect();
         Finding {
             kind: "a generated model does not load".to_owned(),
             detail: errors.join("\n"),
@@ -192,10 +199,11 @@ pub(crate) fn semantics(sts: &Arc<Sts>, relation: Relation) -> Semantics {
 /// The state as ioco has it.
 fn valuation(state: &State, sts: &Sts) -> Option<Vec<Value>> {
     let both = state.values.iter().zip(sts.variables());
-    both.map(|(value, variable)| value.to_value(&variable.ty, sts.types())).collect()
+    both.map(|(value, variable)| value.to_value(&variable.ty, sts.types()))
+        .collect()
 }
 
-/// Asks the solver for values of every response of these states, as hints for the reference. What
+/// Asks the solver for values of every observable switch of these states, as hints for the reference. What
 /// the solver says is only tried, never believed.
 pub(crate) fn hint_all(theory: &Theory, sets: &[Set], dice: &mut Dice) {
     let sts = Arc::clone(theory.sts());
@@ -203,7 +211,8 @@ pub(crate) fn hint_all(theory: &Theory, sets: &[Set], dice: &mut Dice) {
         let Some(valuation) = valuation(state, &sts) else {
             continue;
         };
-        for (id, label) in theory.observable(state, Direction::Response) {
+        let responses = theory.observable(state, Direction::Response).into_iter();
+        for (id, label) in responses.chain(theory.observable(state, Direction::Stimulus)) {
             if theory.witness(state, id).is_some() {
                 continue;
             }
@@ -226,15 +235,23 @@ pub(crate) fn on_label(sts: &Sts, id: SwitchId) -> Option<ioco_sts::LabelId> {
 }
 
 pub(crate) fn show_set(set: &Set, sts: &Sts) -> String {
-    let states: Vec<String> = set.states.iter().take(6).map(|s| show_state(s, sts)).collect();
+    let states: Vec<String> = set
+        .states
+        .iter()
+        .take(6)
+        .map(|s| show_state(s, sts))
+        .collect();
     let more = if set.states.len() > 6 { " ..." } else { "" };
     let incomplete = if set.incomplete { " (incomplete)" } else { "" };
     format!("{}{more}{incomplete}", states.join(" / "))
 }
 
 fn show_state(state: &State, sts: &Sts) -> String {
-    let locations: Vec<&str> =
-        state.locations.iter().map(|l| sts.location(*l).name.as_str()).collect();
+    let locations: Vec<&str> = state
+        .locations
+        .iter()
+        .map(|l| sts.location(*l).name.as_str())
+        .collect();
     let values: Vec<String> = sts
         .variables()
         .iter()
@@ -252,7 +269,11 @@ pub(crate) fn show_verdict(verdict: &Verdict, sts: &Sts) -> String {
     match verdict {
         Verdict::Pass => "pass".to_owned(),
         Verdict::Fail(deviation) => {
-            format!("fail: {} {}", deviation.kind.name(), deviation.observed.show(sts))
+            format!(
+                "fail: {} {}",
+                deviation.kind.name(),
+                deviation.observed.show(sts)
+            )
         }
         Verdict::Inconclusive(reason) => format!("inconclusive: {reason}"),
         Verdict::Error(reason) => format!("error: {reason}"),

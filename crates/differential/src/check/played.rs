@@ -6,9 +6,7 @@ use std::sync::Arc;
 use ioco_adapters::{Connection as _, drive_watched};
 use ioco_engine::{Command, Settings, Stop, StrategyKind, TestReport, Tester, WaitPolicy};
 use ioco_generate::guide::Locations;
-use ioco_sts::{
-    Action, DeviationKind, Direction, Observed, Relation, Step, Sts, Time, Verdict,
-};
+use ioco_sts::{Action, DeviationKind, Direction, Observed, Relation, Step, Sts, Time, Verdict};
 use rand::RngExt as _;
 
 use super::{Counts, Finding, hint_all, semantics, show_set, show_verdict};
@@ -17,9 +15,9 @@ use crate::reference::{Event, Judge, Judgement, Observation, Set, Theory};
 
 const TESTS: u64 = 5;
 const STEPS: u64 = 20;
-/// A test that has reached its last step waits for so many responses more while one is due.
-const GRACE: u64 = 16;
-/// A system that is silent for longer than any time-out of a generated model.
+/// A test waits for so many responses more while one is due.
+const GRACE: usize = 16;
+/// States of a closure, where it matters.
 const LIMIT_OF_CLOSURE: usize = 12_000;
 
 /// What the tester was asked to do.
@@ -126,16 +124,27 @@ pub(super) fn run(
 ) -> (TestReport, Vec<(u64, Entry)>) {
     let log: Log = system.log();
     let silences = |tester: &Tester| {
-        tester.trace().iter().filter(|step| **step == Step::Quiescence).count()
+        tester
+            .trace()
+            .iter()
+            .filter(|step| **step == Step::Quiescence)
+            .count()
     };
     let mut before = 0;
-    drive_watched(tester, first, system, &|| false, &mut |_| {}, &mut |tester| {
-        let now = silences(tester);
-        if now > before {
-            take_for_silence(&log);
-        }
-        before = now;
-    });
+    drive_watched(
+        tester,
+        first,
+        system,
+        &|| false,
+        &mut |_| {},
+        &mut |tester| {
+            let now = silences(tester);
+            if now > before {
+                take_for_silence(&log);
+            }
+            before = now;
+        },
+    );
     let report = tester.finished_test();
     if let Verdict::Fail(deviation) = &report.execution.verdict
         && matches!(deviation.observed, Observed::Silence(_))
@@ -211,8 +220,14 @@ impl Session<'_> {
             counts.open(&format!("{name}: unexpectedly inconclusive"));
             return None;
         }
-        let shown: Vec<String> = log.iter().map(|(at, entry)| self.show(*at, entry)).collect();
-        let set = again.last.as_ref().map_or("-".to_owned(), |set| show_set(set, self.sts));
+        let shown: Vec<String> = log
+            .iter()
+            .map(|(at, entry)| self.show(*at, entry))
+            .collect();
+        let set = again
+            .last
+            .as_ref()
+            .map_or("-".to_owned(), |set| show_set(set, self.sts));
         Some(Finding {
             kind: format!("{name}: {kind}"),
             detail: format!(
@@ -228,7 +243,11 @@ impl Session<'_> {
     fn show(&self, at: u64, entry: &Entry) -> String {
         let what = match entry {
             Entry::Stimulus { action, overtaken } => {
-                let mark = if *overtaken { " (may be overtaken)" } else { "" };
+                let mark = if *overtaken {
+                    " (may be overtaken)"
+                } else {
+                    ""
+                };
                 format!("{}{mark}", action.show(self.sts))
             }
             Entry::Response(action) => action.show(self.sts),
@@ -265,9 +284,12 @@ impl Session<'_> {
             Verdict::Pass => match judged.deviation {
                 Some(at) => Some(("pass although not allowed", format!("entry {at}"))),
                 None => {
-                    let steps = report.execution.trace.len() as u64;
-                    let early = judged.due && !judged.open && steps < STEPS + GRACE;
-                    (early && way != Way::Replay).then_some(("ends while a response is due", nothing))
+                    // A system that never stops talking is not listened to for ever.
+                    let responses = log.iter().rev();
+                    let talk = responses.take_while(|(_, e)| matches!(e, Entry::Response(_)));
+                    let early = judged.due && !judged.open && talk.count() < GRACE;
+                    (early && way != Way::Replay)
+                        .then_some(("ends while a response is due", nothing))
                 }
             },
             Verdict::Inconclusive(reason) | Verdict::Error(reason) => {
@@ -298,7 +320,10 @@ impl Session<'_> {
             Some((_, Entry::Silence { .. })) => DeviationKind::MissingResponse,
             Some((_, Entry::Response(action))) => {
                 let possible = set.states.iter().any(|state| {
-                    let mut ids = self.theory.observable(state, Direction::Response).into_iter();
+                    let mut ids = self
+                        .theory
+                        .observable(state, Direction::Response)
+                        .into_iter();
                     ids.any(|(id, label)| {
                         label == action.label && self.theory.witness(state, id).is_some()
                     })
@@ -310,8 +335,12 @@ impl Session<'_> {
             }
             _ => return None,
         };
-        (kind != expected && !self.theory.take_unsure())
-            .then(|| ("another kind of deviation", format!("reference {expected:?}")))
+        (kind != expected && !self.theory.take_unsure()).then(|| {
+            (
+                "another kind of deviation",
+                format!("reference {expected:?}"),
+            )
+        })
     }
 }
 
@@ -350,9 +379,17 @@ fn judged(theory: &Theory, relation: Relation, log: &[(u64, Entry)]) -> Judged {
             Entry::Unknown(_) => Observation::Unknown,
             Entry::Waited { .. } => continue,
             Entry::Silence { claimed } => {
-                let timeout = settled.iter().map(|set| theory.timeout(set)).max().unwrap_or(0);
+                let timeout = settled
+                    .iter()
+                    .map(|set| theory.timeout(set))
+                    .max()
+                    .unwrap_or(0);
                 let waited = at - last_event.unwrap_or(0).min(*at);
-                if !claimed && last_event.is_some() && waited < timeout && result.misconduct.is_none() {
+                if !claimed
+                    && last_event.is_some()
+                    && waited < timeout
+                    && result.misconduct.is_none()
+                {
                     let detail = format!("{} instead of {}", Time(waited), Time(timeout));
                     result.misconduct = Some(("concludes silence too early", detail));
                 }
@@ -377,9 +414,9 @@ fn judged(theory: &Theory, relation: Relation, log: &[(u64, Entry)]) -> Judged {
     let ends_quiet = matches!(log.last(), Some((_, Entry::Silence { .. })));
     if result.deviation.is_none() && !result.open {
         let settled = judge.settled();
-        let silent = settled.iter().any(|set| {
-            set.incomplete || !theory.after_silence(set).states.is_empty()
-        });
+        let silent = settled
+            .iter()
+            .any(|set| set.incomplete || !theory.after_silence(set).states.is_empty());
         result.due = !silent && !ends_quiet && !settled.is_empty();
         result.sets.extend(settled);
     }

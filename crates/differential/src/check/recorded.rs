@@ -40,8 +40,10 @@ pub fn check(
         }
         match differs(&execution.verdict, judged) {
             Some(kind) => {
-                let shown: Vec<String> =
-                    recording.iter().map(|(at, what)| show(*at, what, sts)).collect();
+                let shown: Vec<String> = recording
+                    .iter()
+                    .map(|(at, what)| show(*at, what, sts))
+                    .collect();
                 return Some(Finding {
                     kind: format!("{NAME}: {kind}"),
                     detail: format!(
@@ -132,7 +134,10 @@ fn stimulus(theory: &Theory, settled: &[Set], sts: &Sts, dice: &mut Dice) -> Opt
         let label = *pick(dice, &labels);
         let simple = simple_values(sts);
         let values = sts.label(label).parameters.iter().map(|p| {
-            let fitting: Vec<_> = simple.iter().filter(|v| v.fits(&p.ty, sts.types())).collect();
+            let fitting: Vec<_> = simple
+                .iter()
+                .filter(|v| v.fits(&p.ty, sts.types()))
+                .collect();
             (*pick(dice, &fitting)).clone()
         });
         options.push((label, values.collect()));

@@ -73,7 +73,12 @@ fn complete(
     counts: &mut Counts,
 ) -> Option<Finding> {
     let solver = Embedded::new(sts.types(), sts.functions());
-    let mut walk = Walk::new(sts, Extent::of_length(LENGTH), solver, new_dice(dice.random()));
+    let mut walk = Walk::new(
+        sts,
+        Extent::of_length(LENGTH),
+        solver,
+        new_dice(dice.random()),
+    );
     let mut labels: BTreeSet<Vec<LabelId>> = BTreeSet::new();
     let mut wrong = None;
     let mut all = 0;
@@ -85,7 +90,9 @@ fn complete(
             wrong.get_or_insert(why);
         }
         if tests.len() < MOST_TESTS {
-            let steps = actions.into_iter().map(|a| SavedStep::new(&observable(sts, a), sts));
+            let steps = actions
+                .into_iter()
+                .map(|a| SavedStep::new(&observable(sts, a), sts));
             tests.push(SavedTest {
                 goal: None,
                 tree: SavedTree {
@@ -199,9 +206,13 @@ fn covering(
                 detail,
             });
         }
-        let steps = actions.into_iter().map(|a| SavedStep::new(&observable(sts, a), sts));
+        let steps = actions
+            .into_iter()
+            .map(|a| SavedStep::new(&observable(sts, a), sts));
         tests.push(SavedTest {
-            goal: covered.goal_of(sts, test).map(|goal| SavedGoal::new(goal, sts)),
+            goal: covered
+                .goal_of(sts, test)
+                .map(|goal| SavedGoal::new(goal, sts)),
             tree: SavedTree {
                 steps: steps.collect(),
                 branches: Vec::new(),

@@ -107,7 +107,10 @@ impl Draft {
         }
         if let Some((first, second)) = &self.pair {
             let (first, second) = (first.text(), second.text());
-            let _ = writeln!(out, "struct 'Pair', {{'one' => {first}, 'two' => {second}}}");
+            let _ = writeln!(
+                out,
+                "struct 'Pair', {{'one' => {first}, 'two' => {second}}}"
+            );
         }
         for function in &self.functions {
             out += function;
@@ -124,8 +127,16 @@ impl Draft {
         self.channel("door", number, false, out);
         self.channel("wire", number, true, out);
         for variable in &process.variables {
-            let initial = variable.initial.as_ref().map_or(String::new(), |i| format!(", {i}"));
-            let _ = writeln!(out, "  var '{}', {}{initial}", variable.name, variable.ty.text());
+            let initial = variable
+                .initial
+                .as_ref()
+                .map_or(String::new(), |i| format!(", {i}"));
+            let _ = writeln!(
+                out,
+                "  var '{}', {}{initial}",
+                variable.name,
+                variable.ty.text()
+            );
         }
         for (index, state) in process.states.iter().enumerate() {
             let timeout = state
@@ -174,7 +185,9 @@ impl Draft {
 
     fn uses(&self, process: usize, label: usize) -> bool {
         let edges = self.processes[process].states.iter().flat_map(|s| &s.edges);
-        edges.into_iter().any(|e| matches!(e.gate, Gate::Receive(l) | Gate::Send(l) if l == label))
+        edges
+            .into_iter()
+            .any(|e| matches!(e.gate, Gate::Receive(l) | Gate::Send(l) if l == label))
     }
 
     /// An edge back to the state itself is an option of a `repeat`, the others jump.
@@ -204,8 +217,11 @@ impl Draft {
                 separator = ", ";
             }
             if !edge.update.is_empty() {
-                let parts: Vec<String> =
-                    edge.update.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+                let parts: Vec<String> = edge
+                    .update
+                    .iter()
+                    .map(|(name, value)| format!("{name} = {value}"))
+                    .collect();
                 let _ = write!(line, "{separator}update: '{}'", parts.join("; "));
             }
             if edge.target != index {

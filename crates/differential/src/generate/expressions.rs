@@ -14,7 +14,16 @@ pub struct Names<'a> {
 }
 
 const PATTERNS: [&str; 10] = [
-    "^[0-9]+$", "^a", "b$", "^[ab]{1,2}$", "^(ab|c)+$", "x", "^$", "^[^a]b?$", "^a?b?c?$", "^a|b$",
+    "^[0-9]+$",
+    "^a",
+    "b$",
+    "^[ab]{1,2}$",
+    "^(ab|c)+$",
+    "x",
+    "^$",
+    "^[^a]b?$",
+    "^a?b?c?$",
+    "^a|b$",
 ];
 const TEXTS: [&str; 7] = ["", "a", "b", "ab", "c", "7", "zq"];
 const DECIMALS: [&str; 8] = ["0.5", "1.0", "2.50", "3", "1", "-1.5", "0.25", "3.00"];
@@ -85,7 +94,12 @@ impl Names<'_> {
                 format!("length({})", list.unwrap_or_default())
             }
             (None, Ty::Dec) if one_in(dice, 3) => {
-                let choices = ["min(3, 4.5) / 2", "[3, 0.5][0] / 2", "(1 + 2.0) / 4", "1.5 * 2"];
+                let choices = [
+                    "min(3, 4.5) / 2",
+                    "[3, 0.5][0] / 2",
+                    "(1 + 2.0) / 4",
+                    "1.5 * 2",
+                ];
                 let with_function = ["half(3)", "half(1.0)"];
                 match self.functions && one_in(dice, 3) {
                     true => pick(dice, &with_function).to_string(),
@@ -149,7 +163,11 @@ impl Names<'_> {
             Ty::Str => match dice.random_range(0..9) {
                 0 | 1 => format!("{name} =~ /{}/", pick(dice, &PATTERNS)),
                 2 => format!("length({name}) {comparison} {}", dice.random_range(0..4)),
-                3 => format!("{name} in [{}, {}]", self.constant(dice, ty), self.term(dice, ty)),
+                3 => format!(
+                    "{name} in [{}, {}]",
+                    self.constant(dice, ty),
+                    self.term(dice, ty)
+                ),
                 4 => format!("{name} + \"b\" == \"{}b\"", pick(dice, &TEXTS)),
                 5 => match self.like(dice, name, ty) {
                     Some(other) => format!("{name} {} {other}", pick(dice, &["==", "!="])),
@@ -161,7 +179,11 @@ impl Names<'_> {
             Ty::Enum => match dice.random_range(0..4) {
                 0 => format!("{name} in [{}, Blue]", self.term(dice, ty)),
                 1 => format!("{name} {comparison} {}", self.constant(dice, ty)),
-                _ => format!("{name} {} {}", pick(dice, &["==", "!="]), self.term(dice, ty)),
+                _ => format!(
+                    "{name} {} {}",
+                    pick(dice, &["==", "!="]),
+                    self.term(dice, ty)
+                ),
             },
             Ty::Struct => {
                 let Some((one, two)) = self.pair else {
@@ -223,7 +245,12 @@ impl Names<'_> {
         };
         let simple = matches!(variable.ty, Ty::Small(..) | Ty::Int);
         Some(match simple && one_in(dice, 2) {
-            true => format!("{} {} {}", variable.name, pick(dice, &["<", ">=", "=="]), dice.random_range(0..4)),
+            true => format!(
+                "{} {} {}",
+                variable.name,
+                pick(dice, &["<", ">=", "=="]),
+                dice.random_range(0..4)
+            ),
             false => alone.about(dice, &variable.name, &variable.ty),
         })
     }
@@ -257,8 +284,11 @@ impl Names<'_> {
             Ty::Dec if grows => format!("{name} + {}", pick(dice, &["0.5", "1", "2.50"])),
             Ty::Str if grows && one_in(dice, 2) => format!("{name} + \"a\""),
             Ty::List(item) if grows => {
-                let own: Vec<&(String, Ty)> =
-                    self.parameters.iter().filter(|(_, ty)| ty == &**item).collect();
+                let own: Vec<&(String, Ty)> = self
+                    .parameters
+                    .iter()
+                    .filter(|(_, ty)| ty == &**item)
+                    .collect();
                 match own.is_empty() {
                     true => format!("{name} + [{}]", self.constant(dice, item)),
                     false => format!("{name} + [{}]", pick(dice, &own).0),

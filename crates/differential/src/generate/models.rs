@@ -35,7 +35,9 @@ fn types(dice: &mut Dice, flavour: Flavour) -> Vec<Ty> {
         Ty::List(Box::new(Ty::Str)),
     ];
     let few = |dice: &mut Dice, from: &[Ty], most: usize| -> Vec<Ty> {
-        (0..dice.random_range(1..=most)).map(|_| pick(dice, from).clone()).collect()
+        (0..dice.random_range(1..=most))
+            .map(|_| pick(dice, from).clone())
+            .collect()
     };
     match flavour {
         Flavour::Plain => Vec::new(),
@@ -92,21 +94,27 @@ pub fn draft(dice: &mut Dice, flavour: Flavour) -> Draft {
 
 fn labels(dice: &mut Dice, flavour: Flavour, processes: usize, types: &[Ty]) -> Vec<LabelDraft> {
     let mut labels = Vec::new();
-    let mut add = |dice: &mut Dice, name: String, response: bool, wire_from: Option<usize>, most: u32| {
-        let count = match types.is_empty() {
-            true => 0,
-            false => dice.random_range(0..=most),
+    let mut add =
+        |dice: &mut Dice, name: String, response: bool, wire_from: Option<usize>, most: u32| {
+            let count = match types.is_empty() {
+                true => 0,
+                false => dice.random_range(0..=most),
+            };
+            let parameters = (0..count)
+                .map(|at| {
+                    (
+                        format!("p{}{at}", name.replace('_', "")),
+                        pick(dice, types).clone(),
+                    )
+                })
+                .collect();
+            labels.push(LabelDraft {
+                name,
+                wire_from,
+                response,
+                parameters,
+            });
         };
-        let parameters = (0..count)
-            .map(|at| (format!("p{}{at}", name.replace('_', "")), pick(dice, types).clone()))
-            .collect();
-        labels.push(LabelDraft {
-            name,
-            wire_from,
-            response,
-            parameters,
-        });
-    };
     for number in 0..dice.random_range(1..3) {
         add(dice, format!("a{number}"), false, None, 2);
     }
@@ -225,7 +233,9 @@ fn edge(
         .collect();
     let of = |response: bool| -> Vec<usize> {
         (0..draft.labels.len())
-            .filter(|l| draft.labels[*l].wire_from.is_none() && draft.labels[*l].response == response)
+            .filter(|l| {
+                draft.labels[*l].wire_from.is_none() && draft.labels[*l].response == response
+            })
             .collect()
     };
     let gate = match dice.random_range(0..20) {
@@ -286,7 +296,13 @@ fn edge(
 }
 
 /// A condition on what a hand-shake carries. The sender's leaves finitely many values.
-fn hand_shake(dice: &mut Dice, names: &Names<'_>, gate: Gate, name: &str, ty: &Ty) -> Option<String> {
+fn hand_shake(
+    dice: &mut Dice,
+    names: &Names<'_>,
+    gate: Gate,
+    name: &str,
+    ty: &Ty,
+) -> Option<String> {
     if matches!(gate, Gate::Receive(_)) {
         return (!one_in(dice, 3)).then(|| names.about(dice, name, ty));
     }

@@ -54,7 +54,11 @@ impl Behaviour {
         let crossing = one_in(dice, 3);
         Behaviour {
             crossing,
-            delay: if crossing { delay.min(shortest / 4) } else { delay },
+            delay: if crossing {
+                delay.min(shortest / 4)
+            } else {
+                delay
+            },
             latency: if crossing { shortest / 4 } else { 0 },
             lost,
             late,
@@ -70,12 +74,19 @@ const MOST_UNSEEN: u32 = 40;
 /// Something that the tester saw, when it saw it.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Entry {
-    Stimulus { action: Action, overtaken: bool },
+    Stimulus {
+        action: Action,
+        overtaken: bool,
+    },
     Response(Action),
     Unknown(String),
     /// A wait ended without a response; it counts as silence only if the tester takes it for that.
-    Waited { claimed: bool },
-    Silence { claimed: bool },
+    Waited {
+        claimed: bool,
+    },
+    Silence {
+        claimed: bool,
+    },
 }
 
 /// What the tester saw since the reset, in order, each with its time.
@@ -151,7 +162,8 @@ impl System {
         self.unseen = 0;
         let latency = self.up_to(self.behaviour.latency);
         let earliest = self.outbox.back().map_or(0, |(at, _)| *at);
-        self.outbox.push_back(((self.now + latency).max(earliest), arrival));
+        self.outbox
+            .push_back(((self.now + latency).max(earliest), arrival));
     }
 
     /// The system takes a stimulus; one that its model does not know there changes nothing.
@@ -169,7 +181,12 @@ impl System {
             incomplete: false,
         };
         // `after` closes over internal steps; staying early or late on that way is both possible.
-        let reached: Vec<State> = self.theory.after(&here, &event).states.into_iter().collect();
+        let reached: Vec<State> = self
+            .theory
+            .after(&here, &event)
+            .states
+            .into_iter()
+            .collect();
         if !reached.is_empty() {
             self.state = pick(&mut self.dice, &reached).clone();
         }
@@ -209,7 +226,12 @@ impl System {
             states: [self.state.clone()].into(),
             incomplete: false,
         };
-        let reached: Vec<State> = self.theory.after(&here, &event).states.into_iter().collect();
+        let reached: Vec<State> = self
+            .theory
+            .after(&here, &event)
+            .states
+            .into_iter()
+            .collect();
         if let Some(state) = (!reached.is_empty()).then(|| pick(&mut self.dice, &reached).clone()) {
             self.state = state;
         }
@@ -332,7 +354,11 @@ fn start(theory: &Theory) -> State {
     let sts = theory.sts();
     State {
         locations: sts.processes().iter().map(|p| p.initial).collect(),
-        values: sts.variables().iter().map(|v| Val::of(&v.initial)).collect(),
+        values: sts
+            .variables()
+            .iter()
+            .map(|v| Val::of(&v.initial))
+            .collect(),
     }
 }
 

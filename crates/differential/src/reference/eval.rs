@@ -45,7 +45,10 @@ impl Kind {
             Value::Int(_) => Kind::Integer,
             Value::Decimal(_) => Kind::Decimal,
             Value::Array(items) => Kind::List(Box::new(
-                items.iter().map(Kind::of_value).fold(Kind::Other, Kind::join),
+                items
+                    .iter()
+                    .map(Kind::of_value)
+                    .fold(Kind::Other, Kind::join),
             )),
             Value::Struct(id, _) => Kind::Record(id.0),
             _ => Kind::Other,
@@ -90,7 +93,11 @@ impl Scope<'_> {
         match expr {
             Expr::Const(value) => Ok(Val::of(value)),
             Expr::Var(id) => Ok(self.variables[id.index()].clone()),
-            Expr::Param(at) => Ok(self.parameters.get(*at as usize).cloned().unwrap_or(Val::Void)),
+            Expr::Param(at) => Ok(self
+                .parameters
+                .get(*at as usize)
+                .cloned()
+                .unwrap_or(Val::Void)),
             Expr::Local(at) => {
                 let (_, arguments) = self.function.ok_or(Nothing::Unsure)?;
                 Ok(arguments.get(*at as usize).cloned().unwrap_or(Val::Void))
@@ -134,7 +141,9 @@ impl Scope<'_> {
                 items.map(Val::List)
             }
             Expr::Field(inner, at) => match self.eval(inner)? {
-                Val::Record(_, fields) => Ok(fields.get(*at as usize).cloned().unwrap_or(Val::Void)),
+                Val::Record(_, fields) => {
+                    Ok(fields.get(*at as usize).cloned().unwrap_or(Val::Void))
+                }
                 _ => Err(Nothing::Undefined),
             },
             Expr::Matches(inner, pattern) => match self.eval(inner)? {
@@ -214,7 +223,10 @@ impl Scope<'_> {
             Expr::If(parts) => self.kind(&parts[1]).join(self.kind(&parts[2])),
             Expr::InSet(..) | Expr::InRange(_) | Expr::Matches(..) => Kind::Other,
             Expr::Array(items) => Kind::List(Box::new(
-                items.iter().map(|i| self.kind(i)).fold(Kind::Other, Kind::join),
+                items
+                    .iter()
+                    .map(|i| self.kind(i))
+                    .fold(Kind::Other, Kind::join),
             )),
             Expr::Field(inner, at) => match self.kind(inner) {
                 Kind::Record(id) => self
@@ -244,7 +256,11 @@ fn in_range(number: BigRational, kind: &Kind) -> Evaluated {
         Kind::Decimal => decimal(&number).is_some(),
         _ => whole(&number).is_some(),
     };
-    if exists { Ok(Val::Num(number)) } else { Err(Nothing::Undefined) }
+    if exists {
+        Ok(Val::Num(number))
+    } else {
+        Err(Nothing::Undefined)
+    }
 }
 
 fn order(left: &Val, right: &Val) -> Result<Ordering, Nothing> {
@@ -265,8 +281,16 @@ fn binary(op: BinaryOp, left: Val, right: Val, kind: &Kind) -> Evaluated {
         BinaryOp::Le => ordered(Ordering::is_le),
         BinaryOp::Gt => ordered(Ordering::is_gt),
         BinaryOp::Ge => ordered(Ordering::is_ge),
-        BinaryOp::Min => Ok(if order(&left, &right)?.is_le() { left } else { right }),
-        BinaryOp::Max => Ok(if order(&left, &right)?.is_ge() { left } else { right }),
+        BinaryOp::Min => Ok(if order(&left, &right)?.is_le() {
+            left
+        } else {
+            right
+        }),
+        BinaryOp::Max => Ok(if order(&left, &right)?.is_ge() {
+            left
+        } else {
+            right
+        }),
         BinaryOp::Index => match (left, right) {
             (Val::List(items), Val::Num(at)) => whole(&at)
                 .and_then(|at| usize::try_from(at).ok())

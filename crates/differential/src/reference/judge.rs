@@ -16,7 +16,10 @@ use super::theory::{Event, Set, Theory};
 pub enum Observation {
     /// A stimulus was handed over; responses that come later may have been sent before the system
     /// saw it, if `overtaken`.
-    Stimulus { event: Event, overtaken: bool },
+    Stimulus {
+        event: Event,
+        overtaken: bool,
+    },
     Response(Event),
     /// A response that is none of the model's.
     Unknown,
@@ -96,7 +99,9 @@ impl<'t> Judge<'t> {
     /// arrived.
     pub fn accepts(&mut self, event: &Event) -> bool {
         let settled = self.settled();
-        settled.iter().any(|set| self.theory.accepts(set, event, self.relation))
+        settled
+            .iter()
+            .any(|set| self.theory.accepts(set, event, self.relation))
     }
 
     /// The order after the system has seen the first `count` pending stimuli; `None` where the

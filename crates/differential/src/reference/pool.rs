@@ -85,7 +85,9 @@ pub fn candidates(ty: &Type, anchors: &Anchors, types: &Types, depth: usize) -> 
                 let options = candidates(ty, anchors, types, depth + 1);
                 all = extended(&all, &options);
             }
-            all.into_iter().map(|fields| Val::Record(id.0, fields)).collect()
+            all.into_iter()
+                .map(|fields| Val::Record(id.0, fields))
+                .collect()
         }
     };
     found.extend(anchors.values.iter().filter(|v| v.fits(ty, types)).cloned());
@@ -113,10 +115,17 @@ fn integers(ty: &Type, anchors: &Anchors, depth: usize) -> BTreeSet<Val> {
     if depth == 0 && (range.max as i128 - range.min as i128) < 64 {
         return (range.min..=range.max).map(Val::int).collect();
     }
-    let mut known: Vec<i64> = anchors.numbers().iter().filter_map(|n| whole(&n.floor())).collect();
+    let mut known: Vec<i64> = anchors
+        .numbers()
+        .iter()
+        .filter_map(|n| whole(&n.floor()))
+        .collect();
     known.push(0);
     let margin: i64 = if depth == 0 { 10 } else { 1 };
-    let (low, high) = (known.iter().min().unwrap_or(&0), known.iter().max().unwrap_or(&0));
+    let (low, high) = (
+        known.iter().min().unwrap_or(&0),
+        known.iter().max().unwrap_or(&0),
+    );
     let near = low.checked_sub(margin).zip(high.checked_add(margin));
     match near {
         Some((low, high)) if depth == 0 && high as i128 - (low as i128) < 80 => {

@@ -55,7 +55,9 @@ fn matches(node: &Node, text: &[char], at: usize, then: &mut dyn FnMut(usize) ->
             None => then(at),
             Some((first, rest)) => {
                 let rest = Node::Sequence(rest.to_vec());
-                matches(first, text, at, &mut |next| matches(&rest, text, next, then))
+                matches(first, text, at, &mut |next| {
+                    matches(&rest, text, next, then)
+                })
             }
         },
         Node::Either(options) => options.iter().any(|o| matches(o, text, at, then)),
@@ -260,14 +262,26 @@ mod tests {
     #[test]
     fn the_matcher_agrees_with_the_library_on_its_own_samples() {
         for pattern in [
-            "^[0-9]+$", "a", "^a|b$", "^(ab|c){1,2}$", "^[^a]x?$", "b+$", "^$", "^a.c$", "\\.",
+            "^[0-9]+$",
+            "a",
+            "^a|b$",
+            "^(ab|c){1,2}$",
+            "^[^a]x?$",
+            "b+$",
+            "^$",
+            "^a.c$",
+            "\\.",
         ] {
             let own = Regex::read(pattern).unwrap();
             let library = ioco_sts::Pattern::new(pattern).unwrap();
             let mut texts = own.samples();
             texts.extend(["", "a", "b", "ab", "abab", "x", "zx", "a.c"].map(str::to_owned));
             for text in texts {
-                assert_eq!(own.matches(&text), library.matches(&text), "{pattern} {text:?}");
+                assert_eq!(
+                    own.matches(&text),
+                    library.matches(&text),
+                    "{pattern} {text:?}"
+                );
             }
         }
     }

@@ -5,7 +5,9 @@ use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use ioco_sts::{Action, Direction, Gate, LabelId, LocationId, ProcessId, Relation, Sts, SwitchId, Type};
+use ioco_sts::{
+    Action, Direction, Gate, LabelId, LocationId, ProcessId, Relation, Sts, SwitchId, Type,
+};
 
 use super::eval::{Nothing, Scope};
 use super::pool::{Anchors, candidates};
@@ -90,21 +92,38 @@ impl Theory {
 
     /// Tries these values too from now on. A hint is never believed, only tried.
     pub fn hint(&self, label: LabelId, values: Vec<Val>) {
-        let is_new = self.hints.borrow_mut().entry(label).or_default().insert(values);
+        let is_new = self
+            .hints
+            .borrow_mut()
+            .entry(label)
+            .or_default()
+            .insert(values);
         if is_new {
-            self.possible.borrow_mut().retain(|_, witness| witness.is_some());
+            self.possible
+                .borrow_mut()
+                .retain(|_, witness| witness.is_some());
         }
     }
 
     pub fn initial(&self) -> Set {
         let start = State {
             locations: self.sts.processes().iter().map(|p| p.initial).collect(),
-            values: self.sts.variables().iter().map(|v| Val::of(&v.initial)).collect(),
+            values: self
+                .sts
+                .variables()
+                .iter()
+                .map(|v| Val::of(&v.initial))
+                .collect(),
         };
         self.close(BTreeSet::from([start]), false)
     }
 
-    fn scope<'a>(&'a self, state: &'a State, label: Option<LabelId>, values: &'a [Val]) -> Scope<'a> {
+    fn scope<'a>(
+        &'a self,
+        state: &'a State,
+        label: Option<LabelId>,
+        values: &'a [Val],
+    ) -> Scope<'a> {
         Scope {
             sts: &self.sts,
             variables: &state.values,
@@ -174,7 +193,9 @@ impl Theory {
             return found;
         }
         self.unsure.set(before);
-        self.internal.borrow_mut().insert(state.clone(), found.clone());
+        self.internal
+            .borrow_mut()
+            .insert(state.clone(), found.clone());
         found
     }
 
@@ -206,8 +227,10 @@ impl Theory {
         }
         for group in groups.into_iter().filter(|group| group.len() > 1) {
             for values in self.shared_values(state, label, &group) {
-                let steps: Option<Vec<State>> =
-                    group.iter().map(|id| self.take(state, *id, &values)).collect();
+                let steps: Option<Vec<State>> = group
+                    .iter()
+                    .map(|id| self.take(state, *id, &values))
+                    .collect();
                 let Some(steps) = steps else { continue };
                 let mut next = state.clone();
                 for (id, step) in group.iter().zip(steps) {
@@ -236,10 +259,12 @@ impl Theory {
         self.combinations(&pools, &mut |values| {
             let all = group.iter().all(|id| {
                 let scope = self.scope(state, Some(label), values);
-                scope.holds(&self.sts.switch(*id).guard).unwrap_or_else(|_| {
-                    self.unsure.set(true);
-                    false
-                })
+                scope
+                    .holds(&self.sts.switch(*id).guard)
+                    .unwrap_or_else(|_| {
+                        self.unsure.set(true);
+                        false
+                    })
             });
             if all {
                 allowed.push(values.to_vec());
@@ -290,14 +315,21 @@ impl Theory {
 
     /// Calls `visit` on every combination until it says that this is enough.
     fn combinations(&self, pools: &[Vec<Val>], visit: &mut dyn FnMut(&[Val]) -> bool) {
-        let count = pools.iter().map(Vec::len).try_fold(1usize, usize::checked_mul);
+        let count = pools
+            .iter()
+            .map(Vec::len)
+            .try_fold(1usize, usize::checked_mul);
         if count.is_none_or(|count| count > MOST_COMBINATIONS) {
             self.unsure.set(true);
             return;
         }
         let mut at = vec![0; pools.len()];
         loop {
-            let values: Vec<Val> = pools.iter().zip(&at).map(|(pool, i)| pool[*i].clone()).collect();
+            let values: Vec<Val> = pools
+                .iter()
+                .zip(&at)
+                .map(|(pool, i)| pool[*i].clone())
+                .collect();
             if visit(&values) {
                 return;
             }
@@ -465,7 +497,9 @@ impl Theory {
             .iter()
             .map(|state| {
                 let steps = self.internal_steps(state);
-                let found = steps.iter().filter_map(|next| states.binary_search(&next).ok());
+                let found = steps
+                    .iter()
+                    .filter_map(|next| states.binary_search(&next).ok());
                 found.collect()
             })
             .collect();
