@@ -39,7 +39,7 @@ impl Simulated {
     }
 
     fn bound_memory(&mut self) {
-        if self.semantics.remembered() > REMEMBERED {
+        if self.semantics.is_crowded(REMEMBERED) {
             self.set = self.semantics.forget_all_but(self.set);
         }
     }

@@ -205,3 +205,248 @@ fn a_process_without_a_time_out_of_its_own_counts_with_the_models() {
     let timeouts: Vec<Option<u64>> = flat.locations().iter().map(|l| l.timeout).collect();
     assert!(timeouts.iter().all(Option::is_none), "{timeouts:?}");
 }
+
+/// Two processes with a hand-shake `m` that carries `v`, which the response `done` then shows.
+fn handshake(ty: &str, sender: &str, receiver: &str) -> String {
+    let constraint = |text: &str| match text {
+        "" => String::new(),
+        text => format!(", constraint: '{text}'"),
+    };
+    let (sender, receiver) = (constraint(sender), constraint(receiver));
+    format!(
+        "external 'c'
+         internal 'i'
+         enum 'Colour', 'Red', 'Green'
+         struct 'Pair', {{'x' => :integer, 'ok' => :boolean}}
+         process('one') {{
+           channel('i') {{ response 'm', {{'v' => {ty}}} }}
+           send 'm'{sender}
+           state 'Sent'
+         }}
+         process('two') {{
+           channel('c') {{ response 'done', {{'w' => {ty}}} }}
+           channel('i') {{ stimulus 'm', {{'v' => {ty}}} }}
+           var 'kept', {ty}
+           receive 'm'{receiver}, update: 'kept = v'
+           send 'done', constraint: 'w == kept'
+           state 'Done'
+         }}"
+    )
+}
+
+/// Whether `!done` with this value is allowed: certainly, certainly not, or not known.
+fn done(text: &str, value: Value) -> Option<bool> {
+    let mut model = Model::new(text);
+    let step = model.step("!done", &[value]);
+    let initial = model.semantics.initial();
+    match model.semantics.after(initial, &step) {
+        None => Some(false),
+        Some(set) if model.semantics.set(set).is_empty() => None,
+        Some(_) => Some(true),
+    }
+}
+
+fn decimal(text: &str) -> Value {
+    Value::Decimal(text.parse().expect("a decimal"))
+}
+
+#[test]
+fn the_values_of_a_hand_shake_are_those_that_all_guards_allow() {
+    let string = Value::str;
+    for (ty, sender, receiver, value, allowed) in [
+        // An integer where a decimal is wanted.
+        (":decimal", "v == 3", "", decimal("3"), true),
+        (":decimal", "v == 3", "", decimal("4"), false),
+        (":decimal", "v == 3", "v > 3", decimal("3"), false),
+        // Constraints that are no equation.
+        (":integer", "v in 1..3", "", Value::Int(3), true),
+        (":integer", "v in 1..3", "", Value::Int(4), false),
+        (":integer", "v > 0", "v < 3", Value::Int(2), true),
+        (":integer", "v > 0", "v < 3", Value::Int(3), false),
+        (":string", "v == \"x\" || v == \"y\"", "", string("y"), true),
+        (
+            ":string",
+            "v == \"x\" || v == \"y\"",
+            "",
+            string("z"),
+            false,
+        ),
+        (":integer", "v - 1 == 2", "", Value::Int(3), true),
+        (":integer", "v - 1 == 2", "", Value::Int(4), false),
+        (":integer", "v * v == 9", "", Value::Int(-3), true),
+        (":integer", "v * v == 9", "", Value::Int(4), false),
+        (
+            "[:decimal]",
+            "v == [3]",
+            "",
+            Value::Array([decimal("3")].into()),
+            true,
+        ),
+        (":boolean", "!v", "", Value::Bool(false), true),
+        (":boolean", "!v", "", Value::Bool(true), false),
+        ("integer(0..9)", "v != 3", "", Value::Int(4), true),
+        ("integer(0..9)", "v != 3", "", Value::Int(3), false),
+        // A parameter that is mentioned is set, unless only `:void` will do.
+        ("integer(0..9)", "v != 3", "", Value::Void, false),
+        (":string", "v == :void", "", Value::Void, true),
+        (":string", "v == :void", "", string("x"), false),
+        (":integer", "v == :void || v == 1", "", Value::Int(1), true),
+        (":integer", "v == :void || v == 1", "", Value::Void, false),
+        (
+            ":integer",
+            "v == :void || v == 1",
+            "v != 1",
+            Value::Void,
+            true,
+        ),
+        // And one that nobody mentions is not.
+        (":integer", "", "", Value::Void, true),
+        (":integer", "", "", Value::Int(1), false),
+        (
+            "Colour",
+            "v != Red",
+            "",
+            Value::Enum(ioco_sts::EnumId(0), 1),
+            true,
+        ),
+        (
+            "Colour",
+            "v != Red",
+            "",
+            Value::Enum(ioco_sts::EnumId(0), 0),
+            false,
+        ),
+    ] {
+        let quoted = format!("'{ty}'");
+        let ty = if ty.starts_with(char::is_uppercase) {
+            &quoted
+        } else {
+            ty
+        };
+        let text = handshake(ty, sender, receiver);
+        assert_eq!(
+            done(&text, value.clone()),
+            Some(allowed),
+            "{ty}: {sender} and {receiver} with {value:?}"
+        );
+    }
+}
+
+#[test]
+fn a_hand_shake_whose_values_cannot_be_listed_truncates() {
+    let pair = |x: i64, ok: bool| {
+        let fields = [Value::Int(x), Value::Bool(ok)];
+        Value::Struct(ioco_sts::StructId(0), fields.into())
+    };
+    for (ty, sender, value) in [
+        (":integer", "v > 0", Value::Int(123_456)),
+        (":integer", "v > 0", Value::Int(-1)),
+        (":string", "v =~ /^[a-z]+$/", Value::str("some")),
+        (":decimal", "v > 0.5 && v < 0.75", decimal("0.71")),
+        ("'Pair'", "v.x > 3", pair(123_456, true)),
+    ] {
+        let text = handshake(ty, sender, "");
+        assert_eq!(done(&text, value), None, "{ty}: {sender}");
+        let mut model = Model::new(&text);
+        let initial = model.semantics.initial();
+        assert!(model.semantics.set(initial).truncated);
+        let warnings = model.semantics.take_warnings();
+        let open = |w: &Warning| matches!(w, Warning::OpenHandshake { .. });
+        assert!(warnings.iter().any(open), "{warnings:?}");
+        // Silence is neither demanded nor forbidden.
+        assert!(!matches!(model.verdict(&["δ"]), Verdict::Fail(_)));
+    }
+}
+
+/// A function that takes exponential time, and one that is right at once.
+const COSTLY: &str = "
+    external 'c'
+    function('f', [:integer] => :integer) { |n| if n <= 0 then 1 else f(n - 1) + f(n - 1) }
+    process('p') {
+      channel('c') { stimulus 'go'; stimulus 'ask', {'n' => :integer}; responses 'yes', 'no', 'late' }
+      state 'Start'
+      choice {
+        o { receive 'go' }
+        o { receive 'ask', constraint: 'f(50) > n && n > 0'; goto 'Done' }
+      }
+      state 'Answer'
+      choice {
+        o { send 'yes', constraint: 'f(3) == 8' }
+        o { send 'no', constraint: 'f(50) == 1' }
+        o { tau constraint: 'f(60) == 1'; send 'late' }
+      }
+      state 'Done'
+    }";
+
+#[test]
+fn a_guard_that_cannot_be_evaluated_within_the_budget_is_unknown() {
+    let mut model = Model::new(COSTLY);
+    let going = model.after(&["?go"]).expect("allowed");
+    assert!(model.semantics.set(going).truncated);
+    let exhausted = |w: &&Warning| matches!(w, Warning::Exhausted { .. });
+    assert_eq!(model.warnings.iter().filter(exhausted).count(), 1);
+    assert_eq!(model.verdict(&["?go", "!yes"]), Verdict::Pass);
+    assert!(is_inconclusive(&model.verdict(&["?go", "!no"])));
+    assert!(is_inconclusive(&model.verdict(&["?go", "!late"])));
+}
+
+#[test]
+fn a_response_that_may_be_enabled_neither_demands_nor_forbids_silence() {
+    let text = "
+        external 'c'
+        function('f', [:integer] => :integer) { |n| if n <= 0 then 1 else f(n - 1) + f(n - 1) }
+        process('p') {
+          channel('c') { responses 'yes', 'no' }
+          choice {
+            o { send 'yes', constraint: 'f(50) == 1' }
+            o { send 'no', constraint: '1 == 2' }
+          }
+        }";
+    let mut model = Model::new(text);
+    let initial = model.semantics.initial();
+    let menu = model.semantics.menu(initial);
+    assert_eq!(menu.quiescent, [ioco_sts::Answer::Unknown]);
+    assert!(menu.silence);
+    assert!(is_inconclusive(&model.verdict(&["!yes"])));
+    assert!(matches!(model.verdict(&["!no"]), Verdict::Fail(_)));
+}
+
+#[test]
+fn values_and_state_sets_keep_to_their_limits() {
+    // A string that doubles at each step, and a set that does.
+    let text = "
+        external 'c'
+        process('p') {
+          channel('c') { stimuli 'more'; responses 'out' }
+          var 's', :string, \"0123456789abcdef\"
+          var 'n', :integer, 0
+          repeat {
+            o { receive 'more', update: 's = s + s' }
+            o { receive 'more', update: 'n = n * 2' }
+            o { receive 'more', update: 'n = n * 2 + 1' }
+            o { send 'out', constraint: 'n == 1000000' }
+          }
+        }";
+    let sts = load(text);
+    let budget = ioco_budget::Budget {
+        states: 100,
+        bytes: 100_000,
+        ..ioco_budget::Budget::default()
+    };
+    let mut sts = sts;
+    Arc::make_mut(&mut sts).set_budget(budget);
+    let mut semantics = Semantics::new(sts, Box::new(Oracle::new()), Relation::Ioco);
+    let sts = Arc::clone(semantics.sts());
+    let more = Action::plain(sts.label_named(Direction::Stimulus, "more").expect("known"));
+    let out = Action::plain(sts.label_named(Direction::Response, "out").expect("known"));
+    let mut set = semantics.initial();
+    for _ in 0..40 {
+        set = semantics
+            .after(set, &Step::Stimulus(more.clone()))
+            .expect("accepted");
+        assert!(semantics.set(set).states.len() <= 100);
+    }
+    assert!(semantics.set(set).truncated);
+    let out = semantics.after(set, &Step::Response(out)).expect("may be");
+    assert!(semantics.set(out).is_empty());
+}

@@ -135,7 +135,7 @@ impl Confirm {
         &mut self,
         steps: impl Iterator<Item = PathStep<'s>>,
     ) -> Result<(), Objection> {
-        if self.semantics.remembered() > REMEMBERED || self.followed.len() > REMEMBERED {
+        if self.semantics.is_crowded(REMEMBERED) || self.followed.len() > REMEMBERED {
             let initial = self.semantics.initial();
             self.semantics.forget_all_but(initial);
             self.followed.clear();

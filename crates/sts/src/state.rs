@@ -12,6 +12,12 @@ pub struct State {
 }
 
 impl State {
+    /// About how much memory it takes.
+    pub(crate) fn bytes(&self) -> usize {
+        let values: usize = self.valuation.iter().map(Value::bytes).sum();
+        size_of::<State>() + size_of_val(&*self.locations) + size_of_val(&*self.valuation) + values
+    }
+
     /// The names of the locations, and the variables that are set: `Locked {code: 17, tries: 1}`.
     pub fn show(&self, sts: &Sts) -> String {
         let locations: Vec<&str> = self

@@ -2,52 +2,60 @@
 
 use std::sync::Arc;
 
+use ioco_budget::{Budget, Exhausted, Resource};
 use rustc_hash::FxHashMap;
 
-use super::{Answer, Semantics, Warning};
+use super::{Answer, Semantics, Taken, Warning};
 use crate::ids::SwitchId;
 use crate::state::{State, StateSet};
 use crate::sts::Gate;
 
-/// A set that needs more states than this is cut off, and says so: a counter in a τ-loop would
-/// otherwise never come to an end.
-const MAX_CLOSURE: usize = 4096;
-
 impl Semantics {
     /// All states reachable from `start` by internal steps. The switches of those steps are added
     /// to `taken`. Where states before `start` are missing (`truncated`), they are missing here too.
+    ///
+    /// A set that takes more states, bytes or steps than the budget allows is cut off, and says so: a
+    /// counter in a τ-loop would otherwise never come to an end.
     pub(super) fn close(
         &mut self,
         start: Vec<State>,
         truncated: bool,
         taken: &mut Vec<SwitchId>,
     ) -> StateSet {
-        let mut states: Vec<State> = Vec::new();
-        let mut numbers: FxHashMap<State, usize> = FxHashMap::default();
+        let mut growing = Growing::new(self.budget);
+        let mut truncated = truncated;
+        let before = taken.last().copied();
         for state in start {
-            add(state, &mut states, &mut numbers);
+            if let Err(exhausted) = growing.add(state) {
+                if let Some(switch) = before {
+                    self.warn(Warning::Exhausted { switch, exhausted });
+                }
+                truncated = true;
+            }
         }
         let mut edges: Vec<(usize, usize, SwitchId)> = Vec::new();
-        let mut truncated = truncated;
         let mut endless = false;
         let mut next = 0;
-        while next < states.len() {
-            let state = states[next].clone();
+        while next < growing.states.len() {
+            let state = growing.states[next].clone();
             let internal = self.internal_steps(&state);
-            truncated |= !internal.complete;
+            truncated |= internal.left_out.is_some();
             for (switch, target) in internal.steps {
-                if states.len() >= MAX_CLOSURE && !numbers.contains_key(&target) {
-                    self.warn(Warning::ClosureLimit { switch });
-                    truncated = true;
-                    endless = true;
-                    continue;
+                match growing.add(target) {
+                    Ok(number) => {
+                        edges.push((next, number, switch));
+                        taken.push(switch);
+                    }
+                    Err(exhausted) => {
+                        self.warn(Warning::Exhausted { switch, exhausted });
+                        truncated = true;
+                        endless = true;
+                    }
                 }
-                let number = add(target, &mut states, &mut numbers);
-                edges.push((next, number, switch));
-                taken.push(switch);
             }
             next += 1;
         }
+        let mut states = growing.states;
         let cycle = find_cycle(states.len(), &edges);
         if let Some(switch) = cycle {
             self.warn(Warning::Divergence { switch });
@@ -66,15 +74,18 @@ impl Semantics {
         let sts = Arc::clone(&self.sts);
         let mut found = InternalSteps {
             steps: Vec::new(),
-            complete: true,
+            left_out: None,
         };
         for location in &state.locations {
             for &id in sts.outgoing(*location) {
                 match sts.switch(id).gate {
-                    Gate::Tau => {
-                        let next = self.take(id, state, &[]);
-                        found.steps.extend(next.map(|next| (id, next)));
-                    }
+                    Gate::Tau => match self.take(id, state, &[]) {
+                        Taken::To(next) => found.steps.push((id, next)),
+                        Taken::No => {}
+                        Taken::Unknown(exhausted) => {
+                            found.left_out = Some(LeftOut::Exhausted(id, exhausted));
+                        }
+                    },
                     Gate::Send(label) => self.handshakes(id, label, state, &mut found),
                     Gate::Observable(_) | Gate::Receive(_) => {}
                 }
@@ -84,20 +95,63 @@ impl Semantics {
     }
 }
 
+/// A set that grows as far as the budget allows.
+struct Growing {
+    states: Vec<State>,
+    numbers: FxHashMap<State, usize>,
+    bytes: usize,
+    budget: Budget,
+}
+
+impl Growing {
+    fn new(budget: Budget) -> Growing {
+        Growing {
+            states: Vec::new(),
+            numbers: FxHashMap::default(),
+            bytes: 0,
+            budget,
+        }
+    }
+
+    /// The number of a state, which may be a new one.
+    fn add(&mut self, state: State) -> Result<usize, Exhausted> {
+        if let Some(number) = self.numbers.get(&state) {
+            return Ok(*number);
+        }
+        let number = self.states.len();
+        let bytes = self.bytes + state.bytes();
+        self.budget.check(Resource::States, number as u64 + 1)?;
+        self.budget.check(Resource::Bytes, bytes as u64)?;
+        self.bytes = bytes;
+        self.states.push(state.clone());
+        self.numbers.insert(state, number);
+        Ok(number)
+    }
+}
+
+/// Why steps are missing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LeftOut {
+    /// The values of this sender's hand-shake cannot be listed.
+    OpenHandshake(SwitchId),
+    /// Whether this switch is enabled could not be evaluated.
+    Exhausted(SwitchId, Exhausted),
+}
+
 /// The internal steps that leave a state.
 pub(crate) struct InternalSteps {
     pub steps: Vec<(SwitchId, State)>,
-    /// There are no others.
-    pub complete: bool,
+    /// There may be others.
+    pub left_out: Option<LeftOut>,
 }
 
 impl InternalSteps {
     /// Whether a state with these steps is stable: it has none.
     pub fn stable(&self) -> Answer {
-        match (self.steps.is_empty(), self.complete) {
+        match (self.steps.is_empty(), self.left_out) {
             (false, _) => Answer::No,
-            (true, true) => Answer::Yes,
-            (true, false) => Answer::Unknown,
+            (true, None) => Answer::Yes,
+            (true, Some(_)) => Answer::Unknown,
         }
     }
 }
@@ -148,13 +202,6 @@ impl Semantics {
             .map(|state| leads_on[state] || returns(state))
             .collect()
     }
-}
-
-fn add(state: State, states: &mut Vec<State>, numbers: &mut FxHashMap<State, usize>) -> usize {
-    *numbers.entry(state).or_insert_with_key(|state| {
-        states.push(state.clone());
-        states.len() - 1
-    })
 }
 
 /// A switch on a cycle of `edges`, if there is one: what is left after taking away, again and

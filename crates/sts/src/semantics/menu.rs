@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::{Answer, Question, Relation, Semantics};
+use super::{Answer, Question, Relation, Semantics, Taken};
 use crate::action::{Action, Step};
 use crate::expr::{BinaryOp, Expr};
 use crate::ids::{LabelId, SetId, SwitchId};
@@ -53,6 +53,7 @@ impl Semantics {
     }
 
     fn compute_menu(&mut self, id: SetId) -> Menu {
+        self.begin();
         let set = Arc::clone(self.set(id));
         let mut stimuli: Vec<Offer> = Vec::new();
         let mut responses: Vec<Offer> = Vec::new();
@@ -111,10 +112,12 @@ impl Semantics {
                         guard,
                         valuation,
                     })
-                } else if self.holds(id, &switch.enabled, state, &[]) {
-                    Answer::Yes
                 } else {
-                    Answer::No
+                    match self.holds(id, &switch.enabled, state, &[]) {
+                        Ok(true) => Answer::Yes,
+                        Ok(false) => Answer::No,
+                        Err(_) => Answer::Unknown,
+                    }
                 };
                 if feasible != Answer::No {
                     found.push((id, label, feasible));
@@ -147,7 +150,8 @@ impl Semantics {
         let gate = Gate::Observable(stimulus.label);
         state.locations.iter().any(|location| {
             sts.outgoing(*location).iter().any(|id| {
-                sts.switch(*id).gate == gate && self.take(*id, state, &stimulus.values).is_some()
+                let mut taken = || self.take(*id, state, &stimulus.values);
+                sts.switch(*id).gate == gate && matches!(taken(), Taken::To(_))
             })
         })
     }
