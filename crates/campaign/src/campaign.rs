@@ -440,11 +440,15 @@ impl Campaign {
         let shrunk = self
             .session
             .shrink(&report.execution, &settings, None, observer)?;
-        // Runs of the same stimuli say the same, whatever they were made for.
+        // Where nothing was left out, the runs before shrinking tell of the same stimuli.
         let same = shrunk.execution.stimuli().eq(report.execution.stimuli());
-        let confidence = Confidence {
-            failed: shrunk.confidence.failed + if same { confidence.failed } else { 0 },
-            runs: shrunk.confidence.runs + if same { confidence.runs } else { 0 },
+        let confidence = if same && confidence.is_flaky() {
+            Confidence {
+                failed: confidence.failed + shrunk.confidence.failed,
+                runs: confidence.runs + shrunk.confidence.runs,
+            }
+        } else {
+            shrunk.confidence
         };
         let mut file = self.failure_file(report, wire, Some(&shrunk), Some(confidence))?;
         let path = self.path_of(&file);
