@@ -7,6 +7,7 @@ mod mutants;
 mod postgres;
 mod schemas;
 mod shrinking;
+mod solver;
 mod test;
 mod tools;
 mod web;
@@ -21,6 +22,7 @@ cargo xtask COMMAND
   web                     the checks of the page alone
   bench [NAME]            print the speed table (all, or one part of it)
   mutants [PART] [--...]  change the code that verdicts rest on and report what no test notices
+  solver [--minutes N]    compare the embedded solver with z3 on new questions
   experiment NAME ...     rerun a published experiment (shrinking, decomposition)
 ";
 
@@ -36,6 +38,7 @@ fn main() -> ExitCode {
         "web" => web::check(),
         "bench" => bench::run(rest),
         "mutants" => mutants::run(rest),
+        "solver" => solver::run(rest),
         "experiment" => return experiment(rest),
         "help" | "--help" | "-h" => {
             print!("{USAGE}");

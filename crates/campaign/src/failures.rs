@@ -237,7 +237,7 @@ impl Opened {
         };
         Ok(Some(Reshrunk {
             explanation: self.session.explain(&shrunk.execution, &context),
-            notes: shrinking::notes(&shrunk),
+            notes: shrinking::notes(&shrunk, shrunk.confidence),
             saved,
             path,
             shrunk,
@@ -256,6 +256,7 @@ impl Opened {
             seed: self.file.seed,
             wire,
             shrunk: Some((shrunk.execution.clone(), shrunk.runs)),
+            minimal: shrunk.minimal.is_some(),
             confirmed: Some(confirmed(shrunk.confidence)),
             connection: self.file.connection.clone(),
         };

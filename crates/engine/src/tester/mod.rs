@@ -342,7 +342,7 @@ impl Tester {
     }
 
     fn begin(&mut self, number: u64, plan: Plan, counts: bool, now: u64) -> Command {
-        if self.semantics.remembered() > self.settings.remember {
+        if self.semantics.is_crowded(self.settings.remember) {
             let initial = self.semantics.initial();
             self.semantics.forget_all_but(initial);
             self.visited.clear();
