@@ -3,6 +3,7 @@
 mod bench;
 mod decomposition;
 mod demo;
+mod faults;
 mod mutants;
 mod postgres;
 mod schemas;
@@ -21,6 +22,7 @@ cargo xtask COMMAND
   web                     the checks of the page alone
   bench [NAME]            print the speed table (all, or one part of it)
   mutants [PART] [--...]  change the code that verdicts rest on and report what no test notices
+  faults [--soak N]       the long run of the suite of bad peers, or N steps (10 million) against a process
   experiment NAME ...     rerun a published experiment (shrinking, decomposition)
 ";
 
@@ -35,6 +37,7 @@ fn main() -> ExitCode {
         "test" => test::run(),
         "web" => web::check(),
         "bench" => bench::run(rest),
+        "faults" => faults::run(rest),
         "mutants" => mutants::run(rest),
         "experiment" => return experiment(rest),
         "help" | "--help" | "-h" => {

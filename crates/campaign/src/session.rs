@@ -1,9 +1,9 @@
 //! A model, a tester and a connection, put together: what `test`, `replay` and `shrink` share.
 
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use ioco_adapters::{Connection, Crossed, Recorder, ScriptRunner, Trouble, drive_watched};
+use ioco_adapters::{Connection, Crossed, Limited, Recorder, ScriptRunner, Trouble, drive_watched};
 use ioco_engine::{
     Command, Context, Explanation, FailureFile, Sender, Settings, Shrunk as Sizes, TestReport,
     Tester, WireLine, explain,
@@ -20,12 +20,17 @@ use crate::shrinking::ShrinkSettings;
 use crate::solver::SolverChoice;
 use ioco_budget::Interrupt;
 
+/// How long a wait may go on after the time of the run is up.
+const TIME_IS_UP: Duration = Duration::from_millis(300);
+
 pub struct Session {
     pub sts: Arc<Sts>,
     pub tester: Tester,
     pub link: Link,
     pub interrupt: Interrupt,
     relation: Relation,
+    /// When the run is over, whatever it waits for.
+    over_at: Option<Instant>,
     recorder: Recorder,
     /// What ended the last test, with the hint for a person.
     pub trouble: Option<Trouble>,
@@ -47,6 +52,7 @@ impl Session {
             link: reach.connect(sts, project)?,
             interrupt,
             relation,
+            over_at: None,
             recorder: Recorder::default(),
             trouble: None,
         })
@@ -66,12 +72,14 @@ impl Session {
     /// Runs one test to its end.
     pub fn run(&mut self, first: Command, observer: &mut dyn Observer) -> TestReport {
         let interrupt = self.interrupt.clone();
+        let over_at = self.over_at();
         let recorder = &mut self.recorder;
-        let stop = || interrupt.is_raised();
+        let stop = || interrupt.is_raised() || over_at.is_some_and(|at| Instant::now() >= at);
+        let mut link = Limited::new(&mut self.link, *self.sts.budget());
         self.trouble = drive_watched(
             &mut self.tester,
             first,
-            &mut self.link,
+            &mut link,
             &stop,
             &mut |crossing| {
                 recorder.note(crossing);
@@ -88,6 +96,17 @@ impl Session {
             observer.warning(&crate::warning::show(&warning, &self.sts));
         }
         self.tester.finished_test()
+    }
+
+    /// When the time of the run is up, and a moment more: the tester ends a run whose time is up by itself,
+    /// unless it waits for a system that does not answer.
+    fn over_at(&mut self) -> Option<Instant> {
+        if self.link.is_virtual() {
+            return None;
+        }
+        let time = Duration::from_nanos(self.tester.settings().stop.time?);
+        let over_at = Instant::now().checked_add(time)?.checked_add(TIME_IS_UP)?;
+        Some(*self.over_at.get_or_insert(over_at))
     }
 
     /// What crossed the wire in the last test.
@@ -113,7 +132,8 @@ impl Session {
     fn replay_recorded(&mut self, stimuli: &[Action]) -> Shown {
         let interrupt = self.interrupt.clone();
         let stop = || interrupt.is_raised();
-        let mut runner = ScriptRunner::new(&mut self.tester, &mut self.link, &stop);
+        let mut link = Limited::new(&mut self.link, *self.sts.budget());
+        let mut runner = ScriptRunner::new(&mut self.tester, &mut link, &stop);
         let execution = runner.run(stimuli);
         let shown = Shown {
             execution,
@@ -152,7 +172,8 @@ impl Session {
         let interrupt = self.interrupt.clone();
         let stop = || interrupt.is_raised();
         let mut semantics = semantics(&self.sts, self.relation);
-        let mut runner = ScriptRunner::new(&mut self.tester, &mut self.link, &stop);
+        let mut link = Limited::new(&mut self.link, *self.sts.budget());
+        let mut runner = ScriptRunner::new(&mut self.tester, &mut link, &stop);
         let mut watch = Watcher {
             interrupt: &self.interrupt,
             observer,

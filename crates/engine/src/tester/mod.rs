@@ -151,7 +151,7 @@ impl Tester {
     pub fn handle(&mut self, input: Input, now: u64) -> Command {
         match (&self.test.phase, input) {
             (Phase::Idle | Phase::Finished, Input::Interrupted) => {
-                self.interrupted = true;
+                self.interrupted |= !self.is_time_up(now);
                 Command::Finished
             }
             (Phase::Idle | Phase::Finished, _) => Command::Finished,
@@ -160,7 +160,7 @@ impl Tester {
             }
             (_, Input::Ended(text)) => self.ended(text, now),
             (_, Input::Interrupted) => {
-                self.interrupted = true;
+                self.interrupted |= !self.is_time_up(now);
                 let reason = INTERRUPTED.to_owned();
                 self.finish(Verdict::Inconclusive(reason), now)
             }
@@ -319,6 +319,11 @@ impl Tester {
     fn time_left(&self, now: u64) -> Option<u64> {
         let (limit, started) = (self.settings.stop.time?, self.started?);
         Some(limit.saturating_sub(now.saturating_sub(started)))
+    }
+
+    fn is_time_up(&self, now: u64) -> bool {
+        let limits = self.settings.stop.time.zip(self.started);
+        limits.is_some_and(|(limit, started)| now.saturating_sub(started) >= limit)
     }
 
     fn stop(&mut self, reason: StopReason) {
