@@ -8,6 +8,7 @@ mod mutants;
 mod postgres;
 mod schemas;
 mod shrinking;
+mod solver;
 mod test;
 mod tools;
 mod web;
@@ -23,6 +24,7 @@ cargo xtask COMMAND
   bench [NAME]            print the speed table (all, or one part of it)
   mutants [PART] [--...]  change the code that verdicts rest on and report what no test notices
   faults [--soak N]       the long run of the suite of bad peers, or N steps (10 million) against a process
+  solver [--minutes N]    compare the embedded solver with z3 on new questions
   experiment NAME ...     rerun a published experiment (shrinking, decomposition)
 ";
 
@@ -39,6 +41,7 @@ fn main() -> ExitCode {
         "bench" => bench::run(rest),
         "faults" => faults::run(rest),
         "mutants" => mutants::run(rest),
+        "solver" => solver::run(rest),
         "experiment" => return experiment(rest),
         "help" | "--help" | "-h" => {
             print!("{USAGE}");

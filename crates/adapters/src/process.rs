@@ -299,6 +299,10 @@ impl Connection for Process {
     fn sent(&self) -> &[u8] {
         self.running.as_ref().map_or(&[], |r| r.session.sent())
     }
+
+    fn resets_all(&self) -> bool {
+        self.options.reset != ResetBy::Asking
+    }
 }
 
 fn not_running() -> Trouble {

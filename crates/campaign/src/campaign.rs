@@ -512,6 +512,7 @@ impl Campaign {
             seed: self.seed,
             wire,
             shrunk: shrunk.map(|s| (s.execution.clone(), s.runs)),
+            minimal: shrunk.is_some_and(|s| s.minimal.is_some()),
             confirmed: shrunk.map(confirmed),
             connection,
         };

@@ -245,6 +245,7 @@ impl Opened {
             seed: self.file.seed,
             wire,
             shrunk: Some((shrunk.execution.clone(), shrunk.runs)),
+            minimal: shrunk.minimal.is_some(),
             confirmed: Some(confirmed(shrunk)),
             connection: self.file.connection.clone(),
         };

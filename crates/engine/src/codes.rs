@@ -7,7 +7,7 @@ use ioco_sts::Verdict;
 pub(crate) const NOT_OFFERED: &str = "is not offered here";
 pub(crate) const CROSSED: &str = "a stimulus that crossed it";
 pub(crate) const INTERRUPTED: &str = "the run was interrupted";
-pub(crate) const NOT_COMPLETE: &str = "more internal steps here than can be followed";
+pub(crate) const NOT_COMPLETE: &str = "not all states of the model are known here";
 pub(crate) const CUT_SHORT: &str = "a limit of the run was reached before the test was over";
 pub(crate) const NOT_ASKED: &str = "the adapter answered a question that was not asked";
 
@@ -66,10 +66,11 @@ const REGISTRY: &[Code] = &[
     },
     Code {
         code: "I004",
-        text: "Inconclusive, the model cannot be followed: not all the states that it may be in are \
-               known.\nAn observation that the known states do not allow proves nothing then. \
-               Usually a counter in a loop of internal steps; bound it, or make a step of the loop \
-               observable.",
+        text: "Inconclusive, not all states are known: an observation that the known states of the \
+               model do not allow may be allowed by one that is not known.\nThe model takes more \
+               internal steps than can be followed (usually a counter in a loop of internal steps), \
+               evaluating it reached a limit, or the values of a hand-shake cannot be listed. \
+               Warnings name the switch. Bound the counter or the value, or raise the limit.",
     },
     Code {
         code: "E001",

@@ -96,6 +96,8 @@ pub(crate) enum Misfit {
     Deviates,
     /// It was sent before a stimulus that the model does not accept after it.
     Unspecified,
+    /// No known state explains it, and states are missing.
+    NotKnown,
 }
 
 impl InFlight {
@@ -197,6 +199,9 @@ impl InFlight {
                 Misfit::Deviates
             });
         };
+        if semantics.set(set).is_empty() {
+            return Err(Misfit::NotKnown);
+        }
         for (sent, place) in self.stimuli.iter_mut().zip(places) {
             sent.before = place;
         }

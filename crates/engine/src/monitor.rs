@@ -83,6 +83,9 @@ impl Monitor<'_> {
             let seen = Observed::Silence(timeout);
             return Err(self.deviation(DeviationKind::MissingResponse, seen));
         };
+        if self.semantics.set(quiet).is_empty() {
+            return Err(self.not_complete(&Step::Quiescence));
+        }
         self.set = quiet;
         self.trace.push(Step::Quiescence);
         self.silent = true;
@@ -149,6 +152,7 @@ impl Monitor<'_> {
                  that stimulus after it",
                 step.show(self.semantics.sts())
             ))),
+            Err(Misfit::NotKnown) => Err(self.not_complete(&step)),
             Err(Misfit::Deviates) => {
                 let kind = if self.expects(response.label) {
                     DeviationKind::WrongValue
@@ -158,6 +162,12 @@ impl Monitor<'_> {
                 Err(self.deviation(kind, Observed::Response(response.clone())))
             }
         }
+    }
+
+    /// Where states of the model are missing, one of those may allow what was recorded.
+    fn not_complete(&self, step: &Step) -> Verdict {
+        let shown = step.show(self.semantics.sts());
+        Verdict::Inconclusive(format!("{shown} cannot be judged: {NOT_COMPLETE}"))
     }
 
     /// Whether a response of this label would be right with other values.
@@ -175,13 +185,6 @@ impl Monitor<'_> {
 
     fn deviation(&mut self, kind: DeviationKind, observed: Observed) -> Verdict {
         let shown = observed.show(self.semantics.sts());
-        let mut sets = self.sets().into_iter();
-        if sets.any(|set| self.semantics.set(set).truncated) {
-            return Verdict::Inconclusive(format!(
-                "{shown} cannot be judged: the model takes {NOT_COMPLETE}, so some of its states \
-                 are not known"
-            ));
-        }
         if let Some(doubt) = self.in_flight.doubt() {
             return Verdict::Inconclusive(format!("{shown} cannot be judged: {doubt}"));
         }

@@ -190,7 +190,7 @@ fn ticking(tester: &mut Tester, mut command: Command, clock: &Clock, from: u64) 
     let mut next = from + TICK;
     loop {
         let input = match command {
-            Command::Reset => Input::Ready,
+            Command::Reset { .. } => Input::Ready,
             Command::Give(_) => Input::Given { overtaken: false },
             Command::Await { until } if next <= until => {
                 now = next;

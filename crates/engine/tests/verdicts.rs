@@ -187,7 +187,7 @@ fn the_end_of_the_system_is_an_error_that_can_be_kept() {
 fn an_interrupted_test_is_inconclusive_and_ends_the_run() {
     let sts = plain(COFFEE);
     let mut tester = tester(&sts, Settings::default());
-    assert_eq!(tester.next_test(0), Some(Command::Reset));
+    assert_eq!(tester.next_test(0), Some(Command::Reset { drain: 0 }));
     tester.handle(Input::Ready, 1);
     assert_eq!(tester.handle(Input::Interrupted, 2), Command::Finished);
     let verdict = tester.finished_test().execution.verdict;

@@ -126,6 +126,8 @@ pub(crate) enum Order {
     Send(wire::Message),
     /// From now on, tell what happens here.
     Report(Sender<Happened>),
+    /// Read everything that has arrived, tell of it, and then drop this.
+    CatchUp(mpsc::Sender<()>),
     Close {
         code: CloseCode,
         reason: &'static str,
@@ -217,11 +219,13 @@ impl Line {
     /// judge than its queue holds, nothing is read: an adapter that floods has to wait.
     pub fn converse(&mut self, orders: &mpsc::Receiver<Order>, wakes: &UnixStream) {
         let mut told: Option<Sender<Happened>> = None;
+        let mut caught_up = Vec::new();
         loop {
             while let Ok(order) = orders.try_recv() {
                 match order {
                     Order::Send(message) => self.write(Message::binary(message.encode_to_vec())),
                     Order::Report(to) => told = Some(to),
+                    Order::CatchUp(waiting) => caught_up.push(waiting),
                     Order::Close { code, reason } => self.close(code, reason),
                 }
             }
@@ -230,13 +234,17 @@ impl Line {
             };
             // What an adapter says while we close is for nobody.
             let mut goes_on = self.closing.is_some() || !is_full(&told);
+            let mut is_read = false;
             for _ in 0..AT_ONCE {
                 if !goes_on {
                     break;
                 }
                 let (happening, size) = match self.look() {
                     Looked::Message(body, size) => (Happening::Message(body), size),
-                    Looked::Nothing => break,
+                    Looked::Nothing => {
+                        is_read = true;
+                        break;
+                    }
                     Looked::Ended => {
                         if let Some(told) = told {
                             let gone = Happening::Gone(self.why());
@@ -249,6 +257,10 @@ impl Line {
                     let _ = told.send((self.number, Instant::now(), happening), size);
                 }
                 goes_on = self.closing.is_some() || !is_full(&told);
+            }
+            // Everything that has arrived is told of, or waits behind a queue that is full.
+            if is_read || !goes_on {
+                caught_up.clear();
             }
             let deadline = match goes_on {
                 true => self.next_deadline(),

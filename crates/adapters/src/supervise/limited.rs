@@ -81,6 +81,14 @@ impl<C: Connection + ?Sized> Connection for Limited<'_, C> {
     fn is_virtual(&self) -> bool {
         self.inner.is_virtual()
     }
+
+    fn resets_all(&self) -> bool {
+        self.inner.resets_all()
+    }
+
+    fn catch_up(&mut self) -> Result<(), Trouble> {
+        self.inner.catch_up()
+    }
 }
 
 #[cfg(test)]

@@ -65,8 +65,13 @@ impl Tester {
             wait: self.settings.wait,
             budget: self.settings.step_budget,
             may_wait,
+            interrupt: &self.interrupt,
         };
-        match chooser.choose(&test.trace, situation) {
+        let choice = chooser.choose(&test.trace, situation);
+        if self.interrupt.is_raised() {
+            return self.interrupt(now);
+        }
+        match choice {
             Choice::Give(stimulus, followed) => {
                 self.test.phase = Phase::Giving {
                     stimulus: stimulus.clone(),
@@ -164,7 +169,7 @@ impl Tester {
     /// Forgets state sets when there are too many of them. The sets of stimuli in flight cannot be
     /// kept; then it is left for later.
     fn bound_memory(&mut self) {
-        if self.semantics.remembered() > self.settings.remember && self.test.in_flight.is_empty() {
+        if self.semantics.is_crowded(self.settings.remember) && self.test.in_flight.is_empty() {
             self.test.set = self.semantics.forget_all_but(self.test.set);
             self.visited.clear();
         }

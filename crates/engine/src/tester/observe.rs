@@ -56,6 +56,7 @@ impl Tester {
                 self.decide(now)
             }
             Err(Misfit::Unspecified) => self.unspecified(&step, now),
+            Err(Misfit::NotKnown) => self.not_known(&step, now),
             Err(Misfit::Deviates) => {
                 let Step::Response(action) = step else {
                     return self.finish(Verdict::Pass, now);
@@ -115,6 +116,7 @@ impl Tester {
                 self.decide(now)
             }
             Err(Misfit::Unspecified) => self.unspecified(&Step::Quiescence, now),
+            Err(Misfit::NotKnown) => self.not_known(&Step::Quiescence, now),
             Err(Misfit::Deviates) => {
                 let kind = DeviationKind::MissingResponse;
                 self.deviate(kind, Observed::Silence(time), now)
@@ -128,6 +130,9 @@ impl Tester {
             let Some(followed) = self.semantics.follow(self.test.set, step) else {
                 return Err(Misfit::Deviates);
             };
+            if self.semantics.set(followed.set).is_empty() {
+                return Err(Misfit::NotKnown);
+            }
             if self.test.counts {
                 self.coverage.take(&followed.taken);
             }
@@ -181,15 +186,6 @@ impl Tester {
     fn deviate(&mut self, kind: DeviationKind, observed: Observed, now: u64) -> Command {
         self.test.times.push(now.saturating_sub(self.test.started));
         let states = Arc::clone(self.semantics.set(self.test.set));
-        let is_truncated = |set| self.semantics.set(set).truncated;
-        if states.truncated || self.test.in_flight.sets().any(is_truncated) {
-            let shown = observed.show(&self.sts);
-            let reason = format!(
-                "{shown} cannot be judged: the model takes {NOT_COMPLETE}, so some of its states \
-                 are not known"
-            );
-            return self.finish(Verdict::Inconclusive(reason), now);
-        }
         if let Some(doubt) = self.test.in_flight.doubt() {
             let reason = format!("{} cannot be judged: {doubt}", observed.show(&self.sts));
             return self.finish(Verdict::Inconclusive(reason), now);
@@ -211,6 +207,13 @@ impl Tester {
             states: Arc::clone(self.semantics.set(self.test.set)),
         };
         self.finish(Verdict::Ended(deviation), now)
+    }
+
+    /// States of the model are missing, and one of those may allow what was observed.
+    fn not_known(&mut self, step: &Step, now: u64) -> Command {
+        let shown = step.show(&self.sts);
+        let reason = format!("{shown} cannot be judged: {NOT_COMPLETE}");
+        self.finish(Verdict::Inconclusive(reason), now)
     }
 
     fn unspecified(&mut self, step: &Step, now: u64) -> Command {
