@@ -214,10 +214,8 @@ impl Checker<'_> {
             return Self::wrong();
         }
         if !comparable(&then_type, &otherwise_type) {
-            let whole = Node {
-                span: all[1].span.start..all[2].span.end,
-                kind: NodeKind::Wrong,
-            };
+            let span = all[1].span.start..all[2].span.end;
+            let whole = Node::new(NodeKind::Wrong, span);
             return self.mismatch(&whole, &all[1], &all[2], &then_type, &otherwise_type);
         }
         let result = joined(&then_type, &otherwise_type);
