@@ -4,13 +4,12 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::ExitCode;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use ioco_differential::check::{Case, Counts, Finding};
 use ioco_differential::shrink::shrunk;
 
-const USAGE: &str =
-    "differential [--minutes N] [--seed S] [--cases N] [--out FOLDER] [--only KIND]";
+const USAGE: &str = "differential [--minutes N] [--seed S] [--case SEED] [--out FOLDER]";
 
 /// After so many distinct findings there is enough to look at.
 const MOST_FINDINGS: usize = 25;
@@ -18,15 +17,22 @@ const MOST_FINDINGS: usize = 25;
 struct Options {
     time: Duration,
     seed: u64,
-    cases: u64,
+    /// Only this one.
+    case: Option<u64>,
     out: String,
+}
+
+/// One that no run had before.
+fn new_seed() -> u64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    now.map_or(1, |now| now.as_secs())
 }
 
 fn options() -> Option<Options> {
     let mut options = Options {
         time: Duration::from_secs(60),
-        seed: 1,
-        cases: u64::MAX,
+        seed: new_seed(),
+        case: None,
         out: "target/differential".to_owned(),
     };
     let mut arguments = std::env::args().skip(1);
@@ -38,7 +44,7 @@ fn options() -> Option<Options> {
                 options.time = Duration::try_from_secs_f64(minutes * 60.0).ok()?;
             }
             "--seed" => options.seed = value.parse().ok()?,
-            "--cases" => options.cases = value.parse().ok()?,
+            "--case" => options.case = Some(value.parse().ok()?),
             "--out" => options.out = value,
             _ => return None,
         }
@@ -57,8 +63,10 @@ fn main() -> ExitCode {
     let mut counts = Counts::default();
     let mut seen: BTreeSet<String> = BTreeSet::new();
     let mut cases = 0;
-    while started.elapsed() < options.time && cases < options.cases {
-        let seed = options.seed.wrapping_mul(1_000_000_007).wrapping_add(cases);
+    let most = if options.case.is_some() { 1 } else { u64::MAX };
+    while started.elapsed() < options.time && cases < most {
+        let next = options.seed.wrapping_mul(1_000_000_007).wrapping_add(cases);
+        let seed = options.case.unwrap_or(next);
         cases += 1;
         let case = Case::random(seed);
         let began = Instant::now();
@@ -75,8 +83,9 @@ fn main() -> ExitCode {
         if !seen.insert(format!("{:?} {}", case.flavour, finding.kind)) {
             continue;
         }
+        println!("seed {seed}: {}", finding.kind);
         let (case, finding) = shrunk(&case, &finding);
-        println!("finding {}: {} (seed {seed})", seen.len(), finding.kind);
+        println!("finding {}: {}", seen.len(), finding.kind);
         if let Err(error) = write(&options.out, seen.len(), &case, &finding) {
             eprintln!("cannot write to {}: {error}", options.out);
             return ExitCode::from(2);

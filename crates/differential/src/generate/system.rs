@@ -47,7 +47,7 @@ impl Behaviour {
         };
         let (lost, late, wrong, extra) = (rate(4), rate(6), rate(4), rate(8));
         let delay = match dice.random_range(0..4) {
-            0 => 0,
+            0 => shortest / 50,
             1 => shortest * 9 / 10,
             _ => shortest / 4,
         };
@@ -68,6 +68,8 @@ impl Behaviour {
         }
     }
 }
+
+const MOST_UNSEEN: u32 = 40;
 
 /// Something that the tester saw, when it saw it.
 #[derive(Clone, Debug, PartialEq)]
@@ -100,6 +102,8 @@ pub struct System {
     resets: u64,
     state: State,
     now: u64,
+    /// Steps in a row that nobody saw.
+    unseen: u32,
     next_act: Option<u64>,
     inbox: VecDeque<(u64, Action)>,
     outbox: VecDeque<(u64, Arrival)>,
@@ -121,6 +125,7 @@ impl System {
             resets: 0,
             state,
             now: 0,
+            unseen: 0,
             next_act: None,
             inbox: VecDeque::new(),
             outbox: VecDeque::new(),
@@ -140,7 +145,13 @@ impl System {
     }
 
     fn schedule(&mut self) {
-        let mut delay = self.up_to(self.behaviour.delay);
+        self.unseen += 1;
+        if self.unseen > MOST_UNSEEN {
+            // It goes round in internal steps for ever, and is silent.
+            self.next_act = None;
+            return;
+        }
+        let mut delay = 1 + self.up_to(self.behaviour.delay);
         if self.behaviour.late > 0 && one_in(&mut self.dice, self.behaviour.late) {
             delay += 10_000_000_000;
         }
@@ -148,6 +159,7 @@ impl System {
     }
 
     fn send(&mut self, arrival: Arrival) {
+        self.unseen = 0;
         let latency = self.up_to(self.behaviour.latency);
         let earliest = self.outbox.back().map_or(0, |(at, _)| *at);
         self.outbox
@@ -156,6 +168,7 @@ impl System {
 
     /// The system takes a stimulus; one that its model does not know there changes nothing.
     fn receive(&mut self, action: &Action) {
+        self.unseen = 0;
         let label = self.spoken.label(action.label);
         let own = self.theory.sts().label_named(label.direction, &label.name);
         let Some(own) = own else { return };
@@ -202,8 +215,7 @@ impl System {
         let choice = self.dice.random_range(0..choices);
         if let Some(next) = internal.get(choice) {
             self.state = next.clone();
-            self.schedule();
-            return;
+            return self.schedule();
         }
         let (switch, own) = responses[choice - internal.len()];
         let mut options = self.theory.witnesses(&self.state, switch, 40);
@@ -223,12 +235,12 @@ impl System {
         if let Some(state) = (!reached.is_empty()).then(|| pick(&mut self.dice, &reached).clone()) {
             self.state = state;
         }
-        self.schedule();
-        if behaviour.lost > 0 && one_in(&mut self.dice, behaviour.lost) {
-            return;
+        let lost = behaviour.lost > 0 && one_in(&mut self.dice, behaviour.lost);
+        if !lost {
+            let arrival = self.spoken_response(&event);
+            self.send(arrival);
         }
-        let arrival = self.spoken_response(&event);
-        self.send(arrival);
+        self.schedule();
     }
 
     fn spoken_response(&mut self, event: &Event) -> Arrival {
@@ -358,6 +370,7 @@ impl Connection for System {
     fn reset(&mut self) -> Result<(), Trouble> {
         self.resets += 1;
         self.dice = dice(self.seed.wrapping_add(self.resets));
+        self.unseen = 0;
         self.inbox.clear();
         self.outbox.clear();
         self.log.borrow_mut().clear();

@@ -147,13 +147,13 @@ fn decimals(anchors: &Anchors, depth: usize) -> BTreeSet<Val> {
     points.insert(BigRational::from_integer(0.into()));
     if depth == 0 {
         for a in &known {
-            points.extend([a / &two, a * &two, -a.clone()]);
-            for b in known.iter().take(8) {
-                points.extend([a + b, a - b]);
+            points.extend([a / &two, a * &two]);
+            if known.len() <= 5 {
+                points.extend(known.iter().flat_map(|b| [a + b, a - b]));
             }
         }
     }
-    let sorted: Vec<BigRational> = points.iter().take(120).cloned().collect();
+    let sorted: Vec<BigRational> = points.iter().take(40).cloned().collect();
     for pair in sorted.windows(2) {
         points.insert((&pair[0] + &pair[1]) / &two);
     }
@@ -170,7 +170,7 @@ fn texts(anchors: &Anchors, depth: usize) -> BTreeSet<Val> {
         found.insert(text.clone());
         if depth == 0 {
             let chars: Vec<char> = text.chars().collect();
-            for cut in 0..chars.len().min(6) {
+            for cut in 0..chars.len().min(3) {
                 found.insert(chars[..cut].iter().collect());
                 found.insert(chars[chars.len() - cut..].iter().collect());
             }
@@ -178,7 +178,7 @@ fn texts(anchors: &Anchors, depth: usize) -> BTreeSet<Val> {
     }
     for pattern in &anchors.patterns {
         let samples = Regex::read(pattern).map(|regex| regex.samples());
-        let most = if depth == 0 { 60 } else { 3 };
+        let most = if depth == 0 { 25 } else { 3 };
         found.extend(samples.unwrap_or_default().into_iter().take(most));
     }
     if depth == 0 {
@@ -197,7 +197,7 @@ fn lists(item: &Type, anchors: &Anchors, types: &Types, depth: usize) -> BTreeSe
     let mut items = candidates(item, anchors, types, depth + 2);
     // Values that the guards mention first; the rest stands for "something else".
     items.sort_by_key(|value| !anchors.values.contains(value));
-    items.truncate(5);
+    items.truncate(if depth == 0 { 4 } else { 2 });
     let mut all: Vec<Vec<Val>> = vec![Vec::new()];
     let mut level = all.clone();
     let longest = if depth == 0 { 3 } else { 1 };

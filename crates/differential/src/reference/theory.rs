@@ -14,7 +14,10 @@ use super::pool::{Anchors, candidates};
 use super::value::Val;
 
 /// More combinations of values than this are not tried: the reference is then unsure.
-const MOST_COMBINATIONS: usize = 150_000;
+const MOST_COMBINATIONS: usize = 15_000;
+
+/// Values of one switch that are listed.
+const MOST_LISTED: usize = 1000;
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct State {
@@ -57,6 +60,7 @@ pub struct Theory {
     hints: RefCell<BTreeMap<LabelId, BTreeSet<Vec<Val>>>>,
     possible: RefCell<BTreeMap<(SwitchId, Vec<Val>), Option<Vec<Val>>>>,
     internal: RefCell<BTreeMap<State, Vec<State>>>,
+    listed: RefCell<BTreeMap<(SwitchId, Vec<Val>), Vec<Vec<Val>>>>,
 }
 
 impl Theory {
@@ -68,6 +72,7 @@ impl Theory {
             hints: RefCell::default(),
             possible: RefCell::default(),
             internal: RefCell::default(),
+            listed: RefCell::default(),
         }
     }
 
@@ -401,17 +406,24 @@ impl Theory {
         let Gate::Observable(label) = self.sts.switch(id).gate else {
             return Vec::new();
         };
+        let key = (id, state.values.clone());
+        if let Some(known) = self.listed.borrow().get(&key) {
+            let step = known.len().div_ceil(most.max(1)).max(1);
+            return known.iter().step_by(step).take(most).cloned().collect();
+        }
         let pools = self.pools(state, label, &[id], |_| true);
         let mut found = Vec::new();
-        let mut tried = 0;
         self.combinations(&pools, &mut |values| {
             if self.take(state, id, values).is_some() {
                 found.push(values.to_vec());
             }
-            tried += 1;
-            found.len() >= most || tried > 20_000
+            found.len() >= MOST_LISTED
         });
-        found
+        // Spread over everything, not only the smallest.
+        let step = found.len().div_ceil(most.max(1)).max(1);
+        let some = found.iter().step_by(step).take(most).cloned().collect();
+        self.listed.borrow_mut().insert(key, found);
+        some
     }
 
     /// The switches that some walk over at most `most` states takes. Hand-shakes are left out: which
