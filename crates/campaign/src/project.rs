@@ -11,6 +11,7 @@ use serde::Deserialize;
 use crate::connect::Hubs;
 use crate::exit::Stop;
 use crate::sections::amp::AmpSection;
+use crate::sections::limits::Limits;
 use crate::sections::lines::LinesSection;
 use crate::time;
 
@@ -31,6 +32,8 @@ struct File {
     #[serde(default)]
     store: StoreSettings,
     #[serde(default)]
+    limits: Limits,
+    #[serde(default)]
     profile: BTreeMap<String, Profile>,
 }
 
@@ -43,6 +46,8 @@ struct Profile {
     test: TestSettings,
     #[serde(default)]
     store: StoreSettings,
+    #[serde(default)]
+    limits: Limits,
 }
 
 /// `[store]`: where runs are kept.
@@ -101,6 +106,7 @@ pub struct Project {
     pub lines: Option<LinesSection>,
     pub http: Option<HttpMapping>,
     pub store: StoreSettings,
+    pub limits: Limits,
     /// Shared by all clones.
     pub hubs: Hubs,
     /// Where results go that cannot be written where they belong.
@@ -152,6 +158,7 @@ impl Project {
             lines: parsed.lines,
             http: parsed.http,
             store: parsed.store,
+            limits: parsed.limits,
             test: parsed.test.in_folder(&root),
             root,
             elsewhere: None,
@@ -167,6 +174,7 @@ impl Project {
             };
             project.sut.override_with(&chosen.sut);
             replace(&mut project.store.url, &chosen.store.url);
+            project.limits = project.limits.overridden_by(chosen.limits);
             let chosen = chosen.test.clone().in_folder(&project.root);
             project.test.override_with(&chosen);
         }

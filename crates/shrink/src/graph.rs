@@ -122,7 +122,7 @@ impl Graph {
                 semantics.id_of(&Arc::new(StateSet {
                     states: vec![state.clone()],
                     divergent: false,
-                    truncated: false,
+                    truncated: set.truncated,
                 }))
             })
             .collect()

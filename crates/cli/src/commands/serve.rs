@@ -13,6 +13,7 @@ pub fn run(arguments: &args::Serve) -> Answer {
         arguments.system.profile.as_deref(),
     )?;
     arguments.store.apply(&mut project);
+    project.limits = project.limits.overridden_by(arguments.limits.limits());
     let options = Options {
         project,
         system: arguments.system.choice(),

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use ioco_campaign::{
-    Answer, Campaign, Found, Outcome, Plan, Project, Reach, Stop, SuiteRow, TestSettings, shrinking,
+    Answer, Campaign, Found, ModelOptions, Outcome, Plan, Project, Reach, Stop, SuiteRow,
+    TestSettings, shrinking,
 };
 use ioco_engine::Summary;
 use serde::Serialize;
@@ -24,7 +25,10 @@ pub fn run(arguments: &args::Test, format: Format) -> Answer {
     shrinking::pipeline(&shrinking.shrinker)?;
     let plan = Plan {
         model: model::load(&arguments.model, &project)?,
-        options: arguments.model.options(),
+        options: ModelOptions {
+            limits: project.limits.overridden_by(arguments.model.limits()),
+            ..arguments.model.options()
+        },
         reach,
         test: wanted(arguments, &project.test)?,
         shrinking: (!arguments.no_shrink).then_some(shrinking),
