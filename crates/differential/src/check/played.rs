@@ -67,6 +67,9 @@ pub fn check(
     let endless = session.theory.initial().incomplete;
     let mut scripts: Vec<Vec<Action>> = Vec::new();
     while let Some(first) = tester.next_test(system.now()) {
+        if session.theory.is_tired() || system.is_tired() {
+            return None;
+        }
         let (report, log) = run(&mut tester, first, &mut system);
         scripts.push(report.execution.stimuli().cloned().collect());
         let found = session.judge(way, &report, &log, dice, counts);
@@ -75,6 +78,9 @@ pub fn check(
         }
     }
     for script in scripts {
+        if session.theory.is_tired() || system.is_tired() {
+            return None;
+        }
         let first = tester.script(script, system.now());
         let (report, log) = run(&mut tester, first, &mut system);
         let found = session.judge(Way::Replay, &report, &log, dice, counts);

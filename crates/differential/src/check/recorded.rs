@@ -26,6 +26,9 @@ pub fn check(
 ) -> Option<Finding> {
     let theory = Theory::new(Arc::clone(sts));
     for _ in 0..RECORDINGS {
+        if theory.is_tired() {
+            return None;
+        }
         let behaviour = Behaviour::random(dice, sts);
         let seed: u64 = dice.random();
         let mut system = System::new(Arc::clone(played), Arc::clone(sts), behaviour, seed);
