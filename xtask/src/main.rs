@@ -4,6 +4,7 @@ mod bench;
 mod decomposition;
 mod demo;
 mod differential;
+mod faults;
 mod mutants;
 mod postgres;
 mod schemas;
@@ -25,6 +26,7 @@ cargo xtask COMMAND
   mutants [PART] [--...]  change the code that verdicts rest on and report what no test notices
   differential [--minutes N] [--seed S]
                           compare ioco with a second implementation of the theory on new models
+  faults [--soak N]       the long run of the suite of bad peers, or N steps (10 million) against a process
   solver [--minutes N]    compare the embedded solver with z3 on new questions
   experiment NAME ...     rerun a published experiment (shrinking, decomposition)
 ";
@@ -40,6 +42,7 @@ fn main() -> ExitCode {
         "test" => test::run(),
         "web" => web::check(),
         "bench" => bench::run(rest),
+        "faults" => faults::run(rest),
         "mutants" => mutants::run(rest),
         "differential" => differential::run(rest),
         "solver" => solver::run(rest),

@@ -40,7 +40,7 @@ pub use line::{Codec, Line, RESET};
 pub use process::{Process, ProcessOptions, ResetBy};
 pub use relay::{LineRelay, Relay};
 pub use simulated::Simulated;
-pub use supervise::kill_guarded;
+pub use supervise::{Limited, kill_guarded};
 pub use system::{Bound, System};
 pub use tcp::{Tcp, TcpOptions};
 pub use text::{Mapping, Sockets, TextLines};

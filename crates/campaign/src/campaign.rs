@@ -448,18 +448,26 @@ impl Campaign {
             Ok(shrunk) => shrunk,
             Err(stopped) => {
                 observer.warning(&format!("not shrunk: {}", stopped.message));
-                let mut found = self.describe(&first, first_path, &report.execution, None, None);
+                let confidence = Some(confidence);
+                let file = self.failure_file(report, wire, None, confidence)?;
+                self.keep(&first_path, &file, observer);
+                let execution = &report.execution;
+                let mut found = self.describe(&file, first_path, execution, None, confidence);
                 found.hint = hint;
-                self.count(&found, &report.execution);
-                self.record.failure(&first, report.number, false);
+                self.count(&found, execution);
+                self.record.failure(&file, report.number, found.flaky);
                 return self.tell(found, observer);
             }
         };
-        // Runs of the same stimuli say the same, whatever they were made for.
+        // Where nothing was left out, the runs before shrinking tell of the same stimuli.
         let same = shrunk.execution.stimuli().eq(report.execution.stimuli());
-        let confidence = Confidence {
-            failed: shrunk.confidence.failed + if same { confidence.failed } else { 0 },
-            runs: shrunk.confidence.runs + if same { confidence.runs } else { 0 },
+        let confidence = if same && confidence.is_flaky() {
+            Confidence {
+                failed: confidence.failed + shrunk.confidence.failed,
+                runs: confidence.runs + shrunk.confidence.runs,
+            }
+        } else {
+            shrunk.confidence
         };
         let mut file = self.failure_file(report, wire, Some(&shrunk), Some(confidence))?;
         let path = self.path_of(&file);
@@ -579,7 +587,7 @@ impl Campaign {
             file: path,
             explanation: self.session.explain(execution, &context),
             notes: match shrunk {
-                Some(shrunk) => shrinking::notes(shrunk),
+                Some(shrunk) => shrinking::notes(shrunk, confidence.unwrap_or(shrunk.confidence)),
                 None => confidence.and_then(shrinking::doubt).into_iter().collect(),
             },
             hint: None,

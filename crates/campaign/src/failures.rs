@@ -237,7 +237,7 @@ impl Opened {
         };
         Ok(Some(Reshrunk {
             explanation: self.session.explain(&shrunk.execution, &context),
-            notes: shrinking::notes(&shrunk),
+            notes: shrinking::notes(&shrunk, shrunk.confidence),
             saved,
             path,
             shrunk,

@@ -1,9 +1,9 @@
 //! A model, a tester and a connection, put together: what `test`, `replay` and `shrink` share.
 
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use ioco_adapters::{Connection, Crossed, Recorder, ScriptRunner, Trouble, drive_watched};
+use ioco_adapters::{Connection, Crossed, Limited, Recorder, ScriptRunner, Trouble, drive_watched};
 use ioco_engine::{
     Command, Context, Explanation, FailureFile, Sender, Settings, Shrunk as Sizes, TestReport,
     Tester, WireLine, explain,
@@ -21,12 +21,17 @@ use crate::shrinking::ShrinkSettings;
 use crate::solver::Meaning;
 use ioco_budget::Interrupt;
 
+/// How long a wait may go on after the time of the run is up.
+const TIME_IS_UP: Duration = Duration::from_millis(300);
+
 pub struct Session {
     pub sts: Arc<Sts>,
     pub tester: Tester,
     pub link: Link,
     pub interrupt: Interrupt,
     meaning: Meaning,
+    /// When the run is over, whatever it waits for.
+    over_at: Option<Instant>,
     recorder: Recorder,
     /// What ended the last test, with the hint for a person.
     pub trouble: Option<Trouble>,
@@ -49,6 +54,7 @@ impl Session {
             link: reach.connect(sts, project)?,
             interrupt,
             meaning,
+            over_at: None,
             recorder: Recorder::default(),
             trouble: None,
         })
@@ -68,12 +74,14 @@ impl Session {
     /// Runs one test to its end.
     pub fn run(&mut self, first: Command, observer: &mut dyn Observer) -> TestReport {
         let interrupt = self.interrupt.clone();
+        let over_at = self.over_at();
         let recorder = &mut self.recorder;
-        let stop = || interrupt.is_raised();
+        let stop = || interrupt.is_raised() || over_at.is_some_and(|at| Instant::now() >= at);
+        let mut link = Limited::new(&mut self.link, *self.sts.budget());
         self.trouble = drive_watched(
             &mut self.tester,
             first,
-            &mut self.link,
+            &mut link,
             &stop,
             &mut |crossing| {
                 recorder.note(crossing);
@@ -90,6 +98,17 @@ impl Session {
             observer.warning(&crate::warning::show(&warning, &self.sts));
         }
         self.tester.finished_test()
+    }
+
+    /// When the time of the run is up, and a moment more: the tester ends a run whose time is up by itself,
+    /// unless it waits for a system that does not answer.
+    fn over_at(&mut self) -> Option<Instant> {
+        if self.link.is_virtual() {
+            return None;
+        }
+        let time = Duration::from_nanos(self.tester.settings().stop.time?);
+        let over_at = Instant::now().checked_add(time)?.checked_add(TIME_IS_UP)?;
+        Some(*self.over_at.get_or_insert(over_at))
     }
 
     /// What crossed the wire in the last test.
@@ -115,7 +134,8 @@ impl Session {
     fn replay_recorded(&mut self, stimuli: &[Action]) -> Shown {
         let interrupt = self.interrupt.clone();
         let stop = || interrupt.is_raised();
-        let mut runner = ScriptRunner::new(&mut self.tester, &mut self.link, &stop);
+        let mut link = Limited::new(&mut self.link, *self.sts.budget());
+        let mut runner = ScriptRunner::new(&mut self.tester, &mut link, &stop);
         let execution = runner.run(stimuli);
         let shown = Shown {
             execution,
@@ -178,7 +198,8 @@ impl Session {
         let interrupt = self.interrupt.clone();
         let stop = || interrupt.is_raised();
         let mut semantics = self.meaning.semantics(&self.sts)?;
-        let mut runner = ScriptRunner::new(&mut self.tester, &mut self.link, &stop);
+        let mut link = Limited::new(&mut self.link, *self.sts.budget());
+        let mut runner = ScriptRunner::new(&mut self.tester, &mut link, &stop);
         let mut watch = Watcher {
             interrupt: &self.interrupt,
             observer,

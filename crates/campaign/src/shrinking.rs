@@ -58,11 +58,11 @@ pub fn doubt(confidence: Confidence) -> Option<String> {
 }
 
 /// One sentence each: what kind of bug it is, what was removed, and what is proved.
-pub fn notes(shrunk: &Shrunk) -> Vec<String> {
+pub fn notes(shrunk: &Shrunk, confidence: Confidence) -> Vec<String> {
     let mut notes = Vec::new();
-    if let Some(note) = doubt(shrunk.confidence) {
+    if let Some(note) = doubt(confidence) {
         notes.push(note);
-        if shrunk.confidence.failed == 0 {
+        if confidence.failed == 0 {
             return notes;
         }
     }
