@@ -166,6 +166,26 @@ process('main') {{
     }
 }
 
+/// The solver took `v * 2 == 3` for a question about integers.
+#[test]
+fn half_of_an_odd_number_is_a_decimal() {
+    for condition in ["v * 2 == 3", "2 * v - 1 == 2", "v * 2 == 3 || v == 7"] {
+        let text = format!(
+            "
+external 'door'
+process('main') {{
+  channel('door') {{ stimulus 'in', {{'v' => :decimal}}; response 'out', {{'v' => :decimal}} }}
+  state 'S'
+  receive 'in', constraint: '{condition}'
+  send 'out', constraint: '{condition}'
+  goto 'S'
+}}
+"
+        );
+        agree_on(&text, &[Kind::Explore, Kind::Test], 0..3);
+    }
+}
+
 #[test]
 fn equal_decimals_of_different_scale_are_the_same() {
     let text = |number: &str| {

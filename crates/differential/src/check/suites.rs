@@ -296,6 +296,9 @@ fn verdicts(
         behaviour,
     };
     for test in suite.tests.into_iter().take(12) {
+        if session.theory.is_tired() || system.is_tired() {
+            return None;
+        }
         let first = tester.guided_test(Box::new(SuiteTest::new(test)), system.now())?;
         let (report, log) = run(&mut tester, first, &mut system);
         let found = session.judge(Way::Suite, &report, &log, dice, counts);
