@@ -193,6 +193,7 @@ fn covering(
         paths: 500,
         depth: 12,
         budget: 5_000,
+        ..CoverLimits::default()
     };
     let confirm = Confirm::new(semantics(sts, Relation::Ioco));
     let mut rng = new_dice(dice.random());
