@@ -89,8 +89,15 @@ fn record(theory: &Theory, system: &mut System, dice: &mut Dice) -> Recording {
     // A connection of this kind always resets.
     let _ = system.reset();
     let mut judge = Judge::new(theory, Relation::Ioco);
+    // Somebody who waits for silence before each stimulus crosses nothing; somebody who does not
+    // wait at all sends many at once.
+    let patient = one_in(dice, 2);
     while recording.len() < LENGTH {
-        if one_in(dice, 2) {
+        let burst = match (patient, one_in(dice, 6)) {
+            (false, true) => dice.random_range(1..11),
+            _ => usize::from(one_in(dice, 2)),
+        };
+        for _ in 0..burst {
             let settled = judge.settled();
             if let Some(action) = stimulus(theory, &settled, &sts, dice) {
                 let at = system.now();
@@ -105,7 +112,10 @@ fn record(theory: &Theory, system: &mut System, dice: &mut Dice) -> Recording {
             }
         }
         let timeout = sts.timeout();
-        let patience = *pick(dice, &[0, timeout / 10, timeout / 2, timeout * 3]);
+        let patience = match patient {
+            true => timeout * 50,
+            false => *pick(dice, &[0, timeout / 10, timeout / 2, timeout * 3]),
+        };
         let Ok(arrived) = system.wait(system.now() + patience) else {
             break;
         };
@@ -116,6 +126,7 @@ fn record(theory: &Theory, system: &mut System, dice: &mut Dice) -> Recording {
             }
             Arrival::Unknown(text) => recording.push((arrived.at, Recorded::Unknown(text))),
             Arrival::Silence | Arrival::Quiescent => {
+                judge.observe(&Observation::Silence);
                 if one_in(dice, 6) {
                     break;
                 }
