@@ -3,6 +3,7 @@
 mod bench;
 mod decomposition;
 mod demo;
+mod differential;
 mod faults;
 mod mutants;
 mod postgres;
@@ -24,6 +25,8 @@ cargo xtask COMMAND
   bench [NAME]            print the speed table (all, or one part of it)
   mutants [PART] [--...]  change the code that verdicts rest on and report what no test notices
   faults [--soak N]       the long run of the suite of bad peers, or N steps (10 million) against a process
+  differential [--minutes N] [--seed S]
+                          compare ioco with a second implementation of the theory on new models
   solver [--minutes N]    compare the embedded solver with z3 on new questions
   experiment NAME ...     rerun a published experiment (shrinking, decomposition)
 ";
@@ -41,6 +44,7 @@ fn main() -> ExitCode {
         "bench" => bench::run(rest),
         "faults" => faults::run(rest),
         "mutants" => mutants::run(rest),
+        "differential" => differential::run(rest),
         "solver" => solver::run(rest),
         "experiment" => return experiment(rest),
         "help" | "--help" | "-h" => {

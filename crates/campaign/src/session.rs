@@ -8,16 +8,17 @@ use ioco_engine::{
     Command, Context, Explanation, FailureFile, Sender, Settings, Shrunk as Sizes, TestReport,
     Tester, WireLine, explain,
 };
-use ioco_shrink::{Ended, Options, Progress as ShrinkProgress, Pruning, Runner, Shrunk, Watch};
-use ioco_solve::Oracle;
-use ioco_sts::{Action, Execution, Relation, Semantics, Sts, Verdict};
+use ioco_shrink::{
+    Confidence, Ended, Options, Progress as ShrinkProgress, Pruning, Runner, Shrunk, Watch,
+};
+use ioco_sts::{Action, Execution, Semantics, Sts, Verdict};
 
 use crate::connect::{Link, Reach};
 use crate::exit::Stop;
 use crate::observer::Observer;
 use crate::project::Project;
 use crate::shrinking::ShrinkSettings;
-use crate::solver::SolverChoice;
+use crate::solver::Meaning;
 use ioco_budget::Interrupt;
 
 /// How long a wait may go on after the time of the run is up.
@@ -28,7 +29,7 @@ pub struct Session {
     pub tester: Tester,
     pub link: Link,
     pub interrupt: Interrupt,
-    relation: Relation,
+    meaning: Meaning,
     /// When the run is over, whatever it waits for.
     over_at: Option<Instant>,
     recorder: Recorder,
@@ -41,17 +42,18 @@ impl Session {
         sts: &Arc<Sts>,
         reach: &Reach,
         project: &Project,
-        relation: Relation,
+        meaning: Meaning,
         settings: Settings,
         interrupt: Interrupt,
-        solver: &SolverChoice,
     ) -> Result<Session, Stop> {
+        let mut tester = Tester::new(meaning.semantics(sts)?, settings);
+        tester.interrupted_by(interrupt.clone());
         Ok(Session {
             sts: Arc::clone(sts),
-            tester: Tester::new(solver.semantics(sts, relation)?, settings),
+            tester,
             link: reach.connect(sts, project)?,
             interrupt,
-            relation,
+            meaning,
             over_at: None,
             recorder: Recorder::default(),
             trouble: None,
@@ -145,6 +147,30 @@ impl Session {
         shown
     }
 
+    /// Runs the stimuli of a failure `confirm` times, and up to `attempts` times until it is seen
+    /// again at all. What could not be run counts neither way.
+    pub fn confirm(&mut self, failure: &Execution, settings: &ShrinkSettings) -> Confidence {
+        let stimuli: Vec<Action> = failure.stimuli().cloned().collect();
+        let mut confidence = Confidence { failed: 0, runs: 0 };
+        while confidence.runs < settings.confirm
+            || (settings.confirm > 0
+                && confidence.failed == 0
+                && confidence.runs < settings.attempts)
+        {
+            let again = self.replay(&stimuli);
+            if self.interrupt.is_raised() || matches!(again.verdict, Verdict::Error(_)) {
+                break;
+            }
+            let seen = match (again.deviation(), failure.deviation()) {
+                (Some(again), Some(first)) => again.is_like(first),
+                _ => false,
+            };
+            confidence.runs += 1;
+            confidence.failed += u32::from(seen);
+        }
+        confidence
+    }
+
     /// Cuts a failing execution down.
     pub fn shrink(
         &mut self,
@@ -171,7 +197,7 @@ impl Session {
         };
         let interrupt = self.interrupt.clone();
         let stop = || interrupt.is_raised();
-        let mut semantics = semantics(&self.sts, self.relation);
+        let mut semantics = self.meaning.semantics(&self.sts)?;
         let mut link = Limited::new(&mut self.link, *self.sts.budget());
         let mut runner = ScriptRunner::new(&mut self.tester, &mut link, &stop);
         let mut watch = Watcher {
@@ -198,12 +224,15 @@ impl Session {
 
     /// Why an execution did not pass.
     pub fn explain(&mut self, execution: &Execution, context: &Context) -> Option<Explanation> {
-        explain(&mut semantics(&self.sts, self.relation), execution, context)
+        let semantics = self.meaning.semantics(&self.sts);
+        let mut semantics = semantics.unwrap_or_else(|_| self.meaning.shown(&self.sts));
+        explain(&mut semantics, execution, context)
     }
-}
 
-fn semantics(sts: &Arc<Sts>, relation: Relation) -> Semantics {
-    Semantics::new(Arc::clone(sts), Box::new(Oracle::new()), relation)
+    /// For showing what was judged here.
+    pub fn semantics(&self) -> Semantics {
+        self.meaning.shown(&self.sts)
+    }
 }
 
 /// The sizes before and after, for an explanation.

@@ -15,9 +15,9 @@ use crate::reference::{Event, Judge, Judgement, Observation, Set, Theory};
 
 const TESTS: u64 = 5;
 const STEPS: u64 = 20;
-/// A test that has reached its last step waits for so many responses more while one is due.
-const GRACE: u64 = 16;
-/// A system that is silent for longer than any time-out of a generated model.
+/// A test waits for so many responses more while one is due.
+const GRACE: usize = 16;
+/// States of a closure, where it matters.
 const LIMIT_OF_CLOSURE: usize = 12_000;
 
 /// What the tester was asked to do.
@@ -284,8 +284,10 @@ impl Session<'_> {
             Verdict::Pass => match judged.deviation {
                 Some(at) => Some(("pass although not allowed", format!("entry {at}"))),
                 None => {
-                    let steps = report.execution.trace.len() as u64;
-                    let early = judged.due && !judged.open && steps < STEPS + GRACE;
+                    // A system that never stops talking is not listened to for ever.
+                    let responses = log.iter().rev();
+                    let talk = responses.take_while(|(_, e)| matches!(e, Entry::Response(_)));
+                    let early = judged.due && !judged.open && talk.count() < GRACE;
                     (early && way != Way::Replay)
                         .then_some(("ends while a response is due", nothing))
                 }
