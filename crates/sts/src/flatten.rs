@@ -97,10 +97,10 @@ impl std::error::Error for FlattenError {}
 const MAX_VALUES: usize = 65_536;
 
 /// Steps of evaluation for each state of the limit: what bounds the states bounds the time.
-const STEPS_PER_STATE: u64 = 20_000;
+const STEPS_PER_STATE: u64 = 5_000;
 
 /// Steps of evaluation however few states are allowed.
-const LEAST_STEPS: u64 = 1 << 26;
+const LEAST_STEPS: u64 = 1 << 22;
 
 /// What trying one action in one state counts for.
 const STEPS_PER_TRY: u64 = 10;
