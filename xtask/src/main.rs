@@ -1,8 +1,10 @@
 //! The developers' commands. `cargo xtask` lists them.
 
+mod agreement;
 mod bench;
 mod decomposition;
 mod demo;
+mod fuzz;
 mod postgres;
 mod schemas;
 mod shrinking;
@@ -18,6 +20,9 @@ cargo xtask COMMAND
   demo                    build ioco and test an example system with a planted bug
   test                    every check and test of the project; installs what it needs
   web                     the checks of the page alone
+  fuzz [--minutes N] [TARGET]
+                          every reader on new inputs; what fails is kept in fuzz/found
+  agreement [--models N]  generated NuSMV models: every technique against enumeration
   bench [NAME]            print the speed table (all, or one part of it)
   experiment NAME ...     rerun a published experiment (shrinking, decomposition)
 ";
@@ -33,6 +38,8 @@ fn main() -> ExitCode {
         "test" => test::run(),
         "web" => web::check(),
         "bench" => bench::run(rest),
+        "fuzz" => fuzz::run(rest),
+        "agreement" => agreement::run(rest),
         "experiment" => return experiment(rest),
         "help" | "--help" | "-h" => {
             print!("{USAGE}");
