@@ -4,10 +4,14 @@ mod agreement;
 mod bench;
 mod decomposition;
 mod demo;
+mod differential;
+mod faults;
 mod fuzz;
+mod mutants;
 mod postgres;
 mod schemas;
 mod shrinking;
+mod solver;
 mod test;
 mod tools;
 mod web;
@@ -24,6 +28,11 @@ cargo xtask COMMAND
                           every reader on new inputs; what fails is kept in fuzz/found
   agreement [--models N]  generated NuSMV models: every technique against enumeration
   bench [NAME]            print the speed table (all, or one part of it)
+  mutants [PART] [--...]  change the code that verdicts rest on and report what no test notices
+  differential [--minutes N] [--seed S]
+                          compare ioco with a second implementation of the theory on new models
+  faults [--soak N]       the long run of the suite of bad peers, or N steps (10 million) against a process
+  solver [--minutes N]    compare the embedded solver with z3 on new questions
   experiment NAME ...     rerun a published experiment (shrinking, decomposition)
 ";
 
@@ -40,6 +49,10 @@ fn main() -> ExitCode {
         "bench" => bench::run(rest),
         "fuzz" => fuzz::run(rest),
         "agreement" => agreement::run(rest),
+        "faults" => faults::run(rest),
+        "mutants" => mutants::run(rest),
+        "differential" => differential::run(rest),
+        "solver" => solver::run(rest),
         "experiment" => return experiment(rest),
         "help" | "--help" | "-h" => {
             print!("{USAGE}");

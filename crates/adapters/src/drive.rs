@@ -1,4 +1,9 @@
 //! Carries out what the tester wants, on a connection, and tells it what happened.
+//!
+//! Silence is concluded only from time in which somebody listened. A wait is cut into slices; a slice
+//! that ends late shows that this thread was not scheduled, perhaps because the whole machine was busy
+//! or asleep, and the system gets that time again. What had arrived by the end of the wait is read
+//! before it counts as silence, also where another thread reads ([`Connection::catch_up`]).
 
 use ioco_engine::{Command, Input, Tester};
 use ioco_shrink::Runner;
@@ -8,6 +13,9 @@ use crate::connection::{Arrival, Arrived, Connection, Trouble};
 
 /// The longest that a wait goes on without looking whether somebody wants to stop.
 const SLICE: u64 = 50_000_000;
+
+/// A slice that ends later than this after its time was not listened to whole.
+const PUNCTUAL: u64 = 1_000_000;
 
 /// What crossed the border between tester and system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -59,6 +67,8 @@ pub fn drive_watched<C: Connection + ?Sized>(
 ) -> Option<Trouble> {
     let mut command = first;
     let mut ended_by = None;
+    // The time of what the tester was last told: its waits count from then.
+    let mut told_at = connection.now();
     loop {
         if command == Command::Finished {
             return ended_by;
@@ -68,13 +78,16 @@ pub fn drive_watched<C: Connection + ?Sized>(
             continue;
         }
         let done = match &command {
-            Command::Reset => reset(connection, stop, on_crossing),
+            Command::Reset { drain } => reset(*drain, connection, stop, on_crossing),
             Command::Give(stimulus) => give(stimulus, connection, stop, on_crossing),
-            Command::Await { until } => wait(*until, connection, stop, on_crossing),
+            Command::Await { until } => wait(told_at, *until, connection, stop, on_crossing),
             Command::Finished => continue,
         };
         command = match done {
-            Ok((input, at)) => tester.handle(input, at),
+            Ok((input, at)) => {
+                told_at = at;
+                tester.handle(input, at)
+            }
             Err(trouble) => {
                 let text = trouble.message.clone();
                 let input = if trouble.ended {
@@ -93,10 +106,14 @@ pub fn drive_watched<C: Connection + ?Sized>(
 type Done = Result<(Input, u64), Trouble>;
 
 fn reset<C: Connection + ?Sized>(
+    drain: u64,
     connection: &mut C,
     stop: &dyn Fn() -> bool,
     on_crossing: &mut dyn FnMut(Crossing<'_>),
 ) -> Done {
+    if drain > 0 && !connection.resets_all() {
+        let_go(drain, connection, stop);
+    }
     let crossing = |what, at| Crossing { what, at, raw: &[] };
     on_crossing(crossing(Crossed::Reset, connection.now()));
     let done = connection.reset_heeding(stop);
@@ -137,27 +154,52 @@ fn give<C: Connection + ?Sized>(
     Ok((Input::Given { overtaken }, at))
 }
 
+/// Discards what the test before has left behind. Trouble is left to the reset.
+fn let_go<C: Connection + ?Sized>(drain: u64, connection: &mut C, stop: &dyn Fn() -> bool) {
+    let deadline = connection.now().saturating_add(drain);
+    while !stop() && connection.now() < deadline {
+        let slice = deadline.min(connection.now().saturating_add(SLICE));
+        match connection.wait(slice) {
+            Ok(arrived) if arrived.what == Arrival::Quiescent => return,
+            Ok(_) => {}
+            Err(_) => return,
+        }
+    }
+}
+
 #[inline]
 fn wait<C: Connection + ?Sized>(
+    since: u64,
     until: u64,
     connection: &mut C,
     stop: &dyn Fn() -> bool,
     on_crossing: &mut dyn FnMut(Crossing<'_>),
 ) -> Done {
+    if connection.is_virtual() {
+        let arrived = connection.wait(until)?;
+        return Ok(pass_on(arrived, on_crossing));
+    }
+    // The whole time from when we begin to listen.
+    let mut deadline = until.saturating_add(connection.now().saturating_sub(since));
     loop {
-        let slice = if connection.is_virtual() {
-            until
-        } else {
-            until.min(connection.now().saturating_add(SLICE))
-        };
+        let slice = deadline.min(connection.now().saturating_add(SLICE));
         let arrived = connection.wait(slice)?;
-        if arrived.what == Arrival::Silence && arrived.at < until {
+        if arrived.what != Arrival::Silence {
+            return Ok(pass_on(arrived, on_crossing));
+        }
+        let late = arrived.at.saturating_sub(slice);
+        if late > PUNCTUAL {
+            deadline = deadline.saturating_add(late);
+        }
+        if arrived.at < deadline {
             if stop() {
                 return Ok((Input::Interrupted, connection.now()));
             }
             continue;
         }
-        return Ok(pass_on(arrived, on_crossing));
+        connection.catch_up()?;
+        let last = connection.poll()?;
+        return Ok(pass_on(last.unwrap_or(arrived), on_crossing));
     }
 }
 
@@ -188,23 +230,45 @@ pub struct Exchange {
     pub raw: Vec<u8>,
 }
 
-/// Keeps what crossed the border in the test under way, for the failure file.
+/// Bytes of one message that are kept for the failure file.
+const KEPT: usize = 64 << 10;
+
+/// Bytes of all messages of a test that are kept; of later ones, [`KEPT_LATER`] each.
+const KEPT_IN_ALL: usize = 4 << 20;
+
+const KEPT_LATER: usize = 1 << 10;
+
+/// Keeps what crossed the border in the test under way, for the failure file. Long messages are cut: the
+/// steps of the failure have their values.
 #[derive(Clone, Debug, Default)]
 pub struct Recorder {
     ready_at: u64,
     exchanges: Vec<Exchange>,
+    /// Bytes in `exchanges`.
+    kept: usize,
 }
 
 impl Recorder {
     pub fn note(&mut self, crossing: Crossing<'_>) {
         match crossing.what {
-            Crossed::Reset => self.exchanges.clear(),
+            Crossed::Reset => {
+                self.exchanges.clear();
+                self.kept = 0;
+            }
             Crossed::Ready => self.ready_at = crossing.at,
-            what => self.exchanges.push(Exchange {
-                what,
-                at: crossing.at.saturating_sub(self.ready_at),
-                raw: crossing.raw.to_vec(),
-            }),
+            what => {
+                let most = match self.kept < KEPT_IN_ALL {
+                    true => KEPT,
+                    false => KEPT_LATER,
+                };
+                let raw = cut(crossing.raw, most);
+                self.kept += raw.len();
+                self.exchanges.push(Exchange {
+                    what,
+                    at: crossing.at.saturating_sub(self.ready_at),
+                    raw,
+                });
+            }
         }
     }
 
@@ -212,6 +276,21 @@ impl Recorder {
     pub fn exchanges(&self) -> &[Exchange] {
         &self.exchanges
     }
+}
+
+/// At most so many bytes, and how many more there were. Text stays text.
+fn cut(raw: &[u8], most: usize) -> Vec<u8> {
+    if raw.len() <= most {
+        return raw.to_vec();
+    }
+    let is_inside = |end: &usize| raw[*end] & 0xc0 == 0x80;
+    let end = (most.saturating_sub(3)..=most)
+        .rev()
+        .find(|end| !is_inside(end));
+    let end = end.unwrap_or(most);
+    let mut kept = raw[..end].to_vec();
+    kept.extend_from_slice(format!("… ({} more bytes)", raw.len() - end).as_bytes());
+    kept
 }
 
 /// Runs lists of stimuli for a shrinker or a replay, with a tester and a connection.
@@ -254,5 +333,37 @@ impl<C: Connection + ?Sized> Runner for ScriptRunner<'_, C> {
         let report = self.tester.finished_test();
         self.times = report.times;
         report.execution
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_recorder_keeps_a_bounded_part_of_long_messages() {
+        let mut recorder = Recorder::default();
+        let raw = "ä".repeat(1 << 20);
+        for at in 0..200 {
+            let what = Crossed::Response;
+            recorder.note(Crossing {
+                what,
+                at,
+                raw: raw.as_bytes(),
+            });
+        }
+        let kept: usize = recorder.exchanges().iter().map(|e| e.raw.len()).sum();
+        assert!(kept < 2 * KEPT_IN_ALL, "{kept}");
+        for exchange in recorder.exchanges() {
+            let text = std::str::from_utf8(&exchange.raw).expect("still text");
+            assert!(text.ends_with("more bytes)"));
+        }
+        let short = Crossing {
+            what: Crossed::Response,
+            at: 0,
+            raw: b"short",
+        };
+        recorder.note(short);
+        assert_eq!(recorder.exchanges()[200].raw, b"short");
     }
 }

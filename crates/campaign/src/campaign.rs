@@ -2,19 +2,19 @@
 //! what fails is kept, shrunk, explained and kept again; whatever anybody is told of is in the store
 //! before.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use ioco_engine::{
-    Command, Context, Coverage, Explanation, FailureContext, FailureFile, Guide, Summary,
-    TestReport, WireLine,
+    Command, Context, Explanation, FailureContext, FailureFile, Guide, Summary, TestReport,
+    WireLine,
 };
 use ioco_generate::answer;
 use ioco_generate::guide::{Locations, Scenario};
 use ioco_generate::plan::Pattern;
 use ioco_generate::suite::{ReadTest, SuiteTest};
-use ioco_shrink::Shrunk;
+use ioco_shrink::{Confidence, Shrunk};
 use ioco_sts::{Action, Execution, Verdict};
 use serde::Serialize;
 
@@ -28,7 +28,7 @@ use crate::record::Record;
 use crate::results::Results;
 use crate::session::{Session, sizes};
 use crate::shrinking::{self, ShrinkSettings};
-use crate::solver::SolverChoice;
+use crate::solver::{Meaning, SolverChoice};
 use crate::suite::{self, SuiteRow};
 use crate::{coverage, history, query, time};
 use ioco_budget::Interrupt;
@@ -85,8 +85,10 @@ pub struct Outcome {
     pub interrupted: bool,
     /// The share of the switches that was wanted, and what was reached, in percent.
     pub missed_goal: Option<(f64, f64)>,
-    /// The number of the run in the store.
+    /// The number of the run in the store; 0 where it could not be recorded.
     pub run: i64,
+    /// Everything that the run did and found is on the disk.
+    pub is_kept: bool,
     /// The tests of a suite, in order.
     pub suite: Vec<SuiteRow>,
 }
@@ -103,6 +105,8 @@ impl Outcome {
             Exit::System
         } else if self.missed_goal.is_some() {
             Exit::GoalMissed
+        } else if !self.is_kept {
+            Exit::Usage
         } else {
             Exit::Conforms
         }
@@ -131,7 +135,8 @@ pub struct Campaign {
     scripts: Vec<Script>,
     /// Tests that are over, and not told of yet.
     untold: Vec<TestReport>,
-    covered_before: Option<Coverage>,
+    /// Everything so far is on the disk.
+    is_kept: bool,
     found: Vec<Found>,
     confirmed: usize,
     flaky: usize,
@@ -158,19 +163,22 @@ impl Campaign {
             plan.model.sts = Arc::new(plan.model.sts.with_timeout(nanoseconds));
         }
         let mut settings = plan.test.settings(&plan.model.sts, seed_from_clock)?;
-        let relation = plan.test.relation()?;
+        let meaning = Meaning {
+            relation: plan.test.relation()?,
+            solver: SolverChoice::named(plan.test.solver.as_deref()),
+        };
         let results = Results::at(plan.project.results());
         let options = plan.options.clone();
         let origin = Origin::new(
             plan.options,
             &plan.model,
             &plan.project,
-            relation,
+            &meaning,
             timeout,
             &plan.reach,
         );
         // Read before the first test: a damaged file must not spoil the end of a long run.
-        let covered_before = coverage::read(&results.coverage(&plan.model.hash), &plan.model.sts)?;
+        coverage::read(&results.coverage(&plan.model.hash), &plan.model.sts)?;
         let known = if plan.known {
             known(&results, &plan.model, &origin, observer)
         } else {
@@ -190,31 +198,28 @@ impl Campaign {
             &plan.model.sts,
             &plan.reach,
             &plan.project,
-            relation,
+            meaning.clone(),
             settings.clone(),
             interrupt,
-            &SolverChoice::named(plan.test.solver.as_deref()),
         )?;
         session.invite(observer);
         if let Some(guide) = guide {
             session.tester.led_by(guide);
         }
-        let results = match results.make() {
-            Ok(()) => results,
-            Err(refused) => {
-                let elsewhere = Results::elsewhere()?;
-                observer.warning(&format!(
-                    "{}; the results of this run are in {}",
-                    refused.message,
-                    elsewhere.display()
-                ));
-                plan.project.elsewhere = Some(elsewhere.clone());
-                Results::at(elsewhere)
-            }
-        };
-        let place = history::place(&plan.project)?;
-        let new = history::new_run(&plan.model, &options, &plan.reach, &settings);
-        let record = Record::begin(&place, new)?;
+        if let Err(refused) = results.make()
+            && let Ok(elsewhere) = Results::elsewhere()
+        {
+            observer.warning(&format!(
+                "{}; the results of this run are in {}",
+                refused.message,
+                elsewhere.display()
+            ));
+            plan.project.elsewhere = Some(elsewhere);
+        }
+        let new = history::new_run(&plan.model, &options, &meaning, &plan.reach, &settings);
+        let record = Record::begin(&mut plan.project, new, &session.interrupt, observer)?;
+        // The store may have gone to another folder.
+        let results = Results::at(plan.project.results());
         Ok(Campaign {
             project: plan.project,
             model: plan.model,
@@ -231,7 +236,7 @@ impl Campaign {
             beginning: plan.beginning,
             scripts: plan.scripts,
             untold: Vec::new(),
-            covered_before,
+            is_kept: true,
             found: Vec::new(),
             confirmed: 0,
             flaky: 0,
@@ -272,7 +277,7 @@ impl Campaign {
             }
         }
         self.write_events()?;
-        self.save_coverage()?;
+        self.save_coverage(observer);
         self.settle(observer)?;
         Ok(self.outcome())
     }
@@ -334,18 +339,21 @@ impl Campaign {
                 };
                 let explanation = self.session.explain(&report.execution, &context);
                 let notes = vec!["known from an earlier run, and still failing".to_owned()];
-                self.record.failure(&file, report.number, false)?;
+                let flaky = file.is_flaky();
+                self.record.failure(&file, report.number, flaky);
                 let found = Found {
                     id: file.id,
                     file: path,
                     explanation,
                     notes,
                     hint: self.hint(&report.execution),
-                    flaky: false,
+                    flaky,
                 };
                 self.count(&found, &report.execution);
                 self.tell(found, observer)?;
             }
+            // Passing once says nothing about one that was never certain.
+            Verdict::Pass if file.is_flaky() => {}
             Verdict::Pass => {
                 self.settle(observer)?;
                 observer.fixed(&file.id);
@@ -381,12 +389,13 @@ impl Campaign {
 
     fn write_events(&mut self) -> Result<(), Stop> {
         let events = self.session.tester.take_events();
-        self.record.events(events)
+        self.record.events(events);
+        Ok(())
     }
 
     /// Waits until everything so far is in the store, and tells of it.
     fn settle(&mut self, observer: &mut dyn Observer) -> Result<(), Stop> {
-        self.record.settle(observer)?;
+        self.record.settle(observer);
         for report in std::mem::take(&mut self.untold) {
             observer.finished(&report, &mut self.session.tester);
         }
@@ -396,14 +405,14 @@ impl Campaign {
     /// A failure unlike all before: kept at once, then shrunk, and kept again.
     fn failed(&mut self, report: &TestReport, observer: &mut dyn Observer) -> Result<(), Stop> {
         let wire = self.session.wire();
-        let first = self.failure_file(report, wire.clone(), None)?;
+        let first = self.failure_file(report, wire.clone(), None, None)?;
         let first_path = self.path_of(&first);
-        self.results.write(&first_path, first.write().as_bytes())?;
+        self.keep(&first_path, &first, observer);
         let hint = self.hint(&report.execution);
         let ended = matches!(report.execution.verdict, Verdict::Ended(_));
         let is_gone = ended && !self.session.link.is_ours();
         let Some(settings) = self.shrinking.clone().filter(|_| !is_gone) else {
-            let mut found = self.describe(&first, first_path, &report.execution, None);
+            let mut found = self.describe(&first, first_path, &report.execution, None, None);
             found.hint = hint;
             if is_gone {
                 found.notes.push(format!(
@@ -413,26 +422,73 @@ impl Campaign {
                 ));
             }
             self.count(&found, &report.execution);
-            self.record.failure(&first, report.number, false)?;
+            self.record.failure(&first, report.number, false);
             return self.tell(found, observer);
         };
+        // Whether it can be seen again at all comes first: shrinking what cannot is in vain.
+        let confidence = self.session.confirm(&report.execution, &settings);
+        if confidence.runs > 0 && confidence.failed == 0 {
+            let file = self.failure_file(report, wire, None, Some(confidence))?;
+            self.keep(&first_path, &file, observer);
+            let execution = &report.execution;
+            let mut found = self.describe(&file, first_path, execution, None, Some(confidence));
+            found.hint = hint;
+            found.notes.push(format!(
+                "not shrunk, because it could not be seen again; `ioco shrink {}` tries all the same",
+                found.id
+            ));
+            self.count(&found, execution);
+            self.record.failure(&file, report.number, found.flaky);
+            return self.tell(found, observer);
+        }
         let shrunk = self
             .session
-            .shrink(&report.execution, &settings, None, observer)?;
-        let mut file = self.failure_file(report, wire, Some(&shrunk))?;
+            .shrink(&report.execution, &settings, None, observer);
+        let shrunk = match shrunk {
+            Ok(shrunk) => shrunk,
+            Err(stopped) => {
+                observer.warning(&format!("not shrunk: {}", stopped.message));
+                let confidence = Some(confidence);
+                let file = self.failure_file(report, wire, None, confidence)?;
+                self.keep(&first_path, &file, observer);
+                let execution = &report.execution;
+                let mut found = self.describe(&file, first_path, execution, None, confidence);
+                found.hint = hint;
+                self.count(&found, execution);
+                self.record.failure(&file, report.number, found.flaky);
+                return self.tell(found, observer);
+            }
+        };
+        // Where nothing was left out, the runs before shrinking tell of the same stimuli.
+        let same = shrunk.execution.stimuli().eq(report.execution.stimuli());
+        let confidence = if same && confidence.is_flaky() {
+            Confidence {
+                failed: confidence.failed + shrunk.confidence.failed,
+                runs: confidence.runs + shrunk.confidence.runs,
+            }
+        } else {
+            shrunk.confidence
+        };
+        let mut file = self.failure_file(report, wire, Some(&shrunk), Some(confidence))?;
         let path = self.path_of(&file);
-        self.results.write(&path, file.write().as_bytes())?;
+        self.keep(&path, &file, observer);
         if path != first_path {
             // The same failure, now under the id of its shrunk form.
             let _ = std::fs::remove_file(&first_path);
         }
-        let mut found = self.describe(&file, path.clone(), &shrunk.execution, Some(&shrunk));
+        let mut found = self.describe(
+            &file,
+            path.clone(),
+            &shrunk.execution,
+            Some(&shrunk),
+            Some(confidence),
+        );
         found.hint = hint;
         let stimuli: Vec<Action> = shrunk.execution.stimuli().cloned().collect();
         let shown = self.session.show(&stimuli);
         let is_gone = shown.is_gone() && !self.session.interrupt.is_raised();
         if shown.put_into(&mut file, &shrunk.execution) {
-            self.results.write(&path, file.write().as_bytes())?;
+            self.keep(&path, &file, observer);
         }
         if !found.flaky && is_gone {
             found.flaky = true;
@@ -443,7 +499,7 @@ impl Campaign {
             ];
         }
         self.count(&found, &shrunk.execution);
-        self.record.failure(&file, report.number, found.flaky)?;
+        self.record.failure(&file, report.number, found.flaky);
         self.tell(found, observer)
     }
 
@@ -463,6 +519,23 @@ impl Campaign {
         trouble.and_then(|trouble| trouble.hint.clone())
     }
 
+    /// Writes the file of a failure. Where the disk refuses, the failure is reported all the same.
+    fn keep(&mut self, path: &Path, file: &FailureFile, observer: &mut dyn Observer) {
+        if let Err(refused) = self.results.write(path, file.write().as_bytes()) {
+            self.unkept(&refused, observer);
+        }
+    }
+
+    /// Says, once, that something could not be written.
+    fn unkept(&mut self, refused: &Stop, observer: &mut dyn Observer) {
+        if std::mem::replace(&mut self.is_kept, false) {
+            observer.warning(&format!(
+                "{}; what this run finds is reported here only",
+                refused.message
+            ));
+        }
+    }
+
     fn path_of(&self, file: &FailureFile) -> PathBuf {
         self.results.failures().join(format!("{}.json", file.id))
     }
@@ -472,6 +545,7 @@ impl Campaign {
         report: &TestReport,
         wire: Vec<WireLine>,
         shrunk: Option<&Shrunk>,
+        confidence: Option<Confidence>,
     ) -> Result<FailureFile, Stop> {
         let connection =
             serde_json::to_value(&self.origin).map_err(|error| Stop::usage(error.to_string()))?;
@@ -480,7 +554,8 @@ impl Campaign {
             seed: self.seed,
             wire,
             shrunk: shrunk.map(|s| (s.execution.clone(), s.runs)),
-            confirmed: shrunk.map(confirmed),
+            minimal: shrunk.is_some_and(|s| s.minimal.is_some()),
+            confirmed: confidence.map(confirmed),
             connection,
         };
         FailureFile::new(&self.model.sts, report, context)
@@ -493,13 +568,14 @@ impl Campaign {
         path: PathBuf,
         execution: &Execution,
         shrunk: Option<&Shrunk>,
+        confidence: Option<Confidence>,
     ) -> Found {
         let context = Context {
             test: Some(file.test),
             seed: Some(self.seed),
             system: self.model.sts.name().to_owned(),
             shrunk: shrunk.map(sizes),
-            confirmed: shrunk.map(confirmed),
+            confirmed: confidence.map(confirmed),
             replay: Some(if self.project.elsewhere.is_some() {
                 format!("ioco replay {}", path.display())
             } else {
@@ -510,9 +586,12 @@ impl Campaign {
             id: file.id.clone(),
             file: path,
             explanation: self.session.explain(execution, &context),
-            notes: shrunk.map(shrinking::notes).unwrap_or_default(),
+            notes: match shrunk {
+                Some(shrunk) => shrinking::notes(shrunk, confidence.unwrap_or(shrunk.confidence)),
+                None => confidence.and_then(shrinking::doubt).into_iter().collect(),
+            },
             hint: None,
-            flaky: shrunk.is_some_and(|s| s.confidence.is_flaky()),
+            flaky: confidence.is_some_and(Confidence::is_flaky),
         }
     }
 
@@ -536,18 +615,14 @@ impl Campaign {
         observer.unusual(explanation.as_ref(), hint.as_deref());
     }
 
-    /// Adds what this run covered to what earlier runs of the same model covered.
-    fn save_coverage(&mut self) -> Result<(), Stop> {
-        let path = self.results.coverage(&self.model.hash);
-        let mut coverage = self.session.tester.coverage().clone();
-        self.record.coverage(coverage.snapshot(&self.model.sts))?;
-        if let Some(earlier) = &self.covered_before {
-            // Another reduction of the same text has other switches: the newer run stands alone.
-            let _ = coverage.merge(earlier);
+    /// Adds what this run covered to what other runs of the same model covered.
+    fn save_coverage(&mut self, observer: &mut dyn Observer) {
+        let covered = self.session.tester.coverage().clone();
+        self.record.coverage(covered.snapshot(&self.model.sts));
+        let added = coverage::add(&self.results, &self.model.hash, &self.model.sts, &covered);
+        if let Err(refused) = added {
+            self.unkept(&refused, observer);
         }
-        let text = serde_json::to_string(&coverage.snapshot(&self.model.sts))
-            .map_err(|error| Stop::usage(error.to_string()))?;
-        self.results.write(&path, text.as_bytes())
     }
 
     fn outcome(self) -> Outcome {
@@ -563,6 +638,7 @@ impl Campaign {
             interrupted: self.session.interrupt.is_raised(),
             missed_goal: missed.map(|goal| (goal, reached)),
             run: self.record.run(),
+            is_kept: self.is_kept && self.record.is_kept(),
         }
     }
 }
@@ -621,11 +697,8 @@ fn guide(
     }
 }
 
-pub(crate) fn confirmed(shrunk: &Shrunk) -> (u64, u64) {
-    (
-        u64::from(shrunk.confidence.failed),
-        u64::from(shrunk.confidence.runs),
-    )
+pub(crate) fn confirmed(confidence: Confidence) -> (u64, u64) {
+    (u64::from(confidence.failed), u64::from(confidence.runs))
 }
 
 fn percent(part: u64, whole: u64) -> f64 {

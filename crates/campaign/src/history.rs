@@ -1,20 +1,20 @@
 //! The runs of a project, from the store that keeps them.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use ioco_engine::{FailureFile, Settings};
-use ioco_solve::Oracle;
 use ioco_store::{Comparison, Covered, NewRun, Place, RunRow, Store, StoreError, StoredModel};
 use ioco_sts::{Relation, Semantics};
 use ioco_view::{CoverageView, Recorded, RunState, RunSummary, RunWalk};
+use serde::{Deserialize, Serialize};
 
 use crate::connect::Reach;
 use crate::exit::Stop;
 use crate::model::{self, Model, ModelOptions};
 use crate::project::Project;
 use crate::results::Results;
+use crate::solver::Meaning;
 use crate::time::iso;
 
 /// Trouble with the store is the user's to mend.
@@ -61,9 +61,14 @@ pub fn find(project: &Project, typed: Option<i64>) -> Result<(Store, RunRow), St
 pub(crate) fn new_run(
     model: &Model,
     options: &ModelOptions,
+    meaning: &Meaning,
     reach: &Reach,
     settings: &Settings,
 ) -> NewRun {
+    let kept = Kept {
+        options: options.clone(),
+        uioco: meaning.relation == Relation::Uioco,
+    };
     let now = SystemTime::now().duration_since(UNIX_EPOCH);
     let milliseconds = now.map_or(0, |time| time.as_millis());
     NewRun {
@@ -77,12 +82,28 @@ pub(crate) fn new_run(
                 .collect(),
         },
         // Plain data: always JSON.
-        options: serde_json::to_string(options).unwrap_or_default(),
+        options: serde_json::to_string(&kept).unwrap_or_default(),
         connection: reach.show(),
         seed: settings.seed,
         strategy: settings.strategy.name().to_owned(),
         locations: model.sts.locations().len() as u64,
         switches: model.sts.switches().len() as u64,
+    }
+}
+
+/// What a run keeps of how it followed its model.
+#[derive(Serialize, Deserialize)]
+struct Kept {
+    #[serde(flatten)]
+    options: ModelOptions,
+    #[serde(default)]
+    uioco: bool,
+}
+
+impl Kept {
+    fn of(run: &RunRow) -> Result<Kept, Stop> {
+        serde_json::from_str(&run.options)
+            .map_err(|error| Stop::usage(format!("run {}: {error}", run.id)))
     }
 }
 
@@ -92,15 +113,24 @@ pub fn model(store: &Store, run: &RunRow) -> Result<Model, Stop> {
         .model(&run.model_hash)
         .map_err(stop)?
         .ok_or_else(|| Stop::usage(format!("the model of run {} was not kept", run.id)))?;
-    let options: ModelOptions = serde_json::from_str(&run.options)
-        .map_err(|error| Stop::usage(format!("run {}: {error}", run.id)))?;
-    model::restore(&kept, &options)
+    model::restore(&kept, &Kept::of(run)?.options)
+}
+
+/// The relation that a run tested for.
+pub fn relation(run: &RunRow) -> Relation {
+    relation_of(&run.options)
+}
+
+fn relation_of(options: &str) -> Relation {
+    match serde_json::from_str(options) {
+        Ok(Kept { uioco: true, .. }) => Relation::Uioco,
+        _ => Relation::Ioco,
+    }
 }
 
 /// For following what a run did.
-pub fn semantics(model: &Model) -> Semantics {
-    let solver = Box::new(Oracle::new());
-    Semantics::new(Arc::clone(&model.sts), solver, Relation::Ioco)
+pub fn semantics(model: &Model, run: &RunRow) -> Semantics {
+    Meaning::of(relation(run)).shown(&model.sts)
 }
 
 /// What a run covered. Of one that did not come to its end, what its record leads through.
@@ -109,7 +139,7 @@ pub fn covered(store: &Store, run: &RunRow) -> Result<Covered, Stop> {
         return Ok(covered);
     }
     let model = model(store, run)?;
-    let mut walk = RunWalk::new(semantics(&model), summary(run), Vec::new());
+    let mut walk = RunWalk::new(semantics(&model, run), summary(run), Vec::new());
     store
         .events(run.id, &mut |event| walk.event(&event))
         .map_err(stop)?;
@@ -182,4 +212,22 @@ pub(crate) fn replace(project: &Project, old: &str, new: &FailureFile) -> Result
 pub fn recorded(failures: &[(FailureFile, u64, bool)]) -> Vec<Recorded> {
     let of = |file: &FailureFile| (file.id.clone(), file.deviation.clone());
     failures.iter().map(|(file, _, _)| of(file)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_keeps_its_relation_and_older_ones_had_none_but_ioco() {
+        let kept = |uioco| Kept {
+            options: ModelOptions::default(),
+            uioco,
+        };
+        let text = |kept: &Kept| serde_json::to_string(kept).unwrap();
+        assert_eq!(relation_of(&text(&kept(true))), Relation::Uioco);
+        assert_eq!(relation_of(&text(&kept(false))), Relation::Ioco);
+        let older = serde_json::to_string(&ModelOptions::default()).unwrap();
+        assert_eq!(relation_of(&older), Relation::Ioco);
+    }
 }

@@ -81,6 +81,9 @@ pub struct SavedShrunk {
     pub steps: Vec<SavedStep>,
     pub deviation: SavedDeviation,
     pub runs: usize,
+    /// Every single stimulus was left out once, alone, and what was left did not fail.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub minimal: bool,
     /// Of a run that showed exactly these steps: when they and the deviation were, and what crossed
     /// the wire.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -98,6 +101,8 @@ pub struct FailureContext {
     pub wire: Vec<WireLine>,
     /// The shortest execution, and in how many runs it was found.
     pub shrunk: Option<(Execution, usize)>,
+    /// No single stimulus of it can be left out: each was tried.
+    pub minimal: bool,
     pub confirmed: Option<(u64, u64)>,
     pub connection: Json,
 }
@@ -176,6 +181,7 @@ impl FailureFile {
                 steps: saved(&execution),
                 deviation: SavedDeviation::new(execution.deviation()?, sts),
                 runs,
+                minimal: context.minimal,
                 times: Vec::new(),
                 wire: Vec::new(),
             })
@@ -279,6 +285,11 @@ impl FailureFile {
         Ok(Execution { trace, verdict })
     }
 
+    /// Not every run that should confirm it showed it.
+    pub fn is_flaky(&self) -> bool {
+        self.confirmed.is_some_and(|(failed, runs)| failed < runs)
+    }
+
     /// The deviation after the shortest trace known.
     pub fn last_deviation(&self) -> &SavedDeviation {
         match &self.shrunk {
@@ -294,6 +305,7 @@ impl FailureFile {
             from: length(audible(self.steps.iter().map(|s| &s.what)), &self.deviation),
             to: length(audible(shrunk.steps.iter()), &shrunk.deviation),
             runs: shrunk.runs,
+            minimal: shrunk.minimal,
         })
     }
 

@@ -11,6 +11,7 @@ mod event;
 mod explain;
 mod failure;
 mod guide;
+mod in_flight;
 mod monitor;
 mod port;
 mod random;

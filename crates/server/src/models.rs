@@ -7,8 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
 use ioco_aml::{Diagnostic, SourceFile};
-use ioco_campaign::{Model, ModelOptions, Observer, Project, Stop, model};
-use ioco_solve::Oracle;
+use ioco_campaign::{Meaning, Model, ModelOptions, Observer, Project, Stop, model};
 use ioco_sts::{Relation, Semantics, format};
 use ioco_view::{ModelName, ModelView};
 
@@ -52,7 +51,7 @@ impl Loaded {
 
     pub fn semantics(&self, relation: Relation) -> Result<Semantics, Refusal> {
         let sts = Arc::clone(&self.usable()?.sts);
-        Ok(Semantics::new(sts, Box::new(Oracle::new()), relation))
+        Ok(Meaning::of(relation).shown(&sts))
     }
 
     fn is_current(&self) -> bool {

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Once;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use sqlx::any::AnyConnectOptions;
 use sqlx::migrate::{Migration, MigrationType, Migrator};
@@ -93,6 +93,8 @@ impl Place {
             // The log is written with every commit, so a killed process loses nothing; readers do
             // not wait for the writer.
             for setting in [
+                // Many runs may write side by side.
+                "PRAGMA busy_timeout = 20000",
                 "PRAGMA journal_mode = WAL",
                 "PRAGMA synchronous = NORMAL",
                 "PRAGMA foreign_keys = ON",
@@ -130,6 +132,11 @@ impl Place {
 
     /// Makes the tables, or brings them up to date; refuses those of a newer ioco.
     pub(crate) async fn migrate(&self, connection: &mut AnyConnection) -> Result<(), StoreError> {
+        // SQLite migrates without a lock: of runs that begin side by side, one makes the tables.
+        let _alone = match self {
+            Place::File(path) => Some(alone(&path.with_extension("lock"))),
+            Place::Server(_) => None,
+        };
         let migrations = MIGRATIONS.iter().map(|(version, name, sql)| {
             let kind = MigrationType::Simple;
             Migration::new(
@@ -145,6 +152,20 @@ impl Place {
             .await
             .map_err(|error| StoreError::of_migration(&self.show(), error))
     }
+}
+
+/// Holds a lock on a file until it is dropped. Where that is not possible, or takes too long, we go on
+/// without: the worst is an error that says so.
+fn alone(path: &Path) -> Option<fs::File> {
+    let file = fs::File::create(path).ok()?;
+    let begun = Instant::now();
+    while let Err(fs::TryLockError::WouldBlock) = file.try_lock() {
+        if begun.elapsed() >= PATIENCE {
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    Some(file)
 }
 
 /// As part of an address.

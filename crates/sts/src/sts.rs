@@ -171,6 +171,17 @@ impl Sts {
         self.budget = budget;
     }
 
+    /// Nanoseconds of silence that count as quiescence in these locations, one per process: each
+    /// process counts with its own time-out or, without one, with the model's; the longest counts.
+    pub fn timeout_at(&self, locations: &[LocationId]) -> u64 {
+        let of_process = |id: &LocationId| self.location(*id).timeout.unwrap_or(self.timeout);
+        locations
+            .iter()
+            .map(of_process)
+            .max()
+            .unwrap_or(self.timeout)
+    }
+
     /// The same model with another time of silence, everywhere.
     pub fn with_timeout(&self, nanoseconds: u64) -> Sts {
         let mut sts = self.clone();

@@ -1,7 +1,5 @@
 //! Resolves the names of an expression, checks its types and gives an expression of the domain.
 
-use std::str::FromStr;
-
 use ioco_budget::Budget;
 use ioco_sts::{BinaryOp, EnumId, Expr, Pattern, Type, UnaryOp, Value};
 use rust_decimal::Decimal;
@@ -298,8 +296,8 @@ impl Checker<'_> {
                 Ok(value) => (Expr::int(value), Known::Of(Type::INTEGER)),
                 Err(_) => self.bad_number(node, "an integer has 64 bits"),
             },
-            NodeKind::Decimal(digits) => match Decimal::from_str(digits) {
-                Ok(value) => (Expr::Const(Value::Decimal(value)), Known::Of(Type::Decimal)),
+            NodeKind::Decimal(digits) => match Decimal::from_str_exact(digits) {
+                Ok(value) => (Expr::Const(Value::from(value)), Known::Of(Type::Decimal)),
                 Err(_) => self.bad_number(node, "a decimal has at most 28 digits"),
             },
             NodeKind::Name(name) => {

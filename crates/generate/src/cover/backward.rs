@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 
-use ioco_solve::{Deadline, Solver as _};
+use ioco_solve::Solver as _;
 use ioco_sts::{Expr, LocationId, Sts, Switch, Type, VarId};
 
 use super::conditions::Target;
@@ -150,13 +150,23 @@ impl<'p, 'a> Backward<'p, 'a> {
         // More of them would only be more to look at.
         let about = |e: &&Equation| e.variables().filter(|v| read.contains(v)).count() > 1;
         let equations = self.equations[need.location.index()].iter();
-        let equations = equations.filter(about).filter_map(Equation::condition);
-        for equation in equations {
+        let bounds = |variable: VarId| match ranges.get(variable.index()) {
+            Some(Range::Between {
+                limits: Some(limits),
+                ..
+            }) => *limits,
+            _ => (i64::MIN, i64::MAX),
+        };
+        let conditions = equations
+            .filter(about)
+            .filter_map(|equation| equation.condition(bounds));
+        for equation in conditions {
             solver.assert(&self.analysis.renamed(&equation));
         }
         self.analysis.calls += 1;
-        let budget = self.analysis.budget / SHARE;
-        solver.check(&Deadline::steps(budget)).is_unsat()
+        let mut effort = self.analysis.effort.clone();
+        effort.steps /= SHARE;
+        effort.ask(|deadline| solver.check(deadline)).is_unsat()
     }
 }
 
