@@ -30,7 +30,7 @@ fn compare(seeds: std::ops::Range<u64>) {
 
 #[test]
 fn ioco_and_the_reference_agree_on_the_first_share() {
-    compare(0..25);
+    compare(0..40);
 }
 
 #[test]

@@ -92,7 +92,10 @@ fn record(theory: &Theory, system: &mut System, dice: &mut Dice) -> Recording {
     // Somebody who waits for silence before each stimulus crosses nothing; somebody who does not
     // wait at all sends many at once.
     let patient = one_in(dice, 2);
-    while recording.len() < LENGTH {
+    for _ in 0..4 * LENGTH {
+        if recording.len() >= LENGTH {
+            break;
+        }
         let burst = match (patient, one_in(dice, 6)) {
             (false, true) => dice.random_range(1..11),
             _ => usize::from(one_in(dice, 2)),
@@ -145,7 +148,7 @@ fn stimulus(theory: &Theory, settled: &[Set], sts: &Sts, dice: &mut Dice) -> Opt
             options.extend(values.into_iter().map(|values| (label, values)));
         }
     }
-    if options.is_empty() || one_in(dice, 12) {
+    if one_in(dice, 40) {
         let labels: Vec<_> = sts.labels_of(Direction::Stimulus).collect();
         if labels.is_empty() {
             return None;
@@ -160,6 +163,9 @@ fn stimulus(theory: &Theory, settled: &[Set], sts: &Sts, dice: &mut Dice) -> Opt
             (*pick(dice, &fitting)).clone()
         });
         options.push((label, values.collect()));
+    }
+    if options.is_empty() {
+        return None;
     }
     let (label, values) = pick(dice, &options).clone();
     let both = values.iter().zip(&sts.label(label).parameters);

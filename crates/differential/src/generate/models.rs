@@ -238,16 +238,17 @@ fn edge(
             })
             .collect()
     };
-    let gate = match dice.random_range(0..20) {
+    let chance = dice.random_range(0..20);
+    let gate = match chance {
         0..2 => Gate::Tau,
-        2..7 if !wires.is_empty() => {
+        _ if chance < 7 && !wires.is_empty() => {
             let wire = *pick(dice, &wires);
             match draft.labels[wire].wire_from == Some(number) {
                 true => Gate::Send(wire),
                 false => Gate::Receive(wire),
             }
         }
-        0..10 => Gate::Receive(*pick(dice, &of(false))),
+        _ if chance < 10 => Gate::Receive(*pick(dice, &of(false))),
         _ => Gate::Send(*pick(dice, &of(true))),
     };
     let label = match gate {

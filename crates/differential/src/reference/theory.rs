@@ -53,6 +53,9 @@ impl Event {
     }
 }
 
+/// A switch, and the values of the variables.
+type Asked = (SwitchId, Vec<Val>);
+
 /// A model, asked by enumeration.
 pub struct Theory {
     sts: Arc<Sts>,
@@ -64,9 +67,9 @@ pub struct Theory {
     tried: Cell<u64>,
     /// Values that somebody else says satisfy a guard; they are tried as well.
     hints: RefCell<BTreeMap<LabelId, BTreeSet<Vec<Val>>>>,
-    possible: RefCell<BTreeMap<(SwitchId, Vec<Val>), Option<Vec<Val>>>>,
+    possible: RefCell<BTreeMap<Asked, Option<Vec<Val>>>>,
     internal: RefCell<BTreeMap<State, Vec<State>>>,
-    listed: RefCell<BTreeMap<(SwitchId, Vec<Val>), Vec<Vec<Val>>>>,
+    listed: RefCell<BTreeMap<Asked, Vec<Vec<Val>>>>,
 }
 
 impl Theory {
