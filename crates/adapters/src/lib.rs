@@ -8,6 +8,8 @@ mod check;
 mod connection;
 mod dial;
 mod drive;
+#[doc(hidden)]
+pub mod fuzzing;
 mod http;
 mod in_process;
 mod line;

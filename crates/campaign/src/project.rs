@@ -149,8 +149,8 @@ impl Project {
         }
         let text = std::fs::read_to_string(&file)
             .map_err(|error| Stop::usage(format!("cannot read {}: {error}", file.display())))?;
-        let parsed: File = toml::from_str(&text)
-            .map_err(|error| Stop::usage(format!("{}: {error}", file.display())))?;
+        let parsed =
+            read(&text).map_err(|error| Stop::usage(format!("{}: {error}", file.display())))?;
         let mut project = Project {
             model: model.or_else(|| parsed.model.map(|m| root.join(m))),
             sut: parsed.sut,
@@ -181,6 +181,11 @@ impl Project {
         Ok(project)
     }
 
+    /// Whether a text is an ioco.toml, and why not.
+    pub fn parse(text: &str) -> Result<(), String> {
+        read(text).map(|_| ())
+    }
+
     /// The file that says, or would say, what the project is.
     pub fn file(&self) -> PathBuf {
         self.root
@@ -205,6 +210,10 @@ impl Project {
         let elsewhere = self.elsewhere.clone();
         elsewhere.unwrap_or_else(|| self.root.join(".ioco"))
     }
+}
+
+fn read(text: &str) -> Result<File, String> {
+    toml::from_str(text).map_err(|error| error.to_string())
 }
 
 fn replace<T: Clone>(old: &mut Option<T>, new: &Option<T>) {

@@ -20,7 +20,7 @@ const MOST_STATES: usize = 4096;
 /// there is no bound, or none that is easily found.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bounds {
-    /// Traces of the whole length, Theorem 1: |T|^n with the observable switches, every one a loop at one location, values
+    /// Traces of the whole length, Theorem 1: |T|^n, every switch a loop at one location, values
     /// left out.
     pub traces: f64,
     /// Theorem 2: with every value that the parameters can have, at every step.
@@ -49,14 +49,15 @@ pub fn bounds(sts: &Sts, length: u32) -> Bounds {
             .map(|p| domain_size(&p.ty, sts.types()) + 1.0)
             .product()
     };
-    let observable = sts
+    let sizes: Vec<f64> = sts
         .switches()
         .iter()
-        .filter_map(|switch| match switch.gate {
-            Gate::Observable(label) => Some(label),
-            _ => None,
-        });
-    let sizes: Vec<f64> = observable.map(values).collect();
+        .map(|switch| match switch.gate {
+            Gate::Observable(label) => values(label),
+            // Counted, as in the theorem, though it shows nothing.
+            _ => 1.0,
+        })
+        .collect();
     let most = sizes.iter().copied().fold(1.0, f64::max);
     let degree = degree(sts);
     Bounds {

@@ -1,5 +1,8 @@
-//! How many traces there are among the paths: a trace is the sequence of labels that an observer sees,
-//! and several paths may show the same one (van der Heijden 2019, Eq. 3.3).
+//! How many traces there are among the paths: a trace is what an observer sees, and several paths may
+//! show the same one (van der Heijden 2019, Eq. 3.3).
+//!
+//! Labels without parameters tell traces apart by themselves. A label with parameters is seen with its
+//! values, and two switches with that label usually ask for different ones: those count as different.
 
 use std::hash::Hasher as _;
 
@@ -50,15 +53,18 @@ impl Distinct {
     pub fn note(&mut self, path: &Path<'_>) {
         let mut count = 0;
         let mut hashers = [FxHasher::default(), FxHasher::default()];
-        for label in path
-            .moves()
-            .filter(|m| m.observable)
-            .filter_map(|m| m.label)
-        {
+        for step in path.moves().filter(|step| step.observable) {
+            let Some(label) = step.label else { continue };
             count += 1;
-            hashers[0].write_u32(label.0);
-            // The second takes the position in as well, so that the two do not collide together.
-            hashers[1].write_u32(label.0.wrapping_mul(count).wrapping_add(1));
+            let switch = match step.unknowns.is_empty() {
+                true => 0,
+                false => step.switches[0].0 + 1,
+            };
+            for part in [label.0, switch] {
+                hashers[0].write_u32(part);
+                // The second takes the position in as well, so that the two do not collide together.
+                hashers[1].write_u32(part.wrapping_mul(count).wrapping_add(1));
+            }
         }
         let is_shorter = count < self.length;
         // The first bit says that it is shorter.
@@ -97,8 +103,8 @@ impl Distinct {
     }
 }
 
-/// Whether the labels tell every path from every other one: there are no internal steps, and no state
-/// has two switches with one label.
+/// Whether every path is seen as a trace of its own: there are no internal steps, and no state has two
+/// switches with one label, unless their values differ.
 fn paths_are_traces(sts: &Sts) -> bool {
     let mut by_source = FxHashSet::default();
     let mut by_process: Vec<Option<ioco_sts::ProcessId>> = vec![None; sts.labels().len()];
@@ -108,6 +114,7 @@ fn paths_are_traces(sts: &Sts) -> bool {
         };
         let process = sts.location(switch.source).process;
         let known = by_process[label.index()].get_or_insert(process);
-        *known == process && by_source.insert((switch.source, label))
+        let has_values = !sts.label(label).parameters.is_empty();
+        has_values || (*known == process && by_source.insert((switch.source, label)))
     })
 }

@@ -336,7 +336,9 @@ impl Reader<'_> {
     fn shifted(&mut self, subject: &Expr, (min, max): (i128, i128), except: Option<i128>) -> Read {
         let (min, max) = (min.max(i128::from(i64::MIN)), max.min(i128::from(i64::MAX)));
         if min > max {
-            return Err(Stop::Never);
+            // Between two integers there is room for decimals.
+            let whole = self.is_integer(subject)?;
+            return Err(if whole { Stop::Never } else { Stop::Unclear });
         }
         match subject {
             Expr::Param(parameter) => {
@@ -398,6 +400,17 @@ impl Reader<'_> {
             }
             _ => Err(Stop::Unclear),
         }
+    }
+
+    /// Whether every parameter of the subject is an integer.
+    fn is_integer(&mut self, subject: &Expr) -> Result<bool, Stop> {
+        for parameter in subject.params() {
+            let values = &self.slot(parameter)?.domain.values;
+            if !matches!(values, Values::Int { .. } | Values::None) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// `inner * known` is an integer between the bounds, other than `except`.

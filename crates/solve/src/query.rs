@@ -680,10 +680,15 @@ pub(crate) fn window(min: i64, max: i64, reach: i64) -> (i64, i64) {
     (low, high)
 }
 
-/// Calls as what they come to, where that is the same: an argument without a value is an error also
+/// Sets of one as equalities, and calls as what they come to, where that is the same: an argument without a value is an error also
 /// where the function does not use it.
 fn inlined(expr: &Expr, functions: &[Function], depth: u32) -> Expr {
     let expr = expr.map_children(|child| inlined(child, functions, depth));
+    if let Expr::InSet(subject, items) = &expr
+        && let [item] = items.as_slice()
+    {
+        return Expr::binary(BinaryOp::Eq, (**subject).clone(), item.clone());
+    }
     let Expr::Call(function, arguments) = &expr else {
         return expr;
     };

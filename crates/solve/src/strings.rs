@@ -648,6 +648,7 @@ fn fresh(
         words.retain(|w| !named.contains(w));
         new.extend(words);
         if !all && count < most {
+            found.extend(new);
             return false;
         }
         if !language.infinite && length >= language.longest() {

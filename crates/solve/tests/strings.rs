@@ -153,6 +153,25 @@ fn several_patterns_on_one_string_are_met_together() {
     satisfiable(2, &[either, matches(x(0), "_"), matches(x(1), "5$")]);
 }
 
+#[test]
+fn an_empty_string_and_a_long_one_are_values() {
+    use BinaryOp::{Eq, Ge, Ne};
+    satisfiable(
+        2,
+        &[bin(Ne, x(0), x(1)), bin(Eq, length(x(1)), Expr::int(0))],
+    );
+    satisfiable(
+        1,
+        &[
+            bin(Ge, length(x(0)), Expr::int(300)),
+            matches(x(0), "^(ab)+$"),
+        ],
+    );
+    let one = Expr::InSet(Box::new(x(0)), vec![bin(BinaryOp::Add, x(1), text("b"))]);
+    satisfiable(2, &[one.clone(), matches(x(0), "^a+b$")]);
+    unsatisfiable(2, &[one, matches(x(0), "c$")]);
+}
+
 /// Two strings of a language with two words differ in one way only; three cannot differ.
 #[test]
 fn strings_that_differ_need_enough_words() {

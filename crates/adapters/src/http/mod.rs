@@ -651,3 +651,40 @@ impl Connection for Http {
         Ok(())
     }
 }
+
+/// The messages that are found in the bytes of one direction, and what is wrong with them.
+pub(crate) fn read_messages(parts: &[&[u8]], answers: bool) -> (Vec<String>, Option<String>) {
+    let mut messages = match answers {
+        true => wire::Messages::answers(),
+        false => wire::Messages::requests(),
+    };
+    let mut found: Vec<String> = Vec::new();
+    let mut data = Vec::new();
+    let mut note = |piece: wire::Piece| match piece {
+        // How a body is cut is not a part of the message.
+        wire::Piece::Data(bytes) | wire::Piece::Upgraded(bytes) => data.extend(bytes),
+        other => {
+            found.push(format!("{:?}", std::mem::take(&mut data)));
+            found.push(format!("{other:?}"));
+        }
+    };
+    for part in parts {
+        match messages.feed(part, &|| false) {
+            Ok(pieces) => pieces.into_iter().for_each(&mut note),
+            // What was found before the mistake depends on the cut.
+            Err(wrong) => return (Vec::new(), Some(wrong)),
+        }
+    }
+    messages.close().into_iter().for_each(&mut note);
+    found.push(format!("{data:?}"));
+    (found, None)
+}
+
+/// The server-sent events that are found in bytes.
+pub(crate) fn read_events(parts: &[&[u8]]) -> Vec<(String, String)> {
+    let mut lines = events::EventLines::default();
+    let found = parts.iter().map(|part| lines.feed(part));
+    // What was found before a mistake depends on the cut.
+    let found: Result<Vec<_>, _> = found.collect();
+    found.into_iter().flatten().flatten().collect()
+}

@@ -101,16 +101,14 @@ pub fn coerce(expr: Expr, known: &Known, ty: &Type) -> Result<Expr, ()> {
         (Known::Of(Type::Int(_) | Type::Date | Type::Time), ty) if ty.int_range().is_some() => {
             Ok(expr)
         }
-        (Known::Of(Type::Array(item)), Type::Array(wanted)) => {
-            coerce_array(expr, known, item, wanted)
-        }
+        (Known::Of(Type::Array(item)), Type::Array(wanted)) => coerce_array(expr, item, wanted),
         (Known::Of(found), wanted) if found == wanted => Ok(expr),
         _ => Err(()),
     }
 }
 
-fn coerce_array(expr: Expr, known: &Known, item: &Type, wanted: &Type) -> Result<Expr, ()> {
-    let again = |expr: Expr| coerce_array(expr, known, item, wanted);
+fn coerce_array(expr: Expr, item: &Type, wanted: &Type) -> Result<Expr, ()> {
+    let again = |expr: Expr| coerce_array(expr, item, wanted);
     match expr {
         other if item == wanted => Ok(other),
         other if item.int_range().is_some() && wanted.int_range().is_some() => Ok(other),

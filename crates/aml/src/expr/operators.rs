@@ -231,10 +231,7 @@ impl Checker<'_> {
         if then_type == Known::Wrong || otherwise_type == Known::Wrong {
             return Self::wrong();
         }
-        let whole = Node {
-            span: all[1].span.start..all[2].span.end,
-            kind: NodeKind::Wrong,
-        };
+        let whole = Node::new(NodeKind::Wrong, all[1].span.start..all[2].span.end);
         if !comparable(&then_type, &otherwise_type) {
             return self.mismatch(&whole, &all[1], &all[2], &then_type, &otherwise_type);
         }

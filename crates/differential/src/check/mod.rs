@@ -12,7 +12,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use ioco_solve::{Deadline, Oracle, choose_values};
-use ioco_sts::{Direction, Gate, Relation, Semantics, Sts, SwitchId, Value, Verdict};
+use ioco_sts::{
+    Answer, Direction, Feasibility as _, Gate, Question, Relation, Semantics, Sts, SwitchId, Value,
+    Verdict,
+};
 use rand::RngExt as _;
 
 use crate::generate::{Dice, Draft, Flavour, dice, draft, mutated};
@@ -224,6 +227,28 @@ pub(crate) fn hint_all(theory: &Theory, sets: &[Set], dice: &mut Dice) {
             }
         }
     }
+}
+
+/// Whether ioco's solver leaves open if one of these states can respond. It then takes silence as
+/// possible, which is weaker than the theory and by design.
+pub(crate) fn solver_is_unsure(sts: &Sts, theory: &Theory, sets: &[Set]) -> bool {
+    let mut oracle = Oracle::new();
+    sets.iter().flat_map(|set| &set.states).any(|state| {
+        let Some(valuation) = valuation(state, sts) else {
+            return true;
+        };
+        let mut responses = theory.observable(state, Direction::Response).into_iter();
+        responses.any(|(id, label)| {
+            let guard = &sts.switch(id).enabled;
+            let question = Question {
+                sts,
+                label,
+                guard,
+                valuation: &valuation,
+            };
+            oracle.feasible(question) == Answer::Unknown
+        })
+    })
 }
 
 /// The observable switches of a model on a label.

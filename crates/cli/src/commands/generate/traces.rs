@@ -37,7 +37,7 @@ const TRACES_PER_LOOK: u64 = 256;
 /// What `--count --format json` prints.
 #[derive(Serialize)]
 struct Counted {
-    /// Different sequences of labels, of the whole length.
+    /// What an observer can see, of the whole length.
     traces: u64,
     /// Those that end sooner.
     #[serde(skip_serializing_if = "is_zero")]
