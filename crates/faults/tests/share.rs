@@ -4,8 +4,10 @@ use std::path::Path;
 
 use ioco_faults::cases::{Way, play};
 use ioco_faults::fault::{Fault, Kind};
-use ioco_faults::program;
+use ioco_faults::program::{self, Kills, Programs};
 use ioco_faults::table::Table;
+use rand::SeedableRng as _;
+use rand_chacha::ChaCha8Rng;
 
 fn peer() -> &'static Path {
     Path::new(env!("CARGO_BIN_EXE_ioco-bad-peer"))
@@ -57,5 +59,29 @@ fn every_fault_on_every_connection_is_judged_rightly() {
     // Floods of 256 MiB each are not stored.
     if let Some(peak) = program::peak("self") {
         assert!(peak < 600 << 10, "{} MiB", peak >> 10);
+    }
+}
+
+#[test]
+fn a_killed_program_loses_nothing_and_leaves_nothing_behind() {
+    let Some(ioco) = program::beside("ioco") else {
+        eprintln!("skipped: the program ioco is not built here");
+        return;
+    };
+    let programs = Programs {
+        ioco,
+        peer: peer().to_owned(),
+    };
+    let mut random = ChaCha8Rng::seed_from_u64(3);
+    let mut kills = Kills::default();
+    for _ in 0..8 {
+        program::kill(&programs, &mut random, &mut kills).expect("played");
+    }
+    assert_eq!((kills.hung, kills.left, kills.lost), (0, 0, 0), "{kills:?}");
+    for blocks in [0, 30, 200] {
+        assert!(
+            program::full_disk(&programs, blocks).expect("played"),
+            "{blocks}"
+        );
     }
 }

@@ -34,7 +34,7 @@ const MAX_ANSWER: u64 = 16 << 20;
 
 /// How long a reset waits for answers to the requests before it. Sent at once it could overtake them; behind
 /// one that is never answered it would not be sent at all.
-const SETTLING: Duration = Duration::from_secs(1);
+const SETTLING: Duration = Duration::from_millis(100);
 
 /// How long the threads get before silence is concluded.
 const CATCHING_UP: Duration = Duration::from_millis(20);
@@ -212,7 +212,9 @@ impl Http {
             let (own, base, tell) = (agent.clone(), self.base.clone(), self.tell.clone());
             std::thread::spawn(move || {
                 for (number, to, request) in received {
-                    let happened = send(&own, &base, number, to, &request);
+                    let Some(happened) = send(&own, &base, number, to, &request) else {
+                        continue;
+                    };
                     let size = happened.size();
                     if tell.send((Instant::now(), happened), size).is_err() {
                         return;
@@ -400,13 +402,14 @@ fn not_reached(url: &str, why: &str) -> Trouble {
         .hint("the system must be listening there before the test begins")
 }
 
+/// Sends a request. `None`: no answer came in time, which is silence, and judged as such.
 fn send(
     agent: &ureq::Agent,
     base: &str,
     number: u64,
     to: Option<LabelId>,
     request: &Request,
-) -> Happened {
+) -> Option<Happened> {
     let url = format!("{base}{}", request.path);
     let mut builder = ureq::http::Request::builder()
         .method(request.method.as_str())
@@ -418,12 +421,15 @@ fn send(
         builder = builder.header("Content-Type", "application/json");
     }
     let failed = |error: &ureq::Error| {
-        use ureq::Error::{ConnectionFailed, Io, Protocol};
-        Happened::Trouble {
+        use ureq::Error::{ConnectionFailed, Io, Protocol, Timeout};
+        if let Timeout(ureq::Timeout::RecvResponse | ureq::Timeout::RecvBody) = error {
+            return None;
+        }
+        Some(Happened::Trouble {
             number: Some(number),
             message: format!("{} {url} failed: {error}", request.method),
             ended: matches!(error, Io(_) | Protocol(_) | ConnectionFailed),
-        }
+        })
     };
     let built = match builder.body(request.body.clone().unwrap_or_default()) {
         Ok(built) => built,
@@ -440,12 +446,12 @@ fn send(
                 .read_to_vec();
             match body {
                 Err(error) => failed(&error),
-                Ok(body) => Happened::Answer {
+                Ok(body) => Some(Happened::Answer {
                     number,
                     to,
                     status,
                     body: String::from_utf8_lossy(&body).into_owned(),
-                },
+                }),
             }
         }
     }

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use crate::support::{PING, Ran, TempDir, folder_with, interrupt, ioco, run};
 
 /// Nobody waits this long; a hang is found all the same.
-const HANG: Duration = Duration::from_secs(60);
+const HANG: Duration = Duration::from_secs(120);
 
 /// Without a request to stop, waits in these tests would last an hour.
 const PATIENT: &str = "ready_within = \"3600s\"\n";
@@ -105,7 +105,8 @@ fn a_body_that_never_ends_is_a_missing_response_and_spoils_no_other_test() {
     });
     let folder = with_http("pong = { to = \"ping\", status = 200 }\n", "");
     let url = format!("http://{address}");
-    let ran = finish(start(&folder, &["test", "--http", &url, "--seed", "1"]));
+    let arguments = ["test", "--http", &url, "--seed", "1", "--timeout", "200ms"];
+    let ran = finish(start(&folder, &arguments));
     assert_eq!(ran.code, 1, "{}", ran.all());
     assert!(ran.out.contains("D002"), "{}", ran.all());
     assert!(ran.out.contains("3 of 3 runs"), "{}", ran.all());
