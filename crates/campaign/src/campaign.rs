@@ -30,7 +30,7 @@ use crate::session::{Session, sizes};
 use crate::shrinking::{self, ShrinkSettings};
 use crate::solver::SolverChoice;
 use crate::suite::{self, SuiteRow};
-use crate::{coverage, history, query, time};
+use crate::{coverage, history, query, time, trust};
 use ioco_budget::Interrupt;
 
 /// What is to be run.
@@ -122,6 +122,7 @@ pub struct Campaign {
     goal: Option<f64>,
     results: Results,
     origin: Origin,
+    reach: Reach,
     record: Record,
     known: Vec<Known>,
     suite: Option<Vec<ReadTest>>,
@@ -172,7 +173,7 @@ impl Campaign {
         // Read before the first test: a damaged file must not spoil the end of a long run.
         let covered_before = coverage::read(&results.coverage(&plan.model.hash), &plan.model.sts)?;
         let known = if plan.known {
-            known(&results, &plan.model, &origin, observer)
+            known(&results, &plan.model, &plan.reach, observer)
         } else {
             Vec::new()
         };
@@ -212,6 +213,7 @@ impl Campaign {
                 Results::at(elsewhere)
             }
         };
+        trust::remember(&plan.project, &plan.reach, &origin.model);
         let place = history::place(&plan.project)?;
         let new = history::new_run(&plan.model, &options, &plan.reach, &settings);
         let record = Record::begin(&place, new)?;
@@ -224,6 +226,7 @@ impl Campaign {
             goal: settings.stop.coverage,
             results,
             origin,
+            reach: plan.reach,
             record,
             known,
             suite,
@@ -240,7 +243,7 @@ impl Campaign {
 
     /// How the system is reached, for a person.
     pub fn system(&self) -> String {
-        self.origin.reach.show()
+        self.reach.show()
     }
 
     /// The number of the run in the store.
@@ -336,7 +339,7 @@ impl Campaign {
                 let notes = vec!["known from an earlier run, and still failing".to_owned()];
                 self.record.failure(&file, report.number, false)?;
                 let found = Found {
-                    id: file.id,
+                    id: file.id.into(),
                     file: path,
                     explanation,
                     notes,
@@ -464,7 +467,7 @@ impl Campaign {
     }
 
     fn path_of(&self, file: &FailureFile) -> PathBuf {
-        self.results.failures().join(format!("{}.json", file.id))
+        self.results.failures().join(file.id.file_name())
     }
 
     fn failure_file(
@@ -507,7 +510,7 @@ impl Campaign {
             }),
         };
         Found {
-            id: file.id.clone(),
+            id: file.id.to_string(),
             file: path,
             explanation: self.session.explain(execution, &context),
             notes: shrunk.map(shrinking::notes).unwrap_or_default(),
@@ -571,7 +574,7 @@ impl Campaign {
 fn known(
     results: &Results,
     model: &Model,
-    origin: &Origin,
+    reach: &Reach,
     observer: &mut dyn Observer,
 ) -> Vec<Known> {
     let mut known = Vec::new();
@@ -582,7 +585,7 @@ fn known(
         };
         // A failure of another model or of another system says nothing here.
         let found = serde_json::from_value::<Origin>(file.connection.clone());
-        let same_system = found.is_ok_and(|found| found.reach.way == origin.reach.way);
+        let same_system = found.is_ok_and(|found| found.system.is(reach));
         if file.model != model.sts.name() || !same_system {
             continue;
         }

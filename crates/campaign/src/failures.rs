@@ -1,11 +1,12 @@
 //! Recorded failures: from a typed id to the failure, its model and its system.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use ioco_engine::{
     Context, Explanation, FailureContext, FailureFile, Replayed, Settings, TestReport,
 };
+use ioco_outside::Untrusted;
+use ioco_outside::file::read_text;
 use ioco_shrink::Shrunk;
 use ioco_sts::{Action, Execution, Relation, Verdict};
 use serde::{Deserialize, Serialize};
@@ -21,7 +22,9 @@ use crate::results::Results;
 use crate::session::{Session, Shown, sizes};
 use crate::shrinking::{self, ShrinkSettings};
 use crate::solver::SolverChoice;
-use ioco_budget::Interrupt;
+use crate::system::KeptSystem;
+use crate::trust;
+use ioco_budget::{Budget, Interrupt};
 
 /// How a failure was found: what a failure file says besides the failure.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -35,7 +38,8 @@ pub struct Origin {
     /// Nanoseconds, where the model's time-out was overridden.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout: Option<u64>,
-    pub reach: Reach,
+    #[serde(flatten)]
+    pub system: KeptSystem,
 }
 
 impl Origin {
@@ -56,7 +60,7 @@ impl Origin {
             options,
             uioco: relation == Relation::Uioco,
             timeout,
-            reach: reach.clone(),
+            system: KeptSystem::new(reach),
         }
     }
 
@@ -214,7 +218,7 @@ impl Opened {
         let stimuli: Vec<Action> = shrunk.execution.stimuli().cloned().collect();
         let shown = session.show(&stimuli);
         let saved = self.keep(&report, wire, &shrunk, shown)?;
-        let path = self.path.with_file_name(format!("{}.json", saved.id));
+        let path = self.path.with_file_name(saved.id.file_name());
         let context = Context {
             test: Some(saved.test),
             seed: Some(saved.seed),
@@ -252,7 +256,7 @@ impl Opened {
         shown.put_into(&mut saved, &shrunk.execution);
         saved.test = self.file.test;
         saved.test_seed = self.file.test_seed;
-        let new_path = self.path.with_file_name(format!("{}.json", saved.id));
+        let new_path = self.path.with_file_name(saved.id.file_name());
         self.results.write(&new_path, saved.write().as_bytes())?;
         let own = self
             .path
@@ -281,26 +285,31 @@ pub fn open(
     let path = match results.find_failure(typed) {
         Ok(path) => path,
         // Somebody else's run may have found it.
-        Err(stop) => history::fetch(here, typed)?.ok_or(stop)?,
+        Err(stop) => history::fetch(here, typed, observer)?.ok_or(stop)?,
     };
     let file = read(&path)?;
     let origin: Origin = serde_json::from_value(file.connection.clone()).map_err(|error| {
         Stop::usage(format!(
-            "{} does not say how it was found: {error}",
-            path.display()
+            "{} does not say how it was found: {}",
+            path.display(),
+            Untrusted::of(error)
         ))
     })?;
     let root = home(&path);
-    // In a project ioco.toml may say how to reach the system; a failure file alone says it too.
-    let own = Project::find(Some(&root), system.profile.as_deref()).ok();
+    // ioco.toml says how to reach the system that the failure file names.
+    let profile = system.profile.as_deref().or(origin.system.profile());
+    let own = Project::find(Some(&root), profile).ok();
     let project = Project {
         root: root.clone(),
         store: here.store.clone(),
         hubs: here.hubs.clone(),
+        ledger: here.ledger.clone(),
+        allowed: here.allowed.clone(),
+        insecure: here.insecure,
         ..own.unwrap_or_default()
     };
     let located = Project {
-        model: Some(root.join(&origin.model)),
+        model: Some(trust::model(&origin.model, &project, observer)?),
         ..project.clone()
     };
     let model = model::load(&origin.options, &located, observer)?;
@@ -310,7 +319,7 @@ pub fn open(
     let reach = if system.is_way() {
         Reach::find(system, &project)?
     } else {
-        origin.reach.clone()
+        trust::resolve(&origin.system, &project, &here.root, observer)?
     };
     let sts = match origin.timeout {
         Some(nanoseconds) => std::sync::Arc::new(model.sts.with_timeout(nanoseconds)),
@@ -340,9 +349,10 @@ pub fn open(
 }
 
 pub fn read(path: &Path) -> Result<FailureFile, Stop> {
-    let text = fs::read_to_string(path)
+    let text = read_text(path, &Budget::default())
         .map_err(|error| Stop::usage(format!("cannot read {}: {error}", path.display())))?;
-    FailureFile::read(&text).map_err(|error| Stop::usage(format!("{}: {error}", path.display())))
+    FailureFile::read(&text)
+        .map_err(|error| Stop::usage(format!("{}: {}", path.display(), Untrusted::of(error))))
 }
 
 /// The folder that holds `.ioco/failures/`; the current one for a file that lies elsewhere.

@@ -169,7 +169,7 @@ fn failure(id: &str) -> FailureFile {
     let context = FailureContext::default();
     FailureFile {
         version: ioco_engine::FAILURE_VERSION,
-        id: id.to_owned(),
+        id: ioco_engine::Fingerprint::new(id).expect("an id"),
         model: "door".to_owned(),
         model_hash: context.model_hash,
         seed: 1,

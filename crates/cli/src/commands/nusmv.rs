@@ -51,7 +51,7 @@ pub fn check(path: &Path, format: Format) -> Answer {
     } else {
         show(&diagnostics);
         for remark in model.iter().flat_map(remarks) {
-            eprintln!("{}: warning: {remark}", path.display());
+            say!("{}: warning: {remark}", path.display());
         }
         if let Some(summary) = summary {
             output::print(&format!(
@@ -78,7 +78,7 @@ pub fn check(path: &Path, format: Format) -> Answer {
 }
 
 fn read(path: &Path) -> Result<(Option<Model>, Vec<Diagnostic>), Stop> {
-    let bytes = fs::read(path)
+    let bytes = ioco_outside::file::read(path, &ioco_budget::Budget::default())
         .map_err(|error| Stop::usage(format!("cannot read {}: {error}", path.display())))?;
     // Old models have comments in whatever their authors' machines wrote.
     let text = String::from_utf8_lossy(&bytes);
@@ -87,7 +87,7 @@ fn read(path: &Path) -> Result<(Option<Model>, Vec<Diagnostic>), Stop> {
 
 fn show(diagnostics: &[Diagnostic]) {
     for diagnostic in diagnostics {
-        eprintln!("{diagnostic}");
+        say!("{diagnostic}");
     }
 }
 
@@ -101,7 +101,7 @@ fn load(path: &Path) -> Result<Model, Stop> {
 pub fn generate(arguments: &Generate, path: &Path, format: Format) -> Answer {
     let mut model = load(path)?;
     for remark in remarks(&model) {
-        eprintln!("{}: warning: {remark}", path.display());
+        say!("{}: warning: {remark}", path.display());
     }
     let goals = goals(&mut model, arguments)?;
     let options = options(&arguments.smv, arguments.jobs)?;
@@ -144,7 +144,7 @@ pub fn generate(arguments: &Generate, path: &Path, format: Format) -> Answer {
     }
     let count = |verdict| results.iter().filter(|r| r.verdict == verdict).count();
     let unknown = count(Verdict::Unknown);
-    eprintln!(
+    say!(
         "{} goals: {} covered, {} infeasible, {unknown} unknown, in {:.1} s",
         results.len(),
         count(Verdict::Covered),
@@ -264,7 +264,7 @@ fn write_suite(
             let runnable = runnable::runnable(model, &tests);
             let beside = file.with_extension("jsonl");
             write(&beside, &suite_file(file, &runnable)?)?;
-            eprintln!(
+            say!(
                 "{}: run it with ioco test {} --suite {} --sut 'COMMAND'",
                 beside.display(),
                 file.display(),
@@ -276,7 +276,7 @@ fn write_suite(
     };
     write(file, &text)?;
     let plural = if tests.len() == 1 { "" } else { "s" };
-    eprintln!("{}: {} test{plural}", file.display(), tests.len());
+    say!("{}: {} test{plural}", file.display(), tests.len());
     Ok(())
 }
 
@@ -349,6 +349,6 @@ pub fn convert(path: &Path, output: &Path, goal: Option<&str>) -> Answer {
         _ => return Err(Stop::usage("a decomposition is drawn as .svg or .dot")),
     };
     write(output, &text)?;
-    eprintln!("{}: {} subsystems", output.display(), tree.subsystems.len());
+    say!("{}: {} subsystems", output.display(), tree.subsystems.len());
     Ok(Exit::Conforms)
 }

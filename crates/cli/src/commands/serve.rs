@@ -2,17 +2,20 @@
 
 use std::process::{Command, Stdio};
 
-use ioco_campaign::{Answer, Exit, Project};
+use ioco_campaign::{Answer, Exit, trust};
 use ioco_server::Options;
 
-use crate::{args, interrupt, output};
+use crate::watch::Teller;
+use crate::{args, interrupt, output, typed};
 
 pub fn run(arguments: &args::Serve) -> Answer {
-    let mut project = Project::find(
+    let mut project = typed::project(
         arguments.model.as_deref(),
         arguments.system.profile.as_deref(),
     )?;
     arguments.store.apply(&mut project);
+    trust::store(&mut project, &mut Teller)?;
+    trust::first_use(&project, &arguments.system.choice(), &mut Teller)?;
     let options = Options {
         project,
         system: arguments.system.choice(),
@@ -20,7 +23,7 @@ pub fn run(arguments: &args::Serve) -> Answer {
     };
     ioco_server::serve(options, &interrupt::listen(), |address| {
         output::print(&format!("{address}\n"));
-        eprintln!("open this address in a browser on this machine; Ctrl-C ends the server");
+        say!("open this address in a browser on this machine; Ctrl-C ends the server");
         if arguments.open {
             open(address);
         }

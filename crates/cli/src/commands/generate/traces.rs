@@ -121,7 +121,7 @@ pub fn run(arguments: &args::Generate, length: u32, model: &Model, format: Forma
     first.heed(&over);
     let (shares, mut total) = first.shares(SHARES, DEEPEST_CUT);
     if total.runaway.is_none() && !over() {
-        eprintln!("estimate: {} traces", rounded(estimate(&mut first)));
+        say!("estimate: {} traces", rounded(estimate(&mut first)));
     }
     let planned = match total.runaway {
         None => values.plan(&mut first, &over),
@@ -322,7 +322,7 @@ fn one_thread(work: &Work<'_>) -> Found {
 
 fn say_bounds(sts: &Sts, length: u32) {
     let upper = bounds::bounds(sts, length);
-    eprintln!(
+    say!(
         "at most {} traces by the number of switches, {} by the switches of one location; with \
          all values {} and {}",
         bounds::show(upper.switches),
@@ -349,10 +349,11 @@ fn rounded(guess: f64) -> String {
 fn summary(total: &Tally, found: &Found, seconds: f64, length: u32) {
     let written = total.paths - found.unconfirmed;
     let speed = total.paths as f64 / seconds.max(1e-9);
-    eprintln!(
+    say!(
         "{written} traces of {length} observable steps in {seconds:.2} s ({speed:.0} a second); \
          {} moves were infeasible, {} questions went to the solver",
-        total.infeasible, total.solver_calls
+        total.infeasible,
+        total.solver_calls
     );
     if found.empty && length > 0 {
         output::warn("the model can do nothing at the start: the only trace is the empty one");
