@@ -21,3 +21,4 @@ mod runs;
 mod serve;
 mod suites;
 mod support;
+mod trust;
