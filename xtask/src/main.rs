@@ -3,9 +3,11 @@
 mod bench;
 mod decomposition;
 mod demo;
+mod mutants;
 mod postgres;
 mod schemas;
 mod shrinking;
+mod solver;
 mod test;
 mod tools;
 mod web;
@@ -19,6 +21,8 @@ cargo xtask COMMAND
   test                    every check and test of the project; installs what it needs
   web                     the checks of the page alone
   bench [NAME]            print the speed table (all, or one part of it)
+  mutants [PART] [--...]  change the code that verdicts rest on and report what no test notices
+  solver [--minutes N]    compare the embedded solver with z3 on new questions
   experiment NAME ...     rerun a published experiment (shrinking, decomposition)
 ";
 
@@ -33,6 +37,8 @@ fn main() -> ExitCode {
         "test" => test::run(),
         "web" => web::check(),
         "bench" => bench::run(rest),
+        "mutants" => mutants::run(rest),
+        "solver" => solver::run(rest),
         "experiment" => return experiment(rest),
         "help" | "--help" | "-h" => {
             print!("{USAGE}");

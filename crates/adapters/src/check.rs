@@ -108,6 +108,7 @@ fn explain<C: Connection + ?Sized>(
             from: shrunk.original_length,
             to: shrunk.execution.length(),
             runs: shrunk.runs,
+            minimal: shrunk.minimal.is_some(),
         });
         let confidence = shrunk.confidence;
         context.confirmed = Some((confidence.failed.into(), confidence.runs.into()));

@@ -100,6 +100,19 @@ pub trait Connection {
     fn is_virtual(&self) -> bool {
         false
     }
+
+    /// Whether a reset leaves nothing behind: nothing that the system sent before it can arrive after
+    /// it, whatever its adapter does.
+    fn resets_all(&self) -> bool {
+        false
+    }
+
+    /// Makes sure that [`Connection::poll`] finds everything that has reached this machine: asked
+    /// before silence is concluded. A connection that reads in the calling thread has nothing to do
+    /// here; one with a thread that reads waits until that thread has had its turn.
+    fn catch_up(&mut self) -> Result<(), Trouble> {
+        Ok(())
+    }
 }
 
 impl<C: Connection + ?Sized> Connection for Box<C> {
@@ -141,5 +154,13 @@ impl<C: Connection + ?Sized> Connection for Box<C> {
 
     fn is_virtual(&self) -> bool {
         (**self).is_virtual()
+    }
+
+    fn resets_all(&self) -> bool {
+        (**self).resets_all()
+    }
+
+    fn catch_up(&mut self) -> Result<(), Trouble> {
+        (**self).catch_up()
     }
 }

@@ -7,9 +7,10 @@ use std::time::{Duration, Instant};
 
 use crate::connection::Trouble;
 use crate::stream::Stream;
+use crate::supervise::Until;
 
-/// How often waiting looks whether somebody wants to stop, or has called.
-const SLICE: Duration = Duration::from_millis(20);
+/// How often a listener looks for a caller.
+const LISTENING: Duration = Duration::from_millis(20);
 
 /// One side of a TCP connection to be made.
 pub(crate) enum Dial {
@@ -40,42 +41,41 @@ impl Dial {
         }
     }
 
-    /// A connection, by `deadline` and unless `stop` says so.
-    pub fn connect(&self, deadline: Instant, stop: &dyn Fn() -> bool) -> Result<Stream, Trouble> {
+    /// A connection.
+    pub fn connect(&self, until: &Until<'_>) -> Result<Stream, Trouble> {
         match self {
-            Dial::Call(address) => call_heeding(address, deadline, stop).map_err(|error| {
+            Dial::Call(address) => call(address, until).and_then(stream).map_err(|error| {
                 Trouble::new(format!("no connection to {address}: {error}"))
                     .hint("the system must be listening there before the test begins")
             }),
-            Dial::Answer(listener, address) => {
-                wait_for_call(listener, deadline, stop).map_err(|error| {
-                    Trouble::new(match error.kind() {
-                        io::ErrorKind::TimedOut => format!("nobody connected to {address}"),
-                        _ => format!("no connection at {address}: {error}"),
-                    })
-                    .hint("the system connects to this address when it starts")
+            Dial::Answer(listener, address) => wait_for_call(listener, until).map_err(|error| {
+                Trouble::new(match error.kind() {
+                    io::ErrorKind::TimedOut => format!("nobody connected to {address}"),
+                    _ => format!("no connection at {address}: {error}"),
                 })
-            }
+                .hint("the system connects to this address when it starts")
+            }),
         }
     }
 }
 
-/// Calls aside, because a call to a machine that does not answer cannot be broken off.
-fn call_heeding(address: &str, deadline: Instant, stop: &dyn Fn() -> bool) -> io::Result<Stream> {
+/// Calls `host:port`. Aside, because a call to a machine that does not answer cannot be broken off.
+pub(crate) fn call(address: &str, until: &Until<'_>) -> io::Result<TcpStream> {
     let (tell, told) = std::sync::mpsc::channel();
     let called = address.to_owned();
-    std::thread::spawn(move || tell.send(call(&called, deadline)));
+    let deadline = until.deadline();
+    std::thread::spawn(move || tell.send(try_all(&called, deadline)));
     loop {
-        match told.recv_timeout(SLICE) {
-            Ok(called) => return called.and_then(stream),
-            Err(_) if stop() => return Err(io::ErrorKind::TimedOut.into()),
+        match told.recv_timeout(until.slice_left()) {
+            Ok(called) => return called,
+            Err(_) if until.is_over() => return Err(io::ErrorKind::TimedOut.into()),
             Err(_) => {}
         }
     }
 }
 
 /// Tries every address that the name stands for, within the time.
-fn call(address: &str, deadline: Instant) -> io::Result<TcpStream> {
+fn try_all(address: &str, deadline: Instant) -> io::Result<TcpStream> {
     let mut last = io::Error::new(io::ErrorKind::NotFound, "the name stands for no address");
     for candidate in address.to_socket_addrs()? {
         let left = deadline.saturating_duration_since(Instant::now());
@@ -90,21 +90,17 @@ fn call(address: &str, deadline: Instant) -> io::Result<TcpStream> {
     Err(last)
 }
 
-fn wait_for_call(
-    listener: &TcpListener,
-    deadline: Instant,
-    stop: &dyn Fn() -> bool,
-) -> io::Result<Stream> {
+fn wait_for_call(listener: &TcpListener, until: &Until<'_>) -> io::Result<Stream> {
     loop {
         match listener.accept() {
             Ok((socket, _)) => return stream(socket),
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
             Err(error) => return Err(error),
         }
-        if stop() || Instant::now() >= deadline {
+        if until.is_over() {
             return Err(io::ErrorKind::TimedOut.into());
         }
-        std::thread::sleep(SLICE);
+        std::thread::sleep(LISTENING);
     }
 }
 

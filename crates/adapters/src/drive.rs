@@ -1,4 +1,9 @@
 //! Carries out what the tester wants, on a connection, and tells it what happened.
+//!
+//! Silence is concluded only from time in which somebody listened. A wait is cut into slices; a slice
+//! that ends late shows that this thread was not scheduled, perhaps because the whole machine was busy
+//! or asleep, and the system gets that time again. What had arrived by the end of the wait is read
+//! before it counts as silence, also where another thread reads ([`Connection::catch_up`]).
 
 use ioco_engine::{Command, Input, Tester};
 use ioco_shrink::Runner;
@@ -8,6 +13,9 @@ use crate::connection::{Arrival, Arrived, Connection, Trouble};
 
 /// The longest that a wait goes on without looking whether somebody wants to stop.
 const SLICE: u64 = 50_000_000;
+
+/// A slice that ends later than this after its time was not listened to whole.
+const PUNCTUAL: u64 = 1_000_000;
 
 /// What crossed the border between tester and system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -59,6 +67,8 @@ pub fn drive_watched<C: Connection + ?Sized>(
 ) -> Option<Trouble> {
     let mut command = first;
     let mut ended_by = None;
+    // The time of what the tester was last told: its waits count from then.
+    let mut told_at = connection.now();
     loop {
         if command == Command::Finished {
             return ended_by;
@@ -68,13 +78,16 @@ pub fn drive_watched<C: Connection + ?Sized>(
             continue;
         }
         let done = match &command {
-            Command::Reset => reset(connection, stop, on_crossing),
+            Command::Reset { drain } => reset(*drain, connection, stop, on_crossing),
             Command::Give(stimulus) => give(stimulus, connection, stop, on_crossing),
-            Command::Await { until } => wait(*until, connection, stop, on_crossing),
+            Command::Await { until } => wait(told_at, *until, connection, stop, on_crossing),
             Command::Finished => continue,
         };
         command = match done {
-            Ok((input, at)) => tester.handle(input, at),
+            Ok((input, at)) => {
+                told_at = at;
+                tester.handle(input, at)
+            }
             Err(trouble) => {
                 let text = trouble.message.clone();
                 let input = if trouble.ended {
@@ -93,10 +106,14 @@ pub fn drive_watched<C: Connection + ?Sized>(
 type Done = Result<(Input, u64), Trouble>;
 
 fn reset<C: Connection + ?Sized>(
+    drain: u64,
     connection: &mut C,
     stop: &dyn Fn() -> bool,
     on_crossing: &mut dyn FnMut(Crossing<'_>),
 ) -> Done {
+    if drain > 0 && !connection.resets_all() {
+        let_go(drain, connection, stop);
+    }
     let crossing = |what, at| Crossing { what, at, raw: &[] };
     on_crossing(crossing(Crossed::Reset, connection.now()));
     let done = connection.reset_heeding(stop);
@@ -137,27 +154,52 @@ fn give<C: Connection + ?Sized>(
     Ok((Input::Given { overtaken }, at))
 }
 
+/// Discards what the test before has left behind. Trouble is left to the reset.
+fn let_go<C: Connection + ?Sized>(drain: u64, connection: &mut C, stop: &dyn Fn() -> bool) {
+    let deadline = connection.now().saturating_add(drain);
+    while !stop() && connection.now() < deadline {
+        let slice = deadline.min(connection.now().saturating_add(SLICE));
+        match connection.wait(slice) {
+            Ok(arrived) if arrived.what == Arrival::Quiescent => return,
+            Ok(_) => {}
+            Err(_) => return,
+        }
+    }
+}
+
 #[inline]
 fn wait<C: Connection + ?Sized>(
+    since: u64,
     until: u64,
     connection: &mut C,
     stop: &dyn Fn() -> bool,
     on_crossing: &mut dyn FnMut(Crossing<'_>),
 ) -> Done {
+    if connection.is_virtual() {
+        let arrived = connection.wait(until)?;
+        return Ok(pass_on(arrived, on_crossing));
+    }
+    // The whole time from when we begin to listen.
+    let mut deadline = until.saturating_add(connection.now().saturating_sub(since));
     loop {
-        let slice = if connection.is_virtual() {
-            until
-        } else {
-            until.min(connection.now().saturating_add(SLICE))
-        };
+        let slice = deadline.min(connection.now().saturating_add(SLICE));
         let arrived = connection.wait(slice)?;
-        if arrived.what == Arrival::Silence && arrived.at < until {
+        if arrived.what != Arrival::Silence {
+            return Ok(pass_on(arrived, on_crossing));
+        }
+        let late = arrived.at.saturating_sub(slice);
+        if late > PUNCTUAL {
+            deadline = deadline.saturating_add(late);
+        }
+        if arrived.at < deadline {
             if stop() {
                 return Ok((Input::Interrupted, connection.now()));
             }
             continue;
         }
-        return Ok(pass_on(arrived, on_crossing));
+        connection.catch_up()?;
+        let last = connection.poll()?;
+        return Ok(pass_on(last.unwrap_or(arrived), on_crossing));
     }
 }
 

@@ -139,6 +139,10 @@ impl<S: InProcess> Connection for Local<S> {
     fn is_virtual(&self) -> bool {
         true
     }
+
+    fn resets_all(&self) -> bool {
+        true
+    }
 }
 
 impl<S> Local<S> {

@@ -6,19 +6,18 @@
 
 use std::io;
 use std::os::fd::OwnedFd;
-use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::path::PathBuf;
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use ioco_sts::{Action, Sts};
-use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
 use crate::connection::{Arrived, Connection, Trouble};
 use crate::line::Codec;
 use crate::session::{Habits, Session, Stopped, nanoseconds};
 use crate::stream::{Broken, Stream};
+use crate::supervise::{Guarded, Until, Warnings, never};
 
 /// How the system gets into its initial state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -82,7 +81,7 @@ pub struct Process {
     epoch: Instant,
     running: Option<Running>,
     habits: Option<Habits>,
-    warnings: Vec<String>,
+    warnings: Warnings,
 }
 
 impl Process {
@@ -94,7 +93,7 @@ impl Process {
             epoch: Instant::now(),
             running: None,
             habits: None,
-            warnings: Vec::new(),
+            warnings: Warnings::default(),
         }
     }
 
@@ -106,12 +105,9 @@ impl Process {
     /// What a person should know about the system's side, since the last call.
     pub fn take_warnings(&mut self) -> Vec<String> {
         if let Some(running) = &mut self.running {
-            self.warnings.append(&mut running.session.warnings);
+            self.warnings.extend(running.session.warnings.take());
         }
-        // Every fresh process announces the same labels.
-        let mut seen = std::collections::BTreeSet::new();
-        self.warnings.retain(|w| seen.insert(w.clone()));
-        std::mem::take(&mut self.warnings)
+        self.warnings.take()
     }
 
     fn start(&self) -> Result<Running, Trouble> {
@@ -122,10 +118,7 @@ impl Process {
             .envs(options.environment.iter().map(|(k, v)| (k, v)))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            // A group of its own: Ctrl-C is for the tester, and what the process starts ends
-            // with it.
-            .process_group(0);
+            .stderr(Stdio::piped());
         if let Some(directory) = &options.directory {
             command.current_dir(directory);
         }
@@ -133,11 +126,11 @@ impl Process {
             Trouble::new(format!("the system could not be started: {error}"))
                 .hint(format!("the command was: {}", options.shown()))
         };
-        let mut child = command.spawn().map_err(not_started)?;
+        let mut group = Guarded::spawn(&mut command).map_err(not_started)?;
+        let child = group.child();
         let input = child.stdout.take().map(OwnedFd::from);
         let output = child.stdin.take().map(OwnedFd::from);
         let aside = child.stderr.take().map(OwnedFd::from);
-        let group = Group { child };
         let (Some(input), Some(output)) = (input, output) else {
             unreachable!("both were asked for as pipes");
         };
@@ -147,7 +140,7 @@ impl Process {
     }
 
     fn reset_running(&mut self, stop: &dyn Fn() -> bool) -> Result<(), Trouble> {
-        let deadline = Instant::now() + self.options.patience;
+        let until = Until::within(self.options.patience, stop);
         let fresh = self.running.is_none() || self.options.reset != ResetBy::Asking;
         if fresh {
             self.end(Manner::Kindly);
@@ -159,10 +152,13 @@ impl Process {
         };
         let session = &mut running.session;
         let result = match self.options.reset {
-            ResetBy::Asking => session.reset(self.options.patience, stop),
-            ResetBy::Restarting => session.await_ready(deadline, stop),
+            ResetBy::Asking => session.reset(&until),
+            ResetBy::Restarting => session.await_ready(&until),
             ResetBy::RestartingAfter(time) => {
-                std::thread::sleep(time);
+                let started = Until::within(time, stop);
+                while !started.is_over() {
+                    std::thread::sleep(started.slice_left());
+                }
                 session.assume_ready()
             }
         };
@@ -178,7 +174,7 @@ impl Process {
             return not_running();
         };
         self.habits = Some(running.session.habits());
-        self.warnings.append(&mut running.session.warnings);
+        self.warnings.extend(running.session.warnings.take());
         let patience = self.options.patience;
         let command = Some(format!("the command was: {}", self.options.shown()));
         let ended = matches!(stopped, Stopped::Broken(Broken::Ended | Broken::Io(_)));
@@ -215,8 +211,8 @@ impl Process {
                     Some("it says {\"ready\":true} once it has started".to_owned()),
                 ),
             },
-            Stopped::Broken(Broken::TooLong) => (
-                "the system sent a line of more than 16 MiB".to_owned(),
+            Stopped::Broken(Broken::TooLong(line)) => (
+                format!("the system sent {line}"),
                 Some("every message ends with a newline".to_owned()),
             ),
             Stopped::Broken(Broken::Io(error)) => {
@@ -241,7 +237,7 @@ impl Process {
     fn end(&mut self, manner: Manner) {
         if let Some(mut running) = self.running.take() {
             self.habits = Some(running.session.habits());
-            self.warnings.append(&mut running.session.warnings);
+            self.warnings.extend(running.session.warnings.take());
             running.end(manner);
         }
     }
@@ -259,7 +255,7 @@ impl Connection for Process {
     }
 
     fn reset(&mut self) -> Result<(), Trouble> {
-        self.reset_running(&|| false)
+        self.reset_running(&never)
     }
 
     fn reset_heeding(&mut self, stop: &dyn Fn() -> bool) -> Result<(), Trouble> {
@@ -267,8 +263,17 @@ impl Connection for Process {
     }
 
     fn give(&mut self, stimulus: &Action) -> Result<bool, Trouble> {
+        self.give_heeding(stimulus, &never)
+    }
+
+    fn give_heeding(
+        &mut self,
+        stimulus: &Action,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<bool, Trouble> {
         let running = self.running.as_mut().ok_or_else(not_running)?;
-        match running.session.give(stimulus, self.options.patience) {
+        let until = Until::within(self.options.patience, stop);
+        match running.session.give(stimulus, &until) {
             // Nobody knows when the system reads its input.
             Ok(()) => Ok(true),
             Err(stopped) => Err(self.explain(stopped, Phase::Test)),
@@ -293,6 +298,10 @@ impl Connection for Process {
 
     fn sent(&self) -> &[u8] {
         self.running.as_ref().map_or(&[], |r| r.session.sent())
+    }
+
+    fn resets_all(&self) -> bool {
+        self.options.reset != ResetBy::Asking
     }
 }
 
@@ -333,7 +342,7 @@ const EXIT_GRACE: Duration = Duration::from_millis(500);
 
 struct Running {
     session: Session,
-    group: Group,
+    group: Guarded,
 }
 
 impl Running {
@@ -343,44 +352,5 @@ impl Running {
         if manner == Manner::Kindly {
             group.await_exit(KIND_GRACE);
         }
-    }
-}
-
-/// The process and what it started. Dropping kills them all.
-struct Group {
-    child: Child,
-}
-
-impl Group {
-    /// The exit status, if it comes within `time`. The process stays a zombie, so that its id, and
-    /// with it the group's, cannot become somebody else's before the group is killed.
-    fn await_exit(&mut self, time: Duration) -> Option<ExitStatus> {
-        let deadline = Instant::now() + time;
-        let mut pause = Duration::from_micros(50);
-        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
-        loop {
-            let status = waitid(WaitId::Pid(Pid::from_child(&self.child)), options);
-            if let Ok(Some(status)) = status {
-                let raw = match (status.exit_status(), status.terminating_signal()) {
-                    (Some(code), _) => code << 8,
-                    (None, Some(signal)) => signal,
-                    (None, None) => 0,
-                };
-                return Some(ExitStatus::from_raw(raw));
-            }
-            if Instant::now() >= deadline {
-                return None;
-            }
-            std::thread::sleep(pause);
-            pause = (pause * 2).min(Duration::from_millis(5));
-        }
-    }
-}
-
-impl Drop for Group {
-    fn drop(&mut self) {
-        // Nothing can be done about either failing, and both mean that nobody is left.
-        let _ = kill_process_group(Pid::from_child(&self.child), Signal::KILL);
-        let _ = self.child.wait();
     }
 }

@@ -9,6 +9,7 @@ use ioco_sts::Action;
 use crate::connection::{Arrival, Arrived, Trouble};
 use crate::line::{Codec, Line, RESET};
 use crate::stream::{Broken, Stream};
+use crate::supervise::{Until, Warnings};
 use crate::values::shorten;
 
 /// Why a conversation cannot go on. The connection knows more (an exit status, an address) and
@@ -97,9 +98,6 @@ pub(crate) struct Habits {
 /// How long to listen, once, for a claim of silence right after a reset.
 const LISTENING: Duration = Duration::from_millis(10);
 
-/// How often waiting for a reset looks whether somebody wants to stop.
-const HEEDING: Duration = Duration::from_millis(50);
-
 pub(crate) struct Session {
     codec: Arc<Codec>,
     stream: Stream,
@@ -113,7 +111,7 @@ pub(crate) struct Session {
     sent: Vec<u8>,
     /// A line without an end was told of.
     told_unfinished: bool,
-    pub(crate) warnings: Vec<String>,
+    pub(crate) warnings: Warnings,
 }
 
 impl Session {
@@ -137,7 +135,7 @@ impl Session {
             pending: None,
             sent: Vec::new(),
             told_unfinished: false,
-            warnings: Vec::new(),
+            warnings: Warnings::default(),
         }
     }
 
@@ -149,27 +147,18 @@ impl Session {
     }
 
     /// Asks for a reset and waits until it is done. What came before is discarded.
-    pub(crate) fn reset(
-        &mut self,
-        patience: Duration,
-        stop: &dyn Fn() -> bool,
-    ) -> Result<(), Stopped> {
-        let deadline = Instant::now() + patience;
-        self.stream.write(RESET, deadline)?;
-        self.await_ready(deadline, stop)
+    pub(crate) fn reset(&mut self, until: &Until<'_>) -> Result<(), Stopped> {
+        self.stream.write(RESET, until)?;
+        self.await_ready(until)
     }
 
     /// Discards lines until one says that the system is ready.
-    pub(crate) fn await_ready(
-        &mut self,
-        deadline: Instant,
-        stop: &dyn Fn() -> bool,
-    ) -> Result<(), Stopped> {
+    pub(crate) fn await_ready(&mut self, until: &Until<'_>) -> Result<(), Stopped> {
         self.sent.clear();
         self.pending = None;
         loop {
             // A system that floods always has a line; the time is up all the same.
-            if Instant::now() >= deadline || stop() {
+            if until.is_over() {
                 return Err(Broken::TimedOut.into());
             }
             match self.stream.line()? {
@@ -184,8 +173,7 @@ impl Session {
                     }
                 }
                 None => {
-                    let slice = deadline.min(Instant::now() + HEEDING);
-                    self.stream.wait(slice)?;
+                    self.stream.wait(until.slice())?;
                 }
             }
         }
@@ -212,11 +200,10 @@ impl Session {
         Ok(())
     }
 
-    pub(crate) fn give(&mut self, stimulus: &Action, patience: Duration) -> Result<(), Stopped> {
+    pub(crate) fn give(&mut self, stimulus: &Action, until: &Until<'_>) -> Result<(), Stopped> {
         self.sent.clear();
         self.codec.write_stimulus(stimulus, &mut self.sent);
-        let deadline = Instant::now() + patience;
-        self.stream.write(&self.sent, deadline)?;
+        self.stream.write(&self.sent, until)?;
         self.claims.given();
         // A claim that nobody asked for in time.
         self.pending

@@ -39,7 +39,7 @@ impl Simulated {
     }
 
     fn bound_memory(&mut self) {
-        if self.semantics.remembered() > REMEMBERED {
+        if self.semantics.is_crowded(REMEMBERED) {
             self.set = self.semantics.forget_all_but(self.set);
         }
     }
@@ -96,7 +96,9 @@ impl InProcess for Simulated {
             let index = (first + offset) % choices;
             if index == responses {
                 let silent = self.semantics.after(self.set, &Step::Quiescence);
-                self.set = silent.unwrap_or(self.set);
+                // A set without states would never answer again.
+                let known = silent.filter(|set| !self.semantics.set(*set).is_empty());
+                self.set = known.unwrap_or(self.set);
                 return until;
             }
             let offer = &menu.responses[index];

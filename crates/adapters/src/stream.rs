@@ -15,8 +15,7 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::{Errno, ioctl_fionbio};
 
-/// A line longer than this is taken for rubbish.
-const MAX_LINE: usize = 16 << 20;
+use crate::supervise::{Lines, MAX_LINE, TooLong, Until};
 
 /// Bytes read at once; the size of a pipe's buffer on Linux.
 const CHUNK: usize = 64 << 10;
@@ -35,9 +34,15 @@ pub(crate) enum Broken {
     /// The time was up.
     TimedOut,
     /// A line without an end.
-    TooLong,
+    TooLong(TooLong),
     /// The operating system said no.
     Io(io::Error),
+}
+
+impl From<TooLong> for Broken {
+    fn from(error: TooLong) -> Broken {
+        Broken::TooLong(error)
+    }
 }
 
 impl From<Errno> for Broken {
@@ -59,12 +64,7 @@ pub(crate) struct Stream {
     output: OwnedFd,
     aside: Option<OwnedFd>,
     last_words: LastWords,
-    buffer: Vec<u8>,
-    /// The bytes of `buffer` that were read and not yet given out.
-    start: usize,
-    end: usize,
-    /// Up to here there is no newline.
-    scanned: usize,
+    lines: Lines,
     ended: bool,
 }
 
@@ -83,67 +83,44 @@ impl Stream {
             output,
             aside,
             last_words: LastWords::default(),
-            buffer: vec![0; CHUNK],
-            start: 0,
-            end: 0,
-            scanned: 0,
+            lines: Lines::new(),
             ended: false,
         })
     }
 
     /// The next line that is here already, without its newline. `Ok(None)`: nothing yet.
     pub(crate) fn line(&mut self) -> Result<Option<&[u8]>, Broken> {
-        let range = loop {
-            let fresh = &self.buffer[self.scanned..self.end];
-            if let Some(offset) = fresh.iter().position(|byte| *byte == b'\n') {
-                let end = self.scanned + offset;
-                break self.start..end;
+        loop {
+            if self.lines.next_end()?.is_some() {
+                return Ok(self.lines.next()?);
             }
-            self.scanned = self.end;
             if self.ended {
-                if self.start == self.end {
+                if self.lines.unfinished().is_empty() {
                     return Err(Broken::Ended);
                 }
                 // The last line came without a newline.
-                break self.start..self.end;
-            }
-            if self.end - self.start > MAX_LINE {
-                return Err(Broken::TooLong);
+                return Ok(Some(self.lines.take_unfinished()));
             }
             if !self.fill()? {
                 return Ok(None);
             }
-        };
-        self.start = (range.end + 1).min(self.end);
-        self.scanned = self.start;
-        Ok(Some(&self.buffer[range]))
+        }
     }
 
     /// What has come of a line that has no end yet.
     pub(crate) fn unfinished(&self) -> &[u8] {
-        &self.buffer[self.start..self.end]
+        self.lines.unfinished()
     }
 
     /// One read. Returns whether something changed.
     fn fill(&mut self) -> Result<bool, Broken> {
-        if self.start == self.end {
-            (self.start, self.end, self.scanned) = (0, 0, 0);
-        } else if self.buffer.len() - self.end < CHUNK / 4 {
-            self.buffer.copy_within(self.start..self.end, 0);
-            self.end -= self.start;
-            self.scanned -= self.start;
-            self.start = 0;
-            if self.buffer.len() - self.end < CHUNK {
-                self.buffer.resize(self.end * 2 + CHUNK, 0);
-            }
-        }
-        match rustix::io::read(&self.input, &mut self.buffer[self.end..]) {
+        match rustix::io::read(&self.input, self.lines.room(CHUNK)) {
             Ok(0) => {
                 self.ended = true;
                 Ok(true)
             }
             Ok(count) => {
-                self.end += count;
+                self.lines.filled(count);
                 Ok(true)
             }
             Err(Errno::AGAIN | Errno::INTR) => Ok(false),
@@ -187,12 +164,12 @@ impl Stream {
     }
 
     /// Writes all of `bytes`, in one call where there is room.
-    pub(crate) fn write(&mut self, bytes: &[u8], deadline: Instant) -> Result<(), Broken> {
+    pub(crate) fn write(&mut self, bytes: &[u8], until: &Until<'_>) -> Result<(), Broken> {
         let mut rest = bytes;
         loop {
             match rustix::io::write(&self.output, rest) {
                 Ok(count) => rest = &rest[count..],
-                Err(Errno::AGAIN | Errno::INTR) => self.wait_for_room(deadline)?,
+                Err(Errno::AGAIN | Errno::INTR) => self.wait_for_room(until)?,
                 Err(error) => return Err(error.into()),
             }
             if rest.is_empty() {
@@ -203,11 +180,11 @@ impl Stream {
 
     /// The system does not read. Perhaps it cannot, because it waits until we take its output: so
     /// take that, as far as there is room for it.
-    fn wait_for_room(&mut self, deadline: Instant) -> Result<(), Broken> {
-        if Instant::now() >= deadline {
+    fn wait_for_room(&mut self, until: &Until<'_>) -> Result<(), Broken> {
+        if until.is_over() {
             return Err(Broken::TimedOut);
         }
-        let takes = !self.ended && self.end - self.start < MAX_LINE;
+        let takes = !self.ended && self.lines.unfinished().len() < MAX_LINE;
         let mut fds = vec![PollFd::new(&self.output, PollFlags::OUT)];
         if takes {
             fds.push(PollFd::new(&self.input, PollFlags::IN));
@@ -215,7 +192,7 @@ impl Stream {
         if let Some(aside) = &self.aside {
             fds.push(PollFd::new(aside, PollFlags::IN));
         }
-        poll_until(&mut fds, deadline)?;
+        poll_until(&mut fds, until.slice())?;
         let ready = |index: usize| fds.get(index).is_some_and(|fd| !fd.revents().is_empty());
         let (readable, aside) = (takes && ready(1), ready(1 + usize::from(takes)));
         if aside {

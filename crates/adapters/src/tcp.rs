@@ -13,6 +13,7 @@ use crate::dial::Dial;
 use crate::line::Codec;
 use crate::session::{Habits, Session, Stopped, nanoseconds};
 use crate::stream::Broken;
+use crate::supervise::{Until, Warnings, never};
 
 /// Where the system listens, and how patient to be.
 #[derive(Clone, Debug)]
@@ -40,7 +41,7 @@ pub struct Tcp {
     epoch: Instant,
     session: Option<Session>,
     habits: Option<Habits>,
-    warnings: Vec<String>,
+    warnings: Warnings,
 }
 
 impl Tcp {
@@ -63,16 +64,16 @@ impl Tcp {
             epoch: Instant::now(),
             session: None,
             habits: None,
-            warnings: Vec::new(),
+            warnings: Warnings::default(),
         }
     }
 
     /// What a person should know about the system's side, since the last call.
     pub fn take_warnings(&mut self) -> Vec<String> {
         if let Some(session) = &mut self.session {
-            self.warnings.append(&mut session.warnings);
+            self.warnings.extend(session.warnings.take());
         }
-        std::mem::take(&mut self.warnings)
+        self.warnings.take()
     }
 
     /// Where we listen, if we do.
@@ -83,8 +84,8 @@ impl Tcp {
         }
     }
 
-    fn connect(&self, deadline: Instant, stop: &dyn Fn() -> bool) -> Result<Session, Trouble> {
-        let stream = self.dial.connect(deadline, stop)?;
+    fn connect(&self, until: &Until<'_>) -> Result<Session, Trouble> {
+        let stream = self.dial.connect(until)?;
         let codec = Arc::clone(&self.codec);
         Ok(Session::new(codec, stream, self.epoch, self.habits))
     }
@@ -93,7 +94,7 @@ impl Tcp {
     fn explain(&mut self, stopped: Stopped, in_reset: bool) -> Trouble {
         if let Some(mut session) = self.session.take() {
             self.habits = Some(session.habits());
-            self.warnings.append(&mut session.warnings);
+            self.warnings.extend(session.warnings.take());
         }
         let address = self.dial.address();
         let patience = self.patience;
@@ -107,9 +108,7 @@ impl Tcp {
             Stopped::Broken(Broken::TimedOut) => {
                 format!("{address} did not read what was sent for {patience:?}")
             }
-            Stopped::Broken(Broken::TooLong) => {
-                format!("{address} sent a line of more than 16 MiB")
-            }
+            Stopped::Broken(Broken::TooLong(line)) => format!("{address} sent {line}"),
             Stopped::Broken(Broken::Io(error)) => {
                 format!("the connection to {address} failed: {error}")
             }
@@ -133,22 +132,29 @@ impl Connection for Tcp {
     }
 
     fn reset(&mut self) -> Result<(), Trouble> {
-        self.reset_heeding(&|| false)
+        self.reset_heeding(&never)
     }
 
     fn reset_heeding(&mut self, stop: &dyn Fn() -> bool) -> Result<(), Trouble> {
-        let deadline = Instant::now() + self.patience;
+        let until = Until::within(self.patience, stop);
         if self.session.is_none() {
-            self.session = Some(self.connect(deadline, stop)?);
+            self.session = Some(self.connect(&until)?);
         }
-        let left = deadline.saturating_duration_since(Instant::now());
-        let result = self.session()?.reset(left, stop);
+        let result = self.session()?.reset(&until);
         result.map_err(|stopped| self.explain(stopped, true))
     }
 
     fn give(&mut self, stimulus: &Action) -> Result<bool, Trouble> {
-        let patience = self.patience;
-        let result = self.session()?.give(stimulus, patience);
+        self.give_heeding(stimulus, &never)
+    }
+
+    fn give_heeding(
+        &mut self,
+        stimulus: &Action,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<bool, Trouble> {
+        let until = Until::within(self.patience, stop);
+        let result = self.session()?.give(stimulus, &until);
         // Nobody knows when the system reads what it was sent.
         result
             .map(|()| true)

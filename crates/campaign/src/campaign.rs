@@ -2,13 +2,13 @@
 //! what fails is kept, shrunk, explained and kept again; whatever anybody is told of is in the store
 //! before.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use ioco_engine::{
-    Command, Context, Coverage, Explanation, FailureContext, FailureFile, Guide, Summary,
-    TestReport, WireLine,
+    Command, Context, Explanation, FailureContext, FailureFile, Guide, Summary, TestReport,
+    WireLine,
 };
 use ioco_generate::answer;
 use ioco_generate::guide::{Locations, Scenario};
@@ -85,8 +85,10 @@ pub struct Outcome {
     pub interrupted: bool,
     /// The share of the switches that was wanted, and what was reached, in percent.
     pub missed_goal: Option<(f64, f64)>,
-    /// The number of the run in the store.
+    /// The number of the run in the store; 0 where it could not be recorded.
     pub run: i64,
+    /// Everything that the run did and found is on the disk.
+    pub is_kept: bool,
     /// The tests of a suite, in order.
     pub suite: Vec<SuiteRow>,
 }
@@ -103,6 +105,8 @@ impl Outcome {
             Exit::System
         } else if self.missed_goal.is_some() {
             Exit::GoalMissed
+        } else if !self.is_kept {
+            Exit::Usage
         } else {
             Exit::Conforms
         }
@@ -132,7 +136,8 @@ pub struct Campaign {
     scripts: Vec<Script>,
     /// Tests that are over, and not told of yet.
     untold: Vec<TestReport>,
-    covered_before: Option<Coverage>,
+    /// Everything so far is on the disk.
+    is_kept: bool,
     found: Vec<Found>,
     confirmed: usize,
     flaky: usize,
@@ -171,7 +176,7 @@ impl Campaign {
             &plan.reach,
         );
         // Read before the first test: a damaged file must not spoil the end of a long run.
-        let covered_before = coverage::read(&results.coverage(&plan.model.hash), &plan.model.sts)?;
+        coverage::read(&results.coverage(&plan.model.hash), &plan.model.sts)?;
         let known = if plan.known {
             known(&results, &plan.model, &plan.reach, observer)
         } else {
@@ -200,23 +205,21 @@ impl Campaign {
         if let Some(guide) = guide {
             session.tester.led_by(guide);
         }
-        let results = match results.make() {
-            Ok(()) => results,
-            Err(refused) => {
-                let elsewhere = Results::elsewhere()?;
-                observer.warning(&format!(
-                    "{}; the results of this run are in {}",
-                    refused.message,
-                    elsewhere.display()
-                ));
-                plan.project.elsewhere = Some(elsewhere.clone());
-                Results::at(elsewhere)
-            }
-        };
+        if let Err(refused) = results.make()
+            && let Ok(elsewhere) = Results::elsewhere()
+        {
+            observer.warning(&format!(
+                "{}; the results of this run are in {}",
+                refused.message,
+                elsewhere.display()
+            ));
+            plan.project.elsewhere = Some(elsewhere);
+        }
         trust::remember(&plan.project, &plan.reach, &origin.model);
-        let place = history::place(&plan.project)?;
         let new = history::new_run(&plan.model, &options, &plan.reach, &settings);
-        let record = Record::begin(&place, new)?;
+        let record = Record::begin(&mut plan.project, new, &session.interrupt, observer)?;
+        // The store may have gone to another folder.
+        let results = Results::at(plan.project.results());
         Ok(Campaign {
             project: plan.project,
             model: plan.model,
@@ -234,7 +237,7 @@ impl Campaign {
             beginning: plan.beginning,
             scripts: plan.scripts,
             untold: Vec::new(),
-            covered_before,
+            is_kept: true,
             found: Vec::new(),
             confirmed: 0,
             flaky: 0,
@@ -275,7 +278,7 @@ impl Campaign {
             }
         }
         self.write_events()?;
-        self.save_coverage()?;
+        self.save_coverage(observer);
         self.settle(observer)?;
         Ok(self.outcome())
     }
@@ -337,7 +340,7 @@ impl Campaign {
                 };
                 let explanation = self.session.explain(&report.execution, &context);
                 let notes = vec!["known from an earlier run, and still failing".to_owned()];
-                self.record.failure(&file, report.number, false)?;
+                self.record.failure(&file, report.number, false);
                 let found = Found {
                     id: file.id.into(),
                     file: path,
@@ -384,12 +387,13 @@ impl Campaign {
 
     fn write_events(&mut self) -> Result<(), Stop> {
         let events = self.session.tester.take_events();
-        self.record.events(events)
+        self.record.events(events);
+        Ok(())
     }
 
     /// Waits until everything so far is in the store, and tells of it.
     fn settle(&mut self, observer: &mut dyn Observer) -> Result<(), Stop> {
-        self.record.settle(observer)?;
+        self.record.settle(observer);
         for report in std::mem::take(&mut self.untold) {
             observer.finished(&report, &mut self.session.tester);
         }
@@ -401,7 +405,7 @@ impl Campaign {
         let wire = self.session.wire();
         let first = self.failure_file(report, wire.clone(), None)?;
         let first_path = self.path_of(&first);
-        self.results.write(&first_path, first.write().as_bytes())?;
+        self.keep(&first_path, &first, observer);
         let hint = self.hint(&report.execution);
         let ended = matches!(report.execution.verdict, Verdict::Ended(_));
         let is_gone = ended && !self.session.link.is_ours();
@@ -416,15 +420,26 @@ impl Campaign {
                 ));
             }
             self.count(&found, &report.execution);
-            self.record.failure(&first, report.number, false)?;
+            self.record.failure(&first, report.number, false);
             return self.tell(found, observer);
         };
         let shrunk = self
             .session
-            .shrink(&report.execution, &settings, None, observer)?;
+            .shrink(&report.execution, &settings, None, observer);
+        let shrunk = match shrunk {
+            Ok(shrunk) => shrunk,
+            Err(stopped) => {
+                observer.warning(&format!("not shrunk: {}", stopped.message));
+                let mut found = self.describe(&first, first_path, &report.execution, None);
+                found.hint = hint;
+                self.count(&found, &report.execution);
+                self.record.failure(&first, report.number, false);
+                return self.tell(found, observer);
+            }
+        };
         let mut file = self.failure_file(report, wire, Some(&shrunk))?;
         let path = self.path_of(&file);
-        self.results.write(&path, file.write().as_bytes())?;
+        self.keep(&path, &file, observer);
         if path != first_path {
             // The same failure, now under the id of its shrunk form.
             let _ = std::fs::remove_file(&first_path);
@@ -435,7 +450,7 @@ impl Campaign {
         let shown = self.session.show(&stimuli);
         let is_gone = shown.is_gone() && !self.session.interrupt.is_raised();
         if shown.put_into(&mut file, &shrunk.execution) {
-            self.results.write(&path, file.write().as_bytes())?;
+            self.keep(&path, &file, observer);
         }
         if !found.flaky && is_gone {
             found.flaky = true;
@@ -446,7 +461,7 @@ impl Campaign {
             ];
         }
         self.count(&found, &shrunk.execution);
-        self.record.failure(&file, report.number, found.flaky)?;
+        self.record.failure(&file, report.number, found.flaky);
         self.tell(found, observer)
     }
 
@@ -466,6 +481,23 @@ impl Campaign {
         trouble.and_then(|trouble| trouble.hint.clone())
     }
 
+    /// Writes the file of a failure. Where the disk refuses, the failure is reported all the same.
+    fn keep(&mut self, path: &Path, file: &FailureFile, observer: &mut dyn Observer) {
+        if let Err(refused) = self.results.write(path, file.write().as_bytes()) {
+            self.unkept(&refused, observer);
+        }
+    }
+
+    /// Says, once, that something could not be written.
+    fn unkept(&mut self, refused: &Stop, observer: &mut dyn Observer) {
+        if std::mem::replace(&mut self.is_kept, false) {
+            observer.warning(&format!(
+                "{}; what this run finds is reported here only",
+                refused.message
+            ));
+        }
+    }
+
     fn path_of(&self, file: &FailureFile) -> PathBuf {
         self.results.failures().join(file.id.file_name())
     }
@@ -483,6 +515,7 @@ impl Campaign {
             seed: self.seed,
             wire,
             shrunk: shrunk.map(|s| (s.execution.clone(), s.runs)),
+            minimal: shrunk.is_some_and(|s| s.minimal.is_some()),
             confirmed: shrunk.map(confirmed),
             connection,
         };
@@ -539,18 +572,14 @@ impl Campaign {
         observer.unusual(explanation.as_ref(), hint.as_deref());
     }
 
-    /// Adds what this run covered to what earlier runs of the same model covered.
-    fn save_coverage(&mut self) -> Result<(), Stop> {
-        let path = self.results.coverage(&self.model.hash);
-        let mut coverage = self.session.tester.coverage().clone();
-        self.record.coverage(coverage.snapshot(&self.model.sts))?;
-        if let Some(earlier) = &self.covered_before {
-            // Another reduction of the same text has other switches: the newer run stands alone.
-            let _ = coverage.merge(earlier);
+    /// Adds what this run covered to what other runs of the same model covered.
+    fn save_coverage(&mut self, observer: &mut dyn Observer) {
+        let covered = self.session.tester.coverage().clone();
+        self.record.coverage(covered.snapshot(&self.model.sts));
+        let added = coverage::add(&self.results, &self.model.hash, &self.model.sts, &covered);
+        if let Err(refused) = added {
+            self.unkept(&refused, observer);
         }
-        let text = serde_json::to_string(&coverage.snapshot(&self.model.sts))
-            .map_err(|error| Stop::usage(error.to_string()))?;
-        self.results.write(&path, text.as_bytes())
     }
 
     fn outcome(self) -> Outcome {
@@ -566,6 +595,7 @@ impl Campaign {
             interrupted: self.session.interrupt.is_raised(),
             missed_goal: missed.map(|goal| (goal, reached)),
             run: self.record.run(),
+            is_kept: self.is_kept && self.record.is_kept(),
         }
     }
 }

@@ -483,6 +483,14 @@ impl Connection for Link {
         self.inner().is_virtual()
     }
 
+    fn resets_all(&self) -> bool {
+        self.inner().resets_all()
+    }
+
+    fn catch_up(&mut self) -> Result<(), Trouble> {
+        self.inner_mut().catch_up()
+    }
+
     fn reset(&mut self) -> Result<(), Trouble> {
         self.inner_mut().reset()
     }

@@ -6,6 +6,7 @@ use ioco_engine::{Coverage, CoverageSnapshot};
 use ioco_sts::Sts;
 
 use crate::exit::Stop;
+use crate::results::Results;
 
 /// Reads a coverage file; `None` where there is none.
 pub fn read(path: &Path, sts: &Sts) -> Result<Option<Coverage>, Stop> {
@@ -19,4 +20,16 @@ pub fn read(path: &Path, sts: &Sts) -> Result<Option<Coverage>, Stop> {
     let saved: CoverageSnapshot =
         serde_json::from_str(&text).map_err(|error| damaged(error.to_string()))?;
     Ok(Coverage::restore(sts, &saved).ok())
+}
+
+/// Adds what a run covered to the coverage file, whatever other runs added to it meanwhile.
+pub fn add(results: &Results, hash: &str, sts: &Sts, covered: &Coverage) -> Result<(), Stop> {
+    results.update(&results.coverage(hash), |path| {
+        let mut coverage = covered.clone();
+        if let Some(earlier) = read(path, sts)? {
+            // Another reduction of the same text has other switches: the newer run stands alone.
+            let _ = coverage.merge(&earlier);
+        }
+        serde_json::to_vec(&coverage.snapshot(sts)).map_err(|error| Stop::usage(error.to_string()))
+    })
 }

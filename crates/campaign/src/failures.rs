@@ -19,6 +19,7 @@ use crate::model::{self, Model, ModelOptions};
 use crate::observer::Observer;
 use crate::project::Project;
 use crate::results::Results;
+use crate::sections::limits::Limits;
 use crate::session::{Session, Shown, sizes};
 use crate::shrinking::{self, ShrinkSettings};
 use crate::solver::SolverChoice;
@@ -248,6 +249,7 @@ impl Opened {
             seed: self.file.seed,
             wire,
             shrunk: Some((shrunk.execution.clone(), shrunk.runs)),
+            minimal: shrunk.minimal.is_some(),
             confirmed: Some(confirmed(shrunk)),
             connection: self.file.connection.clone(),
         };
@@ -278,6 +280,7 @@ pub fn open(
     typed: &str,
     here: &Project,
     system: &SystemChoice,
+    limits: Limits,
     interrupt: Interrupt,
     observer: &mut dyn Observer,
 ) -> Result<Opened, Stop> {
@@ -288,13 +291,14 @@ pub fn open(
         Err(stop) => history::fetch(here, typed, observer)?.ok_or(stop)?,
     };
     let file = read(&path)?;
-    let origin: Origin = serde_json::from_value(file.connection.clone()).map_err(|error| {
+    let mut origin: Origin = serde_json::from_value(file.connection.clone()).map_err(|error| {
         Stop::usage(format!(
             "{} does not say how it was found: {}",
             path.display(),
             Untrusted::of(error)
         ))
     })?;
+    origin.options.limits = origin.options.limits.overridden_by(limits);
     let root = home(&path);
     // ioco.toml says how to reach the system that the failure file names.
     let profile = system.profile.as_deref().or(origin.system.profile());

@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use crate::exit::Stop;
 use crate::observer::Observer;
 use crate::project::Project;
+use crate::sections::limits::Limits;
 
 /// How a model is read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -43,6 +44,9 @@ pub struct ModelOptions {
     /// In GraphWalker files: a vertex is also a response.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub vertices: bool,
+    /// Limits that were typed; they override those of ioco.toml.
+    #[serde(default, skip_serializing_if = "Limits::is_empty")]
+    pub limits: Limits,
 }
 
 impl Default for ModelOptions {
@@ -56,6 +60,7 @@ impl Default for ModelOptions {
             internal: Vec::new(),
             silent: Vec::new(),
             vertices: false,
+            limits: Limits::default(),
         }
     }
 }
@@ -73,8 +78,14 @@ impl ModelOptions {
             reduce: self.reduce,
             flatten: self.flatten,
             states: self.states,
+            limits: self.limits,
             ..ModelOptions::default()
         }
+    }
+
+    /// How much work on the model may use: what was typed, else what ioco.toml says.
+    pub fn budget(&self, project: &Project) -> Budget {
+        project.limits.overridden_by(self.limits).budget()
     }
 
     fn labels(&self) -> LabelMap {
@@ -181,13 +192,16 @@ pub fn read(options: &ModelOptions, project: &Project) -> Result<Read, Stop> {
     if path.extension().is_some_and(|ending| ending == "aml") && !path.exists() {
         return Err(Stop::usage(format!("there is no file {}", path.display())));
     }
-    let files = FileSystem::new(&path, project, Budget::default());
-    read_from(options, path, &files)
+    let budget = options.budget(project);
+    let files = FileSystem::new(&path, project, budget);
+    read_from(options, budget, path, &files)
 }
 
 /// A model as it was when a run used it, whatever has become of its files.
 pub fn restore(kept: &ioco_store::StoredModel, options: &ModelOptions) -> Result<Model, Stop> {
-    let read = read_from(options, PathBuf::from(&kept.path), &Kept(&kept.sources))?;
+    let budget = options.limits.budget();
+    let path = PathBuf::from(&kept.path);
+    let read = read_from(options, budget, path, &Kept(&kept.sources))?;
     let sts = read.sts.ok_or_else(|| {
         Stop::usage(format!("{} as the run used it cannot be read", kept.path))
             .hint("it was written for another version of ioco")
@@ -200,7 +214,12 @@ pub fn restore(kept: &ioco_store::StoredModel, options: &ModelOptions) -> Result
     })
 }
 
-fn read_from(options: &ModelOptions, path: PathBuf, sources: &dyn Sources) -> Result<Read, Stop> {
+fn read_from(
+    options: &ModelOptions,
+    budget: Budget,
+    path: PathBuf,
+    sources: &dyn Sources,
+) -> Result<Read, Stop> {
     let ending = path
         .extension()
         .map(|e| e.to_string_lossy().to_lowercase())
@@ -242,7 +261,7 @@ fn read_from(options: &ModelOptions, path: PathBuf, sources: &dyn Sources) -> Re
         }
     };
     if let Some(sts) = read.sts.take() {
-        read.sts = Some(transform(options, sts)?);
+        read.sts = Some(transform(options, budget, sts)?);
     }
     Ok(read)
 }
@@ -322,7 +341,8 @@ fn read_other(
     })
 }
 
-fn transform(options: &ModelOptions, mut sts: Arc<Sts>) -> Result<Arc<Sts>, Stop> {
+fn transform(options: &ModelOptions, budget: Budget, mut sts: Arc<Sts>) -> Result<Arc<Sts>, Stop> {
+    Arc::make_mut(&mut sts).set_budget(budget);
     if options.flatten {
         let flat = ioco_sts::flatten(&sts, options.states)
             .map_err(|error| Stop::usage(format!("the model cannot be flattened: {error}")))?;
@@ -331,6 +351,7 @@ fn transform(options: &ModelOptions, mut sts: Arc<Sts>) -> Result<Arc<Sts>, Stop
     if options.reduce {
         sts = Arc::new(ioco_sts::reduce(&sts).sts);
     }
+    Arc::make_mut(&mut sts).set_budget(budget);
     Ok(sts)
 }
 

@@ -15,6 +15,7 @@ use crate::connect::Hubs;
 use crate::exit::Stop;
 use crate::ledger::Ledger;
 use crate::sections::amp::AmpSection;
+use crate::sections::limits::Limits;
 use crate::sections::lines::LinesSection;
 use crate::time;
 
@@ -35,6 +36,8 @@ struct File {
     #[serde(default)]
     store: StoreSettings,
     #[serde(default)]
+    limits: Limits,
+    #[serde(default)]
     profile: BTreeMap<String, Profile>,
 }
 
@@ -47,6 +50,8 @@ struct Profile {
     test: TestSettings,
     #[serde(default)]
     store: StoreSettings,
+    #[serde(default)]
+    limits: Limits,
 }
 
 /// `[store]`: where runs are kept.
@@ -122,6 +127,7 @@ pub struct Project {
     pub lines: Option<LinesSection>,
     pub http: Option<HttpMapping>,
     pub store: StoreSettings,
+    pub limits: Limits,
     /// Shared by all clones.
     pub hubs: Hubs,
     /// Where results go that cannot be written where they belong.
@@ -183,6 +189,7 @@ impl Project {
             lines: parsed.lines,
             http: parsed.http,
             store: parsed.store,
+            limits: parsed.limits,
             test: parsed.test.in_folder(&root),
             root,
             elsewhere: None,
@@ -203,6 +210,7 @@ impl Project {
             project.sut.override_with(&chosen.sut);
             project.sut_profile = chosen.sut.is_way().then(|| name.to_owned());
             replace(&mut project.store.url, &chosen.store.url);
+            project.limits = project.limits.overridden_by(chosen.limits);
             let chosen = chosen.test.clone().in_folder(&project.root);
             project.test.override_with(&chosen);
         }

@@ -1,14 +1,20 @@
 //! The record of the run under way: handed to the store as it happens, told to the observer once it
 //! is there.
+//!
+//! A store that refuses (a full disk, a server that went away) ends the record and not the run: what a run
+//! finds is reported whatever becomes of the disk. The person is warned once.
 
 use std::time::{Duration, Instant};
 
+use ioco_budget::Interrupt;
 use ioco_engine::{CoverageSnapshot, Event, FailureFile};
-use ioco_store::{NewRun, Place, Recording};
+use ioco_store::{NewRun, Place, Recording, StoreError};
 
-use crate::exit::Stop;
-use crate::history::stop;
+use crate::exit::{Exit, Stop};
+use crate::history::{self, stop};
 use crate::observer::Observer;
+use crate::project::Project;
+use crate::results::Results;
 
 /// Waiting for the store takes at most one part in so many of the time.
 const SHARE: u32 = 20;
@@ -16,7 +22,12 @@ const SHARE: u32 = 20;
 const OFTEN: Duration = Duration::from_millis(5);
 
 pub(crate) struct Record {
-    recording: Recording,
+    /// `None` when the store has refused.
+    recording: Option<Recording>,
+    run: i64,
+    interrupt: Interrupt,
+    /// Why the rest is not kept, until it is told.
+    refused: Option<StoreError>,
     /// Handed over, and not told yet.
     untold: Vec<Event>,
     settled: Instant,
@@ -25,24 +36,91 @@ pub(crate) struct Record {
 }
 
 impl Record {
-    pub fn begin(place: &Place, run: NewRun) -> Result<Record, Stop> {
-        Ok(Record {
-            recording: Recording::begin(place, run).map_err(stop)?,
+    /// Begins a run in the project's store. Where the disk refuses that, the run is kept in a temporary
+    /// folder, and where that refuses too, nowhere.
+    pub fn begin(
+        project: &mut Project,
+        run: NewRun,
+        interrupt: &Interrupt,
+        observer: &mut dyn Observer,
+    ) -> Result<Record, Stop> {
+        let place = history::place(project)?;
+        let refused = match begin_at(&place, run.clone(), interrupt) {
+            Ok(recording) => return Ok(Record::of(Ok(recording), interrupt)),
+            Err(refused) => refused,
+        };
+        if interrupt.is_raised() {
+            return Err(Stop {
+                exit: Exit::Interrupted,
+                ..stop(refused)
+            });
+        }
+        // A damaged file and a wrong address are for the person to look at.
+        let by_disk = matches!(
+            refused,
+            StoreError::Failed { .. } | StoreError::Unreachable { .. }
+        );
+        if !by_disk || !matches!(place, Place::File(_)) {
+            return Err(stop(refused));
+        }
+        if project.elsewhere.is_none()
+            && let Ok(elsewhere) = Results::elsewhere()
+        {
+            let old = project.elsewhere.replace(elsewhere.clone());
+            let begun = history::place(project).map(|place| begin_at(&place, run, interrupt));
+            if let Ok(Ok(recording)) = begun {
+                observer.warning(&format!(
+                    "{refused}; the results of this run are in {}",
+                    elsewhere.display()
+                ));
+                return Ok(Record::of(Ok(recording), interrupt));
+            }
+            project.elsewhere = old;
+            let _ = std::fs::remove_dir_all(&elsewhere);
+        }
+        Ok(Record::of(Err(refused), interrupt))
+    }
+
+    fn of(begun: Result<Recording, StoreError>, interrupt: &Interrupt) -> Record {
+        let (recording, refused) = match begun {
+            Ok(recording) => (Some(recording), None),
+            Err(refused) => (None, Some(refused)),
+        };
+        Record {
+            run: recording.as_ref().map_or(0, Recording::run),
+            recording,
+            interrupt: interrupt.clone(),
+            refused,
             untold: Vec::new(),
             settled: Instant::now(),
             waited: Duration::ZERO,
-        })
+        }
     }
 
+    /// The number of the run; 0 where it has none.
     pub fn run(&self) -> i64 {
-        self.recording.run()
+        self.run
+    }
+
+    /// Whether everything so far is, or will be, in the store.
+    pub fn is_kept(&self) -> bool {
+        self.recording.is_some()
+    }
+
+    /// Does something with the store; after its first refusal, nothing.
+    fn with(&mut self, work: impl FnOnce(&mut Recording) -> Result<(), StoreError>) {
+        if let Some(recording) = &mut self.recording
+            && let Err(refused) = work(recording)
+        {
+            self.refused = Some(refused);
+            self.recording = None;
+        }
     }
 
     /// Hands events over.
-    pub fn events(&mut self, events: Vec<Event>) -> Result<(), Stop> {
-        self.recording.events(&events).map_err(stop)?;
+    pub fn events(&mut self, events: Vec<Event>) {
+        self.with(|recording| recording.events(&events));
         self.untold.extend(events);
-        Ok(())
     }
 
     /// Whether it is time to wait for the store. Against a system at the usual speed that is so
@@ -51,23 +129,33 @@ impl Record {
         self.settled.elapsed() >= (self.waited * SHARE).max(OFTEN)
     }
 
-    pub fn failure(&self, file: &FailureFile, test: u64, flaky: bool) -> Result<(), Stop> {
-        self.recording.failure(file, test, flaky).map_err(stop)
+    pub fn failure(&mut self, file: &FailureFile, test: u64, flaky: bool) {
+        self.with(|recording| recording.failure(file, test, flaky));
     }
 
-    pub fn coverage(&self, snapshot: CoverageSnapshot) -> Result<(), Stop> {
-        self.recording.coverage(snapshot).map_err(stop)
+    pub fn coverage(&mut self, snapshot: CoverageSnapshot) {
+        self.with(|recording| recording.coverage(snapshot));
     }
 
     /// Waits until everything is in the store, and tells of it.
-    pub fn settle(&mut self, observer: &mut dyn Observer) -> Result<(), Stop> {
+    pub fn settle(&mut self, observer: &mut dyn Observer) {
         let begun = Instant::now();
-        self.recording.flush().map_err(stop)?;
+        let interrupt = self.interrupt.clone();
+        self.with(|recording| recording.flush_unless(&|| interrupt.is_raised()));
         self.settled = Instant::now();
         self.waited = self.settled - begun;
+        if let Some(refused) = self.refused.take() {
+            observer.warning(&format!(
+                "{refused}; the rest of this run is not recorded ({})",
+                refused.hint()
+            ));
+        }
         for event in self.untold.drain(..) {
             observer.event(&event);
         }
-        Ok(())
     }
+}
+
+fn begin_at(place: &Place, run: NewRun, interrupt: &Interrupt) -> Result<Recording, StoreError> {
+    Recording::begin_unless(place, run, &|| interrupt.is_raised())
 }

@@ -4,14 +4,19 @@
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
 use crate::exit::{Exit, Stop};
+
+/// How long to wait for another run that writes the same file.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 pub struct Results {
     root: PathBuf,
 }
 
-/// Trouble with the results folder is the user's to mend (permissions, a full disk).
+/// Trouble with the results folder is the user's to resolve (permissions, a full disk).
 fn trouble(doing: &str, path: &Path, error: &io::Error) -> Stop {
     Stop {
         exit: Exit::Usage,
@@ -83,19 +88,53 @@ impl Results {
         }
     }
 
-    /// Writes a file so that it is there whole or not at all, also after a crash.
+    /// Writes a file so that it is there whole or not at all, also after a crash. Runs side by side write
+    /// drafts of different names.
     pub fn write(&self, path: &Path, bytes: &[u8]) -> Result<(), Stop> {
+        static DRAFTS: AtomicU64 = AtomicU64::new(0);
+        let number = DRAFTS.fetch_add(1, Ordering::Relaxed);
+        let draft = path.with_extension(format!("{}-{number}.part", std::process::id()));
         let put = || -> io::Result<()> {
             if let Some(folder) = path.parent() {
                 fs::create_dir_all(folder)?;
             }
-            let draft = path.with_extension("part");
             let mut file = File::create(&draft)?;
             file.write_all(bytes)?;
             file.sync_all()?;
             fs::rename(&draft, path)
         };
-        put().map_err(|error| trouble("write", path, &error))
+        put().map_err(|error| {
+            let _ = fs::remove_file(&draft);
+            trouble("write", path, &error)
+        })
+    }
+
+    /// Changes a file that runs side by side may change too, one after the other: `change` gets its path, and
+    /// returns what to write.
+    pub fn update(
+        &self,
+        path: &Path,
+        change: impl FnOnce(&Path) -> Result<Vec<u8>, Stop>,
+    ) -> Result<(), Stop> {
+        let lock = || -> io::Result<File> {
+            if let Some(folder) = path.parent() {
+                fs::create_dir_all(folder)?;
+            }
+            let file = File::create(path.with_extension("lock"))?;
+            let begun = Instant::now();
+            while let Err(fs::TryLockError::WouldBlock) = file.try_lock() {
+                if begun.elapsed() > PATIENCE {
+                    // Whoever holds it has stopped: better a file that misses something than none.
+                    break;
+                }
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            Ok(file)
+        };
+        let locked = lock().map_err(|error| trouble("write", path, &error))?;
+        self.write(path, &change(path)?)?;
+        drop(locked);
+        Ok(())
     }
 
     /// The file of the store.
@@ -118,8 +157,19 @@ impl Results {
 
     /// A folder for temporary files that nobody else uses, for where nothing can be written.
     pub fn elsewhere() -> Result<PathBuf, Stop> {
-        let root = std::env::temp_dir().join(format!("ioco-{}", std::process::id()));
-        fs::create_dir(&root).map_err(|error| trouble("make", &root, &error))?;
-        Ok(root)
+        let mut root = std::env::temp_dir().join(format!("ioco-{}", std::process::id()));
+        // An earlier process of the same number may have left one.
+        for again in 1..100 {
+            match fs::create_dir(&root) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                    root.set_file_name(format!("ioco-{}-{again}", std::process::id()));
+                }
+                made => {
+                    made.map_err(|error| trouble("make", &root, &error))?;
+                    return Ok(root);
+                }
+            }
+        }
+        Err(Stop::usage(format!("cannot make {}", root.display())))
     }
 }

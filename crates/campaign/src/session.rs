@@ -191,6 +191,7 @@ pub fn sizes(shrunk: &Shrunk) -> Sizes {
         from: shrunk.original_length,
         to: shrunk.execution.length(),
         runs: shrunk.runs,
+        minimal: shrunk.minimal.is_some(),
     }
 }
 

@@ -1,6 +1,6 @@
 //! How to shrink, and what shrinking has to say besides the shrunk trace.
 
-use ioco_shrink::{BugKind, Ended, Pipeline, ShrinkError, Shrunk};
+use ioco_shrink::{BugKind, Ended, Pipeline, Proof, ShrinkError, Shrunk};
 
 use crate::exit::Stop;
 
@@ -68,23 +68,14 @@ pub fn notes(shrunk: &Shrunk) -> Vec<String> {
         }
     }
     notes.extend(shrunk.explanation.iter().cloned());
+    if let Some(left_out) = shrunk.minimal.filter(|left_out| left_out.stimuli > 0) {
+        notes.push(match left_out.stimuli {
+            1 => "its stimulus was left out, and nothing failed".to_owned(),
+            count => format!("each of its {count} stimuli was left out alone, and the rest passed"),
+        });
+    }
     if let Some(proof) = &shrunk.proved {
-        let claim = if proof.shortest {
-            format!(
-                "proved: no trace of the model shorter than {} steps fails",
-                proof.no_failure_below
-            )
-        } else {
-            format!(
-                "no trace of the model with fewer than {} steps fails",
-                proof.no_failure_below
-            )
-        };
-        let remark = proof
-            .remark
-            .as_ref()
-            .map_or_else(String::new, |text| format!("; {text}"));
-        notes.push(format!("{claim} ({} runs){remark}", proof.runs));
+        notes.push(claim(proof));
     }
     match &shrunk.ended {
         Ended::Finished => {}
@@ -97,4 +88,29 @@ pub fn notes(shrunk: &Shrunk) -> Vec<String> {
         }
     }
     notes
+}
+
+/// What going through the shorter traces has shown, and no more.
+fn claim(proof: &Proof) -> String {
+    let fails = match proof.same {
+        true => "shows this failure",
+        false => "fails",
+    };
+    let (below, runs) = (proof.no_failure_below, proof.runs);
+    let claim = match (proof.shortest, proof.same) {
+        (true, _) => format!(
+            "proved, as long as the system always answers the same: no trace of the model shorter \
+             than {below} steps {fails} ({runs} runs)"
+        ),
+        (false, true) => {
+            format!("no trace with fewer than {below} steps showed this failure ({runs} runs)")
+        }
+        (false, false) => {
+            format!("no trace with fewer than {below} steps failed ({runs} runs)")
+        }
+    };
+    match &proof.remark {
+        Some(remark) => format!("{claim}; {remark}"),
+        None => claim,
+    }
 }

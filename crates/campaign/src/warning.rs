@@ -27,12 +27,13 @@ pub fn show(warning: &Warning, sts: &Sts) -> String {
             "{}: internal steps can go round for ever here; silence is allowed",
             place(sts, *switch)
         ),
-        Warning::ClosureLimit { switch } => format!(
-            "{}: more internal steps than can be followed; no verdict rests on what lies behind",
+        Warning::Exhausted { switch, exhausted } => format!(
+            "{}: {exhausted}; no failure is concluded from what lies behind",
             place(sts, *switch)
         ),
         Warning::OpenHandshake { switch } => format!(
-            "{}: the sender leaves a value open that cannot be enumerated; the hand-shake is left out",
+            "{}: the values of this hand-shake cannot be listed; no failure is concluded from what \
+             lies behind",
             place(sts, *switch)
         ),
     }

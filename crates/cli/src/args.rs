@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use ioco_campaign::sections::limits::{Limit, Limits};
 use ioco_campaign::{ModelOptions, ShrinkSettings, SystemChoice};
 
 use crate::typed::TypedArguments;
@@ -112,6 +113,9 @@ pub struct Adapters {
     /// A part of ioco.toml to use: [profile.NAME]
     #[arg(long, value_name = "NAME")]
     pub profile: Option<String>,
+
+    #[command(flatten)]
+    pub limits: LimitArguments,
 }
 
 #[derive(Debug, Args)]
@@ -214,9 +218,30 @@ pub struct ReadingArguments {
     /// In GraphWalker files: a vertex is also a response, which the system gives on arrival
     #[arg(long)]
     pub vertices: bool,
+
+    #[command(flatten)]
+    pub limits: LimitArguments,
+}
+
+/// How much one piece of work may use.
+#[derive(Clone, Debug, Default, Args)]
+pub struct LimitArguments {
+    /// Raise or lower a limit on work: steps, bytes, depth or states (may be repeated)
+    #[arg(long = "limit", value_name = "NAME=N")]
+    limits: Vec<Limit>,
+}
+
+impl LimitArguments {
+    pub fn limits(&self) -> Limits {
+        self.limits.iter().copied().collect()
+    }
 }
 
 impl ModelArguments {
+    pub fn limits(&self) -> Limits {
+        self.reading.limits.limits()
+    }
+
     pub fn options(&self) -> ModelOptions {
         self.reading.options()
     }
@@ -233,6 +258,7 @@ impl ReadingArguments {
             internal: self.internal.clone(),
             silent: self.silent.clone(),
             vertices: self.vertices,
+            limits: self.limits.limits(),
         }
     }
 }
@@ -633,6 +659,9 @@ pub struct Replay {
     /// Run the trace as it was found, not the shrunk one
     #[arg(long)]
     pub original: bool,
+
+    #[command(flatten)]
+    pub limits: LimitArguments,
 }
 
 #[derive(Debug, Args)]
@@ -649,6 +678,9 @@ pub struct Shrink {
     /// Stop after this time and keep the best so far: 30s, 5m
     #[arg(long, value_name = "TIME")]
     pub time: Option<String>,
+
+    #[command(flatten)]
+    pub limits: LimitArguments,
 }
 
 #[derive(Debug, Args)]
@@ -804,6 +836,8 @@ pub struct Serve {
     pub system: SystemArguments,
     #[command(flatten)]
     pub store: StoreArguments,
+    #[command(flatten)]
+    pub limits: LimitArguments,
     /// Open the page in the browser
     #[arg(long)]
     pub open: bool,

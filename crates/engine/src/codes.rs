@@ -7,7 +7,8 @@ use ioco_sts::Verdict;
 pub(crate) const NOT_OFFERED: &str = "is not offered here";
 pub(crate) const CROSSED: &str = "a stimulus that crossed it";
 pub(crate) const INTERRUPTED: &str = "the run was interrupted";
-pub(crate) const NOT_COMPLETE: &str = "more internal steps here than can be followed";
+pub(crate) const NOT_COMPLETE: &str = "not all states of the model are known here";
+pub(crate) const CUT_SHORT: &str = "a limit of the run was reached before the test was over";
 pub(crate) const NOT_ASKED: &str = "the adapter answered a question that was not asked";
 
 struct Code {
@@ -58,9 +59,18 @@ const REGISTRY: &[Code] = &[
     },
     Code {
         code: "I003",
-        text: "Inconclusive, interrupted: the run was stopped while the test was under way.\n\
+        text: "Inconclusive, interrupted: the run was stopped, or reached a limit, while the test was \
+               under way.\n\
                What was observed until then is kept; it says nothing about the steps that were not \
                taken.",
+    },
+    Code {
+        code: "I004",
+        text: "Inconclusive, not all states are known: an observation that the known states of the \
+               model do not allow may be allowed by one that is not known.\nThe model takes more \
+               internal steps than can be followed (usually a counter in a loop of internal steps), \
+               evaluating it reached a limit, or the values of a hand-shake cannot be listed. \
+               Warnings name the switch. Bound the counter or the value, or raise the limit.",
     },
     Code {
         code: "E001",
@@ -68,13 +78,6 @@ const REGISTRY: &[Code] = &[
                it died, it did not answer a reset in time, or it sent something that is not the \
                protocol.\nThis is never counted as a failure of conformance. The message says what \
                happened; run the system by hand with the same command to see more.",
-    },
-    Code {
-        code: "E002",
-        text: "Error, the model cannot be followed: it takes more internal steps without an \
-               observable one than can be followed, so that some of its states are not known.\n\
-               An observation that the known states do not allow proves nothing then. Usually a \
-               counter in a loop of internal steps; bound it, or make a step of the loop observable.",
     },
     Code {
         code: "E003",
@@ -111,10 +114,14 @@ pub fn code_of(verdict: &Verdict) -> Option<&'static str> {
     match verdict {
         Verdict::Pass => None,
         Verdict::Fail(deviation) | Verdict::Ended(deviation) => Some(deviation.kind.code()),
-        Verdict::Inconclusive(reason) if reason.contains(INTERRUPTED) => Some("I003"),
+        Verdict::Inconclusive(reason)
+            if reason.contains(INTERRUPTED) || reason.contains(CUT_SHORT) =>
+        {
+            Some("I003")
+        }
+        Verdict::Inconclusive(reason) if reason.contains(NOT_COMPLETE) => Some("I004"),
         Verdict::Inconclusive(reason) if reason.contains(CROSSED) => Some("I002"),
         Verdict::Inconclusive(_) => Some("I001"),
-        Verdict::Error(reason) if reason.contains(NOT_COMPLETE) => Some("E002"),
         Verdict::Error(reason) if reason.contains(NOT_ASKED) => Some("E003"),
         Verdict::Error(_) => Some("E001"),
     }
@@ -163,8 +170,9 @@ mod tests {
             (inconclusive(NOT_OFFERED), "I001"),
             (inconclusive(CROSSED), "I002"),
             (inconclusive(INTERRUPTED), "I003"),
+            (inconclusive(CUT_SHORT), "I003"),
+            (inconclusive(NOT_COMPLETE), "I004"),
             (error("the system died"), "E001"),
-            (error(NOT_COMPLETE), "E002"),
             (error(NOT_ASKED), "E003"),
         ] {
             assert_eq!(code_of(&verdict), Some(code));

@@ -82,6 +82,9 @@ pub struct SavedShrunk {
     pub steps: Vec<SavedStep>,
     pub deviation: SavedDeviation,
     pub runs: usize,
+    /// Every single stimulus was left out once, alone, and what was left did not fail.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub minimal: bool,
     /// Of a run that showed exactly these steps: when they and the deviation were, and what crossed
     /// the wire.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -99,6 +102,8 @@ pub struct FailureContext {
     pub wire: Vec<WireLine>,
     /// The shortest execution, and in how many runs it was found.
     pub shrunk: Option<(Execution, usize)>,
+    /// No single stimulus of it can be left out: each was tried.
+    pub minimal: bool,
     pub confirmed: Option<(u64, u64)>,
     pub connection: Json,
 }
@@ -177,6 +182,7 @@ impl FailureFile {
                 steps: saved(&execution),
                 deviation: SavedDeviation::new(execution.deviation()?, sts),
                 runs,
+                minimal: context.minimal,
                 times: Vec::new(),
                 wire: Vec::new(),
             })
@@ -295,6 +301,7 @@ impl FailureFile {
             from: length(audible(self.steps.iter().map(|s| &s.what)), &self.deviation),
             to: length(audible(shrunk.steps.iter()), &shrunk.deviation),
             runs: shrunk.runs,
+            minimal: shrunk.minimal,
         })
     }
 

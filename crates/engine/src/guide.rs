@@ -4,6 +4,7 @@
 //! Planning with a solver is not the tester's business, so the trait stands here and what
 //! implements it elsewhere.
 
+use ioco_budget::Interrupt;
 use ioco_sts::{Action, Menu, StateSet, Step, Sts};
 
 use crate::coverage::Coverage;
@@ -21,6 +22,8 @@ pub struct View<'a> {
     pub rng: &'a mut dyn rand::Rng,
     /// Waiting can show something new: the last thing seen was not silence.
     pub may_wait: bool,
+    /// A guide that searches ends its search when this is raised; what it then says is of no interest.
+    pub interrupt: &'a Interrupt,
 }
 
 /// What a guide wants done next.

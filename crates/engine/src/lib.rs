@@ -12,6 +12,7 @@ mod explain;
 mod failure;
 mod fingerprint;
 mod guide;
+mod in_flight;
 mod monitor;
 mod port;
 mod random;

@@ -2,7 +2,8 @@
 //!
 //! What was recorded between a client and a system is followed in the model. A response that was
 //! recorded after a stimulus may have been sent before the system saw it, so the model is followed
-//! with every number of stimuli still on their way. Silence counts where nothing was recorded for
+//! with every number of stimuli still in flight ([`crate::in_flight`]). The trace tells an order that
+//! explains the responses. Silence counts where nothing was recorded for
 //! the model's time-out. A stimulus that the model does not know there ends the judgement: the model
 //! says nothing about what follows.
 
@@ -12,6 +13,9 @@ use ioco_sts::{
     Action, Deviation, DeviationKind, Direction, Execution, Observed, Semantics, SetId, Step,
     Trace, Verdict,
 };
+
+use crate::codes::{CROSSED, NOT_COMPLETE};
+use crate::in_flight::{InFlight, Misfit};
 
 /// One thing that was recorded.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,21 +31,14 @@ pub enum Recorded {
     End,
 }
 
-/// As many stimuli may be on their way at once.
-const MAX_ON_THE_WAY: usize = 8;
-
-/// Where the model may be: a state set, and how many of the last stimuli the system has not seen.
-type Place = (SetId, usize);
-
 /// Follows one recording, from the initial state on. Times are nanoseconds.
 pub fn monitor(semantics: &mut Semantics, recorded: &[(u64, Recorded)]) -> Execution {
     let mut monitor = Monitor {
-        places: vec![(semantics.initial(), 0)],
+        set: semantics.initial(),
         semantics,
-        pending: Vec::new(),
+        in_flight: InFlight::default(),
         trace: Vec::new(),
         silent: false,
-        unspecified: false,
     };
     let mut last = recorded.first().map_or(0, |(at, _)| *at);
     for (at, what) in recorded {
@@ -58,15 +55,12 @@ pub fn monitor(semantics: &mut Semantics, recorded: &[(u64, Recorded)]) -> Execu
 
 struct Monitor<'s> {
     semantics: &'s mut Semantics,
-    places: Vec<Place>,
-    /// The stimuli that the system may not have seen yet, oldest first.
-    pending: Vec<Action>,
+    /// Where the model may be once the system has seen everything.
+    set: SetId,
+    in_flight: InFlight,
     trace: Trace,
     /// Silence was noted since the last stimulus or response.
     silent: bool,
-    /// In one of the possible orders the system got a stimulus in a state for which the model says
-    /// nothing about it, so that nothing recorded from then on proves a failure.
-    unspecified: bool,
 }
 
 impl Monitor<'_> {
@@ -77,40 +71,22 @@ impl Monitor<'_> {
         }
     }
 
-    /// The states that the model may be in once the system has seen everything.
-    fn settled(&mut self) -> Vec<SetId> {
-        let mut settled = Vec::new();
-        for (set, unseen) in self.places.clone() {
-            let from = self.pending.len() - unseen;
-            let mut now = Some(set);
-            for stimulus in &self.pending[from..] {
-                let step = Step::Stimulus(stimulus.clone());
-                now = now.and_then(|now| self.semantics.after(now, &step));
-            }
-            self.unspecified |= now.is_none();
-            settled.extend(now.filter(|now| !settled.contains(now)));
-        }
-        settled
-    }
-
     /// Nothing was recorded for this long.
     fn pass_time(&mut self, nanoseconds: u64) -> Result<(), Verdict> {
-        let settled = self.settled();
-        let timeout = settled.iter().map(|set| self.semantics.timeout(*set)).max();
-        let Some(timeout) = timeout.filter(|timeout| nanoseconds >= *timeout && !self.silent)
-        else {
+        let timeout = self.semantics.timeout(self.set);
+        if nanoseconds < timeout || self.silent {
             return Ok(());
-        };
-        let quiet: Vec<SetId> = settled
-            .iter()
-            .filter_map(|set| self.semantics.after(*set, &Step::Quiescence))
-            .collect();
-        if quiet.is_empty() {
-            let seen = Observed::Silence(timeout);
-            return Err(self.deviation(DeviationKind::MissingResponse, seen, &settled));
         }
-        self.pending.clear();
-        self.places = quiet.into_iter().map(|set| (set, 0)).collect();
+        // Whatever was in flight has arrived by now.
+        self.in_flight.settle();
+        let Some(quiet) = self.semantics.after(self.set, &Step::Quiescence) else {
+            let seen = Observed::Silence(timeout);
+            return Err(self.deviation(DeviationKind::MissingResponse, seen));
+        };
+        if self.semantics.set(quiet).is_empty() {
+            return Err(self.not_complete(&Step::Quiescence));
+        }
+        self.set = quiet;
         self.trace.push(Step::Quiescence);
         self.silent = true;
         Ok(())
@@ -128,106 +104,94 @@ impl Monitor<'_> {
                 let name = text.split(['(', ' ']).next().unwrap_or_default();
                 let sts = Arc::clone(self.semantics.sts());
                 let label = sts.label_named(Direction::Response, name);
-                let settled = self.settled();
-                let known = label.is_some_and(|label| self.expects(label, &settled));
+                let known = label.is_some_and(|label| self.expects(label));
                 let kind = if known {
                     DeviationKind::WrongValue
                 } else {
                     DeviationKind::UnexpectedResponse
                 };
-                Err(self.deviation(kind, Observed::Unknown(text.clone()), &settled))
+                Err(self.deviation(kind, Observed::Unknown(text.clone())))
             }
         }
     }
 
     fn stimulus(&mut self, stimulus: &Action) -> Result<(), Verdict> {
         self.silent = false;
-        self.pending.push(stimulus.clone());
-        for (_, unseen) in &mut self.places {
-            *unseen += 1;
-        }
-        if self.settled().is_empty() {
-            self.pending.pop();
+        let step = Step::Stimulus(stimulus.clone());
+        let accepted = self.semantics.accepts(self.set, stimulus);
+        let Some(next) = self.semantics.after(self.set, &step).filter(|_| accepted) else {
             let shown = stimulus.show(self.semantics.sts());
             return Err(Verdict::Inconclusive(format!(
                 "the model does not say what {shown} does here"
             )));
-        }
-        self.trace.push(Step::Stimulus(stimulus.clone()));
-        if self.pending.len() > MAX_ON_THE_WAY {
-            // So many cannot be on their way: the oldest has arrived.
-            let settled = self.settled();
-            self.pending.clear();
-            self.places = settled.into_iter().map(|set| (set, 0)).collect();
-        }
+        };
+        let position = self.trace.len();
+        self.in_flight.gave(self.set, stimulus.clone(), position);
+        self.set = next;
+        self.trace.push(step);
         Ok(())
     }
 
     fn response(&mut self, response: &Action) -> Result<(), Verdict> {
         self.silent = false;
         let step = Step::Response(response.clone());
-        let mut places: Vec<Place> = Vec::new();
-        for (set, unseen) in self.places.clone() {
-            let mut now = Some(set);
-            for seen in 0..=unseen {
-                if let Some(next) = now.and_then(|now| self.semantics.after(now, &step)) {
-                    let place = (next, unseen - seen);
-                    if !places.contains(&place) {
-                        places.push(place);
-                    }
-                }
-                if seen < unseen {
-                    let stimulus = &self.pending[self.pending.len() - unseen + seen];
-                    let step = Step::Stimulus(stimulus.clone());
-                    now = now.and_then(|now| self.semantics.after(now, &step));
-                }
+        let length = self.trace.len();
+        let fitted =
+            self.in_flight
+                .observe(self.semantics, self.set, &step, length, &mut Vec::new());
+        match fitted {
+            Ok(fitted) => {
+                self.set = fitted.set;
+                self.trace.push(step);
+                fitted.reorder(&mut self.trace);
+                Ok(())
+            }
+            // Where the model does not accept what is in flight it says nothing about the rest.
+            Err(Misfit::Unspecified) => Err(Verdict::Inconclusive(format!(
+                "{} was sent before {CROSSED} reached the system, and the model does not accept \
+                 that stimulus after it",
+                step.show(self.semantics.sts())
+            ))),
+            Err(Misfit::NotKnown) => Err(self.not_complete(&step)),
+            Err(Misfit::Deviates) => {
+                let kind = if self.expects(response.label) {
+                    DeviationKind::WrongValue
+                } else {
+                    DeviationKind::UnexpectedResponse
+                };
+                Err(self.deviation(kind, Observed::Response(response.clone())))
             }
         }
-        if places.is_empty() {
-            let settled = self.settled();
-            let kind = if self.expects(response.label, &settled) {
-                DeviationKind::WrongValue
-            } else {
-                DeviationKind::UnexpectedResponse
-            };
-            return Err(self.deviation(kind, Observed::Response(response.clone()), &settled));
-        }
-        let most = places.iter().map(|(_, unseen)| *unseen).max().unwrap_or(0);
-        let arrived = self.pending.len() - most;
-        self.pending.drain(..arrived);
-        self.places = places;
-        self.trace.push(step);
-        // Where the model no longer accepts what is on its way it says nothing about the rest.
-        if self.settled().is_empty() {
-            return Err(Verdict::Inconclusive(
-                "a response crossed a stimulus that the model does not accept after it".to_owned(),
-            ));
-        }
-        Ok(())
     }
 
-    fn expects(&mut self, label: ioco_sts::LabelId, settled: &[SetId]) -> bool {
-        settled.iter().any(|set| {
-            let menu = self.semantics.menu(*set);
+    /// Where states of the model are missing, one of those may allow what was recorded.
+    fn not_complete(&self, step: &Step) -> Verdict {
+        let shown = step.show(self.semantics.sts());
+        Verdict::Inconclusive(format!("{shown} cannot be judged: {NOT_COMPLETE}"))
+    }
+
+    /// Whether a response of this label would be right with other values.
+    fn expects(&mut self, label: ioco_sts::LabelId) -> bool {
+        self.sets().into_iter().any(|set| {
+            let menu = self.semantics.menu(set);
             menu.responses.iter().any(|offer| offer.label == label)
         })
     }
 
-    fn deviation(&mut self, kind: DeviationKind, observed: Observed, sets: &[SetId]) -> Verdict {
-        let mut sets = sets.iter().copied();
-        let first = sets.next().unwrap_or_else(|| self.semantics.initial());
-        let all = sets.fold(first, |all, set| self.semantics.union(all, set));
-        let states = Arc::clone(self.semantics.set(all));
-        if self.unspecified || states.truncated {
-            let shown = observed.show(self.semantics.sts());
-            return Verdict::Inconclusive(format!(
-                "{shown} cannot be judged: the model does not say in which state the system is"
-            ));
+    /// Every set that the model may be in.
+    fn sets(&self) -> Vec<SetId> {
+        self.in_flight.sets().chain([self.set]).collect()
+    }
+
+    fn deviation(&mut self, kind: DeviationKind, observed: Observed) -> Verdict {
+        let shown = observed.show(self.semantics.sts());
+        if let Some(doubt) = self.in_flight.doubt() {
+            return Verdict::Inconclusive(format!("{shown} cannot be judged: {doubt}"));
         }
         Verdict::Fail(Deviation {
             kind,
             observed,
-            states,
+            states: Arc::clone(self.semantics.set(self.set)),
         })
     }
 }

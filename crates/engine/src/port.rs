@@ -9,8 +9,10 @@ use ioco_sts::Action;
 /// What the tester wants done.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Command {
-    /// Bring the system into its initial state; answered by [`Input::Ready`].
-    Reset,
+    /// Bring the system into its initial state; answered by [`Input::Ready`]. The test before may
+    /// have left responses behind: listen for `drain` nanoseconds first, and discard what comes. A
+    /// connection whose reset leaves nothing behind need not.
+    Reset { drain: u64 },
     /// Give this stimulus; answered by [`Input::Given`].
     Give(Action),
     /// Wait for a response, at most until this time (nanoseconds on the driver's clock); answered

@@ -135,6 +135,7 @@ fn shown(sts: &Arc<Sts>, report: &TestReport, options: TextOptions) -> String {
             from: 41,
             to: 3,
             runs: 6,
+            minimal: false,
         }),
         confirmed: Some((5, 5)),
         replay: Some("ioco replay 3f2a".to_owned()),
@@ -256,6 +257,7 @@ fn failure_file(sts: &Arc<Sts>, report: &TestReport) -> FailureFile {
             WireLine::new(2, Sender::System, &[0xFF, 0x00]),
         ],
         shrunk: None,
+        minimal: false,
         confirmed: Some((3, 3)),
         connection: serde_json::json!({"way": {"shell": "./till"}}),
     };

@@ -187,7 +187,7 @@ fn the_end_of_the_system_is_an_error_that_can_be_kept() {
 fn an_interrupted_test_is_inconclusive_and_ends_the_run() {
     let sts = plain(COFFEE);
     let mut tester = tester(&sts, Settings::default());
-    assert_eq!(tester.next_test(0), Some(Command::Reset));
+    assert_eq!(tester.next_test(0), Some(Command::Reset { drain: 0 }));
     tester.handle(Input::Ready, 1);
     assert_eq!(tester.handle(Input::Interrupted, 2), Command::Finished);
     let verdict = tester.finished_test().execution.verdict;
@@ -248,7 +248,7 @@ fn a_set_of_states_that_is_not_complete_never_fails() {
     let mut system = answers(&sts, &[("go", "done")]);
     let execution = run_script(&sts, &["go"], &mut system);
     assert!(
-        matches!(execution.verdict, Verdict::Error(_)),
+        matches!(execution.verdict, Verdict::Inconclusive(_)),
         "{execution:?}"
     );
 }

@@ -135,7 +135,7 @@ impl Confirm {
         &mut self,
         steps: impl Iterator<Item = PathStep<'s>>,
     ) -> Result<(), Objection> {
-        if self.semantics.remembered() > REMEMBERED || self.followed.len() > REMEMBERED {
+        if self.semantics.is_crowded(REMEMBERED) || self.followed.len() > REMEMBERED {
             let initial = self.semantics.initial();
             self.semantics.forget_all_but(initial);
             self.followed.clear();
@@ -184,11 +184,11 @@ impl Confirm {
             Direction::Response | Direction::Internal => Step::Response(action.clone()),
         };
         match self.semantics.follow(from, &step) {
-            Some(followed) => {
+            Some(followed) if !self.semantics.set(followed.set).is_empty() => {
                 self.followed.insert((from, action), followed.clone());
                 Ok(followed)
             }
-            None => Err(Objection::NotAllowed { position, action }),
+            _ => Err(Objection::NotAllowed { position, action }),
         }
     }
 }

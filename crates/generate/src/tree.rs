@@ -91,7 +91,8 @@ impl Grower {
         Grower { semantics, budget }
     }
 
-    /// The tree of a planned test; `None` where the meaning of the model does not allow it.
+    /// The tree of a planned test; `None` where the meaning of the model does not allow it, or where
+    /// not all of its states are known: what such a set does not allow may be right all the same.
     pub fn grow(
         &mut self,
         plan: &[Action],
@@ -122,6 +123,10 @@ impl Grower {
         let begun = trace.len();
         let mut set = start;
         for number in 0..=plan.len() {
+            if self.semantics.set(set).truncated {
+                trace.truncate(begun);
+                return None;
+            }
             let planned = plan.get(number);
             for (label, allowed) in self.responses(set) {
                 let is_planned = planned.is_some_and(|action| {
@@ -189,7 +194,7 @@ impl Grower {
                 steps: purpose.limits.steps.saturating_sub(trace.len() as u32),
                 ..purpose.limits
             };
-            let (way, _) = Search::new(&sts, pattern, limits).shortest(&starts, rng);
+            let (way, _) = Search::new(&sts, pattern, limits).shortest(&starts, rng, &mut || false);
             way.map(|way| way.actions())
         };
         let grown = plan.and_then(|plan| {

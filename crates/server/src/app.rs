@@ -214,7 +214,10 @@ impl App {
         }
         Ok(Plan {
             model: loaded.usable()?.clone(),
-            options: ModelOptions::default(),
+            options: ModelOptions {
+                limits: self.project.limits,
+                ..ModelOptions::default()
+            },
             reach: self.reach(request.connection.as_ref())?,
             test,
             shrinking: shrinking(),

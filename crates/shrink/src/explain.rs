@@ -13,8 +13,9 @@ pub(crate) fn explain(
     let mut sentences = Vec::new();
     let before: Vec<&Action> = original.stimuli().collect();
     let after: Vec<&Action> = shrunk.stimuli().collect();
-    if shrunk.length() < original.length() {
-        let kept = common(&before, &after);
+    if shrunk.length() < original.length()
+        && let Some(kept) = common(&before, &after)
+    {
         let mut sentence = format!(
             "{} of the {} stimuli are left out: without them the system fails as well.",
             before.len() - kept,
@@ -66,8 +67,15 @@ fn place(sts: &Sts, deviation: &Deviation) -> String {
     names.join(" or ")
 }
 
-/// How many stimuli of the one list are found in the other, in order.
-fn common(before: &[&Action], after: &[&Action]) -> usize {
+/// Comparisons of stimuli, at most.
+const MAX_COMPARISONS: usize = 20_000_000;
+
+/// How many stimuli of the one list are found in the other, in order. `None` for lists that are too
+/// long.
+fn common(before: &[&Action], after: &[&Action]) -> Option<usize> {
+    if before.len().saturating_mul(after.len()) > MAX_COMPARISONS {
+        return None;
+    }
     let mut row = vec![0; after.len() + 1];
     for action in before {
         let mut diagonal = 0;
@@ -81,5 +89,5 @@ fn common(before: &[&Action], after: &[&Action]) -> usize {
             diagonal = above;
         }
     }
-    row[after.len()]
+    Some(row[after.len()])
 }

@@ -122,7 +122,7 @@ impl Graph {
                 semantics.id_of(&Arc::new(StateSet {
                     states: vec![state.clone()],
                     divergent: false,
-                    truncated: false,
+                    truncated: set.truncated,
                 }))
             })
             .collect()
@@ -130,7 +130,7 @@ impl Graph {
 
     /// A few ways to give a label, for each switch that offers it: a guard with room for many
     /// values must not crowd out the one beside it.
-    fn actions(&self, semantics: &mut Semantics, node: SetId, offer: &Offer) -> Vec<Action> {
+    pub fn actions(&self, semantics: &mut Semantics, node: SetId, offer: &Offer) -> Vec<Action> {
         let label = offer.label;
         let sts = Arc::clone(semantics.sts());
         if sts.label(label).parameters.is_empty() {

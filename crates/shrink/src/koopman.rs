@@ -29,7 +29,7 @@ pub(crate) fn cycles(
     let mut tree = Tree::new(session, start);
     let mut inputs = stimuli_of(start);
     if inputs.len() > 1 {
-        let mut cycles = find_cycles(&states);
+        let mut cycles = find_cycles(tree.session, &states)?;
         while !cycles.is_empty() {
             let (from, to) = cycles.remove(0);
             let mut candidate = inputs.clone();
@@ -103,17 +103,20 @@ fn states_before_stimuli(session: &mut Session<'_>, execution: &Execution) -> Ve
 }
 
 /// All pairs of positions with the same state, from large to small.
-fn find_cycles(states: &[SetId]) -> Vec<(usize, usize)> {
+fn find_cycles(session: &Session<'_>, states: &[SetId]) -> Result<Vec<(usize, usize)>, Halt> {
+    session.begin_search();
     let mut cycles: Vec<(usize, usize)> = Vec::new();
     for from in 0..states.len() {
+        session.poll()?;
         for to in from + 1..states.len() {
             if states[from] == states[to] {
+                session.expand(1)?;
                 cycles.push((from, to));
             }
         }
     }
     cycles.sort_by_key(|(from, to)| (std::cmp::Reverse(to - from), *from));
-    cycles
+    Ok(cycles)
 }
 
 /// `updateCycles`: cycles before the removed one stay, cycles behind it move, others are dropped.

@@ -1,8 +1,9 @@
 //! Binary search on the length with other pseudo-random traces (seed 003, section 3): what people
 //! did before there was shrinking, and the baseline to compare with.
 
-use ioco_sts::{Action, Execution, Semantics, Step};
+use ioco_sts::{Action, Execution, Step};
 
+use crate::graph::{Graph, Nodes};
 use crate::random::Random;
 use crate::session::{Halt, Session, Shortest};
 
@@ -15,6 +16,7 @@ pub(crate) fn length_search(
     start: &Execution,
 ) -> Result<Execution, Halt> {
     let mut random = Random::new(session.options.seed);
+    let graph = Graph::new(Nodes::Sets, &start.trace);
     let mut shortest = Shortest(start.clone());
     let mut without_issue = 0;
     let mut with_issue = start.stimuli().count();
@@ -22,7 +24,7 @@ pub(crate) fn length_search(
         let bound = without_issue + (with_issue - without_issue) / 2;
         let mut found = None;
         for _ in 0..TRACES_PER_BOUND {
-            let stimuli = random_stimuli(session.semantics, &mut random, bound);
+            let stimuli = random_stimuli(session, &graph, &mut random, bound)?;
             let attempt = session.attempt(&stimuli)?;
             shortest.offer(&attempt);
             if attempt.accepted {
@@ -40,31 +42,38 @@ pub(crate) fn length_search(
 
 /// A random walk through the model with at most `count` stimuli, chosen before it is run; where
 /// the model leaves the response open, one is guessed.
-fn random_stimuli(semantics: &mut Semantics, random: &mut Random, count: usize) -> Vec<Action> {
+fn random_stimuli(
+    session: &mut Session<'_>,
+    graph: &Graph,
+    random: &mut Random,
+    count: usize,
+) -> Result<Vec<Action>, Halt> {
     // A model may send responses for ever; this many in a row are enough for a guess.
     const MAX_RESPONSES: usize = 64;
     let mut stimuli = Vec::new();
-    let mut set = semantics.initial();
+    let mut set = session.semantics.initial();
     let mut responses = 0;
     while stimuli.len() < count {
+        session.poll()?;
+        let semantics = &mut *session.semantics;
         let menu = semantics.menu(set);
         let (offers, is_stimulus) = if menu.silence || menu.responses.is_empty() {
             (&menu.stimuli, true)
         } else {
             (&menu.responses, false)
         };
-        let actions: Vec<Action> = offers
-            .iter()
-            .map(|offer| Action::plain(offer.label))
-            .filter(|action| {
-                let step = if is_stimulus {
-                    Step::Stimulus(action.clone())
-                } else {
-                    Step::Response(action.clone())
-                };
-                semantics.after(set, &step).is_some()
-            })
-            .collect();
+        let mut actions: Vec<Action> = Vec::new();
+        for offer in offers {
+            actions.extend(graph.actions(semantics, set, offer));
+        }
+        actions.retain(|action| {
+            let step = if is_stimulus {
+                Step::Stimulus(action.clone())
+            } else {
+                Step::Response(action.clone())
+            };
+            semantics.after(set, &step).is_some()
+        });
         if actions.is_empty() || responses > MAX_RESPONSES {
             break;
         }
@@ -82,5 +91,5 @@ fn random_stimuli(semantics: &mut Semantics, random: &mut Random, count: usize) 
             None => break,
         }
     }
-    stimuli
+    Ok(stimuli)
 }

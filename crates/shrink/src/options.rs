@@ -1,5 +1,7 @@
 //! What a person can choose about shrinking, apart from the shrinker itself.
 
+use ioco_budget::Budget;
+
 /// Which part of the model the model-centric shrinkers may use (seed 000, section 4.2).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Pruning {
@@ -47,8 +49,8 @@ pub struct Options {
     pub simplify_values: bool,
     /// Where pseudo-random choices start (`length-search` only).
     pub seed: u64,
-    /// Search nodes that a model-centric shrinker may hold in memory at a time.
-    pub max_nodes: usize,
+    /// `steps` are the nodes of one search through the model.
+    pub budget: Budget,
     /// Paths that a model-centric shrinker may try.
     pub max_candidates: usize,
 }
@@ -65,7 +67,7 @@ impl Default for Options {
             confirm: 0,
             simplify_values: true,
             seed: 0,
-            max_nodes: 1_000_000,
+            budget: Budget::default(),
             max_candidates: 20_000,
         }
     }

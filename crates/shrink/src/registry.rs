@@ -9,6 +9,7 @@ use crate::auto::auto;
 use crate::error::ShrinkError;
 use crate::explain::explain;
 use crate::koopman;
+use crate::leave_one_out::leave_one_out;
 use crate::length_search::length_search;
 use crate::options::Options;
 use crate::prove::prove;
@@ -159,17 +160,23 @@ pub fn shrink(
             }
         }
     }
-    let mut proved = None;
     if ended == Ended::Finished && options.simplify_values && !session.semantics.sts().is_plain() {
         ended = simplify(&mut session, &mut current).map_or_else(|halt| halt.0, |()| ended);
     }
+    // The published shrinkers are run as they were published: nothing is added to their runs.
+    if ended == Ended::Finished && session.ends_with_leave_one_out {
+        ended = leave_one_out(&mut session, &mut current).map_or_else(|halt| halt.0, |()| ended);
+    }
     let (runs, stimuli_sent) = (session.runs(), session.stimuli_sent());
+    let mut proved = None;
     if ended == Ended::Finished && options.prove {
-        match prove(&mut session, &mut current) {
-            Ok(proof) => proved = Some(proof),
-            Err(Halt(why)) => ended = why,
+        let (proof, halted) = prove(&mut session, &mut current);
+        proved = Some(proof);
+        if let Err(Halt(why)) = halted {
+            ended = why;
         }
     }
+    let minimal = session.left_out_each(&current);
     let confidence = confirm(&mut session, &current);
     let mut explanation = explain(session.semantics.sts(), failure, &current, session.kind);
     explanation.append(&mut session.explanation);
@@ -181,6 +188,7 @@ pub fn shrink(
         kind: session.kind,
         history: session.history,
         explanation,
+        minimal,
         proved,
         confidence,
         ended,
@@ -191,6 +199,9 @@ fn confirm(session: &mut Session<'_>, execution: &Execution) -> Confidence {
     let stimuli = stimuli_of(execution);
     let mut confidence = Confidence { failed: 0, runs: 0 };
     for _ in 0..session.options.confirm {
+        if session.poll().is_err() {
+            break;
+        }
         let again = session.confirm(&stimuli);
         confidence.runs += 1;
         confidence.failed += u32::from(session.accepts(&again));

@@ -15,26 +15,23 @@ impl<F: FnMut(&[Action]) -> Execution> Runner for F {
     }
 }
 
-/// Runs each list until it fails, at most `attempts` times: for systems that do not always answer
-/// the same. Every single run is counted.
-pub struct Repeating<'a> {
+/// Counts every single run, and what it sent.
+pub(crate) struct Counted<'a> {
     inner: &'a mut dyn Runner,
-    attempts: u32,
     runs: usize,
     stimuli_sent: usize,
 }
 
-impl<'a> Repeating<'a> {
-    pub fn new(inner: &'a mut dyn Runner, attempts: u32) -> Repeating<'a> {
-        Repeating {
+impl<'a> Counted<'a> {
+    pub fn new(inner: &'a mut dyn Runner) -> Counted<'a> {
+        Counted {
             inner,
-            attempts: attempts.max(1),
             runs: 0,
             stimuli_sent: 0,
         }
     }
 
-    /// All single runs so far.
+    /// All runs so far.
     pub fn runs(&self) -> usize {
         self.runs
     }
@@ -44,27 +41,14 @@ impl<'a> Repeating<'a> {
     pub fn stimuli_sent(&self) -> usize {
         self.stimuli_sent
     }
+}
 
-    /// One single run.
-    pub fn run_once(&mut self, stimuli: &[Action]) -> Execution {
+impl Runner for Counted<'_> {
+    fn run(&mut self, stimuli: &[Action]) -> Execution {
         let execution = self.inner.run(stimuli);
         self.runs += 1;
         let refused = matches!(execution.verdict, Verdict::Inconclusive(_));
         self.stimuli_sent += execution.stimuli().count() + usize::from(refused);
-        execution
-    }
-}
-
-impl Runner for Repeating<'_> {
-    /// The first failing run, or else the last one.
-    fn run(&mut self, stimuli: &[Action]) -> Execution {
-        let mut execution = self.run_once(stimuli);
-        for _ in 1..self.attempts {
-            if !matches!(execution.verdict, Verdict::Pass | Verdict::Inconclusive(_)) {
-                break;
-            }
-            execution = self.run_once(stimuli);
-        }
         execution
     }
 }

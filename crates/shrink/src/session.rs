@@ -1,11 +1,22 @@
 //! One attempt to shrink: the only place that runs candidates, counts, decides what is accepted
 //! and remembers the best so far.
 
+use std::cell::{Cell, RefCell};
+
+use ioco_budget::{Exhausted, Resource};
 use ioco_sts::{Action, Deviation, DeviationKind, Execution, Semantics, Verdict};
+use rustc_hash::FxHashSet;
 
 use crate::options::Options;
-use crate::run::{Repeating, Runner};
-use crate::shrunk::{BugKind, Ended, Milestone};
+use crate::run::{Counted, Runner};
+use crate::shrunk::{BugKind, Ended, LeaveOneOut, Milestone};
+
+/// Nodes of a search between two looks at the stop.
+const NODES_PER_POLL: u64 = 16;
+
+/// Stimuli of all lists that are remembered as not failing. Beyond it nothing is remembered, and
+/// nothing is claimed.
+const MAX_REMEMBERED: usize = 1_000_000;
 
 /// How far shrinking has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,7 +32,7 @@ pub struct Progress {
 pub trait Watch {
     fn progressed(&mut self, _progress: Progress) {}
 
-    /// Asked before every run.
+    /// Asked before every run, and every few nodes of a search.
     fn stop(&mut self) -> bool {
         false
     }
@@ -49,8 +60,16 @@ pub(crate) struct Session<'a> {
     pub history: Vec<Milestone>,
     /// The shortest failing execution of the whole session.
     pub best: Execution,
-    runner: Repeating<'a>,
-    watch: &'a mut dyn Watch,
+    /// The last shrinker has no reason of its own to believe that no single stimulus can go.
+    pub ends_with_leave_one_out: bool,
+    runner: Counted<'a>,
+    /// In a cell, because searches that only read ask for the stop too.
+    watch: RefCell<&'a mut dyn Watch>,
+    /// The nodes of the current search.
+    nodes: Cell<u64>,
+    /// Lists that were run from a reset and did not fail in a way that counts.
+    unaccepted: FxHashSet<Vec<Action>>,
+    remembered: usize,
 }
 
 impl<'a> Session<'a> {
@@ -69,8 +88,12 @@ impl<'a> Session<'a> {
             explanation: Vec::new(),
             history: Vec::new(),
             best: original.clone(),
-            runner: Repeating::new(runner, options.attempts),
-            watch,
+            ends_with_leave_one_out: false,
+            runner: Counted::new(runner),
+            watch: RefCell::new(watch),
+            nodes: Cell::new(0),
+            unaccepted: FxHashSet::default(),
+            remembered: 0,
         }
     }
 
@@ -88,14 +111,56 @@ impl<'a> Session<'a> {
         budget.saturating_sub(self.runs())
     }
 
-    /// Runs a candidate.
+    /// A search begins: its nodes are counted from here.
+    pub fn begin_search(&self) {
+        self.nodes.set(0);
+    }
+
+    /// Counts nodes of a search. It ends when somebody, or a deadline, asks to stop, and at the limit.
+    pub fn expand(&self, nodes: u64) -> Result<(), Halt> {
+        let before = self.nodes.get();
+        let after = before.saturating_add(nodes);
+        self.nodes.set(after);
+        self.options
+            .budget
+            .check(Resource::Steps, after)
+            .map_err(limit)?;
+        if before / NODES_PER_POLL != after / NODES_PER_POLL {
+            self.poll()?;
+        }
+        Ok(())
+    }
+
+    /// An error once somebody, or a deadline, has asked to stop.
+    pub fn poll(&self) -> Result<(), Halt> {
+        if self.watch.borrow_mut().stop() {
+            return Err(Halt(Ended::Interrupted));
+        }
+        Ok(())
+    }
+
+    /// Runs a candidate, several times where the system does not always answer the same.
     pub fn attempt(&mut self, stimuli: &[Action]) -> Result<Attempt, Halt> {
+        let mut attempt = self.attempt_once(stimuli)?;
+        for _ in 1..self.options.attempts {
+            let verdict = &attempt.execution.verdict;
+            if !matches!(verdict, Verdict::Pass | Verdict::Inconclusive(_)) {
+                break;
+            }
+            attempt = self.attempt_once(stimuli)?;
+        }
+        if !attempt.accepted && self.remembered < MAX_REMEMBERED {
+            self.remembered += stimuli.len();
+            self.unaccepted.insert(stimuli.to_vec());
+        }
+        Ok(attempt)
+    }
+
+    fn attempt_once(&mut self, stimuli: &[Action]) -> Result<Attempt, Halt> {
         if self.runs_left() == 0 {
             return Err(Halt(Ended::Budget));
         }
-        if self.watch.stop() {
-            return Err(Halt(Ended::Interrupted));
-        }
+        self.poll()?;
         let execution = self.runner.run(stimuli);
         if let Verdict::Error(message) = &execution.verdict {
             return Err(Halt(Ended::Trouble(message.clone())));
@@ -108,7 +173,7 @@ impl<'a> Session<'a> {
                 length: self.best.length(),
             });
         }
-        self.watch.progressed(Progress {
+        self.watch.borrow_mut().progressed(Progress {
             runs: self.runner.runs(),
             stimuli_sent: self.runner.stimuli_sent(),
             length: self.best.length(),
@@ -117,6 +182,25 @@ impl<'a> Session<'a> {
             execution,
             accepted,
         })
+    }
+
+    /// Whether every stimulus of an execution was left out once, alone, and the rest did not fail.
+    pub fn left_out_each(&self, execution: &Execution) -> Option<LeaveOneOut> {
+        let stimuli = stimuli_of(execution);
+        let was_tried = |position: usize| self.unaccepted.contains(&without(&stimuli, position));
+        (0..stimuli.len()).all(was_tried).then_some(LeaveOneOut {
+            stimuli: stimuli.len(),
+        })
+    }
+
+    /// Whether this list was run, and did not fail in a way that counts.
+    pub fn was_tried(&self, stimuli: &[Action]) -> bool {
+        self.unaccepted.contains(stimuli)
+    }
+
+    /// A list that the model does not allow, whatever the system answers: it needs no run.
+    pub fn refuse(&mut self, stimuli: Vec<Action>) {
+        self.unaccepted.insert(stimuli);
     }
 
     /// The acceptance gate: any failure, or only the same one. A system that ends does not stand
@@ -133,7 +217,7 @@ impl<'a> Session<'a> {
 
     /// Runs the final trace again, outside the counting.
     pub fn confirm(&mut self, stimuli: &[Action]) -> Execution {
-        self.runner.run_once(stimuli)
+        self.runner.run(stimuli)
     }
 }
 
@@ -151,4 +235,16 @@ impl Shortest {
 /// The stimuli of an execution.
 pub(crate) fn stimuli_of(execution: &Execution) -> Vec<Action> {
     execution.stimuli().cloned().collect()
+}
+
+/// A list without one of its stimuli.
+pub(crate) fn without(stimuli: &[Action], position: usize) -> Vec<Action> {
+    let mut rest = stimuli.to_vec();
+    rest.remove(position);
+    rest
+}
+
+/// A search came to its limit.
+pub(crate) fn limit(exhausted: Exhausted) -> Halt {
+    Halt(Ended::Limit(exhausted.to_string()))
 }

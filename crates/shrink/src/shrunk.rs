@@ -44,13 +44,23 @@ impl Confidence {
     }
 }
 
+/// Every stimulus of the final trace was left out once, alone, and what was left did not fail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct LeaveOneOut {
+    /// So many stimuli, one run each: a list that was run before for another reason is not run again.
+    pub stimuli: usize,
+}
+
 /// The outcome of the exhaustive check for a shorter failing trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Proof {
-    /// No trace of the model with fewer steps than this fails.
+    /// No trace of the model with fewer steps than this was seen to fail.
     pub no_failure_below: usize,
-    /// That is all there is to say about the final trace: nothing shorter fails.
+    /// Every shorter trace of the model was tried, so that the final one is the shortest that fails
+    /// if the system always answers the same.
     pub shortest: bool,
+    /// Only failures like the first one count.
+    pub same: bool,
     pub runs: usize,
     pub stimuli_sent: usize,
     /// Why the claim is weaker than hoped for.
@@ -66,7 +76,7 @@ pub enum Ended {
     Budget,
     /// Somebody, or a deadline, asked to stop.
     Interrupted,
-    /// The search needed more memory than it may use.
+    /// A search came to its limit.
     Limit(String),
     /// The system or its adapter could not be used any more.
     Trouble(String),
@@ -86,6 +96,8 @@ pub struct Shrunk {
     pub history: Vec<Milestone>,
     /// What was removed and why it did not matter, one sentence each.
     pub explanation: Vec<String>,
+    /// `None`: some stimulus was never left out alone, so nothing is known about it.
+    pub minimal: Option<LeaveOneOut>,
     pub proved: Option<Proof>,
     /// The runs that confirm the final trace; not counted in `runs`.
     pub confidence: Confidence,

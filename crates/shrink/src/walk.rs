@@ -11,6 +11,8 @@ pub(crate) struct Walk {
     pub steps: Vec<Step>,
     /// The set before the first step, and after each step.
     pub sets: Vec<SetId>,
+    /// The same, before any silence that was seen there.
+    pub loud: Vec<SetId>,
 }
 
 impl Walk {
@@ -19,6 +21,7 @@ impl Walk {
         let mut walk = Walk {
             steps: Vec::new(),
             sets: vec![set],
+            loud: vec![set],
         };
         for (position, step) in execution.trace.iter().enumerate() {
             set = semantics
@@ -32,6 +35,7 @@ impl Walk {
             } else {
                 walk.steps.push(step.clone());
                 walk.sets.push(set);
+                walk.loud.push(set);
             }
         }
         Ok(walk)

@@ -1,7 +1,7 @@
 //! Guards that need no search: conjunctions in which every part speaks of one parameter, compared
 //! with something known. Their solutions are a box, one set of values per parameter, exactly.
 
-use ioco_sts::{BinaryOp, Env, Expr, LabelId, Sts, Value};
+use ioco_sts::{BinaryOp, Env, EvalError, Expr, LabelId, Sts, Value};
 use rand::{Rng, RngExt as _};
 
 use crate::backward::comparison;
@@ -41,6 +41,15 @@ enum Stop {
 }
 
 type Read = Result<(), Stop>;
+
+/// What has no value makes the guard false, whatever the parameters are; where evaluation reached a
+/// limit there may be one.
+fn stop(error: &EvalError) -> Stop {
+    match error {
+        EvalError::Exhausted(_) => Stop::Unclear,
+        _ => Stop::Never,
+    }
+}
 
 struct Reader<'a> {
     env: Env<'a>,
@@ -113,8 +122,7 @@ impl Reader<'_> {
     }
 
     fn known(&self, expr: &Expr) -> Result<Value, Stop> {
-        // What has no value makes the guard false, whatever the parameters are.
-        expr.eval(self.env).map_err(|_| Stop::Never)
+        expr.eval(self.env).map_err(|error| stop(&error))
     }
 
     fn goal(&mut self, goal: Goal<'_>) -> Read {
@@ -143,7 +151,8 @@ impl Reader<'_> {
                         Ok(())
                     }
                     Ok(value) if value == otherwise.want => self.goal(second),
-                    _ => Err(Stop::Never),
+                    Ok(_) => Err(Stop::Never),
+                    Err(error) => Err(stop(&error)),
                 }
             }
             Shape::One(goal) => self.part(goal),
@@ -229,6 +238,7 @@ impl Reader<'_> {
         for item in items {
             match item.eval(self.env) {
                 Ok(value) => values.push(value),
+                Err(EvalError::Exhausted(_)) => return Err(Stop::Unclear),
                 // Items before it can still be found; after it nothing can.
                 Err(_) => {
                     failed = true;
@@ -266,7 +276,8 @@ impl Reader<'_> {
         }
         match goal.expr.holds(self.env) {
             Ok(value) if value == goal.want => Ok(()),
-            _ => Err(Stop::Never),
+            Ok(_) => Err(Stop::Never),
+            Err(error) => Err(stop(&error)),
         }
     }
 

@@ -3,7 +3,7 @@
 
 use std::cmp::Ordering;
 
-use ioco_sts::{BinaryOp, Env, Expr, Function, UnaryOp, Value};
+use ioco_sts::{BinaryOp, Env, EvalError, Expr, Function, UnaryOp, Value};
 use rust_decimal::Decimal;
 
 use crate::domain::{Domain, Values};
@@ -266,6 +266,7 @@ impl Frame<'_> {
                     };
                     return match Expr::Call(*function, known).eval(env) {
                         Ok(value) => from_domain(&Domain::exactly(&value)).with_error(error),
+                        Err(EvalError::Exhausted(_)) => Reach::ANYTHING,
                         Err(_) => Reach::FAILS,
                     };
                 }

@@ -1,6 +1,6 @@
 //! Answers the questions that the meaning of a model asks.
 
-use ioco_sts::{Answer, Feasibility, Question};
+use ioco_sts::{Answer, Feasibility, Question, Solved};
 
 use crate::choose::{Unset, parameters_query};
 use crate::fast::{self, Reading};
@@ -52,6 +52,21 @@ impl Feasibility for Oracle {
             Outcome::Sat(_) => Answer::Yes,
             Outcome::Unsat => Answer::No,
             Outcome::Unknown(_) => Answer::Unknown,
+        }
+    }
+
+    fn solve(&mut self, question: Question<'_>) -> Solved {
+        let Question {
+            sts,
+            label,
+            guard,
+            valuation,
+        } = question;
+        let query = parameters_query(sts, label, guard, valuation, Unset::Allowed);
+        match query.solve(&mut Choice::Plain, &Deadline::steps(self.steps)) {
+            Outcome::Sat(values) => Solved::Values(values),
+            Outcome::Unsat => Solved::None,
+            Outcome::Unknown(_) => Solved::Unknown,
         }
     }
 }

@@ -1,7 +1,7 @@
 //! One question from start to answer: strings, arrays and structs are taken apart or chosen first;
 //! what is left are numbers, booleans and enum members, for the search.
 
-use ioco_sts::{BinaryOp, Expr, Function, Type, Types, Value};
+use ioco_sts::{BinaryOp, EvalError, Expr, Function, Type, Types, Value};
 use rand::RngExt as _;
 use rust_decimal::Decimal;
 
@@ -236,8 +236,11 @@ impl<'a> Query<'a> {
                     }
                     let mut values = vec![Value::Void; self.unknowns.len()];
                     values[unknown] = value.clone();
-                    let met =
-                        |c: &&Expr| Goal::holds(c).is_met(&values, self.functions) == Ok(true);
+                    // What reached a limit may be met; the search for the others finds out.
+                    let met = |c: &&Expr| {
+                        let met = Goal::holds(c).is_met(&values, self.functions);
+                        matches!(met, Ok(true) | Err(EvalError::Exhausted(_)))
+                    };
                     if own.iter().all(met) {
                         cases.push((base.with_value(unknown, value), None));
                     }

@@ -1,7 +1,7 @@
 //! Search for values: narrow the domains, split alternatives, then try values and halves of
 //! domains. Complete where the domains are small, and stopped by a number of steps elsewhere.
 
-use ioco_sts::{Expr, Function, Value};
+use ioco_sts::{EvalError, Expr, Function, Value};
 use rand::{Rng, RngExt as _};
 use rust_decimal::Decimal;
 
@@ -269,14 +269,15 @@ impl<'a> Search<'a, '_> {
             .iter()
             .map(|d| d.only().unwrap_or_default())
             .collect();
-        let met = goals
-            .iter()
-            .all(|g| g.is_met(&values, self.functions) == Ok(true));
-        if met {
-            Found::Model(domains)
-        } else {
-            Found::Nothing
+        for goal in goals {
+            match goal.is_met(&values, self.functions) {
+                Ok(true) => {}
+                // It may be met.
+                Err(EvalError::Exhausted(_)) => return Found::GaveUp,
+                Ok(false) | Err(_) => return Found::Nothing,
+            }
         }
+        Found::Model(domains)
     }
 
     /// The parts of a domain to search one after another; together they are the whole of it, but

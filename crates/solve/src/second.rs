@@ -1,6 +1,6 @@
 //! A second opinion: another solver, asked where the embedded one does not know.
 
-use ioco_sts::{Answer, Expr, Feasibility, LabelId, Question, Sts, Value};
+use ioco_sts::{Answer, Expr, Feasibility, LabelId, Question, Solved, Sts, Value};
 
 use crate::oracle::Oracle;
 use crate::outcome::{Deadline, Outcome};
@@ -56,6 +56,23 @@ impl Feasibility for SecondOpinion {
             valuation,
         } = question;
         ask(&mut *self.second, sts, label, guard, valuation).sat()
+    }
+
+    fn solve(&mut self, question: Question<'_>) -> Solved {
+        let Question {
+            sts,
+            label,
+            guard,
+            valuation,
+        } = question;
+        match self.first.solve(question) {
+            Solved::Unknown => match ask(&mut *self.second, sts, label, guard, valuation) {
+                Outcome::Sat(values) => Solved::Values(values),
+                Outcome::Unsat => Solved::None,
+                Outcome::Unknown(_) => Solved::Unknown,
+            },
+            solved => solved,
+        }
     }
 }
 

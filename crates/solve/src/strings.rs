@@ -60,7 +60,9 @@ pub(crate) fn candidates(
         })
         .collect();
     named.sort_unstable();
-    let only_equalities = conditions.iter().all(|c| compared_only(c, unknown));
+    let only_equalities = equal_group(conditions, unknown)
+        .iter()
+        .all(|member| conditions.iter().all(|c| compared_only(c, *member)));
     if only_equalities {
         // Strings that are only compared for equality differ in nothing else: the named ones and
         // as many others as there are unknowns stand for all.
@@ -113,6 +115,45 @@ pub(crate) fn candidates(
         strings: found.iter().map(|s| Value::str(s)).collect(),
         complete: only_equalities,
     }
+}
+
+/// `unknown`, and all the unknowns that it is compared with for equality, directly or through others:
+/// what binds one of them binds all.
+fn equal_group(conditions: &[Expr], unknown: u32) -> Vec<u32> {
+    let mut links: Vec<Vec<u32>> = Vec::new();
+    for condition in conditions {
+        condition.walk(&mut |e| {
+            let operands: Vec<&Expr> = match e {
+                Expr::Binary(BinaryOp::Eq | BinaryOp::Ne, both) => both.iter().collect(),
+                Expr::InSet(subject, items) => {
+                    std::iter::once(&**subject).chain(items.iter()).collect()
+                }
+                _ => return,
+            };
+            links.push(
+                operands
+                    .into_iter()
+                    .filter_map(|o| match o {
+                        Expr::Param(position) => Some(*position),
+                        _ => None,
+                    })
+                    .collect(),
+            );
+        });
+    }
+    let mut group = vec![unknown];
+    let mut next = 0;
+    while let Some(member) = group.get(next).copied() {
+        next += 1;
+        for link in links.iter().filter(|link| link.contains(&member)) {
+            for other in link {
+                if !group.contains(other) {
+                    group.push(*other);
+                }
+            }
+        }
+    }
+    group
 }
 
 /// Whether `unknown` occurs only next to `==`, `!=` and in sets, against constants and unknowns.

@@ -5,7 +5,7 @@ use std::fs;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Once;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use sqlx::any::AnyConnectOptions;
 use sqlx::migrate::{Migration, MigrationType, Migrator};
@@ -114,6 +114,8 @@ impl Place {
             // The log is written with every commit, so a killed process loses nothing; readers do
             // not wait for the writer.
             for setting in [
+                // Many runs may write side by side.
+                "PRAGMA busy_timeout = 20000",
                 "PRAGMA journal_mode = WAL",
                 "PRAGMA synchronous = NORMAL",
                 "PRAGMA foreign_keys = ON",
@@ -228,6 +230,11 @@ impl Place {
 
     /// Makes the tables, or brings them up to date; refuses those of a newer ioco.
     pub(crate) async fn migrate(&self, connection: &mut AnyConnection) -> Result<(), StoreError> {
+        // SQLite migrates without a lock: of runs that begin side by side, one makes the tables.
+        let _alone = match self {
+            Place::File(path) => Some(alone(&path.with_extension("lock"))),
+            Place::Server(_) => None,
+        };
         let migrations = MIGRATIONS.iter().map(|(version, name, sql)| {
             let kind = MigrationType::Simple;
             Migration::new(
@@ -269,6 +276,26 @@ fn is_loopback(host: &str) -> bool {
         || host
             .parse::<IpAddr>()
             .is_ok_and(|address| address.is_loopback())
+}
+
+/// Holds a lock on a file until it is dropped. Where that is not possible, or takes too long, we go on
+/// without: the worst is an error that says so.
+fn alone(path: &Path) -> Option<fs::File> {
+    // Not emptied: whoever made the project may have put a link here.
+    let file = fs::OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .open(path)
+        .ok()?;
+    let begun = Instant::now();
+    while let Err(fs::TryLockError::WouldBlock) = file.try_lock() {
+        if begun.elapsed() >= PATIENCE {
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    Some(file)
 }
 
 /// As part of an address.

@@ -1,13 +1,16 @@
 //! Recording a run: the tester hands over what happened and goes on; one thread writes it, many
 //! messages to a transaction.
 
-use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+use std::sync::mpsc::{
+    Receiver, RecvTimeoutError, Sender, SyncSender, TrySendError, channel, sync_channel,
+};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use ioco_engine::{CoverageSnapshot, Event, FailureFile};
 use sqlx::{AnyConnection, Connection};
+use tokio::time::timeout;
 
 use crate::encode::Encoder;
 use crate::error::StoreError;
@@ -25,6 +28,13 @@ const BATCH: usize = 32;
 /// A transaction waits so long for more to write, unless somebody waits for it.
 const GATHERING: Duration = Duration::from_millis(10);
 
+/// How long one transaction may take.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// How often a wait for the store asks whether somebody wants to stop.
+const SLICE: Duration = Duration::from_millis(20);
+/// How long what is under way may take to be written once somebody wants to stop.
+const GRACE: Duration = Duration::from_millis(600);
+
 enum Order {
     Write(Message),
     /// Everything before it is to be in the database before the answer.
@@ -40,11 +50,22 @@ pub struct Recording {
     /// The first thing that went wrong.
     failed: Arc<Mutex<Option<StoreError>>>,
     thread: Option<JoinHandle<()>>,
+    /// The store does not answer: nobody waits for it any more.
+    is_given_up: bool,
 }
 
 impl Recording {
     /// Opens the store, makes it where there is none, and begins a run in it.
     pub fn begin(place: &Place, new: NewRun) -> Result<Recording, StoreError> {
+        Recording::begin_unless(place, new, &|| false)
+    }
+
+    /// The same, given up soon after `stop` says so.
+    pub fn begin_unless(
+        place: &Place,
+        new: NewRun,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<Recording, StoreError> {
         let (orders, received) = sync_channel(AHEAD);
         let (begun, begins) = channel();
         let failed = Arc::new(Mutex::new(None));
@@ -57,7 +78,14 @@ impl Recording {
                 place: place.show(),
                 why: error.to_string(),
             })?;
-        let run = begins.recv().unwrap_or_else(|_| Err(gone(place)))?;
+        let run = loop {
+            match begins.recv_timeout(SLICE) {
+                Ok(begun) => break begun?,
+                Err(RecvTimeoutError::Disconnected) => return Err(gone(place)),
+                Err(RecvTimeoutError::Timeout) if stop() => return Err(unanswered(&place.show())),
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+        };
         Ok(Recording {
             run,
             place: place.show(),
@@ -65,6 +93,7 @@ impl Recording {
             orders: Some(orders),
             failed,
             thread: Some(thread),
+            is_given_up: false,
         })
     }
 
@@ -97,11 +126,48 @@ impl Recording {
 
     /// Returns when everything handed over so far is in the database.
     pub fn flush(&mut self) -> Result<(), StoreError> {
+        self.flush_unless(&|| false)
+    }
+
+    /// The same, given up a moment after `stop` says so.
+    pub fn flush_unless(&mut self, stop: &dyn Fn() -> bool) -> Result<(), StoreError> {
         self.encoder.settle();
-        self.hand_over()?;
         let (done, wait) = channel();
-        self.send(Order::Flush(done))?;
-        wait.recv().map_err(|_| self.why())
+        let rows = Box::new(self.encoder.take());
+        let mut stopped = Stopping::new(stop);
+        for order in [Order::Write(Message::Rows(rows)), Order::Flush(done)] {
+            self.send_unless(order, &mut stopped)?;
+        }
+        loop {
+            match wait.recv_timeout(SLICE) {
+                Ok(()) => return Ok(()),
+                Err(RecvTimeoutError::Disconnected) => return Err(self.why()),
+                Err(RecvTimeoutError::Timeout) if stopped.is_over() => return Err(self.give_up()),
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+        }
+    }
+
+    fn send_unless(
+        &mut self,
+        mut order: Order,
+        stopped: &mut Stopping<'_>,
+    ) -> Result<(), StoreError> {
+        loop {
+            let orders = self.orders.as_ref().ok_or_else(|| self.why())?;
+            match orders.try_send(order) {
+                Ok(()) => return Ok(()),
+                Err(TrySendError::Disconnected(_)) => return Err(self.why()),
+                Err(TrySendError::Full(_)) if stopped.is_over() => return Err(self.give_up()),
+                Err(TrySendError::Full(back)) => order = back,
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+
+    fn give_up(&mut self) -> StoreError {
+        self.is_given_up = true;
+        unanswered(&self.place)
     }
 
     fn hand_over(&mut self) -> Result<(), StoreError> {
@@ -125,6 +191,9 @@ impl Recording {
 
 impl Drop for Recording {
     fn drop(&mut self) {
+        if self.is_given_up {
+            return;
+        }
         self.encoder.settle();
         // Who wants to know whether it was written has flushed.
         let _ = self.hand_over();
@@ -132,6 +201,32 @@ impl Drop for Recording {
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }
+    }
+}
+
+/// A wait that ends [`GRACE`] after somebody wants to stop.
+struct Stopping<'a> {
+    stop: &'a dyn Fn() -> bool,
+    since: Option<Instant>,
+}
+
+impl<'a> Stopping<'a> {
+    fn new(stop: &'a dyn Fn() -> bool) -> Stopping<'a> {
+        Stopping { stop, since: None }
+    }
+
+    fn is_over(&mut self) -> bool {
+        if self.since.is_none() && (self.stop)() {
+            self.since = Some(Instant::now());
+        }
+        self.since.is_some_and(|since| since.elapsed() >= GRACE)
+    }
+}
+
+fn unanswered(place: &str) -> StoreError {
+    StoreError::Failed {
+        place: place.to_owned(),
+        why: "it did not answer in time".to_owned(),
     }
 }
 
@@ -171,21 +266,23 @@ fn write(
     let _ = begun.send(Ok(writer.run()));
     while let Ok(first) = orders.recv() {
         let batch = write_batch(&mut connection, &mut writer, first, orders);
-        match runtime.block_on(batch) {
-            Ok(flushed) => {
+        let written = runtime.block_on(async { timeout(PATIENCE, batch).await });
+        let error = match written {
+            Ok(Ok(flushed)) => {
                 for done in flushed {
                     let _ = done.send(());
                 }
+                continue;
             }
-            Err(error) => {
-                if let Ok(mut failed) = failed.lock() {
-                    *failed = Some(StoreError::of(&place.show(), &error));
-                }
-                return;
-            }
+            Ok(Err(error)) => StoreError::of(&place.show(), &error),
+            Err(_) => unanswered(&place.show()),
+        };
+        if let Ok(mut failed) = failed.lock() {
+            *failed = Some(error);
         }
+        return;
     }
-    let _ = runtime.block_on(connection.close());
+    let _ = runtime.block_on(async { timeout(GRACE, connection.close()).await });
 }
 
 /// One transaction: the first order, and what else waits. Returns who is to be told.

@@ -9,19 +9,20 @@
 //! from every state that accepts it, so that sets of states have the same successors as before.
 
 mod alike;
-mod domain;
 
 use std::fmt;
 use std::sync::Arc;
 
+use ioco_budget::Exhausted;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::action::Action;
-use crate::eval::Env;
+use crate::domain::{self, Unlisted};
+use crate::eval::{Env, EvalError};
 use crate::expr::Expr;
 use crate::ids::{LabelId, LocationId, SwitchId, VarId};
 use crate::label::{Direction, Label};
-use crate::semantics::{EvaluationOnly, Relation, Semantics, Warning};
+use crate::semantics::{EvaluationOnly, LeftOut, Relation, Semantics};
 use crate::state::State;
 use crate::sts::{Gate, Location, Sts, StsBuilder, Switch};
 use crate::value::Value;
@@ -41,6 +42,11 @@ pub enum FlattenError {
     TooManyStates {
         limit: usize,
         variable: Option<String>,
+    },
+    /// Evaluating this switch reached a limit.
+    Exhausted {
+        switch: SwitchId,
+        exhausted: Exhausted,
     },
     /// More switches than the limit on states can reasonably have; the label is the one with the
     /// most values.
@@ -67,6 +73,9 @@ impl fmt::Display for FlattenError {
                 }
                 Ok(())
             }
+            FlattenError::Exhausted { exhausted, .. } => {
+                write!(f, "a switch cannot be evaluated: {exhausted}")
+            }
             FlattenError::TooManySwitches { limit, label } => write!(
                 f,
                 "there are more than {limit} switches; {label} takes the most values, bound them"
@@ -76,6 +85,12 @@ impl fmt::Display for FlattenError {
 }
 
 impl std::error::Error for FlattenError {}
+
+/// Values of one label in one state, at least.
+const MAX_VALUES: usize = 65_536;
+
+/// Steps of evaluation for the values of one switch in one state.
+const STEPS_PER_SWITCH: u64 = 1 << 30;
 
 /// Switches allowed per state of the limit.
 const SWITCHES_PER_STATE: usize = 64;
@@ -203,7 +218,6 @@ impl<'a> Explorer<'a> {
                 .collect(),
         };
         self.state(start)?;
-        self.semantics.take_warnings();
         let mut next = 0;
         loop {
             while next < self.states.len() {
@@ -273,9 +287,13 @@ impl<'a> Explorer<'a> {
 
     fn internal_steps(&mut self, source: usize) -> Result<(), FlattenError> {
         let state = self.states[source].clone();
-        let steps = self.semantics.internal_steps(&state);
-        for warning in self.semantics.take_warnings() {
-            if let Warning::OpenHandshake { switch } = warning {
+        let internal = self.semantics.internal_steps(&state);
+        match internal.left_out {
+            None => {}
+            Some(LeftOut::Exhausted(switch, exhausted)) => {
+                return Err(FlattenError::Exhausted { switch, exhausted });
+            }
+            Some(LeftOut::OpenHandshake(switch)) => {
                 let label = self.sts.switch(switch).gate.label();
                 let label = label.map(|label| self.sts.label(label));
                 let names = label.map_or(&[][..], |l| &l.parameters);
@@ -287,6 +305,7 @@ impl<'a> Explorer<'a> {
                 });
             }
         }
+        let steps = internal.steps;
         for (switch, next) in steps {
             // The sender's step stands for the whole hand-shake.
             if matches!(self.sts.switch(switch).gate, Gate::Receive(_)) {
@@ -321,11 +340,25 @@ impl<'a> Explorer<'a> {
             let declared = self.sts.label(label);
             let switch = self.sts.switch(id);
             let valuation = &self.states[number].valuation;
-            let wanted = domain::values(self.sts, label, switch, valuation, self.limit);
-            let wanted = wanted.map_err(|position| FlattenError::UnboundedParameter {
-                label: declared.marked_name(),
-                parameter: declared.parameters[position].name.clone(),
-                switch: id,
+            let mut open: Vec<usize> = (0..declared.parameters.len()).collect();
+            if declared.direction == Direction::Stimulus {
+                let mentioned = switch.guard.params();
+                open.retain(|position| mentioned.contains(&(*position as u32)));
+            }
+            let most = MAX_VALUES.max(self.limit);
+            let guard = &switch.enabled;
+            let mut steps = STEPS_PER_SWITCH;
+            let wanted = domain::values(self.sts, label, guard, &open, valuation, most, &mut steps);
+            let wanted = wanted.map_err(|unlisted| match unlisted {
+                Unlisted::Open(position) => FlattenError::UnboundedParameter {
+                    label: declared.marked_name(),
+                    parameter: declared.parameters[position].name.clone(),
+                    switch: id,
+                },
+                Unlisted::Exhausted(exhausted) => FlattenError::Exhausted {
+                    switch: id,
+                    exhausted,
+                },
             })?;
             for values in as_given(declared, switch, wanted) {
                 self.add_action(Action { label, values });
@@ -352,7 +385,10 @@ impl<'a> Explorer<'a> {
             *tried = actions.len();
             for action in fresh {
                 let values = &self.actions[action].values;
-                if let Some(next) = take(self.sts, switch, &self.states[source], values) {
+                let next = take(self.sts, switch, &self.states[source], values);
+                let next =
+                    next.map_err(|exhausted| FlattenError::Exhausted { switch, exhausted })?;
+                if let Some(next) = next {
                     let target = self.state(next)?;
                     self.edge(Edge {
                         source,
@@ -393,7 +429,7 @@ impl<'a> Explorer<'a> {
             builder.location(Location {
                 name: state.show(sts),
                 process,
-                timeout: locations().filter_map(|l| l.timeout).max(),
+                timeout: Some(sts.timeout_at(&state.locations)).filter(|t| *t != sts.timeout()),
                 place: locations().next().map(|l| l.place).unwrap_or_default(),
             });
         }
@@ -435,21 +471,32 @@ fn as_given(label: &Label, switch: &Switch, mut allowed: Vec<Vec<Value>>) -> Vec
 }
 
 /// The state after an observable switch, or `None` where it is not enabled.
-fn take(sts: &Sts, id: SwitchId, state: &State, values: &[Value]) -> Option<State> {
+fn take(
+    sts: &Sts,
+    id: SwitchId,
+    state: &State,
+    values: &[Value],
+) -> Result<Option<State>, Exhausted> {
     let switch = sts.switch(id);
     let env = Env {
         variables: &state.valuation,
         parameters: values,
         functions: sts.functions(),
     };
-    if !switch.enabled.holds(env).unwrap_or(false) {
-        return None;
-    }
     let mut next = state.clone();
+    match switch.enabled.holds_within(env, sts.budget()).0 {
+        Ok(true) => {}
+        Err(EvalError::Exhausted(exhausted)) => return Err(exhausted),
+        Ok(false) | Err(_) => return Ok(None),
+    }
     for assignment in &switch.update {
-        next.valuation[assignment.variable.index()] = assignment.value.eval(env).ok()?;
+        match assignment.value.eval_within(env, sts.budget()).0 {
+            Ok(value) => next.valuation[assignment.variable.index()] = value,
+            Err(EvalError::Exhausted(exhausted)) => return Err(exhausted),
+            Err(_) => return Ok(None),
+        }
     }
     let process = sts.location(switch.source).process;
     next.locations[process.index()] = switch.target;
-    Some(next)
+    Ok(Some(next))
 }

@@ -7,6 +7,8 @@
 
 mod action;
 mod compare;
+mod decimal;
+mod domain;
 mod eval;
 mod expr;
 mod flatten;
@@ -39,7 +41,7 @@ pub use message::Message;
 pub use reduce::{Reduced, reduce};
 pub use semantics::{
     Answer, EvaluationOnly, Feasibility, Followed, Menu, Offer, OfferedSwitch, Question, Relation,
-    Semantics, Warning,
+    Semantics, Solved, Warning,
 };
 pub use state::{State, StateSet};
 pub use sts::{

@@ -12,6 +12,12 @@ pub struct State {
 }
 
 impl State {
+    /// About how much memory it takes.
+    pub(crate) fn bytes(&self) -> usize {
+        let values: usize = self.valuation.iter().map(Value::bytes).sum();
+        size_of::<State>() + size_of_val(&*self.locations) + size_of_val(&*self.valuation) + values
+    }
+
     /// The names of the locations, and the variables that are set: `Locked {code: 17, tries: 1}`.
     pub fn show(&self, sts: &Sts) -> String {
         let locations: Vec<&str> = self
@@ -41,12 +47,15 @@ pub struct StateSet {
     /// A τ-cycle can be reached from here without an observable step, so that the model may stay
     /// silent for ever although it is not quiescent.
     pub divergent: bool,
-    /// There were more internal steps than could be followed: states are missing here, so an
-    /// observation that this set does not allow proves nothing.
+    /// States may be missing here, so an observation that this set does not allow proves nothing: a
+    /// limit was reached here or in a set before this one, or the values of a hand-shake could not
+    /// be listed. The states that are here are certain.
     pub truncated: bool,
 }
 
 impl StateSet {
+    /// No state is known. Only a truncated set can be empty: something was observed there that none
+    /// of its known states allows, so that nothing can be concluded from then on.
     pub fn is_empty(&self) -> bool {
         self.states.is_empty()
     }

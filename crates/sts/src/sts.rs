@@ -1,5 +1,6 @@
 //! Symbolic transition systems (seed 001, Definitions 1-3), as a network of processes.
 
+use ioco_budget::Budget;
 use serde::{Deserialize, Serialize};
 
 use crate::expr::{BinaryOp, Expr, UnaryOp};
@@ -111,6 +112,7 @@ pub struct Sts {
     locations: Vec<Location>,
     switches: Vec<Switch>,
     timeout: u64,
+    budget: Budget,
     outgoing: Vec<Vec<SwitchId>>,
     /// Per label, the processes that take part in its hand-shake.
     participants: Vec<Vec<ProcessId>>,
@@ -158,6 +160,26 @@ impl Sts {
     /// Nanoseconds of silence that count as quiescence.
     pub fn timeout(&self) -> u64 {
         self.timeout
+    }
+
+    /// How much one piece of work on this model may use.
+    pub fn budget(&self) -> &Budget {
+        &self.budget
+    }
+
+    pub fn set_budget(&mut self, budget: Budget) {
+        self.budget = budget;
+    }
+
+    /// Nanoseconds of silence that count as quiescence in these locations, one per process: each
+    /// process counts with its own time-out or, without one, with the model's; the longest counts.
+    pub fn timeout_at(&self, locations: &[LocationId]) -> u64 {
+        let of_process = |id: &LocationId| self.location(*id).timeout.unwrap_or(self.timeout);
+        locations
+            .iter()
+            .map(of_process)
+            .max()
+            .unwrap_or(self.timeout)
     }
 
     /// The same model with another time of silence, everywhere.
@@ -273,6 +295,7 @@ impl StsBuilder {
                 locations: Vec::new(),
                 switches: Vec::new(),
                 timeout: DEFAULT_TIMEOUT,
+                budget: Budget::default(),
                 outgoing: Vec::new(),
                 participants: Vec::new(),
                 constants: Vec::new(),

@@ -5,6 +5,9 @@ use serde::{Deserialize, Serialize};
 use crate::ids::{EnumId, StructId};
 use crate::value::Value;
 
+use rust_decimal::Decimal;
+use rust_decimal::prelude::ToPrimitive as _;
+
 /// An inclusive range of integers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct IntRange {
@@ -117,6 +120,30 @@ impl Types {
             }
             _ => false,
         }
+    }
+
+    /// The value of type `ty` that equals `value`: numbers are equal across kinds, also in arrays and
+    /// structures. `None` where no value of the type equals it.
+    pub fn converted(&self, value: &Value, ty: &Type) -> Option<Value> {
+        let converted = match (value, ty) {
+            (Value::Int(number), Type::Decimal) => Value::Decimal(Decimal::from(*number)),
+            (Value::Decimal(number), Type::Int(_) | Type::Date | Type::Time) => {
+                let whole = number.is_integer().then(|| number.to_i64()).flatten();
+                Value::Int(whole?)
+            }
+            (Value::Array(items), Type::Array(item)) => {
+                let items = items.iter().map(|value| self.converted(value, item));
+                Value::Array(items.collect::<Option<_>>()?)
+            }
+            (Value::Struct(id, fields), Type::Struct(_)) => {
+                let types = &self.structs.get(id.index())?.fields;
+                let fields = fields.iter().zip(types);
+                let fields = fields.map(|(value, (_, ty))| self.converted(value, ty));
+                Value::Struct(*id, fields.collect::<Option<_>>()?)
+            }
+            _ => value.clone(),
+        };
+        self.fits(&converted, ty).then_some(converted)
     }
 
     /// The type as it is written in a model.

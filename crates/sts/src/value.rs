@@ -48,6 +48,18 @@ impl Value {
         }
     }
 
+    /// About how much memory it takes beside its own place.
+    pub(crate) fn bytes(&self) -> usize {
+        match self {
+            Value::Str(text) => text.len(),
+            Value::Array(items) | Value::Struct(_, items) => items
+                .iter()
+                .map(|item| size_of::<Value>() + item.bytes())
+                .sum(),
+            _ => 0,
+        }
+    }
+
     /// The value as it would be written in a model.
     pub fn display<'a>(&'a self, types: &'a Types) -> impl fmt::Display + 'a {
         Shown { value: self, types }
@@ -74,7 +86,7 @@ impl From<&str> for Value {
 
 impl From<Decimal> for Value {
     fn from(value: Decimal) -> Self {
-        Value::Decimal(value)
+        Value::Decimal(value.normalize())
     }
 }
 
@@ -102,9 +114,15 @@ impl fmt::Display for Shown<'_> {
             Value::Void => f.write_str(":void"),
             Value::Bool(value) => write!(f, "{value}"),
             Value::Int(value) => write!(f, "{value}"),
-            // A decimal always shows its point, so that it reads back as a decimal.
-            Value::Decimal(value) if value.scale() == 0 => write!(f, "{value}.0"),
-            Value::Decimal(value) => write!(f, "{value}"),
+            // A decimal always shows its point, so that it reads back as a decimal. Equal values look
+            // the same: 3.0 and 3.00 are one value.
+            Value::Decimal(value) => {
+                let value = value.normalize();
+                match value.scale() {
+                    0 => write!(f, "{value}.0"),
+                    _ => write!(f, "{value}"),
+                }
+            }
             Value::Str(value) => write!(f, "{value:?}"),
             Value::Enum(id, member) => f.write_str(self.types.member_name(*id, *member)),
             Value::Array(items) => {

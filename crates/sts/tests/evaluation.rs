@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use ioco_budget::{Budget, Exhausted, Resource};
 use ioco_sts::{
     BinaryOp, EnumId, Env, EvalError, Expr, Function, FunctionId, Pattern, StructId, Type, UnaryOp,
     Value, VarId,
@@ -96,6 +97,96 @@ fn decimals_are_not_floats_and_mix_with_integers() {
     check(BinaryOp::Ge, decimal("2.01"), 2, true);
     let huge = decimal("79228162514264337593543950335");
     check_error(BinaryOp::Mul, huge.clone(), huge, EvalError::Overflow);
+    let third = decimal("0.3333333333333333333333333333");
+    check(BinaryOp::Div, decimal("1"), 3, third.clone());
+    check_error(BinaryOp::Mul, third.clone(), third, EvalError::Inexact);
+    let large = decimal("7922816251426433759354395033.5");
+    check_error(
+        BinaryOp::Add,
+        large.clone(),
+        decimal("0.1"),
+        EvalError::Inexact,
+    );
+    check_error(BinaryOp::Sub, large, decimal("0.01"), EvalError::Inexact);
+}
+
+#[test]
+fn numbers_of_both_kinds_are_decimals_together() {
+    let smaller = Expr::binary(BinaryOp::Min, Expr::int(3), Expr::Const(decimal("4.5")));
+    let half = Expr::binary(BinaryOp::Div, smaller, Expr::int(2));
+    assert_eq!(eval(&half), Ok(decimal("1.5")));
+    let decimals = |numbers: &[&str]| Value::Array(numbers.iter().map(|n| decimal(n)).collect());
+    check(BinaryOp::Eq, array(&[3]), decimals(&["3.00"]), true);
+    check(BinaryOp::Ne, array(&[3, 4]), decimals(&["3.00"]), true);
+    let fields = |value: Value| Value::Struct(StructId(0), Arc::from([value]));
+    check(BinaryOp::Eq, fields(3.into()), fields(decimal("3")), true);
+}
+
+#[test]
+fn work_without_an_end_is_cut_off_by_the_budget() {
+    let grow = |value: Expr| {
+        let call = || Expr::Call(FunctionId(0), vec![value.clone()]);
+        Expr::binary(BinaryOp::Add, call(), call())
+    };
+    let done = Expr::binary(BinaryOp::Le, Expr::Local(0), Expr::int(0));
+    let less = Expr::binary(BinaryOp::Sub, Expr::Local(0), Expr::int(1));
+    let functions = [Function {
+        name: "f".to_owned(),
+        parameters: vec![("n".to_owned(), Type::INTEGER)],
+        result: Type::INTEGER,
+        body: Expr::If(Box::new([done, Expr::int(1), grow(less)])),
+    }];
+    let at = |number: i64| {
+        Expr::Call(FunctionId(0), vec![Expr::int(number)]).eval(Env {
+            variables: &[],
+            parameters: &[],
+            functions: &functions,
+        })
+    };
+    assert_eq!(at(10), Ok(Value::Int(1024)));
+    let steps = at(50);
+    assert!(
+        matches!(&steps, Err(EvalError::Exhausted(e)) if e.resource == Resource::Steps),
+        "{steps:?}"
+    );
+    // A value that doubles.
+    let mut doubled = Expr::Const(Value::str("0123456789abcdef"));
+    for _ in 0..12 {
+        doubled = Expr::binary(BinaryOp::Add, doubled.clone(), doubled);
+    }
+    let small = Budget {
+        bytes: 1024,
+        ..Budget::default()
+    };
+    let env = Env {
+        variables: &[],
+        parameters: &[],
+        functions: &[],
+    };
+    let (result, _) = doubled.eval_within(env, &small);
+    let limit = Exhausted {
+        resource: Resource::Bytes,
+        limit: 1024,
+    };
+    assert_eq!(result, Err(EvalError::Exhausted(limit)));
+    assert!(doubled.eval(env).is_ok());
+}
+
+#[test]
+fn nesting_is_cut_off_before_the_stack_ends() {
+    let mut deep = Expr::int(1);
+    let mut long = Expr::TRUE;
+    for _ in 0..1200 {
+        deep = Expr::binary(BinaryOp::Add, deep, Expr::int(1));
+        long = Expr::binary(BinaryOp::And, long, Expr::TRUE);
+    }
+    let result = eval(&deep);
+    assert!(
+        matches!(&result, Err(EvalError::Exhausted(e)) if e.resource == Resource::Depth),
+        "{result:?}"
+    );
+    // A long conjunction is not nested.
+    assert_eq!(eval(&long), Ok(Value::Bool(true)));
 }
 
 #[test]
@@ -314,7 +405,11 @@ fn variables_parameters_fields_patterns_and_functions() {
     );
     let call = |function| eval(&Expr::Call(FunctionId(function), vec![Expr::int(21)]));
     assert_eq!(call(0), Ok(Value::Int(42)));
-    assert_eq!(call(1), Err(EvalError::TooDeep));
+    let too_deep = Exhausted {
+        resource: Resource::Depth,
+        limit: Budget::default().depth,
+    };
+    assert_eq!(call(1), Err(EvalError::Exhausted(too_deep)));
     assert_eq!(
         call(2),
         Err(EvalError::Kind("a call", "an unknown function"))

@@ -151,7 +151,14 @@ fn next(tracer: &mut Tracer<'_>, walked: &WalkedStep, sts: &Sts) -> Result<Step,
     let semantics = tracer.semantics();
     let allowed = match &step {
         Step::Stimulus(action) => semantics.accepts(set, action),
-        Step::Response(_) | Step::Quiescence => semantics.after(set, &step).is_some(),
+        Step::Response(_) | Step::Quiescence => match semantics.after(set, &step) {
+            Some(next) if semantics.set(next).is_empty() => {
+                return Err(format!(
+                    "{shown} cannot be judged: not all states of the model are known here"
+                ));
+            }
+            next => next.is_some(),
+        },
     };
     if allowed {
         return Ok(step);
@@ -316,9 +323,8 @@ fn keep(
     let happens = if semantics.sts().label(label).direction == Direction::Stimulus {
         semantics.accepts(set, &action)
     } else {
-        semantics
-            .after(set, &Step::Response(action.clone()))
-            .is_some()
+        let next = semantics.after(set, &Step::Response(action.clone()));
+        next.is_some_and(|next| !semantics.set(next).is_empty())
     };
     if happens {
         found.push(action.values);

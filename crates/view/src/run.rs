@@ -315,7 +315,7 @@ impl RunWalk {
             }
             self.others.push_back(row);
         }
-        if self.semantics.remembered() > 20_000 {
+        if self.semantics.is_crowded(20_000) {
             let initial = self.semantics.initial();
             self.semantics.forget_all_but(initial);
         }

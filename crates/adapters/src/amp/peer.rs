@@ -119,6 +119,8 @@ pub(crate) enum Order {
     Send(wire::Message),
     /// From now on, tell what happens here.
     Report(Sender<Happened>),
+    /// Read everything that has arrived, tell of it, and then drop this.
+    CatchUp(Sender<()>),
     Close {
         code: CloseCode,
         reason: &'static str,
@@ -209,10 +211,12 @@ impl Line {
     pub fn converse(&mut self, orders: &Receiver<Order>, wakes: &UnixStream) {
         let mut told: Option<Sender<Happened>> = None;
         loop {
+            let mut caught_up = Vec::new();
             while let Ok(order) = orders.try_recv() {
                 match order {
                     Order::Send(message) => self.write(Message::binary(message.encode_to_vec())),
                     Order::Report(to) => told = Some(to),
+                    Order::CatchUp(waiting) => caught_up.push(waiting),
                     Order::Close { code, reason } => self.close(code, reason),
                 }
             }
@@ -232,6 +236,7 @@ impl Line {
                     let _ = told.send((self.number, Instant::now(), happening));
                 }
             }
+            drop(caught_up);
             self.wait(Some(wakes), self.next_deadline());
         }
     }

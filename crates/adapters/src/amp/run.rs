@@ -622,6 +622,17 @@ impl Connection for Amp {
     fn sent(&self) -> &[u8] {
         &self.sent
     }
+
+    fn catch_up(&mut self) -> Result<(), Trouble> {
+        let (waiting, done) = std::sync::mpsc::channel();
+        for member in self.run.iter().flat_map(|run| &run.members) {
+            member.peer.order(Order::CatchUp(waiting.clone()));
+        }
+        drop(waiting);
+        // Ends when all threads have dropped their end; one that hangs is noticed elsewhere.
+        let _ = done.recv_timeout(self.options.patience);
+        Ok(())
+    }
 }
 
 impl Drop for Amp {

@@ -32,6 +32,9 @@ const MAX_ANSWER: u64 = 16 << 20;
 /// How often waiting looks whether somebody wants to stop.
 const SLICE: Duration = Duration::from_millis(50);
 
+/// How long the threads get before silence is concluded.
+const CATCHING_UP: Duration = Duration::from_millis(20);
+
 enum Happened {
     /// The request with this number was answered.
     Answer {
@@ -440,5 +443,13 @@ impl Connection for Http {
 
     fn sent(&self) -> &[u8] {
         &self.sent
+    }
+
+    /// The threads block in reads and cannot be asked; they get a moment to pass on what is there.
+    fn catch_up(&mut self) -> Result<(), Trouble> {
+        if !self.is_silent() {
+            std::thread::sleep(CATCHING_UP);
+        }
+        Ok(())
     }
 }

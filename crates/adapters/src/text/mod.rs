@@ -14,6 +14,7 @@ use crate::connection::{Arrival, Arrived, Connection, Trouble};
 use crate::dial::Dial;
 use crate::session::nanoseconds;
 use crate::stream::{Broken, Stream, wait_any};
+use crate::supervise::{Until, never};
 use crate::template::Template;
 use crate::values::{Mismatch, shorten};
 
@@ -31,6 +32,9 @@ pub struct Mapping {
     /// have one or not.
     pub carriage_return: bool,
 }
+
+/// Lines of one socket that are taken in at once: the rest of a flood stays where it is.
+const AT_ONCE: usize = 64;
 
 /// Where the system is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -184,10 +188,10 @@ impl TextLines {
         })
     }
 
-    /// Takes in the lines that are here.
+    /// Takes in lines that are here, not more than [`AT_ONCE`] of each socket.
     fn take_in(&mut self) -> Result<(), Trouble> {
         for index in 0..self.streams.len() {
-            loop {
+            for _ in 0..AT_ONCE {
                 let raw = match self.streams[index].line() {
                     Ok(Some(raw)) => raw.to_vec(),
                     Ok(None) => break,
@@ -218,7 +222,7 @@ impl TextLines {
         let message = match broken {
             Broken::Ended => format!("{address} closed the connection"),
             Broken::TimedOut => format!("{address} did not answer within {:?}", self.patience),
-            Broken::TooLong => format!("{address} sent a line of more than 16 MiB"),
+            Broken::TooLong(line) => format!("{address} sent {line}"),
             Broken::Io(error) => format!("the connection to {address} failed: {error}"),
         };
         Trouble::new(message)
@@ -226,25 +230,21 @@ impl TextLines {
             .ended(ended)
     }
 
-    fn connect(&mut self, deadline: Instant, stop: &dyn Fn() -> bool) -> Result<(), Trouble> {
+    fn connect(&mut self, until: &Until<'_>) -> Result<(), Trouble> {
         self.streams.clear();
         for dial in &self.dials {
-            self.streams.push(dial.connect(deadline, stop)?);
+            self.streams.push(dial.connect(until)?);
         }
         Ok(())
     }
 
     /// Discards lines until every socket has said that the system is ready.
-    fn await_ready(
-        &mut self,
-        ready: &str,
-        deadline: Instant,
-        stop: &dyn Fn() -> bool,
-    ) -> Result<(), Trouble> {
+    fn await_ready(&mut self, ready: &str, until: &Until<'_>) -> Result<(), Trouble> {
         // Whoever serves several sockets answers on one of them.
         loop {
             for index in 0..self.streams.len() {
-                loop {
+                // A system that floods always has a line; the time is up all the same.
+                while !until.is_over() {
                     match self.streams[index].line() {
                         Ok(Some(line)) if line.trim_ascii() == ready.as_bytes() => return Ok(()),
                         Ok(Some(_)) => {}
@@ -253,15 +253,15 @@ impl TextLines {
                     }
                 }
             }
-            if stop() || Instant::now() >= deadline {
+            if until.is_over() {
                 return Err(Trouble::new(format!(
                     "the system did not say \"{ready}\" within {:?}",
                     self.patience
                 ))
                 .hint("ready in [lines] of ioco.toml is the line it says"));
             }
-            let slice = deadline.min(Instant::now() + Duration::from_millis(50));
-            wait_any(&mut self.streams, slice).map_err(|broken| self.explain(0, broken))?;
+            let waited = wait_any(&mut self.streams, until.slice());
+            waited.map_err(|broken| self.explain(0, broken))?;
         }
     }
 }
@@ -304,40 +304,48 @@ impl Connection for TextLines {
     }
 
     fn reset(&mut self) -> Result<(), Trouble> {
-        self.reset_heeding(&|| false)
+        self.reset_heeding(&never)
     }
 
     fn reset_heeding(&mut self, stop: &dyn Fn() -> bool) -> Result<(), Trouble> {
         self.sent.clear();
         self.arrived.clear();
-        let deadline = Instant::now() + self.patience;
+        let until = Until::within(self.patience, stop);
         let fresh = self.streams.is_empty() || self.reset.is_none();
         if fresh {
-            self.connect(deadline, stop)?;
+            self.connect(&until)?;
         }
         if let Some(reset) = self.reset.clone() {
             let line = format!("{reset}{}", self.end);
-            let written = self.streams[0].write(line.as_bytes(), deadline);
+            let written = self.streams[0].write(line.as_bytes(), &until);
             written.map_err(|broken| self.explain(0, broken))?;
         }
         if let Some(ready) = self.ready.clone() {
-            self.await_ready(&ready, deadline, stop)?;
+            self.await_ready(&ready, &until)?;
         }
         self.arrived.clear();
         Ok(())
     }
 
     fn give(&mut self, stimulus: &Action) -> Result<bool, Trouble> {
+        self.give_heeding(stimulus, &never)
+    }
+
+    fn give_heeding(
+        &mut self,
+        stimulus: &Action,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<bool, Trouble> {
         let label = self.templates.sts.label(stimulus.label);
         let socket = self.routes.get(&label.channel).copied().unwrap_or(0);
         self.sent.clear();
         self.templates.write(stimulus, &mut self.sent);
         self.sent.extend_from_slice(self.end.as_bytes());
-        let deadline = Instant::now() + self.patience;
+        let until = Until::within(self.patience, stop);
         let Some(stream) = self.streams.get_mut(socket) else {
             return Err(Trouble::new("there is no connection to the system"));
         };
-        let written = stream.write(&self.sent, deadline);
+        let written = stream.write(&self.sent, &until);
         written.map_err(|broken| self.explain(socket, broken))?;
         // Nobody knows when the system reads what it was sent.
         Ok(true)

@@ -1,4 +1,5 @@
-//! The sections of ioco.toml that say how one kind of connection works.
+//! Sections of ioco.toml: how one kind of connection works, and the limits on work.
 
 pub mod amp;
+pub mod limits;
 pub mod lines;

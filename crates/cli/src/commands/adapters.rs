@@ -24,7 +24,11 @@ struct Listed {
 
 pub fn run(arguments: &args::Adapters, format: Format) -> Answer {
     let project = project(arguments)?;
-    let model = model(&project)?;
+    let options = ModelOptions {
+        limits: arguments.limits.limits(),
+        ..ModelOptions::default()
+    };
+    let model = model(&project, &options)?;
     let listen = arguments.amp.clone().or_else(|| project.sut.amp.clone());
     let listen = listen.ok_or_else(|| {
         Stop::usage("nothing says where to listen")
@@ -73,11 +77,11 @@ fn project(arguments: &args::Adapters) -> Result<Project, Stop> {
     crate::typed::project(arguments.model.as_deref(), arguments.profile.as_deref())
 }
 
-fn model(project: &Project) -> Result<Option<Arc<Sts>>, Stop> {
+fn model(project: &Project, options: &ModelOptions) -> Result<Option<Arc<Sts>>, Stop> {
     if project.model.is_none() {
         return Ok(None);
     }
-    let model = ioco_campaign::model::load(&ModelOptions::default(), project, &mut Teller)?;
+    let model = ioco_campaign::model::load(options, project, &mut Teller)?;
     Ok(Some(model.sts))
 }
 

@@ -16,6 +16,7 @@ pub fn run(arguments: &args::Serve) -> Answer {
         arguments.system.profile.as_deref(),
     )?;
     arguments.store.apply(&mut project);
+    project.limits = project.limits.overridden_by(arguments.limits.limits());
     trust::store(&mut project, &mut Teller)?;
     trust::first_use(&project, &arguments.system.choice(), &mut Teller)?;
     let folder = project.ledger.folder().map(Path::to_owned);

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use ioco_campaign::{
-    Answer, Campaign, Found, Outcome, Plan, Reach, Stop, SuiteRow, TestSettings, shrinking, trust,
+    Answer, Campaign, Found, ModelOptions, Outcome, Plan, Reach, Stop, SuiteRow, TestSettings,
+    shrinking, trust,
 };
 use ioco_engine::Summary;
 use serde::Serialize;
@@ -27,7 +28,10 @@ pub fn run(arguments: &args::Test, format: Format) -> Answer {
     shrinking::pipeline(&shrinking.shrinker)?;
     let plan = Plan {
         model: model::load(&arguments.model, &project)?,
-        options: arguments.model.options(),
+        options: ModelOptions {
+            limits: project.limits.overridden_by(arguments.model.limits()),
+            ..arguments.model.options()
+        },
         reach,
         test: wanted(arguments, &project.test)?,
         shrinking: (!arguments.no_shrink).then_some(shrinking),

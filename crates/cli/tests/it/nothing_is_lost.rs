@@ -9,7 +9,9 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value as Json;
 
-use crate::support::{example_program, folder, interrupt, ioco, root, run};
+use crate::support::{
+    PING, PONG, example_program, folder, folder_with, interrupt, ioco, root, run,
+};
 
 /// The events of the newest run in the store of a folder; nothing where there is none yet.
 fn record(folder: &Path) -> String {
@@ -108,4 +110,105 @@ fn an_interrupted_run_writes_what_it_has_and_exits_with_130() {
             .next()
             .is_some()
     );
+}
+
+/// `ioco` that can write files of at most so many blocks: what a full disk is to it, without one.
+fn on_a_disk_with(blocks: &str) -> std::process::Command {
+    let mut command = std::process::Command::new("sh");
+    command
+        .args([
+            "-c",
+            &format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" \"$@\""),
+        ])
+        .arg(ioco().get_program())
+        .env("NO_COLOR", "1");
+    command
+}
+
+#[test]
+fn a_deviation_is_reported_whatever_happens_to_the_disk() {
+    for blocks in ["0", "2", "40", "100", "300"] {
+        let folder = folder_with(&[("ping.aml", PING), ("system.py", PONG)]);
+        let ran = run(on_a_disk_with(blocks).current_dir(folder.path()).args([
+            "test",
+            "ping.aml",
+            "--sut",
+            "exec python3 system.py quack",
+            "--seed",
+            "1",
+        ]));
+        assert_eq!(ran.code, 1, "{blocks} blocks: {}", ran.all());
+        assert!(ran.out.contains("D001"), "{blocks} blocks: {}", ran.all());
+    }
+}
+
+#[test]
+fn a_run_that_could_not_be_kept_does_not_pass() {
+    let folder = folder_with(&[("ping.aml", PING), ("system.py", PONG)]);
+    let ran = run(on_a_disk_with("0").current_dir(folder.path()).args([
+        "test",
+        "ping.aml",
+        "--sut",
+        "exec python3 system.py",
+        "--tests",
+        "2",
+    ]));
+    assert_eq!(ran.code, 2, "{}", ran.all());
+    assert!(ran.out.contains("PASS"), "{}", ran.all());
+    assert!(ran.err.contains("not recorded"), "{}", ran.all());
+}
+
+/// How often the runs in a folder took each switch.
+fn taken(folder: &Path) -> Vec<u64> {
+    let files = fs::read_dir(folder.join(".ioco/coverage")).expect("coverage");
+    let file = files
+        .flatten()
+        .map(|entry| entry.path())
+        .find(|path| path.extension().is_some_and(|e| e == "json"));
+    let text = fs::read_to_string(file.expect("a file")).expect("text");
+    let saved: Json = serde_json::from_str(&text).expect("JSON");
+    let switches = saved["switches"].as_array().expect("switches");
+    switches
+        .iter()
+        .map(|s| s["count"].as_u64().expect("a count"))
+        .collect()
+}
+
+#[test]
+fn runs_side_by_side_find_the_same_failure_and_add_up_what_they_cover() {
+    const RUNS: u64 = 12;
+    let test = |folder: &Path| {
+        let mut command = ioco();
+        command.current_dir(folder).args([
+            "test",
+            "ping.aml",
+            "--sut",
+            "exec python3 system.py quack",
+            "--no-known",
+            "--seed",
+            "1",
+        ]);
+        command
+    };
+    let alone = folder_with(&[("ping.aml", PING), ("system.py", PONG)]);
+    assert_eq!(run(&mut test(alone.path())).code, 1);
+    let folder = folder_with(&[("ping.aml", PING), ("system.py", PONG)]);
+    let running: Vec<_> = (0..RUNS)
+        .map(|_| {
+            let mut command = test(folder.path());
+            command.stdout(Stdio::piped()).stderr(Stdio::piped());
+            command.spawn().expect("ioco starts")
+        })
+        .collect();
+    for child in running {
+        let output = child.wait_with_output().expect("it ends");
+        let err = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{err}");
+    }
+    let once = taken(alone.path());
+    let expected: Vec<u64> = once.iter().map(|count| count * RUNS).collect();
+    assert_eq!(taken(folder.path()), expected);
+    let left = fs::read_dir(folder.path().join(".ioco/failures")).expect("failures");
+    let names: Vec<_> = left.flatten().map(|entry| entry.file_name()).collect();
+    assert_eq!(names.len(), 1, "{names:?}");
 }

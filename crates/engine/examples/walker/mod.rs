@@ -18,7 +18,7 @@ pub fn run_all(tester: &mut Tester, system: &mut dyn System, mut after: impl FnM
         loop {
             let input = match command {
                 Command::Finished => break,
-                Command::Reset => {
+                Command::Reset { .. } => {
                     arrived = system.reset();
                     Input::Ready
                 }

@@ -35,6 +35,9 @@ pub struct Shrunk {
     pub from: usize,
     pub to: usize,
     pub runs: usize,
+    /// Every single stimulus was left out once, alone, and what was left did not fail.
+    #[serde(default)]
+    pub minimal: bool,
 }
 
 /// A failure (or an inconclusive or erroneous test) explained.

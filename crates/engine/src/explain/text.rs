@@ -77,8 +77,11 @@ impl Explanation {
         let right = self.shrunk.map(|shrunk| {
             let (from, to, runs) = (shrunk.from, shrunk.to, shrunk.runs);
             let unit = if runs == 1 { "run" } else { "runs" };
-            if from == to {
-                format!("{to} steps, none of which can be left out ({runs} {unit})")
+            // Only what was tried is claimed.
+            if from == to && shrunk.minimal {
+                format!("{to} steps, no stimulus can be left out ({runs} {unit})")
+            } else if from == to {
+                format!("{to} steps, no shorter trace was found ({runs} {unit})")
             } else {
                 format!("shrunk {from} → {to} steps ({runs} {unit})")
             }
@@ -134,7 +137,9 @@ impl Explanation {
     fn tail(&self, page: &mut Page) {
         page.keyed("allowed here", &self.allowed, GOOD);
         page.keyed("because", &self.because, Style::new());
-        if let Some((failed, runs)) = self.confirmed {
+        if let Some((failed, runs)) = self.confirmed
+            && runs > 0
+        {
             let text = format!("{failed} of {runs} runs");
             page.keyed("confirmed", &[text], Style::new());
         }

@@ -24,6 +24,7 @@ pub(crate) fn choose(
         coverage: situation.coverage,
         rng: &mut *situation.rng,
         may_wait: situation.may_wait,
+        interrupt: situation.interrupt,
     });
     match advice {
         Advice::Give(action) => {

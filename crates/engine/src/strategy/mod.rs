@@ -5,6 +5,7 @@ mod guided;
 mod random;
 mod transitions;
 
+use ioco_budget::Interrupt;
 use ioco_sts::{Action, Followed, Menu, Semantics, SetId, Step};
 use rand::RngExt;
 
@@ -28,6 +29,8 @@ pub(crate) struct Situation<'a> {
     pub budget: u64,
     /// Waiting can show something new: the last thing seen was not silence.
     pub may_wait: bool,
+    /// Ends a search for what to do next.
+    pub interrupt: &'a Interrupt,
 }
 
 /// What to do next.

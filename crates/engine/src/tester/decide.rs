@@ -3,18 +3,14 @@
 use ioco_sts::{Step, Verdict};
 
 use super::Tester;
-use super::race::MAX_ON_THE_WAY;
+use super::ending::{MAX_ANSWERS, Until};
 use super::test::{Phase, Plan};
 use crate::codes::NOT_OFFERED;
 use crate::port::Command;
-use crate::strategy::{Choice, Situation, Strategy};
+use crate::strategy::{Choice, Situation};
 
-/// A test that has reached its last step waits for so many responses more while one is due.
-const GRACE: u64 = 16;
-
-/// After so many responses in a row a script gives its next stimulus although the system is still
-/// talking.
-const MAX_ANSWERS: u64 = 256;
+/// With so many stimuli in flight a strategy waits for what comes before it gives another.
+const MOST_IN_FLIGHT: usize = 8;
 
 impl Plan {
     pub(super) fn script(stimuli: Vec<ioco_sts::Action>) -> Plan {
@@ -41,6 +37,9 @@ impl Tester {
     pub(super) fn decide(&mut self, now: u64) -> Command {
         self.bound_memory();
         self.test.menu = self.semantics.menu(self.test.set);
+        if let Some(command) = self.ending(now) {
+            return command;
+        }
         match self.test.plan {
             Plan::Script { .. } => self.decide_scripted(now),
             Plan::Strategy | Plan::Guide(_) => self.decide_by_strategy(now),
@@ -49,21 +48,7 @@ impl Tester {
 
     fn decide_by_strategy(&mut self, now: u64) -> Command {
         let may_wait = !self.test.quiet;
-        let limit = self.settings.stop.steps_per_test;
-        let over_long = self.test.steps() >= limit;
-        if over_long || self.should_stop_within_test(now).is_some() {
-            let due = !self.test.menu.silence && may_wait;
-            return if due && self.test.steps() < limit.saturating_add(GRACE) {
-                self.wait(now)
-            } else {
-                let verdict = match self.chooser().unfinished() {
-                    Some(reason) => Verdict::Inconclusive(reason),
-                    None => Verdict::Pass,
-                };
-                self.finish(verdict, now)
-            };
-        }
-        if self.test.race.len() >= MAX_ON_THE_WAY {
+        if self.test.in_flight.len() >= MOST_IN_FLIGHT {
             return self.wait(now);
         }
         let test = &mut self.test;
@@ -80,8 +65,13 @@ impl Tester {
             wait: self.settings.wait,
             budget: self.settings.step_budget,
             may_wait,
+            interrupt: &self.interrupt,
         };
-        match chooser.choose(&test.trace, situation) {
+        let choice = chooser.choose(&test.trace, situation);
+        if self.interrupt.is_raised() {
+            return self.interrupt(now);
+        }
+        match choice {
             Choice::Give(stimulus, followed) => {
                 self.test.phase = Phase::Giving {
                     stimulus: stimulus.clone(),
@@ -90,25 +80,23 @@ impl Tester {
                 Command::Give(stimulus)
             }
             Choice::Wait => self.wait(now),
-            Choice::End => self.finish(Verdict::Pass, now),
-            Choice::Reached if may_wait && self.test.responses_in_a_row < MAX_ANSWERS => {
-                self.wait(now)
-            }
-            Choice::Reached => self.finish(Verdict::Pass, now),
-            Choice::Lost(reason) => self.finish(Verdict::Inconclusive(reason), now),
+            Choice::End => self.end(Verdict::Pass, Until::NothingDue, now),
+            Choice::Reached => self.end(Verdict::Pass, Until::Silence, now),
+            Choice::Lost(reason) => self.end(Verdict::Inconclusive(reason), Until::NothingDue, now),
         }
     }
 
-    fn chooser(&self) -> &Strategy {
-        match &self.test.plan {
-            Plan::Guide(chooser) => chooser,
-            Plan::Strategy | Plan::Script { .. } => &self.strategy,
-        }
-    }
-
-    /// Waits as long as silence needs to count as quiescence here.
-    fn wait(&mut self, now: u64) -> Command {
+    /// Waits as long as silence needs to count as quiescence here; not longer than the run may take
+    /// where the system may be silent.
+    pub(super) fn wait(&mut self, now: u64) -> Command {
         let time = self.semantics.timeout(self.test.set);
+        let may_be_cut = self.test.counts && self.test.menu.silence && self.test.ending.is_none();
+        if may_be_cut
+            && let Some(left) = self.time_left(now)
+            && left < time
+        {
+            return self.wait_for(left, false, now);
+        }
         self.wait_for(time, true, now)
     }
 
@@ -127,7 +115,7 @@ impl Tester {
             goes_on,
         } = &self.test.plan
         else {
-            return self.finish(Verdict::Pass, now);
+            return self.end(Verdict::Pass, Until::NothingDue, now);
         };
         if *goes_on && *next == stimuli.len() {
             return self.go_on(now);
@@ -135,9 +123,8 @@ impl Tester {
         let goes_on = *goes_on;
         let talks = self.test.responses_in_a_row >= MAX_ANSWERS;
         let stimulus = stimuli.get(*next).cloned();
-        if !talks && !self.test.quiet {
-            let last = stimulus.is_none();
-            if last || !self.test.menu.responses.is_empty() {
+        if !talks && !self.test.quiet && stimulus.is_some() {
+            if !self.test.menu.responses.is_empty() {
                 return self.wait(now);
             }
             // The model allows no response here. A short look shows one that comes all the same.
@@ -150,7 +137,7 @@ impl Tester {
             }
         }
         let Some(stimulus) = stimulus else {
-            return self.finish(Verdict::Pass, now);
+            return self.end(Verdict::Pass, Until::Silence, now);
         };
         let step = Step::Stimulus(stimulus.clone());
         let accepted = self.semantics.accepts(self.test.set, &stimulus);
@@ -168,7 +155,7 @@ impl Tester {
                 let shown = stimulus.show(&self.sts);
                 let number = *next + 1;
                 let reason = format!("stimulus {number} of the test, {shown}, {NOT_OFFERED}");
-                self.finish(Verdict::Inconclusive(reason), now)
+                self.end(Verdict::Inconclusive(reason), Until::NothingDue, now)
             }
         }
     }
@@ -179,10 +166,10 @@ impl Tester {
         self.decide_by_strategy(now)
     }
 
-    /// Forgets state sets when there are too many of them. Sets of stimuli on their way cannot be
+    /// Forgets state sets when there are too many of them. The sets of stimuli in flight cannot be
     /// kept; then it is left for later.
     fn bound_memory(&mut self) {
-        if self.semantics.remembered() > self.settings.remember && self.test.race.is_empty() {
+        if self.semantics.is_crowded(self.settings.remember) && self.test.in_flight.is_empty() {
             self.test.set = self.semantics.forget_all_but(self.test.set);
             self.visited.clear();
         }

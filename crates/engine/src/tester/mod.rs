@@ -2,15 +2,17 @@
 //!
 //! `next_test` or `script` begins a test; `handle` takes what happened and says what to do next;
 //! `finished_test` gives the outcome. The parts: `decide` chooses commands, `observe` judges what
-//! comes, `race` follows both orders where a response may have crossed a stimulus.
+//! comes, `ending` says when a test may end. [`crate::in_flight`] follows both orders where a response
+//! may have crossed a stimulus.
 
 mod decide;
+mod ending;
 mod observe;
-mod race;
 mod test;
 
 use std::sync::Arc;
 
+use ioco_budget::Interrupt;
 use ioco_sts::{Action, Execution, Semantics, SetId, Step, Sts, Verdict};
 
 use crate::codes::{INTERRUPTED, NOT_ASKED};
@@ -39,6 +41,10 @@ pub struct Tester {
     started: Option<u64>,
     stopped: Option<StopReason>,
     interrupted: bool,
+    /// Ends searches for what to do next.
+    interrupt: Interrupt,
+    /// Nanoseconds for which the next reset lets go what the last test may have left behind.
+    drain: u64,
     test: Test,
     /// What the next test is for.
     next_name: Option<String>,
@@ -66,10 +72,18 @@ impl Tester {
             started: None,
             stopped: None,
             interrupted: false,
+            interrupt: Interrupt::default(),
+            drain: 0,
             test,
             next_name: None,
             events: Vec::new(),
         }
+    }
+
+    /// Ends the search for the next step, and with it the run, when this is raised. Whatever carries
+    /// out the commands says [`Input::Interrupted`] by itself.
+    pub fn interrupted_by(&mut self, interrupt: Interrupt) {
+        self.interrupt = interrupt;
     }
 
     /// Lets a guide lead the tests from now on.
@@ -158,14 +172,10 @@ impl Tester {
                 self.finish(Verdict::Error(text), now)
             }
             (_, Input::Ended(text)) => self.ended(text, now),
-            (_, Input::Interrupted) => {
-                self.interrupted = true;
-                let reason = INTERRUPTED.to_owned();
-                self.finish(Verdict::Inconclusive(reason), now)
-            }
+            (_, Input::Interrupted) => self.interrupt(now),
             (Phase::Resetting, Input::Ready) => self.ready(now),
             // What comes before the reset belongs to the test before.
-            (Phase::Resetting, _) => Command::Reset,
+            (Phase::Resetting, _) => Command::Reset { drain: 0 },
             (_, Input::Response(action)) => self.responded(action, now),
             (Phase::Giving { .. }, Input::Given { overtaken }) => self.given(overtaken, now),
             (Phase::Awaiting { .. }, Input::Silence) => self.silent(now),
@@ -293,23 +303,31 @@ impl Tester {
 
     /// The stop conditions that also end a test under way.
     fn should_stop_within_test(&self, now: u64) -> Option<StopReason> {
-        let stop = &self.settings.stop;
-        if let Some(limit) = stop.total_steps
-            && self.summary.steps() >= limit
-        {
-            return Some(StopReason::Steps);
+        if let Some(reason) = self.is_used_up(now) {
+            return Some(reason);
         }
-        if let (Some(limit), Some(started)) = (stop.time, self.started)
-            && now.saturating_sub(started) >= limit
-        {
-            return Some(StopReason::Time);
-        }
-        if let Some(limit) = stop.coverage
+        if let Some(limit) = self.settings.stop.coverage
             && self.coverage.percent() >= limit
         {
             return Some(StopReason::Coverage);
         }
         None
+    }
+
+    /// Whether the steps or the time of the whole run are used up.
+    fn is_used_up(&self, now: u64) -> Option<StopReason> {
+        if let Some(limit) = self.settings.stop.total_steps
+            && self.summary.steps() >= limit
+        {
+            return Some(StopReason::Steps);
+        }
+        (self.time_left(now) == Some(0)).then_some(StopReason::Time)
+    }
+
+    /// Nanoseconds until the time of the run is up; `None` without a limit.
+    fn time_left(&self, now: u64) -> Option<u64> {
+        let (limit, started) = (self.settings.stop.time?, self.started?);
+        Some(limit.saturating_sub(now.saturating_sub(started)))
     }
 
     fn stop(&mut self, reason: StopReason) {
@@ -324,7 +342,7 @@ impl Tester {
     }
 
     fn begin(&mut self, number: u64, plan: Plan, counts: bool, now: u64) -> Command {
-        if self.semantics.remembered() > self.settings.remember {
+        if self.semantics.is_crowded(self.settings.remember) {
             let initial = self.semantics.initial();
             self.semantics.forget_all_but(initial);
             self.visited.clear();
@@ -344,7 +362,8 @@ impl Tester {
                 at: now,
             });
         }
-        Command::Reset
+        let drain = std::mem::take(&mut self.drain);
+        Command::Reset { drain }
     }
 
     fn ready(&mut self, now: u64) -> Command {
@@ -357,7 +376,15 @@ impl Tester {
         self.decide(now)
     }
 
+    fn interrupt(&mut self, now: u64) -> Command {
+        self.interrupted = true;
+        self.finish(Verdict::Inconclusive(INTERRUPTED.to_owned()), now)
+    }
+
     fn finish(&mut self, verdict: Verdict, now: u64) -> Command {
+        if self.leaves_something_behind(&verdict) {
+            self.drain = self.semantics.timeout(self.test.set);
+        }
         self.test.phase = Phase::Finished;
         self.test.ended = now.max(self.test.started);
         self.test.failure = match &verdict {
@@ -369,6 +396,21 @@ impl Tester {
             self.count_test(now);
         }
         Command::Finished
+    }
+
+    /// Whether responses of the test may still come after it. An adapter that says that it is ready
+    /// before its system is would let them fall into the next test.
+    fn leaves_something_behind(&self, verdict: &Verdict) -> bool {
+        match verdict {
+            Verdict::Fail(_) => true,
+            // The system is started, or connected to, anew.
+            Verdict::Error(_) | Verdict::Ended(_) => false,
+            Verdict::Pass | Verdict::Inconclusive(_) => {
+                let may_speak =
+                    !self.test.menu.responses.is_empty() || !self.test.in_flight.is_empty();
+                may_speak && !self.test.quiet
+            }
+        }
     }
 
     /// The group of a failure, and whether it is new. Scripts found no group.

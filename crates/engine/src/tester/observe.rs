@@ -7,10 +7,10 @@ use ioco_sts::{
 };
 
 use super::Tester;
-use super::race::Misfit;
 use super::test::{Phase, Plan};
 use crate::codes::{CROSSED, NOT_COMPLETE};
 use crate::event::Event;
+use crate::in_flight::Misfit;
 use crate::port::Command;
 use crate::saved::SavedStep;
 use crate::settings::EventLevel;
@@ -25,10 +25,10 @@ impl Tester {
         if overtaken {
             let position = self.test.trace.len();
             self.test
-                .race
+                .in_flight
                 .gave(self.test.set, stimulus.clone(), position);
         } else {
-            self.test.race.clear();
+            self.test.in_flight.settle();
         }
         if let Plan::Script { next, listened, .. } = &mut self.test.plan {
             *next += 1;
@@ -56,6 +56,7 @@ impl Tester {
                 self.decide(now)
             }
             Err(Misfit::Unspecified) => self.unspecified(&step, now),
+            Err(Misfit::NotKnown) => self.not_known(&step, now),
             Err(Misfit::Deviates) => {
                 let Step::Response(action) = step else {
                     return self.finish(Verdict::Pass, now);
@@ -94,7 +95,7 @@ impl Tester {
             return self.decide(now);
         }
         // Whatever was on its way has arrived by now.
-        self.test.race.clear();
+        self.test.in_flight.settle();
         self.quiesced(now.saturating_sub(since), now)
     }
 
@@ -108,13 +109,14 @@ impl Tester {
     fn quiesced(&mut self, time: u64, now: u64) -> Command {
         match self.fit(&Step::Quiescence, now) {
             Ok(()) => {
-                self.test.quiet = self.test.race.is_empty();
+                self.test.quiet = self.test.in_flight.is_empty();
                 if self.test.counts {
                     self.summary.silences += 1;
                 }
                 self.decide(now)
             }
             Err(Misfit::Unspecified) => self.unspecified(&Step::Quiescence, now),
+            Err(Misfit::NotKnown) => self.not_known(&Step::Quiescence, now),
             Err(Misfit::Deviates) => {
                 let kind = DeviationKind::MissingResponse;
                 self.deviate(kind, Observed::Silence(time), now)
@@ -124,10 +126,13 @@ impl Tester {
 
     /// Follows an observation, in every order that is possible.
     fn fit(&mut self, step: &Step, now: u64) -> Result<(), Misfit> {
-        if self.test.race.is_empty() {
+        if self.test.in_flight.is_empty() {
             let Some(followed) = self.semantics.follow(self.test.set, step) else {
                 return Err(Misfit::Deviates);
             };
+            if self.semantics.set(followed.set).is_empty() {
+                return Err(Misfit::NotKnown);
+            }
             if self.test.counts {
                 self.coverage.take(&followed.taken);
             }
@@ -137,24 +142,17 @@ impl Tester {
         let mut taken: Vec<SwitchId> = Vec::new();
         let length = self.test.trace.len();
         let test = &mut self.test;
-        let fitted = test
-            .race
-            .observe(&mut self.semantics, test.set, step, length, &mut taken)?;
-        test.unspecified |= fitted.unspecified;
+        let fitted =
+            test.in_flight
+                .observe(&mut self.semantics, test.set, step, length, &mut taken)?;
         if test.counts {
             taken.sort_unstable();
             taken.dedup();
             self.coverage.take(&taken);
         }
         self.arrive(step.clone(), fitted.set, now);
-        // Later positions first, so that the earlier ones stay right.
-        let moved: Vec<Step> = fitted
-            .after
-            .iter()
-            .rev()
-            .map(|position| self.test.trace.remove(*position))
-            .collect();
-        self.test.trace.extend(moved.into_iter().rev());
+        fitted.reorder(&mut self.test.trace);
+        fitted.reorder(&mut self.test.times);
         Ok(())
     }
 
@@ -177,7 +175,7 @@ impl Tester {
 
     /// Whether a response of this label would be right with other values.
     fn expects(&mut self, label: LabelId) -> bool {
-        let mut sets: Vec<_> = self.test.race.sets().collect();
+        let mut sets: Vec<_> = self.test.in_flight.sets().collect();
         sets.push(self.test.set);
         sets.into_iter().any(|set| {
             let menu = self.semantics.menu(set);
@@ -188,21 +186,8 @@ impl Tester {
     fn deviate(&mut self, kind: DeviationKind, observed: Observed, now: u64) -> Command {
         self.test.times.push(now.saturating_sub(self.test.started));
         let states = Arc::clone(self.semantics.set(self.test.set));
-        let is_truncated = |set| self.semantics.set(set).truncated;
-        if states.truncated || self.test.race.sets().any(is_truncated) {
-            let shown = observed.show(&self.sts);
-            let reason = format!(
-                "{shown} cannot be judged: the model takes {NOT_COMPLETE}, so some of its states \
-                 are not known"
-            );
-            return self.finish(Verdict::Error(reason), now);
-        }
-        if self.test.unspecified {
-            let reason = format!(
-                "{} cannot be judged: an earlier response may have been sent before {CROSSED} \
-                 reached the system, in a state for which the model does not say what it does",
-                observed.show(&self.sts)
-            );
+        if let Some(doubt) = self.test.in_flight.doubt() {
+            let reason = format!("{} cannot be judged: {doubt}", observed.show(&self.sts));
             return self.finish(Verdict::Inconclusive(reason), now);
         }
         let deviation = Deviation {
@@ -222,6 +207,13 @@ impl Tester {
             states: Arc::clone(self.semantics.set(self.test.set)),
         };
         self.finish(Verdict::Ended(deviation), now)
+    }
+
+    /// States of the model are missing, and one of those may allow what was observed.
+    fn not_known(&mut self, step: &Step, now: u64) -> Command {
+        let shown = step.show(&self.sts);
+        let reason = format!("{shown} cannot be judged: {NOT_COMPLETE}");
+        self.finish(Verdict::Inconclusive(reason), now)
     }
 
     fn unspecified(&mut self, step: &Step, now: u64) -> Command {

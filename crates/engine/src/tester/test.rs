@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use ioco_sts::{Action, Followed, Menu, SetId, Trace, Verdict};
 
-use super::race::Race;
+use super::ending::Ending;
+use crate::in_flight::InFlight;
 use crate::random::{TestRng, test_rng};
 use crate::strategy::Strategy;
 
@@ -54,15 +55,15 @@ pub(super) struct Test {
     pub set: SetId,
     /// What it offers there; computed when the next step is chosen.
     pub menu: Arc<Menu>,
-    pub race: Race,
+    pub in_flight: InFlight,
     pub trace: Trace,
     pub times: Vec<u64>,
     pub started: u64,
     pub ended: u64,
     /// The last thing seen was silence: waiting again shows nothing new.
     pub quiet: bool,
-    /// The system may have got a stimulus where the model says nothing about it.
-    pub unspecified: bool,
+    /// How it ends, once that is decided.
+    pub ending: Option<Ending>,
     /// Responses since the last stimulus.
     pub responses_in_a_row: u64,
     /// How much was covered when the test began.
@@ -83,13 +84,13 @@ impl Test {
             phase: Phase::Resetting,
             set: initial,
             menu: Arc::default(),
-            race: Race::default(),
+            in_flight: InFlight::default(),
             trace: Trace::new(),
             times: Vec::new(),
             started: now,
             ended: now,
             quiet: false,
-            unspecified: false,
+            ending: None,
             responses_in_a_row: 0,
             covered_before: 0,
             verdict: Verdict::Pass,

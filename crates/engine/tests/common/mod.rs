@@ -107,7 +107,7 @@ pub fn run(
     loop {
         // What has arrived comes before what is asked for.
         if command != Command::Finished
-            && command != Command::Reset
+            && !matches!(command, Command::Reset { .. })
             && let Some(input) = arrived.pop_front()
         {
             *now += MILLISECOND;
@@ -116,7 +116,7 @@ pub fn run(
         }
         *now += 1000;
         let input = match command {
-            Command::Reset => {
+            Command::Reset { .. } => {
                 arrived.clear();
                 arrived.extend(system.reset());
                 Input::Ready

@@ -150,8 +150,17 @@ impl<'p, 'a> Backward<'p, 'a> {
         // More of them would only be more to look at.
         let about = |e: &&Equation| e.variables().filter(|v| read.contains(v)).count() > 1;
         let equations = self.equations[need.location.index()].iter();
-        let equations = equations.filter(about).filter_map(Equation::condition);
-        for equation in equations {
+        let bounds = |variable: VarId| match ranges.get(variable.index()) {
+            Some(Range::Between {
+                limits: Some(limits),
+                ..
+            }) => *limits,
+            _ => (i64::MIN, i64::MAX),
+        };
+        let conditions = equations
+            .filter(about)
+            .filter_map(|equation| equation.condition(bounds));
+        for equation in conditions {
             solver.assert(&self.analysis.renamed(&equation));
         }
         self.analysis.calls += 1;

@@ -35,14 +35,47 @@ impl Equation {
         self.terms.keys().copied()
     }
 
-    /// As a condition; `None` where its numbers are too large for one.
-    pub fn condition(&self) -> Option<Expr> {
-        use ioco_sts::BinaryOp::{Add, Eq, Mul};
+    /// As a condition, where the variables lie between these bounds; `None` where evaluating it could
+    /// overflow: a condition without a value does not hold, but the equation does.
+    pub fn condition(&self, bounds: impl Fn(VarId) -> (i64, i64)) -> Option<Expr> {
+        use ioco_sts::BinaryOp::{Add, Eq, Mul, Sub};
         let number = |n: i128| i64::try_from(n).ok().map(Expr::int);
+        let fits =
+            |(low, high): (i128, i128)| i64::try_from(low).is_ok() && i64::try_from(high).is_ok();
+        // A difference starts with what it is taken from: `0 - x` overflows where `y - x` need not.
+        let mut terms: Vec<(VarId, i128)> = self.terms.iter().map(|(v, f)| (*v, *f)).collect();
+        terms.sort_by_key(|(_, factor)| *factor < 0);
+        let mut products: Vec<(i128, i128)> = Vec::new();
+        for (variable, factor) in &terms {
+            let (low, high) = bounds(*variable);
+            let ends = [
+                factor.checked_mul(i128::from(low))?,
+                factor.checked_mul(i128::from(high))?,
+            ];
+            products.push((ends[0].min(ends[1]), ends[0].max(ends[1])));
+        }
+        let plus =
+            |a: (i128, i128), b: (i128, i128)| Some((a.0.checked_add(b.0)?, a.1.checked_add(b.1)?));
+        // What is left to add bounds a partial sum too, because the whole sum is the constant.
+        let mut left = products.iter().try_fold((0, 0), |sum, p| plus(sum, *p))?;
+        let mut partial = (0, 0);
         let mut sum = Expr::int(0);
-        for (variable, factor) in &self.terms {
-            let term = Expr::binary(Mul, number(*factor)?, Expr::Var(*variable));
-            sum = Expr::binary(Add, sum, term);
+        for ((variable, factor), product) in terms.iter().zip(products) {
+            partial = plus(partial, product)?;
+            left = plus(left, (-product.0, -product.1))?;
+            let low = partial.0.max(self.constant.checked_sub(left.1)?);
+            let high = partial.1.min(self.constant.checked_sub(left.0)?);
+            // Terms with a negative factor are subtracted: `-1 * x` overflows where `- x` need not.
+            let (op, size) = match *factor < 0 {
+                true => (Sub, (-product.1, -product.0)),
+                false => (Add, product),
+            };
+            if !fits(size) || !fits((low, high)) {
+                return None;
+            }
+            let factor = number(factor.checked_abs()?)?;
+            let term = Expr::binary(Mul, factor, Expr::Var(*variable));
+            sum = Expr::binary(op, sum, term);
         }
         Some(Expr::binary(Eq, sum, number(self.constant)?))
     }
@@ -309,4 +342,34 @@ fn holding(factors: &[i128], rows: &[Vec<i64>], variables: &[VarId]) -> Option<E
             constant,
         }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn equation(factors: &[i128], constant: i128) -> Equation {
+        let terms = factors.iter().enumerate();
+        Equation {
+            terms: terms.map(|(v, f)| (VarId::from_index(v), *f)).collect(),
+            constant,
+        }
+    }
+
+    /// An equation that holds must not look unsatisfiable because its sum overflows.
+    #[test]
+    fn an_equation_whose_sum_may_overflow_is_no_condition() {
+        let any = |_| (i64::MIN, i64::MAX);
+        let small = |_| (-100, 100);
+        // The partial sums are a variable and the constant.
+        assert!(equation(&[1, 1], 100).condition(any).is_some());
+        // `x + y` may overflow although `x + y + z` does not, and so may `2 * x`.
+        assert!(equation(&[1, 1, 1], 100).condition(any).is_none());
+        assert!(equation(&[2, 1], 100).condition(any).is_none());
+        assert!(equation(&[1, -1], 1).condition(any).is_some());
+        assert!(equation(&[-1, 1], 1).condition(any).is_some());
+        assert!(equation(&[-1, -1], 1).condition(any).is_none());
+        assert!(equation(&[2, 3, -1], 100).condition(small).is_some());
+        assert!(equation(&[i128::MAX, 1], 1).condition(any).is_none());
+    }
 }

@@ -57,6 +57,7 @@ impl Locations {
         targets: Vec<LocationId>,
         seen: usize,
         rng: &mut dyn Rng,
+        stop: &mut dyn FnMut() -> bool,
     ) -> bool {
         let starts: Vec<Start> = states
             .iter()
@@ -66,7 +67,7 @@ impl Locations {
             })
             .collect();
         let pattern = Pattern::visits(targets);
-        let (way, _) = Search::new(sts, &pattern, limits(STEPS)).shortest(&starts, rng);
+        let (way, _) = Search::new(sts, &pattern, limits(STEPS)).shortest(&starts, rng, stop);
         let Some(way) = way else { return false };
         self.goal = way.switches().last().map(|id| sts.switch(*id).target);
         if let Some(goal) = self.goal {
@@ -94,6 +95,7 @@ impl Guide for Locations {
             rng,
             may_wait,
             coverage,
+            interrupt,
             ..
         } = view;
         if targets.is_empty() {
@@ -109,7 +111,8 @@ impl Guide for Locations {
             }
         }
         let seen = observed(trace);
-        if self.plan(sts, &set.states, targets.clone(), seen, rng) {
+        let mut stop = || interrupt.is_raised();
+        if self.plan(sts, &set.states, targets.clone(), seen, rng, &mut stop) {
             return match self.planned.next(trace) {
                 Some(next) => advice(sts, next),
                 // Internal steps alone lead there.
@@ -119,9 +122,13 @@ impl Guide for Locations {
         self.goal = None;
         let at_start = trace.iter().all(|step| *step == Step::Quiescence);
         let start = [initial_state(sts)];
-        if !at_start && self.plan(sts, &start, targets.clone(), 0, rng) {
+        if !at_start && self.plan(sts, &start, targets.clone(), 0, rng, &mut stop) {
             // From the start there is a way.
             return Advice::End;
+        }
+        if stop() {
+            // Nothing was shown to be out of reach.
+            return Advice::Chance;
         }
         self.out_of_reach.extend(targets);
         Advice::Chance

@@ -37,6 +37,7 @@ impl Guide for Scenario {
             trace,
             rng,
             may_wait,
+            interrupt,
             ..
         } = view;
         if trace.is_empty() {
@@ -64,7 +65,7 @@ impl Guide for Scenario {
         let left = self.steps.saturating_sub(seen as u32);
         let starts: Vec<Start> = follower.beliefs().map(Start::from).collect();
         let search = Search::new(sts, &self.pattern, limits(left));
-        let (way, searched) = search.shortest(&starts, rng);
+        let (way, searched) = search.shortest(&starts, rng, &mut || interrupt.is_raised());
         match way {
             Some(way) => {
                 self.planned = Planned {

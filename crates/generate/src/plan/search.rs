@@ -144,13 +144,18 @@ impl<'a> Search<'a> {
     }
 
     /// The first way that is found: the shortest.
-    pub fn shortest(mut self, starts: &[Start], rng: &mut dyn Rng) -> (Option<Way>, Searched) {
+    pub fn shortest(
+        mut self,
+        starts: &[Start],
+        rng: &mut dyn Rng,
+        stop: &mut dyn FnMut() -> bool,
+    ) -> (Option<Way>, Searched) {
         let mut found = None;
         let mut keep = |way| {
             found = Some(way);
             false
         };
-        let searched = self.run(starts, 1, rng, &mut keep, &mut || false);
+        let searched = self.run(starts, 1, rng, &mut keep, stop);
         (found, searched)
     }
 

@@ -56,6 +56,7 @@ impl SuiteTest {
             set,
             trace,
             rng,
+            interrupt,
             ..
         } = view;
         let after = match trace.last() {
@@ -82,7 +83,9 @@ impl SuiteTest {
             return Advice::Reached;
         }
         let left = within.saturating_sub(seen as u32);
-        let (way, _) = Search::new(sts, pattern, limits(left)).shortest(&starts, rng);
+        let mut stop = || interrupt.is_raised();
+        let search = Search::new(sts, pattern, limits(left));
+        let (way, _) = search.shortest(&starts, rng, &mut stop);
         let Some(way) = way else {
             return Advice::Lost(format!(
                 "{after} the goal of the test is out of reach; the system did nothing wrong"

@@ -113,10 +113,10 @@ fn run_test(tester: &mut Tester, first: Command, sts: &Sts, now: &mut u64) -> Te
         *now += 1_000_000;
         let input = match command {
             Command::Finished => return tester.finished_test(),
-            Command::Reset if tester.summary().tests == 5 => {
+            Command::Reset { .. } if tester.summary().tests == 5 => {
                 Input::Trouble("the system ended: exit status 1".to_owned())
             }
-            Command::Reset => Input::Ready,
+            Command::Reset { .. } => Input::Ready,
             _ if answer.is_some() => answer.take().map_or(Input::Silence, Input::Response),
             Command::Give(stimulus) => {
                 answer = Some(if Some(stimulus.label) == pay {

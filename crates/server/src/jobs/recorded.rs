@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, PoisonError};
 
+use ioco_campaign::sections::limits::Limits;
 use ioco_campaign::{
     Observer, Opened, Project, ShrinkSettings, Stop, SystemChoice, failures, shrinking,
 };
@@ -141,7 +142,7 @@ impl<'a> Told<'a> {
         system: &SystemChoice,
     ) -> Result<Opened, Stop> {
         let interrupt = self.job.interrupt.clone();
-        failures::open(path, project, system, interrupt, self)
+        failures::open(path, project, system, Limits::default(), interrupt, self)
     }
 }
 

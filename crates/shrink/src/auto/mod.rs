@@ -17,7 +17,8 @@
 //! run clears many. A suspicion that fails inside such a run is then run alone, from a reset.
 //!
 //! Where all this finds nothing, cycles and elements of the trace are removed as the trace-centric
-//! shrinkers do, and the search begins again with what is left.
+//! shrinkers do, and the search begins again with what is left. A failure that is not explained ends
+//! with a pass that leaves out each single stimulus.
 
 mod observations;
 mod pack;
@@ -25,14 +26,15 @@ pub(crate) mod routes;
 mod suspicion;
 mod trail;
 
-use ioco_sts::{Execution, Step};
+use ioco_sts::Execution;
 
 use rustc_hash::FxHashMap;
 
 use crate::graph::{Graph, Nodes};
+use crate::leave_one_out::is_allowed;
 use crate::session::{Halt, Session, stimuli_of};
 use crate::shrunk::BugKind;
-use crate::trace_centric::{Compare, find_cycles, without};
+use crate::trace_centric::{Compare, Cycles, without};
 use crate::walk::Walk;
 
 pub(crate) use observations::Observations;
@@ -69,17 +71,12 @@ pub(crate) fn auto(session: &mut Session<'_>, start: &Execution) -> Result<Execu
         let steps = walk.sets.iter().zip(&walk.steps);
         originals.extend(steps.map(|(set, step)| (*set, step.clone())));
     }
+    let steps = usize::try_from(session.options.budget.steps).unwrap_or(usize::MAX);
     let max_nodes = match session.semantics.sts().is_plain() {
-        true => session.options.max_nodes,
-        false => MAX_DATA_NODES.min(session.options.max_nodes),
+        true => steps,
+        false => MAX_DATA_NODES.min(steps),
     };
-    let routes = Routes::explore(
-        session.semantics,
-        &mut graph,
-        &originals,
-        start.length(),
-        max_nodes,
-    );
+    let routes = Routes::explore(session, &mut graph, &originals, start.length(), max_nodes)?;
     let mut auto = Auto {
         routes,
         seen: Observations::new(),
@@ -89,8 +86,10 @@ pub(crate) fn auto(session: &mut Session<'_>, start: &Execution) -> Result<Execu
         session,
     };
     auto.seen.record(auto.session.semantics, start);
-    auto.shrink()?;
-    Ok(auto.best)
+    let is_explained = auto.shrink()?;
+    let best = auto.best;
+    session.ends_with_leave_one_out = !is_explained;
+    Ok(best)
 }
 
 /// Flat models write data into names: `Withdraw_5` and `Withdraw_20` are one thing done twice.
@@ -105,7 +104,8 @@ fn label_families(sts: &ioco_sts::Sts) -> Vec<u32> {
 }
 
 impl Auto<'_, '_> {
-    fn shrink(&mut self) -> Result<(), Halt> {
+    /// Whether the failure is explained in the end.
+    fn shrink(&mut self) -> Result<bool, Halt> {
         loop {
             let is_explained = self.find_cause()?;
             // A long failing part of the trace is no explanation yet.
@@ -119,7 +119,7 @@ impl Auto<'_, '_> {
             while self.improve()? {}
             // A cause that was found leaves nothing to remove that analogies would not have.
             if is_explained || !self.remove_parts()? {
-                return Ok(());
+                return Ok(is_explained);
             }
         }
     }
@@ -129,12 +129,7 @@ impl Auto<'_, '_> {
         let Some(trail) = self.trail() else {
             return Ok(false);
         };
-        let suspicions = suspicion::causes(
-            &self.routes,
-            self.session.semantics.sts(),
-            &trail,
-            &self.labels,
-        );
+        let suspicions = suspicion::causes(&self.routes, self.session, &trail, &self.labels)?;
         let direct = suspicions
             .first()
             .filter(|s| s.cause == Cause::State)
@@ -165,12 +160,12 @@ impl Auto<'_, '_> {
         };
         let suspicions = suspicion::analogies(
             &self.routes,
-            self.session.semantics.sts(),
+            self.session,
             &self.seen,
             &trail,
             self.cause,
             &self.labels,
-        );
+        )?;
         // Where the state does not decide there is more to try.
         let more = usize::from(self.session.kind != BugKind::State);
         let found = self.try_packed(suspicions, MAX_MISSES + more)?;
@@ -205,8 +200,11 @@ impl Auto<'_, '_> {
         let Ok(walk) = Walk::of(self.session.semantics, &self.best) else {
             return Ok(false);
         };
-        let cycles = find_cycles(self.session, &walk, Compare::States);
-        for (from, to) in cycles.into_iter().take(MAX_CYCLES) {
+        let mut cycles = Cycles::new(self.session, &walk, Compare::States);
+        for _ in 0..MAX_CYCLES {
+            let Some((from, to)) = cycles.next(self.session)? else {
+                break;
+            };
             if self.try_alone(&without(&walk, from, to))? {
                 return Ok(true);
             }
@@ -227,7 +225,7 @@ impl Auto<'_, '_> {
     }
 
     fn try_alone(&mut self, candidate: &[ioco_sts::Action]) -> Result<bool, Halt> {
-        if self.seen.passes(candidate) || !self.is_allowed(candidate) {
+        if self.seen.passes(candidate) || !is_allowed(self.session.semantics, candidate) {
             return Ok(false);
         }
         let attempt = self.run(candidate)?;
@@ -236,37 +234,5 @@ impl Auto<'_, '_> {
             self.accept(attempt.execution, Cause::Unknown);
         }
         Ok(is_shorter)
-    }
-
-    /// Whether the model, where it is deterministic, takes all these stimuli.
-    fn is_allowed(&mut self, stimuli: &[ioco_sts::Action]) -> bool {
-        let semantics = &mut *self.session.semantics;
-        let mut set = semantics.initial();
-        for stimulus in stimuli {
-            let Some(next) = semantics.after(set, &Step::Stimulus(stimulus.clone())) else {
-                return false;
-            };
-            set = next;
-            loop {
-                let menu = semantics.menu(set);
-                if menu.silence {
-                    break;
-                }
-                // More than one possible answer: only the system knows.
-                let [offer] = menu.responses.as_slice() else {
-                    return true;
-                };
-                let response = ioco_sts::Action::plain(offer.label);
-                match semantics.after(set, &Step::Response(response)) {
-                    Some(next) => set = next,
-                    None => return true,
-                }
-            }
-            match semantics.after(set, &Step::Quiescence) {
-                Some(next) => set = next,
-                None => return true,
-            }
-        }
-        true
     }
 }

@@ -4,10 +4,13 @@
 //! A run that passes also passes at every prefix; a run that fails passes at every prefix but the
 //! last.
 
-use ioco_sts::{Action, Execution, LabelId, Semantics, SetId, Step};
+use ioco_sts::{Action, Execution, Semantics, SetId, Step};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::walk::Walk;
+
+/// A stimulus, with its values, and the state set it was given in.
+pub(crate) type Place = (SetId, Action);
 
 #[derive(Default)]
 struct Seen {
@@ -18,9 +21,9 @@ struct Seen {
 pub(crate) struct Observations {
     tree: Vec<Seen>,
     /// Stimuli that were answered as expected, by the state set they were given in.
-    passed: FxHashSet<(SetId, LabelId)>,
+    passed: FxHashSet<Place>,
     /// Stimuli that were not.
-    failing: FxHashSet<(SetId, LabelId)>,
+    failing: FxHashSet<Place>,
 }
 
 impl Observations {
@@ -52,11 +55,11 @@ impl Observations {
             && let Some(last) = positions.pop()
             && let Step::Stimulus(action) = &walk.steps[last]
         {
-            self.failing.insert((walk.sets[last], action.label));
+            self.failing.insert((walk.sets[last], action.clone()));
         }
         for position in positions {
             if let Step::Stimulus(action) = &walk.steps[position] {
-                self.passed.insert((walk.sets[position], action.label));
+                self.passed.insert((walk.sets[position], action.clone()));
             }
         }
     }
@@ -74,17 +77,17 @@ impl Observations {
     }
 
     /// The stimulus was answered as expected when it was given in this state.
-    pub fn passed(&self, set: SetId, label: LabelId) -> bool {
-        self.passed.contains(&(set, label))
+    pub fn passed(&self, place: &Place) -> bool {
+        self.passed.contains(place)
     }
 
     /// All stimuli that were answered as expected, with where.
-    pub fn all_passed(&self) -> impl Iterator<Item = &(SetId, LabelId)> + '_ {
+    pub fn all_passed(&self) -> impl Iterator<Item = &Place> + '_ {
         self.passed.iter()
     }
 
     /// Stimuli that failed, with where.
-    pub fn failing(&self) -> &FxHashSet<(SetId, LabelId)> {
+    pub fn failing(&self) -> &FxHashSet<Place> {
         &self.failing
     }
 }

@@ -10,7 +10,10 @@ use std::collections::hash_map::Entry;
 use ioco_sts::{Action, LabelId, Semantics, SetId, Step};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::observations::Place;
 use crate::graph::Graph;
+use crate::leave_one_out::MAX_ANSWERS;
+use crate::session::{Halt, Session};
 
 /// A node of the explored part of the model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -56,38 +59,36 @@ pub(crate) struct Routes {
     index: FxHashMap<SetId, NodeId>,
     /// Per node, the links into it that can be taken: from which node, and which of its links.
     entering: Vec<Vec<(NodeId, usize)>>,
-    /// Some of the model was left out for its size.
-    pub is_cut: bool,
 }
 
 /// Transitions of the failing trace: where, and what.
 pub(crate) type Originals = FxHashSet<(SetId, Step)>;
 
 impl Routes {
+    /// What is near, up to so many nodes and transitions: a model that is too large is cut, not
+    /// refused.
     pub fn explore(
-        semantics: &mut Semantics,
+        session: &mut Session<'_>,
         graph: &mut Graph,
         originals: &Originals,
         max_distance: usize,
         max_nodes: usize,
-    ) -> Routes {
+    ) -> Result<Routes, Halt> {
         let mut routes = Routes {
             nodes: Vec::new(),
             index: FxHashMap::default(),
             entering: Vec::new(),
-            is_cut: false,
         };
-        let start = semantics.initial();
-        routes.add(semantics, start);
+        let start = session.semantics.initial();
+        routes.add(session.semantics, start);
         let mut depth = vec![0];
         let mut next = 0;
-        while next < routes.nodes.len() {
+        let mut transitions = 0;
+        while next < routes.nodes.len() && next.max(transitions) < max_nodes {
+            session.poll()?;
             let (set, distance) = (routes.nodes[next].set, depth[next]);
-            if next >= max_nodes {
-                routes.is_cut = true;
-                break;
-            }
             if distance < max_distance {
+                let semantics = &mut *session.semantics;
                 for (step, target) in routes.successors(semantics, graph, set) {
                     let is_original = step
                         .as_ref()
@@ -96,6 +97,7 @@ impl Routes {
                     if target.index() == depth.len() {
                         depth.push(distance + usize::from(step.is_some()));
                     }
+                    transitions += 1;
                     routes.nodes[next].links.push(Link {
                         step,
                         target,
@@ -106,11 +108,11 @@ impl Routes {
             next += 1;
         }
         routes.reroute(&FxHashSet::default());
-        routes
+        Ok(routes)
     }
 
     /// Finds all ways anew, without the stimuli that are known to fail where they are given.
-    pub fn reroute(&mut self, failing: &FxHashSet<(SetId, LabelId)>) {
+    pub fn reroute(&mut self, failing: &FxHashSet<Place>) {
         for node in &mut self.nodes {
             node.distance = usize::MAX;
             node.originals = 0;
@@ -130,7 +132,7 @@ impl Routes {
             for link in 0..node.links.len() {
                 let way = &self.nodes[id.index()].links[link];
                 if let Some(Step::Stimulus(action)) = &way.step
-                    && failing.contains(&(set, action.label))
+                    && failing.contains(&(set, action.clone()))
                 {
                     continue;
                 }
@@ -262,6 +264,7 @@ impl Routes {
     pub fn arrivals(&self, id: NodeId) -> Vec<(NodeId, &Action)> {
         let mut found = Vec::new();
         let mut open = vec![id];
+        let mut known = FxHashSet::from_iter([id]);
         while let Some(node) = open.pop() {
             for &(before, link) in &self.entering[node.index()] {
                 let step = &self.nodes[before.index()].links[link].step;
@@ -271,7 +274,7 @@ impl Routes {
                 }
                 match step {
                     Some(Step::Stimulus(action)) => found.push((before, action)),
-                    _ if !open.contains(&before) => open.push(before),
+                    _ if known.insert(before) => open.push(before),
                     _ => {}
                 }
             }
@@ -292,12 +295,14 @@ impl Routes {
         Some(stimuli)
     }
 
-    /// A shortest way between two nodes, at most `limit` steps: its stimuli and its length.
+    /// A shortest way between two nodes, at most `limit` steps: its stimuli and its length. Asks after
+    /// each node whether to go on.
     pub fn way_between(
         &self,
         from: NodeId,
         to: NodeId,
         limit: usize,
+        goes_on: impl Fn() -> bool,
     ) -> Option<(Vec<Action>, usize)> {
         let mut came: FxHashMap<NodeId, (NodeId, usize, usize)> = FxHashMap::default();
         came.insert(from, (from, 0, 0));
@@ -317,6 +322,9 @@ impl Routes {
             }
             if distance >= limit {
                 continue;
+            }
+            if !goes_on() {
+                return None;
             }
             for (link, way) in self.nodes[id.index()].links.iter().enumerate() {
                 let cost = usize::from(way.step.is_some());
@@ -338,7 +346,8 @@ impl Routes {
         })
     }
 
-    /// What the model expects of a stimulus; the first of several possible responses.
+    /// What the model expects of a stimulus; the first of several possible responses. `None` when it
+    /// may send for ever.
     pub fn effect(&self, id: NodeId, action: &Action) -> Option<Effect> {
         let links = &self.nodes[id.index()].links;
         let given = links
@@ -346,12 +355,14 @@ impl Routes {
             .find(|link| matches!(&link.step, Some(Step::Stimulus(a)) if a == action))?;
         let mut target = given.target;
         let mut answers = Vec::new();
+        let mut followed = 0;
         while !self.nodes[target.index()].is_settled {
             let links = &self.nodes[target.index()].links;
             let next = links.iter().find(|l| l.step.is_none()).or(links.first())?;
             answers.extend(next.step.as_ref().and_then(Step::action).map(|a| a.label));
             target = next.target;
-            if answers.len() > self.nodes.len() {
+            followed += 1;
+            if followed > MAX_ANSWERS {
                 return None;
             }
         }

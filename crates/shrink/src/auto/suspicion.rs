@@ -1,11 +1,14 @@
 //! What may fail, and be shorter than what is known to fail.
 
-use ioco_sts::{Action, LabelId, SetId, Sts};
+use std::cell::RefCell;
+
+use ioco_sts::{Action, LabelId, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::observations::Observations;
+use super::observations::{Observations, Place};
 use super::routes::{NodeId, Routes};
 use super::trail::Trail;
+use crate::session::{Halt, Session};
 
 /// What made the system and the model part, as far as it is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,15 +61,18 @@ const MAX_ALIKE: usize = 3;
 const MAX_SUSPICIONS: usize = 60;
 
 /// Collects suspicions for one trail.
-struct Collector<'r> {
+struct Collector<'r, 'a> {
     routes: &'r Routes,
+    session: &'r Session<'a>,
+    /// Set once the search has to stop: then nothing more is found.
+    halted: RefCell<Option<Halt>>,
     /// Only what is shorter than this.
     length: usize,
     found: Vec<Suspicion>,
     /// Where in `found` a list is.
     known: FxHashMap<Vec<Action>, usize>,
     /// Transitions that fail whenever they are taken: nothing new lies behind them.
-    failing: FxHashSet<(SetId, LabelId)>,
+    failing: FxHashSet<Place>,
     /// Per label, the first word of its name.
     words: Vec<&'r str>,
     /// Per label, its family.
@@ -81,10 +87,19 @@ struct Draft {
     node: NodeId,
 }
 
-impl<'r> Collector<'r> {
-    fn new(routes: &'r Routes, sts: &'r Sts, families: &'r [u32], length: usize) -> Collector<'r> {
+impl<'r, 'a> Collector<'r, 'a> {
+    fn new(
+        routes: &'r Routes,
+        session: &'r Session<'a>,
+        families: &'r [u32],
+        length: usize,
+    ) -> Collector<'r, 'a> {
+        session.begin_search();
+        let sts = session.semantics.sts();
         Collector {
             routes,
+            session,
+            halted: RefCell::new(None),
             length,
             found: Vec::new(),
             known: FxHashMap::default(),
@@ -92,6 +107,15 @@ impl<'r> Collector<'r> {
             words: sts.labels().iter().map(|l| first_word(&l.name)).collect(),
             families,
         }
+    }
+
+    /// Counts one node; whether to go on.
+    fn goes_on(&self) -> bool {
+        let mut halted = self.halted.borrow_mut();
+        if halted.is_none() {
+            *halted = self.session.expand(1).err();
+        }
+        halted.is_none()
     }
 
     fn way_to(&self, node: NodeId) -> Draft {
@@ -107,14 +131,10 @@ impl<'r> Collector<'r> {
     fn ways_to(&self, node: NodeId, trail: &Trail) -> Vec<Draft> {
         let mut ways = vec![self.way_to(node)];
         for (before, action) in self.routes.arrivals(node) {
-            if !trail
-                .stimuli
-                .iter()
-                .any(|known| known.label == action.label)
-            {
+            if !trail.stimuli.iter().any(|known| known == action) {
                 continue;
             }
-            if let Some(draft) = self.give(&self.way_to(before), action)
+            if let Some(draft) = self.give(self.way_to(before), action)
                 && draft.steps == self.routes.distance(node)
                 && draft.stimuli != ways[0].stimuli
             {
@@ -124,13 +144,15 @@ impl<'r> Collector<'r> {
         ways
     }
 
-    fn give(&self, draft: &Draft, action: &Action) -> Option<Draft> {
-        let place = (self.routes.set(draft.node), action.label);
+    fn give(&self, mut draft: Draft, action: &Action) -> Option<Draft> {
+        if !self.goes_on() {
+            return None;
+        }
+        let place = (self.routes.set(draft.node), action.clone());
         if self.failing.contains(&place) {
             return None;
         }
         let effect = self.routes.effect(draft.node, action)?;
-        let mut draft = draft.clone();
         draft.stimuli.push(action.clone());
         draft.steps += 1 + effect.responses;
         draft.node = effect.target;
@@ -140,7 +162,8 @@ impl<'r> Collector<'r> {
     /// `draft` and then the shortest way to a node, if it is worth going there.
     fn go(&self, draft: &Draft, node: NodeId) -> Option<Draft> {
         let limit = self.length.saturating_sub(draft.steps);
-        let (stimuli, steps) = self.routes.way_between(draft.node, node, limit)?;
+        let goes_on = || self.goes_on();
+        let (stimuli, steps) = self.routes.way_between(draft.node, node, limit, goes_on)?;
         let mut there = draft.clone();
         there.stimuli.extend(stimuli);
         there.steps += steps;
@@ -154,7 +177,7 @@ impl<'r> Collector<'r> {
         if predicted >= self.length {
             return;
         }
-        let Some(given) = self.give(draft, last) else {
+        let Some(given) = self.give(draft.clone(), last) else {
             return;
         };
         let fresh = self.found.len();
@@ -177,18 +200,23 @@ impl<'r> Collector<'r> {
     }
 
     /// The suspicions, without those that are too much alike.
-    fn finish(self, max: usize) -> Vec<Suspicion> {
+    fn finish(self, max: usize) -> Result<Vec<Suspicion>, Halt> {
+        // A search that came to its limit leaves what it found.
+        if self.halted.into_inner().is_some() {
+            self.session.poll()?;
+        }
         let families = self.families;
-        let mut kinds: FxHashMap<Vec<u32>, usize> = FxHashMap::default();
+        let mut kinds: FxHashMap<Vec<(u32, Vec<Value>)>, usize> = FxHashMap::default();
         let mut found = self.found;
         found.retain(|suspicion| {
-            let kind = suspicion.stimuli.iter().map(|a| families[a.label.index()]);
+            let stimuli = suspicion.stimuli.iter();
+            let kind = stimuli.map(|a| (families[a.label.index()], a.values.clone()));
             let alike = kinds.entry(kind.collect()).or_insert(0);
             *alike += 1;
             *alike <= MAX_ALIKE
         });
         found.truncate(max);
-        found
+        Ok(found)
     }
 
     /// The stimulus at `at` that does what `action` does at `from`: the same one, or one with the
@@ -230,8 +258,13 @@ fn shape(routes: &Routes, node: NodeId, action: &Action) -> Option<(usize, bool)
 
 /// The failing state alone, and then each stimulus of the trail as the one that matters, the
 /// latest first; of those with the same label and the same answer the latest, the others behind.
-pub(super) fn causes(routes: &Routes, sts: &Sts, trail: &Trail, labels: &[u32]) -> Vec<Suspicion> {
-    let mut collector = Collector::new(routes, sts, labels, trail.length);
+pub(super) fn causes(
+    routes: &Routes,
+    session: &Session<'_>,
+    trail: &Trail,
+    labels: &[u32],
+) -> Result<Vec<Suspicion>, Halt> {
+    let mut collector = Collector::new(routes, session, labels, trail.length);
     let last = trail.last();
     let (failing, reveal) = (trail.nodes[last], &trail.stimuli[last]);
     let direct = collector.way_to(failing);
@@ -245,7 +278,7 @@ pub(super) fn causes(routes: &Routes, sts: &Sts, trail: &Trail, labels: &[u32]) 
             continue;
         };
         let is_new = transitions.insert((node, action.clone()));
-        let kind = (action.label, families(&effect.answers, labels));
+        let kind = (action, families(&effect.answers, labels));
         // What is done again, and what changes nothing in the model, is suspected later.
         if effect.target != node && kinds.insert(kind) {
             first.push(position);
@@ -290,7 +323,7 @@ fn families(answers: &[LabelId], labels: &[u32]) -> Vec<u32> {
 /// The shortest way to where a stimulus was given, the stimulus, and what showed the failure: at
 /// once, or in the failing state.
 fn suspect_cause(
-    collector: &mut Collector<'_>,
+    collector: &mut Collector<'_, '_>,
     trail: &Trail,
     positions: &[usize],
     doubts: Doubts,
@@ -301,7 +334,7 @@ fn suspect_cause(
     let cause = Cause::Stimulus(draft.stimuli.len());
     for &position in positions {
         let there = collector.go(&draft, trail.nodes[position]);
-        let Some(given) = there.and_then(|d| collector.give(&d, &trail.stimuli[position])) else {
+        let Some(given) = there.and_then(|d| collector.give(d, &trail.stimuli[position])) else {
             return;
         };
         draft = given;
@@ -315,7 +348,7 @@ fn suspect_cause(
 }
 
 /// The shortest way to where a stimulus was given, and everything from there on.
-fn suspect_suffix(collector: &mut Collector<'_>, trail: &Trail, position: usize) {
+fn suspect_suffix(collector: &mut Collector<'_, '_>, trail: &Trail, position: usize) {
     let last = trail.last();
     let mut draft = collector.way_to(trail.nodes[position]);
     let cause = match last - position {
@@ -323,7 +356,7 @@ fn suspect_suffix(collector: &mut Collector<'_>, trail: &Trail, position: usize)
         _ => Cause::Unknown,
     };
     for action in &trail.stimuli[position..last] {
-        match collector.give(&draft, action) {
+        match collector.give(draft, action) {
             Some(next) => draft = next,
             None => return,
         }
@@ -334,13 +367,13 @@ fn suspect_suffix(collector: &mut Collector<'_>, trail: &Trail, position: usize)
 /// What is like the failing trail, and shorter.
 pub(super) fn analogies(
     routes: &Routes,
-    sts: &Sts,
+    session: &Session<'_>,
     seen: &Observations,
     trail: &Trail,
     cause: Cause,
     labels: &[u32],
-) -> Vec<Suspicion> {
-    let mut collector = Collector::new(routes, sts, labels, trail.length);
+) -> Result<Vec<Suspicion>, Halt> {
+    let mut collector = Collector::new(routes, session, labels, trail.length);
     if cause == Cause::State {
         collector.failing = seen.failing().clone();
     }
@@ -362,7 +395,7 @@ pub(super) fn analogies(
 
 /// The last stimulus in a nearer state.
 fn elsewhere(
-    collector: &mut Collector<'_>,
+    collector: &mut Collector<'_, '_>,
     seen: &Observations,
     trail: &Trail,
     settled: &[NodeId],
@@ -377,7 +410,7 @@ fn elsewhere(
         let Some(analog) = collector.analog(reveal, failing, node) else {
             continue;
         };
-        if seen.passed(collector.routes.set(node), analog.label) {
+        if seen.passed(&(collector.routes.set(node), analog.clone())) {
             continue;
         }
         let mut doubts = OTHER_STATE;
@@ -395,7 +428,7 @@ fn elsewhere(
 
 /// The cause in a nearer state, and what would show it there.
 fn cause_elsewhere(
-    collector: &mut Collector<'_>,
+    collector: &mut Collector<'_, '_>,
     trail: &Trail,
     position: usize,
     settled: &[NodeId],
@@ -413,7 +446,7 @@ fn cause_elsewhere(
         let doubts = doubts + if differs { OTHER_EFFECT } else { 0 };
         let before = collector.way_to(node);
         let cause = Cause::Stimulus(before.stimuli.len());
-        if let Some(draft) = collector.give(&before, &analog) {
+        if let Some(draft) = collector.give(before, &analog) {
             reveals(collector, trail, position, &draft, cause, doubts);
         }
     }
@@ -422,7 +455,7 @@ fn cause_elsewhere(
 /// What follows a cause: the same as in the trail, only the last of it, or anything that would show
 /// the failure sooner.
 fn reveals(
-    collector: &mut Collector<'_>,
+    collector: &mut Collector<'_, '_>,
     trail: &Trail,
     position: usize,
     draft: &Draft,
@@ -458,7 +491,7 @@ fn reveals(
 
 /// The stimuli of a range of the trail, by analogy from where the draft is, and the last stimulus.
 fn replay(
-    collector: &Collector<'_>,
+    collector: &Collector<'_, '_>,
     trail: &Trail,
     draft: &Draft,
     range: std::ops::Range<usize>,
@@ -467,7 +500,7 @@ fn replay(
     for position in range {
         let action =
             collector.analog(&trail.stimuli[position], trail.nodes[position], draft.node)?;
-        draft = collector.give(&draft, &action)?;
+        draft = collector.give(draft, &action)?;
     }
     let last = trail.last();
     let reveal = collector.analog(&trail.stimuli[last], trail.nodes[last], draft.node)?;
@@ -475,7 +508,7 @@ fn replay(
 }
 
 /// One stimulus left out, the others by analogy.
-fn without_one(collector: &mut Collector<'_>, trail: &Trail) {
+fn without_one(collector: &mut Collector<'_, '_>, trail: &Trail) {
     let last = trail.last();
     for position in 0..last {
         let start = Draft {
@@ -488,7 +521,7 @@ fn without_one(collector: &mut Collector<'_>, trail: &Trail) {
             draft = draft.and_then(|draft| {
                 let (action, node) = (&trail.stimuli[index], trail.nodes[index]);
                 let action = collector.analog(action, node, draft.node)?;
-                collector.give(&draft, &action)
+                collector.give(draft, &action)
             });
         }
         let Some(draft) = draft else { continue };
@@ -500,7 +533,7 @@ fn without_one(collector: &mut Collector<'_>, trail: &Trail) {
 
 /// Near transitions the like of which no run has seen pass: a fault is rarely in one place only.
 fn unseen(
-    collector: &mut Collector<'_>,
+    collector: &mut Collector<'_, '_>,
     seen: &Observations,
     trail: &Trail,
     settled: &[NodeId],
@@ -512,15 +545,13 @@ fn unseen(
         let family = routes.family(node, labels);
         Some((
             family,
-            labels[action.label.index()],
+            (labels[action.label.index()], action.values.clone()),
             families(&effect.answers, labels),
         ))
     };
     let mut known = FxHashSet::default();
-    for &(set, label) in seen.all_passed() {
-        if let Some(node) = routes.node(set)
-            && let Some(action) = routes.stimuli(node).find(|a| a.label == label)
-        {
+    for (set, action) in seen.all_passed() {
+        if let Some(node) = routes.node(*set) {
             known.extend(kind(node, action));
         }
     }

@@ -12,7 +12,6 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::{Map, Paths};
 use crate::graph::Edge;
 use crate::session::{Halt, Session};
-use crate::shrunk::Ended;
 
 pub(super) struct AllPaths {
     /// The edges of every reachable node, once asked for.
@@ -44,14 +43,8 @@ impl AllPaths {
             if self.edges.contains_key(&node) {
                 continue;
             }
-            if self.edges.len() >= session.options.max_nodes {
-                let why = format!(
-                    "the model has more than {} states",
-                    session.options.max_nodes
-                );
-                return Err(Halt(Ended::Limit(why)));
-            }
             let edges: Vec<Edge> = map.edges(session, node).into_iter().map(|e| e.1).collect();
+            session.expand(1 + edges.len() as u64)?;
             open.extend(edges.iter().map(|edge| edge.target));
             self.edges.insert(node, edges);
         }
@@ -59,7 +52,8 @@ impl AllPaths {
     }
 
     /// Prepares for paths that are one step longer.
-    fn lengthen(&mut self, map: &Map) {
+    fn lengthen(&mut self, session: &Session<'_>, map: &Map) -> Result<(), Halt> {
+        session.poll()?;
         self.length = self.arrives.len();
         let next: FxHashSet<SetId> = match self.arrives.last() {
             None => map.reconstruction.destinations.clone(),
@@ -70,7 +64,10 @@ impl AllPaths {
                 .map(|(node, _)| *node)
                 .collect(),
         };
+        // What is kept for every length counts as nodes.
+        session.expand(next.len() as u64)?;
         self.arrives.push(next);
+        Ok(())
     }
 
     /// The next path of the current length.
@@ -124,7 +121,10 @@ impl Paths for AllPaths {
             if self.arrives.last().is_some_and(FxHashSet::is_empty) {
                 return Ok(None);
             }
-            self.lengthen(map);
+            if self.length > map.reconstruction.length {
+                return Ok(None);
+            }
+            self.lengthen(session, map)?;
             let initial = session.semantics.initial();
             if self.arrives[self.length].contains(&initial) {
                 if self.length == 0 {

@@ -10,7 +10,7 @@ use rustc_hash::FxHashSet;
 
 use crate::graph::{Edge, Graph, Nodes};
 use crate::options::Pruning;
-use crate::session::{Halt, Session};
+use crate::session::{Halt, Session, Shortest};
 use crate::shrunk::{BugKind, Ended};
 
 use all_paths::AllPaths;
@@ -97,7 +97,7 @@ pub(crate) fn sps_por_subpaths(
 }
 
 fn queue_of<R: Rule>(session: &Session<'_>, rule: R) -> PathQueue<R> {
-    PathQueue::new(session.semantics.initial(), session.options.max_nodes, rule)
+    PathQueue::new(session.semantics.initial(), rule)
 }
 
 fn shortest_path<P: Paths>(
@@ -105,8 +105,10 @@ fn shortest_path<P: Paths>(
     start: &Execution,
     paths: impl FnOnce(&Session<'_>) -> P,
 ) -> Result<Execution, Halt> {
+    session.begin_search();
     let mut map = Map::new(session, start);
     let mut paths = paths(session);
+    let mut shortest = Shortest(start.clone());
     let mut tried: FxHashSet<Vec<Action>> = FxHashSet::default();
     let mut is_first = true;
     let mut count = 0;
@@ -129,6 +131,7 @@ fn shortest_path<P: Paths>(
             continue;
         }
         let attempt = session.attempt(&stimuli)?;
+        shortest.offer(&attempt);
         if is_first && session.kind == BugKind::Unknown {
             session.kind = match attempt.accepted {
                 true => BugKind::State,
@@ -136,9 +139,10 @@ fn shortest_path<P: Paths>(
             };
         }
         is_first = false;
+        // The system may leave the path, and fail later than the trace does.
         if attempt.accepted {
-            return Ok(attempt.execution);
+            break;
         }
     }
-    Ok(start.clone())
+    Ok(shortest.0)
 }

@@ -7,13 +7,12 @@
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
-use ioco_sts::{LabelId, SetId, Step};
+use ioco_sts::{Action, SetId, Step};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{Map, Paths};
 use crate::graph::Edge;
 use crate::session::{Halt, Session};
-use crate::shrunk::Ended;
 
 /// An open path, by its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -27,7 +26,7 @@ struct OpenPath {
     /// Position of the last edge among those of the parent's node.
     edge: u32,
     length: u32,
-    /// Sum of the marks of the labels on the path; only the label count looks at it.
+    /// Sum of the marks of the steps of the path; only the label count looks at it.
     composition: u128,
 }
 
@@ -53,7 +52,8 @@ pub(super) struct Arrival<'a> {
     pub is_original: bool,
 }
 
-/// SPS_POR_LabelCount: of all paths with the same labels in any order, the first.
+/// SPS_POR_LabelCount: of all paths with the same labels (and values) in any order, the
+/// first.
 #[derive(Default)]
 pub(super) struct LabelCount {
     compositions: FxHashSet<u128>,
@@ -101,13 +101,12 @@ type Bucket = FxHashMap<SetId, Vec<PathId>>;
 pub(super) struct PathQueue<R> {
     paths: Vec<OpenPath>,
     buckets: BTreeMap<u32, Bucket>,
-    max_paths: usize,
     rule: R,
-    marks: FxHashMap<LabelId, u128>,
+    marks: FxHashMap<Action, u128>,
 }
 
 impl<R: Rule> PathQueue<R> {
-    pub fn new(initial: SetId, max_paths: usize, rule: R) -> PathQueue<R> {
+    pub fn new(initial: SetId, rule: R) -> PathQueue<R> {
         let root = OpenPath {
             node: initial,
             parent: ROOT,
@@ -118,7 +117,6 @@ impl<R: Rule> PathQueue<R> {
         PathQueue {
             paths: vec![root],
             buckets: BTreeMap::from([(0, Bucket::from_iter([(initial, vec![ROOT])]))]),
-            max_paths,
             rule,
             marks: FxHashMap::default(),
         }
@@ -186,10 +184,7 @@ impl<R: Rule> PathQueue<R> {
                     self.rule.added(&arrival, old);
                 }
                 Admission::Add => {
-                    if self.paths.len() >= self.max_paths {
-                        let why = format!("more than {} open paths", self.max_paths);
-                        return Err(Halt(Ended::Limit(why)));
-                    }
+                    session.expand(1)?;
                     let path = PathId(self.paths.len() as u32);
                     self.paths.push(new);
                     self.push(path);
@@ -200,16 +195,55 @@ impl<R: Rule> PathQueue<R> {
         Ok(())
     }
 
-    /// A number per label, such that sums tell multisets of labels apart.
+    /// A number per label and values, such that sums tell multisets of them apart.
     fn mark(&mut self, edge: &Edge) -> u128 {
         let Some(action) = edge.step.action() else {
             return 0;
         };
-        let label = action.label;
-        *self.marks.entry(label).or_insert_with(|| {
-            let mut random = crate::random::Random::new(u64::from(label.0));
+        let fresh = self.marks.len() as u64;
+        *self.marks.entry(action.clone()).or_insert_with(|| {
+            let mut random = crate::random::Random::new(fresh);
             (u128::from(random.next()) << 64) | u128::from(random.next())
         })
+    }
+
+    /// One search, which ends when it arrives.
+    fn search(
+        &mut self,
+        session: &mut Session<'_>,
+        map: &mut Map,
+    ) -> Result<Option<Vec<Step>>, Halt> {
+        let mut visited: FxHashSet<SetId> = FxHashSet::default();
+        let mut length = self.buckets.keys().next().copied();
+        while let Some(current) = length {
+            if current as usize > map.reconstruction.length {
+                self.buckets.split_off(&current);
+                return Ok(None);
+            }
+            let bucket = &self.buckets[&current];
+            let mut heads: Vec<PathId> =
+                bucket.values().filter_map(|l| l.first().copied()).collect();
+            heads.sort_by(|l, r| self.order(*l, *r));
+            for head in heads {
+                session.poll()?;
+                let node = self.open(head).node;
+                if visited.insert(node) {
+                    self.take_out(head);
+                    self.expand(head, session, map)?;
+                    if map.reconstruction.destinations.contains(&node) {
+                        return Ok(Some(self.steps(map, session, head)));
+                    }
+                }
+            }
+            if let Some(bucket) = self.buckets.get_mut(&current) {
+                bucket.retain(|_, list| !list.is_empty());
+                if bucket.is_empty() {
+                    self.buckets.remove(&current);
+                }
+            }
+            length = self.buckets.range(current + 1..).next().map(|(l, _)| *l);
+        }
+        Ok(None)
     }
 
     fn steps(&self, map: &mut Map, session: &mut Session<'_>, mut id: PathId) -> Vec<Step> {
@@ -232,35 +266,12 @@ impl<R: Rule> Paths for PathQueue<R> {
         session: &mut Session<'_>,
         map: &mut Map,
     ) -> Result<Option<Vec<Step>>, Halt> {
-        let mut visited: FxHashSet<SetId> = FxHashSet::default();
-        let mut length = self.buckets.keys().next().copied();
-        while let Some(current) = length {
-            let bucket = &self.buckets[&current];
-            let mut heads: Vec<PathId> =
-                bucket.values().filter_map(|l| l.first().copied()).collect();
-            heads.sort_by(|l, r| self.order(*l, *r));
-            for head in heads {
-                let node = self.open(head).node;
-                if visited.insert(node) {
-                    self.take_out(head);
-                    self.expand(head, session, map)?;
-                    if map.reconstruction.destinations.contains(&node) {
-                        return Ok(Some(self.steps(map, session, head)));
-                    }
-                }
+        // One search after the other: paths that waited for the next search are still there.
+        while !self.buckets.is_empty() {
+            if let Some(path) = self.search(session, map)? {
+                return Ok(Some(path));
             }
-            if let Some(bucket) = self.buckets.get_mut(&current) {
-                bucket.retain(|_, list| !list.is_empty());
-                if bucket.is_empty() {
-                    self.buckets.remove(&current);
-                }
-            }
-            length = self.buckets.range(current + 1..).next().map(|(l, _)| *l);
         }
-        // Paths that waited for the next search are still there.
-        match self.buckets.is_empty() {
-            true => Ok(None),
-            false => self.next(session, map),
-        }
+        Ok(None)
     }
 }

@@ -21,6 +21,8 @@ pub(super) struct Reconstruction {
     /// The states in which the deviation was seen.
     pub destinations: FxHashSet<SetId>,
     pub transitions: FxHashSet<Transition>,
+    /// The steps of the trace, silence not counted: longer paths are no use.
+    pub length: usize,
 }
 
 /// `trace` is without the deviation, which by definition has no transition.
@@ -68,5 +70,6 @@ pub(super) fn reconstruct(
     Reconstruction {
         destinations,
         transitions,
+        length: trace.iter().filter(|s| **s != Step::Quiescence).count(),
     }
 }

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use ioco_sts::{Action, Execution, LocationId, SetId, State, Step};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::session::{Halt, Session, Shortest, stimuli_of};
 use crate::walk::Walk;
@@ -35,14 +35,16 @@ pub(crate) fn cycle(
         let Ok(walk) = Walk::of(session.semantics, &current) else {
             return Ok(shortest.0);
         };
-        let cycles = find_cycles(session, &walk, compare);
-        if first && cycles.is_empty() {
+        let mut cycles = Cycles::new(session, &walk, compare);
+        let mut next = cycles.next(session)?;
+        if first && next.is_none() {
             let attempt = session.attempt(&stimuli_of(&current))?;
             shortest.offer(&attempt);
         }
         first = false;
         let mut reduced = None;
-        for (from, to) in cycles {
+        while let Some((from, to)) = next {
+            next = cycles.next(session)?;
             let candidate = without(&walk, from, to);
             if !tried.insert(candidate.clone()) {
                 continue;
@@ -73,44 +75,70 @@ pub(crate) fn without(walk: &Walk, from: usize, to: usize) -> Vec<Action> {
         .collect()
 }
 
-/// Pairs of positions with the same state, none behind the last stimulus.
-pub(crate) fn find_cycles(
-    session: &Session<'_>,
-    walk: &Walk,
-    compare: Compare,
-) -> Vec<(usize, usize)> {
-    let Some(&last_stimulus) = walk.stimulus_positions().last() else {
-        return Vec::new();
-    };
-    let keys = state_keys(session, &walk.sets[..=last_stimulus], compare);
-    let mut cycles: Vec<(usize, usize)> = Vec::new();
-    for from in 0..keys.len() {
-        for to in from + 1..keys.len() {
-            if keys[from] == keys[to] {
-                cycles.push((from, to));
-            }
-        }
-    }
-    // Stimuli before each position.
-    let mut stimuli = vec![0];
-    for step in &walk.steps {
-        stimuli.push(stimuli[stimuli.len() - 1] + usize::from(is_stimulus(step)));
-    }
-    cycles.sort_by_key(|&(from, to)| (Reverse((to - from, stimuli[to] - stimuli[from])), from));
-    cycles
+/// Pairs of positions with the same state, none behind the last stimulus, longest first. Found one
+/// length at a time: a long trace has too many pairs to hold them all.
+pub(crate) struct Cycles {
+    /// The same number for the same state.
+    keys: Vec<u32>,
+    /// Stimuli before each position.
+    stimuli: Vec<usize>,
+    /// The next shorter length to look at.
+    length: usize,
+    /// Those of the length before, in reverse order.
+    found: Vec<(usize, usize)>,
 }
 
-fn state_keys(session: &Session<'_>, sets: &[SetId], compare: Compare) -> Vec<Vec<u32>> {
+impl Cycles {
+    pub fn new(session: &Session<'_>, walk: &Walk, compare: Compare) -> Cycles {
+        let positions = walk.stimulus_positions();
+        let keys = match positions.last() {
+            Some(&last) => state_keys(session, &walk.sets[..=last], compare),
+            None => Vec::new(),
+        };
+        let mut stimuli = vec![0];
+        for step in &walk.steps {
+            stimuli.push(stimuli[stimuli.len() - 1] + usize::from(is_stimulus(step)));
+        }
+        Cycles {
+            length: keys.len(),
+            keys,
+            stimuli,
+            found: Vec::new(),
+        }
+    }
+
+    pub fn next(&mut self, session: &Session<'_>) -> Result<Option<(usize, usize)>, Halt> {
+        while self.found.is_empty() && self.length > 1 {
+            session.poll()?;
+            self.length -= 1;
+            let length = self.length;
+            self.found = (0..self.keys.len() - length)
+                .filter(|from| self.keys[*from] == self.keys[from + length])
+                .map(|from| (from, from + length))
+                .collect();
+            let stimuli = &self.stimuli;
+            self.found
+                .sort_by_key(|&(from, to)| (Reverse(stimuli[to] - stimuli[from]), from));
+            self.found.reverse();
+        }
+        Ok(self.found.pop())
+    }
+}
+
+fn state_keys(session: &Session<'_>, sets: &[SetId], compare: Compare) -> Vec<u32> {
+    let mut known: FxHashMap<Vec<u32>, u32> = FxHashMap::default();
     let locations = |state: &State| -> Vec<LocationId> { state.locations.to_vec() };
     sets.iter()
         .map(|set| match compare {
-            Compare::States => vec![set.0],
+            Compare::States => set.0,
             Compare::Locations => {
                 let states = &session.semantics.set(*set).states;
                 let mut all: Vec<Vec<LocationId>> = states.iter().map(locations).collect();
                 all.sort_unstable();
                 all.dedup();
-                all.concat().iter().map(|l| l.0).collect()
+                let key: Vec<u32> = all.concat().iter().map(|l| l.0).collect();
+                let fresh = known.len() as u32;
+                *known.entry(key).or_insert(fresh)
             }
         })
         .collect()

@@ -47,12 +47,12 @@ pub(crate) fn delta(session: &mut Session<'_>, start: &Execution) -> Result<Exec
 
 /// The parts, and then what is left without each part; with the number of parts to go on with if
 /// it fails.
-fn splits(current: &[usize], parts: usize) -> Vec<(Vec<usize>, usize)> {
-    let bounds: Vec<usize> = (0..=parts).map(|i| i * current.len() / parts).collect();
-    let subsets = bounds.windows(2).map(|b| (current[b[0]..b[1]].to_vec(), 2));
-    let complements = bounds.windows(2).map(|b| {
-        let rest = [&current[..b[0]], &current[b[1]..]].concat();
+fn splits(current: &[usize], parts: usize) -> impl Iterator<Item = (Vec<usize>, usize)> + '_ {
+    let bound = move |part: usize| part * current.len() / parts;
+    let subsets = (0..parts).map(move |i| (current[bound(i)..bound(i + 1)].to_vec(), 2));
+    let complements = (0..parts).map(move |i| {
+        let rest = [&current[..bound(i)], &current[bound(i + 1)..]].concat();
         (rest, (parts - 1).max(2))
     });
-    subsets.chain(complements).collect()
+    subsets.chain(complements)
 }

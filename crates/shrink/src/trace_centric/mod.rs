@@ -7,6 +7,6 @@ mod delta;
 mod elem;
 
 pub(crate) use binary::binary;
-pub(crate) use cycle::{Compare, cycle, find_cycles, without};
+pub(crate) use cycle::{Compare, Cycles, cycle, without};
 pub(crate) use delta::delta;
 pub(crate) use elem::elem;

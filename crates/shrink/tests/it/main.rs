@@ -4,11 +4,15 @@
 #![allow(clippy::disallowed_methods)]
 
 mod auto;
+mod claims;
 mod costs;
 mod flat_model;
 mod flat_runner;
 mod flat_systems;
+mod generated;
+mod limits;
 mod published_data;
+mod random_system;
 mod reconstruction;
 mod sps;
 mod trace_centric;

@@ -2,43 +2,60 @@
 
 use std::sync::Arc;
 
+use ioco_budget::{Budget, Exhausted, Resource};
 use rustc_hash::FxHashMap;
 
-use super::{Semantics, Warning};
+use super::{Answer, Semantics, Taken, Warning};
 use crate::ids::SwitchId;
 use crate::state::{State, StateSet};
 use crate::sts::Gate;
 
-/// A set that needs more states than this is cut off, and says so: a counter in a τ-loop would
-/// otherwise never come to an end.
-const MAX_CLOSURE: usize = 4096;
-
 impl Semantics {
     /// All states reachable from `start` by internal steps. The switches of those steps are added
-    /// to `taken`.
-    pub(super) fn close(&mut self, start: Vec<State>, taken: &mut Vec<SwitchId>) -> StateSet {
-        let mut states: Vec<State> = Vec::new();
-        let mut numbers: FxHashMap<State, usize> = FxHashMap::default();
+    /// to `taken`. Where states before `start` are missing (`truncated`), they are missing here too.
+    ///
+    /// A set that takes more states, bytes or steps than the budget allows is cut off, and says so: a
+    /// counter in a τ-loop would otherwise never come to an end.
+    pub(super) fn close(
+        &mut self,
+        start: Vec<State>,
+        truncated: bool,
+        taken: &mut Vec<SwitchId>,
+    ) -> StateSet {
+        let mut growing = Growing::new(self.budget);
+        let mut truncated = truncated;
+        let before = taken.last().copied();
         for state in start {
-            add(state, &mut states, &mut numbers);
+            if let Err(exhausted) = growing.add(state) {
+                if let Some(switch) = before {
+                    self.warn(Warning::Exhausted { switch, exhausted });
+                }
+                truncated = true;
+            }
         }
         let mut edges: Vec<(usize, usize, SwitchId)> = Vec::new();
-        let mut truncated = false;
+        let mut endless = false;
         let mut next = 0;
-        while next < states.len() {
-            let state = states[next].clone();
-            for (switch, target) in self.internal_steps(&state) {
-                if states.len() >= MAX_CLOSURE && !numbers.contains_key(&target) {
-                    self.warn(Warning::ClosureLimit { switch });
-                    truncated = true;
-                    continue;
+        while next < growing.states.len() {
+            let state = growing.states[next].clone();
+            let internal = self.internal_steps(&state);
+            truncated |= internal.left_out.is_some();
+            for (switch, target) in internal.steps {
+                match growing.add(target) {
+                    Ok(number) => {
+                        edges.push((next, number, switch));
+                        taken.push(switch);
+                    }
+                    Err(exhausted) => {
+                        self.warn(Warning::Exhausted { switch, exhausted });
+                        truncated = true;
+                        endless = true;
+                    }
                 }
-                let number = add(target, &mut states, &mut numbers);
-                edges.push((next, number, switch));
-                taken.push(switch);
             }
             next += 1;
         }
+        let mut states = growing.states;
         let cycle = find_cycle(states.len(), &edges);
         if let Some(switch) = cycle {
             self.warn(Warning::Divergence { switch });
@@ -46,41 +63,128 @@ impl Semantics {
         states.sort_unstable();
         StateSet {
             states,
-            divergent: cycle.is_some() || truncated,
+            divergent: cycle.is_some() || endless,
             truncated,
         }
     }
 
     /// The internal steps of one state: τ-switches, and hand-shakes between processes, which come
     /// once for each switch that takes part.
-    pub(crate) fn internal_steps(&mut self, state: &State) -> Vec<(SwitchId, State)> {
+    pub(crate) fn internal_steps(&mut self, state: &State) -> InternalSteps {
         let sts = Arc::clone(&self.sts);
-        let mut steps = Vec::new();
+        let mut found = InternalSteps {
+            steps: Vec::new(),
+            left_out: None,
+        };
         for location in &state.locations {
             for &id in sts.outgoing(*location) {
                 match sts.switch(id).gate {
-                    Gate::Tau => steps.extend(self.take(id, state, &[]).map(|next| (id, next))),
-                    Gate::Send(label) => self.handshakes(id, label, state, &mut steps),
+                    Gate::Tau => match self.take(id, state, &[]) {
+                        Taken::To(next) => found.steps.push((id, next)),
+                        Taken::No => {}
+                        Taken::Unknown(exhausted) => {
+                            found.left_out = Some(LeftOut::Exhausted(id, exhausted));
+                        }
+                    },
+                    Gate::Send(label) => self.handshakes(id, label, state, &mut found),
                     Gate::Observable(_) | Gate::Receive(_) => {}
                 }
             }
         }
-        steps
+        found
+    }
+}
+
+/// A set that grows as far as the budget allows.
+struct Growing {
+    states: Vec<State>,
+    numbers: FxHashMap<State, usize>,
+    bytes: usize,
+    budget: Budget,
+}
+
+impl Growing {
+    fn new(budget: Budget) -> Growing {
+        Growing {
+            states: Vec::new(),
+            numbers: FxHashMap::default(),
+            bytes: 0,
+            budget,
+        }
+    }
+
+    /// The number of a state, which may be a new one.
+    fn add(&mut self, state: State) -> Result<usize, Exhausted> {
+        if let Some(number) = self.numbers.get(&state) {
+            return Ok(*number);
+        }
+        let number = self.states.len();
+        let bytes = self.bytes + state.bytes();
+        self.budget.check(Resource::States, number as u64 + 1)?;
+        self.budget.check(Resource::Bytes, bytes as u64)?;
+        self.bytes = bytes;
+        self.states.push(state.clone());
+        self.numbers.insert(state, number);
+        Ok(number)
+    }
+}
+
+/// Why steps are missing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LeftOut {
+    /// The values of this sender's hand-shake cannot be listed.
+    OpenHandshake(SwitchId),
+    /// Whether this switch is enabled could not be evaluated.
+    Exhausted(SwitchId, Exhausted),
+}
+
+/// The internal steps that leave a state.
+pub(crate) struct InternalSteps {
+    pub steps: Vec<(SwitchId, State)>,
+    /// There may be others.
+    pub left_out: Option<LeftOut>,
+}
+
+impl InternalSteps {
+    /// Whether a state with these steps is stable: it has none.
+    pub fn stable(&self) -> Answer {
+        match (self.steps.is_empty(), self.left_out) {
+            (false, _) => Answer::No,
+            (true, None) => Answer::Yes,
+            (true, Some(_)) => Answer::Unknown,
+        }
     }
 }
 
 impl Semantics {
-    /// The states of a closed set from which internal steps lead back to the same state.
-    pub(super) fn on_internal_cycle(&mut self, set: &StateSet) -> Vec<bool> {
-        let targets: Vec<Vec<usize>> = set
-            .states
-            .iter()
-            .map(|state| {
-                let steps = self.internal_steps(state).into_iter();
-                let found = steps.filter_map(|(_, next)| set.states.binary_search(&next).ok());
-                found.collect()
-            })
-            .collect();
+    /// The states of a set that may stay silent by internal steps without end: those on a cycle, and
+    /// those from which internal steps lead further than they are followed.
+    pub(super) fn in_endless_steps(&mut self, set: &StateSet) -> Vec<bool> {
+        let mut leads_on = vec![false; set.states.len()];
+        let mut targets: Vec<Vec<usize>> = Vec::with_capacity(set.states.len());
+        for (index, state) in set.states.iter().enumerate() {
+            let steps = self.internal_steps(state).steps;
+            let known = steps.iter().map(|(_, next)| set.states.binary_search(next));
+            let known: Vec<_> = known.collect();
+            // A set is closed under internal steps unless it was cut off.
+            leads_on[index] = known.iter().any(Result::is_err);
+            targets.push(known.into_iter().flatten().collect());
+        }
+        // Backwards from where steps lead on.
+        let mut sources: Vec<Vec<usize>> = vec![Vec::new(); targets.len()];
+        for (from, to) in targets.iter().enumerate() {
+            for &target in to {
+                sources[target].push(from);
+            }
+        }
+        let mut open: Vec<usize> = (0..leads_on.len()).filter(|i| leads_on[*i]).collect();
+        while let Some(state) = open.pop() {
+            for &source in &sources[state] {
+                if !std::mem::replace(&mut leads_on[source], true) {
+                    open.push(source);
+                }
+            }
+        }
         let returns = |start: usize| {
             let mut seen = vec![false; targets.len()];
             let mut open = targets[start].clone();
@@ -94,15 +198,10 @@ impl Semantics {
             }
             false
         };
-        (0..targets.len()).map(returns).collect()
+        (0..targets.len())
+            .map(|state| leads_on[state] || returns(state))
+            .collect()
     }
-}
-
-fn add(state: State, states: &mut Vec<State>, numbers: &mut FxHashMap<State, usize>) -> usize {
-    *numbers.entry(state).or_insert_with_key(|state| {
-        states.push(state.clone());
-        states.len() - 1
-    })
 }
 
 /// A switch on a cycle of `edges`, if there is one: what is left after taking away, again and

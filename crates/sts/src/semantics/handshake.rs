@@ -1,28 +1,71 @@
 //! Hand-shakes between processes: the sender offers values, and every process that declares the
 //! label takes part at the same moment.
+//!
+//! The values are those for which the guards of all who take part hold: equations give them directly,
+//! small types and bounds are enumerated, and a solver lists the rest. Where it cannot list them all, the
+//! state set is truncated.
 
 use std::sync::Arc;
 
-use super::{Semantics, Warning};
+use rustc_hash::FxHashMap;
+
+use super::closure::{InternalSteps, LeftOut};
+use super::{Question, Semantics, Solved, Taken, Warning};
+use crate::domain::{self, Unlisted};
 use crate::eval::Env;
 use crate::expr::{BinaryOp, Expr};
 use crate::ids::{LabelId, SwitchId};
 use crate::state::State;
 use crate::sts::{Gate, Sts};
-use crate::types::Type;
 use crate::value::Value;
 
 /// More combinations of parameter values than this are not enumerated.
-const MAX_VALUES: usize = 1024;
+const MAX_ENUMERATED: usize = 1024;
+
+/// A solver is asked for so many values at most.
+const MAX_SOLVED: usize = 16;
+
+/// Where there are more values than can be listed, so many of them are followed.
+const FOLLOWED: usize = 8;
+
+/// The steps that one question to the solver counts.
+const STEPS_PER_QUESTION: u64 = 20_000;
+
+/// Lists of values that are remembered.
+const REMEMBERED: usize = 1024;
+
+/// The switches that take part, the sender first.
+type Group = Box<[SwitchId]>;
+
+/// What is known of the hand-shakes of a model.
+#[derive(Default)]
+pub(super) struct Handshakes {
+    guards: FxHashMap<Group, Arc<Together>>,
+    listed: FxHashMap<(Group, Box<[Value]>), Listed>,
+}
+
+/// The guards of a group in one.
+struct Together {
+    guard: Expr,
+    /// The parameters that it mentions. The others are unset.
+    open: Vec<usize>,
+}
+
+/// Values for which all guards of a group hold.
+#[derive(Clone)]
+struct Listed {
+    values: Arc<[Vec<Value>]>,
+    left_out: Option<LeftOut>,
+}
 
 impl Semantics {
-    /// Adds to `steps` every hand-shake on `label` that `sender` can start in `state`.
+    /// Adds to `found` every hand-shake on `label` that `sender` can start in `state`.
     pub(super) fn handshakes(
         &mut self,
         sender: SwitchId,
         label: LabelId,
         state: &State,
-        steps: &mut Vec<(SwitchId, State)>,
+        found: &mut InternalSteps,
     ) {
         let sts = Arc::clone(&self.sts);
         let own = sts.location(sts.switch(sender).source).process;
@@ -55,14 +98,24 @@ impl Semantics {
             if group.len() < 2 {
                 continue;
             }
-            let Some(candidates) = candidate_values(&sts, label, &group, state) else {
-                self.warn(Warning::OpenHandshake { switch: sender });
-                continue;
-            };
-            for values in self.allowed(&group, label, state, candidates) {
-                if let Some(next) = self.take_together(&group, state, &values) {
-                    // Everybody who takes part does a step of their own.
-                    steps.extend(group.iter().map(|id| (*id, next.clone())));
+            let listed = self.values_of(&group, label, state);
+            if let Some(left_out) = listed.left_out {
+                found.left_out = Some(left_out);
+                if matches!(left_out, LeftOut::OpenHandshake(_)) {
+                    self.warn(Warning::OpenHandshake { switch: sender });
+                }
+            }
+            for values in &*listed.values {
+                match self.take_together(&group, state, values) {
+                    Taken::To(next) => {
+                        // Everybody who takes part does a step of their own.
+                        let steps = group.iter().map(|id| (*id, next.clone()));
+                        found.steps.extend(steps);
+                    }
+                    Taken::No => {}
+                    Taken::Unknown(exhausted) => {
+                        found.left_out = Some(LeftOut::Exhausted(sender, exhausted));
+                    }
                 }
             }
         }
@@ -70,37 +123,141 @@ impl Semantics {
 
     /// The values that every guard allows. A parameter that is mentioned is set, unless only
     /// `:void` will do, as a tester would give it.
-    fn allowed(
-        &mut self,
-        group: &[SwitchId],
-        label: LabelId,
-        state: &State,
-        candidates: Vec<Vec<Value>>,
-    ) -> Vec<Vec<Value>> {
+    fn values_of(&mut self, group: &[SwitchId], label: LabelId, state: &State) -> Listed {
+        let together = self.together(group);
         let sts = Arc::clone(&self.sts);
-        let mut allowed = candidates;
-        allowed.retain(|values| {
-            group
-                .iter()
-                .all(|id| self.holds(*id, &sts.switch(*id).guard, state, values))
-        });
-        for position in 0..sts.label(label).parameters.len() {
-            if allowed.iter().any(|values| !values[position].is_void()) {
-                allowed.retain(|values| !values[position].is_void());
-            }
+        if let Some(candidate) = by_equations(&sts, label, &together, state) {
+            return self.only(group[0], &together.guard, state, candidate);
         }
-        allowed
+        let key = (Group::from(group), state.valuation.clone());
+        if let Some(known) = self.handshakes.listed.get(&key) {
+            return known.clone();
+        }
+        let open = &together.open;
+        let guard = &together.guard;
+        let valuation = &state.valuation;
+        let left = &mut self.left;
+        let enumerated = domain::values(&sts, label, guard, open, valuation, MAX_ENUMERATED, left);
+        let listed = match enumerated {
+            Ok(values) => Listed {
+                values: set_where_possible(values, open).into(),
+                left_out: None,
+            },
+            Err(Unlisted::Exhausted(exhausted)) => {
+                let switch = group[0];
+                self.warn(Warning::Exhausted { switch, exhausted });
+                Listed {
+                    values: Arc::from([]),
+                    left_out: Some(LeftOut::Exhausted(switch, exhausted)),
+                }
+            }
+            Err(Unlisted::Open(_)) => self.solved(group[0], label, &together, state),
+        };
+        if self.handshakes.listed.len() >= REMEMBERED {
+            self.handshakes.listed.clear();
+        }
+        self.handshakes.listed.insert(key, listed.clone());
+        listed
     }
 
-    fn take_together(
+    fn together(&mut self, group: &[SwitchId]) -> Arc<Together> {
+        if let Some(known) = self.handshakes.guards.get(group) {
+            return Arc::clone(known);
+        }
+        let guards = group.iter().map(|id| self.sts.switch(*id).guard.clone());
+        let guard = guards.fold(Expr::TRUE, Expr::and);
+        let open = guard.params().into_iter().map(|p| p as usize).collect();
+        let together = Arc::new(Together { guard, open });
+        let key = Group::from(group);
+        self.handshakes.guards.insert(key, Arc::clone(&together));
+        together
+    }
+
+    /// The one candidate, if it is allowed.
+    fn only(
         &mut self,
-        group: &[SwitchId],
+        sender: SwitchId,
+        guard: &Expr,
         state: &State,
-        values: &[Value],
-    ) -> Option<State> {
+        candidate: Candidate,
+    ) -> Listed {
+        let (values, left_out) = match candidate {
+            Candidate::None => (Vec::new(), None),
+            Candidate::Values(values) => match self.holds(sender, guard, state, &values) {
+                Ok(true) => (vec![values], None),
+                Ok(false) => (Vec::new(), None),
+                Err(exhausted) => (Vec::new(), Some(LeftOut::Exhausted(sender, exhausted))),
+            },
+        };
+        Listed {
+            values: values.into(),
+            left_out,
+        }
+    }
+
+    /// Asks the solver for values, one after the other.
+    fn solved(
+        &mut self,
+        sender: SwitchId,
+        label: LabelId,
+        together: &Together,
+        state: &State,
+    ) -> Listed {
+        let sts = Arc::clone(&self.sts);
+        let mut guard = together.guard.clone();
+        let mut values: Vec<Vec<Value>> = Vec::new();
+        let mut complete = false;
+        while values.len() < MAX_SOLVED && self.left >= STEPS_PER_QUESTION {
+            self.left -= STEPS_PER_QUESTION;
+            let solved = self.solver.solve(Question {
+                sts: &sts,
+                label,
+                guard: &guard,
+                valuation: &state.valuation,
+            });
+            let next = match solved {
+                Solved::Values(next) => next,
+                Solved::None => {
+                    complete = true;
+                    break;
+                }
+                Solved::Unknown => break,
+            };
+            // A solver that is mistaken must not take part.
+            let right = self.holds(sender, &guard, state, &next) == Ok(true);
+            if !right || next.len() != sts.label(label).parameters.len() {
+                break;
+            }
+            let differs = together.open.iter().map(|position| {
+                let known = Expr::Const(next[*position].clone());
+                Expr::binary(BinaryOp::Ne, Expr::Param(*position as u32), known)
+            });
+            let differs = differs.reduce(|a, b| Expr::binary(BinaryOp::Or, a, b));
+            guard = Expr::and(guard, differs.unwrap_or(Expr::FALSE));
+            values.push(next);
+        }
+        if complete {
+            return Listed {
+                values: set_where_possible(values, &together.open).into(),
+                left_out: None,
+            };
+        }
+        // Whether only `:void` will do is not known.
+        values.retain(|values| together.open.iter().all(|p| !values[*p].is_void()));
+        values.truncate(FOLLOWED);
+        Listed {
+            values: values.into(),
+            left_out: Some(LeftOut::OpenHandshake(sender)),
+        }
+    }
+
+    fn take_together(&mut self, group: &[SwitchId], state: &State, values: &[Value]) -> Taken {
         let mut next = state.clone();
         for &id in group {
-            let alone = self.take(id, state, values)?;
+            let alone = match self.take(id, state, values) {
+                Taken::To(alone) => alone,
+                other => return other,
+            };
             let sts = Arc::clone(&self.sts);
             let switch = sts.switch(id);
             for assignment in &switch.update {
@@ -110,101 +267,71 @@ impl Semantics {
             let process = sts.location(switch.source).process.index();
             next.locations[process] = switch.target;
         }
-        Some(next)
+        Taken::To(next)
     }
 }
 
-/// The values that the parameters may take: fixed by an equation in a guard where there is one,
-/// enumerated where the type is small, unset where nobody mentions them. `None` when a parameter is
-/// none of these.
-fn candidate_values(
+/// A parameter that is mentioned is unset only where nothing else will do.
+fn set_where_possible(mut values: Vec<Vec<Value>>, open: &[usize]) -> Vec<Vec<Value>> {
+    for &position in open {
+        if values.iter().any(|values| !values[position].is_void()) {
+            values.retain(|values| !values[position].is_void());
+        }
+    }
+    values
+}
+
+enum Candidate {
+    Values(Vec<Value>),
+    /// No values can be allowed.
+    None,
+}
+
+/// The values of the parameters, where equations of the guard fix every one that it mentions. `None`
+/// where they do not.
+fn by_equations(
     sts: &Sts,
     label: LabelId,
-    group: &[SwitchId],
+    together: &Together,
     state: &State,
-) -> Option<Vec<Vec<Value>>> {
+) -> Option<Candidate> {
     let parameters = &sts.label(label).parameters;
-    let mut conjuncts = Vec::new();
-    for id in group {
-        collect_conjuncts(&sts.switch(*id).guard, &mut conjuncts);
-    }
-    let mut candidates = vec![vec![Value::Void; parameters.len()]];
-    for (position, parameter) in parameters.iter().enumerate() {
-        let position = position as u32;
-        let choices = match equation(sts, &conjuncts, position, state) {
-            Some(value) => vec![value],
-            None if !conjuncts.iter().any(|c| c.params().contains(&position)) => vec![Value::Void],
-            None => {
-                let mut choices = small_domain(sts, &parameter.ty)?;
-                choices.push(Value::Void);
-                choices
-            }
-        };
-        let fits = |value: &Value| sts.types().fits(value, &parameter.ty);
-        let choices: Vec<Value> = choices.into_iter().filter(fits).collect();
-        if candidates.len() * choices.len() > MAX_VALUES {
-            return None;
+    let mut values = vec![Value::Void; parameters.len()];
+    for &position in &together.open {
+        let value = equation(sts, &together.guard, position as u32, state)?;
+        let ty = &parameters.get(position)?.ty;
+        match sts.types().converted(&value, ty) {
+            Some(value) => values[position] = value,
+            None => return Some(Candidate::None),
         }
-        candidates = candidates
-            .into_iter()
-            .flat_map(|values| {
-                choices.iter().map(move |choice| {
-                    let mut values = values.clone();
-                    values[position as usize] = choice.clone();
-                    values
-                })
-            })
-            .collect();
     }
-    Some(candidates)
+    Some(Candidate::Values(values))
 }
 
-fn collect_conjuncts<'a>(expr: &'a Expr, conjuncts: &mut Vec<&'a Expr>) {
-    match expr {
-        Expr::Binary(BinaryOp::And, both) => {
-            collect_conjuncts(&both[0], conjuncts);
-            collect_conjuncts(&both[1], conjuncts);
-        }
-        _ => conjuncts.push(expr),
-    }
-}
-
-/// The value of `parameter == e` where `e` has no parameters.
-fn equation(sts: &Sts, conjuncts: &[&Expr], parameter: u32, state: &State) -> Option<Value> {
-    let env = Env {
-        variables: &state.valuation,
-        parameters: &[],
-        functions: sts.functions(),
+/// The value of `parameter == e` in a conjunction, where `e` has no parameters.
+fn equation(sts: &Sts, guard: &Expr, parameter: u32, state: &State) -> Option<Value> {
+    let Expr::Binary(op, both) = guard else {
+        return None;
     };
-    conjuncts.iter().find_map(|conjunct| {
-        let Expr::Binary(BinaryOp::Eq, both) = conjunct else {
-            return None;
-        };
-        let value = match &**both {
-            [Expr::Param(p), other] | [other, Expr::Param(p)]
-                if *p == parameter && !other.mentions_params() =>
-            {
-                other
-            }
-            _ => return None,
-        };
-        value.eval(env).ok()
-    })
-}
-
-fn small_domain(sts: &Sts, ty: &Type) -> Option<Vec<Value>> {
-    match ty {
-        Type::Bool => Some(vec![Value::Bool(false), Value::Bool(true)]),
-        Type::Enum(id) => {
-            let members = sts.types().enums.get(id.index())?.members.len() as u32;
-            Some(
-                (0..members)
-                    .map(|member| Value::Enum(*id, member))
-                    .collect(),
-            )
+    let [left, right] = &**both;
+    match op {
+        BinaryOp::And => {
+            equation(sts, left, parameter, state).or_else(|| equation(sts, right, parameter, state))
         }
-        Type::Int(range) if (range.max as i128 - range.min as i128) < MAX_VALUES as i128 => {
-            Some((range.min..=range.max).map(Value::Int).collect())
+        BinaryOp::Eq => {
+            let value = match (left, right) {
+                (Expr::Param(p), other) | (other, Expr::Param(p)) if *p == parameter => other,
+                _ => return None,
+            };
+            let env = Env {
+                variables: &state.valuation,
+                parameters: &[],
+                functions: sts.functions(),
+            };
+            let closed = !value.mentions_params();
+            closed
+                .then(|| value.eval_within(env, sts.budget()).0.ok())
+                .flatten()
         }
         _ => None,
     }

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::{Answer, Question, Relation, Semantics};
+use super::{Answer, Question, Relation, Semantics, Taken};
 use crate::action::{Action, Step};
 use crate::expr::{BinaryOp, Expr};
 use crate::ids::{LabelId, SetId, SwitchId};
@@ -36,7 +36,8 @@ pub struct Menu {
     pub responses: Vec<Offer>,
     /// Per state of the set: is it quiescent?
     pub quiescent: Vec<Answer>,
-    /// Silence is allowed: some state is or may be quiescent, or the model may loop internally.
+    /// Silence is allowed: some state is or may be quiescent, or the model may loop internally, or
+    /// states are missing that may be silent.
     pub silence: bool,
 }
 
@@ -52,14 +53,15 @@ impl Semantics {
     }
 
     fn compute_menu(&mut self, id: SetId) -> Menu {
+        self.begin();
         let set = Arc::clone(self.set(id));
         let mut stimuli: Vec<Offer> = Vec::new();
         let mut responses: Vec<Offer> = Vec::new();
         let mut quiescent = Vec::with_capacity(set.states.len());
         let mut stable = Vec::with_capacity(set.states.len());
         for (index, state) in set.states.iter().enumerate() {
-            let is_stable = self.internal_steps(state).is_empty();
-            let mut silent = if is_stable { Answer::Yes } else { Answer::No };
+            let is_stable = self.internal_steps(state).stable();
+            let mut silent = is_stable;
             for (switch, label, feasible) in self.observable_switches(state) {
                 let offered = OfferedSwitch {
                     state: index as u32,
@@ -77,12 +79,13 @@ impl Semantics {
                 }
             }
             quiescent.push(silent);
-            stable.push(is_stable);
+            stable.push(is_stable != Answer::No);
         }
         if self.relation == Relation::Uioco {
-            stimuli.retain(|offer| accepted_by_all(offer, &stable));
+            // A state that is missing here may refuse every stimulus.
+            stimuli.retain(|offer| !set.truncated && accepted_by_all(offer, &stable));
         }
-        let silence = set.divergent || quiescent.iter().any(|q| *q != Answer::No);
+        let silence = set.divergent || set.truncated || quiescent.iter().any(|q| *q != Answer::No);
         Menu {
             stimuli,
             responses,
@@ -109,10 +112,12 @@ impl Semantics {
                         guard,
                         valuation,
                     })
-                } else if self.holds(id, &switch.enabled, state, &[]) {
-                    Answer::Yes
                 } else {
-                    Answer::No
+                    match self.holds(id, &switch.enabled, state, &[]) {
+                        Ok(true) => Answer::Yes,
+                        Ok(false) => Answer::No,
+                        Err(_) => Answer::Unknown,
+                    }
                 };
                 if feasible != Answer::No {
                     found.push((id, label, feasible));
@@ -131,8 +136,9 @@ impl Semantics {
             Relation::Uioco => {
                 let set = Arc::clone(self.set(id));
                 some_state_accepts
+                    && !set.truncated
                     && set.states.iter().all(|state| {
-                        !self.internal_steps(state).is_empty()
+                        self.internal_steps(state).stable() == Answer::No
                             || self.state_accepts(state, stimulus)
                     })
             }
@@ -144,7 +150,8 @@ impl Semantics {
         let gate = Gate::Observable(stimulus.label);
         state.locations.iter().any(|location| {
             sts.outgoing(*location).iter().any(|id| {
-                sts.switch(*id).gate == gate && self.take(*id, state, &stimulus.values).is_some()
+                let mut taken = || self.take(*id, state, &stimulus.values);
+                sts.switch(*id).gate == gate && matches!(taken(), Taken::To(_))
             })
         })
     }
@@ -160,7 +167,10 @@ impl Semantics {
         let stable: Vec<u32> = match self.relation {
             Relation::Ioco => Vec::new(),
             Relation::Uioco => (0..set.states.len() as u32)
-                .filter(|index| self.internal_steps(&set.states[*index as usize]).is_empty())
+                .filter(|index| {
+                    let state = &set.states[*index as usize];
+                    self.internal_steps(state).stable() != Answer::No
+                })
                 .collect(),
         };
         let guard = |offered: &OfferedSwitch| {

@@ -11,17 +11,25 @@ mod menu;
 
 use std::sync::Arc;
 
+use ioco_budget::{Budget, Exhausted, Resource};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::action::{Action, Step};
 use crate::eval::{Env, EvalError};
 use crate::expr::Expr;
 use crate::ids::{LabelId, SetId, SwitchId};
+use crate::label::Direction;
 use crate::state::{State, StateSet};
 use crate::sts::{Gate, Sts};
 use crate::value::Value;
 
+use handshake::Handshakes;
+
+pub(crate) use closure::LeftOut;
 pub use menu::{Menu, Offer, OfferedSwitch};
+
+/// One state set may use as many steps as this many evaluations.
+const EVALUATIONS: u64 = 64;
 
 /// What a solver can answer. *Unknown* is never taken for *no*.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -33,6 +41,7 @@ pub enum Answer {
 
 /// Can `guard` hold for some values of the label's parameters, where the variables have the values
 /// of `valuation`?
+#[derive(Clone, Copy)]
 pub struct Question<'a> {
     pub sts: &'a Sts,
     pub label: LabelId,
@@ -40,7 +49,17 @@ pub struct Question<'a> {
     pub valuation: &'a [Value],
 }
 
-/// The one question that the meaning of a model asks of a solver.
+/// What a solver says of the parameter values for which a guard holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Solved {
+    /// It holds for these.
+    Values(Vec<Value>),
+    /// It holds for none.
+    None,
+    Unknown,
+}
+
+/// The questions that the meaning of a model asks of a solver.
 pub trait Feasibility {
     fn feasible(&mut self, question: Question<'_>) -> Answer;
 
@@ -48,6 +67,18 @@ pub trait Feasibility {
     /// quicker ways of choosing values have failed.
     fn example(&mut self, _question: Question<'_>) -> Option<Vec<Value>> {
         None
+    }
+
+    /// Some parameter values for which the guard holds, or that there are none. Hand-shakes list
+    /// their values by it.
+    fn solve(&mut self, question: Question<'_>) -> Solved {
+        match self.feasible(question) {
+            Answer::No => Solved::None,
+            Answer::Yes | Answer::Unknown => match self.example(question) {
+                Some(values) => Solved::Values(values),
+                None => Solved::Unknown,
+            },
+        }
     }
 }
 
@@ -83,9 +114,13 @@ pub enum Warning {
     },
     /// Internal steps go round without end.
     Divergence { switch: SwitchId },
-    /// More internal steps than can be followed; the state set is not complete.
-    ClosureLimit { switch: SwitchId },
-    /// The sender of a hand-shake leaves a parameter open that cannot be enumerated.
+    /// A limit was reached by this switch: it could not be evaluated, or the states that it leads to
+    /// could not be followed. The state set is not complete.
+    Exhausted {
+        switch: SwitchId,
+        exhausted: Exhausted,
+    },
+    /// The values of a hand-shake cannot be listed; the state set is not complete.
     OpenHandshake { switch: SwitchId },
 }
 
@@ -116,10 +151,28 @@ pub struct Semantics {
     initial_switches: Arc<[SwitchId]>,
     warnings: Vec<Warning>,
     warned: FxHashSet<(SwitchId, std::mem::Discriminant<Warning>)>,
+    budget: Budget,
+    /// Steps of evaluation left for the state set that is being computed.
+    left: u64,
+    /// About how much memory the state sets take.
+    bytes: usize,
+    handshakes: Handshakes,
+}
+
+/// What became of an attempt to take a switch.
+enum Taken {
+    To(State),
+    /// It is not enabled.
+    No,
+    /// Evaluation reached a limit: it may be enabled, and lead anywhere.
+    Unknown(Exhausted),
 }
 
 impl Semantics {
+    /// Every evaluation and every state set keeps to the model's budget ([`Sts::set_budget`]); what
+    /// does not is truncated, with a warning that says which limit was reached.
     pub fn new(sts: Arc<Sts>, solver: Box<dyn Feasibility + Send>, relation: Relation) -> Self {
+        let budget = *sts.budget();
         let start = State {
             locations: sts.processes().iter().map(|p| p.initial).collect(),
             valuation: sts.variables().iter().map(|v| v.initial.clone()).collect(),
@@ -134,9 +187,14 @@ impl Semantics {
             initial_switches: Arc::from([]),
             warnings: Vec::new(),
             warned: FxHashSet::default(),
+            budget,
+            left: 0,
+            bytes: 0,
+            handshakes: Handshakes::default(),
         };
+        semantics.begin();
         let mut taken = Vec::new();
-        let set = semantics.close(vec![start], &mut taken);
+        let set = semantics.close(vec![start], false, &mut taken);
         semantics.initial = semantics.intern(set);
         semantics.initial_switches = distinct(taken);
         semantics
@@ -172,17 +230,9 @@ impl Semantics {
     /// Nanoseconds of silence that count as quiescence in a set: the longest that any state of it
     /// asks for.
     pub fn timeout(&self, id: SetId) -> u64 {
-        let of_state = |state: &State| {
-            let own = state
-                .locations
-                .iter()
-                .filter_map(|l| self.sts.location(*l).timeout);
-            own.max().unwrap_or(self.sts.timeout())
-        };
-        self.set(id)
-            .states
-            .iter()
-            .map(of_state)
+        let states = self.set(id).states.iter();
+        states
+            .map(|state| self.sts.timeout_at(&state.locations))
             .max()
             .unwrap_or(self.sts.timeout())
     }
@@ -204,6 +254,10 @@ impl Semantics {
     }
 
     /// Follows one observable step; `None` when the model does not allow it.
+    ///
+    /// Where states are missing (`StateSet::truncated`), one of those may allow a response or a
+    /// silence that no known state allows: it leads to a set without states, from which nothing can
+    /// be concluded. A stimulus is followed only where a known state accepts it.
     pub fn follow(&mut self, from: SetId, step: &Step) -> Option<Followed> {
         match step {
             Step::Quiescence => self.follow_silence(from),
@@ -231,32 +285,41 @@ impl Semantics {
     }
 
     fn compute_action(&mut self, from: SetId, action: &Action) -> Option<Followed> {
+        self.begin();
         let sts = Arc::clone(&self.sts);
         let label = sts.label(action.label);
-        let typed = action.values.len() <= label.parameters.len()
-            && action
-                .values
-                .iter()
-                .zip(&label.parameters)
-                .all(|(v, p)| sts.types().fits(v, &p.ty));
-        if !typed {
+        if action.values.len() > label.parameters.len() {
             return None;
         }
+        let typed = action.values.iter().zip(&label.parameters);
+        let typed = typed.map(|(value, p)| sts.types().converted(value, &p.ty));
+        let values: Vec<Value> = typed.collect::<Option<_>>()?;
         let set = Arc::clone(self.set(from));
         let mut reached = Vec::new();
         let mut taken = Vec::new();
+        let mut truncated = set.truncated;
         for state in &set.states {
             for location in &state.locations {
                 for &id in sts.outgoing(*location) {
-                    let is_gate = sts.switch(id).gate == Gate::Observable(action.label);
-                    if is_gate && let Some(next) = self.take(id, state, &action.values) {
-                        reached.push(next);
-                        taken.push(id);
+                    if sts.switch(id).gate != Gate::Observable(action.label) {
+                        continue;
+                    }
+                    match self.take(id, state, &values) {
+                        Taken::To(next) => {
+                            reached.push(next);
+                            taken.push(id);
+                        }
+                        Taken::No => {}
+                        Taken::Unknown(_) => truncated = true,
                     }
                 }
             }
         }
-        self.settle(reached, taken)
+        let may_be_missed = label.direction == Direction::Response && truncated;
+        if reached.is_empty() && !may_be_missed {
+            return None;
+        }
+        Some(self.settle(reached, truncated, taken))
     }
 
     fn follow_silence(&mut self, from: SetId) -> Option<Followed> {
@@ -264,13 +327,12 @@ impl Semantics {
             return known.clone();
         }
         let menu = self.menu(from);
+        self.begin();
         let set = Arc::clone(self.set(from));
         // A model that may loop internally for ever may also be silent for ever, and is then
-        // somewhere on the loop. Where states are missing, so may be the loop.
-        let loops = if set.truncated {
-            vec![true; set.states.len()]
-        } else if set.divergent {
-            self.on_internal_cycle(&set)
+        // somewhere on the loop.
+        let loops = if set.divergent {
+            self.in_endless_steps(&set)
         } else {
             vec![false; set.states.len()]
         };
@@ -279,28 +341,54 @@ impl Semantics {
             .filter(|i| keeps(*i))
             .map(|i| set.states[i].clone())
             .collect();
-        let followed = self.settle(reached, Vec::new());
+        let followed = (!reached.is_empty() || set.truncated)
+            .then(|| self.settle(reached, set.truncated, Vec::new()));
         self.nodes[from.index()].silence = Some(followed.clone());
         followed
     }
 
-    fn settle(&mut self, reached: Vec<State>, mut taken: Vec<SwitchId>) -> Option<Followed> {
-        if reached.is_empty() {
-            return None;
-        }
-        let set = self.close(reached, &mut taken);
-        Some(Followed {
+    /// Whatever follows from a truncated set is truncated, even if what was observed leaves one
+    /// state.
+    fn settle(
+        &mut self,
+        reached: Vec<State>,
+        truncated: bool,
+        mut taken: Vec<SwitchId>,
+    ) -> Followed {
+        let set = self.close(reached, truncated, &mut taken);
+        Followed {
             set: self.intern(set),
             taken: distinct(taken),
-        })
+        }
     }
 
-    /// The state after taking a switch alone, or `None` if it is not enabled.
-    fn take(&mut self, id: SwitchId, state: &State, parameters: &[Value]) -> Option<State> {
+    /// A new piece of work begins.
+    fn begin(&mut self) {
+        self.left = self.budget.steps.saturating_mul(EVALUATIONS);
+    }
+
+    /// Evaluates within what is left for this piece of work.
+    fn evaluate<T>(
+        &mut self,
+        evaluation: impl FnOnce(&Budget) -> (Result<T, EvalError>, u64),
+    ) -> Result<T, EvalError> {
+        let budget = Budget {
+            steps: self.budget.steps.min(self.left),
+            ..self.budget
+        };
+        let (result, spent) = evaluation(&budget);
+        self.left = self.left.saturating_sub(spent);
+        result
+    }
+
+    /// The state after taking a switch alone.
+    fn take(&mut self, id: SwitchId, state: &State, parameters: &[Value]) -> Taken {
         let sts = Arc::clone(&self.sts);
         let switch = sts.switch(id);
-        if !self.holds(id, &switch.enabled, state, parameters) {
-            return None;
+        match self.holds(id, &switch.enabled, state, parameters) {
+            Ok(true) => {}
+            Ok(false) => return Taken::No,
+            Err(exhausted) => return Taken::Unknown(exhausted),
         }
         let env = Env {
             variables: &state.valuation,
@@ -309,32 +397,62 @@ impl Semantics {
         };
         let mut next = state.clone();
         for assignment in &switch.update {
-            match assignment.value.eval(env) {
+            match self.evaluate(|budget| assignment.value.eval_within(env, budget)) {
                 Ok(value) => next.valuation[assignment.variable.index()] = value,
                 Err(error) => {
-                    self.warn_not_evaluable(id, error, state, parameters);
-                    return None;
+                    return match self.report(id, error, state, parameters) {
+                        Some(exhausted) => Taken::Unknown(exhausted),
+                        None => Taken::No,
+                    };
                 }
             }
         }
         let process = sts.location(switch.source).process;
         next.locations[process.index()] = switch.target;
-        Some(next)
+        Taken::To(next)
     }
 
-    fn holds(&mut self, id: SwitchId, guard: &Expr, state: &State, parameters: &[Value]) -> bool {
+    /// Whether a guard holds; the error is that this is not known.
+    fn holds(
+        &mut self,
+        id: SwitchId,
+        guard: &Expr,
+        state: &State,
+        parameters: &[Value],
+    ) -> Result<bool, Exhausted> {
+        let sts = Arc::clone(&self.sts);
         let env = Env {
             variables: &state.valuation,
             parameters,
-            functions: self.sts.functions(),
+            functions: sts.functions(),
         };
-        match guard.holds(env) {
-            Ok(value) => value,
-            Err(error) => {
-                self.warn_not_evaluable(id, error, state, parameters);
-                false
-            }
+        match self.evaluate(|budget| guard.holds_within(env, budget)) {
+            Ok(value) => Ok(value),
+            Err(error) => match self.report(id, error, state, parameters) {
+                Some(exhausted) => Err(exhausted),
+                None => Ok(false),
+            },
         }
+    }
+
+    /// Warns of a switch that has no value, or that could not be evaluated.
+    fn report(
+        &mut self,
+        switch: SwitchId,
+        error: EvalError,
+        state: &State,
+        values: &[Value],
+    ) -> Option<Exhausted> {
+        let EvalError::Exhausted(mut exhausted) = error else {
+            self.warn_not_evaluable(switch, error, state, values);
+            return None;
+        };
+        if exhausted.resource == Resource::Steps {
+            // What was left for the set may have been less.
+            exhausted.limit = self.budget.steps;
+        }
+        self.warn(Warning::Exhausted { switch, exhausted });
+        Some(exhausted)
     }
 
     fn warn_not_evaluable(
@@ -360,7 +478,7 @@ impl Semantics {
         let switch = match &warning {
             Warning::NotEvaluable { switch, .. }
             | Warning::Divergence { switch }
-            | Warning::ClosureLimit { switch }
+            | Warning::Exhausted { switch, .. }
             | Warning::OpenHandshake { switch } => *switch,
         };
         if self
@@ -380,16 +498,25 @@ impl Semantics {
         let mut states: Vec<State> = left.states.iter().chain(&right.states).cloned().collect();
         states.sort_unstable();
         states.dedup();
+        let most = usize::try_from(self.budget.states).unwrap_or(usize::MAX);
+        let too_many = states.len() > most;
+        states.truncate(most);
         self.intern(StateSet {
             states,
             divergent: left.divergent || right.divergent,
-            truncated: left.truncated || right.truncated,
+            truncated: too_many || left.truncated || right.truncated,
         })
     }
 
     /// The id of a set that came from this model, also one that was forgotten since.
     pub fn id_of(&mut self, set: &Arc<StateSet>) -> SetId {
         self.intern_shared(Arc::clone(set))
+    }
+
+    /// Whether more than `sets` state sets are remembered, or so large ones that it is time to
+    /// forget.
+    pub fn is_crowded(&self, sets: usize) -> bool {
+        self.nodes.len() > sets || self.bytes as u64 > self.budget.bytes.saturating_mul(4)
     }
 
     /// How many state sets are remembered.
@@ -404,6 +531,7 @@ impl Semantics {
         let keep = Arc::clone(self.set(keep));
         self.nodes.clear();
         self.index.clear();
+        self.bytes = 0;
         self.initial = self.intern_shared(initial);
         self.intern_shared(keep)
     }
@@ -420,6 +548,7 @@ impl Semantics {
             return *id;
         }
         let id = SetId::from_index(self.nodes.len());
+        self.bytes += set.states.iter().map(State::bytes).sum::<usize>();
         self.index.insert(Arc::clone(&set), id);
         self.nodes.push(Node {
             set,

@@ -154,6 +154,12 @@ impl Walk {
             ));
         }
         match self.semantics.after(self.here(), &step) {
+            Some(set) if self.semantics.set(set).is_empty() => {
+                let what = step.show(&self.sts);
+                Reply::Say(format!(
+                    "{what} cannot be judged: not all states of the model are known here\n"
+                ))
+            }
             Some(set) => {
                 self.history.push((Some(step), set));
                 self.look();

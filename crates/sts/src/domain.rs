@@ -1,23 +1,25 @@
-//! The values that a switch can be taken with, where there are finitely many.
+//! The values with which a guard can hold, where there are finitely many.
 
+use std::cell::Cell;
 use std::collections::BTreeSet;
 
-use rust_decimal::Decimal;
-use rust_decimal::prelude::ToPrimitive as _;
+use ioco_budget::{Budget, Exhausted};
 
-use crate::eval::Env;
+use crate::eval::{Env, EvalError};
 use crate::expr::{BinaryOp, Expr, UnaryOp};
 use crate::ids::LabelId;
-use crate::label::Direction;
-use crate::sts::{Sts, Switch};
+use crate::sts::Sts;
 use crate::types::{IntRange, Type};
 use crate::value::Value;
 
 /// A parameter of more values than this counts as unbounded.
 const MAX_VALUES: usize = 65_536;
 
-/// More combinations of values than this are not tried.
-const MAX_TRIES: usize = 1 << 22;
+/// So many combinations of values are tried for each that may be found.
+const TRIES_PER_VALUE: usize = 64;
+
+/// Structures within structures, at most: one that contains itself has no end.
+const MAX_NESTING: usize = 16;
 
 /// The range without a number in it.
 const NOTHING: IntRange = IntRange {
@@ -25,45 +27,87 @@ const NOTHING: IntRange = IntRange {
     max: i64::MIN,
 };
 
-/// All values of the label's parameters under which the switch is enabled, with the parameters of a
-/// stimulus that its guard does not mention unset. The error is the position of a parameter that
-/// cannot be listed.
+/// Why the values cannot be listed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unlisted {
+    /// This parameter has too many values.
+    Open(usize),
+    /// The guard could not be evaluated.
+    Exhausted(Exhausted),
+}
+
+/// All values of the label's parameters under which `guard` holds, with the parameters that are not
+/// `open` unset; at most `most`. `steps` are those left for evaluation.
 pub fn values(
     sts: &Sts,
     label: LabelId,
-    switch: &Switch,
+    guard: &Expr,
+    open: &[usize],
     valuation: &[Value],
-    limit: usize,
-) -> Result<Vec<Vec<Value>>, usize> {
-    let label = sts.label(label);
-    let mentioned = switch.guard.params();
-    let mut open: Vec<usize> = (0..label.parameters.len()).collect();
-    if label.direction == Direction::Stimulus {
-        open.retain(|position| mentioned.contains(&(*position as u32)));
-    }
+    most: usize,
+    steps: &mut u64,
+) -> Result<Vec<Vec<Value>>, Unlisted> {
+    let parameters = &sts.label(label).parameters;
+    let work = Work {
+        budget: *sts.budget(),
+        left: Cell::new(*steps),
+        exhausted: Cell::new(None),
+    };
     let mut search = Search {
         sts,
-        types: &label.parameters.iter().map(|p| &p.ty).collect::<Vec<_>>(),
-        switch,
+        types: &parameters.iter().map(|p| &p.ty).collect::<Vec<_>>(),
+        guard,
         valuation,
-        max: MAX_VALUES.max(limit),
+        most,
         found: Vec::new(),
         tries: 0,
+        work: &work,
     };
-    let mut chosen = vec![Value::Void; label.parameters.len()];
-    search.choose(&mut chosen, &open)?;
-    Ok(search.found)
+    let mut chosen = vec![Value::Void; parameters.len()];
+    let listed = search.choose(&mut chosen, open);
+    *steps = work.left.get();
+    match (work.exhausted.get(), listed) {
+        (Some(exhausted), _) => Err(Unlisted::Exhausted(exhausted)),
+        (None, Err(position)) => Err(Unlisted::Open(position)),
+        (None, Ok(())) => Ok(search.found),
+    }
 }
 
 struct Search<'a> {
     sts: &'a Sts,
     /// Of the parameters.
     types: &'a [&'a Type],
-    switch: &'a Switch,
+    guard: &'a Expr,
     valuation: &'a [Value],
-    max: usize,
+    most: usize,
     found: Vec<Vec<Value>>,
     tries: usize,
+    work: &'a Work,
+}
+
+/// The work of evaluation.
+struct Work {
+    budget: Budget,
+    left: Cell<u64>,
+    /// A limit that evaluation reached: then nothing is certain.
+    exhausted: Cell<Option<Exhausted>>,
+}
+
+impl Work {
+    /// The value, or `None` where there is none.
+    fn evaluate(&self, expr: &Expr, env: Env<'_>) -> Option<Value> {
+        let budget = Budget {
+            steps: self.budget.steps.min(self.left.get()),
+            ..self.budget
+        };
+        let (result, spent) = expr.eval_within(env, &budget);
+        self.left.set(self.left.get().saturating_sub(spent));
+        if let Err(EvalError::Exhausted(exhausted)) = result {
+            let limit = exhausted.limit.max(self.budget.limit(exhausted.resource));
+            self.exhausted.set(Some(Exhausted { limit, ..exhausted }));
+        }
+        result.ok()
+    }
 }
 
 impl Search<'_> {
@@ -79,7 +123,8 @@ impl Search<'_> {
     /// what it is given may fix the next.
     fn choose(&mut self, chosen: &mut Vec<Value>, open: &[usize]) -> Result<(), usize> {
         if open.is_empty() {
-            if self.switch.enabled.holds(self.env(chosen)).unwrap_or(false) {
+            let value = self.work.evaluate(self.guard, self.env(chosen));
+            if value == Some(Value::Bool(true)) {
                 self.found.push(chosen.clone());
             }
             return Ok(());
@@ -90,8 +135,10 @@ impl Search<'_> {
                 env: self.env(chosen),
                 open,
                 parameter: position,
+                work: self.work,
+                most: self.most,
             };
-            let candidates = scope.candidates(self.sts, &self.switch.enabled, self.types[position]);
+            let candidates = scope.candidates(self.sts, self.guard, self.types[position]);
             if let Some(candidates) = candidates
                 && best.as_ref().is_none_or(|b| candidates.len() < b.1.len())
             {
@@ -106,7 +153,9 @@ impl Search<'_> {
             chosen[position] = value;
             self.choose(chosen, &rest)?;
             self.tries += 1;
-            if self.found.len() > self.max || self.tries > MAX_TRIES {
+            let most_tries = self.most.saturating_mul(TRIES_PER_VALUE);
+            let ended = self.work.exhausted.get().is_some();
+            if ended || self.found.len() > self.most || self.tries > most_tries {
                 return Err(position);
             }
         }
@@ -120,6 +169,8 @@ struct Scope<'a> {
     /// The parameters without a value yet.
     open: &'a [usize],
     parameter: usize,
+    work: &'a Work,
+    most: usize,
 }
 
 impl Scope<'_> {
@@ -128,9 +179,13 @@ impl Scope<'_> {
     fn candidates(&self, sts: &Sts, guard: &Expr, ty: &Type) -> Option<Vec<Value>> {
         let listed = self.listed(guard);
         let values: BTreeSet<Value> = match listed {
-            Some(values) => values.into_iter().filter_map(|v| as_type(v, ty)).collect(),
+            Some(values) => values
+                .into_iter()
+                .filter_map(|value| sts.types().converted(&value, ty))
+                .collect(),
             None => {
-                let mut values = finite(sts, ty, self.interval(guard))?;
+                let most = self.most.min(MAX_VALUES);
+                let mut values = finite(sts, ty, self.interval(guard), most, 0)?;
                 values.insert(Value::Void);
                 values
             }
@@ -150,7 +205,7 @@ impl Scope<'_> {
             .params()
             .iter()
             .all(|p| !self.open.contains(&(*p as usize)));
-        closed.then(|| expr.eval(self.env).map_err(|_| ()))
+        closed.then(|| self.work.evaluate(expr, self.env).ok_or(()))
     }
 
     /// The values of the parameter that `expr` can hold with, where it lists them.
@@ -272,20 +327,18 @@ fn mirrored(op: BinaryOp) -> BinaryOp {
     }
 }
 
-/// An equal value of another kind, where the type needs it: numbers compare across kinds.
-fn as_type(value: Value, ty: &Type) -> Option<Value> {
-    match (&value, ty) {
-        (Value::Int(number), Type::Decimal) => Some(Value::Decimal(Decimal::from(*number))),
-        (Value::Decimal(number), Type::Int(_) | Type::Date | Type::Time) => {
-            let whole = number.is_integer().then(|| number.to_i64()).flatten();
-            whole.map(Value::Int)
-        }
-        _ => Some(value),
+/// All values of a type but `:void`, within bounds where it is one of integers; `None` where there
+/// are more than `most`.
+fn finite(
+    sts: &Sts,
+    ty: &Type,
+    within: IntRange,
+    most: usize,
+    nesting: usize,
+) -> Option<BTreeSet<Value>> {
+    if nesting > MAX_NESTING {
+        return None;
     }
-}
-
-/// All values of a type but `:void`, within bounds where it is one of integers.
-fn finite(sts: &Sts, ty: &Type, within: IntRange) -> Option<BTreeSet<Value>> {
     match ty {
         Type::Bool => Some([false, true].map(Value::Bool).into()),
         Type::Enum(id) => {
@@ -299,9 +352,9 @@ fn finite(sts: &Sts, ty: &Type, within: IntRange) -> Option<BTreeSet<Value>> {
         Type::Struct(id) => {
             let mut combinations: Vec<Vec<Value>> = vec![Vec::new()];
             for (_, field) in &sts.types().structs.get(id.index())?.fields {
-                let mut choices = finite(sts, field, IntRange::FULL)?;
+                let mut choices = finite(sts, field, IntRange::FULL, most, nesting + 1)?;
                 choices.insert(Value::Void);
-                if combinations.len().saturating_mul(choices.len()) > MAX_VALUES {
+                if combinations.len().saturating_mul(choices.len()) > most {
                     return None;
                 }
                 combinations = combinations
@@ -322,7 +375,7 @@ fn finite(sts: &Sts, ty: &Type, within: IntRange) -> Option<BTreeSet<Value>> {
             let range = ty.int_range()?;
             let (min, max) = (range.min.max(within.min), range.max.min(within.max));
             let count = i128::from(max) - i128::from(min) + 1;
-            (count <= MAX_VALUES as i128).then(|| (min..=max).map(Value::Int).collect())
+            (count <= most as i128).then(|| (min..=max).map(Value::Int).collect())
         }
     }
 }

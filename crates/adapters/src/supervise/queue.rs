@@ -1,0 +1,225 @@
+//! A queue between a thread that reads from a peer and the one that judges what came: bounded by entries and
+//! by bytes, so that a flood waits in the peer's own buffers.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Entries that wait at most.
+const MAX_ENTRIES: usize = 1024;
+
+/// Bytes that wait at most; one entry may be larger, and then waits alone.
+const MAX_BYTES: usize = 16 << 20;
+
+struct State<T> {
+    entries: VecDeque<(T, usize)>,
+    bytes: usize,
+    senders: usize,
+    is_received: bool,
+}
+
+struct Shared<T> {
+    state: Mutex<State<T>>,
+    /// Somebody put something in, or no sender is left.
+    filled: Condvar,
+    /// There is room again, or the receiver is gone.
+    emptied: Condvar,
+}
+
+impl<T> Shared<T> {
+    fn state(&self) -> MutexGuard<'_, State<T>> {
+        // Entries are put in and taken out whole, whoever panicked.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A queue with the usual bounds.
+pub(crate) fn queue<T>() -> (Sender<T>, Receiver<T>) {
+    let shared = Arc::new(Shared {
+        state: Mutex::new(State {
+            entries: VecDeque::new(),
+            bytes: 0,
+            senders: 1,
+            is_received: true,
+        }),
+        filled: Condvar::new(),
+        emptied: Condvar::new(),
+    });
+    (Sender(Arc::clone(&shared)), Receiver(shared))
+}
+
+/// Nobody receives any more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Closed;
+
+/// What a receiver got.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Taken<T> {
+    Entry(T),
+    /// Nothing came in time.
+    Nothing,
+    /// Nothing will come: all senders are gone.
+    Ended,
+}
+
+pub(crate) struct Sender<T>(Arc<Shared<T>>);
+
+impl<T> std::fmt::Debug for Sender<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Sender")
+    }
+}
+
+impl<T> Sender<T> {
+    /// Waits for room.
+    pub fn send(&self, entry: T, bytes: usize) -> Result<(), Closed> {
+        let mut state = self.0.state();
+        while state.is_received && !has_room(&state, bytes) {
+            let waited = self.0.emptied.wait(state);
+            state = waited.unwrap_or_else(PoisonError::into_inner);
+        }
+        put(&self.0, state, entry, bytes)
+    }
+
+    /// Whether an entry of so many bytes would not have to wait.
+    pub fn has_room(&self, bytes: usize) -> bool {
+        has_room(&self.0.state(), bytes)
+    }
+
+    /// Waits for room at most this long.
+    pub fn await_room(&self, bytes: usize, time: Duration) {
+        let state = self.0.state();
+        if state.is_received && !has_room(&state, bytes) {
+            drop(self.0.emptied.wait_timeout(state, time));
+        }
+    }
+
+    /// Puts an entry in whether there is room or not: for what must not be lost and comes once.
+    pub fn send_last(&self, entry: T) -> Result<(), Closed> {
+        put(&self.0, self.0.state(), entry, 0)
+    }
+}
+
+fn has_room<T>(state: &State<T>, bytes: usize) -> bool {
+    let fits = state.bytes + bytes <= MAX_BYTES || state.entries.is_empty();
+    fits && state.entries.len() < MAX_ENTRIES
+}
+
+fn put<T>(
+    shared: &Shared<T>,
+    mut state: MutexGuard<'_, State<T>>,
+    entry: T,
+    bytes: usize,
+) -> Result<(), Closed> {
+    if !state.is_received {
+        return Err(Closed);
+    }
+    state.entries.push_back((entry, bytes));
+    state.bytes += bytes;
+    drop(state);
+    shared.filled.notify_one();
+    Ok(())
+}
+
+impl<T> Clone for Sender<T> {
+    fn clone(&self) -> Sender<T> {
+        self.0.state().senders += 1;
+        Sender(Arc::clone(&self.0))
+    }
+}
+
+impl<T> Drop for Sender<T> {
+    fn drop(&mut self) {
+        self.0.state().senders -= 1;
+        self.0.filled.notify_all();
+    }
+}
+
+pub(crate) struct Receiver<T>(Arc<Shared<T>>);
+
+impl<T> Receiver<T> {
+    /// What is there already.
+    pub fn take(&self) -> Taken<T> {
+        self.take_until(Instant::now())
+    }
+
+    /// Waits for the next entry, at most until `deadline`.
+    pub fn take_until(&self, deadline: Instant) -> Taken<T> {
+        let mut state = self.0.state();
+        loop {
+            if let Some((entry, bytes)) = state.entries.pop_front() {
+                state.bytes -= bytes;
+                drop(state);
+                self.0.emptied.notify_all();
+                return Taken::Entry(entry);
+            }
+            if state.senders == 0 {
+                return Taken::Ended;
+            }
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Taken::Nothing;
+            }
+            let waited = self.0.filled.wait_timeout(state, left);
+            state = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+}
+
+impl<T> Drop for Receiver<T> {
+    fn drop(&mut self) {
+        let mut state = self.0.state();
+        state.is_received = false;
+        state.entries.clear();
+        state.bytes = 0;
+        drop(state);
+        self.0.emptied.notify_all();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sender_waits_until_there_is_room() {
+        let (sender, receiver) = queue();
+        let large = MAX_BYTES - 1;
+        sender.send(0, large).unwrap();
+        assert!(!sender.has_room(2));
+        let sending = std::thread::spawn(move || sender.send(1, 2));
+        assert_eq!(receiver.take(), Taken::Entry(0));
+        let deadline = Instant::now() + Duration::from_secs(60);
+        assert_eq!(receiver.take_until(deadline), Taken::Entry(1));
+        assert_eq!(sending.join().unwrap(), Ok(()));
+        assert_eq!(receiver.take_until(deadline), Taken::Ended);
+    }
+
+    #[test]
+    fn entries_are_bounded_too() {
+        let (sender, receiver) = queue();
+        for entry in 0..MAX_ENTRIES {
+            sender.send(entry, 0).unwrap();
+        }
+        assert!(!sender.has_room(0));
+        assert_eq!(receiver.take(), Taken::Entry(0));
+        assert!(sender.has_room(0));
+    }
+
+    #[test]
+    fn a_sender_that_waits_learns_that_nobody_receives() {
+        let (sender, receiver) = queue();
+        sender.send(0, MAX_BYTES).unwrap();
+        let sending = std::thread::spawn(move || sender.send(1, 1));
+        drop(receiver);
+        assert_eq!(sending.join().unwrap(), Err(Closed));
+    }
+
+    #[test]
+    fn one_entry_may_be_larger_than_the_bound() {
+        let (sender, receiver) = queue();
+        sender.send(0, 2 * MAX_BYTES).unwrap();
+        assert_eq!(receiver.take(), Taken::Entry(0));
+        assert_eq!(receiver.take(), Taken::Nothing);
+    }
+}

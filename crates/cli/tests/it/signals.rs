@@ -1,0 +1,136 @@
+//! However ioco ends, no system stays behind, and what was done is written.
+
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::support::{PING, TempDir, folder_with, ioco, run};
+
+/// Nobody waits this long; a hang is found all the same.
+const HANG: Duration = Duration::from_secs(60);
+
+/// Says who it is and whom it started, and answers every ping.
+const SYSTEM: &str = r#"
+import json, os, subprocess, sys
+helper = subprocess.Popen(["sleep", "3600"])
+with open("pids.part", "w") as file:
+    file.write(f"{os.getpid()} {helper.pid}")
+os.rename("pids.part", "pids")
+for line in sys.stdin:
+    answer = {"ready": True} if json.loads(line).get("reset") else {"response": "pong"}
+    sys.stdout.write(json.dumps(answer) + "\n"); sys.stdout.flush()
+"#;
+
+fn until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !is_so() {
+        assert!(begun.elapsed() < HANG, "{what}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+fn send(signal: &str, child: &Child) {
+    let sent = Command::new("kill")
+        .args([signal, &child.id().to_string()])
+        .status();
+    assert!(sent.expect("kill runs").success());
+}
+
+/// A zombie that nobody has waited for counts as gone.
+fn is_alive(pid: &str) -> bool {
+    let shown = Command::new("ps").args(["-o", "stat=", "-p", pid]).output();
+    let state = String::from_utf8_lossy(&shown.expect("ps runs").stdout).into_owned();
+    !state.trim().is_empty() && !state.trim().starts_with('Z')
+}
+
+/// A run without end against a system, and the processes of that system.
+fn start(system: &str, more: &[&str]) -> (TempDir, Child, Vec<String>) {
+    let folder = folder_with(&[("ping.aml", PING), ("system.py", system)]);
+    let child = ioco()
+        .current_dir(folder.path())
+        .args(["test", "ping.aml", "--sut", "exec python3 system.py"])
+        .args(["--tests", "1000000000"])
+        .args(more)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("ioco starts");
+    let file = folder.path().join("pids");
+    until("the system starts", || file.exists());
+    let pids = std::fs::read_to_string(file).expect("pids");
+    let pids = pids.split_whitespace().map(str::to_owned).collect();
+    (folder, child, pids)
+}
+
+fn code(mut child: Child) -> Option<i32> {
+    until("ioco ends", || {
+        child.try_wait().expect("a status").is_some()
+    });
+    child.wait().expect("a status").code()
+}
+
+fn is_finished(folder: &Path) -> bool {
+    let report = run(ioco()
+        .current_dir(folder)
+        .args(["report", "--format", "jsonl"]));
+    report.out.contains("\"run-finished\"")
+}
+
+#[test]
+fn every_signal_that_asks_to_end_ends_the_system_and_keeps_the_run() {
+    for signal in ["-INT", "-TERM", "-HUP", "-QUIT"] {
+        let (folder, child, pids) = start(SYSTEM, &[]);
+        send(signal, &child);
+        assert_eq!(code(child), Some(130), "{signal}");
+        for pid in &pids {
+            until(signal, || !is_alive(pid));
+        }
+        assert!(is_finished(folder.path()), "{signal}");
+    }
+}
+
+#[test]
+fn a_killed_ioco_leaves_no_system_behind() {
+    let (_folder, child, pids) = start(SYSTEM, &[]);
+    send("-KILL", &child);
+    assert_eq!(code(child), None);
+    for pid in &pids {
+        until("the system ends", || !is_alive(pid));
+    }
+}
+
+#[test]
+fn a_second_signal_ends_ioco_at_once_and_the_system_with_it() {
+    // Nothing else could end it: the store is locked by somebody else.
+    let (folder, child, pids) = start(SYSTEM, &[]);
+    send("-STOP", &child);
+    let locker = "import sqlite3, sys, time\n\
+                  store = sqlite3.connect('.ioco/ioco.db', isolation_level=None)\n\
+                  store.execute('BEGIN EXCLUSIVE')\n\
+                  print('locked', flush=True)\ntime.sleep(3600)\n";
+    let mut locking = Command::new("python3")
+        .args(["-c", locker])
+        .current_dir(folder.path())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("python starts");
+    send("-INT", &child);
+    send("-CONT", &child);
+    let mut child = child;
+    until("ioco ends", || {
+        send_if_running("-INT", &mut child);
+        child.try_wait().expect("a status").is_some()
+    });
+    for pid in &pids {
+        until("the system ends", || !is_alive(pid));
+    }
+    locking.kill().expect("killed");
+    locking.wait().expect("ended");
+}
+
+fn send_if_running(signal: &str, child: &mut Child) {
+    if child.try_wait().expect("a status").is_none() {
+        send(signal, child);
+    }
+}

@@ -1,0 +1,270 @@
+//! Asks ioco and the reference the same questions.
+
+mod compared;
+mod explored;
+mod played;
+mod recorded;
+mod suites;
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use ioco_solve::{Deadline, Oracle, choose_values};
+use ioco_sts::{Direction, Gate, Relation, Semantics, Sts, SwitchId, Value, Verdict};
+use rand::RngExt as _;
+
+use crate::generate::{Dice, Draft, Flavour, dice, draft, mutated};
+use crate::reference::{Set, State, Theory, Val};
+
+/// ioco and the reference differ.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// What was asked and how the answers differ, without details: what a shrinker keeps.
+    pub kind: String,
+    pub detail: String,
+}
+
+/// How many answers were compared, and how many of them were open.
+#[derive(Clone, Debug, Default)]
+pub struct Counts {
+    rows: BTreeMap<String, (u64, u64)>,
+}
+
+impl Counts {
+    pub fn decided(&mut self, check: &str) {
+        self.rows.entry(check.to_owned()).or_default().0 += 1;
+    }
+
+    /// ioco or the reference left it open.
+    pub fn open(&mut self, check: &str) {
+        self.rows.entry(check.to_owned()).or_default().1 += 1;
+    }
+
+    pub fn add(&mut self, other: &Counts) {
+        for (name, (decided, open)) in &other.rows {
+            let row = self.rows.entry(name.clone()).or_default();
+            row.0 += decided;
+            row.1 += open;
+        }
+    }
+}
+
+impl fmt::Display for Counts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (name, (decided, open)) in &self.rows {
+            let all = decided + open;
+            let share = *open as f64 * 100.0 / all.max(1) as f64;
+            writeln!(
+                f,
+                "{name:<44} {decided:>9} compared {open:>8} open ({share:.1} %)"
+            )?;
+        }
+        Ok(())
+    }
+}
+
+/// Which checks a case runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Kind {
+    Explore,
+    Test,
+    Trace,
+    Compare,
+    Suite,
+}
+
+/// One random case: a model, what is asked of it, and the seed of the rest.
+#[derive(Clone, Debug)]
+pub struct Case {
+    pub kind: Kind,
+    pub flavour: Flavour,
+    pub draft: Draft,
+    /// Another model: what the system plays, or the second model of a comparison.
+    pub other: Draft,
+    pub seed: u64,
+}
+
+impl Case {
+    pub fn random(seed: u64) -> Case {
+        let mut dice = dice(seed);
+        let kind = match dice.random_range(0..10) {
+            0..3 => Kind::Explore,
+            3..6 => Kind::Test,
+            6..8 => Kind::Trace,
+            8 => Kind::Compare,
+            _ => Kind::Suite,
+        };
+        let flavour = match dice.random_range(0..20) {
+            0..4 => Flavour::Plain,
+            4..8 => Flavour::Finite,
+            8..14 => Flavour::Data,
+            14..19 => Flavour::Network,
+            _ => Flavour::Endless,
+        };
+        let model = draft(&mut dice, flavour);
+        let mutant = kind == Kind::Compare || dice.random_range(0..3) == 0;
+        let other = match mutant {
+            true => mutated(&mut dice, &model, flavour),
+            false => model.clone(),
+        };
+        Case {
+            kind,
+            flavour,
+            draft: model,
+            other,
+            seed,
+        }
+    }
+
+    /// Runs the check. A model that does not load, or a panic, is a finding too.
+    pub fn run(&self, counts: &mut Counts) -> Option<Finding> {
+        let run = catch_unwind(AssertUnwindSafe(|| {
+            let mut fresh = Counts::default();
+            let found = self.checked(&mut fresh);
+            (found, fresh)
+        }));
+        match run {
+            Ok((found, fresh)) => {
+                counts.add(&fresh);
+                found
+            }
+            Err(panic) => {
+                let text = panic
+                    .downcast_ref::<String>()
+                    .map(String::as_str)
+                    .or_else(|| panic.downcast_ref::<&str>().copied())
+                    .unwrap_or("no message");
+                Some(Finding {
+                    kind: "panic".to_owned(),
+                    detail: text.to_owned(),
+                })
+            }
+        }
+    }
+
+    fn checked(&self, counts: &mut Counts) -> Option<Finding> {
+        let sts = match loaded(&self.draft) {
+            Ok(sts) => sts,
+            Err(finding) => return Some(finding),
+        };
+        let mut dice = dice(self.seed ^ 0x5eed);
+        let relation = match dice.random_range(0..3) {
+            0 => Relation::Uioco,
+            _ => Relation::Ioco,
+        };
+        let other = loaded(&self.other).unwrap_or_else(|_| Arc::clone(&sts));
+        match self.kind {
+            Kind::Explore => explored::check(&sts, relation, &mut dice, counts),
+            Kind::Test => played::check(&sts, &other, relation, &mut dice, counts),
+            Kind::Trace => recorded::check(&sts, &other, relation, &mut dice, counts),
+            Kind::Compare => compared::check(&sts, &other, relation, counts),
+            Kind::Suite => suites::check(&sts, &other, relation, &mut dice, counts),
+        }
+    }
+}
+
+fn loaded(draft: &Draft) -> Result<Arc<Sts>, Finding> {
+    let text = draft.text();
+    let loaded = ioco_aml::load_text("model.aml", &text);
+    loaded.sts.ok_or_else(|| {
+        let errors: Vec<&str> = loaded
+            .diagnostics
+            .iter()
+            .map(|d| d.message.as_str())
+            .collect();
+        Finding {
+            kind: "a generated model does not load".to_owned(),
+            detail: errors.join("\n"),
+        }
+    })
+}
+
+pub(crate) fn semantics(sts: &Arc<Sts>, relation: Relation) -> Semantics {
+    Semantics::new(Arc::clone(sts), Box::new(Oracle::new()), relation)
+}
+
+/// The state as ioco has it.
+fn valuation(state: &State, sts: &Sts) -> Option<Vec<Value>> {
+    let both = state.values.iter().zip(sts.variables());
+    both.map(|(value, variable)| value.to_value(&variable.ty, sts.types()))
+        .collect()
+}
+
+/// Asks the solver for values of every response of these states, as hints for the reference. What
+/// the solver says is only tried, never believed.
+pub(crate) fn hint_all(theory: &Theory, sets: &[Set], dice: &mut Dice) {
+    let sts = Arc::clone(theory.sts());
+    for state in sets.iter().flat_map(|set| &set.states).take(50) {
+        let Some(valuation) = valuation(state, &sts) else {
+            continue;
+        };
+        for (id, label) in theory.observable(state, Direction::Response) {
+            if theory.witness(state, id).is_some() {
+                continue;
+            }
+            let guard = &sts.switch(id).enabled;
+            let deadline = Deadline::steps(100_000);
+            let found = choose_values(&sts, label, guard, &valuation, dice, &deadline);
+            if let Some(values) = found.sat() {
+                theory.hint(label, values.iter().map(Val::of).collect());
+            }
+        }
+    }
+}
+
+/// The observable switches of a model on a label.
+pub(crate) fn on_label(sts: &Sts, id: SwitchId) -> Option<ioco_sts::LabelId> {
+    match sts.switch(id).gate {
+        Gate::Observable(label) => Some(label),
+        _ => None,
+    }
+}
+
+pub(crate) fn show_set(set: &Set, sts: &Sts) -> String {
+    let states: Vec<String> = set
+        .states
+        .iter()
+        .take(6)
+        .map(|s| show_state(s, sts))
+        .collect();
+    let more = if set.states.len() > 6 { " ..." } else { "" };
+    let incomplete = if set.incomplete { " (incomplete)" } else { "" };
+    format!("{}{more}{incomplete}", states.join(" / "))
+}
+
+fn show_state(state: &State, sts: &Sts) -> String {
+    let locations: Vec<&str> = state
+        .locations
+        .iter()
+        .map(|l| sts.location(*l).name.as_str())
+        .collect();
+    let values: Vec<String> = sts
+        .variables()
+        .iter()
+        .zip(&state.values)
+        .map(|(variable, value)| {
+            let shown = value.to_value(&variable.ty, sts.types());
+            let shown = shown.map_or("?".to_owned(), |v| v.display(sts.types()).to_string());
+            format!("{}={shown}", variable.name)
+        })
+        .collect();
+    format!("{} {{{}}}", locations.join("|"), values.join(", "))
+}
+
+pub(crate) fn show_verdict(verdict: &Verdict, sts: &Sts) -> String {
+    match verdict {
+        Verdict::Pass => "pass".to_owned(),
+        Verdict::Fail(deviation) => {
+            format!(
+                "fail: {} {}",
+                deviation.kind.name(),
+                deviation.observed.show(sts)
+            )
+        }
+        Verdict::Inconclusive(reason) => format!("inconclusive: {reason}"),
+        Verdict::Error(reason) => format!("error: {reason}"),
+        Verdict::Ended(deviation) => format!("ended: {}", deviation.observed.show(sts)),
+    }
+}

@@ -1,0 +1,425 @@
+//! `test` and `replay`: a system is tested in virtual time, and every verdict is held against what
+//! the reference says about what was observed.
+
+use std::sync::Arc;
+
+use ioco_adapters::{Connection as _, drive_watched};
+use ioco_engine::{Command, Settings, Stop, StrategyKind, TestReport, Tester, WaitPolicy};
+use ioco_generate::guide::Locations;
+use ioco_sts::{Action, DeviationKind, Direction, Observed, Relation, Step, Sts, Time, Verdict};
+use rand::RngExt as _;
+
+use super::{Counts, Finding, hint_all, semantics, show_set, show_verdict};
+use crate::generate::{Behaviour, Dice, Entry, Log, System, one_in};
+use crate::reference::{Event, Judge, Judgement, Observation, Set, Theory};
+
+const TESTS: u64 = 5;
+const STEPS: u64 = 20;
+/// A test that has reached its last step waits for so many responses more while one is due.
+const GRACE: u64 = 16;
+/// A system that is silent for longer than any time-out of a generated model.
+const LIMIT_OF_CLOSURE: usize = 12_000;
+
+/// What the tester was asked to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    Random,
+    Transitions,
+    Data,
+    Locations,
+    Replay,
+    Suite,
+}
+
+impl Way {
+    fn name(self) -> &'static str {
+        match self {
+            Way::Random => "test random",
+            Way::Transitions => "test transitions",
+            Way::Data => "test data",
+            Way::Locations => "test locations",
+            Way::Replay => "replay",
+            Way::Suite => "test --suite",
+        }
+    }
+}
+
+pub fn check(
+    sts: &Arc<Sts>,
+    played: &Arc<Sts>,
+    relation: Relation,
+    dice: &mut Dice,
+    counts: &mut Counts,
+) -> Option<Finding> {
+    let ways = [Way::Random, Way::Transitions, Way::Data, Way::Locations];
+    let way = ways[dice.random_range(0..ways.len())];
+    let behaviour = Behaviour::random(dice, sts);
+    let seed: u64 = dice.random();
+    let mut system = System::new(Arc::clone(played), Arc::clone(sts), behaviour, seed);
+    let mut tester = tester(sts, relation, way, dice);
+    let mut session = Session {
+        sts,
+        theory: Theory::new(Arc::clone(sts)),
+        relation,
+        behaviour,
+    };
+    // Sets that are cut off are large, and say little.
+    let endless = session.theory.initial().incomplete;
+    let mut scripts: Vec<Vec<Action>> = Vec::new();
+    while let Some(first) = tester.next_test(system.now()) {
+        let (report, log) = run(&mut tester, first, &mut system);
+        scripts.push(report.execution.stimuli().cloned().collect());
+        let found = session.judge(way, &report, &log, dice, counts);
+        if found.is_some() || endless {
+            return found;
+        }
+    }
+    for script in scripts {
+        let first = tester.script(script, system.now());
+        let (report, log) = run(&mut tester, first, &mut system);
+        let found = session.judge(Way::Replay, &report, &log, dice, counts);
+        if found.is_some() {
+            return found;
+        }
+    }
+    None
+}
+
+fn tester(sts: &Arc<Sts>, relation: Relation, way: Way, dice: &mut Dice) -> Tester {
+    let settings = Settings {
+        seed: dice.random(),
+        strategy: match way {
+            Way::Random | Way::Replay | Way::Suite => StrategyKind::uniform(),
+            Way::Transitions => StrategyKind::Transitions,
+            Way::Data => StrategyKind::Data,
+            Way::Locations => StrategyKind::Guided {
+                name: "locations".to_owned(),
+            },
+        },
+        wait: match one_in(dice, 2) {
+            true => WaitPolicy::Weighted(1.0),
+            false => WaitPolicy::default(),
+        },
+        stop: Stop {
+            tests: Some(TESTS),
+            steps_per_test: STEPS,
+            failures: None,
+            errors: None,
+            ..Stop::default()
+        },
+        ..Settings::default()
+    };
+    let mut tester = Tester::new(semantics(sts, relation), settings);
+    if way == Way::Locations {
+        tester.led_by(Box::new(Locations::new()));
+    }
+    tester
+}
+
+/// Drives one test, and notes which waits the tester took for silence.
+pub(super) fn run(
+    tester: &mut Tester,
+    first: Command,
+    system: &mut System,
+) -> (TestReport, Vec<(u64, Entry)>) {
+    let log: Log = system.log();
+    let silences = |tester: &Tester| {
+        tester
+            .trace()
+            .iter()
+            .filter(|step| **step == Step::Quiescence)
+            .count()
+    };
+    let mut before = 0;
+    drive_watched(
+        tester,
+        first,
+        system,
+        &|| false,
+        &mut |_| {},
+        &mut |tester| {
+            let now = silences(tester);
+            if now > before {
+                take_for_silence(&log);
+            }
+            before = now;
+        },
+    );
+    let report = tester.finished_test();
+    if let Verdict::Fail(deviation) = &report.execution.verdict
+        && matches!(deviation.observed, Observed::Silence(_))
+    {
+        take_for_silence(&log);
+    }
+    let mut entries = log.borrow().clone();
+    entries.retain(|(_, entry)| !matches!(entry, Entry::Waited { .. }));
+    (report, entries)
+}
+
+fn take_for_silence(log: &Log) {
+    if let Some((_, entry)) = log.borrow_mut().last_mut()
+        && let Entry::Waited { claimed } = *entry
+    {
+        *entry = Entry::Silence { claimed };
+    }
+}
+
+pub(super) struct Session<'a> {
+    pub sts: &'a Arc<Sts>,
+    pub theory: Theory,
+    pub relation: Relation,
+    pub behaviour: Behaviour,
+}
+
+/// What the reference says about a log.
+struct Judged {
+    /// After how many entries there is a deviation.
+    deviation: Option<usize>,
+    open: bool,
+    /// An order exists in which a stimulus is not specified.
+    free: bool,
+    /// What is wrong with what the tester did, whatever the verdict.
+    misconduct: Option<(&'static str, String)>,
+    /// A response is due at the end.
+    due: bool,
+    /// The set before the last entry.
+    last: Option<Set>,
+    sets: Vec<Set>,
+}
+
+impl Session<'_> {
+    pub fn judge(
+        &mut self,
+        way: Way,
+        report: &TestReport,
+        log: &[(u64, Entry)],
+        dice: &mut Dice,
+        counts: &mut Counts,
+    ) -> Option<Finding> {
+        let first = judged(&self.theory, self.relation, log);
+        let name = way.name();
+        if self.problem(way, report, log, &first).is_none() {
+            match first.open {
+                true => counts.open(name),
+                false => counts.decided(name),
+            }
+            return None;
+        }
+        // The reference tries what the solver suggests, and more states, before it insists.
+        hint_all(&self.theory, &first.sets, dice);
+        let mut again = judged(&self.theory, self.relation, log);
+        if again.open && again.sets.iter().any(|set| set.incomplete) {
+            let wide = Theory::new(Arc::clone(self.sts)).with_limit(LIMIT_OF_CLOSURE);
+            again = judged(&wide, self.relation, log);
+        }
+        let Some((kind, detail)) = self.problem(way, report, log, &again) else {
+            counts.open(name);
+            return None;
+        };
+        if kind == OPEN {
+            counts.open(&format!("{name}: unexpectedly inconclusive"));
+            return None;
+        }
+        let shown: Vec<String> = log
+            .iter()
+            .map(|(at, entry)| self.show(*at, entry))
+            .collect();
+        let set = again
+            .last
+            .as_ref()
+            .map_or("-".to_owned(), |set| show_set(set, self.sts));
+        Some(Finding {
+            kind: format!("{name}: {kind}"),
+            detail: format!(
+                "{:?}, {:?}\n{}\nverdict: {}\nreference before the last: {set}\n{detail}",
+                self.relation,
+                self.behaviour,
+                shown.join("\n"),
+                show_verdict(&report.execution.verdict, self.sts),
+            ),
+        })
+    }
+
+    fn show(&self, at: u64, entry: &Entry) -> String {
+        let what = match entry {
+            Entry::Stimulus { action, overtaken } => {
+                let mark = if *overtaken {
+                    " (may be overtaken)"
+                } else {
+                    ""
+                };
+                format!("{}{mark}", action.show(self.sts))
+            }
+            Entry::Response(action) => action.show(self.sts),
+            Entry::Unknown(text) => format!("!{text}, unknown"),
+            Entry::Waited { .. } => "waited".to_owned(),
+            Entry::Silence { claimed } => format!("δ{}", if *claimed { " (claimed)" } else { "" }),
+        };
+        format!("  {:>8}  {what}", Time(at).to_string())
+    }
+
+    fn problem(
+        &self,
+        way: Way,
+        report: &TestReport,
+        log: &[(u64, Entry)],
+        judged: &Judged,
+    ) -> Option<(&'static str, String)> {
+        if let Some((kind, detail)) = &judged.misconduct
+            && !judged.open
+        {
+            return Some((kind, detail.clone()));
+        }
+        let nothing = String::new();
+        match &report.execution.verdict {
+            Verdict::Fail(_) if judged.free && judged.deviation.is_none() => {
+                Some(("fail although unspecified", nothing))
+            }
+            Verdict::Fail(deviation) => match judged.deviation {
+                Some(at) if at == log.len() => self.wrong_kind(deviation.kind, log, judged),
+                Some(at) => Some(("fail is late", format!("the deviation is entry {at}"))),
+                None if judged.open => None,
+                None => Some(("fail although allowed", nothing)),
+            },
+            Verdict::Pass => match judged.deviation {
+                Some(at) => Some(("pass although not allowed", format!("entry {at}"))),
+                None => {
+                    let steps = report.execution.trace.len() as u64;
+                    let early = judged.due && !judged.open && steps < STEPS + GRACE;
+                    (early && way != Way::Replay)
+                        .then_some(("ends while a response is due", nothing))
+                }
+            },
+            Verdict::Inconclusive(reason) | Verdict::Error(reason) => {
+                let is_error = matches!(report.execution.verdict, Verdict::Error(_));
+                match judged.deviation {
+                    _ if judged.open => None,
+                    _ if way == Way::Replay && reason.contains("of the test") => None,
+                    None if way == Way::Suite => None,
+                    _ if reason.contains("the plan asks for") => None,
+                    Some(_) => Some((OPEN, reason.clone())),
+                    None if is_error => Some((OPEN, reason.clone())),
+                    None => Some((OPEN, reason.clone())),
+                }
+            }
+            Verdict::Ended(_) => Some(("the system did not end", nothing)),
+        }
+    }
+
+    /// The kind of deviation: right label with wrong values, or wrong label.
+    fn wrong_kind(
+        &self,
+        kind: DeviationKind,
+        log: &[(u64, Entry)],
+        judged: &Judged,
+    ) -> Option<(&'static str, String)> {
+        let set = judged.last.as_ref()?;
+        let expected = match log.last() {
+            Some((_, Entry::Silence { .. })) => DeviationKind::MissingResponse,
+            Some((_, Entry::Response(action))) => {
+                let possible = set.states.iter().any(|state| {
+                    let mut ids = self
+                        .theory
+                        .observable(state, Direction::Response)
+                        .into_iter();
+                    ids.any(|(id, label)| {
+                        label == action.label && self.theory.witness(state, id).is_some()
+                    })
+                });
+                match possible {
+                    true => DeviationKind::WrongValue,
+                    false => DeviationKind::UnexpectedResponse,
+                }
+            }
+            _ => return None,
+        };
+        (kind != expected && !self.theory.take_unsure()).then(|| {
+            (
+                "another kind of deviation",
+                format!("reference {expected:?}"),
+            )
+        })
+    }
+}
+
+/// ioco is inconclusive, or in error, where the reference knows.
+const OPEN: &str = "inconclusive where the reference knows";
+
+fn judged(theory: &Theory, relation: Relation, log: &[(u64, Entry)]) -> Judged {
+    let mut judge = Judge::new(theory, relation);
+    let mut result = Judged {
+        deviation: None,
+        open: false,
+        free: false,
+        misconduct: None,
+        due: false,
+        last: None,
+        sets: Vec::new(),
+    };
+    let mut last_event = None;
+    for (index, (at, entry)) in log.iter().enumerate() {
+        let settled = judge.settled();
+        result.last = judge.certain_set().cloned();
+        result.sets.extend(settled.iter().cloned());
+        let observation = match entry {
+            Entry::Stimulus { action, overtaken } => {
+                let event = Event::of(action);
+                if !judge.accepts(&event) && !judge.is_free() && result.misconduct.is_none() {
+                    let detail = format!("entry {}", index + 1);
+                    result.misconduct = Some(("gives what may not be given", detail));
+                }
+                Observation::Stimulus {
+                    event,
+                    overtaken: *overtaken,
+                }
+            }
+            Entry::Response(action) => Observation::Response(Event::of(action)),
+            Entry::Unknown(_) => Observation::Unknown,
+            Entry::Waited { .. } => continue,
+            Entry::Silence { claimed } => {
+                let timeout = settled
+                    .iter()
+                    .map(|set| theory.timeout(set))
+                    .max()
+                    .unwrap_or(0);
+                let waited = at - last_event.unwrap_or(0).min(*at);
+                if !claimed
+                    && last_event.is_some()
+                    && waited < timeout
+                    && result.misconduct.is_none()
+                {
+                    let detail = format!("{} instead of {}", Time(waited), Time(timeout));
+                    result.misconduct = Some(("concludes silence too early", detail));
+                }
+                Observation::Silence
+            }
+        };
+        last_event = Some(*at);
+        match judge.observe(&observation) {
+            Judgement::Allowed => {}
+            Judgement::Deviation => {
+                result.deviation = Some(index + 1);
+                break;
+            }
+            Judgement::Open => {
+                result.open = true;
+                if !judge.is_explained() {
+                    break;
+                }
+            }
+        }
+    }
+    let ends_quiet = matches!(log.last(), Some((_, Entry::Silence { .. })));
+    if result.deviation.is_none() && !result.open {
+        let settled = judge.settled();
+        let silent = settled
+            .iter()
+            .any(|set| set.incomplete || !theory.after_silence(set).states.is_empty());
+        result.due = !silent && !ends_quiet && !settled.is_empty();
+        result.sets.extend(settled);
+    }
+    result.free = judge.is_free() && !judge.is_unsure();
+    result.open |= judge.is_free() || judge.is_unsure() || theory.take_unsure();
+    result.open |= result.sets.iter().any(|set| set.incomplete);
+    result
+}

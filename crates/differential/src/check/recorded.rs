@@ -1,0 +1,203 @@
+//! `check --trace`: traffic between a random client and a random system, judged passively.
+
+use std::sync::Arc;
+
+use ioco_adapters::{Arrival, Connection as _};
+use ioco_engine::{Recorded, monitor};
+use ioco_sts::{Action, Direction, Relation, Sts, Value, Verdict};
+use rand::RngExt as _;
+
+use super::{Counts, Finding, hint_all, semantics, show_verdict};
+use crate::generate::{Behaviour, Dice, System, one_in, pick, simple_values};
+use crate::reference::{Event, Judge, Judgement, Observation, Set, Theory};
+
+const RECORDINGS: usize = 3;
+const LENGTH: usize = 12;
+const NAME: &str = "check --trace";
+
+type Recording = Vec<(u64, Recorded)>;
+
+pub fn check(
+    sts: &Arc<Sts>,
+    played: &Arc<Sts>,
+    relation: Relation,
+    dice: &mut Dice,
+    counts: &mut Counts,
+) -> Option<Finding> {
+    let theory = Theory::new(Arc::clone(sts));
+    for _ in 0..RECORDINGS {
+        let behaviour = Behaviour::random(dice, sts);
+        let seed: u64 = dice.random();
+        let mut system = System::new(Arc::clone(played), Arc::clone(sts), behaviour, seed);
+        let recording = record(&theory, &mut system, dice);
+        let mut semantics = semantics(sts, relation);
+        let execution = monitor(&mut semantics, &recording);
+        let mut sets = Vec::new();
+        let mut judged = judge(&theory, relation, &recording, &mut sets);
+        if differs(&execution.verdict, judged).is_some() {
+            hint_all(&theory, &sets, dice);
+            judged = judge(&theory, relation, &recording, &mut sets);
+        }
+        match differs(&execution.verdict, judged) {
+            Some(kind) => {
+                let shown: Vec<String> = recording
+                    .iter()
+                    .map(|(at, what)| show(*at, what, sts))
+                    .collect();
+                return Some(Finding {
+                    kind: format!("{NAME}: {kind}"),
+                    detail: format!(
+                        "{relation:?}\n{}\nverdict: {}",
+                        shown.join("\n"),
+                        show_verdict(&execution.verdict, sts)
+                    ),
+                });
+            }
+            None => match (judged, &execution.verdict) {
+                (Judgement::Open, _) => counts.open(NAME),
+                (_, Verdict::Inconclusive(_)) => {
+                    counts.open(&format!("{NAME}: unexpectedly inconclusive"));
+                }
+                _ => counts.decided(NAME),
+            },
+        }
+    }
+    None
+}
+
+fn differs(verdict: &Verdict, judged: Judgement) -> Option<&'static str> {
+    match (verdict, judged) {
+        (Verdict::Fail(_), Judgement::Allowed) => Some("fail although allowed"),
+        (Verdict::Pass, Judgement::Deviation) => Some("pass although not allowed"),
+        (Verdict::Error(_) | Verdict::Ended(_), _) => Some("an error"),
+        _ => None,
+    }
+}
+
+/// A client that gives what the model may accept, and waits, at random.
+fn record(theory: &Theory, system: &mut System, dice: &mut Dice) -> Recording {
+    let sts = Arc::clone(theory.sts());
+    let mut recording = Recording::new();
+    // A connection of this kind always resets.
+    let _ = system.reset();
+    let mut judge = Judge::new(theory, Relation::Ioco);
+    while recording.len() < LENGTH {
+        if one_in(dice, 2) {
+            let settled = judge.settled();
+            if let Some(action) = stimulus(theory, &settled, &sts, dice) {
+                let at = system.now();
+                if system.give(&action).is_err() {
+                    break;
+                }
+                judge.observe(&Observation::Stimulus {
+                    event: Event::of(&action),
+                    overtaken: true,
+                });
+                recording.push((at, Recorded::Stimulus(action)));
+            }
+        }
+        let timeout = sts.timeout();
+        let patience = *pick(dice, &[0, timeout / 10, timeout / 2, timeout * 3]);
+        let Ok(arrived) = system.wait(system.now() + patience) else {
+            break;
+        };
+        match arrived.what {
+            Arrival::Response(action) => {
+                judge.observe(&Observation::Response(Event::of(&action)));
+                recording.push((arrived.at, Recorded::Response(action)));
+            }
+            Arrival::Unknown(text) => recording.push((arrived.at, Recorded::Unknown(text))),
+            Arrival::Silence | Arrival::Quiescent => {
+                if one_in(dice, 6) {
+                    break;
+                }
+            }
+        }
+    }
+    recording.push((system.now(), Recorded::End));
+    recording
+}
+
+fn stimulus(theory: &Theory, settled: &[Set], sts: &Sts, dice: &mut Dice) -> Option<Action> {
+    let mut options = Vec::new();
+    for state in settled.iter().flat_map(|set| &set.states).take(10) {
+        for (id, label) in theory.observable(state, Direction::Stimulus) {
+            let values = theory.witnesses(state, id, 5);
+            options.extend(values.into_iter().map(|values| (label, values)));
+        }
+    }
+    if options.is_empty() || one_in(dice, 12) {
+        let labels: Vec<_> = sts.labels_of(Direction::Stimulus).collect();
+        if labels.is_empty() {
+            return None;
+        }
+        let label = *pick(dice, &labels);
+        let simple = simple_values(sts);
+        let values = sts.label(label).parameters.iter().map(|p| {
+            let fitting: Vec<_> = simple
+                .iter()
+                .filter(|v| v.fits(&p.ty, sts.types()))
+                .collect();
+            (*pick(dice, &fitting)).clone()
+        });
+        options.push((label, values.collect()));
+    }
+    let (label, values) = pick(dice, &options).clone();
+    let both = values.iter().zip(&sts.label(label).parameters);
+    let values: Option<Vec<Value>> = both.map(|(v, p)| v.to_value(&p.ty, sts.types())).collect();
+    Some(Action {
+        label,
+        values: values?,
+    })
+}
+
+fn judge(
+    theory: &Theory,
+    relation: Relation,
+    recording: &Recording,
+    sets: &mut Vec<Set>,
+) -> Judgement {
+    let mut judge = Judge::new(theory, relation);
+    let mut last = recording.first().map_or(0, |(at, _)| *at);
+    let mut silent = false;
+    let mut result = Judgement::Allowed;
+    for (at, what) in recording {
+        let settled = judge.settled();
+        let timeout = settled.iter().map(|set| theory.timeout(set)).max();
+        sets.extend(settled);
+        if timeout.is_some_and(|timeout| at - last >= timeout) && !silent {
+            silent = true;
+            result = judge.observe(&Observation::Silence);
+            if result == Judgement::Deviation {
+                return result;
+            }
+        }
+        last = *at;
+        let observation = match what {
+            Recorded::Stimulus(action) => Observation::Stimulus {
+                event: Event::of(action),
+                overtaken: true,
+            },
+            Recorded::Response(action) => Observation::Response(Event::of(action)),
+            Recorded::Unknown(_) | Recorded::Undescribed(_) => Observation::Unknown,
+            Recorded::End => continue,
+        };
+        silent = false;
+        result = judge.observe(&observation);
+        if result == Judgement::Deviation {
+            return result;
+        }
+    }
+    sets.extend(judge.settled());
+    let open = judge.is_free() || judge.is_unsure() || sets.iter().any(|set| set.incomplete);
+    if open { Judgement::Open } else { result }
+}
+
+fn show(at: u64, what: &Recorded, sts: &Sts) -> String {
+    let what = match what {
+        Recorded::Stimulus(action) | Recorded::Response(action) => action.show(sts),
+        Recorded::Unknown(text) | Recorded::Undescribed(text) => format!("!{text}, unknown"),
+        Recorded::End => "end".to_owned(),
+    };
+    format!("  {at:>12} ns  {what}")
+}

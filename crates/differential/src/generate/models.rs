@@ -1,0 +1,358 @@
+//! Random drafts of models.
+
+use rand::RngExt as _;
+
+use super::draft::{Draft, Edge, Gate, LabelDraft, ProcessDraft, StateDraft, Ty, VarDraft};
+use super::expressions::Names;
+use super::{Dice, one_in, pick};
+
+/// Which corner of the language a model is from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Flavour {
+    /// No data: many states, internal steps and races.
+    Plain,
+    /// Small integers, booleans and enumerations: everything can be listed.
+    Finite,
+    /// One or two types of any kind.
+    Data,
+    /// Several processes with hand-shakes.
+    Network,
+    /// Counters in internal loops that never end.
+    Endless,
+}
+
+fn types(dice: &mut Dice, flavour: Flavour) -> Vec<Ty> {
+    let finite = [Ty::Bool, Ty::Small(0, 3), Ty::Small(-1, 2), Ty::Enum];
+    let wide = [
+        Ty::Int,
+        Ty::Dec,
+        Ty::Dec,
+        Ty::Str,
+        Ty::Str,
+        Ty::Struct,
+        Ty::List(Box::new(Ty::Int)),
+        Ty::List(Box::new(Ty::Dec)),
+        Ty::List(Box::new(Ty::Str)),
+    ];
+    let few = |dice: &mut Dice, from: &[Ty], most: usize| -> Vec<Ty> {
+        (0..dice.random_range(1..=most))
+            .map(|_| pick(dice, from).clone())
+            .collect()
+    };
+    match flavour {
+        Flavour::Plain => Vec::new(),
+        Flavour::Finite => few(dice, &finite, 2),
+        Flavour::Endless => vec![Ty::Int],
+        Flavour::Data => {
+            let mut all = few(dice, &wide, 2);
+            all.extend(few(dice, &finite, 1));
+            all
+        }
+        Flavour::Network => {
+            let mut all = few(dice, &finite, 1);
+            all.extend(few(dice, &wide, 1));
+            all
+        }
+    }
+}
+
+/// A random model.
+pub fn draft(dice: &mut Dice, flavour: Flavour) -> Draft {
+    let types = types(dice, flavour);
+    let uses = |wanted: &Ty| types.contains(wanted);
+    let pair = uses(&Ty::Struct).then(|| {
+        let fields = [Ty::Int, Ty::Dec, Ty::Str, Ty::Small(0, 2)];
+        (pick(dice, &fields).clone(), pick(dice, &fields).clone())
+    });
+    let mut functions = Vec::new();
+    if !types.is_empty() && one_in(dice, 3) {
+        functions.push("function('half', [:decimal] => :decimal) { |x| x / 2 }".to_owned());
+        functions.push(
+            "function('clip', [:integer, :integer] => :integer) { |x, y| if x > y then y else x }"
+                .to_owned(),
+        );
+    }
+    let processes = match flavour {
+        Flavour::Network => dice.random_range(2..4),
+        Flavour::Plain => dice.random_range(1..3),
+        _ => 1 + usize::from(one_in(dice, 6)),
+    };
+    let mut draft = Draft {
+        timeout: *pick(dice, &[500, 100, 2000]),
+        with_enum: uses(&Ty::Enum),
+        pair,
+        functions,
+        labels: labels(dice, flavour, processes, &types),
+        processes: Vec::new(),
+    };
+    for number in 0..processes {
+        let process = process(dice, flavour, &draft, number, processes, &types);
+        draft.processes.push(process);
+    }
+    draft
+}
+
+fn labels(dice: &mut Dice, flavour: Flavour, processes: usize, types: &[Ty]) -> Vec<LabelDraft> {
+    let mut labels = Vec::new();
+    let mut add =
+        |dice: &mut Dice, name: String, response: bool, wire_from: Option<usize>, most: u32| {
+            let count = match types.is_empty() {
+                true => 0,
+                false => dice.random_range(0..=most),
+            };
+            let parameters = (0..count)
+                .map(|at| {
+                    (
+                        format!("p{}{at}", name.replace('_', "")),
+                        pick(dice, types).clone(),
+                    )
+                })
+                .collect();
+            labels.push(LabelDraft {
+                name,
+                wire_from,
+                response,
+                parameters,
+            });
+        };
+    for number in 0..dice.random_range(1..3) {
+        add(dice, format!("a{number}"), false, None, 2);
+    }
+    for number in 0..dice.random_range(1..4) {
+        add(dice, format!("r{number}"), true, None, 2);
+    }
+    if processes > 1 && flavour != Flavour::Plain {
+        for number in 0..dice.random_range(1..3) {
+            let sender = dice.random_range(0..processes);
+            add(dice, format!("w{number}"), true, Some(sender), 1);
+        }
+    }
+    labels
+}
+
+fn process(
+    dice: &mut Dice,
+    flavour: Flavour,
+    draft: &Draft,
+    number: usize,
+    processes: usize,
+    types: &[Ty],
+) -> ProcessDraft {
+    let names = Names {
+        variables: &[],
+        parameters: &[],
+        pair: draft.pair.as_ref(),
+        functions: !draft.functions.is_empty(),
+    };
+    let mut variables = Vec::new();
+    let most = if processes > 2 { 1 } else { 2 };
+    let count = match flavour {
+        Flavour::Plain => 0,
+        Flavour::Endless => 1,
+        _ => dice.random_range(0..=most),
+    };
+    for at in 0..count {
+        let ty = pick(dice, types).clone();
+        let initial = (!one_in(dice, 6) && ty != Ty::Struct).then(|| names.constant(dice, &ty));
+        let initial = match &ty {
+            Ty::List(_) => initial.map(|_| "[]".to_owned()),
+            _ if flavour == Flavour::Endless => Some("0".to_owned()),
+            _ => initial,
+        };
+        variables.push(VarDraft {
+            name: format!("v{number}{at}"),
+            ty,
+            initial,
+        });
+    }
+    let states = dice.random_range(2..if processes > 1 { 4 } else { 5 });
+    let mut process = ProcessDraft {
+        variables,
+        states: Vec::new(),
+    };
+    for _ in 0..states {
+        let timeout = one_in(dice, 6).then(|| *pick(dice, &[20, 300, 4000]));
+        let edges = (0..dice.random_range(0..4))
+            .map(|_| edge(dice, flavour, draft, number, &process.variables, states))
+            .collect();
+        process.states.push(StateDraft { timeout, edges });
+    }
+    if flavour == Flavour::Endless {
+        endless(dice, draft, &mut process);
+    }
+    process
+}
+
+/// A loop that counts, and a choice behind it that depends on the count.
+fn endless(dice: &mut Dice, draft: &Draft, process: &mut ProcessDraft) {
+    let name = process.variables[0].name.clone();
+    let last = process.states.len();
+    let at = dice.random_range(0..last);
+    process.states[at].edges.push(Edge {
+        gate: Gate::Tau,
+        guard: Vec::new(),
+        update: vec![(name.clone(), format!("{name} + 1"))],
+        target: at,
+    });
+    let responses: Vec<usize> = (0..draft.labels.len())
+        .filter(|l| draft.labels[*l].response && draft.labels[*l].wire_from.is_none())
+        .collect();
+    let far = *pick(dice, &["3", "900", "5000"]);
+    let send = |label: usize, comparison: &str, target: usize| Edge {
+        gate: Gate::Send(label),
+        guard: vec![format!("{name} {comparison} {far}")],
+        update: Vec::new(),
+        target,
+    };
+    process.states[at].edges.push(Edge {
+        gate: Gate::Send(*pick(dice, &responses)),
+        guard: Vec::new(),
+        update: Vec::new(),
+        target: last,
+    });
+    let edges = vec![
+        send(*pick(dice, &responses), "<", at),
+        send(*pick(dice, &responses), ">=", last),
+    ];
+    process.states.push(StateDraft {
+        timeout: None,
+        edges,
+    });
+}
+
+fn edge(
+    dice: &mut Dice,
+    flavour: Flavour,
+    draft: &Draft,
+    number: usize,
+    variables: &[VarDraft],
+    states: usize,
+) -> Edge {
+    let wires: Vec<usize> = (0..draft.labels.len())
+        .filter(|l| draft.labels[*l].wire_from.is_some())
+        .collect();
+    let of = |response: bool| -> Vec<usize> {
+        (0..draft.labels.len())
+            .filter(|l| {
+                draft.labels[*l].wire_from.is_none() && draft.labels[*l].response == response
+            })
+            .collect()
+    };
+    let gate = match dice.random_range(0..20) {
+        0..2 => Gate::Tau,
+        2..7 if !wires.is_empty() => {
+            let wire = *pick(dice, &wires);
+            match draft.labels[wire].wire_from == Some(number) {
+                true => Gate::Send(wire),
+                false => Gate::Receive(wire),
+            }
+        }
+        0..10 => Gate::Receive(*pick(dice, &of(false))),
+        _ => Gate::Send(*pick(dice, &of(true))),
+    };
+    let label = match gate {
+        Gate::Tau => None,
+        Gate::Receive(label) | Gate::Send(label) => Some(&draft.labels[label]),
+    };
+    let none = Vec::new();
+    let names = Names {
+        variables,
+        parameters: label.map_or(&none, |label| &label.parameters),
+        pair: draft.pair.as_ref(),
+        functions: !draft.functions.is_empty(),
+    };
+    let is_wire = label.is_some_and(|label| label.wire_from.is_some());
+    let mut guard = Vec::new();
+    for (name, ty) in names.parameters {
+        if is_wire {
+            guard.extend(hand_shake(dice, &names, gate, name, ty));
+        } else if !one_in(dice, 4) {
+            guard.push(names.about(dice, name, ty));
+            if one_in(dice, 4) {
+                guard.push(names.about(dice, name, ty));
+            }
+        }
+    }
+    if one_in(dice, 4) {
+        guard.extend(names.condition(dice));
+    }
+    let mut update = Vec::new();
+    let internal = gate == Gate::Tau || is_wire;
+    for variable in variables {
+        if one_in(dice, 2) {
+            let grows = !internal && flavour != Flavour::Endless;
+            let value = names.assigned(dice, variable, grows);
+            // What a hand-shake carries may be added to a bounded variable only, so that internal
+            // loops end.
+            update.push((variable.name.clone(), value));
+        }
+    }
+    Edge {
+        gate,
+        guard,
+        update,
+        target: dice.random_range(0..states),
+    }
+}
+
+/// A condition on what a hand-shake carries. The sender's leaves finitely many values.
+fn hand_shake(
+    dice: &mut Dice,
+    names: &Names<'_>,
+    gate: Gate,
+    name: &str,
+    ty: &Ty,
+) -> Option<String> {
+    if matches!(gate, Gate::Receive(_)) {
+        return (!one_in(dice, 3)).then(|| names.about(dice, name, ty));
+    }
+    let term = names.term(dice, ty);
+    let constant = names.constant(dice, ty);
+    Some(match (ty, dice.random_range(0..6)) {
+        (Ty::Small(..) | Ty::Int, 0) => format!("{name} in 1..3"),
+        (Ty::Small(..) | Ty::Int, 1) => format!("{name} > 0 && {name} < 3"),
+        (Ty::Small(..) | Ty::Int | Ty::Dec, 2) => format!("{name} - 1 == {term}"),
+        (Ty::Struct, _) => {
+            let (one, two) = names.pair?;
+            let (one, two) = (names.constant(dice, one), names.constant(dice, two));
+            format!("{name}.one == {one} && {name}.two == {two}")
+        }
+        (_, 3) => format!("{name} == {term} || {name} == {constant}"),
+        (_, 4) => format!("{name} in [{term}, {constant}]"),
+        _ => format!("{name} == {term}"),
+    })
+}
+
+/// The model with one thing changed: for comparing two models, and for systems with a fault.
+pub fn mutated(dice: &mut Dice, draft: &Draft, flavour: Flavour) -> Draft {
+    let mut other = draft.clone();
+    for _ in 0..dice.random_range(1..3) {
+        let number = dice.random_range(0..other.processes.len());
+        let states = other.processes[number].states.len();
+        let at = dice.random_range(0..states);
+        let variables = other.processes[number].variables.clone();
+        let fresh = edge(dice, flavour, &other, number, &variables, states);
+        let edges = &mut other.processes[number].states[at].edges;
+        match dice.random_range(0..4) {
+            0 => edges.push(fresh),
+            _ if edges.is_empty() => {}
+            1 => {
+                let which = dice.random_range(0..edges.len());
+                edges.remove(which);
+            }
+            2 => {
+                let which = dice.random_range(0..edges.len());
+                edges[which].target = fresh.target;
+            }
+            _ => {
+                let which = dice.random_range(0..edges.len());
+                if edges[which].gate == fresh.gate {
+                    edges[which] = fresh;
+                } else {
+                    edges[which].guard.pop();
+                }
+            }
+        }
+    }
+    other
+}

@@ -1,0 +1,121 @@
+//! Goes on with new seeds until the time is up, and writes what it finds, shrunk, to
+//! `target/differential/`.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use ioco_differential::check::{Case, Counts, Finding};
+use ioco_differential::shrink::shrunk;
+
+const USAGE: &str = "differential [--minutes N] [--seed S] [--case SEED] [--out FOLDER]";
+
+/// After so many distinct findings there is enough to look at.
+const MOST_FINDINGS: usize = 25;
+
+struct Options {
+    time: Duration,
+    seed: u64,
+    /// Only this one.
+    case: Option<u64>,
+    out: String,
+}
+
+fn options() -> Option<Options> {
+    let mut options = Options {
+        time: Duration::from_secs(60),
+        seed: 1,
+        case: None,
+        out: "target/differential".to_owned(),
+    };
+    let mut arguments = std::env::args().skip(1);
+    while let Some(name) = arguments.next() {
+        let value = arguments.next()?;
+        match name.as_str() {
+            "--minutes" => {
+                let minutes: f64 = value.parse().ok()?;
+                options.time = Duration::try_from_secs_f64(minutes * 60.0).ok()?;
+            }
+            "--seed" => options.seed = value.parse().ok()?,
+            "--case" => options.case = Some(value.parse().ok()?),
+            "--out" => options.out = value,
+            _ => return None,
+        }
+    }
+    Some(options)
+}
+
+fn main() -> ExitCode {
+    let Some(options) = options() else {
+        eprintln!("{USAGE}");
+        return ExitCode::from(2);
+    };
+    // A panic is a finding; its message is in the description.
+    std::panic::set_hook(Box::new(|_| {}));
+    let started = Instant::now();
+    let mut counts = Counts::default();
+    let mut seen: BTreeSet<String> = BTreeSet::new();
+    let mut cases = 0;
+    let most = if options.case.is_some() { 1 } else { u64::MAX };
+    while started.elapsed() < options.time && cases < most {
+        let next = options.seed.wrapping_mul(1_000_000_007).wrapping_add(cases);
+        let seed = options.case.unwrap_or(next);
+        cases += 1;
+        let case = Case::random(seed);
+        let began = Instant::now();
+        let found = case.run(&mut counts);
+        if began.elapsed() > Duration::from_secs(5) {
+            eprintln!(
+                "slow: seed {seed}, {:?} {:?}, {:?}",
+                case.kind,
+                case.flavour,
+                began.elapsed()
+            );
+        }
+        let Some(finding) = found else { continue };
+        if !seen.insert(format!("{:?} {}", case.flavour, finding.kind)) {
+            continue;
+        }
+        println!("seed {seed}: {}", finding.kind);
+        let (case, finding) = shrunk(&case, &finding);
+        println!("finding {}: {}", seen.len(), finding.kind);
+        if let Err(error) = write(&options.out, seen.len(), &case, &finding) {
+            eprintln!("cannot write to {}: {error}", options.out);
+            return ExitCode::from(2);
+        }
+        if seen.len() >= MOST_FINDINGS {
+            break;
+        }
+    }
+    print!("{counts}");
+    println!(
+        "{cases} cases in {:.0} s from seed {}, {} kinds of findings",
+        started.elapsed().as_secs_f64(),
+        options.seed,
+        seen.len()
+    );
+    if seen.is_empty() {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    }
+}
+
+fn write(out: &str, number: usize, case: &Case, finding: &Finding) -> std::io::Result<()> {
+    let folder = Path::new(out);
+    std::fs::create_dir_all(folder)?;
+    std::fs::write(folder.join(format!("{number:02}.aml")), case.draft.text())?;
+    if case.other != case.draft {
+        std::fs::write(
+            folder.join(format!("{number:02}-other.aml")),
+            case.other.text(),
+        )?;
+    }
+    let Finding { kind, detail } = finding;
+    let text = format!(
+        "{kind}\n{:?}, seed {}\n\n{detail}\n",
+        case.flavour, case.seed
+    );
+    std::fs::write(folder.join(format!("{number:02}.txt")), text)
+}

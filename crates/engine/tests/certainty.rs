@@ -1,0 +1,452 @@
+//! A verdict of fail needs certainty: where states of a model are missing, nothing is concluded from
+//! what the known ones do not allow.
+
+use std::sync::Arc;
+
+use ioco_engine::{Recorded, monitor};
+use ioco_solve::Oracle;
+use ioco_sts::{Action, Direction, Relation, Semantics, SetId, Step, Sts, Value, Verdict, Warning};
+
+/// The model of a text that has no mistakes.
+fn load(text: &str) -> Arc<Sts> {
+    let loaded = ioco_aml::load_text("model.aml", text);
+    let shown = loaded
+        .diagnostics
+        .iter()
+        .filter(|d| d.is_error())
+        .map(|d| ioco_aml::render(d, &loaded.files, false));
+    let shown: Vec<String> = shown.collect();
+    loaded.sts.unwrap_or_else(|| panic!("{}", shown.join("\n")))
+}
+
+struct Model {
+    semantics: Semantics,
+    warnings: Vec<Warning>,
+}
+
+impl Model {
+    fn new(text: &str) -> Model {
+        Model::related(text, Relation::Ioco)
+    }
+
+    fn related(text: &str, relation: Relation) -> Model {
+        let semantics = Semantics::new(load(text), Box::new(Oracle::new()), relation);
+        Model {
+            semantics,
+            warnings: Vec::new(),
+        }
+    }
+
+    /// `?name`, `!name` or `δ`, with the values of the parameters.
+    fn step(&self, marked: &str, values: &[Value]) -> Step {
+        if marked == "δ" {
+            return Step::Quiescence;
+        }
+        let direction = match &marked[..1] {
+            "?" => Direction::Stimulus,
+            _ => Direction::Response,
+        };
+        let label = self.semantics.sts().label_named(direction, &marked[1..]);
+        let action = Action {
+            label: label.unwrap_or_else(|| panic!("no label {marked}")),
+            values: values.to_vec(),
+        };
+        match direction {
+            Direction::Stimulus => Step::Stimulus(action),
+            _ => Step::Response(action),
+        }
+    }
+
+    fn after(&mut self, marked: &[&str]) -> Option<SetId> {
+        let mut set = self.semantics.initial();
+        for marked in marked {
+            let step = self.step(marked, &[]);
+            set = self.semantics.after(set, &step)?;
+        }
+        self.warnings.extend(self.semantics.take_warnings());
+        Some(set)
+    }
+
+    /// What a passive tester says of a trace of plain steps, one nanosecond apart.
+    fn verdict(&mut self, marked: &[&str]) -> Verdict {
+        let steps: Vec<(Step, Vec<Value>)> = marked
+            .iter()
+            .map(|marked| (self.step(marked, &[]), Vec::new()))
+            .collect();
+        self.judge(steps.into_iter().map(|(step, _)| step))
+    }
+
+    fn judge(&mut self, steps: impl IntoIterator<Item = Step>) -> Verdict {
+        let mut now = 0;
+        let mut recorded = Vec::new();
+        for step in steps {
+            now += 1;
+            match step {
+                Step::Stimulus(action) => recorded.push((now, Recorded::Stimulus(action))),
+                Step::Response(action) => recorded.push((now, Recorded::Response(action))),
+                Step::Quiescence => now += 3_600_000_000_000,
+            }
+        }
+        recorded.push((now, Recorded::End));
+        monitor(&mut self.semantics, &recorded).verdict
+    }
+}
+
+fn is_inconclusive(verdict: &Verdict) -> bool {
+    matches!(verdict, Verdict::Inconclusive(_))
+}
+
+/// A counter in a τ-loop, and what was counted shows after a response.
+const COUNTER: &str = "
+    external 'c'
+    process('p') {
+      channel('c') { responses 'out', 'low', 'high', 'other' }
+      var 'n', :integer, 0
+      state 'Count'
+      choice {
+        o { tau update: 'n = n + 1'; goto 'Count' }
+        o { send 'out' }
+      }
+      state 'After'
+      choice {
+        o { send 'low', constraint: 'n < 5000'; goto 'End' }
+        o { send 'high', constraint: 'n >= 5000'; goto 'End' }
+      }
+      state 'End'
+      choice { o { send 'other', constraint: 'n < 0' } o { tau constraint: 'false' } }
+    }";
+
+#[test]
+fn what_follows_from_a_truncated_set_is_truncated() {
+    let mut model = Model::new(COUNTER);
+    let out = model.after(&["!out"]).expect("allowed");
+    assert!(model.semantics.set(out).truncated);
+    let high = model.after(&["!out", "!high"]).expect("not forbidden");
+    assert!(model.semantics.set(high).is_empty());
+    assert!(is_inconclusive(&model.verdict(&["!out", "!high"])));
+    // A set that an observation narrowed is still truncated.
+    let low = model.after(&["!out", "!low"]).expect("allowed");
+    assert!(model.semantics.set(low).truncated);
+    assert_eq!(model.verdict(&["!out", "!low"]), Verdict::Pass);
+    assert!(is_inconclusive(&model.verdict(&["!out", "!low", "!other"])));
+}
+
+#[test]
+fn silence_is_neither_forbidden_nor_certain_where_states_are_missing() {
+    let mut model = Model::new(COUNTER);
+    // The internal steps may go on for ever.
+    let silent = model.after(&["δ"]).expect("allowed");
+    assert!(!model.semantics.set(silent).is_empty());
+    // Every known state owes a response; a state that is missing need not.
+    let out = model.after(&["!out"]).expect("allowed");
+    assert!(model.semantics.menu(out).silence);
+    assert!(is_inconclusive(&model.verdict(&["!out", "δ"])));
+}
+
+#[test]
+fn under_uioco_no_stimulus_is_given_where_a_missing_state_may_refuse_it() {
+    let text = "
+        external 'c'
+        process('p') {
+          channel('c') { stimuli 'go'; responses 'out' }
+          var 'n', :integer, 0
+          state 'Count'
+          choice {
+            o { tau update: 'n = n + 1'; goto 'Count' }
+            o { send 'out' }
+          }
+          state 'After'
+          receive 'go', constraint: 'n < 5000'
+          state 'End'
+        }";
+    for (relation, given) in [(Relation::Ioco, true), (Relation::Uioco, false)] {
+        let mut model = Model::related(text, relation);
+        let out = model.after(&["!out"]).expect("allowed");
+        let Step::Stimulus(go) = model.step("?go", &[]) else {
+            panic!("a stimulus");
+        };
+        assert_eq!(model.semantics.accepts(out, &go), given);
+        assert_eq!(model.semantics.menu(out).stimuli.len(), usize::from(given));
+    }
+}
+
+#[test]
+fn the_union_with_a_truncated_set_is_truncated() {
+    let mut model = Model::new(COUNTER);
+    let out = model.after(&["!out"]).expect("allowed");
+    let lost = model.after(&["!out", "!high"]).expect("not forbidden");
+    let low = model.after(&["!out", "!low"]).expect("allowed");
+    let both = model.semantics.union(lost, low);
+    assert!(model.semantics.set(both).truncated);
+    let both = model.semantics.union(out, low);
+    assert!(model.semantics.set(both).truncated);
+}
+
+#[test]
+fn a_process_without_a_time_out_of_its_own_counts_with_the_models() {
+    let mut model = Model::new(
+        "external 'c'
+         timeout 5
+         process('fast') {
+           channel('c') { stimuli 'tick' }
+           state 'Fast', timeout: 0.1
+           receive 'tick'
+           state 'End'
+         }
+         process('slow') {
+           channel('c') { stimuli 'ask'; responses 'answer' }
+           receive 'ask'
+           send 'answer'
+         }",
+    );
+    let asked = model.after(&["?ask"]).expect("allowed");
+    assert_eq!(model.semantics.timeout(asked), 5_000_000_000);
+    let flat = ioco_sts::flatten(model.semantics.sts(), 100).expect("small");
+    let timeouts: Vec<Option<u64>> = flat.locations().iter().map(|l| l.timeout).collect();
+    assert!(timeouts.iter().all(Option::is_none), "{timeouts:?}");
+}
+
+/// Two processes with a hand-shake `m` that carries `v`, which the response `done` then shows.
+fn handshake(ty: &str, sender: &str, receiver: &str) -> String {
+    let constraint = |text: &str| match text {
+        "" => String::new(),
+        text => format!(", constraint: '{text}'"),
+    };
+    let (sender, receiver) = (constraint(sender), constraint(receiver));
+    format!(
+        "external 'c'
+         internal 'i'
+         enum 'Colour', 'Red', 'Green'
+         struct 'Pair', {{'x' => :integer, 'ok' => :boolean}}
+         process('one') {{
+           channel('i') {{ response 'm', {{'v' => {ty}}} }}
+           send 'm'{sender}
+           state 'Sent'
+         }}
+         process('two') {{
+           channel('c') {{ response 'done', {{'w' => {ty}}} }}
+           channel('i') {{ stimulus 'm', {{'v' => {ty}}} }}
+           var 'kept', {ty}
+           receive 'm'{receiver}, update: 'kept = v'
+           send 'done', constraint: 'w == kept'
+           state 'Done'
+         }}"
+    )
+}
+
+/// Whether `!done` with this value is allowed: certainly, certainly not, or not known.
+fn done(text: &str, value: Value) -> Option<bool> {
+    let mut model = Model::new(text);
+    let step = model.step("!done", &[value]);
+    let initial = model.semantics.initial();
+    match model.semantics.after(initial, &step) {
+        None => Some(false),
+        Some(set) if model.semantics.set(set).is_empty() => None,
+        Some(_) => Some(true),
+    }
+}
+
+fn decimal(text: &str) -> Value {
+    Value::Decimal(text.parse().expect("a decimal"))
+}
+
+#[test]
+fn the_values_of_a_hand_shake_are_those_that_all_guards_allow() {
+    let string = Value::str;
+    for (ty, sender, receiver, value, allowed) in [
+        // An integer where a decimal is wanted.
+        (":decimal", "v == 3", "", decimal("3"), true),
+        (":decimal", "v == 3", "", decimal("4"), false),
+        (":decimal", "v == 3", "v > 3", decimal("3"), false),
+        // Constraints that are no equation.
+        (":integer", "v in 1..3", "", Value::Int(3), true),
+        (":integer", "v in 1..3", "", Value::Int(4), false),
+        (":integer", "v > 0", "v < 3", Value::Int(2), true),
+        (":integer", "v > 0", "v < 3", Value::Int(3), false),
+        (":string", "v == \"x\" || v == \"y\"", "", string("y"), true),
+        (
+            ":string",
+            "v == \"x\" || v == \"y\"",
+            "",
+            string("z"),
+            false,
+        ),
+        (":integer", "v - 1 == 2", "", Value::Int(3), true),
+        (":integer", "v - 1 == 2", "", Value::Int(4), false),
+        (":integer", "v * v == 9", "", Value::Int(-3), true),
+        (":integer", "v * v == 9", "", Value::Int(4), false),
+        (
+            "[:decimal]",
+            "v == [3]",
+            "",
+            Value::Array([decimal("3")].into()),
+            true,
+        ),
+        (":boolean", "!v", "", Value::Bool(false), true),
+        (":boolean", "!v", "", Value::Bool(true), false),
+        ("integer(0..9)", "v != 3", "", Value::Int(4), true),
+        ("integer(0..9)", "v != 3", "", Value::Int(3), false),
+        // A parameter that is mentioned is set, unless only `:void` will do.
+        ("integer(0..9)", "v != 3", "", Value::Void, false),
+        (":string", "v == :void", "", Value::Void, true),
+        (":string", "v == :void", "", string("x"), false),
+        (":integer", "v == :void || v == 1", "", Value::Int(1), true),
+        (":integer", "v == :void || v == 1", "", Value::Void, false),
+        (
+            ":integer",
+            "v == :void || v == 1",
+            "v != 1",
+            Value::Void,
+            true,
+        ),
+        // And one that nobody mentions is not.
+        (":integer", "", "", Value::Void, true),
+        (":integer", "", "", Value::Int(1), false),
+        (
+            "Colour",
+            "v != Red",
+            "",
+            Value::Enum(ioco_sts::EnumId(0), 1),
+            true,
+        ),
+        (
+            "Colour",
+            "v != Red",
+            "",
+            Value::Enum(ioco_sts::EnumId(0), 0),
+            false,
+        ),
+    ] {
+        let quoted = format!("'{ty}'");
+        let ty = if ty.starts_with(char::is_uppercase) {
+            &quoted
+        } else {
+            ty
+        };
+        let text = handshake(ty, sender, receiver);
+        assert_eq!(
+            done(&text, value.clone()),
+            Some(allowed),
+            "{ty}: {sender} and {receiver} with {value:?}"
+        );
+    }
+}
+
+#[test]
+fn a_hand_shake_whose_values_cannot_be_listed_truncates() {
+    let pair = |x: i64, ok: bool| {
+        let fields = [Value::Int(x), Value::Bool(ok)];
+        Value::Struct(ioco_sts::StructId(0), fields.into())
+    };
+    for (ty, sender, value) in [
+        (":integer", "v > 0", Value::Int(123_456)),
+        (":integer", "v > 0", Value::Int(-1)),
+        (":string", "v =~ /^[a-z]+$/", Value::str("some")),
+        (":decimal", "v > 0.5 && v < 0.75", decimal("0.71")),
+        ("'Pair'", "v.x > 3", pair(123_456, true)),
+    ] {
+        let text = handshake(ty, sender, "");
+        assert_eq!(done(&text, value), None, "{ty}: {sender}");
+        let mut model = Model::new(&text);
+        let initial = model.semantics.initial();
+        assert!(model.semantics.set(initial).truncated);
+        let warnings = model.semantics.take_warnings();
+        let open = |w: &Warning| matches!(w, Warning::OpenHandshake { .. });
+        assert!(warnings.iter().any(open), "{warnings:?}");
+        // Silence is neither demanded nor forbidden.
+        assert!(!matches!(model.verdict(&["δ"]), Verdict::Fail(_)));
+    }
+}
+
+/// A function that takes exponential time, and one that is right at once.
+const COSTLY: &str = "
+    external 'c'
+    function('f', [:integer] => :integer) { |n| if n <= 0 then 1 else f(n - 1) + f(n - 1) }
+    process('p') {
+      channel('c') { stimulus 'go'; stimulus 'ask', {'n' => :integer}; responses 'yes', 'no', 'late' }
+      state 'Start'
+      choice {
+        o { receive 'go' }
+        o { receive 'ask', constraint: 'f(50) > n && n > 0'; goto 'Done' }
+      }
+      state 'Answer'
+      choice {
+        o { send 'yes', constraint: 'f(3) == 8' }
+        o { send 'no', constraint: 'f(50) == 1' }
+        o { tau constraint: 'f(60) == 1'; send 'late' }
+      }
+      state 'Done'
+    }";
+
+#[test]
+fn a_guard_that_cannot_be_evaluated_within_the_budget_is_unknown() {
+    let mut model = Model::new(COSTLY);
+    let going = model.after(&["?go"]).expect("allowed");
+    assert!(model.semantics.set(going).truncated);
+    let exhausted = |w: &&Warning| matches!(w, Warning::Exhausted { .. });
+    assert_eq!(model.warnings.iter().filter(exhausted).count(), 1);
+    assert_eq!(model.verdict(&["?go", "!yes"]), Verdict::Pass);
+    assert!(is_inconclusive(&model.verdict(&["?go", "!no"])));
+    assert!(is_inconclusive(&model.verdict(&["?go", "!late"])));
+}
+
+#[test]
+fn a_response_that_may_be_enabled_neither_demands_nor_forbids_silence() {
+    let text = "
+        external 'c'
+        function('f', [:integer] => :integer) { |n| if n <= 0 then 1 else f(n - 1) + f(n - 1) }
+        process('p') {
+          channel('c') { responses 'yes', 'no' }
+          choice {
+            o { send 'yes', constraint: 'f(50) == 1' }
+            o { send 'no', constraint: '1 == 2' }
+          }
+        }";
+    let mut model = Model::new(text);
+    let initial = model.semantics.initial();
+    let menu = model.semantics.menu(initial);
+    assert_eq!(menu.quiescent, [ioco_sts::Answer::Unknown]);
+    assert!(menu.silence);
+    assert!(is_inconclusive(&model.verdict(&["!yes"])));
+    assert!(matches!(model.verdict(&["!no"]), Verdict::Fail(_)));
+}
+
+#[test]
+fn values_and_state_sets_keep_to_their_limits() {
+    // A string that doubles at each step, and a set that does.
+    let text = "
+        external 'c'
+        process('p') {
+          channel('c') { stimuli 'more'; responses 'out' }
+          var 's', :string, \"0123456789abcdef\"
+          var 'n', :integer, 0
+          repeat {
+            o { receive 'more', update: 's = s + s' }
+            o { receive 'more', update: 'n = n * 2' }
+            o { receive 'more', update: 'n = n * 2 + 1' }
+            o { send 'out', constraint: 'n == 1000000' }
+          }
+        }";
+    let sts = load(text);
+    let budget = ioco_budget::Budget {
+        states: 100,
+        bytes: 100_000,
+        ..ioco_budget::Budget::default()
+    };
+    let mut sts = sts;
+    Arc::make_mut(&mut sts).set_budget(budget);
+    let mut semantics = Semantics::new(sts, Box::new(Oracle::new()), Relation::Ioco);
+    let sts = Arc::clone(semantics.sts());
+    let more = Action::plain(sts.label_named(Direction::Stimulus, "more").expect("known"));
+    let out = Action::plain(sts.label_named(Direction::Response, "out").expect("known"));
+    let mut set = semantics.initial();
+    for _ in 0..40 {
+        set = semantics
+            .after(set, &Step::Stimulus(more.clone()))
+            .expect("accepted");
+        assert!(semantics.set(set).states.len() <= 100);
+    }
+    assert!(semantics.set(set).truncated);
+    let out = semantics.after(set, &Step::Response(out)).expect("may be");
+    assert!(semantics.set(out).is_empty());
+}

@@ -1,0 +1,210 @@
+//! Responses that cross stimuli: the tester and the monitor follow every order, and take none for
+//! certain that they did not see.
+
+mod common;
+
+use std::sync::Arc;
+
+use common::*;
+use ioco_engine::{Input, Recorded, Settings, monitor};
+use ioco_solve::Oracle;
+use ioco_sts::{
+    Action, Assignment, BinaryOp, DeviationKind, Execution, Expr, Gate, Parameter, Place, Relation,
+    Semantics, Sts, StsBuilder, Type, Value, Variable, Verdict,
+};
+
+/// `repeat { receive 'a' update k += 1 | send 'count' constraint 'n == k && k > 0' }`
+fn counter() -> Arc<Sts> {
+    let mut builder = StsBuilder::new("counter");
+    let process = builder.process("main");
+    let place = Place::default();
+    let k = builder.variable(Variable {
+        name: "k".to_owned(),
+        process,
+        ty: Type::INTEGER,
+        initial: Value::Int(0),
+        place,
+    });
+    let up = builder.named_location(process, "Up");
+    let a = builder.label(label("?a", vec![]));
+    let n = Parameter {
+        name: "n".to_owned(),
+        ty: Type::INTEGER,
+    };
+    let count = builder.label(label("!count", vec![n]));
+    let one_more = Assignment {
+        variable: k,
+        value: Expr::binary(BinaryOp::Add, Expr::Var(k), Expr::int(1)),
+    };
+    builder.switch(
+        up,
+        Gate::Observable(a),
+        Expr::TRUE,
+        vec![one_more],
+        up,
+        place,
+    );
+    let guard = Expr::and(
+        Expr::binary(BinaryOp::Eq, Expr::Param(0), Expr::Var(k)),
+        Expr::binary(BinaryOp::Gt, Expr::Var(k), Expr::int(0)),
+    );
+    builder.switch(up, Gate::Observable(count), guard, vec![], up, place);
+    Arc::new(builder.build())
+}
+
+fn semantics(sts: &Arc<Sts>) -> Semantics {
+    Semantics::new(Arc::clone(sts), Box::new(Oracle::new()), Relation::Ioco)
+}
+
+fn count(sts: &Sts, n: i64) -> Action {
+    Action {
+        values: vec![Value::Int(n)],
+        ..response(sts, "count")
+    }
+}
+
+/// So many `?a`, then `!count(n)`, recorded within a microsecond.
+fn recorded(stimuli: usize, n: i64) -> Verdict {
+    let sts = counter();
+    let mut recorded = vec![Recorded::Stimulus(stimulus(&sts, "a")); stimuli];
+    recorded.push(Recorded::Response(count(&sts, n)));
+    let recorded: Vec<(u64, Recorded)> = (0..).zip(recorded).collect();
+    monitor(&mut semantics(&sts), &recorded).verdict
+}
+
+#[test]
+fn a_response_may_answer_any_stimulus_in_flight() {
+    for stimuli in [1, 8, 9, 20, 64, 65] {
+        assert_eq!(recorded(stimuli, 1), Verdict::Pass, "{stimuli}");
+        assert_eq!(recorded(stimuli, stimuli as i64), Verdict::Pass);
+        let wrong = recorded(stimuli, stimuli as i64 + 1);
+        assert_eq!(
+            matches!(wrong, Verdict::Fail(_)),
+            stimuli <= 64,
+            "{wrong:?}"
+        );
+    }
+}
+
+#[test]
+fn more_stimuli_in_flight_than_are_followed_prove_nothing() {
+    let verdict = recorded(70, 1);
+    let Verdict::Inconclusive(reason) = &verdict else {
+        panic!("{verdict:?}");
+    };
+    assert!(
+        reason.contains("more than 64 stimuli were in flight"),
+        "{reason}"
+    );
+    assert_eq!(ioco_engine::code_of(&verdict), Some("I002"));
+    // A deviation that no order would explain, had all of them been followed.
+    assert!(matches!(recorded(70, 71), Verdict::Inconclusive(_)));
+    assert_eq!(recorded(70, 69), Verdict::Pass);
+}
+
+#[test]
+fn a_pause_settles_what_was_in_flight() {
+    let sts = counter();
+    let a = || Recorded::Stimulus(stimulus(&sts, "a"));
+    let mut recorded: Vec<(u64, Recorded)> = (0..70).map(|at| (at, a())).collect();
+    // The model's time-out is over: the counter must have spoken.
+    recorded.push((10_000 * MILLISECOND, Recorded::End));
+    let execution = monitor(&mut semantics(&sts), &recorded);
+    assert_eq!(
+        execution.deviation().map(|d| d.kind),
+        Some(DeviationKind::MissingResponse)
+    );
+}
+
+/// Gives `?a` so often without waiting, then hears `!count(n)`, as a script of the tester.
+fn scripted(stimuli: usize, n: i64) -> Execution {
+    // Without a response in the menu a script gives one stimulus after the other.
+    let sts = plain("Up ?a Up\nNever !count Never");
+    let mut tester = tester(&sts, Settings::default());
+    let script = vec![stimulus(&sts, "a"); stimuli];
+    tester.script(script, 0);
+    let mut command = tester.handle(Input::Ready, 0);
+    let mut now = 0;
+    let mut given = 0;
+    loop {
+        now += 1;
+        command = match command {
+            ioco_engine::Command::Give(_) => {
+                given += 1;
+                tester.handle(Input::Given { overtaken: true }, now)
+            }
+            ioco_engine::Command::Await { .. } if given < stimuli => {
+                tester.handle(Input::Silence, now)
+            }
+            ioco_engine::Command::Await { .. } if n > 0 => {
+                tester.handle(Input::Response(response(&sts, "count")), now)
+            }
+            _ => return tester.finished_test().execution,
+        };
+    }
+}
+
+#[test]
+fn the_tester_follows_as_many_as_the_monitor() {
+    let certain = scripted(64, 1);
+    assert!(matches!(certain.verdict, Verdict::Fail(_)), "{certain:?}");
+    let doubtful = scripted(65, 1);
+    assert!(
+        matches!(&doubtful.verdict, Verdict::Inconclusive(reason) if reason.contains("in flight")),
+        "{doubtful:?}"
+    );
+}
+
+#[test]
+fn a_step_keeps_its_time_when_the_order_turns_out_to_be_another() {
+    let sts = plain("A !x B\nA ?s S\nB ?s T\nT !y T2\nS !z S2");
+    let mut tester = tester(&sts, Settings::default());
+    let give = ioco_engine::Command::Give(stimulus(&sts, "s"));
+    let number = (1..10_000).find(|number| {
+        tester.repeat_test(*number, 0);
+        tester.handle(Input::Ready, 0) == give
+    });
+    assert!(number.is_some());
+    tester.handle(Input::Given { overtaken: true }, 10);
+    tester.handle(Input::Response(response(&sts, "x")), 20);
+    tester.handle(Input::Response(response(&sts, "y")), 30);
+    tester.handle(Input::Interrupted, 40);
+    let report = tester.finished_test();
+    let shown: Vec<(String, u64)> = report
+        .execution
+        .trace
+        .iter()
+        .map(|step| step.show(&sts))
+        .zip(report.times)
+        .collect();
+    let expected = [("!x", 20), ("?s", 10), ("!y", 30)];
+    assert_eq!(shown, expected.map(|(step, at)| (step.to_owned(), at)));
+}
+
+#[test]
+fn the_monitor_tells_the_order_that_explains_a_recording() {
+    let sts = plain("A !x B\nA ?s S\nB ?s T\nT !y T2\nS !z S2");
+    let recorded = [
+        (0, Recorded::Stimulus(stimulus(&sts, "s"))),
+        (1, Recorded::Response(response(&sts, "x"))),
+        (2, Recorded::Response(response(&sts, "z"))),
+    ];
+    let execution = monitor(&mut semantics(&sts), &recorded);
+    assert!(
+        matches!(execution.verdict, Verdict::Fail(_)),
+        "{execution:?}"
+    );
+    let shown: Vec<String> = execution.trace.iter().map(|s| s.show(&sts)).collect();
+    assert_eq!(shown, ["!x", "?s"]);
+}
+
+#[test]
+fn the_monitor_does_not_judge_a_crossing_that_the_model_says_nothing_about() {
+    let sts = plain("A !x B\nA ?s S\nS !z A");
+    let recorded = [
+        (0, Recorded::Stimulus(stimulus(&sts, "s"))),
+        (1, Recorded::Response(response(&sts, "x"))),
+    ];
+    let execution = monitor(&mut semantics(&sts), &recorded);
+    assert_eq!(ioco_engine::code_of(&execution.verdict), Some("I002"));
+}

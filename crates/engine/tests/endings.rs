@@ -1,0 +1,279 @@
+//! When a test ends: never while a response is due, and soon after a limit is reached.
+
+mod common;
+
+use std::sync::Arc;
+
+use common::*;
+use ioco_engine::{
+    Advice, Command, Guide, Input, Settings, Stop, StopReason, StrategyKind, TestReport, Tester,
+    View,
+};
+use ioco_solve::Oracle;
+use ioco_sts::{Action, DeviationKind, Relation, Semantics, Step, Sts, Verdict};
+
+fn settings(strategy: StrategyKind, stop: Stop) -> Settings {
+    Settings {
+        strategy,
+        stop,
+        ..Settings::default()
+    }
+}
+
+fn strategies() -> [StrategyKind; 3] {
+    [
+        StrategyKind::uniform(),
+        StrategyKind::Transitions,
+        StrategyKind::Data,
+    ]
+}
+
+fn tester_of(sts: &Arc<Sts>, settings: Settings) -> Tester {
+    let semantics = Semantics::new(Arc::clone(sts), Box::new(Oracle::new()), Relation::Ioco);
+    Tester::new(semantics, settings)
+}
+
+/// Ten stimuli that must all be answered.
+fn ten() -> Arc<Sts> {
+    let lines = (0..10).map(|n| format!("Idle ?ask{n} Asked{n}\nAsked{n} !answer Idle\n"));
+    plain(&lines.collect::<String>())
+}
+
+/// As [`ten`], once only; and a response that never comes keeps the planning strategies busy at the
+/// start, so that they end a test wherever nothing new lies ahead.
+fn ten_once() -> Arc<Sts> {
+    let lines = (0..10).map(|n| format!("Idle ?ask{n} Asked{n}\nAsked{n} !answer Done\n"));
+    let rest = "Idle ?go Going\nGoing tau Gone\nGoing !never Gone\n";
+    plain(&lines.chain([rest.to_owned()]).collect::<String>())
+}
+
+/// Answers all of them but one.
+fn deaf_to_one(sts: &Arc<Sts>) -> impl System + use<> {
+    let sts = Arc::clone(sts);
+    Answers::new(move |given: &[Action]| match given.last() {
+        None => Vec::new(),
+        Some(last) => match sts.label(last.label).name.as_str() {
+            "ask7" | "go" => Vec::new(),
+            _ => vec![Input::Response(response(&sts, "answer"))],
+        },
+    })
+}
+
+fn ends_with_a_response_due(sts: &Arc<Sts>, report: &TestReport) -> bool {
+    let mut semantics = Semantics::new(Arc::clone(sts), Box::new(Oracle::new()), Relation::Ioco);
+    let mut set = semantics.initial();
+    for step in &report.execution.trace {
+        set = semantics.after(set, step).unwrap();
+    }
+    report.execution.verdict == Verdict::Pass && !semantics.menu(set).silence
+}
+
+#[test]
+fn no_strategy_ends_a_test_while_a_response_is_due() {
+    for (sts, strategy) in [ten(), ten_once()]
+        .into_iter()
+        .flat_map(|sts| strategies().map(|strategy| (Arc::clone(&sts), strategy)))
+    {
+        for (steps, total, coverage) in [
+            (3, None, None),
+            (4, None, None),
+            (100, Some(333), None),
+            (100, None, Some(35.0)),
+        ] {
+            let stop = Stop {
+                tests: Some(200),
+                steps_per_test: steps,
+                total_steps: total,
+                coverage,
+                failures: None,
+                ..Stop::default()
+            };
+            let mut tester = tester_of(&sts, settings(strategy.clone(), stop));
+            let reports = campaign(&mut tester, &mut deaf_to_one(&sts));
+            for report in &reports {
+                let name = strategy.name();
+                assert!(
+                    !ends_with_a_response_due(&sts, report),
+                    "{name}: {report:?}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn planning_strategies_find_a_missing_response_as_often_as_chance() {
+    let sts = ten_once();
+    for strategy in strategies() {
+        let stop = Stop {
+            tests: Some(2000),
+            steps_per_test: 10,
+            failures: None,
+            ..Stop::default()
+        };
+        let mut tester = tester_of(&sts, settings(strategy.clone(), stop));
+        let reports = campaign(&mut tester, &mut deaf_to_one(&sts));
+        let given = |report: &&TestReport| {
+            let asked =
+                |step: &Step| matches!(step, Step::Stimulus(_)) && step.show(&sts) == "?ask7";
+            report.execution.trace.iter().any(asked)
+        };
+        let asked = reports.iter().filter(given).count();
+        let failed = reports.iter().filter(|r| r.execution.deviation().is_some());
+        let failed = failed.count();
+        let name = strategy.name();
+        assert!(asked > 50, "{name}: given in {asked} tests");
+        // One time in a while the tester interrupts the system instead.
+        assert!(
+            failed * 10 >= asked * 9,
+            "{name}: {failed} of {asked} tests fail"
+        );
+    }
+}
+
+/// Gives one stimulus and then says this.
+struct OneStimulus(Advice);
+
+impl Guide for OneStimulus {
+    fn advise(&mut self, view: View<'_>) -> Advice {
+        match view.trace {
+            [] => Advice::Give(stimulus(view.sts, "ask7")),
+            _ => self.0.clone(),
+        }
+    }
+}
+
+#[test]
+fn no_guide_ends_a_test_while_a_response_is_due() {
+    let sts = ten();
+    for advice in [
+        Advice::End,
+        Advice::Reached,
+        Advice::Lost("no way".to_owned()),
+    ] {
+        let mut tester = tester_of(&sts, Settings::default());
+        let guide = Box::new(OneStimulus(advice.clone()));
+        let first = tester.guided_test(guide, 0).unwrap();
+        let report = run(&mut tester, first, &mut deaf_to_one(&sts), false, &mut 0);
+        let kind = report.execution.deviation().map(|d| d.kind);
+        assert_eq!(kind, Some(DeviationKind::MissingResponse), "{advice:?}");
+    }
+}
+
+#[test]
+fn a_script_whose_stimulus_is_not_offered_still_hears_what_is_due() {
+    // `?b` is not offered after `?a`, where the system never stops to talk.
+    let sts = plain("Idle ?a Talks\nTalks !x Talks\nOther ?b Other");
+    let mut tester = tester_of(&sts, Settings::default());
+    let script = vec![stimulus(&sts, "a"), stimulus(&sts, "b")];
+    let first = tester.script(script, 0);
+    let x = response(&sts, "x");
+    let mut system = Answers::new(move |given: &[Action]| match given.len() {
+        0 => Vec::new(),
+        _ => vec![Input::Response(x.clone()); 260],
+    });
+    let report = run(&mut tester, first, &mut system, false, &mut 0);
+    let kind = report.execution.deviation().map(|d| d.kind);
+    assert_eq!(kind, Some(DeviationKind::MissingResponse));
+}
+
+/// A system that ticks ten times a second.
+struct Clock {
+    sts: Arc<Sts>,
+}
+
+const TICK: u64 = 100 * MILLISECOND;
+
+/// Runs it for one test, in virtual time; returns the time at its end.
+fn ticking(tester: &mut Tester, mut command: Command, clock: &Clock, from: u64) -> u64 {
+    let mut now = from;
+    let mut next = from + TICK;
+    loop {
+        let input = match command {
+            Command::Reset { .. } => Input::Ready,
+            Command::Give(_) => Input::Given { overtaken: false },
+            Command::Await { until } if next <= until => {
+                now = next;
+                next += TICK;
+                Input::Response(response(&clock.sts, "tick"))
+            }
+            Command::Await { until } => {
+                now = until;
+                Input::Silence
+            }
+            Command::Finished => return now,
+        };
+        command = tester.handle(input, now);
+        assert!(now < from + 60_000 * MILLISECOND, "the test does not end");
+    }
+}
+
+#[test]
+fn a_limit_on_time_ends_a_test_of_a_system_that_never_stops_talking() {
+    let sts = plain("Up !tick Up\nUp ?poke Up");
+    let clock = Clock {
+        sts: Arc::clone(&sts),
+    };
+    for strategy in strategies() {
+        let stop = Stop {
+            steps_per_test: 1_000_000,
+            time: Some(1000 * MILLISECOND),
+            tests: None,
+            ..Stop::default()
+        };
+        let mut tester = tester_of(&sts, settings(strategy, stop));
+        let first = tester.next_test(0).unwrap();
+        let ended = ticking(&mut tester, first, &clock, 0);
+        // A few responses more are listened to while one is due.
+        assert!(ended <= 1000 * MILLISECOND + 20 * TICK, "{ended}");
+        assert_eq!(tester.next_test(ended), None);
+        assert_eq!(tester.stop_reason(), Some(StopReason::Time));
+    }
+}
+
+#[test]
+fn a_limit_on_time_also_ends_what_is_written_down_and_says_so() {
+    let sts = plain("Up !tick Up\nUp ?poke Up");
+    let clock = Clock {
+        sts: Arc::clone(&sts),
+    };
+    let stop = Stop {
+        time: Some(1000 * MILLISECOND),
+        tests: None,
+        ..Stop::default()
+    };
+    let mut tester = tester_of(&sts, settings(StrategyKind::uniform(), stop));
+    let first = tester.scripted_test(vec![stimulus(&sts, "poke"); 100], 0);
+    let ended = ticking(&mut tester, first, &clock, 0);
+    assert!(ended <= 1000 * MILLISECOND + 20 * TICK, "{ended}");
+    let verdict = tester.finished_test().execution.verdict;
+    assert_eq!(ioco_engine::code_of(&verdict), Some("I003"), "{verdict:?}");
+    // Shrinking and replay do not count towards the run, and have limits of their own.
+    let first = tester.script(vec![stimulus(&sts, "poke")], ended);
+    let later = ticking(&mut tester, first, &clock, ended);
+    assert!(later > ended + 100 * TICK);
+    assert_eq!(tester.finished_test().execution.verdict, Verdict::Pass);
+}
+
+#[test]
+fn a_limit_on_time_does_not_wait_for_a_silence_that_nobody_needs() {
+    let sts = Arc::new(plain("Idle ?a Idle\nNever !x Never").with_timeout(3_600_000 * MILLISECOND));
+    let stop = Stop {
+        time: Some(1000 * MILLISECOND),
+        tests: None,
+        ..Stop::default()
+    };
+    let mut tester = tester_of(&sts, settings(StrategyKind::uniform(), stop));
+    let mut now = 0;
+    while let Some(first) = tester.next_test(now) {
+        let report = run(
+            &mut tester,
+            first,
+            &mut Answers::new(|_| Vec::new()),
+            false,
+            &mut now,
+        );
+        assert_eq!(report.execution.verdict, Verdict::Pass);
+    }
+    assert!(now < 1100 * MILLISECOND, "{now}");
+}

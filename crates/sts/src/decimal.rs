@@ -1,0 +1,187 @@
+//! Exact arithmetic on decimals.
+//!
+//! A decimal has 96 bits for its digits and at most 28 places after the point; the operations of
+//! `rust_decimal` round what does not fit. A rounded sum would make a guard true or false by mistake, so
+//! sums, products and remainders that cannot be represented exactly are `None` here. Quotients cannot
+//! be exact in general: they are rounded to what fits.
+
+use rust_decimal::Decimal;
+
+pub fn add(left: Decimal, right: Decimal) -> Option<Decimal> {
+    let (left, right) = (left.normalize(), right.normalize());
+    let scale = left.scale().max(right.scale());
+    // Where this overflows the sum does not fit either: the last place of the other number is not
+    // zero, and so is that of the sum.
+    let sum = raised(left, scale)?.checked_add(raised(right, scale)?)?;
+    exact(sum, scale)
+}
+
+pub fn subtract(left: Decimal, right: Decimal) -> Option<Decimal> {
+    add(left, -right)
+}
+
+pub fn multiply(left: Decimal, right: Decimal) -> Option<Decimal> {
+    let (left, right) = (left.normalize(), right.normalize());
+    let mut scale = left.scale() + right.scale();
+    let (mut a, mut b) = (left.mantissa(), right.mantissa());
+    if a == 0 || b == 0 {
+        return Some(Decimal::ZERO);
+    }
+    // Every two and five make a zero at the end, which needs no place after the point.
+    while scale > 0 && (a % 2 == 0 || b % 2 == 0) && (a % 5 == 0 || b % 5 == 0) {
+        for factor in [2, 5] {
+            if a % factor == 0 {
+                a /= factor;
+            } else {
+                b /= factor;
+            }
+        }
+        scale -= 1;
+    }
+    exact(a.checked_mul(b)?, scale)
+}
+
+/// Rounded to what fits; `None` where the whole part does not.
+pub fn divide(left: Decimal, right: Decimal) -> Option<Decimal> {
+    left.checked_div(right).map(|quotient| quotient.normalize())
+}
+
+/// The remainder of a division that rounds towards zero; it has the sign of `left`.
+pub fn remainder(left: Decimal, right: Decimal) -> Option<Decimal> {
+    let (left, right) = (left.normalize(), right.normalize());
+    if right.is_zero() {
+        return None;
+    }
+    let scale = left.scale().max(right.scale());
+    // A divisor that overflows at the common scale is larger than the dividend.
+    let Some(divisor) = raised(right, scale) else {
+        return Some(left);
+    };
+    let mut rest = left.mantissa() % divisor;
+    for _ in left.scale()..scale {
+        rest = rest.checked_mul(10)? % divisor;
+    }
+    exact(rest, scale)
+}
+
+/// The digits of a number with so many places after the point.
+fn raised(number: Decimal, scale: u32) -> Option<i128> {
+    let more = scale - number.scale();
+    10i128.checked_pow(more)?.checked_mul(number.mantissa())
+}
+
+fn exact(mut digits: i128, mut scale: u32) -> Option<Decimal> {
+    while scale > 0 && digits % 10 == 0 {
+        digits /= 10;
+        scale -= 1;
+    }
+    Decimal::try_from_i128_with_scale(digits, scale).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::str::FromStr as _;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn decimal(text: &str) -> Decimal {
+        Decimal::from_str(text).unwrap()
+    }
+
+    fn check(
+        operation: fn(Decimal, Decimal) -> Option<Decimal>,
+        left: &str,
+        right: &str,
+        expected: Option<&str>,
+    ) {
+        let result = operation(decimal(left), decimal(right));
+        let shown = result.map(|r| r.to_string());
+        assert_eq!(shown.as_deref(), expected, "{left} and {right}");
+    }
+
+    #[test]
+    fn results_are_exact_or_none() {
+        check(add, "0.1", "0.2", Some("0.3"));
+        check(add, "1.50", "1.5", Some("3"));
+        check(add, "1.5", "-1.50", Some("0"));
+        check(add, "79228162514264337593543950335", "1", None);
+        check(
+            add,
+            "79228162514264337593543950334",
+            "1",
+            Some("79228162514264337593543950335"),
+        );
+        check(add, "7922816251426433759354395033.5", "0.1", None);
+        check(
+            add,
+            "7922816251426433759354395033.5",
+            "0.5",
+            Some("7922816251426433759354395034"),
+        );
+        check(add, "1000000000000000000000000000", "0.001", None);
+        check(subtract, "79228162514264337593543950335", "0.1", None);
+        check(multiply, "0.00000000000001", "0.000000000000001", None);
+        check(
+            multiply,
+            "0.00000000000002",
+            "0.000000000000005",
+            Some("0.0000000000000000000000000001"),
+        );
+        check(multiply, "1.0000000000001", "1.0000000000000001", None);
+        check(
+            multiply,
+            "1152921504606846976",
+            "0.0000000037252902984619140625",
+            Some("4294967296"),
+        );
+        check(multiply, "-2.5", "4", Some("-10"));
+        check(multiply, "0", "-4", Some("0"));
+        check(divide, "1", "3", Some("0.3333333333333333333333333333"));
+        check(divide, "3.00", "2", Some("1.5"));
+        check(remainder, "7.5", "2", Some("1.5"));
+        check(remainder, "-7.5", "2", Some("-1.5"));
+        check(
+            remainder,
+            "1",
+            "0.0000000000000000000000000003",
+            Some("0.0000000000000000000000000001"),
+        );
+        check(
+            remainder,
+            "0.0000000000000000000000000003",
+            "79228162514264337593543950335",
+            Some("0.0000000000000000000000000003"),
+        );
+        check(
+            remainder,
+            "79228162514264337593543950335",
+            "0.0000000000000000000000000007",
+            Some("0"),
+        );
+    }
+
+    proptest! {
+        /// Small numbers: digits of the result computed as integers.
+        #[test]
+        fn small_numbers_agree_with_integers(a in -99_999i64..99_999, b in -99_999i64..99_999, s in 0u32..6, t in 0u32..6) {
+            let (x, y) = (Decimal::new(a, s), Decimal::new(b, t));
+            prop_assert_eq!(add(x, y), Some(x + y));
+            prop_assert_eq!(subtract(x, y), Some(x - y));
+            prop_assert_eq!(multiply(x, y), Some(x * y));
+            if b != 0 {
+                prop_assert_eq!(remainder(x, y), Some(x % y));
+            }
+        }
+
+        /// Large numbers: what comes out can be taken back.
+        #[test]
+        fn sums_can_be_taken_back(a in any::<i64>(), b in any::<i64>(), s in 0u32..28, t in 0u32..28) {
+            let (x, y) = (Decimal::from_i128_with_scale(i128::from(a), s), Decimal::from_i128_with_scale(i128::from(b), t));
+            if let Some(sum) = add(x, y) {
+                prop_assert_eq!(subtract(sum, y), Some(x));
+            }
+        }
+    }
+}
