@@ -29,7 +29,11 @@ pub fn stop(error: StoreError) -> Stop {
 /// Where the runs of a project are kept. A database that ioco.toml names and that nobody has allowed
 /// is refused: nothing is sent there.
 pub fn place(project: &Project) -> Result<Place, Stop> {
-    let file = Results::at(project.results()).store();
+    let results = Results::at(project.results());
+    let file = results.store();
+    results
+        .check_inside(&file)
+        .map_err(|error| Stop::usage(format!("cannot use {}: {error}", file.display())))?;
     if !trust::may_open_store(project) {
         return Err(trust::store_refused(project));
     }

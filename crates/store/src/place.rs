@@ -281,7 +281,10 @@ fn is_loopback(host: &str) -> bool {
 /// Holds a lock on a file until it is dropped. Where that is not possible, or takes too long, we go on
 /// without: the worst is an error that says so.
 fn alone(path: &Path) -> Option<fs::File> {
-    // Not emptied: whoever made the project may have put a link here.
+    // Whoever made the project may have put a link here.
+    if path.is_symlink() {
+        return None;
+    }
     let file = fs::OpenOptions::new()
         .write(true)
         .create(true)

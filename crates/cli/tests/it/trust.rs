@@ -298,6 +298,16 @@ fn a_password_does_not_leave_the_machine_unencrypted_because_ioco_toml_says_so()
     assert!(ran.err.contains("unencrypted"), "{}", ran.all());
 }
 
+/// Ends with the test, however that ends.
+struct Ended(std::process::Child);
+
+impl Drop for Ended {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
 #[test]
 fn serve_hands_its_token_to_the_browser_in_a_file_of_its_own() {
     let folder = folder();
@@ -319,22 +329,27 @@ fn serve_hands_its_token_to_the_browser_in_a_file_of_its_own() {
     );
     let door = folder.path().join("door");
     let state = folder.path().join("state");
-    let mut child = ioco()
-        .env("PATH", path)
-        .env("XDG_STATE_HOME", &state)
-        .current_dir(&door)
-        .args(["serve", "--open"])
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .expect("ioco starts");
+    let mut child = Ended(
+        ioco()
+            .env("PATH", path)
+            .env("XDG_STATE_HOME", &state)
+            .current_dir(&door)
+            .args(["serve", "--open"])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("ioco starts"),
+    );
     let mut url = String::new();
-    let out = child.stdout.as_mut().expect("output");
+    let out = child.0.stdout.as_mut().expect("output");
     std::io::BufRead::read_line(&mut std::io::BufReader::new(out), &mut url).expect("a line");
     let (_, token) = url.trim().split_once("token=").expect("a token");
     let opened = door.join("opened");
     while !opened.exists() {
-        assert!(child.try_wait().expect("asked").is_none(), "ioco has ended");
+        assert!(
+            child.0.try_wait().expect("asked").is_none(),
+            "ioco has ended"
+        );
         std::thread::yield_now();
     }
     let asked = fs::read_to_string(&opened).expect("what was opened");
@@ -347,8 +362,8 @@ fn serve_hands_its_token_to_the_browser_in_a_file_of_its_own() {
     );
     let page = fs::read_to_string(door.join("opened.html")).expect("a page");
     assert!(page.contains(token), "{page}");
-    interrupt(&child);
-    assert_eq!(child.wait().expect("it ends").code(), Some(0));
+    interrupt(&child.0);
+    assert_eq!(child.0.wait().expect("it ends").code(), Some(0));
     assert!(
         !Path::new(asked.trim()).exists(),
         "the file outlives the server"
@@ -520,6 +535,36 @@ fn what_never_ends_or_never_begins_is_not_read() {
         assert_eq!(ran.code, 2, "{arguments:?} {}", ran.all());
         assert!(ran.err.contains("not a regular file"), "{}", ran.all());
     }
+}
+
+#[test]
+fn links_in_the_results_folder_lead_nowhere_else() {
+    let victim = folder_with(&[("precious", "kept")]);
+    let precious = victim.path().join("precious");
+    let file_links = ["ioco.db", "ioco.lock", ".gitignore"];
+    for name in file_links {
+        for target in [precious.clone(), victim.path().join("made")] {
+            let folder = folder_with(&[("ping.aml", PING), ("system.py", PONG)]);
+            fs::create_dir(folder.path().join(".ioco")).expect("made");
+            std::os::unix::fs::symlink(&target, folder.path().join(".ioco").join(name))
+                .expect("linked");
+            run(ioco().current_dir(folder.path()).args([
+                "test", "ping.aml", "--sut", SUT, "--tests", "1", "--steps", "1",
+            ]));
+        }
+    }
+    for name in [".ioco", ".ioco/failures", ".ioco/coverage"] {
+        let folder = folder_with(&[("ping.aml", PING), ("system.py", PONG)]);
+        let link = folder.path().join(name);
+        fs::create_dir_all(link.parent().expect("a folder")).expect("made");
+        std::os::unix::fs::symlink(victim.path(), link).expect("linked");
+        run(ioco()
+            .current_dir(folder.path())
+            .args(["test", "ping.aml", "--sut", SUT, "--seed", "1"]));
+    }
+    assert_eq!(fs::read_to_string(&precious).expect("it is there"), "kept");
+    let left: Vec<_> = fs::read_dir(victim.path()).expect("a folder").collect();
+    assert_eq!(left.len(), 1, "{left:?}");
 }
 
 #[test]
