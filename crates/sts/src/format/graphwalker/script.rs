@@ -77,6 +77,8 @@ pub fn statements(text: &str) -> Result<Vec<Assigned>, BadScript> {
 
 /// Nesting that nobody writes, and that would not fit on the stack.
 const DEEPEST: usize = 100;
+/// `1 + 1 + …` is as deep as it is long.
+const LONGEST: usize = 400;
 
 #[derive(Clone, Debug, PartialEq)]
 enum Token {
@@ -177,6 +179,8 @@ struct Parser {
     tokens: Vec<(usize, Token)>,
     next: usize,
     depth: usize,
+    /// Operators of the expression so far.
+    operators: usize,
     end: usize,
 }
 
@@ -186,6 +190,7 @@ impl Parser {
             tokens: tokens(text)?,
             next: 0,
             depth: 0,
+            operators: 0,
             end: text.chars().count() + 1,
         })
     }
@@ -207,6 +212,17 @@ impl Parser {
     fn take_any(&mut self, signs: &[(&str, BinaryOp)]) -> Option<BinaryOp> {
         let found = signs.iter().find(|(sign, _)| self.take(sign));
         found.map(|(_, op)| *op)
+    }
+
+    fn joined(&mut self, op: BinaryOp, left: Node, right: Node) -> Result<Node, BadScript> {
+        self.operators += 1;
+        if self.operators > LONGEST {
+            return bad(
+                right.column,
+                format!("this has more than {LONGEST} operators"),
+            );
+        }
+        Ok(binary(op, left, right))
     }
 
     fn take_name(&mut self) -> Option<String> {
@@ -277,6 +293,9 @@ impl Parser {
     }
 
     fn expression(&mut self) -> Result<Node, BadScript> {
+        if self.depth == 0 {
+            self.operators = 0;
+        }
         self.depth += 1;
         if self.depth > DEEPEST {
             return bad(self.column(), "this is nested too deeply");
@@ -302,7 +321,8 @@ impl Parser {
     fn any_of(&mut self) -> Result<Node, BadScript> {
         let mut node = self.all_of()?;
         while self.take("||") {
-            node = binary(BinaryOp::Or, node, self.all_of()?);
+            let right = self.all_of()?;
+            node = self.joined(BinaryOp::Or, node, right)?;
         }
         Ok(node)
     }
@@ -310,7 +330,8 @@ impl Parser {
     fn all_of(&mut self) -> Result<Node, BadScript> {
         let mut node = self.comparison()?;
         while self.take("&&") {
-            node = binary(BinaryOp::And, node, self.comparison()?);
+            let right = self.comparison()?;
+            node = self.joined(BinaryOp::And, node, right)?;
         }
         Ok(node)
     }
@@ -330,14 +351,16 @@ impl Parser {
         ];
         let mut node = self.sum()?;
         while let Some(op) = self.take_any(&ORDERS) {
-            node = binary(op, node, self.sum()?);
+            let right = self.sum()?;
+            node = self.joined(op, node, right)?;
         }
         while let Some(op) = self.take_any(&EQUALITIES) {
             let mut right = self.sum()?;
             while let Some(op) = self.take_any(&ORDERS) {
-                right = binary(op, right, self.sum()?);
+                let last = self.sum()?;
+                right = self.joined(op, right, last)?;
             }
-            node = binary(op, node, right);
+            node = self.joined(op, node, right)?;
         }
         Ok(node)
     }
@@ -346,7 +369,8 @@ impl Parser {
         const SIGNS: [(&str, BinaryOp); 2] = [("+", BinaryOp::Add), ("-", BinaryOp::Sub)];
         let mut node = self.product()?;
         while let Some(op) = self.take_any(&SIGNS) {
-            node = binary(op, node, self.product()?);
+            let right = self.product()?;
+            node = self.joined(op, node, right)?;
         }
         Ok(node)
     }
@@ -359,7 +383,8 @@ impl Parser {
         ];
         let mut node = self.prefix()?;
         while let Some(op) = self.take_any(&SIGNS) {
-            node = binary(op, node, self.prefix()?);
+            let right = self.prefix()?;
+            node = self.joined(op, node, right)?;
         }
         Ok(node)
     }
