@@ -3,6 +3,8 @@
 mod bench;
 mod decomposition;
 mod demo;
+mod differential;
+mod faults;
 mod mutants;
 mod postgres;
 mod schemas;
@@ -22,6 +24,9 @@ cargo xtask COMMAND
   web                     the checks of the page alone
   bench [NAME]            print the speed table (all, or one part of it)
   mutants [PART] [--...]  change the code that verdicts rest on and report what no test notices
+  differential [--minutes N] [--seed S]
+                          compare ioco with a second implementation of the theory on new models
+  faults [--soak N]       the long run of the suite of bad peers, or N steps (10 million) against a process
   solver [--minutes N]    compare the embedded solver with z3 on new questions
   experiment NAME ...     rerun a published experiment (shrinking, decomposition)
 ";
@@ -37,7 +42,9 @@ fn main() -> ExitCode {
         "test" => test::run(),
         "web" => web::check(),
         "bench" => bench::run(rest),
+        "faults" => faults::run(rest),
         "mutants" => mutants::run(rest),
+        "differential" => differential::run(rest),
         "solver" => solver::run(rest),
         "experiment" => return experiment(rest),
         "help" | "--help" | "-h" => {

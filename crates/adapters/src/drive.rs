@@ -230,23 +230,45 @@ pub struct Exchange {
     pub raw: Vec<u8>,
 }
 
-/// Keeps what crossed the border in the test under way, for the failure file.
+/// Bytes of one message that are kept for the failure file.
+const KEPT: usize = 64 << 10;
+
+/// Bytes of all messages of a test that are kept; of later ones, [`KEPT_LATER`] each.
+const KEPT_IN_ALL: usize = 4 << 20;
+
+const KEPT_LATER: usize = 1 << 10;
+
+/// Keeps what crossed the border in the test under way, for the failure file. Long messages are cut: the
+/// steps of the failure have their values.
 #[derive(Clone, Debug, Default)]
 pub struct Recorder {
     ready_at: u64,
     exchanges: Vec<Exchange>,
+    /// Bytes in `exchanges`.
+    kept: usize,
 }
 
 impl Recorder {
     pub fn note(&mut self, crossing: Crossing<'_>) {
         match crossing.what {
-            Crossed::Reset => self.exchanges.clear(),
+            Crossed::Reset => {
+                self.exchanges.clear();
+                self.kept = 0;
+            }
             Crossed::Ready => self.ready_at = crossing.at,
-            what => self.exchanges.push(Exchange {
-                what,
-                at: crossing.at.saturating_sub(self.ready_at),
-                raw: crossing.raw.to_vec(),
-            }),
+            what => {
+                let most = match self.kept < KEPT_IN_ALL {
+                    true => KEPT,
+                    false => KEPT_LATER,
+                };
+                let raw = cut(crossing.raw, most);
+                self.kept += raw.len();
+                self.exchanges.push(Exchange {
+                    what,
+                    at: crossing.at.saturating_sub(self.ready_at),
+                    raw,
+                });
+            }
         }
     }
 
@@ -254,6 +276,21 @@ impl Recorder {
     pub fn exchanges(&self) -> &[Exchange] {
         &self.exchanges
     }
+}
+
+/// At most so many bytes, and how many more there were. Text stays text.
+fn cut(raw: &[u8], most: usize) -> Vec<u8> {
+    if raw.len() <= most {
+        return raw.to_vec();
+    }
+    let is_inside = |end: &usize| raw[*end] & 0xc0 == 0x80;
+    let end = (most.saturating_sub(3)..=most)
+        .rev()
+        .find(|end| !is_inside(end));
+    let end = end.unwrap_or(most);
+    let mut kept = raw[..end].to_vec();
+    kept.extend_from_slice(format!("… ({} more bytes)", raw.len() - end).as_bytes());
+    kept
 }
 
 /// Runs lists of stimuli for a shrinker or a replay, with a tester and a connection.
@@ -296,5 +333,37 @@ impl<C: Connection + ?Sized> Runner for ScriptRunner<'_, C> {
         let report = self.tester.finished_test();
         self.times = report.times;
         report.execution
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_recorder_keeps_a_bounded_part_of_long_messages() {
+        let mut recorder = Recorder::default();
+        let raw = "ä".repeat(1 << 20);
+        for at in 0..200 {
+            let what = Crossed::Response;
+            recorder.note(Crossing {
+                what,
+                at,
+                raw: raw.as_bytes(),
+            });
+        }
+        let kept: usize = recorder.exchanges().iter().map(|e| e.raw.len()).sum();
+        assert!(kept < 2 * KEPT_IN_ALL, "{kept}");
+        for exchange in recorder.exchanges() {
+            let text = std::str::from_utf8(&exchange.raw).expect("still text");
+            assert!(text.ends_with("more bytes)"));
+        }
+        let short = Crossing {
+            what: Crossed::Response,
+            at: 0,
+            raw: b"short",
+        };
+        recorder.note(short);
+        assert_eq!(recorder.exchanges()[200].raw, b"short");
     }
 }

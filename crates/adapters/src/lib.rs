@@ -8,6 +8,8 @@ mod check;
 mod connection;
 mod dial;
 mod drive;
+#[doc(hidden)]
+pub mod fuzzing;
 mod http;
 mod in_process;
 mod line;
@@ -40,7 +42,7 @@ pub use line::{Codec, Line, RESET};
 pub use process::{Process, ProcessOptions, ResetBy};
 pub use relay::{LineRelay, Relay};
 pub use simulated::Simulated;
-pub use supervise::kill_guarded;
+pub use supervise::{Limited, kill_guarded};
 pub use system::{Bound, System};
 pub use tcp::{Tcp, TcpOptions};
 pub use text::{Mapping, Sockets, TextLines};

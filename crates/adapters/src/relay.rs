@@ -5,21 +5,22 @@
 use std::io::{self, Read as _, Write as _};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::Arc;
-use std::sync::mpsc::{Sender, channel};
 use std::time::{Duration, Instant};
 
 use ioco_engine::Recorded;
 use ioco_sts::{Direction, Sts};
 
 use crate::connection::Trouble;
+use crate::dial;
 use crate::line::{Codec, Line};
 use crate::session::nanoseconds;
+use crate::supervise::{Lines, SLICE, Sender, Taken, Until, queue};
 use crate::text::{Mapping, Templates};
 use crate::trace::{RESET_LINE, read_traces, write_recorded};
 use crate::values::shorten;
 
-/// How often waiting looks whether somebody wants to stop.
-const SLICE: Duration = Duration::from_millis(50);
+/// How long the system may take to accept a connection.
+const CONNECTING: Duration = Duration::from_secs(10);
 
 /// Who sent a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,6 +31,8 @@ enum Side {
 
 enum Relayed {
     Line(Instant, Side, String),
+    /// From here on what this side says cannot be read as lines; it is passed on all the same.
+    Lost(Instant, String),
     Ended,
 }
 
@@ -110,12 +113,12 @@ impl LineRelay {
         write: &mut dyn FnMut(&str) -> io::Result<()>,
     ) -> Result<(), Trouble> {
         let failed = |error: io::Error| cannot_pass_on(&self.to, &error);
-        let system = TcpStream::connect(&self.to).map_err(failed)?;
+        let system = dial::call(&self.to, &Until::within(CONNECTING, stop)).map_err(failed)?;
         client.set_nonblocking(false).map_err(failed)?;
         for socket in [&client, &system] {
             socket.set_nodelay(true).map_err(failed)?;
         }
-        let (tell, told) = channel();
+        let (tell, told) = queue();
         for (from, to, side) in [
             (&client, &system, Side::Client),
             (&system, &client, Side::System),
@@ -130,8 +133,12 @@ impl LineRelay {
         // What the system says between a reset and its end belongs to nobody.
         let mut resetting = false;
         while ended < 2 {
-            match told.recv_timeout(SLICE) {
-                Ok(Relayed::Line(when, side, line)) => {
+            // Traffic without a pause must not keep us from stopping.
+            if stop() {
+                break;
+            }
+            match told.take_until(Instant::now() + SLICE) {
+                Taken::Entry(Relayed::Line(when, side, line)) => {
                     let at = nanoseconds(when.saturating_duration_since(self.epoch));
                     match self.meaning(side, &line) {
                         Meaning::Reset => {
@@ -145,9 +152,13 @@ impl LineRelay {
                         Meaning::Step(_) | Meaning::Nothing => {}
                     }
                 }
-                Ok(Relayed::Ended) => ended += 1,
-                Err(_) if stop() => break,
-                Err(_) => {}
+                Taken::Entry(Relayed::Lost(when, why)) => {
+                    let at = nanoseconds(when.saturating_duration_since(self.epoch));
+                    let lost = Recorded::Undescribed(why);
+                    write(&write_recorded(at, &lost, &self.sts)).map_err(failed)?;
+                }
+                Taken::Entry(Relayed::Ended) => ended += 1,
+                Taken::Nothing | Taken::Ended => {}
             }
         }
         // Threads that still read end with their sockets.
@@ -260,20 +271,13 @@ pub(crate) fn cannot_pass_on(to: &str, error: &io::Error) -> Trouble {
 /// Copies bytes until one side ends, and tells of the lines in them.
 fn pass_on(mut from: TcpStream, mut to: TcpStream, side: Side, tell: &Sender<Relayed>) {
     let mut bytes = vec![0; 16 << 10];
-    let mut line = Vec::new();
-    while let Ok(count) = from.read(&mut bytes) {
-        if count == 0 {
-            break;
-        }
-        for &byte in &bytes[..count] {
-            if byte == b'\n' {
-                let text = String::from_utf8_lossy(&line).trim().to_owned();
-                line.clear();
-                if !text.is_empty() {
-                    let _ = tell.send(Relayed::Line(Instant::now(), side, text));
-                }
-            } else {
-                line.push(byte);
+    let mut lines = Some(Lines::new());
+    while let Ok(count @ 1..) = from.read(&mut bytes) {
+        if let Some(reading) = &mut lines {
+            reading.feed(&bytes[..count]);
+            if let Err(why) = tell_lines(reading, side, tell) {
+                let _ = tell.send(Relayed::Lost(Instant::now(), why), 0);
+                lines = None;
             }
         }
         if to.write_all(&bytes[..count]).is_err() {
@@ -281,5 +285,16 @@ fn pass_on(mut from: TcpStream, mut to: TcpStream, side: Side, tell: &Sender<Rel
         }
     }
     let _ = to.shutdown(Shutdown::Write);
-    let _ = tell.send(Relayed::Ended);
+    let _ = tell.send(Relayed::Ended, 0);
+}
+
+fn tell_lines(lines: &mut Lines, side: Side, tell: &Sender<Relayed>) -> Result<(), String> {
+    while let Some(line) = lines.next().map_err(|why| why.to_string())? {
+        let text = String::from_utf8_lossy(line).trim().to_owned();
+        if !text.is_empty() {
+            let size = text.len();
+            let _ = tell.send(Relayed::Line(Instant::now(), side, text), size);
+        }
+    }
+    Ok(())
 }

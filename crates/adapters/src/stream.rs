@@ -88,17 +88,26 @@ impl Stream {
         })
     }
 
-    /// The next line that is here already, without its newline. `Ok(None)`: nothing yet.
+    /// The next line that is here already, without its newline. `Ok(None)`: nothing yet. The last may come
+    /// without a newline.
     pub(crate) fn line(&mut self) -> Result<Option<&[u8]>, Broken> {
+        self.next(true)
+    }
+
+    /// The same, for lines that do not show whether they are whole: half of a line at the end is none.
+    pub(crate) fn whole_line(&mut self) -> Result<Option<&[u8]>, Broken> {
+        self.next(false)
+    }
+
+    fn next(&mut self, unfinished: bool) -> Result<Option<&[u8]>, Broken> {
         loop {
             if self.lines.next_end()?.is_some() {
                 return Ok(self.lines.next()?);
             }
             if self.ended {
-                if self.lines.unfinished().is_empty() {
+                if self.lines.unfinished().is_empty() || !unfinished {
                     return Err(Broken::Ended);
                 }
-                // The last line came without a newline.
                 return Ok(Some(self.lines.take_unfinished()));
             }
             if !self.fill()? {

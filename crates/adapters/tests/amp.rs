@@ -129,3 +129,21 @@ fn adapters_stay_or_come_back_from_one_run_to_the_next() {
     }
     working.join().expect("it was configured twice");
 }
+
+#[test]
+fn connections_that_dawdle_do_not_shut_adapters_out() {
+    let hub = hub(20, 60_000);
+    let address = hub.url();
+    let address = address
+        .trim_start_matches("ws://")
+        .trim_end_matches("/adapters");
+    let dawdling: Vec<TcpStream> = (0..200)
+        .map(|_| {
+            let mut socket = TcpStream::connect(address).expect("connected");
+            std::io::Write::write_all(&mut socket, b"G").expect("sent");
+            socket
+        })
+        .collect();
+    let _socket = announced(&hub);
+    drop(dawdling);
+}

@@ -71,7 +71,7 @@ impl Fixture {
     /// Not patient at all.
     fn hasty(command: &str) -> Fixture {
         let mut options = ProcessOptions::shell(command);
-        options.patience = Duration::from_millis(800);
+        options.patience = Duration::from_secs(3);
         Fixture::with(options)
     }
 
@@ -195,7 +195,7 @@ fn a_system_that_says_nothing_is_silent() {
 
 #[test]
 fn a_late_answer_is_observed_after_the_silence() {
-    let mut system = Fixture::new(&script(&format!("sleep 0.5; {PONG}")));
+    let mut system = Fixture::new(&script(&format!("sleep 2; {PONG}")));
     system.process.reset().unwrap();
     system.give().unwrap();
     assert_eq!(system.wait(20), Ok(Arrival::Silence));

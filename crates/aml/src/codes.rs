@@ -165,7 +165,7 @@ codes! {
     OPEN_HANDSHAKE "A067" Warning
         "In a hand-shake between processes the sender gives the values. This parameter is not fixed \
          by an equation such as `p == x`, so any value of its type could be sent; where these \
-         cannot be enumerated the step is not taken.";
+         cannot all be listed, no failure is concluded from what follows.";
     NO_PARTNER "A068" Warning
         "A label of an internal channel is a hand-shake: one process sends it and every other \
          process that declares it receives it. Here one of the sides is missing, so the step can \

@@ -24,6 +24,7 @@ mod words;
 
 use std::sync::Arc;
 
+use ioco_budget::Budget;
 use ioco_sts::{Expr, LabelId, Sts};
 
 use crate::ast::Text;
@@ -49,10 +50,16 @@ pub struct Loaded {
     pub files: Vec<SourceFile>,
 }
 
-/// Loads a model from its main file. Included files are read relative to the including one.
+/// Loads a model from its main file within the usual limits. Included files are read relative to the
+/// including one.
 pub fn load(path: &str, sources: &dyn Sources) -> Loaded {
+    load_within(path, sources, &Budget::default())
+}
+
+/// Loads a model within limits; the model keeps them.
+pub fn load_within(path: &str, sources: &dyn Sources, budget: &Budget) -> Loaded {
     match sources.read(path) {
-        Ok(text) => load_from(path, text, sources),
+        Ok(text) => load_from(path, text, sources, budget),
         Err(reason) => {
             let files = vec![SourceFile {
                 name: path.to_owned(),
@@ -78,12 +85,12 @@ pub fn load_text(name: &str, text: &str) -> Loaded {
             Err("there are no other files".to_owned())
         }
     }
-    load_from(name, text.to_owned(), &Nothing)
+    load_from(name, text.to_owned(), &Nothing, &Budget::default())
 }
 
-fn load_from(path: &str, text: String, sources: &dyn Sources) -> Loaded {
+fn load_from(path: &str, text: String, sources: &dyn Sources, budget: &Budget) -> Loaded {
     let read = include::read(path, text, sources);
-    let (sts, mut diagnostics) = lower::lower(&read.files, &read.items, read.diagnostics);
+    let (sts, mut diagnostics) = lower::lower(&read.files, &read.items, read.diagnostics, budget);
     diagnostic::finish(&mut diagnostics, &read.files);
     Loaded {
         sts,
@@ -112,6 +119,7 @@ pub fn parse_expression(
         },
         text: &Text::plain(text, 0),
         file: 0,
+        budget: *sts.budget(),
         diagnostics: &mut diagnostics,
     }
     .any();

@@ -244,7 +244,7 @@ proptest! {
         let sts = load_text("m.aml", "process('p') { var 'a', :integer\n var 'b', :string\n state 'S' }");
         let sts = sts.sts.expect("a model");
         let _ = crate::parse_expression(&text, &sts, None);
-        let (_, _) = crate::expr::parse::updates(&text);
+        let (_, _) = crate::expr::parse::updates(&text, &ioco_budget::Budget::default());
     }
 }
 

@@ -14,7 +14,7 @@ use ioco_generate::answer;
 use ioco_generate::guide::{Locations, Scenario};
 use ioco_generate::plan::Pattern;
 use ioco_generate::suite::{ReadTest, SuiteTest};
-use ioco_shrink::Shrunk;
+use ioco_shrink::{Confidence, Shrunk};
 use ioco_sts::{Action, Execution, Verdict};
 use serde::Serialize;
 
@@ -28,7 +28,7 @@ use crate::record::Record;
 use crate::results::Results;
 use crate::session::{Session, sizes};
 use crate::shrinking::{self, ShrinkSettings};
-use crate::solver::SolverChoice;
+use crate::solver::{Meaning, SolverChoice};
 use crate::suite::{self, SuiteRow};
 use crate::{coverage, history, query, time, trust};
 use ioco_budget::Interrupt;
@@ -164,14 +164,17 @@ impl Campaign {
             plan.model.sts = Arc::new(plan.model.sts.with_timeout(nanoseconds));
         }
         let mut settings = plan.test.settings(&plan.model.sts, seed_from_clock)?;
-        let relation = plan.test.relation()?;
+        let meaning = Meaning {
+            relation: plan.test.relation()?,
+            solver: SolverChoice::named(plan.test.solver.as_deref()),
+        };
         let results = Results::at(plan.project.results());
         let options = plan.options.clone();
         let origin = Origin::new(
             plan.options,
             &plan.model,
             &plan.project,
-            relation,
+            &meaning,
             timeout,
             &plan.reach,
         );
@@ -196,10 +199,9 @@ impl Campaign {
             &plan.model.sts,
             &plan.reach,
             &plan.project,
-            relation,
+            meaning.clone(),
             settings.clone(),
             interrupt,
-            &SolverChoice::named(plan.test.solver.as_deref()),
         )?;
         session.invite(observer);
         if let Some(guide) = guide {
@@ -216,7 +218,7 @@ impl Campaign {
             plan.project.elsewhere = Some(elsewhere);
         }
         trust::remember(&plan.project, &plan.reach, &origin.model);
-        let new = history::new_run(&plan.model, &options, &plan.reach, &settings);
+        let new = history::new_run(&plan.model, &options, &meaning, &plan.reach, &settings);
         let record = Record::begin(&mut plan.project, new, &session.interrupt, observer)?;
         // The store may have gone to another folder.
         let results = Results::at(plan.project.results());
@@ -340,18 +342,21 @@ impl Campaign {
                 };
                 let explanation = self.session.explain(&report.execution, &context);
                 let notes = vec!["known from an earlier run, and still failing".to_owned()];
-                self.record.failure(&file, report.number, false);
+                let flaky = file.is_flaky();
+                self.record.failure(&file, report.number, flaky);
                 let found = Found {
                     id: file.id.into(),
                     file: path,
                     explanation,
                     notes,
                     hint: self.hint(&report.execution),
-                    flaky: false,
+                    flaky,
                 };
                 self.count(&found, &report.execution);
                 self.tell(found, observer)?;
             }
+            // Passing once says nothing about one that was never certain.
+            Verdict::Pass if file.is_flaky() => {}
             Verdict::Pass => {
                 self.settle(observer)?;
                 observer.fixed(&file.id);
@@ -403,14 +408,14 @@ impl Campaign {
     /// A failure unlike all before: kept at once, then shrunk, and kept again.
     fn failed(&mut self, report: &TestReport, observer: &mut dyn Observer) -> Result<(), Stop> {
         let wire = self.session.wire();
-        let first = self.failure_file(report, wire.clone(), None)?;
+        let first = self.failure_file(report, wire.clone(), None, None)?;
         let first_path = self.path_of(&first);
         self.keep(&first_path, &first, observer);
         let hint = self.hint(&report.execution);
         let ended = matches!(report.execution.verdict, Verdict::Ended(_));
         let is_gone = ended && !self.session.link.is_ours();
         let Some(settings) = self.shrinking.clone().filter(|_| !is_gone) else {
-            let mut found = self.describe(&first, first_path, &report.execution, None);
+            let mut found = self.describe(&first, first_path, &report.execution, None, None);
             found.hint = hint;
             if is_gone {
                 found.notes.push(format!(
@@ -423,6 +428,22 @@ impl Campaign {
             self.record.failure(&first, report.number, false);
             return self.tell(found, observer);
         };
+        // Whether it can be seen again at all comes first: shrinking what cannot is in vain.
+        let confidence = self.session.confirm(&report.execution, &settings);
+        if confidence.runs > 0 && confidence.failed == 0 {
+            let file = self.failure_file(report, wire, None, Some(confidence))?;
+            self.keep(&first_path, &file, observer);
+            let execution = &report.execution;
+            let mut found = self.describe(&file, first_path, execution, None, Some(confidence));
+            found.hint = hint;
+            found.notes.push(format!(
+                "not shrunk, because it could not be seen again; `ioco shrink {}` tries all the same",
+                found.id
+            ));
+            self.count(&found, execution);
+            self.record.failure(&file, report.number, found.flaky);
+            return self.tell(found, observer);
+        }
         let shrunk = self
             .session
             .shrink(&report.execution, &settings, None, observer);
@@ -430,21 +451,41 @@ impl Campaign {
             Ok(shrunk) => shrunk,
             Err(stopped) => {
                 observer.warning(&format!("not shrunk: {}", stopped.message));
-                let mut found = self.describe(&first, first_path, &report.execution, None);
+                let confidence = Some(confidence);
+                let file = self.failure_file(report, wire, None, confidence)?;
+                self.keep(&first_path, &file, observer);
+                let execution = &report.execution;
+                let mut found = self.describe(&file, first_path, execution, None, confidence);
                 found.hint = hint;
-                self.count(&found, &report.execution);
-                self.record.failure(&first, report.number, false);
+                self.count(&found, execution);
+                self.record.failure(&file, report.number, found.flaky);
                 return self.tell(found, observer);
             }
         };
-        let mut file = self.failure_file(report, wire, Some(&shrunk))?;
+        // Where nothing was left out, the runs before shrinking tell of the same stimuli.
+        let same = shrunk.execution.stimuli().eq(report.execution.stimuli());
+        let confidence = if same && confidence.is_flaky() {
+            Confidence {
+                failed: confidence.failed + shrunk.confidence.failed,
+                runs: confidence.runs + shrunk.confidence.runs,
+            }
+        } else {
+            shrunk.confidence
+        };
+        let mut file = self.failure_file(report, wire, Some(&shrunk), Some(confidence))?;
         let path = self.path_of(&file);
         self.keep(&path, &file, observer);
         if path != first_path {
             // The same failure, now under the id of its shrunk form.
             let _ = std::fs::remove_file(&first_path);
         }
-        let mut found = self.describe(&file, path.clone(), &shrunk.execution, Some(&shrunk));
+        let mut found = self.describe(
+            &file,
+            path.clone(),
+            &shrunk.execution,
+            Some(&shrunk),
+            Some(confidence),
+        );
         found.hint = hint;
         let stimuli: Vec<Action> = shrunk.execution.stimuli().cloned().collect();
         let shown = self.session.show(&stimuli);
@@ -507,6 +548,7 @@ impl Campaign {
         report: &TestReport,
         wire: Vec<WireLine>,
         shrunk: Option<&Shrunk>,
+        confidence: Option<Confidence>,
     ) -> Result<FailureFile, Stop> {
         let connection =
             serde_json::to_value(&self.origin).map_err(|error| Stop::usage(error.to_string()))?;
@@ -516,7 +558,7 @@ impl Campaign {
             wire,
             shrunk: shrunk.map(|s| (s.execution.clone(), s.runs)),
             minimal: shrunk.is_some_and(|s| s.minimal.is_some()),
-            confirmed: shrunk.map(confirmed),
+            confirmed: confidence.map(confirmed),
             connection,
         };
         FailureFile::new(&self.model.sts, report, context)
@@ -529,13 +571,14 @@ impl Campaign {
         path: PathBuf,
         execution: &Execution,
         shrunk: Option<&Shrunk>,
+        confidence: Option<Confidence>,
     ) -> Found {
         let context = Context {
             test: Some(file.test),
             seed: Some(self.seed),
             system: self.model.sts.name().to_owned(),
             shrunk: shrunk.map(sizes),
-            confirmed: shrunk.map(confirmed),
+            confirmed: confidence.map(confirmed),
             replay: Some(if self.project.elsewhere.is_some() {
                 format!("ioco replay {}", path.display())
             } else {
@@ -546,9 +589,12 @@ impl Campaign {
             id: file.id.to_string(),
             file: path,
             explanation: self.session.explain(execution, &context),
-            notes: shrunk.map(shrinking::notes).unwrap_or_default(),
+            notes: match shrunk {
+                Some(shrunk) => shrinking::notes(shrunk, confidence.unwrap_or(shrunk.confidence)),
+                None => confidence.and_then(shrinking::doubt).into_iter().collect(),
+            },
             hint: None,
-            flaky: shrunk.is_some_and(|s| s.confidence.is_flaky()),
+            flaky: confidence.is_some_and(Confidence::is_flaky),
         }
     }
 
@@ -654,11 +700,8 @@ fn guide(
     }
 }
 
-pub(crate) fn confirmed(shrunk: &Shrunk) -> (u64, u64) {
-    (
-        u64::from(shrunk.confidence.failed),
-        u64::from(shrunk.confidence.runs),
-    )
+pub(crate) fn confirmed(confidence: Confidence) -> (u64, u64) {
+    (u64::from(confidence.failed), u64::from(confidence.runs))
 }
 
 fn percent(part: u64, whole: u64) -> f64 {

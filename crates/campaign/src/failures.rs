@@ -22,7 +22,7 @@ use crate::results::Results;
 use crate::sections::limits::Limits;
 use crate::session::{Session, Shown, sizes};
 use crate::shrinking::{self, ShrinkSettings};
-use crate::solver::SolverChoice;
+use crate::solver::{Meaning, SolverChoice};
 use crate::system::KeptSystem;
 use crate::trust;
 use ioco_budget::{Budget, Interrupt};
@@ -36,6 +36,9 @@ pub struct Origin {
     pub options: ModelOptions,
     #[serde(default)]
     pub uioco: bool,
+    /// The solver besides the embedded one, by name; `other` for one that only a command can start.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub solver: Option<String>,
     /// Nanoseconds, where the model's time-out was overridden.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout: Option<u64>,
@@ -48,7 +51,7 @@ impl Origin {
         options: ModelOptions,
         model: &Model,
         project: &Project,
-        relation: Relation,
+        meaning: &Meaning,
         timeout: Option<u64>,
         reach: &Reach,
     ) -> Origin {
@@ -59,7 +62,8 @@ impl Origin {
         Origin {
             model: path.to_owned(),
             options,
-            uioco: relation == Relation::Uioco,
+            uioco: meaning.relation == Relation::Uioco,
+            solver: meaning.solver.name().map(str::to_owned),
             timeout,
             system: KeptSystem::new(reach),
         }
@@ -207,14 +211,21 @@ impl Opened {
         let session = &mut self.session;
         let stimuli = self.file.first_stimuli(&session.sts);
         let stimuli = stimuli.map_err(|error| Stop::usage(error.to_string()))?;
-        let first = session.tester.scripted_test(stimuli, session.now());
-        let report = session.run(first, observer);
-        let wire = session.wire();
-        match &report.execution.verdict {
-            Verdict::Fail(_) | Verdict::Ended(_) => {}
-            Verdict::Error(message) => return Err(unusable(session, message)),
-            Verdict::Pass | Verdict::Inconclusive(_) => return Ok(None),
-        }
+        // One that is not always seen is tried as often as it would be confirmed.
+        let mut tries = settings.confirm.max(settings.attempts).max(1);
+        let (report, wire) = loop {
+            let first = session.tester.scripted_test(stimuli.clone(), session.now());
+            let report = session.run(first, observer);
+            tries -= 1;
+            match &report.execution.verdict {
+                Verdict::Fail(_) | Verdict::Ended(_) => break (report, session.wire()),
+                Verdict::Error(message) => return Err(unusable(session, message)),
+                Verdict::Pass | Verdict::Inconclusive(_) => {}
+            }
+            if tries == 0 || session.interrupt.is_raised() {
+                return Ok(None);
+            }
+        };
         let shrunk = session.shrink(&report.execution, settings, nanoseconds, observer)?;
         let stimuli: Vec<Action> = shrunk.execution.stimuli().cloned().collect();
         let shown = session.show(&stimuli);
@@ -225,12 +236,12 @@ impl Opened {
             seed: Some(saved.seed),
             system: self.session.sts.name().to_owned(),
             shrunk: Some(sizes(&shrunk)),
-            confirmed: Some(confirmed(&shrunk)),
+            confirmed: Some(confirmed(shrunk.confidence)),
             replay: Some(format!("ioco replay {}", saved.id)),
         };
         Ok(Some(Reshrunk {
             explanation: self.session.explain(&shrunk.execution, &context),
-            notes: shrinking::notes(&shrunk),
+            notes: shrinking::notes(&shrunk, shrunk.confidence),
             saved,
             path,
             shrunk,
@@ -250,7 +261,7 @@ impl Opened {
             wire,
             shrunk: Some((shrunk.execution.clone(), shrunk.runs)),
             minimal: shrunk.minimal.is_some(),
-            confirmed: Some(confirmed(shrunk)),
+            confirmed: Some(confirmed(shrunk.confidence)),
             connection: self.file.connection.clone(),
         };
         let mut saved = FailureFile::new(&self.session.sts, report, context)
@@ -280,6 +291,7 @@ pub fn open(
     typed: &str,
     here: &Project,
     system: &SystemChoice,
+    solver: Option<&str>,
     limits: Limits,
     interrupt: Interrupt,
     observer: &mut dyn Observer,
@@ -329,17 +341,28 @@ pub fn open(
         Some(nanoseconds) => std::sync::Arc::new(model.sts.with_timeout(nanoseconds)),
         None => std::sync::Arc::clone(&model.sts),
     };
+    let configured = project.test.solver.as_deref();
+    let solver = SolverChoice::again(solver, origin.solver.as_deref(), configured);
+    if solver.is_none() {
+        observer.warning(
+            "this failure was found with a solver that only a command can start: name it again with \
+             --solver",
+        );
+    }
+    let meaning = Meaning {
+        relation: origin.relation(),
+        solver: solver.unwrap_or_default(),
+    };
     let session = Session::open(
         &sts,
         &reach,
         &project,
-        origin.relation(),
+        meaning,
         Settings {
             seed: file.seed,
             ..Settings::default()
         },
         interrupt,
-        &SolverChoice::default(),
     )?;
     session.invite(observer);
     Ok(Opened {

@@ -1,15 +1,14 @@
 //! The runs of a project, from the store that keeps them.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use ioco_engine::{FailureFile, Fingerprint, Settings};
 use ioco_outside::Untrusted;
-use ioco_solve::Oracle;
 use ioco_store::{Comparison, Covered, NewRun, Place, RunRow, Store, StoreError, StoredModel};
 use ioco_sts::{Relation, Semantics};
 use ioco_view::{CoverageView, Recorded, RunState, RunSummary, RunWalk};
+use serde::{Deserialize, Serialize};
 
 use crate::connect::Reach;
 use crate::exit::Stop;
@@ -17,6 +16,7 @@ use crate::model::{self, Model, ModelOptions};
 use crate::observer::Observer;
 use crate::project::{ChosenBy, Project};
 use crate::results::Results;
+use crate::solver::Meaning;
 use crate::system::{KeptSystem, SystemName};
 use crate::time::iso;
 use crate::trust;
@@ -93,9 +93,14 @@ pub fn find(project: &Project, typed: Option<i64>) -> Result<(Store, RunRow), St
 pub(crate) fn new_run(
     model: &Model,
     options: &ModelOptions,
+    meaning: &Meaning,
     reach: &Reach,
     settings: &Settings,
 ) -> NewRun {
+    let kept = Kept {
+        options: options.clone(),
+        uioco: meaning.relation == Relation::Uioco,
+    };
     let now = SystemTime::now().duration_since(UNIX_EPOCH);
     let milliseconds = now.map_or(0, |time| time.as_millis());
     NewRun {
@@ -109,7 +114,7 @@ pub(crate) fn new_run(
                 .collect(),
         },
         // Plain data: always JSON.
-        options: serde_json::to_string(options).unwrap_or_default(),
+        options: serde_json::to_string(&kept).unwrap_or_default(),
         connection: reach.name.to_string(),
         seed: settings.seed,
         strategy: settings.strategy.name().to_owned(),
@@ -134,21 +139,46 @@ pub fn system(project: &Project, run: &RunRow) -> String {
     }
 }
 
+/// What a run keeps of how it followed its model.
+#[derive(Serialize, Deserialize)]
+struct Kept {
+    #[serde(flatten)]
+    options: ModelOptions,
+    #[serde(default)]
+    uioco: bool,
+}
+
+impl Kept {
+    fn of(run: &RunRow) -> Result<Kept, Stop> {
+        serde_json::from_str(&run.options)
+            .map_err(|error| Stop::usage(format!("run {}: {error}", run.id)))
+    }
+}
+
 /// The model as a run used it, whatever has become of its files.
 pub fn model(store: &Store, run: &RunRow) -> Result<Model, Stop> {
     let kept = store
         .model(&run.model_hash)
         .map_err(stop)?
         .ok_or_else(|| Stop::usage(format!("the model of run {} was not kept", run.id)))?;
-    let options: ModelOptions = serde_json::from_str(&run.options)
-        .map_err(|error| Stop::usage(format!("run {}: {error}", run.id)))?;
-    model::restore(&kept, &options)
+    model::restore(&kept, &Kept::of(run)?.options)
+}
+
+/// The relation that a run tested for.
+pub fn relation(run: &RunRow) -> Relation {
+    relation_of(&run.options)
+}
+
+fn relation_of(options: &str) -> Relation {
+    match serde_json::from_str(options) {
+        Ok(Kept { uioco: true, .. }) => Relation::Uioco,
+        _ => Relation::Ioco,
+    }
 }
 
 /// For following what a run did.
-pub fn semantics(model: &Model) -> Semantics {
-    let solver = Box::new(Oracle::new());
-    Semantics::new(Arc::clone(&model.sts), solver, Relation::Ioco)
+pub fn semantics(model: &Model, run: &RunRow) -> Semantics {
+    Meaning::of(relation(run)).shown(&model.sts)
 }
 
 /// What a run covered. Of one that did not come to its end, what its record leads through.
@@ -157,7 +187,7 @@ pub fn covered(store: &Store, run: &RunRow) -> Result<Covered, Stop> {
         return Ok(covered);
     }
     let model = model(store, run)?;
-    let mut walk = RunWalk::new(semantics(&model), summary(run), Vec::new());
+    let mut walk = RunWalk::new(semantics(&model, run), summary(run), Vec::new());
     store
         .events(run.id, &mut |event| walk.event(&event))
         .map_err(stop)?;
@@ -246,4 +276,22 @@ pub(crate) fn replace(project: &Project, old: &str, new: &FailureFile) -> Result
 pub fn recorded(failures: &[(FailureFile, u64, bool)]) -> Vec<Recorded> {
     let of = |file: &FailureFile| (file.id.to_string(), file.deviation.clone());
     failures.iter().map(|(file, _, _)| of(file)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_keeps_its_relation_and_older_ones_had_none_but_ioco() {
+        let kept = |uioco| Kept {
+            options: ModelOptions::default(),
+            uioco,
+        };
+        let text = |kept: &Kept| serde_json::to_string(kept).unwrap();
+        assert_eq!(relation_of(&text(&kept(true))), Relation::Uioco);
+        assert_eq!(relation_of(&text(&kept(false))), Relation::Ioco);
+        let older = serde_json::to_string(&ModelOptions::default()).unwrap();
+        assert_eq!(relation_of(&older), Relation::Ioco);
+    }
 }

@@ -37,6 +37,6 @@ pub use project::{ChosenBy, FILE_NAME, Project, StoreSettings, Sut, TestSettings
 pub use results::Results;
 pub use session::{Session, sizes};
 pub use shrinking::ShrinkSettings;
-pub use solver::SolverChoice;
+pub use solver::{Meaning, SolverChoice};
 pub use suite::SuiteRow;
 pub use system::{KeptSystem, SystemName};

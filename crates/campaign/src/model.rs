@@ -233,7 +233,7 @@ fn read_from(
                     ),
                 );
             }
-            let loaded = ioco_aml::load(&path.to_string_lossy(), sources);
+            let loaded = ioco_aml::load_within(&path.to_string_lossy(), sources, &budget);
             Read {
                 sts: loaded.sts,
                 diagnostics: loaded.diagnostics,
@@ -242,7 +242,7 @@ fn read_from(
             }
         }
         "json" | "aut" | "dot" | "gv" | "mmd" | "mermaid" | "svg" => {
-            read_other(options, &path, &ending, sources)?
+            read_other(options, budget, &path, &ending, sources)?
         }
         "txs" => {
             let message = format!(
@@ -268,6 +268,7 @@ fn read_from(
 
 fn read_other(
     options: &ModelOptions,
+    budget: Budget,
     path: &Path,
     ending: &str,
     sources: &dyn Sources,
@@ -282,6 +283,7 @@ fn read_other(
     let labels = options.labels();
     let mut mealy = MealyOptions {
         labels: labels.clone(),
+        budget,
         ..MealyOptions::default()
     };
     if !options.silent.is_empty() {
@@ -293,6 +295,7 @@ fn read_other(
             let options = GraphWalkerOptions {
                 labels,
                 vertices: options.vertices,
+                budget,
             };
             let sts = format::graphwalker::read(&name, &text, &options);
             (
@@ -301,7 +304,7 @@ fn read_other(
             )
         }
         "json" => (
-            format::json::read(&text),
+            format::json::read_within(&text, &budget),
             "ioco reads its own JSON (the book's schema/model.json says what is in it) and \
              GraphWalker's (\"models\": [...])",
         ),
@@ -310,7 +313,7 @@ fn read_other(
             "mark labels `?x` and `!x`, or name them with --stimuli and --responses",
         ),
         "svg" => (
-            format::svg::read(&text),
+            format::svg::read_within(&text, &budget),
             "draw the model with `ioco convert MODEL -o FILE.svg` to have it inside",
         ),
         "mmd" | "mermaid" => (

@@ -177,7 +177,7 @@ impl Project {
         }
         let text = read_text(&file, &Budget::default())
             .map_err(|error| Stop::usage(format!("cannot read {}: {error}", file.display())))?;
-        let parsed: File = toml::from_str(&text).map_err(|error| {
+        let parsed = read(&text).map_err(|error| {
             // It quotes the file.
             let said = Untrusted::of(error).lines();
             Stop::usage(format!("{}: {said}", file.display()))
@@ -215,6 +215,11 @@ impl Project {
             project.test.override_with(&chosen);
         }
         Ok(project)
+    }
+
+    /// Whether a text is an ioco.toml, and why not.
+    pub fn parse(text: &str) -> Result<(), String> {
+        read(text).map(|_| ())
     }
 
     /// The file that says, or would say, what the project is.
@@ -255,6 +260,10 @@ impl Project {
         let elsewhere = self.elsewhere.clone();
         elsewhere.unwrap_or_else(|| self.root.join(".ioco"))
     }
+}
+
+fn read(text: &str) -> Result<File, String> {
+    toml::from_str(text).map_err(|error| error.to_string())
 }
 
 fn replace<T: Clone>(old: &mut Option<T>, new: &Option<T>) {

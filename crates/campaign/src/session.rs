@@ -1,31 +1,37 @@
 //! A model, a tester and a connection, put together: what `test`, `replay` and `shrink` share.
 
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use ioco_adapters::{Connection, Crossed, Recorder, ScriptRunner, Trouble, drive_watched};
+use ioco_adapters::{Connection, Crossed, Limited, Recorder, ScriptRunner, Trouble, drive_watched};
 use ioco_engine::{
     Command, Context, Explanation, FailureFile, Sender, Settings, Shrunk as Sizes, TestReport,
     Tester, WireLine, explain,
 };
-use ioco_shrink::{Ended, Options, Progress as ShrinkProgress, Pruning, Runner, Shrunk, Watch};
-use ioco_solve::Oracle;
-use ioco_sts::{Action, Execution, Relation, Semantics, Sts, Verdict};
+use ioco_shrink::{
+    Confidence, Ended, Options, Progress as ShrinkProgress, Pruning, Runner, Shrunk, Watch,
+};
+use ioco_sts::{Action, Execution, Semantics, Sts, Verdict};
 
 use crate::connect::{Link, Reach};
 use crate::exit::Stop;
 use crate::observer::Observer;
 use crate::project::Project;
 use crate::shrinking::ShrinkSettings;
-use crate::solver::SolverChoice;
+use crate::solver::Meaning;
 use ioco_budget::Interrupt;
+
+/// How long a wait may go on after the time of the run is up.
+const TIME_IS_UP: Duration = Duration::from_millis(300);
 
 pub struct Session {
     pub sts: Arc<Sts>,
     pub tester: Tester,
     pub link: Link,
     pub interrupt: Interrupt,
-    relation: Relation,
+    meaning: Meaning,
+    /// When the run is over, whatever it waits for.
+    over_at: Option<Instant>,
     recorder: Recorder,
     /// What ended the last test, with the hint for a person.
     pub trouble: Option<Trouble>,
@@ -36,17 +42,19 @@ impl Session {
         sts: &Arc<Sts>,
         reach: &Reach,
         project: &Project,
-        relation: Relation,
+        meaning: Meaning,
         settings: Settings,
         interrupt: Interrupt,
-        solver: &SolverChoice,
     ) -> Result<Session, Stop> {
+        let mut tester = Tester::new(meaning.semantics(sts)?, settings);
+        tester.interrupted_by(interrupt.clone());
         Ok(Session {
             sts: Arc::clone(sts),
-            tester: Tester::new(solver.semantics(sts, relation)?, settings),
+            tester,
             link: reach.connect(sts, project)?,
             interrupt,
-            relation,
+            meaning,
+            over_at: None,
             recorder: Recorder::default(),
             trouble: None,
         })
@@ -66,12 +74,14 @@ impl Session {
     /// Runs one test to its end.
     pub fn run(&mut self, first: Command, observer: &mut dyn Observer) -> TestReport {
         let interrupt = self.interrupt.clone();
+        let over_at = self.over_at();
         let recorder = &mut self.recorder;
-        let stop = || interrupt.is_raised();
+        let stop = || interrupt.is_raised() || over_at.is_some_and(|at| Instant::now() >= at);
+        let mut link = Limited::new(&mut self.link, *self.sts.budget());
         self.trouble = drive_watched(
             &mut self.tester,
             first,
-            &mut self.link,
+            &mut link,
             &stop,
             &mut |crossing| {
                 recorder.note(crossing);
@@ -88,6 +98,17 @@ impl Session {
             observer.warning(&crate::warning::show(&warning, &self.sts));
         }
         self.tester.finished_test()
+    }
+
+    /// When the time of the run is up, and a moment more: the tester ends a run whose time is up by itself,
+    /// unless it waits for a system that does not answer.
+    fn over_at(&mut self) -> Option<Instant> {
+        if self.link.is_virtual() {
+            return None;
+        }
+        let time = Duration::from_nanos(self.tester.settings().stop.time?);
+        let over_at = Instant::now().checked_add(time)?.checked_add(TIME_IS_UP)?;
+        Some(*self.over_at.get_or_insert(over_at))
     }
 
     /// What crossed the wire in the last test.
@@ -113,7 +134,8 @@ impl Session {
     fn replay_recorded(&mut self, stimuli: &[Action]) -> Shown {
         let interrupt = self.interrupt.clone();
         let stop = || interrupt.is_raised();
-        let mut runner = ScriptRunner::new(&mut self.tester, &mut self.link, &stop);
+        let mut link = Limited::new(&mut self.link, *self.sts.budget());
+        let mut runner = ScriptRunner::new(&mut self.tester, &mut link, &stop);
         let execution = runner.run(stimuli);
         let shown = Shown {
             execution,
@@ -123,6 +145,30 @@ impl Session {
         };
         self.trouble = runner.trouble;
         shown
+    }
+
+    /// Runs the stimuli of a failure `confirm` times, and up to `attempts` times until it is seen
+    /// again at all. What could not be run counts neither way.
+    pub fn confirm(&mut self, failure: &Execution, settings: &ShrinkSettings) -> Confidence {
+        let stimuli: Vec<Action> = failure.stimuli().cloned().collect();
+        let mut confidence = Confidence { failed: 0, runs: 0 };
+        while confidence.runs < settings.confirm
+            || (settings.confirm > 0
+                && confidence.failed == 0
+                && confidence.runs < settings.attempts)
+        {
+            let again = self.replay(&stimuli);
+            if self.interrupt.is_raised() || matches!(again.verdict, Verdict::Error(_)) {
+                break;
+            }
+            let seen = match (again.deviation(), failure.deviation()) {
+                (Some(again), Some(first)) => again.is_like(first),
+                _ => false,
+            };
+            confidence.runs += 1;
+            confidence.failed += u32::from(seen);
+        }
+        confidence
     }
 
     /// Cuts a failing execution down.
@@ -151,8 +197,9 @@ impl Session {
         };
         let interrupt = self.interrupt.clone();
         let stop = || interrupt.is_raised();
-        let mut semantics = semantics(&self.sts, self.relation);
-        let mut runner = ScriptRunner::new(&mut self.tester, &mut self.link, &stop);
+        let mut semantics = self.meaning.semantics(&self.sts)?;
+        let mut link = Limited::new(&mut self.link, *self.sts.budget());
+        let mut runner = ScriptRunner::new(&mut self.tester, &mut link, &stop);
         let mut watch = Watcher {
             interrupt: &self.interrupt,
             observer,
@@ -177,12 +224,15 @@ impl Session {
 
     /// Why an execution did not pass.
     pub fn explain(&mut self, execution: &Execution, context: &Context) -> Option<Explanation> {
-        explain(&mut semantics(&self.sts, self.relation), execution, context)
+        let semantics = self.meaning.semantics(&self.sts);
+        let mut semantics = semantics.unwrap_or_else(|_| self.meaning.shown(&self.sts));
+        explain(&mut semantics, execution, context)
     }
-}
 
-fn semantics(sts: &Arc<Sts>, relation: Relation) -> Semantics {
-    Semantics::new(Arc::clone(sts), Box::new(Oracle::new()), relation)
+    /// For showing what was judged here.
+    pub fn semantics(&self) -> Semantics {
+        self.meaning.shown(&self.sts)
+    }
 }
 
 /// The sizes before and after, for an explanation.

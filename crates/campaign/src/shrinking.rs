@@ -1,6 +1,6 @@
 //! How to shrink, and what shrinking has to say besides the shrunk trace.
 
-use ioco_shrink::{BugKind, Ended, Pipeline, Proof, ShrinkError, Shrunk};
+use ioco_shrink::{BugKind, Confidence, Ended, Pipeline, Proof, ShrinkError, Shrunk};
 
 use crate::exit::Stop;
 
@@ -43,16 +43,28 @@ pub fn pipeline(name: &str) -> Result<Pipeline, Stop> {
         .map_err(|error: ShrinkError| Stop::usage(error.to_string()))
 }
 
+/// Why a failure is not certain, if it was not seen in every run that should confirm it.
+pub fn doubt(confidence: Confidence) -> Option<String> {
+    let Confidence { failed, runs } = confidence;
+    let seen = match failed {
+        _ if !confidence.is_flaky() => return None,
+        0 => "it could not be seen again".to_owned(),
+        failed => format!("it was seen again in {failed} of {runs} runs"),
+    };
+    Some(format!(
+        "{seen}: the system does not always answer the same, or its reset does not reset everything \
+         (try --restart)"
+    ))
+}
+
 /// One sentence each: what kind of bug it is, what was removed, and what is proved.
-pub fn notes(shrunk: &Shrunk) -> Vec<String> {
+pub fn notes(shrunk: &Shrunk, confidence: Confidence) -> Vec<String> {
     let mut notes = Vec::new();
-    if shrunk.confidence.is_flaky() {
-        notes.push(
-            "it could not be seen again: the system does not always answer the same, or its reset \
-             does not reset everything (try --restart)"
-                .to_owned(),
-        );
-        return notes;
+    if let Some(note) = doubt(confidence) {
+        notes.push(note);
+        if confidence.failed == 0 {
+            return notes;
+        }
     }
     // A shrinker that explains itself says this in its own words.
     if shrunk.explanation.is_empty() {

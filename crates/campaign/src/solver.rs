@@ -1,5 +1,5 @@
-//! Which solver answers the questions of a model: the embedded one alone, or with a second opinion
-//! for what it cannot decide.
+//! How a model is followed: which relation is tested for, and which solver answers the questions of
+//! the model: the embedded one alone, or with a second opinion for what it cannot decide.
 
 use std::sync::Arc;
 
@@ -25,9 +25,57 @@ impl SolverChoice {
         }
     }
 
-    /// The meaning of a model, with this solver to answer its questions.
-    pub fn semantics(&self, sts: &Arc<Sts>, relation: Relation) -> Result<Semantics, Stop> {
-        let solver: Box<dyn Feasibility + Send> = match self {
+    /// The name by which a file may ask for it: commands are never read from files.
+    pub fn name(&self) -> Option<&'static str> {
+        match self {
+            SolverChoice::Embedded => None,
+            SolverChoice::Program(program) => {
+                let known = KNOWN.iter().find(|known| **known == program.trim());
+                Some(known.copied().unwrap_or(OTHER))
+            }
+        }
+    }
+
+    /// What was typed, or else what a file names, or else what ioco.toml says where a file names a
+    /// solver that only a command can start. `None`: nobody says which that is.
+    pub fn again(
+        typed: Option<&str>,
+        named: Option<&str>,
+        configured: Option<&str>,
+    ) -> Option<SolverChoice> {
+        match (typed, named) {
+            (Some(typed), _) => Some(SolverChoice::named(Some(typed))),
+            (None, None) => Some(SolverChoice::Embedded),
+            (None, Some(name)) if KNOWN.contains(&name) => Some(SolverChoice::named(Some(name))),
+            (None, Some(_)) => configured.map(|program| SolverChoice::named(Some(program))),
+        }
+    }
+}
+
+/// Solvers that have a name of their own.
+const KNOWN: [&str; 2] = ["z3", "cvc5"];
+
+/// What a file says of any other.
+const OTHER: &str = "other";
+
+/// How a model is followed. The campaign, the program and the page make its semantics here.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Meaning {
+    pub relation: Relation,
+    pub solver: SolverChoice,
+}
+
+impl Meaning {
+    /// With the embedded solver alone.
+    pub fn of(relation: Relation) -> Meaning {
+        Meaning {
+            relation,
+            solver: SolverChoice::Embedded,
+        }
+    }
+
+    pub fn semantics(&self, sts: &Arc<Sts>) -> Result<Semantics, Stop> {
+        let solver: Box<dyn Feasibility + Send> = match &self.solver {
             SolverChoice::Embedded => Box::new(Oracle::new()),
             SolverChoice::Program(program) => {
                 let process = start(program)?;
@@ -35,7 +83,12 @@ impl SolverChoice {
                 Box::new(SecondOpinion::new(Box::new(second)))
             }
         };
-        Ok(Semantics::new(Arc::clone(sts), solver, relation))
+        Ok(Semantics::new(Arc::clone(sts), solver, self.relation))
+    }
+
+    /// For showing what was judged before: the relation counts, and the embedded solver is enough.
+    pub fn shown(&self, sts: &Arc<Sts>) -> Semantics {
+        Semantics::new(Arc::clone(sts), Box::new(Oracle::new()), self.relation)
     }
 }
 
@@ -52,4 +105,26 @@ fn start(program: &str) -> Result<SolverProcess, Stop> {
         Stop::usage(error.to_string())
             .hint("--solver takes embedded, z3, cvc5, or the command of another SMT-LIB solver")
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::SolverChoice;
+
+    #[test]
+    fn a_file_names_a_solver_and_never_starts_one() {
+        let program = |text: &str| SolverChoice::Program(text.to_owned());
+        assert_eq!(SolverChoice::Embedded.name(), None);
+        assert_eq!(program("z3").name(), Some("z3"));
+        assert_eq!(program("rm -rf /").name(), Some("other"));
+        let again = SolverChoice::again;
+        assert_eq!(again(None, None, Some("z3")), Some(SolverChoice::Embedded));
+        assert_eq!(again(None, Some("cvc5"), None), Some(program("cvc5")));
+        assert_eq!(again(Some("z3"), Some("cvc5"), None), Some(program("z3")));
+        assert_eq!(again(None, Some("touch /tmp/x"), None), None);
+        assert_eq!(
+            again(None, Some("other"), Some("my-solver -in")),
+            Some(program("my-solver -in"))
+        );
+    }
 }

@@ -660,6 +660,11 @@ pub struct Replay {
     #[arg(long)]
     pub original: bool,
 
+    /// Ask this solver where the embedded one does not know, instead of the one that the failure was
+    /// found with: z3, cvc5, or a command that reads SMT-LIB
+    #[arg(long, value_name = "SOLVER")]
+    pub solver: Option<String>,
+
     #[command(flatten)]
     pub limits: LimitArguments,
 }
@@ -678,6 +683,11 @@ pub struct Shrink {
     /// Stop after this time and keep the best so far: 30s, 5m
     #[arg(long, value_name = "TIME")]
     pub time: Option<String>,
+
+    /// Ask this solver where the embedded one does not know, instead of the one that the failure was
+    /// found with: z3, cvc5, or a command that reads SMT-LIB
+    #[arg(long, value_name = "SOLVER")]
+    pub solver: Option<String>,
 
     #[command(flatten)]
     pub limits: LimitArguments,

@@ -81,7 +81,7 @@ impl Observer for Terminal {
             }
             output::print(&format!("{}\n", notes(&found.notes, text_options().width)));
             if found.flaky {
-                let words = "flaky: it was seen once and could not be seen again";
+                let words = "flaky: it was not seen in every run that should confirm it";
                 output::print(&format!("{WARNING}{words}{WARNING:#}\n\n"));
             }
         });

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::ExitCode;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use ioco_differential::check::{Case, Counts, Finding};
 use ioco_differential::shrink::shrunk;
@@ -22,10 +22,16 @@ struct Options {
     out: String,
 }
 
+/// One that no run had before.
+fn new_seed() -> u64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    now.map_or(1, |now| now.as_secs())
+}
+
 fn options() -> Option<Options> {
     let mut options = Options {
         time: Duration::from_secs(60),
-        seed: 1,
+        seed: new_seed(),
         case: None,
         out: "target/differential".to_owned(),
     };

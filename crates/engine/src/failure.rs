@@ -286,6 +286,11 @@ impl FailureFile {
         Ok(Execution { trace, verdict })
     }
 
+    /// Not every run that should confirm it showed it.
+    pub fn is_flaky(&self) -> bool {
+        self.confirmed.is_some_and(|(failed, runs)| failed < runs)
+    }
+
     /// The deviation after the shortest trace known.
     pub fn last_deviation(&self) -> &SavedDeviation {
         match &self.shrunk {

@@ -171,9 +171,9 @@ pub fn value_from_json(json: &Json, ty: &Type, types: &Types) -> Option<Value> {
         (Type::Int(_) | Type::Date | Type::Time, Json::Number(number)) => {
             Value::Int(number.as_i64()?)
         }
-        (Type::Decimal, Json::String(text)) => Value::Decimal(text.parse::<Decimal>().ok()?),
+        (Type::Decimal, Json::String(text)) => Value::Decimal(Decimal::from_str_exact(text).ok()?),
         (Type::Decimal, Json::Number(number)) => {
-            Value::Decimal(number.to_string().parse::<Decimal>().ok()?)
+            Value::Decimal(Decimal::from_str_exact(&number.to_string()).ok()?)
         }
         (Type::Str, Json::String(text)) => Value::str(text),
         (Type::Enum(id), Json::String(name)) => {

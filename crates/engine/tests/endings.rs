@@ -131,18 +131,6 @@ fn planning_strategies_find_a_missing_response_as_often_as_chance() {
     }
 }
 
-/// Gives one stimulus and then says this.
-struct OneStimulus(Advice);
-
-impl Guide for OneStimulus {
-    fn advise(&mut self, view: View<'_>) -> Advice {
-        match view.trace {
-            [] => Advice::Give(stimulus(view.sts, "ask7")),
-            _ => self.0.clone(),
-        }
-    }
-}
-
 #[test]
 fn no_guide_ends_a_test_while_a_response_is_due() {
     let sts = ten();
@@ -152,7 +140,7 @@ fn no_guide_ends_a_test_while_a_response_is_due() {
         Advice::Lost("no way".to_owned()),
     ] {
         let mut tester = tester_of(&sts, Settings::default());
-        let guide = Box::new(OneStimulus(advice.clone()));
+        let guide = Box::new(OneOf("ask7", advice.clone()));
         let first = tester.guided_test(guide, 0).unwrap();
         let report = run(&mut tester, first, &mut deaf_to_one(&sts), false, &mut 0);
         let kind = report.execution.deviation().map(|d| d.kind);
@@ -276,4 +264,73 @@ fn a_limit_on_time_does_not_wait_for_a_silence_that_nobody_needs() {
         assert_eq!(report.execution.verdict, Verdict::Pass);
     }
     assert!(now < 1100 * MILLISECOND, "{now}");
+}
+
+/// Searches until somebody interrupts it.
+struct Endless;
+
+impl Guide for Endless {
+    fn advise(&mut self, view: View<'_>) -> Advice {
+        while !view.interrupt.is_raised() {}
+        Advice::Chance
+    }
+}
+
+#[test]
+fn a_guide_that_searches_is_interrupted() {
+    let sts = ten();
+    let mut tester = tester_of(&sts, Settings::default());
+    let interrupt = ioco_budget::Interrupt::default();
+    tester.interrupted_by(interrupt.clone());
+    let first = tester.guided_test(Box::new(Endless), 0).unwrap();
+    interrupt.raise();
+    let report = run(&mut tester, first, &mut deaf_to_one(&sts), false, &mut 0);
+    assert_eq!(
+        ioco_engine::code_of(&report.execution.verdict),
+        Some("I003")
+    );
+    assert_eq!(tester.next_test(1), None);
+    assert_eq!(tester.stop_reason(), Some(StopReason::Interrupted));
+}
+
+#[test]
+fn what_a_test_may_have_left_behind_is_let_go_before_the_next() {
+    let sts = plain(
+        "Idle ?ask Asked\nAsked !answer Idle\nIdle ?maybe Maybe\nMaybe tau Idle\nMaybe !answer Idle",
+    );
+    let timeout = sts.timeout();
+    let drain = |advice: Advice, name: &'static str, answers: bool| {
+        let mut tester = tester_of(&sts, Settings::default());
+        let guide = Box::new(OneOf(name, advice));
+        let first = tester.guided_test(guide, 0).unwrap();
+        assert_eq!(first, Command::Reset { drain: 0 });
+        let answer = response(&sts, "answer");
+        let mut system = Answers::new(move |given: &[Action]| match given.len() {
+            1 if answers => vec![Input::Response(answer.clone())],
+            _ => Vec::new(),
+        });
+        run(&mut tester, first, &mut system, false, &mut 0);
+        match tester.script(Vec::new(), 0) {
+            Command::Reset { drain } => drain,
+            other => panic!("{other:?}"),
+        }
+    };
+    // A missing response may come late.
+    assert_eq!(drain(Advice::End, "ask", false), timeout);
+    assert_eq!(drain(Advice::End, "ask", true), 0);
+    // The response that may come was not waited for, or silence was seen.
+    assert_eq!(drain(Advice::End, "maybe", false), timeout);
+    assert_eq!(drain(Advice::Reached, "maybe", false), 0);
+}
+
+/// Gives this stimulus and then says this.
+struct OneOf(&'static str, Advice);
+
+impl Guide for OneOf {
+    fn advise(&mut self, view: View<'_>) -> Advice {
+        match view.trace {
+            [] => Advice::Give(stimulus(view.sts, self.0)),
+            _ => self.1.clone(),
+        }
+    }
 }

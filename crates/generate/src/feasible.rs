@@ -1,7 +1,9 @@
 //! Whether a path can go on with a move: by its own parameters first, by all of the path's then.
 
+use std::hash::{Hash, Hasher};
 use std::rc::Rc;
 
+use ioco_budget::Interrupt;
 use ioco_solve::{Deadline, Outcome, Solver};
 use ioco_sts::{BinaryOp, Env, Expr, Sts, Value};
 use rand::{Rng, RngExt as _};
@@ -51,11 +53,11 @@ impl Point<'_> {
         step: &Rc<Move>,
         memory: &mut Memory,
         rng: &mut dyn Rng,
-        budget: u64,
+        effort: &Effort,
     ) -> Option<Feasible> {
         // Where every variable that the guard reads is known, nothing chosen before can be blamed.
         let is_final = || step.reads.iter().all(|v| self.symbolic.knows(*v));
-        match memory.own_values(sts, step, self.valuation, rng, budget) {
+        match memory.own_values(sts, step, self.valuation, rng, effort) {
             // A hand-shake sends a value wherever one is possible; whether one is, is not asked
             // here.
             Outcome::Sat(own) if !step.observable && own.contains(&Value::Void) => {
@@ -77,13 +79,30 @@ const REMEMBERED: usize = 1 << 16;
 /// the variables it reads.
 #[derive(Default)]
 pub(crate) struct Memory {
-    /// The moves are those of a cache that keeps them, so that addresses stand for them.
-    answers: FxHashMap<*const Move, FxHashMap<Box<[Value]>, Remembered>>,
+    answers: FxHashMap<Kept, FxHashMap<Box<[Value]>, Remembered>>,
     size: usize,
     /// The values read, put together here to save an allocation.
     key: Vec<Value>,
     /// The first answers are the smallest and the largest values.
     pub extremes: bool,
+}
+
+/// A move by its address. It is kept as long as something is remembered about it: the address of one
+/// that is gone may become that of another.
+struct Kept(Rc<Move>);
+
+impl PartialEq for Kept {
+    fn eq(&self, other: &Kept) -> bool {
+        Rc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl Eq for Kept {}
+
+impl Hash for Kept {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        Rc::as_ptr(&self.0).hash(state);
+    }
 }
 
 enum Remembered {
@@ -103,10 +122,10 @@ impl Memory {
         step: &Rc<Move>,
         valuation: &[Value],
         rng: &mut dyn Rng,
-        budget: u64,
+        effort: &Effort,
     ) -> Outcome<Vec<Value>> {
         if step.types.is_empty() {
-            return own_values(sts, step, valuation, rng, budget);
+            return own_values(sts, step, valuation, rng, effort);
         }
         if self.size >= REMEMBERED {
             self.forget();
@@ -114,7 +133,7 @@ impl Memory {
         self.key.clear();
         let read = step.reads.iter().map(|v| valuation[v.index()].clone());
         self.key.extend(read);
-        let known = self.answers.entry(Rc::as_ptr(step)).or_default();
+        let known = self.answers.entry(Kept(Rc::clone(step))).or_default();
         match known.get_mut(self.key.as_slice()) {
             Some(Remembered::Not(answer)) => answer.clone(),
             Some(Remembered::Sat(found)) if found.len() == VARIETY => {
@@ -129,7 +148,7 @@ impl Memory {
                     return Outcome::Sat(values);
                 }
                 // Another one; the first will do where none is found in time.
-                match own_values(sts, step, valuation, rng, budget) {
+                match own_values(sts, step, valuation, rng, effort) {
                     Outcome::Sat(values) => {
                         found.push(values.clone());
                         Outcome::Sat(values)
@@ -143,7 +162,7 @@ impl Memory {
                     .then(|| extreme_values(sts, step, valuation, false));
                 let answer = match smallest.flatten() {
                     Some(values) => Outcome::Sat(values),
-                    None => own_values(sts, step, valuation, rng, budget),
+                    None => own_values(sts, step, valuation, rng, effort),
                 };
                 let remembered = match &answer {
                     Outcome::Sat(values) => Remembered::Sat(vec![values.clone()]),
@@ -163,13 +182,13 @@ pub(crate) fn own_values(
     step: &Move,
     valuation: &[Value],
     rng: &mut dyn Rng,
-    budget: u64,
+    effort: &Effort,
 ) -> Outcome<Vec<Value>> {
     match step.label {
         Some(label) if !step.types.is_empty() => {
-            let deadline = Deadline::steps(budget);
-            let chosen =
-                ioco_solve::choose_values(sts, label, &step.guard, valuation, rng, &deadline);
+            let chosen = effort.ask(|deadline| {
+                ioco_solve::choose_values(sts, label, &step.guard, valuation, rng, deadline)
+            });
             chosen.map(|values| {
                 let own = step.unknowns.iter().zip(values);
                 own.filter(|(unknown, _)| unknown.is_some())
@@ -209,9 +228,35 @@ pub(crate) const MOST_SIZE: usize = 200_000;
 /// Conditions of this size get the whole budget; larger ones cost more a step, and get fewer.
 const USUAL_SIZE: u64 = 2_000;
 
-/// The solver steps for a question of this size, so that no question takes much longer than another.
-pub(crate) fn fair(budget: u64, size: usize) -> u64 {
-    budget.saturating_mul(USUAL_SIZE) / USUAL_SIZE.max(size as u64)
+/// What one question to the solver may take: so many steps, and no more once somebody asks to stop.
+#[derive(Clone, Debug)]
+pub(crate) struct Effort {
+    pub steps: u64,
+    interrupt: Interrupt,
+}
+
+impl Effort {
+    pub fn new(steps: u64, interrupt: &Interrupt) -> Effort {
+        Effort {
+            steps,
+            interrupt: interrupt.clone(),
+        }
+    }
+
+    pub fn steps(steps: u64) -> Effort {
+        Effort::new(steps, &Interrupt::default())
+    }
+
+    /// The effort for a question of this size, so that no question takes much longer than another.
+    pub fn fair(&self, size: usize) -> Effort {
+        let steps = self.steps.saturating_mul(USUAL_SIZE) / USUAL_SIZE.max(size as u64);
+        Effort::new(steps, &self.interrupt)
+    }
+
+    pub fn ask<T>(&self, question: impl FnOnce(&Deadline<'_>) -> T) -> T {
+        let stop = || self.interrupt.is_raised();
+        question(&Deadline::new(&stop).and_steps(self.steps))
+    }
 }
 
 /// Declares the unknowns of a move and says its condition.
@@ -228,7 +273,7 @@ pub(crate) fn find_witness<'m, S: Solver>(
     solver: &mut S,
     steps: impl Iterator<Item = &'m Move>,
     rng: &mut dyn Rng,
-    budget: u64,
+    effort: &Effort,
 ) -> Feasible {
     // Per unknown: whether it is sent in a hand-shake.
     let mut internal: Vec<bool> = Vec::new();
@@ -241,14 +286,14 @@ pub(crate) fn find_witness<'m, S: Solver>(
     for unknown in 0..internal.len() {
         solver.assert(&is_set(unknown as u32));
     }
-    let set = solver.random_model(rng, &Deadline::steps(budget));
+    let set = effort.ask(|deadline| solver.random_model(rng, deadline));
     solver.pop();
     match set {
         Outcome::Sat(witness) => return Feasible::Anew(witness),
         Outcome::Unsat if always_set => return Feasible::No,
         _ => {}
     }
-    match solver.random_model(rng, &Deadline::steps(budget)) {
+    match effort.ask(|deadline| solver.random_model(rng, deadline)) {
         // What a hand-shake leaves unset is not for the solver to choose.
         Outcome::Sat(witness) if unset_in_handshake(&witness, &internal) => Feasible::Undecided,
         Outcome::Sat(witness) => Feasible::Anew(witness),
@@ -264,4 +309,58 @@ fn unset_in_handshake(witness: &[Value], internal: &[bool]) -> bool {
 
 fn is_set(unknown: u32) -> Expr {
     Expr::binary(BinaryOp::Ne, Expr::Param(unknown), Expr::Const(Value::Void))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ioco_sts::{Direction, IntRange, Label, Parameter, Place, StsBuilder, Type};
+    use rand_chacha::ChaCha8Rng;
+    use rand_chacha::rand_core::SeedableRng as _;
+
+    #[test]
+    fn a_question_ends_when_somebody_asks_to_stop() {
+        let interrupt = Interrupt::default();
+        let effort = Effort::new(1_000, &interrupt);
+        assert!(effort.ask(|deadline| deadline.step()));
+        interrupt.raise();
+        assert!(!effort.ask(|deadline| deadline.step()));
+        assert!(!effort.fair(10).ask(|deadline| deadline.step()));
+    }
+
+    #[test]
+    fn an_answer_about_a_move_that_is_gone_is_not_given_for_another() {
+        let mut builder = StsBuilder::new("m");
+        let process = builder.process("p");
+        let only = builder.named_location(process, "only");
+        let label = builder.label(Label {
+            name: "put".to_owned(),
+            channel: "c".to_owned(),
+            direction: Direction::Stimulus,
+            parameters: vec![Parameter {
+                name: "v".to_owned(),
+                ty: Type::Int(IntRange { min: 0, max: 99 }),
+            }],
+        });
+        builder.switch(
+            only,
+            ioco_sts::Gate::Observable(label),
+            Expr::TRUE,
+            Vec::new(),
+            only,
+            Place::default(),
+        );
+        let sts = builder.build();
+        let moves = crate::moves::moves_from(&sts, &[only]);
+        let plain = Rc::new(moves[0].clone());
+        let mut memory = Memory::default();
+        let mut rng = ChaCha8Rng::seed_from_u64(0);
+        for wanted in 0..50 {
+            let value = Expr::Const(Value::Int(wanted));
+            let condition = Expr::binary(BinaryOp::Eq, Expr::Param(0), value);
+            let asked = Rc::new(Move::on_condition(&sts, &plain, &condition));
+            let answer = memory.own_values(&sts, &asked, &[], &mut rng, &Effort::steps(10_000));
+            assert_eq!(answer.sat(), Some(vec![Value::Int(wanted)]));
+        }
+    }
 }

@@ -11,6 +11,7 @@ pub mod bounds;
 mod confirm;
 pub mod cover;
 pub mod data;
+mod distinct;
 mod feasible;
 pub mod fsm;
 pub mod guide;
@@ -22,6 +23,7 @@ mod traces;
 pub mod tree;
 
 pub use confirm::{Confirm, Objection};
+pub use distinct::{Distinct, Traces};
 pub use moves::{Move, moves_from};
 pub use symbolic::{Extension, Symbolic};
 pub use traces::{Extent, Path, PathStep, Share, Sink, Tally, Walk};

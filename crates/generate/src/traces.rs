@@ -10,12 +10,13 @@
 use std::ops::Range;
 use std::rc::Rc;
 
-use ioco_solve::{Deadline, Outcome, Solver};
+use ioco_budget::{Budget, Exhausted, Interrupt, Resource};
+use ioco_solve::{Outcome, Solver};
 use ioco_sts::{Action, Env, Expr, LocationId, Sts, SwitchId, Value};
 use rand::{Rng, RngExt as _};
 use rustc_hash::FxHashMap;
 
-use crate::feasible::{Feasible, Memory, Point, find_witness, tell};
+use crate::feasible::{Effort, Feasible, MOST_SIZE, Memory, Point, find_witness, tell};
 use crate::moves::{Move, moves_from};
 use crate::symbolic::{Extension, Symbolic};
 
@@ -30,15 +31,25 @@ pub struct Extent {
     pub silent: u32,
     /// Solver steps for one question.
     pub budget: u64,
+    /// Ends every question, and the walk.
+    pub interrupt: Interrupt,
+    /// How deep the value of a variable may be nested, in terms of the parameters of the path.
+    pub depth: u64,
 }
 
 impl Extent {
+    pub(crate) fn effort(&self) -> Effort {
+        Effort::new(self.budget, &self.interrupt)
+    }
+
     pub fn of_length(length: u32) -> Extent {
         Extent {
             length,
             loops: None,
             silent: 256,
             budget: 50_000,
+            interrupt: Interrupt::default(),
+            depth: Budget::default().depth,
         }
     }
 }
@@ -102,6 +113,8 @@ pub struct Tally {
     pub circular: u64,
     /// The switch at which internal steps had gone on for so long that the walk was given up.
     pub runaway: Option<SwitchId>,
+    /// A limit on the values of variables was reached: paths may be missing.
+    pub exhausted: Option<Exhausted>,
     /// Questions about whole paths given to the solver.
     pub solver_calls: u64,
     /// The sink wanted no more.
@@ -115,6 +128,7 @@ impl Tally {
         self.undecided += other.undecided;
         self.circular += other.circular;
         self.runaway = self.runaway.or(other.runaway);
+        self.exhausted = self.exhausted.or(other.exhausted);
         self.solver_calls += other.solver_calls;
         self.stopped |= other.stopped;
     }
@@ -213,6 +227,8 @@ pub(crate) struct Node {
     pub observed: u32,
     /// Internal steps since the last observable one.
     silent: u32,
+    /// A variable is written with more than can be worked with.
+    too_large: bool,
 }
 
 /// A move of the path walked at the moment, and the number of its first unknown.
@@ -228,6 +244,16 @@ impl Taken {
             _ => self.step.action(own),
         }
     }
+}
+
+/// A point of the path that is walked, and the move to try next. Paths may be long, so these are on
+/// the heap.
+struct Level<'s> {
+    node: Node,
+    share: Rest<'s>,
+    moves: Rc<[Rc<Move>]>,
+    next: usize,
+    goes_on: bool,
 }
 
 /// A walk through all paths of a model.
@@ -286,7 +312,8 @@ impl<'a, S: Solver, R: Rng> Walk<'a, S, R> {
         self.since += 1;
         if self.since >= MOVES_PER_LOOK {
             self.since = 0;
-            self.tally.stopped |= self.interrupt.is_some_and(|interrupt| interrupt());
+            self.tally.stopped |= self.extent.interrupt.is_raised()
+                || self.interrupt.is_some_and(|interrupt| interrupt());
         }
         self.tally.stopped
     }
@@ -311,7 +338,7 @@ impl<'a, S: Solver, R: Rng> Walk<'a, S, R> {
             begin: &share.begin,
             next: share.next.as_ref(),
         };
-        self.walk(&start, rest, sink);
+        self.walk(start, rest, sink);
         std::mem::take(&mut self.tally)
     }
 
@@ -375,6 +402,7 @@ impl<'a, S: Solver, R: Rng> Walk<'a, S, R> {
             valuation: variables.map(|v| v.initial.clone()).collect(),
             observed: 0,
             silent: 0,
+            too_large: false,
         }
     }
 
@@ -391,45 +419,79 @@ impl<'a, S: Solver, R: Rng> Walk<'a, S, R> {
         moves
     }
 
-    /// Walks on from `node`, along `share` while it lasts. Returns false when the walk is over.
-    fn walk(&mut self, node: &Node, share: Rest<'_>, sink: &mut dyn Sink) -> bool {
-        if node.observed >= self.extent.length {
-            return self.complete(&node.witness, &[], sink);
+    /// Walks on from `start`, along `share` while it lasts.
+    fn walk(&mut self, start: Node, share: Rest<'_>, sink: &mut dyn Sink) {
+        self.walk_levels(start, share, sink);
+        while !self.path.is_empty() {
+            self.leave();
         }
-        // Where another walk takes the other moves, the path is not at its end here.
-        let mut goes_on = !share.is_all();
-        for (number, step) in self.moves_from(node).iter().enumerate() {
-            if share.leaves_out(number as u32) {
-                continue;
-            }
-            let Some(feasible) = self.admissible(node, step, &mut goes_on) else {
-                if self.tally.runaway.is_some() || self.interrupted() {
-                    return false;
+    }
+
+    /// Ends when everything is walked, or the walk is over.
+    fn walk_levels(&mut self, start: Node, share: Rest<'_>, sink: &mut dyn Sink) {
+        if start.observed >= self.extent.length {
+            self.complete(&start.witness, &[], sink);
+            return;
+        }
+        let mut levels = vec![self.level(start, share)];
+        while let Some(level) = levels.last_mut() {
+            let number = level.next;
+            let Some(step) = level.moves.get(number).map(Rc::clone) else {
+                let more = level.goes_on || self.complete(&level.node.witness, &[], sink);
+                levels.pop();
+                if !more {
+                    return;
+                }
+                if !levels.is_empty() {
+                    self.leave();
                 }
                 continue;
             };
-            let more = if step.observable && node.observed + 1 >= self.extent.length {
+            level.next += 1;
+            if level.share.leaves_out(number as u32) {
+                continue;
+            }
+            let node = &level.node;
+            let Some(feasible) = self.admissible(node, &step, &mut level.goes_on) else {
+                if self.tally.runaway.is_some() || self.interrupted() {
+                    return;
+                }
+                continue;
+            };
+            if step.observable && node.observed + 1 >= self.extent.length {
                 // Nothing comes after it: no need to know the state it leads to.
-                self.push(node, step);
+                self.push(node, &step);
                 let more = match &feasible {
                     Feasible::More(own) => self.complete(&node.witness, own, sink),
                     Feasible::Anew(witness) => self.complete(witness, &[], sink),
                     Feasible::No | Feasible::Undecided => true,
                 };
                 self.path.pop();
-                more
-            } else {
-                let witness = feasible.witness(&node.witness).unwrap_or_default();
-                let next = self.enter(node, step, witness);
-                let more = self.goes_round(&next) || self.walk(&next, share.after(), sink);
+                if !more {
+                    return;
+                }
+                continue;
+            }
+            let witness = feasible.witness(&node.witness).unwrap_or_default();
+            let next = self.enter(node, &step, witness);
+            if self.goes_round(&next) {
                 self.leave();
-                more
-            };
-            if !more {
-                return false;
+            } else {
+                let share = level.share.after();
+                levels.push(self.level(next, share));
             }
         }
-        goes_on || self.complete(&node.witness, &[], sink)
+    }
+
+    fn level<'s>(&mut self, node: Node, share: Rest<'s>) -> Level<'s> {
+        Level {
+            moves: self.moves_from(&node),
+            next: 0,
+            // Where another walk takes the other moves, the path is not at its end here.
+            goes_on: !share.is_all(),
+            share,
+            node,
+        }
     }
 
     /// As [`Walk::walk`], but collects beginnings of `depth` moves instead of whole paths.
@@ -490,6 +552,16 @@ impl<'a, S: Solver, R: Rng> Walk<'a, S, R> {
         if self.visited_too_often(step) {
             return None;
         }
+        if node.too_large {
+            *goes_on = true;
+            self.tally.undecided += 1;
+            let limit = self.extent.depth;
+            self.tally.exhausted = Some(Exhausted {
+                resource: Resource::Depth,
+                limit,
+            });
+            return None;
+        }
         match self.feasible(node, step) {
             Feasible::No => {
                 self.tally.infeasible += 1;
@@ -545,8 +617,14 @@ impl<'a, S: Solver, R: Rng> Walk<'a, S, R> {
             .iter()
             .map(|expr| expr.eval(env).unwrap_or_default())
             .collect();
+        let mut too_large = false;
         for id in &step.switches {
-            self.visits[self.sts.switch(*id).target.index()] += 1;
+            let switch = self.sts.switch(*id);
+            self.visits[switch.target.index()] += 1;
+            too_large |= switch.update.iter().any(|assignment| {
+                let value = &symbolic.valuation[assignment.variable.index()];
+                is_too_large(value, self.extent.depth, &mut 0)
+            });
         }
         self.push(node, step);
         self.conditions.push(extension);
@@ -556,6 +634,7 @@ impl<'a, S: Solver, R: Rng> Walk<'a, S, R> {
             valuation,
             observed: node.observed + u32::from(step.observable),
             silent: if step.observable { 0 } else { node.silent + 1 },
+            too_large,
         }
     }
 
@@ -604,9 +683,9 @@ impl<'a, S: Solver, R: Rng> Walk<'a, S, R> {
             symbolic: &node.symbolic,
             valuation: &node.valuation,
         };
-        let budget = self.extent.budget;
+        let effort = self.extent.effort();
         let memory = &mut self.memory;
-        if let Some(answer) = point.decide(self.sts, step, memory, &mut self.rng, budget) {
+        if let Some(answer) = point.decide(self.sts, step, memory, &mut self.rng, &effort) {
             return answer;
         }
         let extension = node.symbolic.extend(self.sts, step);
@@ -632,11 +711,11 @@ impl<'a, S: Solver, R: Rng> Walk<'a, S, R> {
         self.solver.push();
         tell(&mut self.solver, &extension);
         let unknown = node.symbolic.unknowns + number;
-        let deadline = Deadline::steps(self.extent.budget);
-        let found = match largest {
-            true => self.solver.maximum(unknown, &deadline),
-            false => self.solver.minimum(unknown, &deadline),
-        };
+        let solver = &mut self.solver;
+        let found = self.extent.effort().ask(|deadline| match largest {
+            true => solver.maximum(unknown, deadline),
+            false => solver.minimum(unknown, deadline),
+        });
         self.solver.pop();
         found
     }
@@ -659,8 +738,24 @@ impl<'a, S: Solver, R: Rng> Walk<'a, S, R> {
         tell(&mut self.solver, extension);
         let steps = self.path.iter().map(|taken| &*taken.step);
         let steps = steps.chain(std::iter::once(step));
-        let answer = find_witness(&mut self.solver, steps, &mut self.rng, self.extent.budget);
+        let answer = find_witness(
+            &mut self.solver,
+            steps,
+            &mut self.rng,
+            &self.extent.effort(),
+        );
         self.solver.pop();
         answer
     }
+}
+
+/// Whether an expression is nested deeper than `depth`, or written with too much.
+fn is_too_large(expr: &Expr, depth: u64, size: &mut usize) -> bool {
+    *size += 1;
+    *size > MOST_SIZE
+        || depth == 0
+        || expr
+            .children()
+            .iter()
+            .any(|child| is_too_large(child, depth - 1, size))
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use ioco_generate::fsm::{
     Identifiers, Machine, MachineError, Method, ModelMachine, NotAMachine, Response, Sequences,
-    suite,
+    suite, suite_within,
 };
 use ioco_sts::format::dot::{self, MealyOptions};
 use ioco_sts::{CompareOptions, Equivalence, Relation, Sts, compare};
@@ -421,6 +421,36 @@ fn what_is_no_machine_is_told() {
         "digraph { a -> b [label=\"?x\"]; b -> a [label=\"!y\"]; b -> a [label=\"?x\"] }",
         "owes a response",
     );
+}
+
+#[test]
+fn telling_states_apart_ends_when_somebody_asks_to_stop() {
+    let row = |state: usize| {
+        let answer = |input: usize| {
+            Some(Response {
+                output: usize::from(state == 0 && input == 0),
+                target: (state + 1) % 40,
+            })
+        };
+        (0..5).map(answer).collect()
+    };
+    let machine = Machine::new(0, 5, (0..40).map(row).collect());
+    let interrupt = ioco_budget::Interrupt::default();
+    let budget = ioco_budget::Budget::default();
+    let meter = ioco_budget::Meter::new(&budget, Some(&interrupt));
+    let halted = |found| matches!(found, Err(MachineError::Halted(_)));
+    assert!(!halted(suite_within(
+        &machine,
+        Method::Wp,
+        0,
+        100_000,
+        &meter
+    )));
+    interrupt.raise();
+    for method in Method::ALL {
+        let meter = ioco_budget::Meter::new(&budget, Some(&interrupt));
+        assert!(halted(suite_within(&machine, method, 0, 100_000, &meter)));
+    }
 }
 
 #[test]

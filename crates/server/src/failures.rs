@@ -4,12 +4,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::PoisonError;
 
-use ioco_campaign::{Origin, Quiet, Results, Stop, failures, history};
+use ioco_campaign::{Meaning, Origin, Quiet, Results, Stop, failures, history};
 use ioco_engine::FailureFile;
 use ioco_outside::Untrusted;
-use ioco_solve::Oracle;
 use ioco_store::FailureRow;
-use ioco_sts::Semantics;
 use ioco_view::{Facts, FailureDetail, FailureSummary};
 
 use crate::app::App;
@@ -53,7 +51,7 @@ impl App {
             Some(nanoseconds) => std::sync::Arc::new(sts.with_timeout(nanoseconds)),
             None => std::sync::Arc::clone(sts),
         };
-        let mut semantics = Semantics::new(sts, Box::new(Oracle::new()), origin.relation());
+        let mut semantics = Meaning::of(origin.relation()).shown(&sts);
         Ok(FailureDetail::new(&mut semantics, &file, &facts))
     }
 

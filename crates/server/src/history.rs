@@ -6,7 +6,6 @@ use std::collections::HashMap;
 use ioco_campaign::history;
 use ioco_engine::FailureFile;
 use ioco_store::{FailureRow, RunRow, Sighting, Store};
-use ioco_sts::Relation;
 use ioco_view::{Facts, FailureSummary, RunDetail, RunSummary, RunWalk, TestView};
 use serde::Serialize;
 
@@ -57,7 +56,7 @@ impl App {
             });
         };
         let known = history::recorded(&history::failures(&store, row.id)?);
-        let semantics = loaded.semantics(Relation::Ioco)?;
+        let semantics = loaded.semantics(history::relation(&row))?;
         let mut walk = RunWalk::new(semantics, summary.clone(), known);
         store
             .events(row.id, &mut |event| walk.event(&event))
@@ -73,7 +72,7 @@ impl App {
         let (store, row) = self.stored(id)?;
         let events = store.test_events(row.id, number).map_err(history::stop)?;
         let model = history::model(&store, &row)?;
-        let mut semantics = history::semantics(&model);
+        let mut semantics = history::semantics(&model, &row);
         let known = history::recorded(&history::failures(&store, row.id)?);
         TestView::new(&mut semantics, number, events.iter(), &known).ok_or_else(|| {
             Refusal::unknown(

@@ -47,8 +47,14 @@ pub fn serve(
         .enable_all()
         .build()
         .map_err(|error| Stop::system(format!("the server cannot start: {error}")))?;
-    runtime.block_on(serving(options, interrupt, ready))
+    let served = runtime.block_on(serving(options, interrupt, ready));
+    // A request may read from a file that never ends; nobody waits for it.
+    runtime.shutdown_background();
+    served
 }
+
+/// How long what is under way may take to be written once somebody asks to stop.
+const ENDING: Duration = Duration::from_secs(3);
 
 async fn serving(
     options: Options,
@@ -76,6 +82,7 @@ async fn serving(
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
     server.abort();
-    let _ = tokio::task::spawn_blocking(move || app.stop_all()).await;
+    let ended = tokio::task::spawn_blocking(move || app.stop_all());
+    let _ = tokio::time::timeout(ENDING, ended).await;
     Ok(())
 }

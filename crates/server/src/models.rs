@@ -8,9 +8,8 @@ use std::time::SystemTime;
 
 use ioco_aml::{Diagnostic, SourceFile};
 use ioco_budget::Budget;
-use ioco_campaign::{Model, ModelOptions, Observer, Project, Stop, model};
+use ioco_campaign::{Meaning, Model, ModelOptions, Observer, Project, Stop, model};
 use ioco_outside::file::read_text;
-use ioco_solve::Oracle;
 use ioco_sts::{Relation, Semantics, format};
 use ioco_view::{ModelName, ModelView};
 
@@ -54,7 +53,7 @@ impl Loaded {
 
     pub fn semantics(&self, relation: Relation) -> Result<Semantics, Refusal> {
         let sts = Arc::clone(&self.usable()?.sts);
-        Ok(Semantics::new(sts, Box::new(Oracle::new()), relation))
+        Ok(Meaning::of(relation).shown(&sts))
     }
 
     fn is_current(&self) -> bool {

@@ -1,6 +1,12 @@
 //! Static errors that need a solver: a `case` that is not exhaustive, a value outside of the domain, division by zero.
 //! As in NuSMV, they are judged over all values of the domains, whatever can be reached.
+//!
+//! A question may be as hard as factoring a number, so the solver works within a budget of steps; what it leaves open is a
+//! warning, and nobody relies on it later.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use ioco_budget::{Budget as Limits, Exhausted, Halted, Interrupt, Resource};
 use rustc_hash::FxHashMap;
 
 use crate::circuit::Lit;
@@ -13,13 +19,68 @@ use crate::expr::{ExprId, Node, VarId};
 use crate::flatten::Flat;
 use crate::model::Model;
 use crate::syntax::tree::Operator;
+use crate::types::Types;
 use crate::value::Value;
 
-pub(crate) fn check(flat: &Flat) -> Vec<Problem> {
-    match Checker::new(flat).run() {
-        Ok(problems) => problems,
-        Err(TooLarge(reason)) => vec![Problem::error(Span::default(), reason)],
+/// What there is to say, and whether every assignment and constraint was proved to have a value.
+pub(crate) fn check(flat: &Flat, limits: &Limits, interrupt: &Interrupt) -> (Vec<Problem>, bool) {
+    let spent = AtomicU64::new(0);
+    let cost = AtomicU64::new(1);
+    let stop = || {
+        let cost = cost.load(Ordering::Relaxed);
+        interrupt.is_raised() || spent.fetch_add(cost, Ordering::Relaxed) >= limits.steps
+    };
+    let budget = Budget {
+        clock: &|| 0.0,
+        stop: &stop,
+        until: f64::INFINITY,
+        literals: usize::MAX,
+    };
+    let mut checker = Checker::new(flat, budget, &cost);
+    match checker.run() {
+        Ok(()) => {}
+        Err(TooLarge(reason)) => return (vec![Problem::error(Span::default(), reason)], false),
     }
+    let undecided = checker.undecided.len();
+    let mut problems = checker.problems;
+    let why = match interrupt.is_raised() {
+        true => Halted::Interrupted,
+        false => Halted::Exhausted(Exhausted {
+            resource: Resource::Steps,
+            limit: limits.steps,
+        }),
+    };
+    for (span, what) in checker.undecided.into_iter().take(SHOWN_UNDECIDED) {
+        problems
+            .push(Problem::warning(span, format!("{what} was not decided")).hint(why.to_string()));
+    }
+    if undecided > SHOWN_UNDECIDED {
+        let more = undecided - SHOWN_UNDECIDED;
+        let message = format!("{more} more questions were not decided");
+        problems.push(Problem::warning(Span::default(), message));
+    }
+    (problems, undecided == 0 && !may_be_empty(&flat.model))
+}
+
+/// Questions that are shown one by one.
+const SHOWN_UNDECIDED: usize = 5;
+
+/// A decision in a solver with so many literals counts as one step more.
+const LITERALS_PER_STEP: usize = 4096;
+
+/// Whether a range in the model can be empty, which leaves what it belongs to without a value.
+fn may_be_empty(model: &Model) -> bool {
+    let mut types = Types::default();
+    let mut is_full = |low: ExprId, high: ExprId| {
+        let low = types.of(&model.exprs, &model.vars, low).integer;
+        let high = types.of(&model.exprs, &model.vars, high).integer;
+        low.zip(high)
+            .is_some_and(|((_, most_low), (least_high, _))| most_low <= least_high)
+    };
+    model.exprs.nodes().any(|node| match node {
+        Node::Range(low, high) => !is_full(*low, *high),
+        _ => false,
+    })
 }
 
 struct Checker<'m> {
@@ -30,32 +91,30 @@ struct Checker<'m> {
     frame: Frame,
     undefined: FxHashMap<ExprId, Lit>,
     problems: Vec<Problem>,
+    /// What the solver did not decide, and where it stands.
+    undecided: Vec<(Span, String)>,
+    /// Of one decision of the solver.
+    cost: &'m AtomicU64,
 }
 
-/// The questions are small; they need no limit of their own.
-const PATIENT: Budget<'static> = Budget {
-    clock: &|| 0.0,
-    stop: &|| false,
-    until: f64::INFINITY,
-    literals: usize::MAX,
-};
-
 impl<'m> Checker<'m> {
-    fn new(flat: &'m Flat) -> Self {
+    fn new(flat: &'m Flat, budget: Budget<'m>, cost: &'m AtomicU64) -> Self {
         let model = &flat.model;
         let all: Vec<VarId> = model.var_ids().collect();
         Self {
             flat,
             model,
             encoder: Encoder::new(&model.exprs, &model.vars, &all),
-            sat: Sat::new(PATIENT),
+            sat: Sat::new(budget),
             frame: Frame::default(),
             undefined: FxHashMap::default(),
             problems: Vec::new(),
+            undecided: Vec::new(),
+            cost,
         }
     }
 
-    fn run(mut self) -> Result<Vec<Problem>, TooLarge> {
+    fn run(&mut self) -> Result<(), TooLarge> {
         for var in self.model.var_ids() {
             for next in [false, true] {
                 let lit = self.encoder.in_domain(var, next);
@@ -93,15 +152,17 @@ impl<'m> Checker<'m> {
         for constraint in constraints {
             self.defined(constraint, Span::default())?;
         }
-        Ok(self.problems)
+        Ok(())
     }
 
-    fn possible(&mut self, lit: Lit) -> bool {
+    fn possible(&mut self, lit: Lit) -> Answer {
         if lit == Lit::FALSE {
-            return false;
+            return Answer::No;
         }
         let assumption = self.frame.literal(&mut self.sat, &self.encoder.aig, lit);
-        self.sat.solve(&[assumption]) == Answer::Yes
+        let cost = 1 + self.sat.literals() / LITERALS_PER_STEP;
+        self.cost.store(cost as u64, Ordering::Relaxed);
+        self.sat.solve(&[assumption])
     }
 
     /// The values that the solver found, of the variables that an expression mentions.
@@ -148,8 +209,17 @@ impl<'m> Checker<'m> {
             return Ok(());
         }
         let lit = self.encoder.undefined(expr, &mut self.undefined)?;
-        if !self.possible(lit) {
-            return Ok(());
+        match self.possible(lit) {
+            Answer::No => return Ok(()),
+            Answer::Unknown => {
+                let what = match case.is_empty() {
+                    true => "whether a division by zero is possible here",
+                    false => "whether this has a value in every state",
+                };
+                self.undecided.push((span, what.to_owned()));
+                return Ok(());
+            }
+            Answer::Yes => {}
         }
         let example = self.example(expr);
         let hint = if example.is_empty() {
@@ -160,7 +230,7 @@ impl<'m> Checker<'m> {
         // The innermost case that can fall through is the one to show.
         for inner in case {
             let lit = self.encoder.undefined(inner, &mut self.undefined)?;
-            if self.possible(lit) {
+            if self.possible(lit) == Answer::Yes {
                 let span = self.flat.case_spans.get(&inner).copied().unwrap_or(span);
                 self.problems.push(
                     Problem::error(span, "the conditions of this case are not exhaustive")
@@ -200,7 +270,12 @@ impl<'m> Checker<'m> {
     fn in_range(&mut self, var: VarId, value: ExprId, span: Span) -> Result<(), TooLarge> {
         let entry = self.model.var(var);
         let lit = self.encoder.outside(value, &entry.domain)?;
-        if self.possible(lit) {
+        let answer = self.possible(lit);
+        if answer == Answer::Unknown {
+            let what = format!("whether `{}` stays in its domain", entry.name);
+            self.undecided.push((span, what));
+        }
+        if answer == Answer::Yes {
             let example = self.example(value);
             let message = format!(
                 "`{}` can get a value outside of its domain {}",

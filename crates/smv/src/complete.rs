@@ -10,6 +10,7 @@ use crate::expr::{ExprId, VarId};
 use crate::goal::next_random;
 use crate::model::{Model, VarKind};
 use crate::system::{Circuit, System};
+use crate::value::Domain;
 
 /// How a random walk chooses among the values that a variable may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -135,10 +136,12 @@ impl<'m> Completer<'m> {
             let candidates = match (entry.next, entry.always) {
                 (Some(value), always) => {
                     sure &= always.is_none();
-                    Evaluator::further(exprs, last, Some(&state), &mut memos.0).values(value)
+                    let mut evaluator = Evaluator::further(exprs, last, Some(&state), &mut memos.0);
+                    candidates(&mut evaluator, value, &entry.domain, random)
                 }
                 (None, Some(value)) => {
-                    Evaluator::further(exprs, &state, None, &mut memos.1).values(value)
+                    let mut evaluator = Evaluator::further(exprs, &state, None, &mut memos.1);
+                    candidates(&mut evaluator, value, &entry.domain, random)
                 }
                 (None, None) if entry.kind == VarKind::Frozen => Values::One(now),
                 (None, None) => {
@@ -220,12 +223,15 @@ impl<'m> Completer<'m> {
                         entry.always
                     };
                     value.map(|value| {
-                        Evaluator::new(&self.model.exprs, &state, None, &mut memo).values(value)
+                        let exprs = &self.model.exprs;
+                        let mut evaluator = Evaluator::new(exprs, &state, None, &mut memo);
+                        candidates(&mut evaluator, value, &entry.domain, random)
                     })
                 } else {
                     entry.next.map(|value| {
-                        Evaluator::new(&self.model.exprs, &run[step - 1], Some(&state), &mut memo)
-                            .values(value)
+                        let (exprs, last) = (&self.model.exprs, &run[step - 1]);
+                        let mut evaluator = Evaluator::new(exprs, last, Some(&state), &mut memo);
+                        candidates(&mut evaluator, value, &entry.domain, random)
                     })
                 };
                 state[var.index()] = match candidates {
@@ -274,6 +280,27 @@ impl<'m> Completer<'m> {
         Ok(self.model.check_run(&run).is_ok().then_some(run))
     }
 }
+
+/// The values that an assignment leaves; of more than can be listed, some that a guess finds.
+fn candidates(evaluator: &mut Evaluator, expr: ExprId, domain: &Domain, seed: u64) -> Values {
+    let values = evaluator.values(expr);
+    if !evaluator.is_crowded() {
+        return values;
+    }
+    let mut random = seed;
+    let mut found = Vec::new();
+    for _ in 0..GUESSES {
+        random = next_random(random);
+        let value = domain.value(random % domain.len());
+        if evaluator.may_be(expr, value) {
+            found.push(value);
+        }
+    }
+    Values::of(found)
+}
+
+/// Values tried where there are too many to list.
+const GUESSES: usize = 8;
 
 /// How often a walk refuses to stand still.
 const IDLE: usize = 8;

@@ -25,7 +25,7 @@ pub enum Values {
 }
 
 impl Values {
-    fn of(mut values: Vec<Value>) -> Self {
+    pub(crate) fn of(mut values: Vec<Value>) -> Self {
         values.sort_unstable();
         values.dedup();
         match values[..] {
@@ -59,6 +59,8 @@ impl From<Option<Value>> for Values {
 #[derive(Clone, Debug, Default)]
 pub struct Memo {
     moment: u32,
+    /// An expression had more values than are listed, so what was computed from it means nothing.
+    crowded: bool,
     known: Vec<(u32, Values)>,
 }
 
@@ -66,6 +68,7 @@ impl Memo {
     /// Forgets everything: another state is looked at.
     pub fn clear(&mut self) {
         self.moment += 1;
+        self.crowded = false;
         if self.moment == NEVER {
             *self = Self::default();
         }
@@ -87,6 +90,10 @@ impl Memo {
 }
 
 const NEVER: u32 = u32::MAX;
+
+/// An expression with more values than this is not computed with. A range that is only asked whether it contains a value
+/// may be wider.
+const MOST_VALUES: usize = 1 << 16;
 
 /// Evaluates expressions over a state and, where given, its successor.
 pub struct Evaluator<'m> {
@@ -128,7 +135,36 @@ impl<'m> Evaluator<'m> {
         match self.exprs.node(id) {
             Node::And(parts) => parts.iter().all(|part| self.holds(*part)),
             Node::Or(parts) => parts.iter().any(|part| self.holds(*part)),
-            _ => self.may_be(id, Value::Bool(true)),
+            _ => self.may_be(id, Value::Bool(true)) && !self.memo.crowded,
+        }
+    }
+
+    /// Whether it is known that a variable may get a value by its assignment.
+    fn takes(&mut self, id: ExprId, value: Value) -> bool {
+        self.may_be(id, value) && !self.memo.crowded
+    }
+
+    /// An expression had too many values to compute with, and what depends on it is not known.
+    pub fn is_crowded(&self) -> bool {
+        self.memo.crowded
+    }
+
+    /// Whether there is a value at all, without listing a range.
+    fn has_value(&mut self, id: ExprId) -> bool {
+        if self.surely_has_value(id) {
+            return true;
+        }
+        match self.exprs.node(id) {
+            Node::Range(low, high) => {
+                let least = self.values(*low).first().copied();
+                let most = self.values(*high).last().copied();
+                least.is_some() && most.is_some() && least <= most
+            }
+            Node::Set(parts) => parts.iter().any(|part| self.has_value(*part)),
+            Node::Binary(Operator::Union, left, right) => {
+                self.has_value(*left) || self.has_value(*right)
+            }
+            _ => !self.values(id).is_empty(),
         }
     }
 
@@ -139,6 +175,17 @@ impl<'m> Evaluator<'m> {
         }
         match self.exprs.node(id) {
             Node::Set(parts) => parts.iter().any(|part| self.may_be(*part, value)),
+            Node::Binary(Operator::Union, left, right) => {
+                self.may_be(*left, value) || self.may_be(*right, value)
+            }
+            Node::Range(low, high) => {
+                // The widest range that can be chosen contains all others.
+                let least = self.values(*low).first().copied();
+                let most = self.values(*high).last().copied();
+                matches!(value, Value::Int(_))
+                    && least.is_some_and(|least| least <= value)
+                    && most.is_some_and(|most| value <= most)
+            }
             Node::Case(branches) => {
                 for (condition, result) in branches {
                     let (may, must) = self.condition(*condition);
@@ -233,7 +280,7 @@ impl<'m> Evaluator<'m> {
                 let value = self.one(*left)?;
                 if self.may_be(*right, value) {
                     Some(Value::Bool(true))
-                } else if self.surely_has_value(*right) || !self.values(*right).is_empty() {
+                } else if self.has_value(*right) {
                     Some(Value::Bool(false))
                 } else {
                     None
@@ -295,7 +342,7 @@ impl<'m> Evaluator<'m> {
                 let mut sums = Values::One(Value::Int(0));
                 for part in parts {
                     let values = self.values(*part);
-                    sums = pairs(&sums, &values, |sum, value| match (sum, value) {
+                    sums = self.pairs(&sums, &values, |sum, value| match (sum, value) {
                         (Value::Int(sum), Value::Bool(truth)) => {
                             Some(Value::Int(sum + i64::from(truth)))
                         }
@@ -317,6 +364,11 @@ impl<'m> Evaluator<'m> {
                 for low in lows.iter() {
                     for high in highs.iter() {
                         if let (Value::Int(low), Value::Int(high)) = (low, high) {
+                            let width = usize::try_from(high.saturating_sub(*low));
+                            if width.unwrap_or(0) >= MOST_VALUES.saturating_sub(all.len()) {
+                                self.memo.crowded = true;
+                                return Values::None;
+                            }
                             all.extend((*low..=*high).map(Value::Int));
                         }
                     }
@@ -348,11 +400,12 @@ impl<'m> Evaluator<'m> {
                 Values::of(all)
             }
             Node::Binary(Operator::In, left, right) => {
-                let (left, right) = (self.values(*left), self.values(*right));
-                if right.is_empty() {
+                let left = self.values(*left);
+                if !self.has_value(*right) {
                     return Values::None;
                 }
-                map(&left, |value| Some(Value::Bool(right.contains(&value))))
+                let truths = left.iter().map(|value| self.may_be(*right, *value));
+                Values::of(truths.map(Value::Bool).collect())
             }
             Node::Binary(operator, left, right) => {
                 self.both(*left, *right, |a, b| apply(*operator, a, b))
@@ -388,7 +441,20 @@ impl<'m> Evaluator<'m> {
         apply: impl Fn(Value, Value) -> Option<Value>,
     ) -> Values {
         let (left, right) = (self.values(left), self.values(right));
-        pairs(&left, &right, apply)
+        self.pairs(&left, &right, apply)
+    }
+
+    fn pairs(
+        &mut self,
+        left: &[Value],
+        right: &[Value],
+        apply: impl Fn(Value, Value) -> Option<Value>,
+    ) -> Values {
+        if left.len().saturating_mul(right.len()) > MOST_VALUES {
+            self.memo.crowded = true;
+            return Values::None;
+        }
+        pairs(left, right, apply)
     }
 }
 
@@ -522,7 +588,7 @@ impl Model {
         let mut evaluator = Evaluator::further(&self.exprs, state, None, memo);
         for var in self.var_ids() {
             if let Some(value) = self.var(var).init
-                && !evaluator.may_be(value, state[var.index()])
+                && !evaluator.takes(value, state[var.index()])
             {
                 return Err(format!(
                     "`{}` does not start with this value",
@@ -550,7 +616,7 @@ impl Model {
                 ));
             }
             if let Some(value) = entry.always
-                && !evaluator.may_be(value, state[var.index()])
+                && !evaluator.takes(value, state[var.index()])
             {
                 return Err(format!("`{}` is not what its assignment says", entry.name));
             }
@@ -573,7 +639,7 @@ impl Model {
                 return Err(format!("the frozen variable `{}` changes", entry.name));
             }
             if let Some(value) = entry.next
-                && !evaluator.may_be(value, next[var.index()])
+                && !evaluator.takes(value, next[var.index()])
             {
                 return Err(format!(
                     "next(`{}`) is not what its assignment says",

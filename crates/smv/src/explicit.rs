@@ -67,6 +67,10 @@ pub fn remarks(model: &Model) -> Vec<String> {
 
 /// Enumerates the reachable states, or gives up beyond the limits.
 pub fn reachable(model: &Model, limits: Limits) -> Option<Reachable> {
+    crate::stack::with_room(|| enumerate(model, limits))
+}
+
+fn enumerate(model: &Model, limits: Limits) -> Option<Reachable> {
     let mut search = Search::new(model, limits);
     let mut result = Reachable {
         states: Vec::new(),
@@ -320,9 +324,14 @@ impl<'m> Search<'m> {
             _ => None,
         });
         let candidates: Vec<Value> = match assigned {
-            Some(value) => evaluator(self.model, source, state, &mut self.memo)
-                .values(value)
-                .to_vec(),
+            Some(value) => {
+                let mut evaluator = evaluator(self.model, source, state, &mut self.memo);
+                let candidates = evaluator.values(value).to_vec();
+                if evaluator.is_crowded() {
+                    return None;
+                }
+                candidates
+            }
             None if self.model.var(*var).domain.len() > self.work as u64 => return None,
             None => self.model.var(*var).domain.values().collect(),
         };
@@ -334,12 +343,16 @@ impl<'m> Search<'m> {
             state[var.index()] = candidate;
             let fits = {
                 let mut evaluator = evaluator(self.model, source, state, &mut self.memo);
-                checks.iter().all(|check| match check {
+                let fits = checks.iter().all(|check| match check {
                     Check::Holds(expr) => evaluator.holds(*expr),
                     Check::Assigned(target, value) => {
                         evaluator.may_be(*value, state[target.index()])
                     }
-                })
+                });
+                if evaluator.is_crowded() {
+                    return None;
+                }
+                fits
             };
             if fits {
                 self.fill(plan, at + 1, state, source, found)?;

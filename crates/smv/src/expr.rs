@@ -65,6 +65,8 @@ pub(crate) struct Traits {
     pub total: bool,
     /// It speaks of the next state.
     pub next: bool,
+    /// Operators on the longest way down to a variable or a constant.
+    pub height: u32,
     weight: u32,
     used: bool,
     /// Where its values are kept while one state is looked at, when it is used several times and not trivial.
@@ -129,6 +131,8 @@ impl Exprs {
             single,
             total,
             next: matches!(node, Node::Next(_)) || children.iter().any(|child| of(child).next),
+            height: (children.iter().map(|child| of(child).height).max())
+                .map_or(0, |height| height.saturating_add(1)),
             weight: children
                 .iter()
                 .map(|child| of(child).weight)
@@ -148,6 +152,10 @@ impl Exprs {
 
     pub fn node(&self, id: ExprId) -> &Node {
         &self.nodes[id.0 as usize]
+    }
+
+    pub fn nodes(&self) -> impl Iterator<Item = &Node> {
+        self.nodes.iter()
     }
 
     pub fn len(&self) -> usize {

@@ -68,6 +68,12 @@ pub(crate) struct Flattener<'t> {
     /// Full names of the processes; the first is `main`.
     processes: Vec<String>,
     primed: FxHashMap<ExprId, ExprId>,
+    /// What parameters stand for, once built: an argument that passes a parameter on twice would double at each level.
+    arguments: FxHashMap<(ScopeId, &'t str), ExprId>,
+    /// A limit is reached, and that is reported; going on would only repeat it.
+    full: bool,
+    /// How deep the building of expressions is in others.
+    depth: usize,
     types: Types,
     model: Model,
     problems: Vec<Problem>,
@@ -152,6 +158,9 @@ impl<'t> Flattener<'t> {
             entities: FxHashMap::default(),
             processes: vec!["main".to_owned()],
             primed: FxHashMap::default(),
+            arguments: FxHashMap::default(),
+            full: false,
+            depth: 0,
             types: Types::default(),
             model: Model {
                 file: file.to_owned(),
@@ -166,6 +175,7 @@ impl<'t> Flattener<'t> {
                 specifications: Vec::new(),
                 fairness: Vec::new(),
                 process_selector: None,
+                trusted: true,
                 relations: Vec::new(),
                 modules: modules.len(),
                 instances: 0,

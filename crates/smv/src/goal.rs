@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use crate::diagnostic::{Diagnostic, LineIndex};
 use crate::expr::{ExprId, Node, Seen};
-use crate::model::{Model, VarKind};
+use crate::model::{Model, Var, VarKind};
 use crate::syntax::parser::parse_expression;
 use crate::syntax::tree::Operator;
 use crate::system::is_transition;
@@ -70,6 +70,31 @@ impl Default for GoalOptions {
     }
 }
 
+/// A variable gets at most so many goals, one for each value.
+const MOST_VALUES: u64 = 1 << 20;
+
+/// A variable whose values are not all goals.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shortened {
+    pub variable: String,
+    pub values: u64,
+    pub goals: u64,
+}
+
+impl std::fmt::Display for Shortened {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Shortened {
+            variable,
+            values,
+            goals,
+        } = self;
+        write!(
+            f,
+            "`{variable}` has {values} values; only the first {goals} are goals"
+        )
+    }
+}
+
 /// A condition to be reached.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Goal {
@@ -84,6 +109,10 @@ pub struct Goal {
 impl Model {
     /// The goals of some criteria, without doubles. Takes `&mut` because goals are new expressions of the model.
     pub fn goals(&mut self, criteria: &[Criterion], options: &GoalOptions) -> Vec<Goal> {
+        crate::stack::with_room(|| self.derive(criteria, options))
+    }
+
+    fn derive(&mut self, criteria: &[Criterion], options: &GoalOptions) -> Vec<Goal> {
         let mut found: Vec<(Criterion, ExprId)> = Vec::new();
         for criterion in criteria {
             match criterion {
@@ -158,7 +187,7 @@ impl Model {
                 Some(limit) if size > limit as u64 => {
                     pick(size, limit, options.seed ^ u64::from(var.0))
                 }
-                _ => (0..size.min(1 << 20)).collect(),
+                _ => (0..size.min(MOST_VALUES)).collect(),
             };
             let values: Vec<Value> = positions
                 .into_iter()
@@ -169,6 +198,21 @@ impl Model {
                 found.push((Criterion::Value, self.exprs.equals(variable, value)));
             }
         }
+    }
+
+    /// Variables with more values than there are goals for, so that somebody can say so.
+    pub fn shortened(&self, criteria: &[Criterion], options: &GoalOptions) -> Vec<Shortened> {
+        if !criteria.contains(&Criterion::Value) || options.max_values.is_some() {
+            return Vec::new();
+        }
+        let counted = |var: &&Var| options.inputs || var.kind != VarKind::Input;
+        let wide = (self.vars.iter().filter(counted)).filter(|var| var.domain.len() > MOST_VALUES);
+        wide.map(|var| Shortened {
+            variable: var.name.clone(),
+            values: var.domain.len(),
+            goals: MOST_VALUES,
+        })
+        .collect()
     }
 
     fn both(&mut self, expr: ExprId) -> [ExprId; 2] {

@@ -31,14 +31,25 @@ pub mod value;
 
 pub use diagnostic::{Diagnostic, Place, Severity};
 pub use generate::{Edge, Event, GoalResult, Options, Progress, Technique, Verdict, generate};
-pub use goal::{Criterion, Goal, GoalOptions};
+pub use goal::{Criterion, Goal, GoalOptions, Shortened};
 pub use model::{Model, Summary};
 pub use syntax::tree::Operator;
 
 use diagnostic::LineIndex;
+use ioco_budget::{Budget, Interrupt};
 
-/// Reads a model. There is a model exactly when none of the diagnostics is an error.
+/// Reads a model within the usual limits. There is a model exactly when none of the diagnostics is an error.
 pub fn load(text: &str, file_name: &str) -> (Option<Model>, Vec<Diagnostic>) {
+    load_within(text, file_name, &Budget::default(), &Interrupt::default())
+}
+
+/// Reads a model. Checks that cannot be decided within the limits, or before the interrupt, are warnings.
+pub fn load_within(
+    text: &str,
+    file_name: &str,
+    limits: &Budget,
+    interrupt: &Interrupt,
+) -> (Option<Model>, Vec<Diagnostic>) {
     let lines = LineIndex::new(file_name, text);
     if file_name.ends_with(".m4.smv") || file_name.ends_with(".m4") {
         let problem = diagnostic::Problem::error(
@@ -59,7 +70,9 @@ pub fn load(text: &str, file_name: &str) -> (Option<Model>, Vec<Diagnostic>) {
             .iter()
             .any(|problem| problem.severity == Severity::Error)
         {
-            problems.extend(check::check(&flat));
+            let (found, trusted) = check::check(&flat, limits, interrupt);
+            problems.extend(found);
+            flat.model.trusted = trusted;
         }
         flat.model.relate();
         (Some(flat.model), problems)

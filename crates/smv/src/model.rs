@@ -79,6 +79,9 @@ pub struct Model {
     pub fairness: Vec<ExprId>,
     /// Says which process runs, when the model has processes.
     pub process_selector: Option<VarId>,
+    /// It was proved that every assignment and constraint has a value in every state. Where `check` could not decide that,
+    /// nobody may rely on it.
+    pub(crate) trusted: bool,
     /// For every variable, its assignments as relations.
     pub(crate) relations: Vec<Relations>,
     pub(crate) modules: usize,

@@ -10,6 +10,9 @@ const OR: u8 = 3;
 const AND: u8 = 4;
 const ATOM: u8 = 10;
 
+/// Definitions are put in place where they are used, so a text can be exponentially longer than the model.
+const LONGEST: usize = 1 << 20;
+
 fn strength(operator: Operator) -> u8 {
     match operator {
         Operator::Implies => 0,
@@ -33,10 +36,17 @@ impl Model {
     pub fn print(&self, id: ExprId) -> String {
         let mut text = String::new();
         self.write(id, 0, &mut text);
+        if text.len() > LONGEST {
+            text.truncate(text.floor_char_boundary(LONGEST));
+            text.push_str(" ...");
+        }
         text
     }
 
     fn write(&self, id: ExprId, around: u8, text: &mut String) {
+        if text.len() > LONGEST {
+            return;
+        }
         let own = match self.exprs.node(id) {
             Node::And(_) => AND,
             Node::Or(_) => OR,

@@ -268,21 +268,25 @@ impl Writer<'_> {
     fn candidates(&self, states: &[State], step: usize, var: VarId) -> usize {
         let entry = self.model.var(var);
         let exprs = &self.model.exprs;
+        let count = |mut evaluator: Evaluator, expr| {
+            let count = evaluator.values(expr).len();
+            if evaluator.is_crowded() {
+                usize::MAX
+            } else {
+                count
+            }
+        };
         let here = |expr| {
-            Evaluator::new(exprs, &states[step], None, &mut Memo::default())
-                .values(expr)
-                .len()
+            let mut memo = Memo::default();
+            count(Evaluator::new(exprs, &states[step], None, &mut memo), expr)
         };
         match (step, entry.next) {
             (0, _) => entry.init.or(entry.always).map_or(0, here),
-            (_, Some(next)) => Evaluator::new(
-                exprs,
-                &states[step - 1],
-                Some(&states[step]),
-                &mut Memo::default(),
-            )
-            .values(next)
-            .len(),
+            (_, Some(next)) => {
+                let mut memo = Memo::default();
+                let (from, to) = (&states[step - 1], &states[step]);
+                count(Evaluator::new(exprs, from, Some(to), &mut memo), next)
+            }
             (_, None) if entry.kind == VarKind::Frozen => 1,
             (_, None) => entry.always.map_or(0, here),
         }

@@ -127,6 +127,7 @@ pub(crate) struct GoalGate {
 impl Circuit {
     pub fn compile(model: &Model, system: &System, goals: &[ExprId]) -> Result<Self, TooLarge> {
         let mut encoder = Encoder::new(&model.exprs, &model.vars, &system.vars);
+        encoder.trusting = model.trusted;
         let all = |encoder: &mut Encoder, exprs: &[ExprId]| -> Result<Vec<Lit>, TooLarge> {
             let mut lits = Vec::new();
             for expr in exprs {
@@ -147,7 +148,8 @@ impl Circuit {
                         if model
                             .relations
                             .get(var.index())
-                            .is_some_and(|r| r.next == Some(*expr)) =>
+                            .is_some_and(|r| r.next == Some(*expr))
+                            && model.trusted =>
                     {
                         Some(*var)
                     }
@@ -184,6 +186,8 @@ impl Circuit {
                 });
             }
         }
+        // A goal may be a part of the model that is looked at where the model does not: nothing was proved of it.
+        encoder.trusting = false;
         let goals = goals
             .iter()
             .map(|goal| {

@@ -279,8 +279,9 @@ impl Narrower<'_> {
                     if items.len() != values.len() {
                         return Err(Empty);
                     }
+                    // By equality: an integer there may stand for a decimal here.
                     for (item, value) in items.iter().zip(values.iter()) {
-                        self.value(item, &Domain::exactly(value))?;
+                        self.compare(BinaryOp::Eq, item, &Expr::Const(value.clone()))?;
                     }
                 }
                 Ok(())

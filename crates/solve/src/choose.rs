@@ -62,7 +62,7 @@ pub fn extreme_values(
     values.filter(|values| holds(sts, guard, valuation, values))
 }
 
-fn holds(sts: &Sts, guard: &Expr, valuation: &[Value], parameters: &[Value]) -> bool {
+pub(crate) fn holds(sts: &Sts, guard: &Expr, valuation: &[Value], parameters: &[Value]) -> bool {
     let env = Env {
         variables: valuation,
         parameters,

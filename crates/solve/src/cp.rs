@@ -22,6 +22,7 @@ const MAX_WIDTH: i64 = 20_000;
 /// Numbers beyond this do not go to aries, which needs room for sums.
 const MAX_NUMBER: i128 = 1 << 58;
 const MAX_FACTOR: i128 = 1 << 44;
+const MAX_SUM: i128 = 1 << 60;
 /// Decisions in all, and between two looks at the deadline.
 const MAX_DECISIONS: u64 = 4_000;
 const SLICE: u64 = 50;
@@ -314,20 +315,16 @@ impl<'a> Builder<'a> {
         }
         let (left, right) = (self.form(left, when)?, self.form(right, when)?);
         let difference = add(&left, &right, -1).ok_or(Unfit)?;
+        let total = self.sum(&difference)?;
+        let negated = self.sum(&scaled(&difference, -1, 0).ok_or(Unfit)?)?;
         // Everything is whole in units of the last digit, so strict comparisons move by one.
         match op {
-            BinaryOp::Eq => self.model.enforce_if(when, eq(sum(&difference)?, 0)),
-            BinaryOp::Ne => self.model.enforce_if(when, neq(sum(&difference)?, 0)),
-            BinaryOp::Le => self.model.enforce_if(when, leq(sum(&difference)?, 0)),
-            BinaryOp::Lt => self.model.enforce_if(when, leq(sum(&difference)?, -1)),
-            BinaryOp::Ge => {
-                let negated = scaled(&difference, -1, 0).ok_or(Unfit)?;
-                self.model.enforce_if(when, leq(sum(&negated)?, 0));
-            }
-            _ => {
-                let negated = scaled(&difference, -1, 0).ok_or(Unfit)?;
-                self.model.enforce_if(when, leq(sum(&negated)?, -1));
-            }
+            BinaryOp::Eq => self.model.enforce_if(when, eq(total, 0)),
+            BinaryOp::Ne => self.model.enforce_if(when, neq(total, 0)),
+            BinaryOp::Le => self.model.enforce_if(when, leq(total, 0)),
+            BinaryOp::Lt => self.model.enforce_if(when, leq(total, -1)),
+            BinaryOp::Ge => self.model.enforce_if(when, leq(negated, 0)),
+            _ => self.model.enforce_if(when, leq(negated, -1)),
         }
         Ok(())
     }
@@ -396,7 +393,8 @@ impl<'a> Builder<'a> {
                     if branch.scale != 0 {
                         return Err(Unfit);
                     }
-                    self.model.enforce_if(literal, eq(sum(&branch)?, result));
+                    let branch = self.sum(&branch)?;
+                    self.model.enforce_if(literal, eq(branch, result));
                 }
                 Ok(Form::of(result))
             }
@@ -465,6 +463,9 @@ impl<'a> Builder<'a> {
         expr: &Expr,
     ) -> Result<Form, Unfit> {
         let number = self.whole(dividend)?;
+        if divisor.abs() > MAX_FACTOR {
+            return Err(Unfit);
+        }
         let divisor = IntCst::try_from(divisor).map_err(|_| Unfit)?;
         let Values::Int { min, max } = self.view.reach(expr).values else {
             return Err(Unfit);
@@ -509,6 +510,26 @@ impl<'a> Builder<'a> {
         }
     }
 
+    /// The numerator of a form as aries has it, where the numbers leave room: aries adds up in 64 bits.
+    fn sum(&self, form: &Form) -> Result<LinSum, Unfit> {
+        let fits = |n: i128| n.abs() < MAX_FACTOR;
+        if !fits(form.constant) || !form.terms.iter().all(|(_, c)| fits(*c)) {
+            return Err(Unfit);
+        }
+        let mut most = form.constant.abs();
+        let mut total = LinSum::cst(form.constant as IntCst);
+        for (variable, factor) in &form.terms {
+            let (low, high) = bounds(&self.model, *variable);
+            let largest = i128::from(low).abs().max(i128::from(high).abs());
+            most += factor.abs() * largest;
+            total += (*factor as IntCst) * *variable;
+        }
+        if most > MAX_SUM {
+            return Err(Unfit);
+        }
+        Ok(total)
+    }
+
     /// A variable that equals a form of integers.
     fn whole(&mut self, form: &Form) -> Result<Var, Unfit> {
         if form.scale != 0 {
@@ -528,7 +549,8 @@ impl<'a> Builder<'a> {
             return Err(Unfit);
         }
         let variable = self.model.new_variable(min as IntCst, max as IntCst);
-        self.model.enforce(eq(sum(form)?, variable));
+        let total = self.sum(form)?;
+        self.model.enforce(eq(total, variable));
         Ok(variable)
     }
 }
@@ -582,19 +604,6 @@ fn add(left: &Form, right: &Form, sign: i128) -> Option<Form> {
     total.constant = total.constant.checked_add(right.constant)?;
     total.scale = scale;
     Some(total)
-}
-
-/// The numerator of a form as aries has it, where the numbers leave room.
-fn sum(form: &Form) -> Result<LinSum, Unfit> {
-    let fits = |n: i128| n.abs() < MAX_FACTOR;
-    if !fits(form.constant) || !form.terms.iter().all(|(_, c)| fits(*c)) {
-        return Err(Unfit);
-    }
-    let mut total = LinSum::cst(form.constant as IntCst);
-    for (variable, factor) in &form.terms {
-        total += (*factor as IntCst) * *variable;
-    }
-    Ok(total)
 }
 
 #[cfg(test)]

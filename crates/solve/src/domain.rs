@@ -50,6 +50,20 @@ pub(crate) struct Domain {
     pub void: bool,
 }
 
+/// Equality as evaluation has it: numbers are equal across kinds, also in arrays and structs.
+fn equal(left: &Value, right: &Value) -> bool {
+    let all =
+        |a: &[Value], b: &[Value]| a.len() == b.len() && a.iter().zip(b).all(|(a, b)| equal(a, b));
+    match (left, right) {
+        (Value::Int(a), Value::Decimal(b)) | (Value::Decimal(b), Value::Int(a)) => {
+            Decimal::from(*a) == *b
+        }
+        (Value::Array(a), Value::Array(b)) => all(a, b),
+        (Value::Struct(a, x), Value::Struct(b, y)) => a == b && all(x, y),
+        _ => left == right,
+    }
+}
+
 /// There is no value left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Empty;
@@ -219,7 +233,7 @@ impl Values {
                 min: *a.max(c),
                 max: *b.min(d),
             },
-            (One(a), One(b)) if a == b => One(a.clone()),
+            (One(a), One(b)) if equal(a, b) => One(a.clone()),
             (One(value), set) | (set, One(value)) if set.contains(value) => One(value.clone()),
             _ => None,
         }
@@ -305,7 +319,7 @@ impl Values {
                 let length = items.len() as i64;
                 *min <= length && length <= *max
             }
-            (Values::One(only), value) => only == value,
+            (Values::One(only), value) => equal(only, value),
             _ => false,
         }
     }

@@ -1,7 +1,7 @@
 //! Guards that need no search: conjunctions in which every part speaks of one parameter, compared
 //! with something known. Their solutions are a box, one set of values per parameter, exactly.
 
-use ioco_sts::{BinaryOp, Env, EvalError, Expr, LabelId, Sts, Value};
+use ioco_sts::{BinaryOp, Env, EvalError, Expr, LabelId, Sts, Type, Types, Value};
 use rand::{Rng, RngExt as _};
 
 use crate::backward::comparison;
@@ -18,6 +18,7 @@ const REACH: i64 = 1_000_000;
 #[derive(Clone, Debug)]
 pub(crate) struct Slot {
     pub domain: Domain,
+    ty: Type,
     pub excluded: Vec<Value>,
     pub choices: Option<Vec<Value>>,
     /// The guard asks something of it, other than that an update can store it.
@@ -53,6 +54,7 @@ fn stop(error: &EvalError) -> Stop {
 
 struct Reader<'a> {
     env: Env<'a>,
+    types: &'a Types,
     slots: Vec<Slot>,
 }
 
@@ -67,6 +69,7 @@ pub(crate) fn read(sts: &Sts, label: LabelId, guard: &Expr, valuation: &[Value])
                 values: Values::of_type(&p.ty, sts.types()),
                 void: true,
             },
+            ty: p.ty.clone(),
             excluded: Vec::new(),
             choices: None,
             mentioned: false,
@@ -77,7 +80,11 @@ pub(crate) fn read(sts: &Sts, label: LabelId, guard: &Expr, valuation: &[Value])
         parameters: &[],
         functions: sts.functions(),
     };
-    let mut reader = Reader { env, slots };
+    let mut reader = Reader {
+        env,
+        types: sts.types(),
+        slots,
+    };
     match reader.goal(Goal::holds(guard)) {
         Err(Stop::Never) => Reading::Never,
         Err(Stop::Unclear) => Reading::Unclear,
@@ -246,6 +253,10 @@ impl Reader<'_> {
                 }
             }
         }
+        let values: Vec<Value> = values
+            .iter()
+            .filter_map(|value| self.alike(parameter, value))
+            .collect();
         let slot = self.slot(parameter)?;
         if !want {
             if failed {
@@ -281,10 +292,28 @@ impl Reader<'_> {
         }
     }
 
+    /// The array or struct of a parameter's type that equals a constant, if one does; other values
+    /// stay as they are.
+    fn alike(&self, parameter: u32, value: &Value) -> Option<Value> {
+        match (value, self.slots.get(parameter as usize)) {
+            (Value::Array(_) | Value::Struct(..), Some(slot)) => {
+                self.types.converted(value, &slot.ty)
+            }
+            _ => Some(value.clone()),
+        }
+    }
+
     /// `subject op value`, where the subject is a parameter, with integers added or multiplied.
     fn compare(&mut self, op: BinaryOp, subject: &Expr, value: &Value) -> Read {
         if let Expr::Param(parameter) = subject {
-            return self.slot(*parameter)?.compare(op, value);
+            let alike = self.alike(*parameter, value);
+            let slot = self.slot(*parameter)?;
+            return match (alike, op) {
+                (Some(value), _) => slot.compare(op, &value),
+                (None, BinaryOp::Eq) => Err(Stop::Never),
+                (None, BinaryOp::Ne) => Ok(()),
+                (None, _) => slot.compare(op, value),
+            };
         }
         let Value::Int(value) = value else {
             return Err(Stop::Unclear);
@@ -307,7 +336,9 @@ impl Reader<'_> {
     fn shifted(&mut self, subject: &Expr, (min, max): (i128, i128), except: Option<i128>) -> Read {
         let (min, max) = (min.max(i128::from(i64::MIN)), max.min(i128::from(i64::MAX)));
         if min > max {
-            return Err(Stop::Never);
+            // Between two integers there is room for decimals.
+            let whole = self.is_integer(subject)?;
+            return Err(if whole { Stop::Never } else { Stop::Unclear });
         }
         match subject {
             Expr::Param(parameter) => {
@@ -369,6 +400,17 @@ impl Reader<'_> {
             }
             _ => Err(Stop::Unclear),
         }
+    }
+
+    /// Whether every parameter of the subject is an integer.
+    fn is_integer(&mut self, subject: &Expr) -> Result<bool, Stop> {
+        for parameter in subject.params() {
+            let values = &self.slot(parameter)?.domain.values;
+            if !matches!(values, Values::Int { .. } | Values::None) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// `inner * known` is an integer between the bounds, other than `except`.
@@ -547,6 +589,41 @@ impl Slot {
             _ => return None,
         };
         self.allows(&value).then_some(value)
+    }
+
+    /// Some value of the slot, always the same; `None` where a search is needed to find one.
+    pub fn witness(&self) -> Option<Value> {
+        if self.has_no_value() {
+            return self.domain.void.then_some(Value::Void);
+        }
+        if let Some(choices) = &self.choices {
+            return choices.iter().find(|c| self.allows(c)).cloned();
+        }
+        let first = |mut values: Box<dyn Iterator<Item = Value>>| values.find(|v| self.allows(v));
+        match self.domain.values.clone() {
+            Values::Int { min, max } => {
+                let zero = 0.clamp(min, max);
+                first(Box::new((zero..=max).chain(min..zero).map(Value::Int)))
+            }
+            Values::Bool { .. } => first(Box::new([false, true].into_iter().map(Value::Bool))),
+            Values::Member { of, min, max } => {
+                first(Box::new((min..=max).map(move |m| Value::Enum(of, m))))
+            }
+            Values::Decimal { min, max } => {
+                use rust_decimal::Decimal;
+                let middle = min.checked_add(max).map(|sum| sum / Decimal::TWO);
+                let near = [Some(Decimal::ZERO.clamp(min, max)), middle, Some(max)];
+                let whole = (0..64).map(move |n| min.ceil().checked_add(Decimal::from(n)));
+                let all = near.into_iter().chain(whole).flatten();
+                first(Box::new(all.map(Value::Decimal)))
+            }
+            Values::One(value) => first(Box::new(std::iter::once(value))),
+            Values::Str { min: 0, .. } => {
+                let words = (1..=self.excluded.len() + 1).map(|n| Value::str(&"a".repeat(n)));
+                first(Box::new(words))
+            }
+            _ => None,
+        }
     }
 
     /// A value of the slot; `None` where a search is needed to find one.

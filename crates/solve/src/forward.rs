@@ -529,22 +529,10 @@ fn arithmetic(op: BinaryOp, left: &Reach, right: &Reach) -> Reach {
         (
             Values::Int { .. } | Values::Decimal { .. },
             Values::Int { .. } | Values::Decimal { .. },
-        ) => {
-            match (left.values.decimal_bounds(), right.values.decimal_bounds()) {
-                (Some(a), Some(b)) if matches!(op, BinaryOp::Min | BinaryOp::Max) => {
-                    // The result keeps the kind of the side it comes from.
-                    let mixed = matches!(left.values, Values::Int { .. })
-                        || matches!(right.values, Values::Int { .. });
-                    if mixed {
-                        Reach::of(Values::Any)
-                    } else {
-                        decimal_arithmetic(op, a, b)
-                    }
-                }
-                (Some(a), Some(b)) => decimal_arithmetic(op, a, b),
-                _ => Reach::ANYTHING,
-            }
-        }
+        ) => match (left.values.decimal_bounds(), right.values.decimal_bounds()) {
+            (Some(a), Some(b)) => decimal_arithmetic(op, a, b),
+            _ => Reach::ANYTHING,
+        },
         (Values::One(Value::Str(a)), Values::One(Value::Str(b))) => match op {
             BinaryOp::Add => Reach::of(Values::One(Value::from(format!("{a}{b}").as_str()))),
             BinaryOp::Min => Reach::of(Values::One(Value::Str(a.min(b).clone()))),
@@ -667,47 +655,71 @@ fn decimal_arithmetic(
     (a, b): (Decimal, Decimal),
     (c, d): (Decimal, Decimal),
 ) -> Reach {
-    let between = |corners: &[(Option<Decimal>, bool)]| {
-        // A corner that does not fit is an error there; towards it the bound is the largest number.
-        let error = corners.iter().any(|(corner, _)| corner.is_none());
-        let at = |&(corner, up): &(Option<Decimal>, bool)| {
-            corner.unwrap_or(if up { Decimal::MAX } else { Decimal::MIN })
+    // Exactly as evaluation computes.
+    let exact = |x: Decimal, y: Decimal| {
+        let both = [x, y].map(|n| Expr::Const(Value::Decimal(n)));
+        let env = Env {
+            variables: &[],
+            parameters: &[],
+            functions: &[],
         };
-        let min = corners.iter().map(at).min().unwrap_or(Decimal::MIN);
-        let max = corners.iter().map(at).max().unwrap_or(Decimal::MAX);
+        match Expr::Binary(op, Box::new(both)).eval(env) {
+            Ok(Value::Decimal(value)) => Some(value),
+            _ => None,
+        }
+    };
+    if a == b && c == d {
+        return match exact(a, c) {
+            Some(value) => Reach::of(Values::decimal(value, value)),
+            None => Reach::FAILS,
+        };
+    }
+    // Operands, what they come to, perhaps rounded, and whether that lies above zero.
+    let between = |corners: &[(Decimal, Decimal, Option<Decimal>, bool)]| {
+        let mut error = false;
+        let mut ends: Vec<Decimal> = Vec::new();
+        for (x, y, rounded, up) in corners {
+            match (exact(*x, *y), rounded) {
+                (Some(value), _) => ends.push(value),
+                // What was rounded lies within one unit of its last place.
+                (None, Some(rounded)) => {
+                    error = true;
+                    let unit = Decimal::new(1, rounded.scale());
+                    ends.push(rounded.saturating_sub(unit));
+                    ends.push(rounded.saturating_add(unit));
+                }
+                // A corner that does not fit is an error there; towards it the bound is the largest
+                // number.
+                (None, None) => {
+                    error = true;
+                    ends.push(if *up { Decimal::MAX } else { Decimal::MIN });
+                }
+            }
+        }
+        let min = ends.iter().min().copied().unwrap_or(Decimal::MIN);
+        let max = ends.iter().max().copied().unwrap_or(Decimal::MAX);
+        // Between the corners lie sums and products with more digits than fit, too; the values that
+        // are tried seldom have as many, and what is found is evaluated.
         Reach::of(Values::decimal(min, max)).with_error(error)
     };
     match op {
         BinaryOp::Add => between(&[
-            (a.checked_add(c), a.is_sign_positive()),
-            (b.checked_add(d), b.is_sign_positive()),
+            (a, c, a.checked_add(c), a.is_sign_positive()),
+            (b, d, b.checked_add(d), b.is_sign_positive()),
         ]),
         BinaryOp::Sub => between(&[
-            (a.checked_sub(d), a.is_sign_positive()),
-            (b.checked_sub(c), b.is_sign_positive()),
+            (a, d, a.checked_sub(d), a.is_sign_positive()),
+            (b, c, b.checked_sub(c), b.is_sign_positive()),
         ]),
         BinaryOp::Mul => {
             let corner = |x: Decimal, y: Decimal| {
-                (
-                    x.checked_mul(y),
-                    x.is_sign_positive() == y.is_sign_positive(),
-                )
+                let up = x.is_sign_positive() == y.is_sign_positive();
+                (x, y, x.checked_mul(y), up)
             };
             between(&[corner(a, c), corner(a, d), corner(b, c), corner(b, d)])
         }
         BinaryOp::Min => Reach::of(Values::decimal(a.min(c), b.min(d))),
         BinaryOp::Max => Reach::of(Values::decimal(a.max(c), b.max(d))),
-        BinaryOp::Div | BinaryOp::Rem if a == b && c == d => {
-            let result = if op == BinaryOp::Div {
-                a.checked_div(c)
-            } else {
-                a.checked_rem(c)
-            };
-            match result {
-                Some(value) => Reach::of(Values::decimal(value, value)),
-                None => Reach::FAILS,
-            }
-        }
         BinaryOp::Div | BinaryOp::Rem if c.is_zero() && d.is_zero() => Reach::FAILS,
         BinaryOp::Div | BinaryOp::Rem => Reach::of(Values::DECIMAL).with_error(true),
         _ => Reach::FAILS,

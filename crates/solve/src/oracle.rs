@@ -1,9 +1,9 @@
 //! Answers the questions that the meaning of a model asks.
 
-use ioco_sts::{Answer, Feasibility, Question, Solved};
+use ioco_sts::{Answer, Feasibility, Question, Solved, Value};
 
-use crate::choose::{Unset, parameters_query};
-use crate::fast::{self, Reading};
+use crate::choose::{Unset, holds, parameters_query};
+use crate::fast::{self, Reading, Slot};
 use crate::outcome::{Deadline, Outcome};
 use crate::search::Choice;
 
@@ -44,7 +44,15 @@ impl Feasibility for Oracle {
         } = question;
         match fast::read(sts, label, guard, valuation) {
             Reading::Never => return Answer::No,
-            Reading::Slots(_) => return Answer::Yes,
+            // Values that are read off are evaluated like all others.
+            Reading::Slots(slots) => {
+                let values: Option<Vec<Value>> = slots.iter().map(Slot::witness).collect();
+                if let Some(values) = values
+                    && holds(sts, guard, valuation, &values)
+                {
+                    return Answer::Yes;
+                }
+            }
             Reading::Unclear => {}
         }
         let query = parameters_query(sts, label, guard, valuation, Unset::Allowed);

@@ -1,7 +1,7 @@
 //! One question from start to answer: strings, arrays and structs are taken apart or chosen first;
 //! what is left are numbers, booleans and enum members, for the search.
 
-use ioco_sts::{BinaryOp, EvalError, Expr, Function, Type, Types, Value};
+use ioco_sts::{BinaryOp, Env, EvalError, Expr, Function, Type, Types, Value};
 use rand::RngExt as _;
 use rust_decimal::Decimal;
 
@@ -10,7 +10,7 @@ use crate::domain::{Domain, Values};
 use crate::goal::{Constants, Goal, each_unknown};
 use crate::outcome::{Deadline, Outcome, Unknown};
 use crate::search::{Choice, Found, Search, Stop, all_hold, concrete};
-use crate::strings;
+use crate::{samples, strings};
 
 /// Integers are looked for within this distance of zero first, or of the constants in sight.
 const REACH: i64 = 1_000_000;
@@ -25,7 +25,11 @@ const LAST_STEPS: u64 = 40_000;
 const USUAL_LENGTH: i64 = 4;
 const MAX_LENGTH: i64 = 64;
 /// Strings, arrays and structs within each other.
-const MAX_NESTING: u32 = 24;
+const MAX_NESTING: u32 = 48;
+/// Functions that call each other are written out so deep.
+const MAX_CALLS: u32 = 4;
+/// Larger expressions are not made of calls.
+const MAX_INLINED: usize = 400;
 
 /// What the unknowns are made of, and what must hold.
 #[derive(Clone)]
@@ -97,11 +101,20 @@ impl<'a> Query<'a> {
 
     /// Values for all unknowns, checked by evaluation.
     pub fn solve(&self, choice: &mut Choice<'_>, deadline: &Deadline<'_>) -> Outcome<Vec<Value>> {
-        let outcome = self.solve_nested(choice, deadline, 0);
-        if let Outcome::Sat(values) = &outcome
-            && !all_hold(&self.conditions, values, self.functions)
-        {
-            return Outcome::incomplete("the values found do not pass the check by evaluation");
+        let mut written_out = self.clone();
+        for condition in &mut written_out.conditions {
+            *condition = inlined(condition, self.functions, 0);
+        }
+        let outcome = written_out.solve_nested(choice, deadline, 0);
+        if let Outcome::Sat(values) = &outcome {
+            let fits = |(value, (ty, domain)): (&Value, &(Type, Domain))| {
+                self.types.fits(value, ty) && (domain.void || !value.is_void())
+            };
+            if !values.iter().zip(&self.unknowns).all(fits)
+                || !all_hold(&self.conditions, values, self.functions)
+            {
+                return Outcome::incomplete("the values found do not pass the check by evaluation");
+            }
         }
         outcome
     }
@@ -122,6 +135,20 @@ impl<'a> Query<'a> {
                 return Outcome::Unknown(Unknown::Deadline);
             }
             Ok(()) | Err(Stop::GaveUp) => {}
+        }
+        // A constant that an array or a struct equals need not be one of its type.
+        for (domain, (ty, _)) in domains.iter_mut().zip(&self.unknowns) {
+            if let Values::One(value) = &domain.values
+                && !self.types.fits(value, ty)
+            {
+                domain.values = match self.types.converted(value, ty) {
+                    Some(value) => Values::One(value),
+                    None => Values::None,
+                };
+                if domain.is_empty() {
+                    return Outcome::Unsat;
+                }
+            }
         }
         let mut mentioned = vec![false; domains.len()];
         for goal in &goals {
@@ -215,36 +242,7 @@ impl<'a> Query<'a> {
                 }
             },
             _ => {
-                let strings = self
-                    .unknowns
-                    .iter()
-                    .filter(|(ty, _)| *ty == Type::Str)
-                    .count();
-                let candidates = strings::candidates(
-                    unknown as u32,
-                    domain.values.lengths(),
-                    &self.conditions,
-                    constants,
-                    strings,
-                    choice,
-                );
-                complete &= candidates.complete;
-                let own: Vec<&Expr> = self.conditions_on(unknown);
-                for value in &candidates.strings {
-                    if !deadline.step() {
-                        return Outcome::Unknown(Unknown::Deadline);
-                    }
-                    let mut values = vec![Value::Void; self.unknowns.len()];
-                    values[unknown] = value.clone();
-                    // What reached a limit may be met; the search for the others finds out.
-                    let met = |c: &&Expr| {
-                        let met = Goal::holds(c).is_met(&values, self.functions);
-                        matches!(met, Ok(true) | Err(EvalError::Exhausted(_)))
-                    };
-                    if own.iter().all(met) {
-                        cases.push((base.with_value(unknown, value), None));
-                    }
-                }
+                return base.split_string(unknown, constants, choice, deadline, nesting);
             }
         }
         if domain.void {
@@ -278,6 +276,145 @@ impl<'a> Query<'a> {
             Some(why) => Outcome::Unknown(why),
             None if complete => Outcome::Unsat,
             None => Outcome::incomplete("not every string, array or struct was tried"),
+        }
+    }
+
+    /// Takes the conditions on one string apart, until they say which strings are worth trying.
+    fn split_string(
+        &self,
+        unknown: usize,
+        constants: &Constants,
+        choice: &mut Choice<'_>,
+        deadline: &Deadline<'_>,
+        nesting: u32,
+    ) -> Outcome<Vec<Value>> {
+        let is = |wanted: Type| {
+            move |u: u32| {
+                let ty = self.unknowns.get(u as usize).map(|(ty, _)| ty);
+                ty.is_some_and(|ty| *ty == wanted)
+            }
+        };
+        let parts = strings::parts(&self.conditions);
+        let without = |index: usize| {
+            let others = parts.iter().enumerate().filter(move |(i, _)| *i != index);
+            others.map(|(_, goal)| strings::condition(*goal))
+        };
+        // Strings that are joined are set.
+        let set_joined = |case: &mut Query<'_>, term: &Expr| {
+            let mut parameters = Vec::new();
+            each_unknown(term, &mut |u| parameters.push(u as usize));
+            parameters.into_iter().all(|parameter| {
+                case.unknowns[parameter].1.void = false;
+                !case.unknowns[parameter].1.is_empty()
+            })
+        };
+        if let Some((index, simpler)) = strings::simplified(&parts, &is(Type::Str)) {
+            let mut case = self.clone();
+            if !set_joined(&mut case, parts[index].expr) {
+                return Outcome::Unsat;
+            }
+            case.conditions = without(index).chain([simpler]).collect();
+            return case.solve_nested(choice, deadline, nesting + 1);
+        }
+        if let Some((index, equal, term)) = strings::substitution(&parts, &is(Type::Str)) {
+            let mut case = self.clone();
+            case.conditions = without(index).map(|c| replace(&c, equal, &term)).collect();
+            let equal = equal as usize;
+            if let Expr::Param(other) = term {
+                let slot = &mut case.unknowns[other as usize].1;
+                *slot = slot.meet(&self.unknowns[equal].1);
+                if slot.is_empty() {
+                    return Outcome::Unsat;
+                }
+            } else if !set_joined(&mut case, &term) {
+                return Outcome::Unsat;
+            }
+            case.unknowns[equal].1 = Domain::exactly(&Value::Void);
+            let outcome = case.solve_nested(choice, deadline, nesting + 1);
+            return match outcome {
+                Outcome::Sat(mut values) => {
+                    let env = Env {
+                        variables: &[],
+                        parameters: &values,
+                        functions: self.functions,
+                    };
+                    match term.eval(env) {
+                        Ok(value) => values[equal] = value,
+                        Err(_) => return Outcome::incomplete("a joined string has no value"),
+                    }
+                    Outcome::Sat(values)
+                }
+                other => other,
+            };
+        }
+        let mut cases: Vec<Query<'a>> = Vec::new();
+        let mut complete = true;
+        let domain = &self.unknowns[unknown].1;
+        let reading = strings::Reading::new(&parts, unknown as u32);
+        if domain.void {
+            let mut set = self.clone();
+            set.unknowns[unknown].1.void = false;
+            if !set.unknowns[unknown].1.is_empty() {
+                cases.push(set);
+            }
+            cases.push(self.with_value(unknown, &Value::Void));
+        } else if !reading.is_settled()
+            && let Some((index, mut ways)) =
+                strings::branches(&parts, &reading.members(), &is(Type::Bool))
+        {
+            shuffle(&mut ways, choice);
+            for way in ways {
+                let mut case = self.clone();
+                case.conditions = without(index).chain(way).collect();
+                cases.push(case);
+            }
+        } else {
+            let candidates = reading.candidates(
+                domain.values.lengths(),
+                &self.conditions,
+                constants,
+                choice,
+                deadline,
+            );
+            complete = candidates.complete;
+            let mut found = candidates.strings;
+            let mut seen = std::collections::BTreeSet::new();
+            found.retain(|text| seen.insert(text.clone()));
+            if let Choice::Random(_) = choice {
+                shuffle(&mut found, choice);
+            }
+            let own: Vec<&Expr> = self.conditions_on(unknown);
+            let mut values = vec![Value::Void; self.unknowns.len()];
+            for text in &found {
+                if !deadline.step() {
+                    return Outcome::Unknown(Unknown::Deadline);
+                }
+                let value = Value::str(text);
+                values[unknown] = value.clone();
+                // What reached a limit may be met; the search for the others finds out.
+                let met = |c: &&Expr| {
+                    let met = Goal::holds(c).is_met(&values, self.functions);
+                    matches!(met, Ok(true) | Err(EvalError::Exhausted(_)))
+                };
+                if domain.values.contains(&value) && own.iter().all(met) {
+                    cases.push(self.with_value(unknown, &value));
+                }
+            }
+        }
+        let mut unknown_why: Option<Unknown> = None;
+        for case in cases {
+            match case.solve_nested(choice, deadline, nesting + 1) {
+                Outcome::Sat(values) => return Outcome::Sat(values),
+                Outcome::Unsat => {}
+                Outcome::Unknown(Unknown::Deadline) => return Outcome::Unknown(Unknown::Deadline),
+                Outcome::Unknown(why) => unknown_why = Some(why),
+            }
+        }
+        match unknown_why {
+            Some(why) => Outcome::Unknown(why),
+            None if deadline.is_over() => Outcome::Unknown(Unknown::Deadline),
+            None if complete => Outcome::Unsat,
+            None => Outcome::incomplete("not every string was tried"),
         }
     }
 
@@ -357,14 +494,9 @@ impl<'a> Query<'a> {
         let (min, max) = domain.values.lengths();
         match ty {
             Type::Str => {
-                let candidates =
-                    strings::candidates(0, (min, max), &[], &Constants::default(), 1, choice);
-                let shortest = "a".repeat(min.clamp(0, MAX_LENGTH) as usize);
-                candidates
-                    .strings
-                    .into_iter()
-                    .find(|v| domain.values.contains(v))
-                    .unwrap_or_else(|| Value::str(&shortest))
+                let shortest = min.clamp(0, i64::from(samples::MAX_LENGTH)) as u32;
+                let spare = max.saturating_sub(min).clamp(0, 8) as u32;
+                Value::str(&samples::any_word(shortest, spare, choice))
             }
             Type::Array(item) => {
                 let domain = Domain::set(Values::of_type(item, self.types));
@@ -546,6 +678,64 @@ pub(crate) fn window(min: i64, max: i64, reach: i64) -> (i64, i64) {
     let low = min.max((-reach).min(max.saturating_sub(reach)));
     let high = max.min(reach.max(min.saturating_add(reach)));
     (low, high)
+}
+
+/// Sets of one as equalities, and calls as what they come to, where that is the same: an argument without a value is an error also
+/// where the function does not use it.
+fn inlined(expr: &Expr, functions: &[Function], depth: u32) -> Expr {
+    let expr = expr.map_children(|child| inlined(child, functions, depth));
+    if let Expr::InSet(subject, items) = &expr
+        && let [item] = items.as_slice()
+    {
+        return Expr::binary(BinaryOp::Eq, (**subject).clone(), item.clone());
+    }
+    let Expr::Call(function, arguments) = &expr else {
+        return expr;
+    };
+    let Some(function) = functions.get(function.index()) else {
+        return expr;
+    };
+    let same = |(position, argument): (u32, &Expr)| {
+        matches!(argument, Expr::Const(_) | Expr::Param(_))
+            || always_evaluates(&function.body, position)
+    };
+    if depth >= MAX_CALLS || !(0..).zip(arguments).all(same) {
+        return expr;
+    }
+    let body = with_arguments(&function.body, arguments);
+    let mut size = 0;
+    body.walk(&mut |_| size += 1);
+    if size > MAX_INLINED {
+        return expr;
+    }
+    inlined(&body, functions, depth + 1)
+}
+
+/// Whether the value of a local is needed wherever the expression is evaluated.
+fn always_evaluates(expr: &Expr, local: u32) -> bool {
+    match expr {
+        Expr::Local(position) => *position == local,
+        Expr::Binary(BinaryOp::And | BinaryOp::Or, both) => always_evaluates(&both[0], local),
+        Expr::If(all) => {
+            always_evaluates(&all[0], local)
+                || (always_evaluates(&all[1], local) && always_evaluates(&all[2], local))
+        }
+        Expr::InSet(subject, _) => always_evaluates(subject, local),
+        _ => expr
+            .children()
+            .into_iter()
+            .any(|e| always_evaluates(e, local)),
+    }
+}
+
+fn with_arguments(body: &Expr, arguments: &[Expr]) -> Expr {
+    match body {
+        Expr::Local(position) => arguments
+            .get(*position as usize)
+            .cloned()
+            .unwrap_or(Expr::Const(Value::Void)),
+        _ => body.map_children(|child| with_arguments(child, arguments)),
+    }
 }
 
 fn replace(expr: &Expr, unknown: u32, replacement: &Expr) -> Expr {

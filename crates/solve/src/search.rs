@@ -497,7 +497,10 @@ pub(crate) fn concrete(
                 Value::Enum(*of, min + choice.below(span) as u32)
             }
             Values::One(value) => value.clone(),
-            Values::Str { .. } | Values::Array { .. } | Values::Any => Value::Void,
+            // The empty string and the empty array; others are chosen before.
+            Values::Str { .. } | Values::Array { .. } | Values::Any => {
+                domain.values.only().unwrap_or_default()
+            }
         })
         .collect()
 }

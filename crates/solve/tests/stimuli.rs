@@ -279,3 +279,55 @@ fn a_choice_covers_the_whole_of_a_small_range() {
         .collect();
     assert_eq!(seen, (1..=20).map(Value::Int).collect());
 }
+
+/// A login whose name is repeated, in both orders of the parameters: it is a stimulus, and a response
+/// that a silent system owes.
+#[test]
+fn equal_strings_with_a_pattern_are_feasible_and_chosen() {
+    let (sts, label) = model_with(&[Type::Str, Type::Str], &[]);
+    let pattern = ioco_sts::Pattern::new("^[0-9]+$").expect("a regular expression");
+    let same = Expr::binary(BinaryOp::Eq, Expr::Param(0), Expr::Param(1));
+    for bound in [0, 1] {
+        let digits = Expr::Matches(Box::new(Expr::Param(bound)), pattern.clone());
+        let guard = Expr::and(same.clone(), digits);
+        let answer = Oracle::new().feasible(Question {
+            sts: &sts,
+            label,
+            guard: &guard,
+            valuation: &[],
+        });
+        assert_eq!(answer, Answer::Yes);
+        let mut seen = BTreeSet::new();
+        let mut rng = ChaCha8Rng::seed_from_u64(1);
+        for _ in 0..20 {
+            let deadline = Deadline::steps(60_000);
+            let chosen = choose_values(&sts, label, &guard, &[], &mut rng, &deadline);
+            let Outcome::Sat(values) = chosen else {
+                panic!("{chosen:?}");
+            };
+            assert_eq!(values[0], values[1]);
+            seen.insert(values[0].clone());
+        }
+        assert!(seen.len() > 5, "{seen:?}");
+    }
+}
+
+/// Between two decimals that differ in the last place there is none: a range that is read off is not
+/// yet a value.
+#[test]
+fn a_range_without_a_value_is_not_feasible() {
+    let (sts, label) = model_with(&[Type::Decimal], &[]);
+    let number = |text: &str| Expr::Const(Value::Decimal(text.parse().expect("a decimal")));
+    let bound = |op, text: &str| Expr::binary(op, Expr::Param(0), number(text));
+    let guard = Expr::and(
+        bound(BinaryOp::Gt, "1.0000000000000000000000000000"),
+        bound(BinaryOp::Lt, "1.0000000000000000000000000001"),
+    );
+    let answer = Oracle::new().feasible(Question {
+        sts: &sts,
+        label,
+        guard: &guard,
+        valuation: &[],
+    });
+    assert_ne!(answer, Answer::Yes);
+}

@@ -80,3 +80,180 @@ fn equal_strings_share_their_conditions() {
     let one_of = Expr::InSet(Box::new(x(0)), vec![x(1), text("-")]);
     satisfiable(2, &[one_of, digits(x(1)), bin(Ne, x(0), text("-"))]);
 }
+
+#[track_caller]
+fn unsatisfiable(unknowns: usize, conditions: &[Expr]) {
+    assert_eq!(model(unknowns, conditions), Outcome::Unsat);
+}
+
+#[test]
+fn strings_that_equal_joined_strings_are_found() {
+    use BinaryOp::{Add, Eq};
+    let digits = |subject: Expr| matches(subject, "^[0-9]+$");
+    let marked = || bin(Add, x(1), text("!"));
+    satisfiable(2, &[bin(Eq, x(0), marked()), digits(x(1))]);
+    unsatisfiable(2, &[bin(Eq, x(0), marked()), digits(x(0))]);
+    satisfiable(2, &[bin(Eq, marked(), x(0)), matches(x(0), "^[a-c]+!$")]);
+    let user = |inner: Expr| bin(Add, text("user-"), inner);
+    satisfiable(1, &[matches(user(x(0)), "^user-[0-9]{3}$")]);
+    unsatisfiable(1, &[matches(user(x(0)), "^admin")]);
+    satisfiable(
+        2,
+        &[
+            matches(bin(Add, x(0), x(1)), "^a+b+$"),
+            bin(Eq, length(x(0)), Expr::int(2)),
+        ],
+    );
+}
+
+#[test]
+fn several_patterns_on_one_string_are_met_together() {
+    use BinaryOp::{And, Eq, Ge, Gt, Le, Lt, Ne, Or};
+    let name = || matches(x(0), "^[a-z][a-z0-9_]{2,7}$");
+    satisfiable(1, &[name(), matches(x(0), "[0-9]"), matches(x(0), "_")]);
+    unsatisfiable(1, &[name(), matches(x(0), "[A-Z]")]);
+    unsatisfiable(1, &[name(), bin(Lt, length(x(0)), Expr::int(3))]);
+    satisfiable(1, &[name(), bin(Eq, length(x(0)), Expr::int(8))]);
+    unsatisfiable(1, &[name(), bin(Gt, length(x(0)), Expr::int(8))]);
+    satisfiable(
+        1,
+        &[
+            name(),
+            not(matches(x(0), "^[a-y]")),
+            bin(Ne, x(0), text("zaa")),
+        ],
+    );
+    unsatisfiable(
+        1,
+        &[
+            matches(x(0), "^[ab]$"),
+            bin(Ne, x(0), text("a")),
+            bin(Ne, x(0), text("b")),
+        ],
+    );
+    satisfiable(
+        1,
+        &[
+            bin(Ge, x(0), text("m")),
+            bin(Lt, x(0), text("n")),
+            matches(x(0), "x$"),
+        ],
+    );
+    unsatisfiable(1, &[bin(Gt, x(0), text("b")), bin(Le, x(0), text("b"))]);
+    let set = Expr::InSet(Box::new(x(0)), vec![text("ab"), text("a1"), text("zz")]);
+    satisfiable(1, &[set.clone(), matches(x(0), "[0-9]")]);
+    unsatisfiable(1, &[set.clone(), matches(x(0), "^q")]);
+    unsatisfiable(1, &[not(set.clone()), matches(x(0), "^(ab|a1|zz)$")]);
+    let either = bin(
+        Or,
+        matches(x(0), "^[0-9]+$"),
+        bin(And, name(), bin(Eq, x(0), x(1))),
+    );
+    unsatisfiable(2, &[either.clone(), matches(x(0), "^-")]);
+    satisfiable(2, &[either, matches(x(0), "_"), matches(x(1), "5$")]);
+}
+
+#[test]
+fn an_empty_string_and_a_long_one_are_values() {
+    use BinaryOp::{Eq, Ge, Ne};
+    satisfiable(
+        2,
+        &[bin(Ne, x(0), x(1)), bin(Eq, length(x(1)), Expr::int(0))],
+    );
+    satisfiable(
+        1,
+        &[
+            bin(Ge, length(x(0)), Expr::int(300)),
+            matches(x(0), "^(ab)+$"),
+        ],
+    );
+    let one = Expr::InSet(Box::new(x(0)), vec![bin(BinaryOp::Add, x(1), text("b"))]);
+    satisfiable(2, &[one.clone(), matches(x(0), "^a+b$")]);
+    unsatisfiable(2, &[one, matches(x(0), "c$")]);
+}
+
+/// Two strings of a language with two words differ in one way only; three cannot differ.
+#[test]
+fn strings_that_differ_need_enough_words() {
+    use BinaryOp::Ne;
+    let bit = |subject: Expr| matches(subject, "^[01]$");
+    let two = [bit(x(0)), bit(x(1)), bin(Ne, x(0), x(1))];
+    satisfiable(2, &two);
+    let mut three = two.to_vec();
+    three.extend([bit(x(2)), bin(Ne, x(0), x(2)), bin(Ne, x(1), x(2))]);
+    unsatisfiable(3, &three);
+    unsatisfiable(
+        2,
+        &[
+            matches(x(0), "^[01]$"),
+            matches(x(1), "^[12]$"),
+            bin(BinaryOp::Eq, x(0), x(1)),
+            bin(Ne, x(1), text("1")),
+        ],
+    );
+}
+
+#[test]
+fn an_if_and_a_function_on_strings_are_looked_into() {
+    let chosen = Expr::If(Box::new([
+        matches(x(0), "^a"),
+        bin(BinaryOp::Add, x(0), text("1")),
+        text("no"),
+    ]));
+    satisfiable(1, &[matches(chosen.clone(), "[0-9]")]);
+    unsatisfiable(1, &[matches(chosen, "[0-9]"), not(matches(x(0), "^a"))]);
+    let same = bin(BinaryOp::Eq, matches(x(0), "^a"), matches(x(0), "b$"));
+    satisfiable(1, std::slice::from_ref(&same));
+    unsatisfiable(1, &[same, matches(x(0), "^a$")]);
+}
+
+#[test]
+fn a_string_matches_what_the_regular_expression_says_of_its_characters() {
+    satisfiable(1, &[matches(x(0), r"^\p{Greek}{3}$")]);
+    satisfiable(1, &[matches(x(0), r"\bword\b"), matches(x(0), "^a")]);
+    unsatisfiable(1, &[matches(x(0), r"^\w+$"), matches(x(0), r"\W")]);
+    unsatisfiable(
+        1,
+        &[
+            matches(x(0), r"\bab"),
+            matches(x(0), "^[a-c]+ab[a-c]*$"),
+            not(matches(x(0), "^ab")),
+        ],
+    );
+    satisfiable(1, &[matches(x(0), "(?m)^b$"), matches(x(0), "^a")]);
+}
+
+/// The steps are counted inside products of patterns too.
+#[test]
+fn steps_bound_the_work_on_patterns() {
+    let hard: Vec<Expr> = (2..9)
+        .map(|n| matches(x(0), &format!("^(a{{{n}}})*b(a|b)*a(a|b){{9}}$")))
+        .collect();
+    let mut solver = Embedded::new(&Types::default(), &[]);
+    solver.unknown(&Type::Str);
+    hard.iter().for_each(|c| solver.assert(c));
+    let deadline = Deadline::steps(20_000);
+    let outcome = solver.model(&deadline);
+    assert!(!outcome.is_unsat(), "{outcome:?}");
+    assert!(deadline.taken() < 40_000, "{} steps", deadline.taken());
+}
+
+/// A constant that does not fit the type of an array or a struct is no value of it.
+#[test]
+fn values_fit_their_types() {
+    let small = Type::Int(ioco_sts::IntRange { min: 0, max: 5 });
+    let array = |items: &[i64]| {
+        let items: Vec<Value> = items.iter().map(|i| Value::Int(*i)).collect();
+        Expr::Const(Value::Array(items.into()))
+    };
+    let ask = |condition: Expr| {
+        let mut solver = Embedded::new(&Types::default(), &[]);
+        solver.unknown(&Type::Array(Box::new(small.clone())));
+        solver.assert(&condition);
+        solver.model(&Deadline::never())
+    };
+    assert_eq!(ask(bin(BinaryOp::Eq, x(0), array(&[0, 7]))), Outcome::Unsat);
+    assert!(ask(bin(BinaryOp::Eq, x(0), array(&[0, 5]))).is_sat());
+    let set = Expr::InSet(Box::new(x(0)), vec![array(&[7]), array(&[6, 6])]);
+    assert!(!ask(set).is_sat());
+}

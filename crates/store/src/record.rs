@@ -233,7 +233,7 @@ fn unanswered(place: &str) -> StoreError {
 fn gone(place: &Place) -> StoreError {
     StoreError::Failed {
         place: place.show(),
-        why: "its thread ended".to_owned(),
+        why: "what it answers is not understood".to_owned(),
     }
 }
 

@@ -165,6 +165,25 @@ impl Expr {
         }
     }
 
+    /// All of the conditions, in their order, as a tree of logarithmic depth.
+    pub fn all(conditions: Vec<Expr>) -> Expr {
+        fn balanced(mut conditions: Vec<Expr>) -> Expr {
+            if conditions.len() <= 2 {
+                let right = conditions.pop().unwrap_or(Expr::TRUE);
+                let left = conditions.pop().unwrap_or(Expr::TRUE);
+                return Expr::and(left, right);
+            }
+            let right = conditions.split_off(conditions.len().div_ceil(2));
+            Expr::and(balanced(conditions), balanced(right))
+        }
+        balanced(
+            conditions
+                .into_iter()
+                .filter(|c| *c != Expr::TRUE)
+                .collect(),
+        )
+    }
+
     /// The direct sub-expressions, left to right.
     pub fn children(&self) -> Vec<&Expr> {
         match self {

@@ -287,6 +287,7 @@ impl<'a> Explorer<'a> {
 
     fn internal_steps(&mut self, source: usize) -> Result<(), FlattenError> {
         let state = self.states[source].clone();
+        self.semantics.begin();
         let internal = self.semantics.internal_steps(&state);
         match internal.left_out {
             None => {}

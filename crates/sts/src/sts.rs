@@ -379,10 +379,8 @@ impl StsBuilder {
         target: LocationId,
         place: Place,
     ) -> SwitchId {
-        let mut enabled = guard.clone();
-        for assignment in &update {
-            enabled = Expr::and(enabled, self.assignable(assignment));
-        }
+        let demands = update.iter().map(|assignment| self.assignable(assignment));
+        let enabled = Expr::all(std::iter::once(guard.clone()).chain(demands).collect());
         self.sts.switches.push(Switch {
             source,
             gate,

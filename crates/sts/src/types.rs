@@ -146,6 +146,62 @@ impl Types {
         self.fits(&converted, ty).then_some(converted)
     }
 
+    /// For every structure, how many structures are inside each other in it; `None` for one in which
+    /// this has no end.
+    pub fn nesting(&self) -> Vec<Option<u64>> {
+        #[derive(Clone, Copy, PartialEq)]
+        enum Mark {
+            New,
+            Open,
+            Done(Option<u64>),
+        }
+        fn held(ty: &Type) -> Option<usize> {
+            let mut ty = ty;
+            while let Type::Array(item) = ty {
+                ty = item;
+            }
+            match ty {
+                Type::Struct(id) => Some(id.index()),
+                _ => None,
+            }
+        }
+        let mut marks = vec![Mark::New; self.structs.len()];
+        // No recursion: the structures of a file may be a long chain.
+        for root in 0..self.structs.len() {
+            let mut open = vec![root];
+            while let Some(&index) = open.last() {
+                let inner = self.structs[index]
+                    .fields
+                    .iter()
+                    .filter_map(|(_, ty)| held(ty));
+                let inner: Vec<usize> = inner.filter(|i| *i < marks.len()).collect();
+                match marks[index] {
+                    Mark::Done(_) => {
+                        open.pop();
+                    }
+                    Mark::New => {
+                        marks[index] = Mark::Open;
+                        open.extend(inner.into_iter().filter(|i| marks[*i] == Mark::New));
+                    }
+                    Mark::Open => {
+                        let depth = inner.iter().try_fold(0, |deepest: u64, i| match marks[*i] {
+                            Mark::Done(Some(depth)) => Some(deepest.max(depth)),
+                            // What is still open holds this one.
+                            _ => None,
+                        });
+                        marks[index] = Mark::Done(depth.map(|depth| depth + 1));
+                        open.pop();
+                    }
+                }
+            }
+        }
+        let depth = |mark: &Mark| match mark {
+            Mark::Done(depth) => *depth,
+            Mark::New | Mark::Open => None,
+        };
+        marks.iter().map(depth).collect()
+    }
+
     /// The type as it is written in a model.
     pub fn type_name(&self, ty: &Type) -> String {
         match ty {

@@ -94,6 +94,7 @@ fn vertices_may_be_responses_and_flags_say_what_edges_are() {
             ..LabelMap::default()
         },
         vertices: true,
+        ..GraphWalkerOptions::default()
     };
     let sts = read("t", SHOP, &options).unwrap();
     assert_eq!(

@@ -98,9 +98,7 @@ impl FailureSummary {
             to,
             runs,
             confirmed: file.confirmed,
-            flaky: file
-                .confirmed
-                .is_some_and(|(failed, runs)| runs > 0 && failed == 0),
+            flaky: file.is_flaky(),
             first_seen: facts.first_seen.clone(),
             run: facts.run.clone(),
             test: file.test,

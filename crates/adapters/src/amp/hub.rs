@@ -1,6 +1,7 @@
 //! The WebSocket server that adapters connect to, and who is connected.
 
 use std::cell::RefCell;
+use std::collections::VecDeque;
 use std::io;
 use std::net::{SocketAddr, TcpListener, TcpStream, ToSocketAddrs as _};
 use std::os::unix::net::UnixStream;
@@ -21,6 +22,7 @@ use ioco_outside::Untrusted;
 use ioco_outside::access::{is_loopback_host, is_own_origin, same_secret};
 
 use crate::connection::Trouble;
+use crate::supervise::Warnings;
 
 /// The path of the protocol.
 const PATH: &str = "/adapters";
@@ -28,8 +30,15 @@ const PATH: &str = "/adapters";
 /// How long a new connection may take to shake hands and announce itself.
 const INTRODUCTION: Duration = Duration::from_secs(10);
 
-/// More connections than this at once are an accident or an attack.
-const MAX_CONNECTIONS: usize = 64;
+/// More adapters than this at once are an accident or an attack.
+const MAX_ADAPTERS: usize = 64;
+
+/// More connections that have not announced themselves than this are too: then the oldest of them gives way. An
+/// adapter introduces itself within milliseconds, so those that dawdle cannot shut it out.
+const MAX_STRANGERS: usize = 64;
+
+/// How long a read may block while a connection shakes hands.
+const SLICE: Duration = Duration::from_millis(50);
 
 /// Where to listen, and for whom.
 #[derive(Clone, Debug)]
@@ -99,9 +108,10 @@ impl HubOptions {
 #[derive(Default)]
 struct Register {
     peers: Vec<Arc<Peer>>,
-    connections: usize,
+    /// Who has not announced itself yet, oldest first, and what ends its connection.
+    strangers: VecDeque<(u64, TcpStream)>,
     /// What a person should know, such as who was turned away.
-    warnings: Vec<String>,
+    warnings: Warnings,
 }
 
 struct Shared {
@@ -122,11 +132,14 @@ impl Shared {
         self.register.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn warn(&self, text: String) {
+    /// It has announced itself, or is gone.
+    fn forget_stranger(&self, number: u64) {
         let mut register = self.register();
-        if !register.warnings.contains(&text) {
-            register.warnings.push(text);
-        }
+        register.strangers.retain(|(other, _)| *other != number);
+    }
+
+    fn warn(&self, text: String) {
+        self.register().warnings.push(text);
     }
 }
 
@@ -199,7 +212,7 @@ impl Hub {
 
     /// What a person should know, since the last call.
     pub fn take_warnings(&self) -> Vec<String> {
-        std::mem::take(&mut self.shared.register().warnings)
+        self.shared.register().warnings.take()
     }
 
     /// Ends the connection to these adapters as the end of a run does, and waits for them to agree.
@@ -211,7 +224,7 @@ impl Hub {
                 reason: "the run has ended",
             });
         }
-        let deadline = Instant::now() + Duration::from_secs(1);
+        let deadline = Instant::now() + Duration::from_millis(500);
         let still_there = || {
             let register = self.shared.register();
             peers
@@ -262,29 +275,33 @@ fn accept(listener: &TcpListener, shared: &Arc<Shared>) {
             std::thread::sleep(Duration::from_millis(50));
             continue;
         };
-        {
+        let Ok(end) = tcp.try_clone() else { continue };
+        let number = shared.numbers.fetch_add(1, Ordering::Relaxed);
+        let oldest = {
             let mut register = shared.register();
-            if register.connections >= MAX_CONNECTIONS {
-                let text =
-                    format!("more than {MAX_CONNECTIONS} connections: {address} turned away");
-                register.warnings.push(text);
-                continue;
-            }
-            register.connections += 1;
+            register.strangers.push_back((number, end));
+            let is_full = register.strangers.len() > MAX_STRANGERS;
+            is_full.then(|| register.strangers.pop_front()).flatten()
+        };
+        if let Some((_, oldest)) = oldest {
+            let _ = oldest.shutdown(std::net::Shutdown::Both);
+            shared.warn(format!(
+                "more than {MAX_STRANGERS} connections that do not announce themselves: the oldest give way"
+            ));
         }
         let shared = Arc::clone(shared);
         std::thread::spawn(move || {
-            serve(tcp, address, &shared);
-            shared.register().connections -= 1;
+            serve(tcp, address, number, &shared);
+            shared.forget_stranger(number);
             shared.changed.notify_all();
         });
     }
 }
 
 /// One connection from its first byte to its last.
-fn serve(tcp: TcpStream, address: SocketAddr, shared: &Arc<Shared>) {
+fn serve(tcp: TcpStream, address: SocketAddr, number: u64, shared: &Arc<Shared>) {
     let deadline = Instant::now() + INTRODUCTION;
-    let socket = match shake_hands(tcp, shared) {
+    let socket = match shake_hands(tcp, deadline, shared) {
         Ok(socket) => socket,
         Err(why) => {
             if let Some(why) = why {
@@ -293,7 +310,6 @@ fn serve(tcp: TcpStream, address: SocketAddr, shared: &Arc<Shared>) {
             return;
         }
     };
-    let number = shared.numbers.fetch_add(1, Ordering::Relaxed);
     let mut line = Line::new(number, socket, shared.pulse);
     let announcement = match line.announcement(deadline) {
         Ok(announcement) => announcement,
@@ -319,7 +335,16 @@ fn serve(tcp: TcpStream, address: SocketAddr, shared: &Arc<Shared>) {
         is_taken: AtomicBool::new(false),
         is_released: AtomicBool::new(false),
     });
-    shared.register().peers.push(Arc::clone(&peer));
+    shared.forget_stranger(number);
+    {
+        let mut register = shared.register();
+        if register.peers.len() >= MAX_ADAPTERS {
+            let text = format!("more than {MAX_ADAPTERS} adapters: {address} was turned away");
+            register.warnings.push(text);
+            return;
+        }
+        register.peers.push(Arc::clone(&peer));
+    }
     shared.changed.notify_all();
     line.converse(&received, &wakes);
     shared.register().peers.retain(|p| p.number != number);
@@ -330,11 +355,20 @@ fn serve(tcp: TcpStream, address: SocketAddr, shared: &Arc<Shared>) {
 type Accepted = Result<tungstenite::WebSocket<Socket>, Option<String>>;
 
 /// `Err(None)`: somebody who went away without a word.
-fn shake_hands(tcp: TcpStream, shared: &Shared) -> Accepted {
+fn shake_hands(tcp: TcpStream, deadline: Instant, shared: &Shared) -> Accepted {
     let failed = |error: io::Error| Some(error.to_string());
     tcp.set_nodelay(true).map_err(failed)?;
-    tcp.set_read_timeout(Some(INTRODUCTION)).map_err(failed)?;
-    tcp.set_write_timeout(Some(INTRODUCTION)).map_err(failed)?;
+    // The time is for all of it: a byte now and then does not prolong it.
+    tcp.set_read_timeout(Some(SLICE)).map_err(failed)?;
+    tcp.set_write_timeout(Some(SLICE)).map_err(failed)?;
+    let is_over = || Instant::now() >= deadline;
+    let too_slow = || Some("it is too slow".to_owned());
+    let blocks = |error: &io::Error| {
+        matches!(
+            error.kind(),
+            io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut
+        )
+    };
     let socket = match &shared.encryption {
         None => Socket::Plain(tcp),
         Some(config) => {
@@ -342,11 +376,16 @@ fn shake_hands(tcp: TcpStream, shared: &Shared) -> Accepted {
                 .map_err(|error| Some(error.to_string()))?;
             let mut stream = rustls::StreamOwned::new(server, tcp);
             while stream.conn.is_handshaking() {
-                stream.conn.complete_io(&mut stream.sock).map_err(|error| {
-                    Some(format!(
-                        "no encrypted connection ({error}); the address is wss://"
-                    ))
-                })?;
+                match stream.conn.complete_io(&mut stream.sock) {
+                    Ok(_) => {}
+                    Err(error) if blocks(&error) && !is_over() => {}
+                    Err(error) if blocks(&error) => return Err(too_slow()),
+                    Err(error) => {
+                        return Err(Some(format!(
+                            "no encrypted connection ({error}); the address is wss://"
+                        )));
+                    }
+                }
             }
             Socket::Encrypted(Box::new(stream))
         }
@@ -365,7 +404,13 @@ fn shake_hands(tcp: TcpStream, shared: &Shared) -> Accepted {
     let config = WebSocketConfig::default()
         .max_message_size(Some(MAX_MESSAGE))
         .max_frame_size(Some(MAX_MESSAGE));
-    let accepted = tungstenite::accept_hdr_with_config(socket, check, Some(config));
+    let mut accepted = tungstenite::accept_hdr_with_config(socket, check, Some(config));
+    while let Err(tungstenite::HandshakeError::Interrupted(unfinished)) = accepted {
+        if is_over() {
+            return Err(too_slow());
+        }
+        accepted = unfinished.handshake();
+    }
     let socket = accepted.map_err(|error| match refused.take() {
         Some(why) => Some(why),
         None => match error {
@@ -374,7 +419,7 @@ fn shake_hands(tcp: TcpStream, shared: &Shared) -> Accepted {
                 tungstenite::error::ProtocolError::HandshakeIncomplete,
             )) => None,
             tungstenite::HandshakeError::Failure(error) => Some(error.to_string()),
-            tungstenite::HandshakeError::Interrupted(_) => Some("it is too slow".to_owned()),
+            tungstenite::HandshakeError::Interrupted(_) => too_slow(),
         },
     })?;
     socket

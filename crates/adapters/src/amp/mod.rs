@@ -27,3 +27,25 @@ pub use hub::{Hub, HubOptions};
 pub use present::{AnnouncedItem, AnnouncedLabel, AnnouncedParameter, Presence};
 pub use run::{Amp, AmpOptions, Choice, Chosen};
 pub use values::Units;
+
+/// Reads a message and the label in it, as a connection would.
+pub(crate) fn read_message(bytes: &[u8], sts: &std::sync::Arc<ioco_sts::Sts>) {
+    use prost::Message as _;
+    let Ok(message) = wire::Message::decode(bytes) else {
+        return;
+    };
+    let written = message.encode_to_vec();
+    let again = wire::Message::decode(&written[..]);
+    debug_assert!(again.is_ok_and(|again| again.encode_to_vec() == written));
+    let labels = labels::Labels::new(std::sync::Arc::clone(sts));
+    match &message.body {
+        Some(wire::Body::Label(label)) => {
+            let mut clocks = values::Clocks::new(Units::default());
+            labels.read(label, &mut clocks);
+        }
+        Some(wire::Body::Announcement(announcement)) => {
+            labels.compare(announcement, &labels.channels());
+        }
+        _ => {}
+    }
+}

@@ -11,7 +11,7 @@ use std::os::fd::AsFd as _;
 use std::os::unix::net::UnixStream;
 use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
-use std::sync::mpsc::{Receiver, Sender};
+use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use prost::Message as _;
@@ -21,6 +21,7 @@ use tungstenite::protocol::frame::coding::CloseCode;
 use tungstenite::{Bytes, Error, Message, WebSocket};
 
 use super::wire::{self, Body};
+use crate::supervise::Sender;
 
 /// A message longer than this is not read.
 pub(crate) const MAX_MESSAGE: usize = 16 << 20;
@@ -34,6 +35,12 @@ pub(crate) struct Pulse {
 
 /// How long the other side has to answer when we close.
 const CLOSING: Duration = Duration::from_secs(2);
+
+/// Messages that are read before orders are looked at again.
+const AT_ONCE: usize = 100;
+
+/// How long to wait before looking again whether a full queue has room.
+const FULL: Duration = Duration::from_millis(5);
 
 /// A socket, encrypted or not.
 pub(crate) enum Socket {
@@ -120,7 +127,7 @@ pub(crate) enum Order {
     /// From now on, tell what happens here.
     Report(Sender<Happened>),
     /// Read everything that has arrived, tell of it, and then drop this.
-    CatchUp(Sender<()>),
+    CatchUp(mpsc::Sender<()>),
     Close {
         code: CloseCode,
         reason: &'static str,
@@ -132,7 +139,7 @@ pub(crate) struct Peer {
     pub number: u64,
     pub address: SocketAddr,
     pub announcement: wire::Announcement,
-    pub orders: Sender<Order>,
+    pub orders: mpsc::Sender<Order>,
     pub waker: Mutex<UnixStream>,
     /// It serves a run.
     pub is_taken: AtomicBool,
@@ -168,7 +175,8 @@ pub(crate) struct Line {
 
 /// What one look at the socket gave.
 enum Looked {
-    Message(Body),
+    /// And its size in bytes.
+    Message(Body, usize),
     Nothing,
     Ended,
 }
@@ -193,25 +201,26 @@ impl Line {
     pub fn announcement(&mut self, deadline: Instant) -> Result<wire::Announcement, Gone> {
         loop {
             match self.look() {
-                Looked::Message(Body::Announcement(announcement)) => return Ok(announcement),
-                Looked::Message(Body::Error(error)) => return Err(Gone::Fault(error.message)),
-                Looked::Message(_) => {
+                Looked::Message(Body::Announcement(announcement), _) => return Ok(announcement),
+                Looked::Message(Body::Error(error), _) => return Err(Gone::Fault(error.message)),
+                Looked::Message(..) => {
                     return Err(Gone::Fault("did not begin with an announcement".to_owned()));
                 }
                 Looked::Ended => return Err(self.why()),
                 Looked::Nothing if Instant::now() >= deadline => {
                     return Err(Gone::Fault("did not announce itself".to_owned()));
                 }
-                Looked::Nothing => self.wait(None, deadline),
+                Looked::Nothing => self.wait(None, deadline, true),
             }
         }
     }
 
-    /// Carries out orders and tells what happens, until the connection ends.
-    pub fn converse(&mut self, orders: &Receiver<Order>, wakes: &UnixStream) {
+    /// Carries out orders and tells what happens, until the connection ends. While the run has more to
+    /// judge than its queue holds, nothing is read: an adapter that floods has to wait.
+    pub fn converse(&mut self, orders: &mpsc::Receiver<Order>, wakes: &UnixStream) {
         let mut told: Option<Sender<Happened>> = None;
+        let mut caught_up = Vec::new();
         loop {
-            let mut caught_up = Vec::new();
             while let Ok(order) = orders.try_recv() {
                 match order {
                     Order::Send(message) => self.write(Message::binary(message.encode_to_vec())),
@@ -220,24 +229,44 @@ impl Line {
                     Order::Close { code, reason } => self.close(code, reason),
                 }
             }
-            loop {
-                let happening = match self.look() {
-                    Looked::Message(body) => Happening::Message(body),
-                    Looked::Nothing => break,
+            let is_full = |told: &Option<Sender<Happened>>| {
+                told.as_ref().is_some_and(|told| !told.has_room(0))
+            };
+            // What an adapter says while we close is for nobody.
+            let mut goes_on = self.closing.is_some() || !is_full(&told);
+            let mut is_read = false;
+            for _ in 0..AT_ONCE {
+                if !goes_on {
+                    break;
+                }
+                let (happening, size) = match self.look() {
+                    Looked::Message(body, size) => (Happening::Message(body), size),
+                    Looked::Nothing => {
+                        is_read = true;
+                        break;
+                    }
                     Looked::Ended => {
                         if let Some(told) = told {
                             let gone = Happening::Gone(self.why());
-                            let _ = told.send((self.number, Instant::now(), gone));
+                            let _ = told.send_last((self.number, Instant::now(), gone));
                         }
                         return;
                     }
                 };
-                if let Some(told) = &told {
-                    let _ = told.send((self.number, Instant::now(), happening));
+                if let Some(told) = told.as_ref().filter(|_| self.closing.is_none()) {
+                    let _ = told.send((self.number, Instant::now(), happening), size);
                 }
+                goes_on = self.closing.is_some() || !is_full(&told);
             }
-            drop(caught_up);
-            self.wait(Some(wakes), self.next_deadline());
+            // Everything that has arrived is told of, or waits behind a queue that is full.
+            if is_read || !goes_on {
+                caught_up.clear();
+            }
+            let deadline = match goes_on {
+                true => self.next_deadline(),
+                false => Instant::now() + FULL,
+            };
+            self.wait(Some(wakes), deadline, goes_on);
         }
     }
 
@@ -289,7 +318,8 @@ impl Line {
 
     /// Takes in one message, if there is one, and sees to the heartbeat.
     fn look(&mut self) -> Looked {
-        loop {
+        // An adapter that only pings must not keep us here.
+        for _ in 0..AT_ONCE {
             let now = Instant::now();
             if self.closing.is_some_and(|until| now >= until) {
                 return Looked::Ended;
@@ -299,8 +329,9 @@ impl Line {
                     self.heard = now;
                     // An answer to a ping or a close may be waiting.
                     self.flush();
+                    let size = message.len();
                     if let Some(body) = self.take_in(message) {
-                        return Looked::Message(body);
+                        return Looked::Message(body, size);
                     }
                     if matches!(self.gone, Some(Gone::Fault(_))) {
                         return Looked::Ended;
@@ -399,21 +430,26 @@ impl Line {
             match tcp.read(&mut bytes) {
                 Ok(0) => return,
                 Ok(_) => {}
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => self.wait(None, until),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    self.wait(None, until, true)
+                }
                 Err(_) => return,
             }
         }
     }
 
     /// Until the socket has something, or there is an order, or the time is up.
-    fn wait(&self, wakes: Option<&UnixStream>, deadline: Instant) {
+    fn wait(&self, wakes: Option<&UnixStream>, deadline: Instant, reads: bool) {
         let left = deadline.saturating_duration_since(Instant::now());
         let time = Timespec {
             tv_sec: left.as_secs().try_into().unwrap_or(i64::MAX),
             tv_nsec: left.subsec_nanos().into(),
         };
         let tcp = self.socket.get_ref().tcp();
-        let mut flags = PollFlags::IN;
+        let mut flags = match reads {
+            true => PollFlags::IN,
+            false => PollFlags::empty(),
+        };
         if self.unsent {
             flags |= PollFlags::OUT;
         }

@@ -8,7 +8,6 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError, channel};
 use std::time::{Duration, Instant};
 
 use ioco_sts::{Action, Sts};
@@ -21,6 +20,7 @@ use super::values::{Clocks, Units, loses_digits};
 use super::wire::{self, Body, Setting};
 use crate::connection::{Arrival, Arrived, Connection, Trouble};
 use crate::session::nanoseconds;
+use crate::supervise::{Receiver, Taken, Until, Warnings, never, queue};
 
 /// Which adapter plays the system.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -71,8 +71,11 @@ impl Default for AmpOptions {
     }
 }
 
-/// How often a wait looks whether somebody wants to stop.
-const SLICE: Duration = Duration::from_millis(50);
+/// Responses that an adapter may send before it confirms a stimulus.
+const MAX_UNCONFIRMED: usize = 10_000;
+
+/// Their bytes.
+const MAX_UNCONFIRMED_BYTES: usize = 64 << 20;
 
 /// An adapter of the run, and the channels that go to it.
 struct Member {
@@ -105,9 +108,9 @@ pub struct Amp {
     /// Where the test is, for messages: `after ?lock`.
     place: String,
     sent: Vec<u8>,
-    warnings: Vec<String>,
+    warnings: Warnings,
     notices: Vec<String>,
-    /// Differences are told once, not again when an adapter reconnects.
+    /// Announcements are told once, not again when an adapter reconnects.
     told: std::collections::BTreeSet<String>,
 }
 
@@ -125,7 +128,7 @@ impl Amp {
             correlation: 0,
             place: String::new(),
             sent: Vec::new(),
-            warnings: Vec::new(),
+            warnings: Warnings::default(),
             notices: Vec::new(),
             told: std::collections::BTreeSet::new(),
         }
@@ -138,10 +141,8 @@ impl Amp {
 
     /// What a person should know about the adapters, since the last call.
     pub fn take_warnings(&mut self) -> Vec<String> {
-        for warning in self.hub.take_warnings() {
-            self.warn(warning);
-        }
-        std::mem::take(&mut self.warnings)
+        self.warnings.extend(self.hub.take_warnings());
+        self.warnings.take()
     }
 
     /// Which adapters a run uses and what they announce, since the last call.
@@ -150,15 +151,13 @@ impl Amp {
     }
 
     fn warn(&mut self, warning: String) {
-        if self.told.insert(warning.clone()) {
-            self.warnings.push(warning);
-        }
+        self.warnings.push(warning);
     }
 
     /// Waits for the adapters of the run and configures them.
     fn begin(&mut self, stop: &dyn Fn() -> bool) -> Result<(), Trouble> {
         let members = self.gather(stop)?;
-        let (tell, happened) = channel();
+        let (tell, happened) = queue();
         let mut configurations = Vec::new();
         for member in &members {
             let channels: Vec<&str> = member.channels.iter().map(String::as_str).collect();
@@ -182,7 +181,7 @@ impl Amp {
 
     /// The adapters that were chosen, once they are all there.
     fn gather(&mut self, stop: &dyn Fn() -> bool) -> Result<Vec<Member>, Trouble> {
-        let deadline = Instant::now() + self.options.connect_within;
+        let until = Until::within(self.options.connect_within, stop);
         loop {
             let mut peers = self.hub.peers();
             peers.retain(|peer| !peer.is_taken.load(Ordering::Relaxed));
@@ -191,12 +190,12 @@ impl Amp {
                 // Another run was quicker.
                 Ok(_) => {}
                 Err(missing) => {
-                    if stop() || Instant::now() >= deadline {
+                    if until.is_over() {
                         return Err(self.nobody(&missing, &peers));
                     }
                 }
             }
-            self.hub.await_change(deadline.min(Instant::now() + SLICE));
+            self.hub.await_change(until.slice());
         }
     }
 
@@ -350,48 +349,38 @@ impl Amp {
 
     /// Discards what comes until every adapter is ready.
     fn await_ready(&mut self, stop: &dyn Fn() -> bool) -> Result<(), Trouble> {
-        let deadline = Instant::now() + self.options.patience;
+        let until = Until::within(self.options.patience, stop);
         let Some(run) = &mut self.run else {
             return Err(no_run());
         };
         let mut waiting: Vec<u64> = run.members.iter().map(|m| m.peer.number).collect();
         while !waiting.is_empty() {
-            let slice = deadline.min(Instant::now() + SLICE);
-            let left = slice.saturating_duration_since(Instant::now());
-            match run.happened.recv_timeout(left) {
-                Ok((number, _, happening)) => {
-                    let position = run.members.iter().position(|m| m.peer.number == number);
-                    let Some(member) = position.map(|p| &mut run.members[p]) else {
-                        continue;
-                    };
-                    match happening {
-                        Happening::Message(Body::Ready(_)) => waiting.retain(|n| *n != number),
-                        Happening::Message(Body::Error(error)) => {
-                            return Err(reported(member, &error, "while it got ready"));
-                        }
-                        Happening::Message(_) => {}
-                        Happening::Gone(gone) => {
-                            return Err(lost(member, gone, "before it was ready"));
-                        }
-                    }
+            // An adapter that floods always has a message; the time is up all the same.
+            if until.is_over() {
+                let is_late = |m: &&Member| waiting.contains(&m.peer.number);
+                let name = run.members.iter().find(is_late).map_or("?", Member::name);
+                return Err(Trouble::new(format!(
+                    "the adapter {name} was not ready within {:?}",
+                    self.options.patience
+                ))
+                .hint(
+                    "it says Ready when its system is in the initial state; can it reach the \
+                     system? ready_within in ioco.toml gives it more time",
+                ));
+            }
+            let Taken::Entry((number, _, happening)) = run.happened.take_until(until.slice())
+            else {
+                continue;
+            };
+            let member = run.members.iter_mut().find(|m| m.peer.number == number);
+            let Some(member) = member else { continue };
+            match happening {
+                Happening::Message(Body::Ready(_)) => waiting.retain(|n| *n != number),
+                Happening::Message(Body::Error(error)) => {
+                    return Err(reported(member, &error, "while it got ready"));
                 }
-                Err(_) => {
-                    if stop() || Instant::now() >= deadline {
-                        let late = run
-                            .members
-                            .iter()
-                            .find(|m| waiting.contains(&m.peer.number));
-                        let name = late.map_or("?", Member::name);
-                        return Err(Trouble::new(format!(
-                            "the adapter {name} was not ready within {:?}",
-                            self.options.patience
-                        ))
-                        .hint(
-                            "it says Ready when its system is in the initial state; can it \
-                                 reach the system? ready_within in ioco.toml gives it more time",
-                        ));
-                    }
-                }
+                Happening::Message(_) => {}
+                Happening::Gone(gone) => return Err(lost(member, gone, "before it was ready")),
             }
         }
         Ok(())
@@ -402,11 +391,16 @@ impl Amp {
         let Some(run) = &mut self.run else {
             return false;
         };
-        while let Ok((number, _, happening)) = run.happened.try_recv() {
+        let now = Instant::now();
+        while let Taken::Entry((number, when, happening)) = run.happened.take() {
             if let Happening::Gone(gone) = happening
                 && let Some(member) = run.members.iter_mut().find(|m| m.peer.number == number)
             {
                 member.gone = Some(gone);
+            }
+            // An adapter that floods always has a message.
+            if when > now {
+                break;
             }
         }
         run.members.iter().all(|member| member.gone.is_none())
@@ -415,8 +409,10 @@ impl Amp {
     /// Ends the run, so that the next reset begins another with adapters that come back.
     fn end_run(&mut self) {
         self.arrived.clear();
-        if let Some(run) = self.run.take() {
-            let peers: Vec<Arc<Peer>> = run.members.into_iter().map(|m| m.peer).collect();
+        if let Some(Run { members, happened }) = self.run.take() {
+            // A thread that waits for room in the queue has to see that nobody wants it.
+            drop(happened);
+            let peers: Vec<Arc<Peer>> = members.into_iter().map(|m| m.peer).collect();
             self.hub.release(&peers);
         }
     }
@@ -498,14 +494,23 @@ impl Amp {
                 "{shown}: a decimal has more digits than the adapter protocol can carry"
             ));
         }
-        let deadline = Instant::now() + self.options.patience;
+        let until = Until::within(self.options.patience, stop);
         loop {
-            let slice = deadline.min(Instant::now() + SLICE);
-            let left = slice.saturating_duration_since(Instant::now());
-            let happened = self.run.as_ref().map(|run| run.happened.recv_timeout(left));
+            let waited: usize = self.arrived.iter().map(|arrived| arrived.raw.len()).sum();
+            if self.arrived.len() > MAX_UNCONFIRMED || waited > MAX_UNCONFIRMED_BYTES {
+                return Err(Trouble::new(format!(
+                    "the adapter {name} sent {} responses ({} MiB) and did not confirm {shown}",
+                    self.arrived.len(),
+                    waited >> 20
+                )));
+            }
+            let happened = self
+                .run
+                .as_ref()
+                .map(|run| run.happened.take_until(until.slice()));
             match happened {
-                Some(Err(RecvTimeoutError::Timeout)) if Instant::now() < deadline && !stop() => {}
-                Some(Ok(happened)) => {
+                Some(Taken::Nothing) if !until.is_over() => {}
+                Some(Taken::Entry(happened)) if !until.is_over() => {
                     let from = happened.0;
                     let echo = self.take_in(happened)?;
                     let confirms =
@@ -537,12 +542,12 @@ impl Amp {
             if let Some(arrived) = self.arrived.pop_front() {
                 return Ok(Some(arrived));
             }
-            match self.run.as_ref().map(|run| run.happened.try_recv()) {
-                Some(Ok(happened)) => {
+            match self.run.as_ref().map(|run| run.happened.take()) {
+                Some(Taken::Entry(happened)) => {
                     self.take_in(happened)?;
                 }
-                Some(Err(TryRecvError::Empty)) => return Ok(None),
-                Some(Err(TryRecvError::Disconnected)) | None => return Err(no_run()),
+                Some(Taken::Nothing) => return Ok(None),
+                Some(Taken::Ended) | None => return Err(no_run()),
             }
         }
     }
@@ -553,19 +558,19 @@ impl Amp {
             if let Some(arrived) = self.arrived.pop_front() {
                 return Ok(arrived);
             }
-            let left = deadline.saturating_duration_since(Instant::now());
-            match self.run.as_ref().map(|run| run.happened.recv_timeout(left)) {
-                Some(Ok(happened)) => {
+            let run = self.run.as_ref();
+            match run.map(|run| run.happened.take_until(deadline)) {
+                Some(Taken::Entry(happened)) => {
                     self.take_in(happened)?;
                 }
-                Some(Err(RecvTimeoutError::Timeout)) => {
+                Some(Taken::Nothing) => {
                     return Ok(Arrived {
                         what: Arrival::Silence,
                         at: self.now(),
                         raw: Vec::new(),
                     });
                 }
-                Some(Err(RecvTimeoutError::Disconnected)) | None => return Err(no_run()),
+                Some(Taken::Ended) | None => return Err(no_run()),
             }
         }
     }
@@ -577,7 +582,7 @@ impl Connection for Amp {
     }
 
     fn reset(&mut self) -> Result<(), Trouble> {
-        self.reset_heeding(&|| false)
+        self.reset_heeding(&never)
     }
 
     fn reset_heeding(&mut self, stop: &dyn Fn() -> bool) -> Result<(), Trouble> {
@@ -597,7 +602,7 @@ impl Connection for Amp {
     }
 
     fn give(&mut self, stimulus: &Action) -> Result<bool, Trouble> {
-        self.give_heeding(stimulus, &|| false)
+        self.give_heeding(stimulus, &never)
     }
 
     fn give_heeding(

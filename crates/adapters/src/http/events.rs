@@ -1,28 +1,53 @@
 //! Server-sent events: fields line by line, an event at every blank line.
 
-/// Finds events in bytes, in whatever pieces they come.
-#[derive(Default)]
+use crate::supervise::{Lines, MAX_LINE, TooLong};
+
+/// Finds events in bytes, in whatever pieces they come. The lines of one event together are no longer than
+/// one line may be.
 pub(crate) struct EventLines {
-    buffer: Vec<u8>,
+    lines: Lines,
     name: String,
     data: Vec<String>,
+    /// Bytes in `name` and `data`.
+    held: usize,
+    limit: usize,
+}
+
+impl Default for EventLines {
+    fn default() -> EventLines {
+        EventLines::limited(MAX_LINE)
+    }
 }
 
 impl EventLines {
+    fn limited(limit: usize) -> EventLines {
+        EventLines {
+            lines: Lines::limited(limit),
+            name: String::new(),
+            data: Vec::new(),
+            held: 0,
+            limit,
+        }
+    }
+
     /// The events that are complete with these bytes: name and data.
-    pub fn feed(&mut self, bytes: &[u8]) -> Vec<(String, String)> {
-        self.buffer.extend_from_slice(bytes);
+    pub fn feed(&mut self, bytes: &[u8]) -> Result<Vec<(String, String)>, TooLong> {
+        self.lines.feed(bytes);
         let mut events = Vec::new();
-        while let Some(end) = self.buffer.iter().position(|byte| *byte == b'\n') {
-            let line: Vec<u8> = self.buffer.drain(..=end).collect();
-            let line = String::from_utf8_lossy(&line[..end]);
+        while let Some(line) = self.lines.next()? {
+            let line = String::from_utf8_lossy(line).into_owned();
+            self.held += line.len() + std::mem::size_of::<String>();
+            if self.held > self.limit {
+                return Err(TooLong { limit: self.limit });
+            }
             events.extend(self.line(line.strip_suffix('\r').unwrap_or(&line)));
         }
-        events
+        Ok(events)
     }
 
     fn line(&mut self, line: &str) -> Option<(String, String)> {
         if line.is_empty() {
+            self.held = 0;
             let name = std::mem::take(&mut self.name);
             let data = std::mem::take(&mut self.data);
             let name = if name.is_empty() { "message" } else { &name };
@@ -53,9 +78,23 @@ mod tests {
         let expected = vec![event("paid", "{\"id\":\n1}"), event("message", "x")];
         for cut in 0..bytes.len() {
             let mut lines = EventLines::default();
-            let mut found = lines.feed(&bytes[..cut]);
-            found.extend(lines.feed(&bytes[cut..]));
+            let mut found = lines.feed(&bytes[..cut]).unwrap();
+            found.extend(lines.feed(&bytes[cut..]).unwrap());
             assert_eq!(found, expected, "cut at {cut}");
+        }
+    }
+
+    #[test]
+    fn an_event_without_an_end_is_refused() {
+        for line in [&b"data: more\n"[..], b"data: more", b"data\n"] {
+            let mut lines = EventLines::limited(10_000);
+            let fed = (0..10_000).find(|_| lines.feed(line).is_err());
+            assert!(fed.is_some());
+        }
+        // Comments, which keep a stream alive, and many events are no event without an end.
+        let mut lines = EventLines::limited(1000);
+        for _ in 0..1000 {
+            assert_eq!(lines.feed(b": alive\n\ndata: x\n\n").unwrap().len(), 1);
         }
     }
 }

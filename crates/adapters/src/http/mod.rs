@@ -13,14 +13,17 @@ mod shape;
 mod wire;
 
 use std::io::Read as _;
+use std::net::{Shutdown, TcpStream};
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel};
+use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
 use ioco_sts::{Action, LabelId, Sts};
 
 use crate::connection::{Arrival, Arrived, Connection, Trouble};
+use crate::dial;
 use crate::session::nanoseconds;
+use crate::supervise::{MAX_LINE, Receiver, Sender, Taken, Until, never, queue};
 use events::EventLines;
 pub use mapping::{HttpMapping, OneOrMore, RequestMapping, ResponseMapping, Statuses};
 use mapping::{Mapped, Request};
@@ -29,8 +32,9 @@ pub use relay::HttpRelay;
 /// An answer longer than this is not read.
 const MAX_ANSWER: u64 = 16 << 20;
 
-/// How often waiting looks whether somebody wants to stop.
-const SLICE: Duration = Duration::from_millis(50);
+/// How long a reset waits for answers to the requests before it. Sent at once it could overtake them; behind
+/// one that is never answered it would not be sent at all.
+const SETTLING: Duration = Duration::from_secs(1);
 
 /// How long the threads get before silence is concluded.
 const CATCHING_UP: Duration = Duration::from_millis(20);
@@ -48,11 +52,24 @@ enum Happened {
         data: String,
     },
     Message(String),
-    /// `ended`: the system is gone.
+    /// `ended`: the system is gone. `number`: of the request that failed.
     Trouble {
+        number: Option<u64>,
         message: String,
         ended: bool,
     },
+}
+
+impl Happened {
+    /// Bytes that it occupies while it waits.
+    fn size(&self) -> usize {
+        match self {
+            Happened::Answer { body, .. } => body.len(),
+            Happened::Event { name, data } => name.len() + data.len(),
+            Happened::Message(text) => text.len(),
+            Happened::Trouble { message, .. } => message.len(),
+        }
+    }
 }
 
 type Stamped = (Instant, Happened);
@@ -60,19 +77,45 @@ type Stamped = (Instant, Happened);
 /// A request to send: its number, the stimulus it stands for, and itself.
 type Order = (u64, Option<LabelId>, Request);
 
+/// The thread that sends requests, one after the other.
+struct Requests {
+    orders: std::sync::mpsc::Sender<Order>,
+    /// Shutting it down ends the request under way.
+    agent: ureq::Agent,
+}
+
+/// A stream that a thread listens to; what ends it.
+enum Listening {
+    Events(ureq::Agent),
+    Messages(TcpStream),
+}
+
+impl Listening {
+    fn end(self) {
+        match self {
+            Listening::Events(agent) => agent.shutdown(),
+            Listening::Messages(socket) => {
+                let _ = socket.shutdown(Shutdown::Both);
+            }
+        }
+    }
+}
+
 /// A connection to a system with an HTTP interface.
 pub struct Http {
     mapped: Mapped,
     base: String,
     events: Option<String>,
     websocket: Option<String>,
-    agent: ureq::Agent,
-    orders: Option<Sender<Order>>,
+    requests: Option<Requests>,
+    listening: Vec<Listening>,
     tell: Sender<Stamped>,
     happened: Receiver<Stamped>,
     patience: Duration,
     epoch: Instant,
     number: u64,
+    /// Requests with a lower number were given up; what becomes of them is of no interest.
+    first: u64,
     /// Requests without an answer yet.
     open: u64,
     sent: Vec<u8>,
@@ -109,25 +152,20 @@ impl Http {
                     .to_owned(),
             );
         }
-        let config = ureq::Agent::config_builder()
-            .http_status_as_error(false)
-            .timeout_connect(Some(patience))
-            .timeout_recv_response(Some(patience))
-            .max_redirects(0)
-            .build();
-        let (tell, happened) = channel();
+        let (tell, happened) = queue();
         Ok(Http {
             mapped,
             base: base.trim_end_matches('/').to_owned(),
             events: mapping.events.clone(),
             websocket: mapping.websocket.clone(),
-            agent: ureq::Agent::new_with_config(config),
-            orders: None,
+            requests: None,
+            listening: Vec::new(),
             tell,
             happened,
             patience,
             epoch: Instant::now(),
             number: 0,
+            first: 0,
             open: 0,
             sent: Vec::new(),
             warnings,
@@ -139,69 +177,164 @@ impl Http {
         std::mem::take(&mut self.warnings)
     }
 
-    /// Starts the threads, once.
-    fn start(&mut self) -> Result<(), Trouble> {
-        if self.orders.is_some() {
-            return Ok(());
-        }
-        if let Some(path) = &self.events {
-            let url = format!("{}{path}", self.base);
-            let answer = self
-                .agent
-                .get(&url)
-                .header("Accept", "text/event-stream")
-                .call();
-            let answer = answer.map_err(|error| not_reached(&url, &error.to_string()))?;
-            if !answer.status().is_success() {
-                return Err(not_reached(
-                    &url,
-                    &format!("it answered {}", answer.status()),
-                ));
+    /// `body`: how long the body of an answer may take.
+    fn agent(&self, body: Option<Duration>) -> ureq::Agent {
+        let patience = Some(self.patience);
+        let config = ureq::Agent::config_builder()
+            .http_status_as_error(false)
+            .timeout_resolve(patience)
+            .timeout_connect(patience)
+            .timeout_send_request(patience)
+            .timeout_send_body(patience)
+            .timeout_recv_response(patience)
+            .timeout_recv_body(body)
+            .max_redirects(0)
+            .build();
+        ureq::Agent::new_with_config(config)
+    }
+
+    /// Starts the threads that are not there.
+    fn start(&mut self, until: &Until<'_>) -> Result<(), Trouble> {
+        if self.listening.is_empty() {
+            if let Some(path) = &self.events {
+                let listening = self.start_events(&format!("{}{path}", self.base), until)?;
+                self.listening.push(listening);
             }
-            let tell = self.tell.clone();
-            std::thread::spawn(move || listen_to_events(answer.into_body(), &tell));
+            if let Some(path) = &self.websocket {
+                let url = format!("{}{path}", self.base.replacen("http", "ws", 1));
+                let listening = self.start_messages(&url, until)?;
+                self.listening.push(listening);
+            }
         }
-        if let Some(path) = &self.websocket {
-            let url = format!("{}{path}", self.base.replacen("http", "ws", 1));
-            let (socket, _) = tungstenite::connect(&url)
-                .map_err(|error| not_reached(&url, &error.to_string()))?;
-            let tell = self.tell.clone();
-            std::thread::spawn(move || listen_to_socket(socket, &tell));
+        if self.requests.is_none() {
+            let agent = self.agent(Some(self.patience));
+            let (orders, received) = channel::<Order>();
+            let (own, base, tell) = (agent.clone(), self.base.clone(), self.tell.clone());
+            std::thread::spawn(move || {
+                for (number, to, request) in received {
+                    let happened = send(&own, &base, number, to, &request);
+                    let size = happened.size();
+                    if tell.send((Instant::now(), happened), size).is_err() {
+                        return;
+                    }
+                }
+            });
+            self.requests = Some(Requests { orders, agent });
         }
-        let (orders, received) = channel::<Order>();
-        let (agent, base, tell) = (self.agent.clone(), self.base.clone(), self.tell.clone());
+        Ok(())
+    }
+
+    /// Asks for the stream of events; the thread that asks then listens.
+    fn start_events(&self, url: &str, until: &Until<'_>) -> Result<Listening, Trouble> {
+        let agent = self.agent(None);
+        let (own, tell) = (agent.clone(), self.tell.clone());
+        let (opened, opens) = channel();
+        let asked = url.to_owned();
         std::thread::spawn(move || {
-            for (number, to, request) in received {
-                let happened = send(&agent, &base, number, to, &request);
-                if tell.send((Instant::now(), happened)).is_err() {
-                    return;
+            let request = own.get(&asked).header("Accept", "text/event-stream");
+            match request.call() {
+                Err(error) => {
+                    let _ = opened.send(Err(error.to_string()));
+                }
+                Ok(answer) if !answer.status().is_success() => {
+                    let _ = opened.send(Err(format!("it answered {}", answer.status())));
+                }
+                Ok(answer) => {
+                    if opened.send(Ok(())).is_ok() {
+                        listen_to_events(answer.into_body(), &tell);
+                    }
                 }
             }
         });
-        self.orders = Some(orders);
-        Ok(())
+        loop {
+            match opens.recv_timeout(until.slice_left()) {
+                Ok(Ok(())) => return Ok(Listening::Events(agent)),
+                Ok(Err(why)) => return Err(not_reached(url, &why)),
+                Err(RecvTimeoutError::Timeout) if !until.is_over() => {}
+                Err(_) => {
+                    agent.shutdown();
+                    return Err(not_reached(url, "it did not answer in time"));
+                }
+            }
+        }
+    }
+
+    /// Opens the web socket; a thread then listens.
+    fn start_messages(&self, url: &str, until: &Until<'_>) -> Result<Listening, Trouble> {
+        let failed = |why: &dyn std::fmt::Display| not_reached(url, &why.to_string());
+        let (socket, tcp) = open_socket(url, until).map_err(|why| failed(&why))?;
+        let tell = self.tell.clone();
+        std::thread::spawn(move || listen_to_socket(socket, &tell));
+        Ok(Listening::Messages(tcp))
+    }
+
+    /// Gives up requests without an answer, so that the next is not sent behind them.
+    fn give_up_requests(&mut self) {
+        if let Some(requests) = self.requests.take() {
+            requests.agent.shutdown();
+        }
+        self.first = self.number + 1;
+        self.open = 0;
+    }
+
+    /// Ends the threads; the next reset starts others.
+    fn close(&mut self) {
+        self.give_up_requests();
+        for listening in self.listening.drain(..) {
+            listening.end();
+        }
+        (self.tell, self.happened) = queue();
+    }
+
+    /// Whether this tells of a request that was given up.
+    fn is_stale(&self, happened: &Happened) -> bool {
+        match happened {
+            Happened::Answer { number, .. } => *number < self.first,
+            Happened::Trouble { number, .. } => number.is_some_and(|number| number < self.first),
+            Happened::Event { .. } | Happened::Message(_) => false,
+        }
+    }
+
+    /// The next thing that happened, if something does until `deadline`.
+    fn next(&self, deadline: Instant) -> Option<Stamped> {
+        loop {
+            match self.happened.take_until(deadline) {
+                Taken::Entry((_, happened)) if self.is_stale(&happened) => {}
+                Taken::Entry(stamped) => return Some(stamped),
+                Taken::Nothing | Taken::Ended => return None,
+            }
+        }
     }
 
     fn order(&mut self, to: Option<LabelId>, request: Request) -> u64 {
         self.number += 1;
         self.open += 1;
         self.sent = request.bytes();
-        if let Some(orders) = &self.orders {
-            let _ = orders.send((self.number, to, request));
+        if let Some(requests) = &self.requests {
+            let _ = requests.orders.send((self.number, to, request));
         }
         self.number
     }
 
+    /// Waits until all requests are answered, for a moment; what comes is discarded.
+    fn settle(&mut self, until: &Until<'_>) -> Result<(), Trouble> {
+        while self.open > 0 && !until.is_over() {
+            match self.next(until.slice()) {
+                Some((_, Happened::Answer { .. })) => self.open -= 1,
+                Some((_, Happened::Trouble { message, ended, .. })) => {
+                    return Err(self.broken(message, ended));
+                }
+                Some(_) | None => {}
+            }
+        }
+        Ok(())
+    }
+
     /// Waits for the answer to request `number`; everything else is discarded.
-    fn await_answer(
-        &mut self,
-        number: u64,
-        stop: &dyn Fn() -> bool,
-    ) -> Result<(u16, String), Trouble> {
-        let deadline = Instant::now() + self.patience;
-        while !stop() && Instant::now() < deadline {
-            match self.happened.recv_timeout(SLICE) {
-                Ok((
+    fn await_answer(&mut self, number: u64, until: &Until<'_>) -> Result<(u16, String), Trouble> {
+        while !until.is_over() {
+            match self.next(until.slice()) {
+                Some((
                     _,
                     Happened::Answer {
                         number: own,
@@ -210,28 +343,26 @@ impl Http {
                         ..
                     },
                 )) => {
-                    self.open -= 1;
+                    self.open = self.open.saturating_sub(1);
                     if own == number {
                         return Ok((status, body));
                     }
                 }
-                Ok((_, Happened::Trouble { message, ended })) => {
+                Some((_, Happened::Trouble { message, ended, .. })) => {
                     return Err(self.broken(message, ended));
                 }
-                Ok(_) | Err(_) => {}
+                Some(_) | None => {}
             }
         }
-        Err(Trouble::new(format!(
+        let message = format!(
             "{} did not answer the reset within {:?}",
             self.base, self.patience
-        )))
+        );
+        Err(self.broken(message, false))
     }
 
     fn broken(&mut self, message: String, ended: bool) -> Trouble {
-        // The threads end with their channels; the next reset starts others.
-        self.orders = None;
-        self.open = 0;
-        (self.tell, self.happened) = channel();
+        self.close();
         Trouble::new(message)
             .hint("the system must be listening there as long as the test goes on")
             .ended(ended)
@@ -240,11 +371,11 @@ impl Http {
     /// `Ok(None)`: it was no observation.
     fn take_in(&mut self, (when, happened): Stamped) -> Result<Option<Arrived>, Trouble> {
         let (what, raw) = match happened {
-            Happened::Trouble { message, ended } => return Err(self.broken(message, ended)),
+            Happened::Trouble { message, ended, .. } => return Err(self.broken(message, ended)),
             Happened::Answer {
                 to, status, body, ..
             } => {
-                self.open -= 1;
+                self.open = self.open.saturating_sub(1);
                 let Some(what) = to.and_then(|to| self.mapped.answer(to, status, &body)) else {
                     return Ok(None);
                 };
@@ -289,6 +420,7 @@ fn send(
     let failed = |error: &ureq::Error| {
         use ureq::Error::{ConnectionFailed, Io, Protocol};
         Happened::Trouble {
+            number: Some(number),
             message: format!("{} {url} failed: {error}", request.method),
             ended: matches!(error, Io(_) | Protocol(_) | ConnectionFailed),
         }
@@ -324,38 +456,93 @@ fn listen_to_events(body: ureq::Body, tell: &Sender<Stamped>) {
     let mut reader = body.into_reader();
     let mut lines = EventLines::default();
     let mut bytes = vec![0; 16 << 10];
-    while let Ok(count @ 1..) = reader.read(&mut bytes) {
-        for (name, data) in lines.feed(&bytes[..count]) {
-            let event = Happened::Event { name, data };
-            if tell.send((Instant::now(), event)).is_err() {
-                return;
+    let message = loop {
+        let count = match reader.read(&mut bytes) {
+            Ok(count @ 1..) => count,
+            Ok(0) | Err(_) => break "the stream of events ended".to_owned(),
+        };
+        match lines.feed(&bytes[..count]) {
+            Ok(events) => {
+                for (name, data) in events {
+                    let event = Happened::Event { name, data };
+                    let size = event.size();
+                    if tell.send((Instant::now(), event), size).is_err() {
+                        return;
+                    }
+                }
+            }
+            Err(too_long) => {
+                break format!("the stream of events has {too_long}, or such an event");
             }
         }
-    }
+    };
     let trouble = Happened::Trouble {
-        message: "the stream of events ended".to_owned(),
+        number: None,
+        message,
         ended: true,
     };
-    let _ = tell.send((Instant::now(), trouble));
+    let _ = tell.send_last((Instant::now(), trouble));
 }
 
-type ClientSocket =
-    tungstenite::WebSocket<tungstenite::stream::MaybeTlsStream<std::net::TcpStream>>;
+type ClientSocket = tungstenite::WebSocket<TcpStream>;
+
+/// A web socket, and what ends it.
+fn open_socket(url: &str, until: &Until<'_>) -> Result<(ClientSocket, TcpStream), String> {
+    use tungstenite::HandshakeError::{Failure, Interrupted};
+    let say = |error: &dyn std::fmt::Display| error.to_string();
+    let uri: tungstenite::http::Uri = url.parse().map_err(|error| say(&error))?;
+    let host = uri.host().unwrap_or_default();
+    let address = format!("{host}:{}", uri.port_u16().unwrap_or(80));
+    let tcp = dial::call(&address, until).map_err(|error| say(&error))?;
+    let own = tcp.try_clone().map_err(|error| say(&error))?;
+    let slice = Some(Duration::from_millis(20));
+    tcp.set_nodelay(true).map_err(|error| say(&error))?;
+    tcp.set_read_timeout(slice).map_err(|error| say(&error))?;
+    tcp.set_write_timeout(slice).map_err(|error| say(&error))?;
+    let config = tungstenite::protocol::WebSocketConfig::default()
+        .max_message_size(Some(MAX_LINE))
+        .max_frame_size(Some(MAX_LINE));
+    let mut shaken = tungstenite::client::client_with_config(uri, tcp, Some(config));
+    let socket = loop {
+        shaken = match shaken {
+            Ok((socket, _)) => break socket,
+            Err(Failure(error)) => return Err(say(&error)),
+            Err(Interrupted(_)) if until.is_over() => {
+                return Err("it did not answer in time".to_owned());
+            }
+            Err(Interrupted(unfinished)) => unfinished.handshake(),
+        };
+    };
+    own.set_read_timeout(None).map_err(|error| say(&error))?;
+    own.set_write_timeout(None).map_err(|error| say(&error))?;
+    Ok((socket, own))
+}
 
 fn listen_to_socket(mut socket: ClientSocket, tell: &Sender<Stamped>) {
-    loop {
-        let happened = match socket.read() {
-            Ok(tungstenite::Message::Text(text)) => Happened::Message(text.to_string()),
-            Ok(_) => continue,
-            Err(error) => Happened::Trouble {
-                message: format!("the web socket broke off: {error}"),
-                ended: true,
-            },
-        };
-        let is_over = matches!(happened, Happened::Trouble { .. });
-        if tell.send((Instant::now(), happened)).is_err() || is_over {
-            return;
+    let error = loop {
+        match socket.read() {
+            Ok(tungstenite::Message::Text(text)) => {
+                let message = Happened::Message(text.to_string());
+                let size = message.size();
+                if tell.send((Instant::now(), message), size).is_err() {
+                    return;
+                }
+            }
+            Ok(_) => {}
+            Err(error) => break error,
         }
+    };
+    let trouble = Happened::Trouble {
+        number: None,
+        message: format!("the web socket broke off: {error}"),
+        ended: true,
+    };
+    let _ = tell.send_last((Instant::now(), trouble));
+}
+
+impl Drop for Http {
+    fn drop(&mut self) {
+        self.close();
     }
 }
 
@@ -365,26 +552,38 @@ impl Connection for Http {
     }
 
     fn reset(&mut self) -> Result<(), Trouble> {
-        self.reset_heeding(&|| false)
+        self.reset_heeding(&never)
     }
 
     fn reset_heeding(&mut self, stop: &dyn Fn() -> bool) -> Result<(), Trouble> {
-        self.start()?;
+        self.settle(&Until::within(SETTLING.min(self.patience), stop))?;
+        if self.open > 0 {
+            self.give_up_requests();
+        }
+        let until = Until::within(self.patience, stop);
+        self.start(&until)?;
         if let Some(request) = self.mapped.reset.clone() {
             let shown = format!("{} {}", request.method, request.path);
             let number = self.order(None, request);
-            let (status, _) = self.await_answer(number, stop)?;
+            let (status, _) = self.await_answer(number, &until)?;
             if !(200..300).contains(&status) {
                 return Err(Trouble::new(format!(
                     "the reset {shown} was answered {status}"
                 )));
             }
         }
-        while let Ok((_, happened)) = self.happened.try_recv() {
+        // What is there is of the test before; a flood would never end.
+        let drained = Instant::now();
+        while let Some((when, happened)) = self.next(drained) {
             match happened {
-                Happened::Answer { .. } => self.open -= 1,
-                Happened::Trouble { message, ended } => return Err(self.broken(message, ended)),
-                _ => {}
+                Happened::Answer { .. } => self.open = self.open.saturating_sub(1),
+                Happened::Trouble { message, ended, .. } => {
+                    return Err(self.broken(message, ended));
+                }
+                Happened::Event { .. } | Happened::Message(_) => {}
+            }
+            if when > drained {
+                break;
             }
         }
         self.sent.clear();
@@ -401,16 +600,12 @@ impl Connection for Http {
     }
 
     fn poll(&mut self) -> Result<Option<Arrived>, Trouble> {
-        loop {
-            match self.happened.try_recv() {
-                Ok(stamped) => {
-                    if let Some(arrived) = self.take_in(stamped)? {
-                        return Ok(Some(arrived));
-                    }
-                }
-                Err(TryRecvError::Empty | TryRecvError::Disconnected) => return Ok(None),
+        while let Some(stamped) = self.next(Instant::now()) {
+            if let Some(arrived) = self.take_in(stamped)? {
+                return Ok(Some(arrived));
             }
         }
+        Ok(None)
     }
 
     fn wait(&mut self, until: u64) -> Result<Arrived, Trouble> {
@@ -422,16 +617,13 @@ impl Connection for Http {
             if self.is_silent() {
                 break Arrival::Quiescent;
             }
-            let left = deadline.saturating_duration_since(Instant::now());
-            match self.happened.recv_timeout(left) {
-                Ok(stamped) => {
+            match self.next(deadline) {
+                Some(stamped) => {
                     if let Some(arrived) = self.take_in(stamped)? {
                         return Ok(arrived);
                     }
                 }
-                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {
-                    break Arrival::Silence;
-                }
+                None => break Arrival::Silence,
             }
         };
         Ok(Arrived {
@@ -452,4 +644,39 @@ impl Connection for Http {
         }
         Ok(())
     }
+}
+
+/// The messages that are found in the bytes of one direction, and what is wrong with them.
+pub(crate) fn read_messages(parts: &[&[u8]], answers: bool) -> (Vec<String>, Option<String>) {
+    let mut messages = match answers {
+        true => wire::Messages::answers(),
+        false => wire::Messages::requests(),
+    };
+    let mut found: Vec<String> = Vec::new();
+    let mut data = Vec::new();
+    let mut note = |piece: wire::Piece| match piece {
+        // How a body is cut is not a part of the message.
+        wire::Piece::Data(bytes) | wire::Piece::Upgraded(bytes) => data.extend(bytes),
+        other => {
+            found.push(format!("{:?}", std::mem::take(&mut data)));
+            found.push(format!("{other:?}"));
+        }
+    };
+    for part in parts {
+        match messages.feed(part, &|| false) {
+            Ok(pieces) => pieces.into_iter().for_each(&mut note),
+            // What was found before the mistake depends on the cut.
+            Err(wrong) => return (Vec::new(), Some(wrong)),
+        }
+    }
+    messages.close().into_iter().for_each(&mut note);
+    found.push(format!("{data:?}"));
+    (found, None)
+}
+
+/// The server-sent events that are found in bytes.
+pub(crate) fn read_events(parts: &[&[u8]]) -> Vec<(String, String)> {
+    let mut lines = events::EventLines::default();
+    let events = parts.iter().map_while(|part| lines.feed(part).ok());
+    events.flatten().collect()
 }

@@ -8,7 +8,6 @@ use std::collections::{BTreeMap, VecDeque};
 use std::io::{self, Read as _, Write as _};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -20,12 +19,14 @@ use super::mapping::{HttpMapping, Mapped};
 use super::reverse::Asked;
 use super::wire::{First, Head, Messages, Piece, TextMessages};
 use crate::connection::{Arrival, Trouble};
+use crate::dial;
 use crate::relay::{Relay, bind, cannot_pass_on};
 use crate::session::nanoseconds;
+use crate::supervise::{SLICE, Sender, Taken, Until, queue};
 use crate::trace::{RESET_LINE, write_recorded};
 
-/// How often waiting looks whether somebody wants to stop.
-const SLICE: Duration = Duration::from_millis(50);
+/// How long the service may take to accept a connection.
+const CONNECTING: Duration = Duration::from_secs(10);
 
 /// How often the listener looks for a client.
 const LISTENING: Duration = Duration::from_millis(5);
@@ -65,6 +66,21 @@ enum Seen {
     /// From here on the connection cannot be followed.
     Lost(String),
     Closed,
+}
+
+impl Seen {
+    /// Bytes that it occupies while it waits.
+    fn size(&self) -> usize {
+        match self {
+            Seen::Request { target, body, .. } => {
+                target.len() + body.as_ref().map_or(0, String::len)
+            }
+            Seen::Answer { body, .. } => body.as_ref().map_or(0, String::len),
+            Seen::Event { name, data } => name.len() + data.len(),
+            Seen::Message(text) | Seen::Lost(text) => text.len(),
+            Seen::Connected(_) | Seen::Closed => 0,
+        }
+    }
 }
 
 /// The text of a body, or why it cannot be read.
@@ -127,8 +143,9 @@ impl HttpRelay {
         number: u64,
         client: &TcpStream,
         tell: &Sender<Stamped>,
+        stop: &dyn Fn() -> bool,
     ) -> io::Result<TcpStream> {
-        let system = TcpStream::connect(&self.to)?;
+        let system = dial::call(&self.to, &Until::within(CONNECTING, stop))?;
         client.set_nonblocking(false)?;
         let between = Arc::new(Between::default());
         for socket in [client, &system] {
@@ -168,7 +185,7 @@ impl Relay for HttpRelay {
         write: &mut dyn FnMut(&str) -> io::Result<()>,
     ) -> Result<u64, Trouble> {
         let failed = |error: io::Error| cannot_pass_on(&self.to, &error);
-        let (tell, told) = channel::<Stamped>();
+        let (tell, told) = queue::<Stamped>();
         let listener = self.listener.try_clone().map_err(failed)?;
         let done = Arc::new(AtomicBool::new(false));
         let (connected, finished) = (tell.clone(), Arc::clone(&done));
@@ -180,11 +197,11 @@ impl Relay for HttpRelay {
         write(RESET_LINE).map_err(failed)?;
         let mut outcome = Ok(());
         while !stop() && clients.is_none_or(|clients| closed < clients) {
-            let Ok((number, when, seen)) = told.recv_timeout(SLICE) else {
+            let Taken::Entry((number, when, seen)) = told.take_until(Instant::now() + SLICE) else {
                 continue;
             };
             match seen {
-                Seen::Connected(client) => match self.serve(number, &client, &tell) {
+                Seen::Connected(client) => match self.serve(number, &client, &tell, stop) {
                     Ok(system) => {
                         served += 1;
                         sockets.insert(number, [client, system]);
@@ -212,6 +229,8 @@ impl Relay for HttpRelay {
         for socket in sockets.values().flatten() {
             let _ = socket.shutdown(Shutdown::Both);
         }
+        // So do those that wait for room.
+        drop(told);
         let _ = accepting.join();
         outcome?;
         let at = nanoseconds(self.epoch.elapsed());
@@ -228,7 +247,7 @@ fn accept(listener: &TcpListener, limit: Option<u64>, tell: &Sender<Stamped>, do
             Ok((client, _)) => {
                 number += 1;
                 let seen = Seen::Connected(client);
-                if tell.send((number, Instant::now(), seen)).is_err() {
+                if tell.send((number, Instant::now(), seen), 0).is_err() {
                     return;
                 }
             }
@@ -248,7 +267,8 @@ struct Way {
 
 impl Way {
     fn tell(&self, seen: Seen) {
-        let _ = self.tell.send((self.number, Instant::now(), seen));
+        let size = seen.size();
+        let _ = self.tell.send((self.number, Instant::now(), seen), size);
     }
 
     /// Copies bytes until one side ends; `look` sees them before they are passed on.
@@ -362,11 +382,15 @@ impl Way {
                 };
             }
             (Piece::Data(data), Answering::Whole(_)) => body.add(&data),
-            (Piece::Data(data), Answering::Events(lines)) => {
-                for (name, data) in lines.feed(&data) {
-                    self.tell(Seen::Event { name, data });
+            (Piece::Data(data), Answering::Events(lines)) => match lines.feed(&data) {
+                Ok(events) => events
+                    .into_iter()
+                    .for_each(|(name, data)| self.tell(Seen::Event { name, data })),
+                Err(why) => {
+                    self.tell(Seen::Lost(format!("the stream of events: {why}")));
+                    *answer = Answering::Nothing;
                 }
-            }
+            },
             (Piece::Upgraded(data), Answering::Messages(messages)) => match messages.feed(&data) {
                 Ok(texts) => texts.into_iter().for_each(|t| self.tell(Seen::Message(t))),
                 Err(why) => {

@@ -1,12 +1,13 @@
 //! What every connection needs to outlive a peer that misbehaves: a limit on waiting ([`Until`]), on what
 //! is queued ([`queue`]), on a line ([`Lines`]) and on what is said about it ([`Warnings`]), and a guard
-//! that ends the processes we start, however we end ([`Guarded`]).
+//! that ends the processes we start, however we end ([`Guarded`]). [`Limited`] bounds what one test takes in.
 //!
 //! A peer that floods is slowed down by the operating system's own buffers, because nobody reads on while a
 //! queue is full. A peer that hangs costs at most the time that was allowed, and a request to stop ends the
 //! wait within [`SLICE`].
 
 mod guard;
+mod limited;
 mod lines;
 mod queue;
 mod until;
@@ -14,7 +15,8 @@ mod warnings;
 
 pub(crate) use guard::Guarded;
 pub use guard::kill_guarded;
+pub use limited::Limited;
 pub(crate) use lines::{Lines, MAX_LINE, TooLong};
-pub(crate) use queue::{Closed, Receiver, Sender, Taken, queue};
+pub(crate) use queue::{Receiver, Sender, Taken, queue};
 pub(crate) use until::{SLICE, Until, never};
 pub(crate) use warnings::Warnings;

@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// Entries that wait at most.
 const MAX_ENTRIES: usize = 1024;
@@ -84,14 +84,6 @@ impl<T> Sender<T> {
     /// Whether an entry of so many bytes would not have to wait.
     pub fn has_room(&self, bytes: usize) -> bool {
         has_room(&self.0.state(), bytes)
-    }
-
-    /// Waits for room at most this long.
-    pub fn await_room(&self, bytes: usize, time: Duration) {
-        let state = self.0.state();
-        if state.is_received && !has_room(&state, bytes) {
-            drop(self.0.emptied.wait_timeout(state, time));
-        }
     }
 
     /// Puts an entry in whether there is room or not: for what must not be lost and comes once.
@@ -179,6 +171,8 @@ impl<T> Drop for Receiver<T> {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
     #[test]

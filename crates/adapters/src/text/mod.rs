@@ -192,7 +192,7 @@ impl TextLines {
     fn take_in(&mut self) -> Result<(), Trouble> {
         for index in 0..self.streams.len() {
             for _ in 0..AT_ONCE {
-                let raw = match self.streams[index].line() {
+                let raw = match self.streams[index].whole_line() {
                     Ok(Some(raw)) => raw.to_vec(),
                     Ok(None) => break,
                     // What came before the end is judged first.
@@ -245,7 +245,7 @@ impl TextLines {
             for index in 0..self.streams.len() {
                 // A system that floods always has a line; the time is up all the same.
                 while !until.is_over() {
-                    match self.streams[index].line() {
+                    match self.streams[index].whole_line() {
                         Ok(Some(line)) if line.trim_ascii() == ready.as_bytes() => return Ok(()),
                         Ok(Some(_)) => {}
                         Ok(None) => break,

@@ -1,7 +1,6 @@
 //! Resolves the names of an expression, checks its types and gives an expression of the domain.
 
-use std::str::FromStr;
-
+use ioco_budget::Budget;
 use ioco_sts::{BinaryOp, EnumId, Expr, Pattern, Type, UnaryOp, Value};
 use rust_decimal::Decimal;
 
@@ -27,13 +26,15 @@ pub struct Checker<'a> {
     pub names: Names<'a>,
     pub text: &'a Text,
     pub file: usize,
+    /// Limits the height of expressions.
+    pub budget: Budget,
     pub diagnostics: &'a mut Vec<Diagnostic>,
 }
 
 impl Checker<'_> {
     /// A condition; `true` with a diagnostic when it is wrong.
     pub fn condition(&mut self) -> Expr {
-        let (node, mistakes) = parse::expression(&self.text.value);
+        let (node, mistakes) = parse::expression(&self.text.value, &self.budget);
         if self.report(mistakes) {
             return Expr::TRUE;
         }
@@ -60,7 +61,7 @@ impl Checker<'_> {
 
     /// An expression of any type; `None` when it is wrong.
     pub fn any(&mut self) -> Option<Expr> {
-        let (node, mistakes) = parse::expression(&self.text.value);
+        let (node, mistakes) = parse::expression(&self.text.value, &self.budget);
         if self.report(mistakes) {
             return None;
         }
@@ -70,7 +71,7 @@ impl Checker<'_> {
 
     /// An expression of type `ty`; `:void` with a diagnostic when it is wrong.
     pub fn of_type(&mut self, ty: &Type) -> Expr {
-        let (node, mistakes) = parse::expression(&self.text.value);
+        let (node, mistakes) = parse::expression(&self.text.value, &self.budget);
         if self.report(mistakes) {
             return Expr::Const(Value::Void);
         }
@@ -80,7 +81,7 @@ impl Checker<'_> {
     }
 
     pub fn updates(&mut self) -> Vec<CheckedUpdate> {
-        let (updates, mistakes) = parse::updates(&self.text.value);
+        let (updates, mistakes) = parse::updates(&self.text.value, &self.budget);
         let readable = !self.report(mistakes);
         let mut checked: Vec<CheckedUpdate> = Vec::new();
         for update in updates {
@@ -89,10 +90,11 @@ impl Checker<'_> {
             };
             let value = match update.with {
                 None => update.value,
-                Some(op) => Node {
-                    span: update.target.span.start..update.value.span.end,
-                    kind: NodeKind::Binary(op, Box::new([update.target.clone(), update.value])),
-                },
+                Some(op) => {
+                    let span = update.target.span.start..update.value.span.end;
+                    let both = Box::new([update.target.clone(), update.value]);
+                    Node::new(NodeKind::Binary(op, both), span)
+                }
             };
             let name = self.word(&update.target).to_owned();
             let expr = self.expect(&value, &ty, |shown, wanted| {
@@ -294,8 +296,8 @@ impl Checker<'_> {
                 Ok(value) => (Expr::int(value), Known::Of(Type::INTEGER)),
                 Err(_) => self.bad_number(node, "an integer has 64 bits"),
             },
-            NodeKind::Decimal(digits) => match Decimal::from_str(digits) {
-                Ok(value) => (Expr::Const(Value::Decimal(value)), Known::Of(Type::Decimal)),
+            NodeKind::Decimal(digits) => match Decimal::from_str_exact(digits) {
+                Ok(value) => (Expr::Const(Value::from(value)), Known::Of(Type::Decimal)),
                 Err(_) => self.bad_number(node, "a decimal has at most 28 digits"),
             },
             NodeKind::Name(name) => {

@@ -92,31 +92,66 @@ pub fn arithmetic(left: &Known, right: &Known) -> Known {
     Known::Of(result)
 }
 
-/// The expression as a value of type `ty`, with integers turned into decimals where needed.
+/// The expression as a value of type `ty`, with integers turned into decimals where needed, also
+/// within arrays. An array that is not written out (a variable, a result) cannot be turned.
 pub fn coerce(expr: Expr, known: &Known, ty: &Type) -> Result<Expr, ()> {
     match (known, ty) {
         (Known::Wrong | Known::Void, _) | (Known::EmptyArray, Type::Array(_)) => Ok(expr),
-        (Known::Of(Type::Int(_)), Type::Decimal) => Ok(match expr {
-            Expr::Const(Value::Int(value)) => Expr::Const(Value::Decimal(Decimal::from(value))),
-            other => {
-                let zero = Expr::Const(Value::Decimal(Decimal::ZERO));
-                Expr::binary(BinaryOp::Add, other, zero)
-            }
-        }),
+        (Known::Of(Type::Int(_)), Type::Decimal) => Ok(as_decimal(expr)),
         (Known::Of(Type::Int(_) | Type::Date | Type::Time), ty) if ty.int_range().is_some() => {
             Ok(expr)
         }
-        (Known::Of(Type::Array(item)), Type::Array(wanted)) => match expr {
-            Expr::Array(items) => {
-                let known = Known::Of((**item).clone());
-                let items = items.into_iter().map(|i| coerce(i, &known, wanted));
-                items.collect::<Result<_, _>>().map(Expr::Array)
-            }
-            other if item == wanted => Ok(other),
-            other if item.int_range().is_some() && wanted.int_range().is_some() => Ok(other),
-            _ => Err(()),
-        },
+        (Known::Of(Type::Array(item)), Type::Array(wanted)) => coerce_array(expr, item, wanted),
         (Known::Of(found), wanted) if found == wanted => Ok(expr),
         _ => Err(()),
+    }
+}
+
+fn coerce_array(expr: Expr, item: &Type, wanted: &Type) -> Result<Expr, ()> {
+    let again = |expr: Expr| coerce_array(expr, item, wanted);
+    match expr {
+        other if item == wanted => Ok(other),
+        other if item.int_range().is_some() && wanted.int_range().is_some() => Ok(other),
+        Expr::Array(items) => {
+            let known = Known::Of(item.clone());
+            let items = items.into_iter().map(|i| coerce(i, &known, wanted));
+            items.collect::<Result<_, _>>().map(Expr::Array)
+        }
+        Expr::Const(Value::Void) => Ok(Expr::Const(Value::Void)),
+        Expr::Binary(BinaryOp::Add, both) => {
+            let [left, right] = *both;
+            Ok(Expr::binary(BinaryOp::Add, again(left)?, again(right)?))
+        }
+        Expr::If(all) => {
+            let [condition, then, otherwise] = *all;
+            let branches = [condition, again(then)?, again(otherwise)?];
+            Ok(Expr::If(Box::new(branches)))
+        }
+        _ => Err(()),
+    }
+}
+
+/// An integer as a decimal; `:void` stays what it is.
+fn as_decimal(expr: Expr) -> Expr {
+    match expr {
+        Expr::Const(Value::Int(value)) => Expr::Const(Value::Decimal(Decimal::from(value))),
+        Expr::Const(Value::Void) => expr,
+        other => {
+            let zero = Expr::Const(Value::Decimal(Decimal::ZERO));
+            Expr::binary(BinaryOp::Add, other, zero)
+        }
+    }
+}
+
+/// Both expressions as values of the type that has the values of both; the error is that one of them
+/// cannot be turned.
+pub fn coerce_both(
+    left: (Expr, &Known),
+    right: (Expr, &Known),
+    joint: &Known,
+) -> Result<[Expr; 2], ()> {
+    match joint {
+        Known::Of(ty) => Ok([coerce(left.0, left.1, ty)?, coerce(right.0, right.1, ty)?]),
+        _ => Ok([left.0, right.0]),
     }
 }

@@ -6,7 +6,7 @@ use crate::codes;
 use crate::diagnostic::Diagnostic;
 use crate::expr::check::Checker;
 use crate::expr::known::{
-    Known, arithmetic, coerce, comparable, enum_of, is_array, is_number, joined,
+    Known, arithmetic, coerce, coerce_both, comparable, enum_of, is_array, is_number, joined,
 };
 use crate::expr::names::Meaning;
 use crate::expr::parse::{Node, NodeKind};
@@ -146,6 +146,24 @@ impl Checker<'_> {
                 arithmetic(&first_type, &second_type)
             }
         };
+        // What is compared or joined has one type, also within arrays.
+        let joint = joined(&first_type, &second_type);
+        let alike = match op {
+            BinaryOp::Min | BinaryOp::Max => true,
+            BinaryOp::Add | BinaryOp::Eq | BinaryOp::Ne => is_array(&joint),
+            _ => false,
+        };
+        if !alike {
+            return (Expr::binary(op, first, second), result);
+        }
+        let as_is = [first.clone(), second.clone()];
+        let [first, second] =
+            match coerce_both((first, &first_type), (second, &second_type), &joint) {
+                Ok(both) => both,
+                // Arrays that cannot be turned are compared item by item.
+                Err(()) if matches!(op, BinaryOp::Eq | BinaryOp::Ne) => as_is,
+                Err(()) => return self.mismatch(node, left, right, &first_type, &second_type),
+            };
         (Expr::binary(op, first, second), result)
     }
 
@@ -213,24 +231,16 @@ impl Checker<'_> {
         if then_type == Known::Wrong || otherwise_type == Known::Wrong {
             return Self::wrong();
         }
+        let whole = Node::new(NodeKind::Wrong, all[1].span.start..all[2].span.end);
         if !comparable(&then_type, &otherwise_type) {
-            let whole = Node {
-                span: all[1].span.start..all[2].span.end,
-                kind: NodeKind::Wrong,
-            };
             return self.mismatch(&whole, &all[1], &all[2], &then_type, &otherwise_type);
         }
         let result = joined(&then_type, &otherwise_type);
-        let decimal = |expr, known: &Known| match &result {
-            Known::Of(ty) => coerce(expr, known, ty).unwrap_or(Expr::Const(Value::Void)),
-            _ => expr,
+        let both = coerce_both((then, &then_type), (otherwise, &otherwise_type), &result);
+        let Ok([then, otherwise]) = both else {
+            return self.mismatch(&whole, &all[1], &all[2], &then_type, &otherwise_type);
         };
-        let branches = [
-            condition,
-            decimal(then, &then_type),
-            decimal(otherwise, &otherwise_type),
-        ];
-        (Expr::If(Box::new(branches)), result)
+        (Expr::If(Box::new([condition, then, otherwise])), result)
     }
 
     pub(super) fn membership(&mut self, subject: &Node, set: &Node) -> (Expr, Known) {
@@ -256,7 +266,12 @@ impl Checker<'_> {
                 self.mismatch(item, subject, item, &known, &item_type);
                 right = false;
             }
-            checked.push(item_expr);
+            // Arrays of integers become arrays of decimals; single numbers are compared as they are.
+            let as_subject = match &known {
+                Known::Of(ty @ Type::Array(_)) => coerce(item_expr.clone(), &item_type, ty).ok(),
+                _ => None,
+            };
+            checked.push(as_subject.unwrap_or(item_expr));
         }
         if !right {
             return Self::wrong();
@@ -318,13 +333,17 @@ impl Checker<'_> {
         match joint {
             None => (Expr::Array(Vec::new()), Known::EmptyArray),
             Some(Known::Of(ty)) => {
-                let items = checked
-                    .into_iter()
-                    .map(|(expr, known)| {
-                        coerce(expr, &known, &ty).unwrap_or(Expr::Const(Value::Void))
-                    })
-                    .collect();
-                (Expr::Array(items), Known::Of(Type::Array(Box::new(ty))))
+                let mut coerced = Vec::with_capacity(checked.len());
+                for ((expr, known), item) in checked.into_iter().zip(items) {
+                    match coerce(expr, &known, &ty) {
+                        Ok(expr) => coerced.push(expr),
+                        Err(()) => {
+                            let joint = Known::Of(ty);
+                            return self.mismatch(item, &items[0], item, &joint, &known);
+                        }
+                    }
+                }
+                (Expr::Array(coerced), Known::Of(Type::Array(Box::new(ty))))
             }
             // An array of nothing but `:void` or `[]` fits any array.
             Some(_) => {

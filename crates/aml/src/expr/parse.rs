@@ -2,18 +2,45 @@
 
 use std::ops::Range;
 
+use ioco_budget::{Budget, Exhausted, Resource};
 use ioco_sts::{BinaryOp, UnaryOp};
 
 use crate::expr::lexer::{Token, lex};
 
-/// Expressions inside each other, and operators in a row. Conditions joined with `&&` or `||` do
-/// not count: they make a shallow tree however many there are.
-const MAX_DEPTH: usize = 200;
-
+/// Every walk over an expression recurses once per level, so its height is limited here and nowhere
+/// else. Operators in a row count as levels. Conditions joined with `&&` or `||` do not: they make a
+/// shallow tree however many there are.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Node {
     pub kind: NodeKind,
     pub span: Range<usize>,
+    /// Levels from here down to the deepest leaf, which has one.
+    pub height: u64,
+}
+
+impl Node {
+    pub fn new(kind: NodeKind, span: Range<usize>) -> Node {
+        let of = |node: &Node| node.height;
+        let below = match &kind {
+            NodeKind::Void
+            | NodeKind::Bool(_)
+            | NodeKind::Integer(_)
+            | NodeKind::Decimal(_)
+            | NodeKind::Str(_)
+            | NodeKind::Name(_)
+            | NodeKind::Wrong => 0,
+            NodeKind::Unary(_, inner)
+            | NodeKind::Field(inner, ..)
+            | NodeKind::Matches(inner, ..) => inner.height,
+            NodeKind::Binary(_, both) | NodeKind::In(both) => both[0].height.max(both[1].height),
+            NodeKind::If(all) | NodeKind::InRange(all) => all.iter().map(of).max().unwrap_or(0),
+            NodeKind::Array(items) | NodeKind::Call(_, _, items) => {
+                items.iter().map(of).max().unwrap_or(0)
+            }
+        };
+        let height = below + 1;
+        Node { kind, span, height }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -58,16 +85,16 @@ pub struct Mistake {
 }
 
 /// Parses one expression that is all of `text`.
-pub fn expression(text: &str) -> (Node, Vec<Mistake>) {
-    let mut parser = Parser::new(text);
+pub fn expression(text: &str, budget: &Budget) -> (Node, Vec<Mistake>) {
+    let mut parser = Parser::new(text, budget);
     let node = parser.expression(0);
     parser.expect_end();
     (node, parser.mistakes)
 }
 
 /// Parses the updates of a switch.
-pub fn updates(text: &str) -> (Vec<Update>, Vec<Mistake>) {
-    let mut parser = Parser::new(text);
+pub fn updates(text: &str, budget: &Budget) -> (Vec<Update>, Vec<Mistake>) {
+    let mut parser = Parser::new(text, budget);
     let mut updates = Vec::new();
     loop {
         while parser.peek() == Token::Semicolon {
@@ -97,17 +124,19 @@ struct Parser<'a> {
     text: &'a str,
     tokens: Vec<(Token, Range<usize>)>,
     position: usize,
-    depth: usize,
+    depth: u64,
+    most: u64,
     mistakes: Vec<Mistake>,
 }
 
 impl<'a> Parser<'a> {
-    fn new(text: &'a str) -> Parser<'a> {
+    fn new(text: &'a str, budget: &Budget) -> Parser<'a> {
         Parser {
             text,
             tokens: lex(text),
             position: 0,
             depth: 0,
+            most: budget.depth,
             mistakes: Vec::new(),
         }
     }
@@ -223,47 +252,51 @@ impl<'a> Parser<'a> {
         if !self.mistakes.iter().any(|m| m.too_deep) {
             self.mistakes.push(Mistake {
                 too_deep: true,
-                message: "the expression is nested too deeply".to_owned(),
+                message: Exhausted {
+                    resource: Resource::Depth,
+                    limit: self.most,
+                }
+                .to_string(),
                 span: span.clone(),
                 hint: None,
             });
         }
         self.position = self.tokens.len();
-        Node {
-            kind: NodeKind::Wrong,
-            span,
+        Node::new(NodeKind::Wrong, span)
+    }
+
+    /// The node itself, where it is not too high.
+    fn limited(&mut self, node: Node) -> Node {
+        if node.height > self.most {
+            return self.too_deep(node.span);
         }
+        node
     }
 
     /// An expression whose operators bind at least as tightly as `tightness`.
     fn expression(&mut self, tightness: u8) -> Node {
-        if self.depth >= MAX_DEPTH {
+        if self.depth >= self.most {
             let span = self.span();
             return self.too_deep(span);
         }
         self.depth += 1;
         let node = self.operators(tightness);
         self.depth -= 1;
-        node
+        self.limited(node)
     }
 
     fn operators(&mut self, tightness: u8) -> Node {
         let mut left = self.prefix();
-        let mut in_a_row = 0;
         loop {
+            left = self.limited(left);
             let Some((binds, operator)) = self.operator() else {
                 return left;
             };
             if binds < tightness {
                 return left;
             }
-            in_a_row += 1;
-            if in_a_row > MAX_DEPTH {
-                return self.too_deep(left.span);
-            }
             left = match operator {
                 Infix::Binary(op @ (BinaryOp::And | BinaryOp::Or)) => {
-                    in_a_row = 0;
                     let token = self.peek();
                     let mut operands = vec![left];
                     while self.eat(token) {
@@ -317,11 +350,11 @@ impl<'a> Parser<'a> {
             let high = self.expression(binds + 1);
             let span = start..high.span.end;
             let kind = NodeKind::InRange(Box::new([subject, first, high]));
-            return Node { kind, span };
+            return Node::new(kind, span);
         }
         let span = start..first.span.end;
         let kind = NodeKind::In(Box::new([subject, first]));
-        Node { kind, span }
+        Node::new(kind, span)
     }
 
     fn pattern(&mut self, subject: Node) -> Node {
@@ -345,14 +378,10 @@ impl<'a> Parser<'a> {
             });
             return subject;
         };
-        Node {
-            span: subject.span.start..span.end,
-            kind: NodeKind::Matches(
-                Box::new(subject),
-                inner.replace("\\/", "/"),
-                span.start + 1..span.end - 1,
-            ),
-        }
+        let whole = subject.span.start..span.end;
+        let pattern = span.start + 1..span.end - 1;
+        let kind = NodeKind::Matches(Box::new(subject), inner.replace("\\/", "/"), pattern);
+        Node::new(kind, whole)
     }
 
     fn prefix(&mut self) -> Node {
@@ -395,10 +424,8 @@ impl<'a> Parser<'a> {
                 let then = self.expression(0);
                 self.keyword("else");
                 let otherwise = self.expression(0);
-                Node {
-                    span: start..otherwise.span.end,
-                    kind: NodeKind::If(Box::new([condition, then, otherwise])),
-                }
+                let span = start..otherwise.span.end;
+                Node::new(NodeKind::If(Box::new([condition, then, otherwise])), span)
             }
             _ => self.postfix(),
         }
@@ -415,12 +442,8 @@ impl<'a> Parser<'a> {
 
     fn postfix(&mut self) -> Node {
         let mut node = self.primary();
-        let mut in_a_row = 0;
         loop {
-            in_a_row += 1;
-            if in_a_row > MAX_DEPTH {
-                return self.too_deep(node.span);
-            }
+            node = self.limited(node);
             match self.peek() {
                 // On a new line a bracket starts something else.
                 Token::LBracket => {
@@ -441,10 +464,8 @@ impl<'a> Parser<'a> {
                     }
                     let field = self.word().to_owned();
                     let span = self.bump();
-                    node = Node {
-                        span: node.span.start..span.end,
-                        kind: NodeKind::Field(Box::new(node), field, span),
-                    };
+                    let whole = node.span.start..span.end;
+                    node = Node::new(NodeKind::Field(Box::new(node), field, span), whole);
                 }
                 _ => return node,
             }
@@ -461,11 +482,7 @@ impl<'a> Parser<'a> {
             Token::Name if self.reserved(word) => {
                 let found = self.found();
                 self.mistake(format!("expected a value, found {found}"), None);
-                let span = self.span();
-                return Node {
-                    kind: NodeKind::Wrong,
-                    span,
-                };
+                return Node::new(NodeKind::Wrong, self.span());
             }
             Token::Name => match word {
                 "true" => NodeKind::Bool(true),
@@ -485,10 +502,7 @@ impl<'a> Parser<'a> {
                 let items = self.list(Token::RBracket);
                 let end = self.span().end;
                 self.expect(Token::RBracket, "]");
-                return Node {
-                    kind: NodeKind::Array(items),
-                    span: start..end,
-                };
+                return Node::new(NodeKind::Array(items), start..end);
             }
             _ => {
                 let found = self.found();
@@ -497,14 +511,11 @@ impl<'a> Parser<'a> {
                 if self.peek() == Token::Other {
                     self.position += 1;
                 }
-                return Node {
-                    kind: NodeKind::Wrong,
-                    span,
-                };
+                return Node::new(NodeKind::Wrong, span);
             }
         };
         let span = self.bump();
-        Node { kind, span }
+        Node::new(kind, span)
     }
 
     fn reserved(&self, word: &str) -> bool {
@@ -515,16 +526,14 @@ impl<'a> Parser<'a> {
         let span = self.bump();
         if self.peek() != Token::LParen {
             let kind = NodeKind::Name(word.to_owned());
-            return Node { kind, span };
+            return Node::new(kind, span);
         }
         self.position += 1;
         let arguments = self.list(Token::RParen);
         let end = self.span().end;
         self.expect(Token::RParen, ")");
-        Node {
-            span: span.start..end,
-            kind: NodeKind::Call(word.to_owned(), span, arguments),
-        }
+        let whole = span.start..end;
+        Node::new(NodeKind::Call(word.to_owned(), span, arguments), whole)
     }
 
     fn list(&mut self, close: Token) -> Vec<Node> {
@@ -546,17 +555,13 @@ enum Infix {
 }
 
 fn unary(op: UnaryOp, start: usize, operand: Node) -> Node {
-    Node {
-        span: start..operand.span.end,
-        kind: NodeKind::Unary(op, Box::new(operand)),
-    }
+    let span = start..operand.span.end;
+    Node::new(NodeKind::Unary(op, Box::new(operand)), span)
 }
 
 fn binary(op: BinaryOp, left: Node, right: Node) -> Node {
-    Node {
-        span: left.span.start..right.span.end,
-        kind: NodeKind::Binary(op, Box::new([left, right])),
-    }
+    let span = left.span.start..right.span.end;
+    Node::new(NodeKind::Binary(op, Box::new([left, right])), span)
 }
 
 /// `a && b && c ...` as a tree of logarithmic depth: both operators may be grouped at will.

@@ -211,38 +211,26 @@ impl<'a> Lowering<'a> {
 
     /// A structure that holds itself has no value but `:void` inside `:void`.
     fn endless_structs(&mut self, commands: &[&'a Command]) {
-        fn holds(types: &ioco_sts::Types, ty: &Type, wanted: usize, seen: &mut Vec<usize>) -> bool {
-            match ty {
-                Type::Struct(id) => {
-                    let index = id.index();
-                    if index == wanted {
-                        return true;
-                    }
-                    if seen.contains(&index) {
-                        return false;
-                    }
-                    seen.push(index);
-                    let fields = &types.structs[index].fields;
-                    fields.iter().any(|(_, ty)| holds(types, ty, wanted, seen))
-                }
-                Type::Array(item) => holds(types, item, wanted, seen),
-                _ => false,
-            }
-        }
-        for index in 0..self.types.structs.len() {
+        let nesting = self.types.nesting();
+        for (index, depth) in nesting.into_iter().enumerate() {
             let declared = self.types.structs[index].clone();
-            let itself = declared
-                .fields
-                .iter()
-                .any(|(_, ty)| holds(&self.types, ty, index, &mut Vec::new()));
+            let too_deep = depth
+                .and_then(|depth| self.budget.check(ioco_budget::Resource::Depth, depth).err());
+            let itself = depth.is_none() && holds_itself(&self.types, index);
             let command = commands.iter().find(|c| {
                 c.word == "struct"
                     && matches!(c.arguments.first(), Some(Value { kind: ValueKind::Str(text), .. })
                         if text.value == declared.name)
             });
-            if let Some(command) = command.filter(|_| itself) {
-                let message = format!("the struct `{}` holds itself", declared.name);
-                self.report(codes::RECURSION, command.file, &command.span, message);
+            let found = match too_deep {
+                Some(exhausted) => Some((codes::TOO_DEEP, exhausted.to_string())),
+                None => itself.then(|| {
+                    let message = format!("the struct `{}` holds itself", declared.name);
+                    (codes::RECURSION, message)
+                }),
+            };
+            if let (Some(command), Some((code, message))) = (command, found) {
+                self.report(code, command.file, &command.span, message);
                 // Nothing may walk the fields for ever.
                 self.types.structs[index].fields.clear();
             }
@@ -403,6 +391,7 @@ impl<'a> Lowering<'a> {
                     },
                     text: function.body,
                     file: function.file,
+                    budget: self.budget,
                     diagnostics: &mut self.diagnostics,
                 }
                 .of_type(&function.result)
@@ -415,4 +404,26 @@ impl<'a> Lowering<'a> {
             });
         }
     }
+}
+
+/// Whether a structure is inside itself, not only something in it.
+fn holds_itself(types: &ioco_sts::Types, wanted: usize) -> bool {
+    let mut seen = vec![false; types.structs.len()];
+    let mut open = vec![wanted];
+    while let Some(index) = open.pop() {
+        for (_, ty) in &types.structs[index].fields {
+            let mut ty = ty;
+            while let Type::Array(item) = ty {
+                ty = item;
+            }
+            let Type::Struct(id) = ty else { continue };
+            if id.index() == wanted {
+                return true;
+            }
+            if !std::mem::replace(&mut seen[id.index()], true) {
+                open.push(id.index());
+            }
+        }
+    }
+    false
 }

@@ -16,6 +16,7 @@ mod types;
 
 use std::sync::Arc;
 
+use ioco_budget::Budget;
 use ioco_sts::{Label, Place, Sts, StsBuilder, Types};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -43,6 +44,7 @@ struct DeclaredVariable {
 struct Lowering<'a> {
     files: &'a [SourceFile],
     lines: Vec<LineIndex>,
+    budget: Budget,
     diagnostics: Vec<Diagnostic>,
     builder: StsBuilder,
     types: Types,
@@ -68,11 +70,13 @@ pub fn lower(
     files: &[SourceFile],
     items: &[Item],
     earlier: Vec<Diagnostic>,
+    budget: &Budget,
 ) -> (Option<Arc<Sts>>, Vec<Diagnostic>) {
     let name = files.first().map_or("model", |f| model_name(&f.name));
     let mut lowering = Lowering {
         files,
         lines: files.iter().map(|f| LineIndex::new(&f.text)).collect(),
+        budget: *budget,
         diagnostics: earlier,
         builder: StsBuilder::new(name),
         types: Types::default(),
@@ -99,7 +103,11 @@ pub fn lower(
         lowering.builder.rename(only);
     }
     let wrong = lowering.diagnostics.iter().any(Diagnostic::is_error);
-    let sts = (!wrong).then(|| Arc::new(lowering.builder.build()));
+    let sts = (!wrong).then(|| {
+        let mut sts = lowering.builder.build();
+        sts.set_budget(*budget);
+        Arc::new(sts)
+    });
     (sts, lowering.diagnostics)
 }
 

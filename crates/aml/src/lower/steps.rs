@@ -97,6 +97,7 @@ impl Walker<'_, '_> {
             },
             text,
             file,
+            budget: self.lowering.budget,
             diagnostics: &mut self.lowering.diagnostics,
         }
     }

@@ -1,7 +1,5 @@
 //! Types and literal values as declarations write them.
 
-use std::str::FromStr;
-
 use ioco_sts::{EnumId, IntRange, Parameter, StructId, Type, Value as Literal};
 use rust_decimal::Decimal;
 
@@ -182,7 +180,7 @@ impl Lowering<'_> {
             (ValueKind::Name(name) | ValueKind::Symbol(name), Type::Enum(id)) => member(name, *id),
             (ValueKind::Str(text), Type::Str) => Some(Literal::str(&text.value)),
             (ValueKind::Number(digits), Type::Decimal) => {
-                Decimal::from_str(digits).ok().map(Literal::Decimal)
+                Decimal::from_str_exact(digits).ok().map(Literal::from)
             }
             (ValueKind::Number(digits), _) => digits.parse::<i64>().ok().map(Literal::Int),
             (ValueKind::Array(items), Type::Array(item)) => items

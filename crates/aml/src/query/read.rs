@@ -372,6 +372,7 @@ impl<'a> Reader<'a> {
             },
             text: &Text::plain(text, offset),
             file: 0,
+            budget: *self.sts.budget(),
             diagnostics: &mut self.diagnostics,
         })
     }

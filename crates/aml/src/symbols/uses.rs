@@ -1,5 +1,7 @@
 //! Where declared names are used: in statements, types, and inside constraint and update strings.
 
+use ioco_budget::Budget;
+
 use super::collect::inside;
 use super::{Index, Occurrence, Scope, Space};
 use crate::ast::{Block, Command, Item, Text, Value, ValueKind};
@@ -38,7 +40,7 @@ impl Index {
                 self.types(command, 1);
                 if let Some(Block::Function { parameters, body }) = &command.block {
                     let locals: Vec<&str> = parameters.iter().map(|(n, _)| n.as_str()).collect();
-                    let (node, _) = parse::expression(&body.value);
+                    let (node, _) = parse::expression(&body.value, &Budget::default());
                     self.names(&node, body, command.file, None, Within::default(), &locals);
                 }
             }
@@ -138,11 +140,11 @@ impl Index {
             let Some(text) = text(value) else { continue };
             match key.as_str() {
                 "constraint" => {
-                    let (node, _) = parse::expression(&text.value);
+                    let (node, _) = parse::expression(&text.value, &Budget::default());
                     self.names(&node, text, command.file, label, within, &[]);
                 }
                 "update" => {
-                    let (updates, _) = parse::updates(&text.value);
+                    let (updates, _) = parse::updates(&text.value, &Budget::default());
                     for update in &updates {
                         self.names(&update.target, text, command.file, label, within, &[]);
                         self.names(&update.value, text, command.file, label, within, &[]);

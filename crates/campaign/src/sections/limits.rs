@@ -15,7 +15,7 @@ use ioco_budget::{Budget, Resource};
 use serde::{Deserialize, Deserializer, Serialize};
 
 /// Everything that walks an expression recurses once per level, on threads whose stacks have a fixed size.
-pub const MAX_DEPTH: u64 = 1_000;
+pub const MAX_DEPTH: u64 = 500;
 
 /// Limits that somebody set; the others keep their defaults.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -210,7 +210,7 @@ mod tests {
             ("steps=many", "'many' is not a number above 0"),
             ("steps=-1", "'-1' is not a number above 0"),
             ("steps=0", "a limit of 0 steps leaves nothing to do"),
-            ("depth=1001", "depth can be raised to 1000, not to 1001"),
+            ("depth=501", "depth can be raised to 500, not to 501"),
         ] {
             assert_eq!(parsed(typed).unwrap_err(), message);
         }
@@ -223,7 +223,7 @@ mod tests {
             "steps = -1",
             "steps = 0",
             "steps = 'x'",
-            "depth = 1001",
+            "depth = 501",
         ] {
             assert!(toml::from_str::<Limits>(text).is_err(), "{text}");
         }

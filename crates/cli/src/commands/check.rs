@@ -30,7 +30,7 @@ pub fn run(arguments: &args::Check, format: Format) -> Answer {
         .as_deref()
         .filter(|path| nusmv::is_model(path))
     {
-        return nusmv::check(path, format);
+        return nusmv::check(path, &arguments.model.options(), format);
     }
     let project = crate::typed::project(arguments.model.model.as_deref(), None)?;
     if let Some(trace) = &arguments.trace {

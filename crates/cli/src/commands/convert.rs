@@ -20,7 +20,9 @@ pub fn run(arguments: &args::Convert) -> Answer {
         .as_deref()
         .filter(|path| nusmv::is_model(path))
     {
-        return nusmv::convert(path, &arguments.output, arguments.decompose.as_deref());
+        let options = arguments.model.options();
+        let goal = arguments.decompose.as_deref();
+        return nusmv::convert(path, &options, &arguments.output, goal);
     }
     if arguments.decompose.is_some() {
         return Err(Stop::usage("--decompose is for NuSMV models only"));

@@ -13,7 +13,7 @@ use crate::commands::nusmv;
 use crate::model;
 use std::time::{Duration, Instant};
 
-use ioco_campaign::{Answer, Stop, time};
+use ioco_campaign::{Answer, Interrupt, Stop, time};
 use ioco_generate::fsm::Method;
 
 pub fn run(arguments: &args::Generate, format: Format) -> Answer {
@@ -46,6 +46,24 @@ pub fn run(arguments: &args::Generate, format: Format) -> Answer {
                 .hint("generate them one after the other"),
         ),
     }
+}
+
+/// How often the clock and Ctrl-C are looked at.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// A flag that is raised when the deadline has passed or the person wants to stop: whatever searches or
+/// solves only has to look at it.
+fn halt(deadline: Option<Instant>, interrupt: &Interrupt) -> Interrupt {
+    let halt = Interrupt::default();
+    let (raised, interrupt) = (halt.clone(), interrupt.clone());
+    // Ends with the program.
+    std::thread::spawn(move || {
+        while !interrupt.is_raised() && deadline.is_none_or(|at| Instant::now() < at) {
+            std::thread::sleep(LOOK);
+        }
+        raised.raise();
+    });
+    halt
 }
 
 /// When the time given by `--time` is over.

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::time::Instant;
 
-use ioco_campaign::{Answer, Exit, Stop, time};
+use ioco_campaign::{Answer, Exit, Interrupt, ModelOptions, Project, Stop, time};
 use ioco_engine::SavedStep;
 use ioco_generate::suite::{Header, SUITE_VERSION, SavedGoal, SavedTest, SavedTree};
 use ioco_smv::decompose::Tree;
@@ -13,7 +13,7 @@ use ioco_smv::explicit::remarks;
 use ioco_smv::runnable::Runnable;
 use ioco_smv::{
     Criterion, Diagnostic, Edge, Event, Goal, GoalOptions, GoalResult, Model, Options, Severity,
-    Summary, Technique, Verdict, draw, runnable, suite,
+    Shortened, Summary, Technique, Verdict, draw, runnable, suite,
 };
 use serde::Serialize;
 
@@ -35,8 +35,9 @@ struct Checked {
     diagnostics: Vec<Diagnostic>,
 }
 
-pub fn check(path: &Path, format: Format) -> Answer {
-    let (model, diagnostics) = read(path)?;
+pub fn check(path: &Path, options: &ModelOptions, format: Format) -> Answer {
+    let interrupt = crate::interrupt::listen();
+    let (model, diagnostics) = read(path, options, &interrupt)?;
     let summary = model.as_ref().map(Model::summary);
     let errors = diagnostics
         .iter()
@@ -72,17 +73,25 @@ pub fn check(path: &Path, format: Format) -> Answer {
     }
     Ok(if errors > 0 {
         Exit::Usage
+    } else if interrupt.is_raised() {
+        Exit::Interrupted
     } else {
         Exit::Conforms
     })
 }
 
-fn read(path: &Path) -> Result<(Option<Model>, Vec<Diagnostic>), Stop> {
-    let bytes = ioco_outside::file::read(path, &ioco_budget::Budget::default())
+fn read(
+    path: &Path,
+    options: &ModelOptions,
+    interrupt: &Interrupt,
+) -> Result<(Option<Model>, Vec<Diagnostic>), Stop> {
+    let limits = options.budget(&Project::find(Some(path), None)?);
+    let bytes = ioco_outside::file::read(path, &limits)
         .map_err(|error| Stop::usage(format!("cannot read {}: {error}", path.display())))?;
     // Old models have comments in whatever their authors' machines wrote.
     let text = String::from_utf8_lossy(&bytes);
-    Ok(ioco_smv::load(&text, &path.display().to_string()))
+    let name = path.display().to_string();
+    Ok(ioco_smv::load_within(&text, &name, &limits, interrupt))
 }
 
 fn show(diagnostics: &[Diagnostic]) {
@@ -91,21 +100,27 @@ fn show(diagnostics: &[Diagnostic]) {
     }
 }
 
-fn load(path: &Path) -> Result<Model, Stop> {
-    let (model, diagnostics) = read(path)?;
+fn load(path: &Path, options: &ModelOptions, interrupt: &Interrupt) -> Result<Model, Stop> {
+    let (model, diagnostics) = read(path, options, interrupt)?;
     show(&diagnostics);
     model.ok_or_else(|| Stop::usage(format!("{} has errors", path.display())))
 }
 
 /// Finds a test, a proof that there is none, or says that it does not know, for every goal.
 pub fn generate(arguments: &Generate, path: &Path, format: Format) -> Answer {
-    let mut model = load(path)?;
+    let interrupt = crate::interrupt::listen();
+    let mut model = load(path, &arguments.model.options(), &interrupt)?;
     for remark in remarks(&model) {
         say!("{}: warning: {remark}", path.display());
     }
-    let goals = goals(&mut model, arguments)?;
+    let (goals, shortened) = goals(&mut model, arguments)?;
+    for variable in &shortened {
+        say!(
+            "{}: warning: {variable}; choose some with --max-values N",
+            path.display()
+        );
+    }
     let options = options(&arguments.smv, arguments.jobs)?;
-    let interrupt = crate::interrupt::listen();
     let progress = Progress::start();
     let start = Instant::now();
     let clock = || start.elapsed().as_secs_f64();
@@ -153,7 +168,7 @@ pub fn generate(arguments: &Generate, path: &Path, format: Format) -> Answer {
     );
     Ok(if interrupt.is_raised() {
         Exit::Interrupted
-    } else if unknown > 0 {
+    } else if unknown > 0 || !shortened.is_empty() {
         Exit::GoalMissed
     } else {
         Exit::Conforms
@@ -172,7 +187,7 @@ fn line(result: &GoalResult) -> String {
     )
 }
 
-fn goals(model: &mut Model, arguments: &Generate) -> Result<Vec<Goal>, Stop> {
+fn goals(model: &mut Model, arguments: &Generate) -> Result<(Vec<Goal>, Vec<Shortened>), Stop> {
     let smv = &arguments.smv;
     let mut criteria = Vec::new();
     for word in arguments.cover.iter().flat_map(|text| text.split(',')) {
@@ -204,6 +219,7 @@ fn goals(model: &mut Model, arguments: &Generate) -> Result<Vec<Goal>, Stop> {
         boolean_sides: smv.boolean_sides,
         constraints: !smv.assignments_only,
     };
+    let shortened = model.shortened(&criteria, &options);
     let mut goals = model.goals(&criteria, &options);
     for text in &smv.goal {
         let goal = model
@@ -211,7 +227,7 @@ fn goals(model: &mut Model, arguments: &Generate) -> Result<Vec<Goal>, Stop> {
             .map_err(|diagnostic| bad_goal(text, diagnostic))?;
         goals.push(goal);
     }
-    Ok(goals)
+    Ok((goals, shortened))
 }
 
 fn bad_goal(goal: &str, diagnostic: Diagnostic) -> Stop {
@@ -330,14 +346,14 @@ fn as_json(line: &impl Serialize) -> Result<String, Stop> {
 }
 
 /// Draws the dependency graph and the tree of subsystems for a goal.
-pub fn convert(path: &Path, output: &Path, goal: Option<&str>) -> Answer {
+pub fn convert(path: &Path, options: &ModelOptions, output: &Path, goal: Option<&str>) -> Answer {
     let Some(goal) = goal else {
         return Err(
             Stop::usage("a NuSMV model has no locations and switches to write")
                 .hint("use --decompose 'GOAL' to draw how it falls apart for a goal"),
         );
     };
-    let mut model = load(path)?;
+    let mut model = load(path, options, &crate::interrupt::listen())?;
     let parsed = model
         .user_goal(goal)
         .map_err(|diagnostic| bad_goal(goal, diagnostic))?;

@@ -3,10 +3,9 @@
 use std::path::Path;
 
 use ioco_adapters::read_traces;
-use ioco_campaign::{Answer, Exit, Project, Stop};
+use ioco_campaign::{Answer, Exit, Meaning, Project, Stop};
 use ioco_engine::{Context, Explanation, explain, monitor};
-use ioco_solve::Oracle;
-use ioco_sts::{Relation, Semantics, Verdict};
+use ioco_sts::Verdict;
 use serde::Serialize;
 
 use crate::args::{Format, ModelArguments};
@@ -41,11 +40,7 @@ pub fn check(path: &Path, arguments: &ModelArguments, project: &Project, format:
         explanations: Vec::new(),
     };
     for (index, trace) in traces.iter().enumerate() {
-        let mut semantics = Semantics::new(
-            std::sync::Arc::clone(&model.sts),
-            Box::new(Oracle::new()),
-            Relation::Ioco,
-        );
+        let mut semantics = Meaning::default().shown(&model.sts);
         let execution = monitor(&mut semantics, trace);
         match &execution.verdict {
             Verdict::Pass => report.passed += 1,

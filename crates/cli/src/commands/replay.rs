@@ -26,6 +26,7 @@ pub fn run(arguments: &args::Replay, format: Format) -> Answer {
         &arguments.failure,
         &crate::typed::project_here()?,
         &arguments.system.choice(),
+        arguments.solver.as_deref(),
         arguments.limits.limits(),
         interrupt::listen(),
         &mut Teller,

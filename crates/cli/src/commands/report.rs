@@ -128,7 +128,7 @@ impl Reported {
             connection: row.connection.clone(),
             ..Facts::default()
         };
-        let mut semantics = history::semantics(&model);
+        let mut semantics = history::semantics(&model, &row);
         let failures = history::failures(store, row.id)?
             .into_iter()
             .map(|(file, test, flaky)| Failure::new(&mut semantics, file, &facts, test, flaky))
@@ -155,14 +155,15 @@ impl Reported {
     fn document(&self, store: &Store) -> Result<Document, Stop> {
         let known = history::failures(store, self.row.id)?;
         let mut gathering = Gathering::new(
-            history::semantics(&self.model),
+            history::semantics(&self.model, &self.row),
             history::summary(&self.row),
             history::recorded(&known),
         );
         store
             .events(self.row.id, &mut |event| gathering.event(event))
             .map_err(history::stop)?;
-        let (mut run, tests, goals) = gathering.finish(&mut history::semantics(&self.model));
+        let (mut run, tests, goals) =
+            gathering.finish(&mut history::semantics(&self.model, &self.row));
         run.summary = history::summary(&self.row);
         let runs = store
             .runs(Some(&self.row.model), HISTORY)

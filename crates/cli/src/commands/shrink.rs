@@ -32,6 +32,7 @@ pub fn run(arguments: &args::Shrink, format: Format) -> Answer {
         &arguments.failure,
         &crate::typed::project_here()?,
         &arguments.system.choice(),
+        arguments.solver.as_deref(),
         arguments.limits.limits(),
         interrupt::listen(),
         &mut terminal,

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use crate::support::{
     Listening, Ran, Running, TempDir, background, example_program, folder, folder_with, ioco,
-    python, root, run, start,
+    patient, python, root, run, start,
 };
 
 /// A SmartDoor and where it listens.
@@ -24,14 +24,18 @@ fn adapter(url: &str, more: &[&str]) -> Running {
     background(script.args(["-u", url]).args(more).stderr(Stdio::null()))
 }
 
-fn model() -> PathBuf {
+/// The model of the door, in this folder, with time-outs for a busy machine.
+fn model(folder: &TempDir) -> PathBuf {
     let path = root().join("examples/smartdoor/model.aml");
-    path.canonicalize().expect("the model is there")
+    let text = std::fs::read_to_string(path).expect("the model is there");
+    let path = folder.path().join("model.aml");
+    std::fs::write(&path, patient(&text)).expect("written");
+    path
 }
 
 /// `ioco test` of the door through `--amp`, with one adapter for each list of arguments.
 fn test_through(adapters: &[&[&str]], folder: &TempDir, more: &[&str]) -> Ran {
-    test_model(&model(), adapters, folder, more)
+    test_model(&model(folder), adapters, folder, more)
 }
 
 fn test_model(model: &Path, adapters: &[&[&str]], folder: &TempDir, more: &[&str]) -> Ran {
@@ -48,7 +52,9 @@ fn test_model(model: &Path, adapters: &[&[&str]], folder: &TempDir, more: &[&str
     ioco.finish()
 }
 
-const BUDGET: [&str; 6] = ["--tests", "40", "--steps", "100", "--timeout", "60ms"];
+/// A failing test is followed by a time-out in which what is left of it is discarded: shrinking would
+/// take long.
+const BUDGET: [&str; 5] = ["--tests", "40", "--steps", "100", "--no-shrink"];
 
 /// The line of the explanation that says what went wrong.
 fn deviation(ran: &Ran) -> String {
@@ -70,7 +76,7 @@ fn every_mutant_of_the_door_is_found_as_it_is_without_an_adapter() {
         let directly = run(ioco()
             .current_dir(here.path())
             .arg("test")
-            .arg(model())
+            .arg(model(&here))
             .args(["--sut", &sut, "--seed", "1"])
             .args(BUDGET));
         assert_eq!(directly.code, 1, "{mutant}: {}", directly.all());
@@ -86,11 +92,7 @@ fn the_right_door_passes_also_where_adapters_are_peculiar() {
     for behave in ["", "late", "plain", "once", "inject-first", "no-channel"] {
         let (_door, endpoint) = door(None);
         let arguments = ["--endpoint", &endpoint, "--behave", behave];
-        let ran = test_through(
-            &[&arguments],
-            &folder(),
-            &["--tests", "6", "--timeout", "100ms"],
-        );
+        let ran = test_through(&[&arguments], &folder(), &["--tests", "6"]);
         assert_eq!(ran.code, 0, "{behave}: {}", ran.all());
         assert!(ran.out.contains("6 passed"), "{behave}: {}", ran.all());
     }
@@ -103,7 +105,7 @@ fn misbehave(behave: &str, connect_within: &str) -> Ran {
         format!("[sut]\nready_within = \"3s\"\n[amp]\nconnect_within = \"{connect_within}\"\n");
     let here = folder_with(&[("ioco.toml", &settings)]);
     let arguments = ["--endpoint", &endpoint, "--behave", behave];
-    let limits = ["--tests", "4", "--steps", "10", "--timeout", "100ms"];
+    let limits = ["--tests", "4", "--steps", "10"];
     test_through(&[&arguments], &here, &limits)
 }
 
@@ -207,11 +209,7 @@ fn what_the_model_does_not_know_is_a_deviation() {
     for (behave, shown) in cases {
         let (_door, endpoint) = door(None);
         let arguments = ["--endpoint", &endpoint, "--behave", behave];
-        let ran = test_through(
-            &[&arguments],
-            &folder(),
-            &["--tests", "4", "--timeout", "60ms"],
-        );
+        let ran = test_through(&[&arguments], &folder(), &["--tests", "4", "--no-shrink"]);
         assert_eq!(ran.code, 1, "{behave}: {}", ran.all());
         assert!(ran.out.contains(shown), "{behave}: {}", ran.all());
         let told = ran
@@ -235,7 +233,7 @@ fn test_echo(settings: &str, more: &[&str]) -> Ran {
     let here = folder_with(&[("ioco.toml", settings)]);
     let echo = ["--system", "echo", "-n", "Echo@1", "--channel", "wire"];
     let adapter = [echo.as_slice(), more].concat();
-    let limits = ["--tests", "4", "--steps", "20", "--timeout", "500ms"];
+    let limits = ["--tests", "4", "--steps", "20", "--no-shrink"];
     test_model(&typed_model(), &[&adapter], &here, &limits)
 }
 
@@ -283,7 +281,7 @@ fn moments_in_the_wrong_units_are_not_taken_for_others() {
 
 /// One label each way on two channels.
 const TWO_CHANNELS: &str = "
-timeout 0.5
+timeout 5
 external 'left'
 external 'right'
 process('both') {
@@ -296,7 +294,7 @@ process('both') {
     response 'right_says', {'number' => :integer}
   }
   var 'told', :integer
-  state 'idle'
+  state 'idle', timeout: 0.05
   repeat {
     o {
       receive 'tell_left', constraint: 'number in 1..9', update: 'told = number'
@@ -334,7 +332,7 @@ fn test_both(right: &[&str], channels: &[&str]) -> Ran {
     other.extend(right.iter().map(|word| (*word).to_owned()));
     let left: Vec<&str> = left.iter().map(String::as_str).collect();
     let other: Vec<&str> = other.iter().map(String::as_str).collect();
-    let limits = ["--tests", "5", "--steps", "12"];
+    let limits = ["--tests", "5", "--steps", "12", "--no-shrink"];
     let more = [channels, limits.as_slice()].concat();
     test_model(
         &here.path().join("both.aml"),
@@ -368,11 +366,7 @@ fn each_channel_has_an_adapter_of_its_own() {
 fn differences_between_announcement_and_model_are_told() {
     let (_door, endpoint) = door(None);
     let arguments = ["--endpoint", &endpoint, "--channel", "gate"];
-    let ran = test_through(
-        &[&arguments],
-        &folder(),
-        &["--tests", "1", "--timeout", "40ms"],
-    );
+    let ran = test_through(&[&arguments], &folder(), &["--tests", "1", "--no-shrink"]);
     let told =
         "adapter Smartdoor@test: the model has ?open on channel 'door', the adapter on 'gate'";
     assert!(ran.err.contains(told), "{}", ran.all());
@@ -388,7 +382,7 @@ fn one_of_several_adapters_is_chosen_by_name() {
         &["--endpoint", &first, "-n", "Bad@1"],
         &["--endpoint", &second, "-n", "Good@1"],
     ];
-    let limits = ["--tests", "5", "--timeout", "40ms"];
+    let limits = ["--tests", "5", "--no-shrink"];
     for (name, code) in [("Good", 0), ("Bad@1", 1)] {
         let more = [&["--adapter", name], limits.as_slice()].concat();
         let ran = test_through(&adapters, &folder(), &more);
@@ -406,7 +400,7 @@ fn the_endpoint_can_be_configured() {
     let typed = ["--configure", &typed];
     let for_all = format!("[amp.configuration]\nendpoint = \"{endpoint}\"\n");
     let for_one = format!("[amp.configuration.\"Smartdoor@test\"]\nendpoint = \"{endpoint}\"\n");
-    let limits = ["--tests", "2", "--timeout", "100ms"];
+    let limits = ["--tests", "2"];
     for (settings, typed) in [("", typed.as_slice()), (&for_all, &[]), (&for_one, &[])] {
         let here = folder_with(&[("ioco.toml", settings)]);
         let ran = test_through(&[&[]], &here, &[typed, &limits].concat());
@@ -433,7 +427,7 @@ fn an_adapter_that_vanished_comes_back_for_the_next_run() {
         "--behave",
         "vanish-after-confirmation",
     ];
-    let limits = ["--tests", "4", "--steps", "10", "--timeout", "100ms"];
+    let limits = ["--tests", "4", "--steps", "10"];
     let ran = test_through(&[&arguments], &here, &limits);
     assert_eq!(ran.code, 3, "{}", ran.all());
     let (_, replay) = ran.out.split_once("ioco replay ").expect("it was kept");
@@ -452,7 +446,7 @@ fn a_token_is_asked_for() {
     let (_door, endpoint) = door(None);
     let settings = "[amp]\ntoken = \"sesame\"\nconnect_within = \"8s\"\n";
     let here = folder_with(&[("ioco.toml", settings)]);
-    let limits = ["--tests", "2", "--timeout", "40ms"];
+    let limits = ["--tests", "2"];
     let right = ["--endpoint", &endpoint, "-t", "sesame"];
     let ran = test_through(&[&right], &here, &limits);
     assert_eq!(ran.code, 0, "{}", ran.all());
@@ -472,7 +466,7 @@ fn listening_to_the_network_without_a_token_is_refused() {
     let ran = run(ioco()
         .current_dir(here.path())
         .arg("test")
-        .arg(model())
+        .arg(model(&here))
         .args(["--amp", "0.0.0.0:0"]));
     assert_eq!(ran.code, 2, "{}", ran.all());
     assert!(ran.err.contains("IOCO_AMP_TOKEN"), "{}", ran.all());
@@ -505,7 +499,7 @@ fn the_connection_can_be_encrypted() {
     let certificate = here.path().join("cert.pem");
     let certificate = certificate.to_str().expect("text");
     let arguments = ["--endpoint", &endpoint, "--certificate", certificate];
-    let ran = test_through(&[&arguments], &here, &["--tests", "2", "--timeout", "40ms"]);
+    let ran = test_through(&[&arguments], &here, &["--tests", "2"]);
     assert_eq!(ran.code, 0, "{}", ran.all());
     assert!(ran.err.contains("wss://"), "{}", ran.all());
 }
@@ -517,7 +511,7 @@ fn who_is_connected_is_listed() {
         ioco()
             .current_dir(here.path())
             .arg("adapters")
-            .arg(model())
+            .arg(model(&here))
             .args(["--amp", "0", "--wait", "2s", "--format", "json"]),
     );
     let _adapter = adapter(&ioco.address, &[]);

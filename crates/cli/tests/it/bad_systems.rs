@@ -5,7 +5,8 @@ use std::process::Stdio;
 
 use crate::support::{self, Ran, folder_with, interrupt, ioco, run, test_ping};
 
-/// The beginning of a system: `give()` answers one stimulus.
+/// A system: `give` answers one stimulus. It says when it is silent, so that no test has to wait for
+/// that, and no time-out is so short that a busy machine passes it.
 fn system(give: &str) -> String {
     format!(
         "import json, sys, time, os\n\
@@ -14,7 +15,7 @@ fn system(give: &str) -> String {
          def give():\n    global count\n    count += 1\n    {give}\n\
          for line in sys.stdin:\n    message = json.loads(line)\n    \
          if message.get('reset'):\n        say('{{\"ready\": true}}')\n    \
-         else:\n        give()\n"
+         else:\n        give()\n        say('{{\"quiescent\": true}}')\n"
     )
 }
 
@@ -196,7 +197,7 @@ fn a_system_that_answers_within_the_time_out_passes() {
 fn a_system_that_answers_after_the_time_out_fails_by_a_missing_response() {
     let program = system(&format!("time.sleep(1.0); {PONG}"));
     expect(
-        &test_ping(&program, "20", &["--no-shrink"]),
+        &test_ping(&program, "20", &["--no-shrink", "--timeout", "300ms"]),
         1,
         "D002 missing response",
     );
@@ -209,6 +210,87 @@ fn a_system_that_fails_only_once_is_flaky() {
                 say('{\"response\": \"pong\", \"values\": {}}') if not first else say('{\"response\": \"quack\", \"values\": {}}')";
     let ran = test_ping(&system(give), "20", &[]);
     expect(&ran, 5, "flaky");
+}
+
+/// Answers with a quack in the tests whose number, counted by resets, `wrong` holds for.
+fn counting(wrong: &str) -> String {
+    format!(
+        "import json, sys\n\
+         def say(what):\n    sys.stdout.write(json.dumps(what) + '\\n'); sys.stdout.flush()\n\
+         def resets():\n    try: return int(open('resets').read())\n    except OSError: return 0\n\
+         for line in sys.stdin:\n    \
+         if json.loads(line).get('reset'):\n        \
+         n = resets() + 1\n        open('resets', 'w').write(str(n))\n        \
+         say({{'ready': True}})\n    \
+         else:\n        \
+         say({{'response': 'quack' if {wrong} else 'pong', 'values': {{}}}})\n        \
+         say({{'quiescent': True}})\n"
+    )
+}
+
+fn test_counting(wrong: &str) -> (Ran, u64) {
+    let folder = folder_with(&[("ping.aml", support::PING), ("system.py", &counting(wrong))]);
+    let ran = run(ioco()
+        .current_dir(folder.path())
+        .args(["test", "ping.aml", "--sut", "exec python3 system.py"])
+        .args(["--seed", "1", "--steps", "40"]));
+    let resets = std::fs::read_to_string(folder.path().join("resets")).expect("counted");
+    (ran, resets.parse().expect("a number"))
+}
+
+#[test]
+fn a_failure_that_cannot_be_seen_again_is_not_shrunk() {
+    let (ran, resets) = test_counting("n == 1");
+    expect(&ran, 5, "not shrunk, because it could not be seen again");
+    // The test, and three runs that should confirm it.
+    assert_eq!(resets, 4, "{}", ran.all());
+}
+
+#[test]
+fn a_failure_that_is_not_seen_in_every_run_is_flaky() {
+    let (ran, _) = test_counting("n % 3 == 1");
+    expect(&ran, 5, "FLAKY");
+    let text: Vec<&str> = ran.out.split_whitespace().collect();
+    assert!(
+        text.join(" ").contains("it was seen again in"),
+        "{}",
+        ran.all()
+    );
+}
+
+#[test]
+fn a_failure_is_replayed_with_the_solver_it_was_found_with() {
+    // Never asked, because this model leaves nothing open.
+    let solver = "import sys\nfor line in sys.stdin: pass\n";
+    let folder = folder_with(&[
+        ("ping.aml", support::PING),
+        ("system.py", &counting("True")),
+        ("solver.py", solver),
+    ]);
+    let ioco_here = |arguments: &[&str]| run(ioco().current_dir(folder.path()).args(arguments));
+    let system = [
+        "--sut",
+        "exec python3 system.py",
+        "--solver",
+        "python3 solver.py",
+    ];
+    let test = ioco_here(&[["test", "ping.aml"].as_slice(), &system].concat());
+    expect(&test, 1, "D001");
+    let (_, id) = test.out.split_once("ioco replay ").expect("it was kept");
+    let id = id.split_whitespace().next().expect("an id");
+    for command in ["replay", "shrink"] {
+        // A file names a solver; it never starts a command.
+        expect(&ioco_here(&[command, id]), 1, "name it again with --solver");
+        let with = [command, id, "--solver", "python3 solver.py"];
+        let again = ioco_here(&with);
+        assert_eq!(again.code, 1, "{}", again.all());
+        assert!(!again.err.contains("--solver"), "{}", again.all());
+        expect(
+            &ioco_here(&[command, id, "--solver", "no-such-solver"]),
+            2,
+            "no-such-solver",
+        );
+    }
 }
 
 #[test]

@@ -10,7 +10,7 @@ fn test_shop(bug: &[&str]) -> Ran {
     let here = example("http");
     run(ioco()
         .current_dir(here.path())
-        .args(["test", "--http", &url]))
+        .args(["test", "--http", &url, "--no-shrink"]))
 }
 
 #[test]
@@ -55,7 +55,8 @@ fn test_queue(bug: &[&str]) -> Ran {
     let text = std::fs::read_to_string(&path).expect("read");
     let text = text.replace("7001", inlet).replace("7002", outlet);
     std::fs::write(&path, text).expect("written");
-    run(ioco().current_dir(here.path()).arg("test"))
+    let test = ["test", "--no-shrink"];
+    run(ioco().current_dir(here.path()).args(test))
 }
 
 #[test]
@@ -125,8 +126,12 @@ fn answer_lines(mut socket: &TcpStream, answer: &dyn Fn(&str) -> String) {
 #[test]
 fn a_system_that_listens_is_tested_over_tcp() {
     for (answer, code, words) in [
-        ("{\"response\":\"pong\"}", 0, "3 passed"),
-        ("{\"response\":\"quack\"}", 1, "D001"),
+        (
+            "{\"response\":\"pong\"}\n{\"quiescent\":true}",
+            0,
+            "3 passed",
+        ),
+        ("{\"response\":\"quack\"}\n{\"quiescent\":true}", 1, "D001"),
         ("{\"nonsense\":1}", 3, "nonsense"),
         ("Segmentation fault", 3, "Segmentation fault"),
     ] {
@@ -175,7 +180,7 @@ fn a_connection_that_breaks_off_is_an_error_with_the_steps_that_led_there() {
 
 /// One model with two channels, as lines on one socket.
 const TWO_CHANNELS: &str = "
-timeout 0.3
+timeout 5
 external 'in'
 external 'out'
 process('counter') {
@@ -186,7 +191,7 @@ process('counter') {
     response 'sum', {'number' => :integer}
   }
   var 'total', :integer, 0
-  state 'idle'
+  state 'idle', timeout: 0.05
   repeat {
     o {
       receive 'add', constraint: 'number in 1..9 && total < 50', update: 'total += number'
@@ -233,7 +238,8 @@ fn several_channels_share_one_socket_as_lines_of_text() {
         let address = serve_lines(count(forgets));
         let ran = run(ioco()
             .current_dir(here.path())
-            .args(["test", "--tcp", &address, "--seed", "1", "--tests", "20"]));
+            .args(["test", "--tcp", &address, "--seed", "1", "--tests", "20"])
+            .arg("--no-shrink"));
         assert_eq!(ran.code, code, "{}", ran.all());
         let listening = test_listening(&here, ".", |socket| answer_lines(socket, &count(0)));
         assert_eq!(listening.code, 0, "{}", listening.all());
@@ -255,7 +261,7 @@ pub fn serve_ping(mut socket: &TcpStream) {
 
 /// A model of work that is taken by a request and done later; nothing is answered.
 const WORK: &str = "
-timeout 0.4
+timeout 5
 external 'work'
 process('worker') {
   channel('work') {
@@ -264,7 +270,7 @@ process('worker') {
   }
   var 'given', :integer
   var 'whose', :string
-  state 'idle'
+  state 'idle', timeout: 0.05
   repeat {
     o {
       receive 'work', constraint: 'number in 1..9 && by in [\"me\", \"you\"]',
@@ -291,7 +297,7 @@ fn test_work(source: &str, more: &[&str]) -> Ran {
     run(ioco()
         .current_dir(here.path())
         .args(["test", "--http", &url, "--seed", "1", "--tests", "6"])
-        .args(["--steps", "12"]))
+        .args(["--steps", "12", "--no-shrink"]))
 }
 
 #[test]

@@ -6,9 +6,17 @@ use std::path::Path;
 use crate::support::{example_program, folder, ioco, root, run};
 
 /// Enough for every mutant: most fall in the first test.
-const BUDGET: &[&str] = &["--tests", "300", "--steps", "200"];
+const BUDGET: &[&str] = &["--tests", "300", "--steps", "200", "--timeout", "10s"];
 /// The shop of videos has 25 numbers: its mutants fall within a few steps, and take long to shrink.
-const SMALL_BUDGET: &[&str] = &["--tests", "10", "--steps", "50", "--no-shrink"];
+const SMALL_BUDGET: &[&str] = &[
+    "--tests",
+    "10",
+    "--steps",
+    "50",
+    "--no-shrink",
+    "--timeout",
+    "10s",
+];
 
 /// The cases of the papers; their models lie in `examples/NAME/model.aml`.
 const CASES: [&str; 5] = ["smartdoor", "koopman", "atm", "calculator", "blockbuster"];

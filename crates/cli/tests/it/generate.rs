@@ -115,6 +115,41 @@ fn three_switches_of_the_microscope_are_proved_unreachable() {
     assert!(ran.err.contains("0 unknown"), "{}", ran.err);
 }
 
+const SIDE_BY_SIDE: &str = "
+external 'c'
+process('left') {
+  channel('c') { stimulus 'a'; stimulus 'b'; stimulus 'd' }
+  state 'L'
+  repeat { o { receive 'a' } o { receive 'b' } o { receive 'd' } }
+}
+process('right') {
+  channel('c') { stimulus 'a'; stimulus 'b'; stimulus 'd' }
+  state 'R'
+  repeat { o { receive 'a' } o { receive 'b' } o { receive 'd' } }
+}
+";
+
+#[test]
+fn paths_and_traces_of_parallel_processes_are_counted_apart() {
+    let arguments = ["--traces", "1", "--count", "--format", "json"];
+    let ran = from_text(SIDE_BY_SIDE, &arguments);
+    assert_eq!(ran.code, 0, "{}", ran.all());
+    let counted = &lines(&ran.out)[0];
+    assert_eq!(
+        (&counted["paths"], &counted["traces"]),
+        (&6.into(), &3.into())
+    );
+    assert!(ran.err.contains("from one state: 6;"), "{}", ran.err);
+    assert!(ran.err.contains("6 paths: 3 traces of 1"), "{}", ran.err);
+}
+
+#[test]
+fn a_trace_of_a_hundred_thousand_steps_is_counted() {
+    let text = "external 'c'\nprocess('p') { channel('c') { stimulus 'a' }\nstate 'S'\nrepeat { o { receive 'a' } } }\n";
+    let ran = from_text(text, &["--traces", "100000", "--count"]);
+    assert_eq!((ran.code, ran.out.as_str()), (0, "1\n"), "{}", ran.all());
+}
+
 const RUNAWAY: &str = "
 external 'c'
 process('p') {

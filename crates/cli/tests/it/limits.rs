@@ -13,7 +13,7 @@ fn a_bad_limit_is_wrong_usage() {
             "there is no limit 'state', only steps, bytes, depth, states",
         ),
         ("steps=many", "'many' is not a number above 0"),
-        ("depth=5000", "depth can be raised to 1000"),
+        ("depth=5000", "depth can be raised to 500"),
     ] {
         let ran = run(ioco().arg("check").arg(&model).args(["--limit", typed]));
         assert_eq!(ran.code, 2, "{}", ran.all());
@@ -36,7 +36,7 @@ fn the_project_file_sets_limits_and_names_its_mistakes() {
     for (section, words) in [
         ("state = 3", "unknown field `state`"),
         ("steps = 0", "a limit of 0"),
-        ("depth = 5000", "depth can be raised to 1000"),
+        ("depth = 5000", "depth can be raised to 500"),
     ] {
         let ran = check(section);
         assert_eq!(ran.code, 2, "{}", ran.all());

@@ -7,6 +7,7 @@ mod compare;
 mod connections;
 mod examples;
 mod generate;
+mod hostile;
 mod libraries;
 mod limits;
 mod machines;

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use crate::support::{Ran, TempDir, example_program, folder, ioco, root, run};
+use crate::support::{Ran, TempDir, example_program, folder, ioco, patient, root, run};
 
 fn model(name: &str) -> std::path::PathBuf {
     let path = root().join("examples").join(name).join("model.aml");
@@ -161,7 +161,7 @@ for line in sys.stdin:
         print(json.dumps({'response': name, 'values': {}}), flush=True)
 ";
     let folder = folder();
-    fs::write(folder.path().join("m.aml"), text).expect("written");
+    fs::write(folder.path().join("m.aml"), patient(text)).expect("written");
     fs::write(folder.path().join("system.py"), program).expect("written");
     let generated = run(ioco().current_dir(folder.path()).args([
         "generate",

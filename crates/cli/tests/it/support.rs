@@ -215,8 +215,27 @@ pub fn example(name: &str) -> TempDir {
         let path = root().join("examples").join(name).join(file);
         std::fs::read_to_string(path).expect("an example")
     };
-    let (settings, model) = (read("ioco.toml"), read("model.aml"));
-    folder_with(&[("ioco.toml", &settings), ("model.aml", &model)])
+    let (settings, model) = (read("ioco.toml"), patient(&read("model.aml")));
+    // A time-out of the settings would hold everywhere.
+    let kept: Vec<&str> = settings
+        .lines()
+        .filter(|line| !line.starts_with("timeout ="))
+        .collect();
+    folder_with(&[("ioco.toml", &kept.join("\n")), ("model.aml", &model)])
+}
+
+/// The model with time-outs for a busy machine: seconds where a response is due, and a moment in the
+/// named states, where the system is silent anyway.
+pub fn patient(model: &str) -> String {
+    let patient = |line: &str| match line.trim() {
+        plain if plain.starts_with("timeout ") => "timeout 5".to_owned(),
+        state if state.starts_with("state '") && state.ends_with('\'') => {
+            format!("{line}, timeout: 0.05")
+        }
+        _ => line.to_owned(),
+    };
+    let lines: Vec<String> = model.lines().map(patient).collect();
+    lines.join("\n") + "\n"
 }
 
 /// A system for [`PING`]: answers the first ping of a test with pong, and the others with the word of
@@ -235,18 +254,20 @@ for line in sys.stdin:
     else:
         count += 1
         say({"response": "pong" if count == 1 else answer, "values": {}})
+        say({"quiescent": True})
 "#;
 
-/// A model of a system that answers every `ping` with a `pong`, for systems that do not.
+/// A model of a system that answers every `ping` with a `pong`, for systems that do not. Silence for
+/// want of an answer takes longer than a busy machine needs: systems say when they are silent.
 pub const PING: &str = "
-timeout 0.3
+timeout 10
 external 'wire'
 process('ping') {
   channel('wire') {
     stimulus 'ping'
     response 'pong'
   }
-  state 'idle'
+  state 'idle', timeout: 0.05
   repeat {
     o { receive 'ping'; send 'pong' }
   }

@@ -46,6 +46,9 @@ impl Walk<'_> {
     fn run(&mut self, dice: &mut Dice, counts: &mut Counts) -> Option<Finding> {
         let mut here = (self.semantics.initial(), self.theory.initial());
         for _ in 0..STEPS {
+            if self.theory.is_tired() {
+                return None;
+            }
             self.theory.take_unsure();
             let mut candidates = self.candidates(&here.1, dice);
             if here.1.incomplete {

@@ -12,7 +12,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use ioco_solve::{Deadline, Oracle, choose_values};
-use ioco_sts::{Direction, Gate, Relation, Semantics, Sts, SwitchId, Value, Verdict};
+use ioco_sts::{
+    Answer, Direction, Feasibility as _, Gate, Question, Relation, Semantics, Sts, SwitchId, Value,
+    Verdict,
+};
 use rand::RngExt as _;
 
 use crate::generate::{Dice, Draft, Flavour, dice, draft, mutated};
@@ -149,19 +152,30 @@ impl Case {
             Ok(sts) => sts,
             Err(finding) => return Some(finding),
         };
-        let mut dice = dice(self.seed ^ 0x5eed);
-        let relation = match dice.random_range(0..3) {
-            0 => Relation::Uioco,
-            _ => Relation::Ioco,
-        };
         let other = loaded(&self.other).unwrap_or_else(|_| Arc::clone(&sts));
-        match self.kind {
-            Kind::Explore => explored::check(&sts, relation, &mut dice, counts),
-            Kind::Test => played::check(&sts, &other, relation, &mut dice, counts),
-            Kind::Trace => recorded::check(&sts, &other, relation, &mut dice, counts),
-            Kind::Compare => compared::check(&sts, &other, relation, counts),
-            Kind::Suite => suites::check(&sts, &other, relation, &mut dice, counts),
-        }
+        ask(self.kind, &sts, &other, self.seed, counts)
+    }
+}
+
+/// Asks about one model. `other` is what the system plays, or the second model of a comparison.
+pub fn ask(
+    kind: Kind,
+    sts: &Arc<Sts>,
+    other: &Arc<Sts>,
+    seed: u64,
+    counts: &mut Counts,
+) -> Option<Finding> {
+    let mut dice = dice(seed ^ 0x5eed);
+    let relation = match dice.random_range(0..3) {
+        0 => Relation::Uioco,
+        _ => Relation::Ioco,
+    };
+    match kind {
+        Kind::Explore => explored::check(sts, relation, &mut dice, counts),
+        Kind::Test => played::check(sts, other, relation, &mut dice, counts),
+        Kind::Trace => recorded::check(sts, other, relation, &mut dice, counts),
+        Kind::Compare => compared::check(sts, other, relation, counts),
+        Kind::Suite => suites::check(sts, other, relation, &mut dice, counts),
     }
 }
 
@@ -192,7 +206,7 @@ fn valuation(state: &State, sts: &Sts) -> Option<Vec<Value>> {
         .collect()
 }
 
-/// Asks the solver for values of every response of these states, as hints for the reference. What
+/// Asks the solver for values of every observable switch of these states, as hints for the reference. What
 /// the solver says is only tried, never believed.
 pub(crate) fn hint_all(theory: &Theory, sets: &[Set], dice: &mut Dice) {
     let sts = Arc::clone(theory.sts());
@@ -200,7 +214,8 @@ pub(crate) fn hint_all(theory: &Theory, sets: &[Set], dice: &mut Dice) {
         let Some(valuation) = valuation(state, &sts) else {
             continue;
         };
-        for (id, label) in theory.observable(state, Direction::Response) {
+        let responses = theory.observable(state, Direction::Response).into_iter();
+        for (id, label) in responses.chain(theory.observable(state, Direction::Stimulus)) {
             if theory.witness(state, id).is_some() {
                 continue;
             }
@@ -212,6 +227,28 @@ pub(crate) fn hint_all(theory: &Theory, sets: &[Set], dice: &mut Dice) {
             }
         }
     }
+}
+
+/// Whether ioco's solver leaves open if one of these states can respond. It then takes silence as
+/// possible, which is weaker than the theory and by design.
+pub(crate) fn solver_is_unsure(sts: &Sts, theory: &Theory, sets: &[Set]) -> bool {
+    let mut oracle = Oracle::new();
+    sets.iter().flat_map(|set| &set.states).any(|state| {
+        let Some(valuation) = valuation(state, sts) else {
+            return true;
+        };
+        let mut responses = theory.observable(state, Direction::Response).into_iter();
+        responses.any(|(id, label)| {
+            let guard = &sts.switch(id).enabled;
+            let question = Question {
+                sts,
+                label,
+                guard,
+                valuation: &valuation,
+            };
+            oracle.feasible(question) == Answer::Unknown
+        })
+    })
 }
 
 /// The observable switches of a model on a label.

@@ -7,13 +7,15 @@ use ioco_engine::{Recorded, monitor};
 use ioco_sts::{Action, Direction, Relation, Sts, Value, Verdict};
 use rand::RngExt as _;
 
-use super::{Counts, Finding, hint_all, semantics, show_verdict};
+use super::{Counts, Finding, hint_all, semantics, show_verdict, solver_is_unsure};
 use crate::generate::{Behaviour, Dice, System, one_in, pick, simple_values};
 use crate::reference::{Event, Judge, Judgement, Observation, Set, Theory};
 
 const RECORDINGS: usize = 3;
 const LENGTH: usize = 12;
 const NAME: &str = "check --trace";
+
+const PASSES: &str = "pass although not allowed";
 
 type Recording = Vec<(u64, Recorded)>;
 
@@ -26,6 +28,9 @@ pub fn check(
 ) -> Option<Finding> {
     let theory = Theory::new(Arc::clone(sts));
     for _ in 0..RECORDINGS {
+        if theory.is_tired() {
+            return None;
+        }
         let behaviour = Behaviour::random(dice, sts);
         let seed: u64 = dice.random();
         let mut system = System::new(Arc::clone(played), Arc::clone(sts), behaviour, seed);
@@ -39,6 +44,9 @@ pub fn check(
             judged = judge(&theory, relation, &recording, &mut sets);
         }
         match differs(&execution.verdict, judged) {
+            Some(PASSES) if solver_is_unsure(sts, &theory, &sets) => {
+                counts.open(&format!("{NAME}: the solver does not know"));
+            }
             Some(kind) => {
                 let shown: Vec<String> = recording
                     .iter()
@@ -68,7 +76,7 @@ pub fn check(
 fn differs(verdict: &Verdict, judged: Judgement) -> Option<&'static str> {
     match (verdict, judged) {
         (Verdict::Fail(_), Judgement::Allowed) => Some("fail although allowed"),
-        (Verdict::Pass, Judgement::Deviation) => Some("pass although not allowed"),
+        (Verdict::Pass, Judgement::Deviation) => Some(PASSES),
         (Verdict::Error(_) | Verdict::Ended(_), _) => Some("an error"),
         _ => None,
     }
@@ -81,8 +89,15 @@ fn record(theory: &Theory, system: &mut System, dice: &mut Dice) -> Recording {
     // A connection of this kind always resets.
     let _ = system.reset();
     let mut judge = Judge::new(theory, Relation::Ioco);
+    // Somebody who waits for silence before each stimulus crosses nothing; somebody who does not
+    // wait at all sends many at once.
+    let patient = one_in(dice, 2);
     while recording.len() < LENGTH {
-        if one_in(dice, 2) {
+        let burst = match (patient, one_in(dice, 6)) {
+            (false, true) => dice.random_range(1..11),
+            _ => usize::from(one_in(dice, 2)),
+        };
+        for _ in 0..burst {
             let settled = judge.settled();
             if let Some(action) = stimulus(theory, &settled, &sts, dice) {
                 let at = system.now();
@@ -97,7 +112,10 @@ fn record(theory: &Theory, system: &mut System, dice: &mut Dice) -> Recording {
             }
         }
         let timeout = sts.timeout();
-        let patience = *pick(dice, &[0, timeout / 10, timeout / 2, timeout * 3]);
+        let patience = match patient {
+            true => timeout * 50,
+            false => *pick(dice, &[0, timeout / 10, timeout / 2, timeout * 3]),
+        };
         let Ok(arrived) = system.wait(system.now() + patience) else {
             break;
         };
@@ -108,6 +126,7 @@ fn record(theory: &Theory, system: &mut System, dice: &mut Dice) -> Recording {
             }
             Arrival::Unknown(text) => recording.push((arrived.at, Recorded::Unknown(text))),
             Arrival::Silence | Arrival::Quiescent => {
+                judge.observe(&Observation::Silence);
                 if one_in(dice, 6) {
                     break;
                 }

@@ -193,6 +193,7 @@ fn covering(
         paths: 500,
         depth: 12,
         budget: 5_000,
+        ..CoverLimits::default()
     };
     let confirm = Confirm::new(semantics(sts, Relation::Ioco));
     let mut rng = new_dice(dice.random());
@@ -295,6 +296,9 @@ fn verdicts(
         behaviour,
     };
     for test in suite.tests.into_iter().take(12) {
+        if session.theory.is_tired() || system.is_tired() {
+            return None;
+        }
         let first = tester.guided_test(Box::new(SuiteTest::new(test)), system.now())?;
         let (report, log) = run(&mut tester, first, &mut system);
         let found = session.judge(Way::Suite, &report, &log, dice, counts);

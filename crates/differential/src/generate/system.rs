@@ -133,6 +133,11 @@ impl System {
         }
     }
 
+    /// Playing this model has cost too much.
+    pub fn is_tired(&self) -> bool {
+        self.theory.is_tired()
+    }
+
     pub fn log(&self) -> Log {
         Rc::clone(&self.log)
     }

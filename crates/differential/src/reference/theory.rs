@@ -16,6 +16,10 @@ use super::value::Val;
 /// More combinations of values than this are not tried: the reference is then unsure.
 const MOST_COMBINATIONS: usize = 15_000;
 
+/// Tries of switches in one check.
+const MOST_TRIED: u64 = 150_000;
+/// Tries for a list of values of one switch.
+const TRIES_TO_LIST: u32 = 3_000;
 /// Values of one switch that are listed.
 const MOST_LISTED: usize = 1000;
 
@@ -56,6 +60,8 @@ pub struct Theory {
     limit: usize,
     /// Something could not be decided since the flag was last taken.
     unsure: Cell<bool>,
+    /// Switches that were tried, with values.
+    tried: Cell<u64>,
     /// Values that somebody else says satisfy a guard; they are tried as well.
     hints: RefCell<BTreeMap<LabelId, BTreeSet<Vec<Val>>>>,
     possible: RefCell<BTreeMap<(SwitchId, Vec<Val>), Option<Vec<Val>>>>,
@@ -69,6 +75,7 @@ impl Theory {
             sts,
             limit: 150,
             unsure: Cell::new(false),
+            tried: Cell::new(0),
             hints: RefCell::default(),
             possible: RefCell::default(),
             internal: RefCell::default(),
@@ -83,6 +90,11 @@ impl Theory {
 
     pub fn sts(&self) -> &Arc<Sts> {
         &self.sts
+    }
+
+    /// Whether this model has cost so much that a check should come to an end.
+    pub fn is_tired(&self) -> bool {
+        self.tried.get() > MOST_TRIED
     }
 
     /// Whether something was left undecided since the last call.
@@ -136,6 +148,7 @@ impl Theory {
 
     /// The state after this switch, if its guard holds, and every assigned value exists and fits.
     fn take(&self, state: &State, id: SwitchId, values: &[Val]) -> Option<State> {
+        self.tried.set(self.tried.get() + 1);
         let switch = self.sts.switch(id);
         let scope = self.scope(state, switch.gate.label(), values);
         let holds = scope.holds(&switch.guard).unwrap_or_else(|_| {
@@ -413,11 +426,13 @@ impl Theory {
         }
         let pools = self.pools(state, label, &[id], |_| true);
         let mut found = Vec::new();
+        let mut tried = 0;
         self.combinations(&pools, &mut |values| {
             if self.take(state, id, values).is_some() {
                 found.push(values.to_vec());
             }
-            found.len() >= MOST_LISTED
+            tried += 1;
+            found.len() >= MOST_LISTED || (!found.is_empty() && tried > TRIES_TO_LIST)
         });
         // Spread over everything, not only the smallest.
         let step = found.len().div_ceil(most.max(1)).max(1);

@@ -68,9 +68,9 @@ impl Explanation {
         if let Some(seed) = self.seed {
             facts.push(format!("seed {seed}"));
         }
-        // A failure that was never seen again is not told as one that is certain.
+        // A failure that was not always seen again is not reported as one that is certain.
         let verdict = match self.confirmed {
-            Some((0, runs)) if runs > 0 => "FLAKY".to_owned(),
+            Some((failed, runs)) if failed < runs => "FLAKY".to_owned(),
             _ => self.verdict.to_uppercase(),
         };
         let left = format!("{}  {}", self.model, facts.join(", "));

@@ -164,7 +164,7 @@ impl Tester {
     pub fn handle(&mut self, input: Input, now: u64) -> Command {
         match (&self.test.phase, input) {
             (Phase::Idle | Phase::Finished, Input::Interrupted) => {
-                self.interrupted = true;
+                self.interrupted |= !self.is_time_up(now);
                 Command::Finished
             }
             (Phase::Idle | Phase::Finished, _) => Command::Finished,
@@ -330,6 +330,11 @@ impl Tester {
         Some(limit.saturating_sub(now.saturating_sub(started)))
     }
 
+    fn is_time_up(&self, now: u64) -> bool {
+        let limits = self.settings.stop.time.zip(self.started);
+        limits.is_some_and(|(limit, started)| now.saturating_sub(started) >= limit)
+    }
+
     fn stop(&mut self, reason: StopReason) {
         if self.stopped.is_some() {
             return;
@@ -377,7 +382,7 @@ impl Tester {
     }
 
     fn interrupt(&mut self, now: u64) -> Command {
-        self.interrupted = true;
+        self.interrupted |= !self.is_time_up(now);
         self.finish(Verdict::Inconclusive(INTERRUPTED.to_owned()), now)
     }
 

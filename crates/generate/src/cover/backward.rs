@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 
-use ioco_solve::{Deadline, Solver as _};
+use ioco_solve::Solver as _;
 use ioco_sts::{Expr, LocationId, Sts, Switch, Type, VarId};
 
 use super::conditions::Target;
@@ -164,8 +164,9 @@ impl<'p, 'a> Backward<'p, 'a> {
             solver.assert(&self.analysis.renamed(&equation));
         }
         self.analysis.calls += 1;
-        let budget = self.analysis.budget / SHARE;
-        solver.check(&Deadline::steps(budget)).is_unsat()
+        let mut effort = self.analysis.effort.clone();
+        effort.steps /= SHARE;
+        effort.ask(|deadline| solver.check(deadline)).is_unsat()
     }
 }
 

@@ -4,7 +4,7 @@ use std::fmt;
 
 use ioco_sts::{LocationId, Sts, SwitchId, format};
 
-use super::conditions::conditions;
+use super::conditions::{count, numbered as numbered_condition};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Goal {
@@ -46,9 +46,7 @@ impl Goal {
         let guarded = Goal::switches(sts)
             .into_iter()
             .filter_map(|goal| match goal {
-                Goal::Switch(id) => {
-                    Some(id).filter(|id| !conditions(&sts.switch(*id).guard).is_empty())
-                }
+                Goal::Switch(id) => Some(id).filter(|id| count(&sts.switch(*id).guard) > 0),
                 _ => None,
             });
         guarded
@@ -78,7 +76,7 @@ impl Goal {
         let mut goals = Vec::new();
         for (index, switch) in sts.switches().iter().enumerate() {
             let id = SwitchId::from_index(index);
-            for number in 0..conditions(&switch.guard).len() as u32 {
+            for number in 0..count(&switch.guard) as u32 {
                 goals.extend([true, false].map(|outcome| goal(id, number, outcome)));
             }
         }
@@ -100,8 +98,7 @@ impl Goal {
             format::show_expr(sts, sts.switch(id).gate.label(), expr)
         };
         let numbered = |id: SwitchId, number: u32| {
-            let all = conditions(&sts.switch(id).guard);
-            let condition = all.get(number as usize);
+            let condition = numbered_condition(&sts.switch(id).guard, number as usize);
             condition.map_or_else(String::new, |condition| text(id, &condition.expr))
         };
         match self {

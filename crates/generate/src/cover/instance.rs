@@ -8,7 +8,7 @@ use ioco_sts::{Action, Env, LocationId, State, Sts, Value};
 use rand::Rng;
 use rustc_hash::FxHashMap;
 
-use crate::feasible::own_values;
+use crate::feasible::{Effort, own_values};
 use crate::moves::{Move, moves_from};
 use crate::traces::PathStep;
 
@@ -54,15 +54,15 @@ impl Instance {
 /// The model as instances need it: which moves there are, and where they lead.
 pub(crate) struct Stepper<'a> {
     pub sts: &'a Sts,
-    pub budget: u64,
+    pub effort: Effort,
     moves: FxHashMap<Box<[LocationId]>, Rc<[Rc<Move>]>>,
 }
 
 impl<'a> Stepper<'a> {
-    pub fn new(sts: &'a Sts, budget: u64) -> Stepper<'a> {
+    pub fn new(sts: &'a Sts, effort: Effort) -> Stepper<'a> {
         Stepper {
             sts,
-            budget,
+            effort,
             moves: FxHashMap::default(),
         }
     }
@@ -165,7 +165,7 @@ impl<'a> Stepper<'a> {
 
     /// The state after an internal move, with values for what a hand-shake sends.
     pub fn take_internal(&self, state: &State, step: &Move, rng: &mut dyn Rng) -> Option<State> {
-        let Outcome::Sat(own) = own_values(self.sts, step, &state.valuation, rng, self.budget)
+        let Outcome::Sat(own) = own_values(self.sts, step, &state.valuation, rng, &self.effort)
         else {
             return None;
         };

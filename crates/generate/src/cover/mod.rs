@@ -24,6 +24,7 @@ mod states;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::rc::Rc;
 
+use ioco_budget::Interrupt;
 use ioco_solve::{Embedded, Outcome};
 use ioco_sts::{Action, Expr, LocationId, State, Sts, SwitchId};
 use rand::Rng;
@@ -34,7 +35,7 @@ pub use instance::Instance;
 pub use states::{States, states};
 
 use crate::confirm::Confirm;
-use crate::feasible::{Feasible, MOST_SIZE, Memory, fair, find_witness, own_values, tell};
+use crate::feasible::{Effort, Feasible, MOST_SIZE, Memory, find_witness, own_values, tell};
 use crate::moves::Move;
 use crate::symbolic::Symbolic;
 use aims::Aims;
@@ -59,16 +60,25 @@ const EARLIER_TESTS: usize = 4;
 pub struct CoverLimits {
     /// Solver steps for one question.
     pub budget: u64,
+    /// Ends every question to the solver.
+    pub interrupt: Interrupt,
     /// Moves of a path in the search from the start.
     pub depth: u32,
     /// Paths in the search from the start.
     pub paths: usize,
 }
 
+impl CoverLimits {
+    fn effort(&self) -> Effort {
+        Effort::new(self.budget, &self.interrupt)
+    }
+}
+
 impl Default for CoverLimits {
     fn default() -> CoverLimits {
         CoverLimits {
             budget: 50_000,
+            interrupt: Interrupt::default(),
             depth: 40,
             paths: 20_000,
         }
@@ -200,7 +210,7 @@ impl<'a> Cover<'a> {
     ) -> Cover<'a> {
         let open: BTreeSet<Goal> = goals.iter().copied().collect();
         Cover {
-            stepper: Stepper::new(sts, limits.budget),
+            stepper: Stepper::new(sts, limits.effort()),
             limits,
             confirm,
             rng,
@@ -325,9 +335,9 @@ impl<'a> Cover<'a> {
 
     fn prove(&mut self, watch: &mut dyn Watch) {
         let sts = self.stepper.sts;
-        let (budget, calls) = (self.limits.budget, &mut self.calls);
+        let (effort, calls) = (self.limits.effort(), &mut self.calls);
         let (open, seen) = (&self.open, &self.seen);
-        let proofs = prove::unreachable(sts, open, seen, budget, calls, &mut || watch.stop());
+        let proofs = prove::unreachable(sts, open, seen, &effort, calls, &mut || watch.stop());
         for (goal, reason) in proofs {
             self.decide(goal, GoalVerdict::Unreachable(reason), watch);
         }
@@ -522,8 +532,8 @@ impl<'a> Cover<'a> {
             let mut moves = self.stepper.moves_from(&path.end().locations).to_vec();
             moves.shuffle(self.rng);
             for step in moves.iter().filter(|step| step.observable) {
-                let (sts, budget) = (self.stepper.sts, self.limits.budget);
-                let values = own_values(sts, step, &path.end().valuation, self.rng, budget);
+                let (sts, effort) = (self.stepper.sts, self.limits.effort());
+                let values = own_values(sts, step, &path.end().valuation, self.rng, &effort);
                 if let Outcome::Sat(values) = values {
                     return step.action(&values);
                 }
@@ -718,8 +728,8 @@ impl<'a> Cover<'a> {
             symbolic = extension.state;
         }
         let steps = route.iter().map(|step| &**step);
-        let budget = fair(self.limits.budget, size);
-        let found = find_witness(&mut solver, steps, self.rng, budget);
+        let effort = self.limits.effort().fair(size);
+        let found = find_witness(&mut solver, steps, self.rng, &effort);
         self.undecided += u32::from(matches!(found, Feasible::Undecided));
         found.witness(&[])
     }

@@ -9,7 +9,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use ioco_solve::{Deadline, Embedded, Outcome, Solver};
+use ioco_solve::{Embedded, Outcome, Solver};
 use ioco_sts::{
     Assignment, BinaryOp, Expr, LocationId, State, Sts, Switch, SwitchId, Type, Value, VarId,
 };
@@ -18,6 +18,7 @@ use super::backward::Backward;
 use super::conditions::{Target, targets};
 use super::equations::equations;
 use super::goal::{Goal, Reason};
+use crate::feasible::Effort;
 use crate::moves::is_contradictory;
 
 /// Rounds after which a range that still grows is widened.
@@ -30,7 +31,7 @@ pub(crate) fn unreachable(
     sts: &Sts,
     goals: &BTreeSet<Goal>,
     seen: &BTreeMap<LocationId, Vec<State>>,
-    budget: u64,
+    effort: &Effort,
     calls: &mut u64,
     stop: &mut dyn FnMut() -> bool,
 ) -> Vec<(Goal, Reason)> {
@@ -51,7 +52,7 @@ pub(crate) fn unreachable(
             false => proved.push((*goal, Reason::Structure)),
         }
     }
-    let mut analysis = Analysis::new(sts, budget);
+    let mut analysis = Analysis::new(sts, effort.clone());
     let anything: Vec<Range> = sts.variables().iter().map(|v| Range::all(&v.ty)).collect();
     left.retain(|(goal, targets)| {
         let trivial = matches!(goal, Goal::Location(_));
@@ -113,8 +114,8 @@ pub(crate) struct Reach<'a> {
 }
 
 impl<'a> Reach<'a> {
-    pub fn new(sts: &'a Sts, budget: u64, stop: &mut dyn FnMut() -> bool) -> Reach<'a> {
-        let mut analysis = Analysis::new(sts, budget);
+    pub fn new(sts: &'a Sts, effort: &Effort, stop: &mut dyn FnMut() -> bool) -> Reach<'a> {
+        let mut analysis = Analysis::new(sts, effort.clone());
         Reach {
             found: analysis.run(stop),
             anything: sts.variables().iter().map(|v| Range::all(&v.ty)).collect(),
@@ -148,12 +149,11 @@ impl<'a> Reach<'a> {
         let mut solver = self.analysis.solver(ranges, self.analysis.types(switch));
         solver.assert(&self.analysis.renamed(&switch.enabled));
         let unknown = self.analysis.sts.variables().len() as u32 + position;
-        let deadline = Deadline::steps(self.analysis.budget);
         self.analysis.calls += 1;
-        let found = match largest {
-            true => solver.maximum(unknown, &deadline),
-            false => solver.minimum(unknown, &deadline),
-        };
+        let found = self.analysis.effort.ask(|deadline| match largest {
+            true => solver.maximum(unknown, deadline),
+            false => solver.minimum(unknown, deadline),
+        });
         found.sat()
     }
 
@@ -222,6 +222,16 @@ impl Range {
                 None => Range::All,
             },
         }
+    }
+
+    fn is_empty(&self) -> bool {
+        matches!(
+            self,
+            Range::Between {
+                void: false,
+                limits: None,
+            }
+        )
     }
 
     fn join(&self, other: &Range) -> Range {
@@ -325,16 +335,16 @@ pub(super) struct Fixpoint {
 
 pub(super) struct Analysis<'a> {
     sts: &'a Sts,
-    pub budget: u64,
+    pub effort: Effort,
     pub calls: u64,
     thresholds: BTreeSet<i64>,
 }
 
 impl<'a> Analysis<'a> {
-    fn new(sts: &'a Sts, budget: u64) -> Analysis<'a> {
+    fn new(sts: &'a Sts, effort: Effort) -> Analysis<'a> {
         Analysis {
             sts,
-            budget,
+            effort,
             calls: 0,
             thresholds: thresholds(sts),
         }
@@ -483,7 +493,9 @@ impl<'a> Analysis<'a> {
         };
         solver.assert(&self.renamed(expr));
         self.calls += 1;
-        solver.check(&Deadline::steps(self.budget)).is_unsat()
+        self.effort
+            .ask(|deadline| solver.check(deadline))
+            .is_unsat()
     }
 
     /// The types of the parameters of a switch.
@@ -519,12 +531,22 @@ impl<'a> Analysis<'a> {
         let mut solver = self.solver(before, self.types(switch));
         solver.assert(&self.renamed(&switch.enabled));
         self.calls += 1;
-        if solver.check(&Deadline::steps(self.budget)).is_unsat() {
+        if self
+            .effort
+            .ask(|deadline| solver.check(deadline))
+            .is_unsat()
+        {
             return None;
         }
         let mut after = before.to_vec();
         for assignment in &switch.update {
-            after[assignment.variable.index()] = self.assigned(before, assignment, &mut solver);
+            let assigned = self.assigned(before, assignment, &mut solver);
+            // No value at all: the guard was too hard, and still nothing comes of it. Ranges are never
+            // empty, so that what a switch does depends on the variables that it reads alone.
+            if assigned.is_empty() {
+                return None;
+            }
+            after[assignment.variable.index()] = assigned;
         }
         Some(after)
     }
@@ -559,11 +581,14 @@ impl<'a> Analysis<'a> {
         let value = self.renamed(&assignment.value);
         solver.assert(&Expr::binary(BinaryOp::Eq, unknown.clone(), value));
         self.calls += 3;
-        let low = solver.minimum(result, &Deadline::steps(self.budget));
-        let high = solver.maximum(result, &Deadline::steps(self.budget));
+        let low = self.effort.ask(|deadline| solver.minimum(result, deadline));
+        let high = self.effort.ask(|deadline| solver.maximum(result, deadline));
         let unset = Expr::binary(BinaryOp::Eq, unknown, Expr::Const(Value::Void));
         solver.assert(&unset);
-        let void = !solver.check(&Deadline::steps(self.budget)).is_unsat();
+        let void = !self
+            .effort
+            .ask(|deadline| solver.check(deadline))
+            .is_unsat();
         solver.pop();
         let limits = match (low, high) {
             (Outcome::Unsat, _) | (_, Outcome::Unsat) => None,

@@ -13,7 +13,7 @@ use rustc_hash::FxHashSet;
 use super::aims::Aims;
 use super::goal::{Bound, Goal};
 use super::instance::Stepper;
-use crate::feasible::{Feasible, MOST_SIZE, Memory, Point, fair, find_witness, tell};
+use crate::feasible::{Feasible, MOST_SIZE, Memory, Point, find_witness, tell};
 use crate::moves::Move;
 use crate::symbolic::{Extension, Symbolic};
 
@@ -168,13 +168,13 @@ impl Search<'_, '_> {
 
     fn feasible(&mut self, nodes: &[Node], index: usize, step: &Rc<Move>) -> Feasible {
         let sts = self.stepper.sts;
-        let budget = self.stepper.budget;
+        let effort = self.stepper.effort.clone();
         let node = &nodes[index];
         let point = Point {
             symbolic: &node.extension.state,
             valuation: &node.valuation,
         };
-        if let Some(answer) = point.decide(sts, step, &mut self.memory, self.rng, budget) {
+        if let Some(answer) = point.decide(sts, step, &mut self.memory, self.rng, &effort) {
             return answer;
         }
         let extension = node.extension.state.extend(sts, step);
@@ -198,7 +198,7 @@ impl Search<'_, '_> {
         tell(&mut solver, &extension);
         let steps = chain.iter().filter_map(|n| nodes[*n].step.as_deref());
         let steps = steps.chain(std::iter::once(&**step));
-        find_witness(&mut solver, steps, self.rng, fair(budget, size))
+        find_witness(&mut solver, steps, self.rng, &effort.fair(size))
     }
 
     fn enter(&self, nodes: &[Node], index: usize, step: &Rc<Move>, witness: Vec<Value>) -> Node {

@@ -63,7 +63,7 @@ pub fn plan<S: Solver, R: Rng>(
     limits: &mut DataLimits<'_>,
 ) -> DataPlan {
     let sts = walk.sts;
-    let mut reach = Reach::new(sts, walk.extent.budget, limits.stop);
+    let mut reach = Reach::new(sts, &walk.extent.effort(), limits.stop);
     let mut goals = extremes(sts);
     if data != Data::MinMax {
         goals.extend(boundaries(sts, &mut reach, limits.stop));
@@ -152,7 +152,7 @@ fn decide<S: Solver, R: Rng>(
         }
     }
     let mut planner = Planner {
-        stepper: Stepper::new(sts, walk.extent.budget),
+        stepper: Stepper::new(sts, walk.extent.effort()),
         nearest: Vec::new(),
         goals: &goals,
         progress,
@@ -165,7 +165,7 @@ fn decide<S: Solver, R: Rng>(
     planner.measure();
     walk.tally = Default::default();
     let start = walk.start();
-    let finished = planner.descend(walk, &start);
+    let finished = planner.descend(walk, start);
     while !walk.path.is_empty() {
         walk.leave();
     }
@@ -217,6 +217,13 @@ fn beyond(position: u32, best: &Value, largest: bool) -> Expr {
     }
 }
 
+/// A point of the walk, and the move to try next.
+struct Level {
+    node: Node,
+    moves: Rc<[Rc<Move>]>,
+    next: usize,
+}
+
 struct Planner<'p, 'a, 'l> {
     stepper: Stepper<'a>,
     goals: &'p [ValueGoal],
@@ -226,7 +233,7 @@ struct Planner<'p, 'a, 'l> {
     /// Per location, the observable steps to the end of a switch with an open goal, whatever the
     /// data.
     nearest: Vec<u32>,
-    /// Moves with a condition, kept because answers are remembered by address.
+    /// Moves with a condition; the walk keeps the moves that they were made of.
     asked: FxHashMap<(*const Move, Expr), Rc<Move>>,
     tests: Vec<Instance>,
     interrupted: bool,
@@ -263,42 +270,68 @@ impl<'a> Planner<'_, 'a, '_> {
         locations.iter().any(|l| self.nearest[l.index()] <= left)
     }
 
-    /// Walks on from `node`; false when there is no more to do, or the walk was given up.
-    fn descend<S: Solver, R: Rng>(&mut self, walk: &mut Walk<'a, S, R>, node: &Node) -> bool {
-        let left = walk.extent.length.saturating_sub(node.observed);
-        if left == 0 || !self.is_useful(&node.symbolic.locations, left) {
-            return true;
+    /// Walks every way on from `start`; false when there is no more to do, or the walk was given up.
+    /// The caller takes back the moves that are left of the path.
+    fn descend<S: Solver, R: Rng>(&mut self, walk: &mut Walk<'a, S, R>, start: Node) -> bool {
+        let mut levels = Vec::new();
+        if self.goes_on(walk, &start) {
+            let moves = walk.moves_from(&start);
+            levels.push(Level {
+                node: start,
+                moves,
+                next: 0,
+            });
         }
-        for step in walk.moves_from(node).iter() {
+        while let Some(level) = levels.last_mut() {
+            let Some(step) = level.moves.get(level.next).map(Rc::clone) else {
+                levels.pop();
+                if !levels.is_empty() {
+                    walk.leave();
+                }
+                continue;
+            };
+            level.next += 1;
+            let node = &level.node;
             self.interrupted |= (self.limits.stop)();
             if self.interrupted || walk.interrupted() {
                 return false;
             }
+            let left = walk.extent.length.saturating_sub(node.observed);
             let wanted = step.observable && !self.open[step.switches[0].index()].is_empty();
             let leads_on = !(step.observable && left == 1);
             if !wanted && !leads_on {
                 continue;
             }
-            let Some(feasible) = walk.admissible(node, step, &mut false) else {
+            let Some(feasible) = walk.admissible(node, &step, &mut false) else {
                 if walk.tally.runaway.is_some() {
                     return false;
                 }
                 continue;
             };
             if wanted {
-                self.attempt(walk, node, step);
+                self.attempt(walk, node, &step);
             }
             if leads_on {
                 let witness = feasible.witness(&node.witness).unwrap_or_default();
-                let next = walk.enter(node, step, witness);
-                let more = walk.goes_round(&next) || self.descend(walk, &next);
-                walk.leave();
-                if !more {
-                    return false;
+                let next = walk.enter(node, &step, witness);
+                if !walk.goes_round(&next) && self.goes_on(walk, &next) {
+                    let moves = walk.moves_from(&next);
+                    levels.push(Level {
+                        node: next,
+                        moves,
+                        next: 0,
+                    });
+                } else {
+                    walk.leave();
                 }
             }
         }
         true
+    }
+
+    fn goes_on<S: Solver, R: Rng>(&self, walk: &Walk<'a, S, R>, node: &Node) -> bool {
+        let left = walk.extent.length.saturating_sub(node.observed);
+        left > 0 && self.is_useful(&node.symbolic.locations, left)
     }
 
     /// Tries a move with every value that is wanted of it.
@@ -460,7 +493,7 @@ impl<'a> Planner<'_, 'a, '_> {
                     return None;
                 }
                 let valuation = &test.end().valuation;
-                let own = own_values(self.stepper.sts, step, valuation, rng, self.stepper.budget);
+                let own = own_values(self.stepper.sts, step, valuation, rng, &self.stepper.effort);
                 let own = own.sat()?;
                 if !step.observable && own.contains(&Value::Void) {
                     return None;

@@ -2,14 +2,16 @@
 //! harmonised state identifiers.
 
 use std::cmp::Reverse;
-use std::collections::VecDeque;
 
-use super::machine::{Machine, MachineError};
+use ioco_budget::{Budget, Meter};
+
+use super::machine::{Machine, MachineError, Response};
 
 /// A sequence of inputs.
 type Sequence = Vec<usize>;
 
-/// With more states, the pairs of them no longer fit into memory.
+/// With more states there are too many pairs of them: memory grows with their number, eight bytes for
+/// each, and time with it.
 const MOST_STATES: usize = 3_000;
 
 /// What tells the states of a machine apart.
@@ -23,15 +25,24 @@ pub struct Identifiers {
 impl Identifiers {
     /// An error where two states cannot be told apart.
     pub fn new(machine: &Machine) -> Result<Identifiers, MachineError> {
+        let budget = Budget {
+            steps: u64::MAX,
+            ..Budget::default()
+        };
+        Identifiers::within(machine, &Meter::new(&budget, None))
+    }
+
+    /// The same; it ends early when the meter says so.
+    pub fn within(machine: &Machine, meter: &Meter<'_>) -> Result<Identifiers, MachineError> {
         if machine.states() > MOST_STATES {
             return Err(MachineError::TooManyStates(MOST_STATES));
         }
-        let pairs = separated(machine)?;
-        let characterisation = characterisation(machine, &pairs);
+        let pairs = Pairs::new(machine, meter)?;
+        let characterisation = characterisation(machine, &pairs, meter)?;
         let of_state = (0..machine.states())
-            .map(|state| identifier(machine, &characterisation, state))
-            .collect();
-        let harmonised = harmonised(machine, &characterisation, &pairs);
+            .map(|state| identifier(machine, &characterisation, state, meter))
+            .collect::<Result<_, MachineError>>()?;
+        let harmonised = harmonised(machine, &characterisation, &pairs, meter)?;
         Ok(Identifiers {
             characterisation,
             of_state,
@@ -55,88 +66,157 @@ impl Identifiers {
     }
 }
 
-/// Every two states with a shortest sequence that tells them apart, the longest of these first.
-fn separated(machine: &Machine) -> Result<Vec<(usize, usize, Sequence)>, MachineError> {
-    let states = machine.states();
-    let index = |left: usize, right: usize| left.min(right) * states + left.max(right);
-    // Per pair, the input to begin with and, unless that is enough, the pair that it leads to.
-    let mut first: Vec<Option<(usize, Option<usize>)>> = vec![None; states * states];
-    let mut before: Vec<Vec<(usize, usize)>> = vec![Vec::new(); states * states];
-    let mut found: VecDeque<usize> = VecDeque::new();
-    for left in 0..states {
-        for right in left + 1..states {
-            let pair = index(left, right);
-            for (input, on_left) in machine.responses(left) {
-                let Some(on_right) = machine.response(right, input) else {
-                    continue;
+/// Every two states with a shortest sequence that tells them apart. There are many pairs, so that the
+/// sequences are put together when they are asked for.
+struct Pairs {
+    states: usize,
+    /// Per pair, the input to begin with; [`NONE`] while nothing tells the two apart.
+    input: Vec<u32>,
+    /// Per pair, the pair that this input leads to; [`NONE`] where the input is enough.
+    next: Vec<u32>,
+    /// The pairs, those with the shortest sequences first.
+    order: Vec<u32>,
+}
+
+const NONE: u32 = u32::MAX;
+
+impl Pairs {
+    fn new(machine: &Machine, meter: &Meter<'_>) -> Result<Pairs, MachineError> {
+        let states = machine.states();
+        let mut pairs = Pairs {
+            states,
+            input: vec![NONE; states * states],
+            next: vec![NONE; states * states],
+            order: Vec::new(),
+        };
+        for left in 0..states {
+            for right in left + 1..states {
+                meter.spend(machine.inputs() as u64)?;
+                let tells = |(input, on_left): &(usize, Response)| {
+                    let on_right = machine.response(right, *input);
+                    on_right.is_some_and(|r| r.output != on_left.output)
                 };
-                if on_left.output != on_right.output {
-                    if first[pair].is_none() {
-                        first[pair] = Some((input, None));
-                        found.push_back(pair);
-                    }
-                } else if on_left.target != on_right.target {
-                    before[index(on_left.target, on_right.target)].push((pair, input));
+                if let Some((input, _)) = machine.responses(left).find(tells) {
+                    let pair = pairs.index(left, right);
+                    pairs.input[pair] = input as u32;
+                    pairs.order.push(pair as u32);
                 }
             }
         }
-    }
-    // Pairs that are told apart by one input come first, then those that lead to one of them, ...
-    let mut order = Vec::new();
-    while let Some(pair) = found.pop_front() {
-        order.push(pair);
-        for (earlier, input) in std::mem::take(&mut before[pair]) {
-            if first[earlier].is_none() {
-                first[earlier] = Some((input, Some(pair)));
-                found.push_back(earlier);
+        // Pairs that are told apart by one input come first, then those that lead to one of them, ...
+        let arriving = arriving(machine);
+        let mut at = 0;
+        while let Some(&pair) = pairs.order.get(at) {
+            at += 1;
+            for (earlier, input) in pairs.before(machine, &arriving, pair, meter)? {
+                if pairs.input[earlier as usize] == NONE {
+                    pairs.input[earlier as usize] = input;
+                    pairs.next[earlier as usize] = pair;
+                    pairs.order.push(earlier);
+                }
             }
         }
-    }
-    if order.len() < states * states.saturating_sub(1) / 2 {
         for left in 0..states {
             for right in left + 1..states {
-                if first[index(left, right)].is_none() {
+                if pairs.input[pairs.index(left, right)] == NONE {
                     return Err(MachineError::Alike { left, right });
                 }
             }
         }
+        Ok(pairs)
     }
-    let sequence = |pair: usize| {
+
+    fn index(&self, left: usize, right: usize) -> usize {
+        left.min(right) * self.states + left.max(right)
+    }
+
+    /// The pairs that an input with the same output on both sides leads to this one, with the input.
+    fn before(
+        &self,
+        machine: &Machine,
+        arriving: &[Vec<Vec<u32>>],
+        pair: u32,
+        meter: &Meter<'_>,
+    ) -> Result<Vec<(u32, u32)>, MachineError> {
+        let (one, other) = (pair as usize / self.states, pair as usize % self.states);
+        let mut found = Vec::new();
+        for (input, by_target) in arriving.iter().enumerate() {
+            for &left in &by_target[one] {
+                meter.spend(1 + by_target[other].len() as u64)?;
+                for &right in &by_target[other] {
+                    let (left, right) = (left as usize, right as usize);
+                    let outputs =
+                        [left, right].map(|s| machine.response(s, input).map(|r| r.output));
+                    if outputs[0] == outputs[1] {
+                        found.push((self.index(left, right) as u32, input as u32));
+                    }
+                }
+            }
+        }
+        found.sort_unstable();
+        Ok(found)
+    }
+
+    /// The pairs with the longest sequences first.
+    fn iter(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
+        let pairs = self.order.iter().rev().map(|pair| *pair as usize);
+        pairs.map(|pair| (pair / self.states, pair % self.states))
+    }
+
+    fn sequence(&self, left: usize, right: usize) -> Sequence {
         let mut sequence = Vec::new();
-        let mut next = first[pair];
-        while let Some((input, rest)) = next {
-            sequence.push(input);
-            next = rest.and_then(|pair| first[pair]);
+        let mut pair = self.index(left, right) as u32;
+        while pair != NONE {
+            sequence.push(self.input[pair as usize] as usize);
+            pair = self.next[pair as usize];
         }
         sequence
-    };
-    let pairs = order.into_iter().rev();
-    Ok(pairs
-        .map(|pair| (pair / states, pair % states, sequence(pair)))
-        .collect())
+    }
+}
+
+/// By input and target, the states that the input leads there.
+fn arriving(machine: &Machine) -> Vec<Vec<Vec<u32>>> {
+    let mut found = vec![vec![Vec::new(); machine.states()]; machine.inputs()];
+    for state in 0..machine.states() {
+        for (input, response) in machine.responses(state) {
+            found[input][response.target].push(state as u32);
+        }
+    }
+    found
 }
 
 /// A small characterisation set: a pair adds its sequence only where no sequence so far tells it
 /// apart. Long sequences come first, because they often tell other pairs apart as well.
-fn characterisation(machine: &Machine, pairs: &[(usize, usize, Sequence)]) -> Vec<Sequence> {
+fn characterisation(
+    machine: &Machine,
+    pairs: &Pairs,
+    meter: &Meter<'_>,
+) -> Result<Vec<Sequence>, MachineError> {
     let mut chosen: Vec<Sequence> = Vec::new();
-    for (left, right, sequence) in pairs {
-        let told = |known: &Sequence| machine.told_apart(*left, *right, known).is_some();
+    for (left, right) in pairs.iter() {
+        meter.spend(1 + chosen.len() as u64)?;
+        let told = |known: &Sequence| machine.told_apart(left, right, known).is_some();
         if !chosen.iter().any(told) {
-            chosen.push(sequence.clone());
+            chosen.push(pairs.sequence(left, right));
         }
     }
-    without_prefixes(chosen)
+    Ok(without_prefixes(chosen))
 }
 
 /// Sequences of W, or beginnings of them, that tell a state from all others: again and again the one
 /// that tells it from most of those that are left.
-fn identifier(machine: &Machine, characterisation: &[Sequence], state: usize) -> Vec<Sequence> {
+fn identifier(
+    machine: &Machine,
+    characterisation: &[Sequence],
+    state: usize,
+    meter: &Meter<'_>,
+) -> Result<Vec<Sequence>, MachineError> {
     let mut left: Vec<usize> = (0..machine.states())
         .filter(|other| *other != state)
         .collect();
     let mut chosen: Vec<Sequence> = Vec::new();
     while !left.is_empty() {
+        meter.spend(left.len() as u64 * characterisation.len() as u64)?;
         let told = characterisation.iter().map(|sequence| {
             let lengths = left
                 .iter()
@@ -153,7 +233,7 @@ fn identifier(machine: &Machine, characterisation: &[Sequence], state: usize) ->
         left.retain(|other| machine.told_apart(state, *other, sequence).is_none());
         chosen.push(sequence[..length].to_vec());
     }
-    without_prefixes(chosen)
+    Ok(without_prefixes(chosen))
 }
 
 /// Pair by pair: a question that both states have already, else one that is new for as few of the
@@ -161,35 +241,37 @@ fn identifier(machine: &Machine, characterisation: &[Sequence], state: usize) ->
 fn harmonised(
     machine: &Machine,
     characterisation: &[Sequence],
-    pairs: &[(usize, usize, Sequence)],
-) -> Vec<Vec<Sequence>> {
-    let useful: Vec<usize> = characterisation
-        .iter()
-        .map(|sequence| {
-            let told = |pair: &&(usize, usize, Sequence)| {
-                machine.told_apart(pair.0, pair.1, sequence).is_some()
-            };
-            pairs.iter().filter(told).count()
-        })
-        .collect();
+    pairs: &Pairs,
+    meter: &Meter<'_>,
+) -> Result<Vec<Vec<Sequence>>, MachineError> {
+    let mut useful: Vec<usize> = Vec::new();
+    for sequence in characterisation {
+        let mut count = 0;
+        for (left, right) in pairs.iter() {
+            meter.spend(1)?;
+            count += usize::from(machine.told_apart(left, right, sequence).is_some());
+        }
+        useful.push(count);
+    }
     let mut of_state: Vec<Vec<Sequence>> = vec![Vec::new(); machine.states()];
-    for (left, right, _) in pairs {
+    for (left, right) in pairs.iter() {
+        meter.spend(characterisation.len() as u64)?;
         let asked = |state: usize, question: &[usize]| {
             let mut known = of_state[state].iter();
             known.any(|sequence| sequence.starts_with(question))
         };
         let questions = characterisation.iter().zip(&useful);
         let questions = questions.filter_map(|(sequence, useful)| {
-            let length = machine.told_apart(*left, *right, sequence)?;
+            let length = machine.told_apart(left, right, sequence)?;
             let question = &sequence[..length];
-            let known = [*left, *right].map(|state| usize::from(asked(state, question)));
+            let known = [left, right].map(|state| usize::from(asked(state, question)));
             Some((known[0] + known[1], *useful, Reverse(length), question))
         });
         let best = questions.max_by_key(|(known, useful, length, _)| (*known, *useful, *length));
         let Some((known, _, _, question)) = best.filter(|(known, ..)| *known < 2) else {
             continue;
         };
-        let missing: Vec<usize> = [*left, *right]
+        let missing: Vec<usize> = [left, right]
             .into_iter()
             .filter(|state| known == 0 || !asked(*state, question))
             .collect();
@@ -197,7 +279,7 @@ fn harmonised(
             of_state[state].push(question.to_vec());
         }
     }
-    of_state.into_iter().map(without_prefixes).collect()
+    Ok(of_state.into_iter().map(without_prefixes).collect())
 }
 
 /// Sequences that are no beginning of another one, sorted.

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::fmt;
 
+use ioco_budget::Halted;
 use rustc_hash::FxHashMap;
 
 /// What a machine does with an input.
@@ -31,6 +32,14 @@ pub enum MachineError {
     TooLarge(usize),
     /// More states than pairs of them can be compared.
     TooManyStates(usize),
+    /// Somebody asked to stop, or a limit was reached.
+    Halted(Halted),
+}
+
+impl From<Halted> for MachineError {
+    fn from(halted: Halted) -> MachineError {
+        MachineError::Halted(halted)
+    }
 }
 
 impl fmt::Display for MachineError {
@@ -44,6 +53,7 @@ impl fmt::Display for MachineError {
             }
             MachineError::TooLarge(limit) => write!(f, "the suite has more than {limit} stimuli"),
             MachineError::TooManyStates(most) => write!(f, "there are more than {most} states"),
+            MachineError::Halted(halted) => halted.fmt(f),
         }
     }
 }

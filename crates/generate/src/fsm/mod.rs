@@ -25,6 +25,8 @@ mod machine;
 mod model;
 mod sequences;
 
+use ioco_budget::{Budget, Meter};
+
 pub use identify::Identifiers;
 pub use machine::{Machine, MachineError, Response};
 pub use model::{ModelMachine, NotAMachine};
@@ -63,12 +65,27 @@ pub fn suite(
     extra: u32,
     limit: usize,
 ) -> Result<Sequences, MachineError> {
+    let budget = Budget {
+        steps: u64::MAX,
+        ..Budget::default()
+    };
+    suite_within(machine, method, extra, limit, &Meter::new(&budget, None))
+}
+
+/// The same; it ends early when the meter says so.
+pub fn suite_within(
+    machine: &Machine,
+    method: Method,
+    extra: u32,
+    limit: usize,
+    meter: &Meter<'_>,
+) -> Result<Sequences, MachineError> {
     if method != Method::Hsi
         && let Some((state, input)) = machine.undefined()
     {
         return Err(MachineError::Partial { state, input });
     }
-    let identifiers = Identifiers::new(machine)?;
+    let identifiers = Identifiers::within(machine, meter)?;
     let mut suite = Sequences::new(limit);
     let longest = extra as usize + 1;
     for access in machine.state_cover() {
@@ -79,6 +96,7 @@ pub fn suite(
         let mut open: Vec<(Vec<usize>, usize)> = vec![(access.clone(), state)];
         while let Some((sequence, state)) = open.pop() {
             let steps = sequence.len() - access.len();
+            meter.spend(1)?;
             let asked = match method {
                 Method::W => identifiers.characterisation(),
                 Method::Wp if steps < longest => identifiers.characterisation(),

@@ -18,7 +18,7 @@ use rand::{Rng, RngExt as _};
 use super::pattern::Progress;
 use super::reach::Reach;
 use super::search::{MOST_SILENT, Search, Searched, Start, Way};
-use crate::feasible::{fair, own_values};
+use crate::feasible::{Effort, own_values};
 use crate::moves::Move;
 use crate::symbolic::Symbolic;
 
@@ -121,7 +121,8 @@ impl Search<'_> {
 
     /// Values of a move's own unknowns in a known state.
     fn own(&self, state: &State, step: &Move, rng: &mut dyn Rng) -> Option<Vec<Value>> {
-        match own_values(self.sts, step, &state.valuation, rng, self.limits.budget) {
+        let effort = Effort::steps(self.limits.budget);
+        match own_values(self.sts, step, &state.valuation, rng, &effort) {
             // A hand-shake sends a value wherever one is possible: not for us to leave out.
             Outcome::Sat(own) if !step.observable && own.contains(&Value::Void) => None,
             Outcome::Sat(own) => Some(own),
@@ -171,7 +172,7 @@ impl Search<'_> {
                 condition.walk(&mut |_| size += 1);
                 solver.assert(condition);
             }
-            let deadline = Deadline::steps(fair(self.limits.budget, size));
+            let deadline = Deadline::steps(Effort::steps(self.limits.budget).fair(size).steps);
             let Outcome::Sat(found) = solver.random_model(rng, &deadline) else {
                 continue;
             };

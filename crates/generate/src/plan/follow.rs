@@ -12,7 +12,7 @@ use rand::Rng;
 use super::pattern::{Pattern, Progress, initial_state};
 use super::reach::MoveTable;
 use super::search::Start;
-use crate::feasible::own_values;
+use crate::feasible::{Effort, own_values};
 use crate::moves::Move;
 
 /// Beliefs that are followed at most.
@@ -159,8 +159,13 @@ impl Follower {
                 if step.observable {
                     continue;
                 }
-                let Outcome::Sat(own) = own_values(sts, step, &state.valuation, rng, self.budget)
-                else {
+                let Outcome::Sat(own) = own_values(
+                    sts,
+                    step,
+                    &state.valuation,
+                    rng,
+                    &Effort::steps(self.budget),
+                ) else {
                     continue;
                 };
                 // A hand-shake sends a value wherever one is possible.

@@ -15,7 +15,7 @@ use rustc_hash::FxHashMap;
 
 use super::pattern::{Pattern, Progress};
 use super::reach::{MoveTable, Reach};
-use crate::feasible::{Feasible, MOST_SIZE, fair, find_witness, own_values, tell};
+use crate::feasible::{Effort, Feasible, MOST_SIZE, find_witness, own_values, tell};
 use crate::moves::Move;
 use crate::symbolic::{Extension, Symbolic};
 use crate::traces::PathStep;
@@ -311,11 +311,11 @@ impl<'a> Search<'a> {
     }
 
     fn feasible(&mut self, index: usize, step: &Move, rng: &mut dyn Rng) -> Feasible {
-        let (sts, budget) = (self.sts, self.limits.budget);
+        let (sts, effort) = (self.sts, Effort::steps(self.limits.budget));
         let node = &self.nodes[index];
         // Where every variable that is read is known, nothing chosen before can be blamed.
         let is_final = step.reads.iter().all(|v| node.extension.state.knows(*v));
-        match own_values(sts, step, &node.valuation, rng, budget) {
+        match own_values(sts, step, &node.valuation, rng, &effort) {
             // A hand-shake sends a value wherever one is possible: not for us to leave out.
             Outcome::Sat(own) if !step.observable && own.contains(&Value::Void) => {
                 return Feasible::Undecided;
@@ -335,7 +335,7 @@ impl<'a> Search<'a> {
         if size > MOST_SIZE || extension.is_larger(MOST_SIZE) {
             return Feasible::Undecided;
         }
-        let budget = fair(budget, size);
+        let effort = effort.fair(size);
         self.result.solver_calls += 1;
         let mut solver = Embedded::new(sts.types(), sts.functions());
         for earlier in &chain {
@@ -343,7 +343,12 @@ impl<'a> Search<'a> {
         }
         tell(&mut solver, &extension);
         let steps = chain.iter().filter_map(|n| self.nodes[*n].step.as_deref());
-        find_witness(&mut solver, steps.chain(std::iter::once(step)), rng, budget)
+        find_witness(
+            &mut solver,
+            steps.chain(std::iter::once(step)),
+            rng,
+            &effort,
+        )
     }
 
     fn enter(
@@ -426,7 +431,12 @@ pub(crate) fn other_values(
             .reduce(|left, right| Expr::binary(BinaryOp::Or, left, right));
         solver.assert(&differs.unwrap_or(Expr::FALSE));
     }
-    match find_witness(&mut solver, moves.iter().map(|m| &**m), rng, budget) {
+    match find_witness(
+        &mut solver,
+        moves.iter().map(|m| &**m),
+        rng,
+        &Effort::steps(budget),
+    ) {
         Feasible::More(witness) | Feasible::Anew(witness) => {
             Outcome::Sat(Way::new(way.start, moves.clone(), witness))
         }

@@ -3,11 +3,10 @@
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
-use ioco_campaign::{Interrupt, Script, Stop};
+use ioco_campaign::{Interrupt, Meaning, Script, Stop};
 use ioco_generate::Confirm;
 use ioco_generate::cover::{Cover, CoverLimits, Goal, GoalVerdict, Instance, Watch};
-use ioco_solve::Oracle;
-use ioco_sts::{Action, LocationId, Relation, Semantics, Sts, SwitchId};
+use ioco_sts::{Action, LocationId, Semantics, Sts, SwitchId};
 use ioco_view::{GoalView, goal_of, number_of};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng as _;
@@ -107,7 +106,7 @@ fn wanted(request: &GenerateRequest, sts: &Sts) -> Result<Vec<Goal>, Refusal> {
 }
 
 fn cover(sts: &Arc<Sts>, goals: &[Goal], job: &Job, end: Instant) -> Vec<GoalView> {
-    let semantics = || Semantics::new(Arc::clone(sts), Box::new(Oracle::new()), Relation::Ioco);
+    let semantics = || Meaning::default().shown(sts);
     job.write(|view| view.total = Some(goals.len()));
     let mut watch = Decided {
         semantics: semantics(),

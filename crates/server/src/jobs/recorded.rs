@@ -4,11 +4,10 @@ use std::sync::{Arc, PoisonError};
 
 use ioco_campaign::sections::limits::Limits;
 use ioco_campaign::{
-    Observer, Opened, Project, ShrinkSettings, Stop, SystemChoice, failures, shrinking,
+    Observer, Opened, Project, Session, ShrinkSettings, Stop, SystemChoice, failures, shrinking,
 };
 use ioco_engine::{Explanation, SavedDeviation, TextOptions};
-use ioco_solve::Oracle;
-use ioco_sts::{Execution, Relation, Semantics, Sts};
+use ioco_sts::Execution;
 use ioco_view::{ConnectionView, TraceView, Tracer};
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
@@ -52,11 +51,7 @@ impl App {
                 return Ok(None);
             };
             job.write(|view| view.done = times as usize);
-            let relation = opened.session.tester.semantics().relation();
-            let trace = replay
-                .shown
-                .as_ref()
-                .map(|e| trace(&opened.session.sts, relation, e));
+            let trace = replay.shown.as_ref().map(|e| trace(&opened.session, e));
             Ok(Some(json!({
                 "verdict": replay.verdict(),
                 "failed": replay.failed,
@@ -142,7 +137,15 @@ impl<'a> Told<'a> {
         system: &SystemChoice,
     ) -> Result<Opened, Stop> {
         let interrupt = self.job.interrupt.clone();
-        failures::open(path, project, system, Limits::default(), interrupt, self)
+        failures::open(
+            path,
+            project,
+            system,
+            None,
+            Limits::default(),
+            interrupt,
+            self,
+        )
     }
 }
 
@@ -170,14 +173,14 @@ fn text(explanation: Option<&Explanation>, notes: &[String]) -> String {
     parts.join("\n")
 }
 
-fn trace(sts: &Arc<Sts>, relation: Relation, execution: &Execution) -> TraceView {
-    let mut semantics = Semantics::new(Arc::clone(sts), Box::new(Oracle::new()), relation);
+fn trace(session: &Session, execution: &Execution) -> TraceView {
+    let mut semantics = session.semantics();
     let mut tracer = Tracer::new(&mut semantics);
     for step in &execution.trace {
         tracer.step(step, None);
     }
     if let Some(deviation) = execution.deviation() {
-        tracer.deviation(&SavedDeviation::new(deviation, sts), None);
+        tracer.deviation(&SavedDeviation::new(deviation, &session.sts), None);
     }
     tracer.finish(&[])
 }

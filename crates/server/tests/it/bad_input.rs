@@ -288,11 +288,7 @@ fn a_deeply_nested_model_does_not_end_the_server() {
     }]});
     std::fs::write(server.file("sum.json"), model.to_string()).expect("written");
     let answer = server.try_get("/api/model?path=sum.json");
-    assert!(
-        answer.text.contains("more than 400 operators"),
-        "{}",
-        answer.text
-    );
+    assert!(answer.text.contains("nested deeper"), "{}", answer.text);
     let nested = format!("{}1{}", "[".repeat(100_000), "]".repeat(100_000));
     std::fs::write(server.file("d.json"), &nested).expect("written");
     let _ = server.try_get("/api/model?path=d.json");

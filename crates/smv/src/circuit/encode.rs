@@ -46,7 +46,11 @@ pub(crate) struct Encoder<'m> {
     pub next: Vec<Vec<Lit>>,
     scalars: FxHashMap<(VarId, bool), Rc<Single>>,
     singles: FxHashMap<ExprId, Rc<Single>>,
-    possible: FxHashMap<ExprId, (Lit, Lit)>,
+    /// By expression, and by whether it was trusted.
+    possible: FxHashMap<(ExprId, bool), (Lit, Lit)>,
+    defined: FxHashMap<ExprId, Lit>,
+    /// What is encoded was proved to have a value in every state, so nobody need ask.
+    pub trusting: bool,
 }
 
 pub(super) type Encoded<T> = Result<T, TooLarge>;
@@ -73,6 +77,8 @@ impl<'m> Encoder<'m> {
             scalars: FxHashMap::default(),
             singles: FxHashMap::default(),
             possible: FxHashMap::default(),
+            defined: FxHashMap::default(),
+            trusting: true,
         }
     }
 
@@ -213,13 +219,94 @@ impl<'m> Encoder<'m> {
         single
     }
 
-    /// The gate of a condition: that TRUE is one of its values.
+    /// The gate of a condition: that TRUE is one of its values. As in the interpreter, a part without a value does not
+    /// hold, and takes the truth of what it is an operand of, except for the outermost connectives.
     pub fn condition(&mut self, id: ExprId) -> Encoded<Lit> {
-        if self.type_of(id).choice {
-            Ok(self.possible(id)?.0)
-        } else {
-            self.truth(id)
+        match self.exprs.node(id) {
+            Node::And(parts) | Node::Or(parts) if !self.trusting => {
+                let lits = parts
+                    .iter()
+                    .map(|part| self.condition(*part))
+                    .collect::<Encoded<Vec<_>>>()?;
+                Ok(match self.exprs.node(id) {
+                    Node::And(_) => self.aig.and_all(&lits),
+                    _ => self.aig.or_all(&lits),
+                })
+            }
+            _ => Ok(self.possible(id)?.0),
         }
+    }
+
+    /// When an expression has a value at all, as the interpreter sees it: a branch of each `case` that is reached holds,
+    /// no divisor is zero, no range is empty.
+    pub(super) fn defined(&mut self, id: ExprId) -> Encoded<Lit> {
+        if self.trusting || self.exprs.traits(id).total {
+            return Ok(Lit::TRUE);
+        }
+        if let Some(known) = self.defined.get(&id) {
+            return Ok(*known);
+        }
+        let choice = self.type_of(id).choice;
+        let lit = match self.exprs.node(id) {
+            Node::Set(parts) => {
+                let ways = parts
+                    .iter()
+                    .map(|part| self.defined(*part))
+                    .collect::<Encoded<Vec<_>>>()?;
+                self.aig.or_all(&ways)
+            }
+            Node::Binary(Operator::Union, left, right) => {
+                let (a, b) = (self.defined(*left)?, self.defined(*right)?);
+                self.aig.or(a, b)
+            }
+            Node::Range(low, high) if !self.type_of(*low).choice && !self.type_of(*high).choice => {
+                let (a, b) = (self.defined(*low)?, self.defined(*high)?);
+                let (low, high) = (self.word(*low)?, self.word(*high)?);
+                let empty = self.aig.word_less(&high, &low);
+                self.aig.and_all(&[a, b, !empty])
+            }
+            Node::Case(branches) => {
+                let mut reached = Lit::TRUE;
+                let mut ways = Vec::new();
+                for (condition, value) in branches {
+                    let (can_hold, can_fail) = self.possible(*condition)?;
+                    let value = self.defined(*value)?;
+                    ways.push(self.aig.and_all(&[reached, can_hold, value]));
+                    reached = self.aig.and(reached, can_fail);
+                }
+                self.aig.or_all(&ways)
+            }
+            Node::Binary(Operator::Divide | Operator::Modulo, _, right)
+                if choice && self.type_of(*right).choice =>
+            {
+                let guards: Vec<Lit> =
+                    (self.alternatives(id)?.iter().map(|(guard, _)| *guard)).collect();
+                self.aig.or_all(&guards)
+            }
+            Node::Range(..) => {
+                let guards: Vec<Lit> =
+                    (self.alternatives(id)?.iter().map(|(guard, _)| *guard)).collect();
+                self.aig.or_all(&guards)
+            }
+            // The operands choose independently, so there is a value exactly where each of them has one.
+            node => {
+                let divisor = match node {
+                    Node::Binary(Operator::Divide | Operator::Modulo, _, right) => Some(*right),
+                    _ => None,
+                };
+                let mut all = Vec::new();
+                for child in self.exprs.children(id) {
+                    all.push(self.defined(child)?);
+                }
+                if let Some(divisor) = divisor {
+                    let divisor = self.word(divisor)?;
+                    all.push(!self.aig.word_equal(&divisor, &[Lit::FALSE]));
+                }
+                self.aig.and_all(&all)
+            }
+        };
+        self.defined.insert(id, lit);
+        Ok(lit)
     }
 
     fn truth(&mut self, id: ExprId) -> Encoded<Lit> {
@@ -484,7 +571,9 @@ impl<'m> Encoder<'m> {
     fn member(&mut self, element: &Single, id: ExprId) -> Encoded<Lit> {
         if !self.type_of(id).choice {
             let value = self.single(id)?;
-            return Ok(self.equal(element, &value));
+            let same = self.equal(element, &value);
+            let defined = self.defined(id)?;
+            return Ok(self.aig.and(same, defined));
         }
         match self.exprs.node(id) {
             Node::Set(parts) => {
@@ -507,7 +596,7 @@ impl<'m> Encoder<'m> {
                 let mut result = Lit::FALSE;
                 for (index, (condition, value)) in branches.iter().enumerate().rev() {
                     let inside = self.member(element, *value)?;
-                    if self.type_of(*condition).choice {
+                    if !self.trusting || self.type_of(*condition).choice {
                         let (can_hold, can_fail) = self.possible(*condition)?;
                         let yes = self.aig.and(can_hold, inside);
                         let no = self.aig.and(can_fail, result);
@@ -522,6 +611,7 @@ impl<'m> Encoder<'m> {
                 Ok(result)
             }
             Node::Range(low, high) if !self.type_of(*low).choice && !self.type_of(*high).choice => {
+                let (has_low, has_high) = (self.defined(*low)?, self.defined(*high)?);
                 let (low, high) = (self.word(*low)?, self.word(*high)?);
                 let Single::Scalar(Scalar {
                     integer: Some((guard, word)),
@@ -533,7 +623,7 @@ impl<'m> Encoder<'m> {
                 let below = self.aig.word_less(word, &low);
                 let above = self.aig.word_less(&high, word);
                 let between = self.aig.and(!below, !above);
-                Ok(self.aig.and(*guard, between))
+                Ok(self.aig.and_all(&[*guard, between, has_low, has_high]))
             }
             _ if self.type_of(id).is_boolean() => {
                 let (can_hold, can_fail) = self.possible(id)?;
@@ -555,12 +645,13 @@ impl<'m> Encoder<'m> {
 
     /// When a condition can be TRUE and when it can be FALSE; both where it leaves a choice.
     pub(super) fn possible(&mut self, id: ExprId) -> Encoded<(Lit, Lit)> {
-        if let Some(known) = self.possible.get(&id) {
+        if let Some(known) = self.possible.get(&(id, self.trusting)) {
             return Ok(*known);
         }
         let result = if !self.type_of(id).choice {
             let lit = self.truth(id)?;
-            (lit, !lit)
+            let defined = self.defined(id)?;
+            (self.aig.and(lit, defined), self.aig.and(!lit, defined))
         } else {
             match self.exprs.node(id) {
                 Node::Not(inner) => {
@@ -576,8 +667,15 @@ impl<'m> Encoder<'m> {
                         keep.push(if conjunction { can_hold } else { can_fail });
                         broken.push(if conjunction { can_fail } else { can_hold });
                     }
+                    // A part without a value leaves the whole without one.
+                    let mut each = Vec::new();
+                    for part in parts {
+                        each.push(self.defined(*part)?);
+                    }
                     let keep = self.aig.and_all(&keep);
                     let broken = self.aig.or_all(&broken);
+                    each.push(broken);
+                    let broken = self.aig.and_all(&each);
                     if conjunction {
                         (keep, broken)
                     } else {
@@ -596,14 +694,15 @@ impl<'m> Encoder<'m> {
                 }
             }
         };
-        self.possible.insert(id, result);
+        self.possible.insert((id, self.trusting), result);
         Ok(result)
     }
 
     /// All values of an expression with the condition of each, written out.
     pub(super) fn alternatives(&mut self, id: ExprId) -> Encoded<Vec<(Lit, Single)>> {
         if !self.type_of(id).choice {
-            return Ok(vec![(Lit::TRUE, (*self.single(id)?).clone())]);
+            let defined = self.defined(id)?;
+            return Ok(vec![(defined, (*self.single(id)?).clone())]);
         }
         let list = match self.exprs.node(id) {
             Node::Set(parts) => {
@@ -648,12 +747,14 @@ impl<'m> Encoder<'m> {
                 let mut all = Vec::new();
                 let mut reached = Lit::TRUE;
                 for (index, (condition, value)) in branches.iter().enumerate() {
-                    let (can_hold, can_fail) =
-                        if index + 1 == branches.len() && !self.type_of(*condition).choice {
-                            (Lit::TRUE, Lit::FALSE)
-                        } else {
-                            self.possible(*condition)?
-                        };
+                    let (can_hold, can_fail) = if self.trusting
+                        && index + 1 == branches.len()
+                        && !self.type_of(*condition).choice
+                    {
+                        (Lit::TRUE, Lit::FALSE)
+                    } else {
+                        self.possible(*condition)?
+                    };
                     let here = self.aig.and(reached, can_hold);
                     for (guard, value) in self.alternatives(*value)? {
                         all.push((self.aig.and(here, guard), value));
@@ -664,13 +765,22 @@ impl<'m> Encoder<'m> {
             }
             Node::Binary(Operator::In, left, right) => {
                 let mut all = Vec::new();
+                let members = self.defined(*right)?;
                 for (guard, value) in self.alternatives(*left)? {
+                    let guard = self.aig.and(guard, members);
                     all.push((guard, Single::Bool(self.member(&value, *right)?)));
                 }
                 all
             }
             Node::Binary(operator, left, right) => {
-                let (lefts, rights) = (self.alternatives(*left)?, self.alternatives(*right)?);
+                let lefts = self.alternatives(*left)?;
+                let mut rights = self.alternatives(*right)?;
+                if matches!(operator, Operator::Divide | Operator::Modulo) && !self.trusting {
+                    for (guard, divisor) in &mut rights {
+                        let zero = self.aig.word_equal(single_word(divisor), &[Lit::FALSE]);
+                        *guard = self.aig.and(*guard, !zero);
+                    }
+                }
                 self.combine(&lefts, &rights, |encoder, a, b| {
                     encoder.apply(*operator, a, b)
                 })?

@@ -81,6 +81,11 @@ impl<'a> Sat<'a> {
         self.literals > self.budget().literals
     }
 
+    /// In all clauses that it has got.
+    pub fn literals(&self) -> usize {
+        self.literals
+    }
+
     pub fn truth(&self) -> SatLit {
         self.truth
     }

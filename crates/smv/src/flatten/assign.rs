@@ -16,6 +16,9 @@ impl Flattener<'_> {
             let scope = ScopeId(index);
             for module in self.scopes[index].modules.clone() {
                 for item in &module.items {
+                    if self.full {
+                        return;
+                    }
                     if let Err(problem) = self.item(item, scope, &mut next_by_process) {
                         self.problems.push(problem);
                     }
@@ -266,6 +269,9 @@ impl Flattener<'_> {
             .collect();
         names.sort();
         for (span, name) in names {
+            if self.full {
+                return;
+            }
             // Looked up by full name: the scope of `main` has no prefix.
             let reference = Expr {
                 kind: Box::new(Kind::Name(name.clone())),

@@ -3,6 +3,7 @@
 use super::{DefineState, Entity, Flattener, Resolved, ScopeId};
 use crate::diagnostic::{Problem, Span};
 use crate::expr::{ExprId, Node};
+use crate::syntax::parser::{DEPTH_LIMIT, too_deep};
 use crate::syntax::tree::{Expr, Kind, Operator};
 use crate::types::{INTEGER_LIMIT, Type};
 use crate::value::Value;
@@ -10,10 +11,13 @@ use crate::value::Value;
 /// Names that refer to names that refer to names ...
 const RESOLVE_DEPTH: usize = 500;
 
+/// Definitions that refer to definitions are built innermost first, on a stack of a fixed size.
+const BUILD_DEPTH: usize = 2 * DEPTH_LIMIT;
+
 /// Names to show where somebody uses one that the model does not have.
 const SHOWN_NAMES: usize = 8;
 
-impl Flattener<'_> {
+impl<'t> Flattener<'t> {
     pub(super) fn type_of(&mut self, id: ExprId) -> Type {
         self.types.of(&self.model.exprs, &self.model.vars, id)
     }
@@ -42,24 +46,33 @@ impl Flattener<'_> {
         match &*expr.kind {
             Kind::Own => Ok(Resolved::Scope(scope)),
             Kind::Name(name) => {
-                if let Some((argument, outer)) =
-                    self.scopes[scope.0].parameters.get(name.as_str()).copied()
-                {
+                let parameter = self.scopes[scope.0].parameters.get_key_value(name.as_str());
+                if let Some((&parameter, &(argument, outer))) = parameter {
                     return match &*argument.kind {
                         Kind::Own | Kind::Name(_) | Kind::Dot(..) | Kind::Index(..) => {
                             self.resolve_at(argument, outer, depth + 1)
                         }
-                        _ => Ok(Resolved::Expr(self.build(argument, outer)?)),
+                        _ => Ok(Resolved::Expr(
+                            self.argument(scope, parameter, argument, outer)?,
+                        )),
                     };
                 }
                 self.lookup(scope, name, expr.span)
             }
             Kind::Dot(base, field) => match self.resolve_at(base, scope, depth + 1)? {
                 Resolved::Scope(inner) => {
-                    if let Some((argument, outer)) =
-                        self.scopes[inner.0].parameters.get(field.as_str()).copied()
-                    {
-                        return self.resolve_at(argument, outer, depth + 1);
+                    let parameter = self.scopes[inner.0]
+                        .parameters
+                        .get_key_value(field.as_str());
+                    if let Some((&parameter, &(argument, outer))) = parameter {
+                        return match &*argument.kind {
+                            Kind::Own | Kind::Name(_) | Kind::Dot(..) | Kind::Index(..) => {
+                                self.resolve_at(argument, outer, depth + 1)
+                            }
+                            _ => Ok(Resolved::Expr(
+                                self.argument(inner, parameter, argument, outer)?,
+                            )),
+                        };
                     }
                     self.lookup(inner, field, expr.span)
                 }
@@ -79,6 +92,21 @@ impl Flattener<'_> {
             }
             _ => Ok(Resolved::Expr(self.build(expr, scope)?)),
         }
+    }
+
+    fn argument(
+        &mut self,
+        scope: ScopeId,
+        parameter: &'t str,
+        argument: &Expr,
+        outer: ScopeId,
+    ) -> Result<ExprId, Problem> {
+        if let Some(known) = self.arguments.get(&(scope, parameter)) {
+            return Ok(*known);
+        }
+        let id = self.build(argument, outer)?;
+        self.arguments.insert((scope, parameter), id);
+        Ok(id)
     }
 
     fn element(
@@ -222,6 +250,23 @@ impl Flattener<'_> {
     }
 
     pub(super) fn build(&mut self, expr: &Expr, scope: ScopeId) -> Result<ExprId, Problem> {
+        if self.depth > BUILD_DEPTH {
+            self.full = true;
+            return Err(too_deep(expr.span));
+        }
+        self.depth += 1;
+        let id = self.build_any(expr, scope);
+        self.depth -= 1;
+        let id = id?;
+        // Definitions and parameters nest what each of them nests, so the text alone does not show how deep this is.
+        if self.model.exprs.traits(id).height as usize > DEPTH_LIMIT {
+            self.full = true;
+            return Err(too_deep(expr.span));
+        }
+        Ok(id)
+    }
+
+    fn build_any(&mut self, expr: &Expr, scope: ScopeId) -> Result<ExprId, Problem> {
         let span = expr.span;
         match &*expr.kind {
             Kind::Bool(value) => Ok(self.model.exprs.boolean(*value)),

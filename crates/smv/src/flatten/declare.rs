@@ -11,6 +11,7 @@ use crate::value::{Domain, Enumeration, Value};
 const INSTANCE_DEPTH: usize = 64;
 const INSTANCE_LIMIT: usize = 100_000;
 const ARRAY_LIMIT: i64 = 100_000;
+const VARIABLE_LIMIT: usize = 1_000_000;
 
 impl<'t> Flattener<'t> {
     pub(super) fn declare_all(&mut self, main: &'t Module) {
@@ -147,6 +148,15 @@ impl<'t> Flattener<'t> {
         span: Span,
         depth: usize,
     ) {
+        if self.full {
+            return;
+        }
+        if self.model.vars.len() >= VARIABLE_LIMIT {
+            self.full = true;
+            let message = format!("the model has more than {VARIABLE_LIMIT} variables");
+            self.problems.push(Problem::error(span, message));
+            return;
+        }
         let domain = match &type_.kind {
             TypeKind::Boolean => Some(Domain::Bool),
             TypeKind::Range(low, high) => {
@@ -244,6 +254,7 @@ impl<'t> Flattener<'t> {
             return;
         };
         if depth >= INSTANCE_DEPTH || self.scopes.len() >= INSTANCE_LIMIT {
+            self.full = true;
             self.problems.push(Problem::error(
                 span,
                 format!("module `{module}` is instantiated too often: does it contain itself?"),

@@ -4,8 +4,11 @@ use super::lexer::{Lexeme, Token, lex};
 use super::tree::{Constraint, Expr, Item, Kind, Module, Operator, Section, Type, TypeKind, When};
 use crate::diagnostic::{Problem, Span};
 
-/// Brackets nested deeper than this are refused rather than risked on the stack.
-const DEPTH_LIMIT: usize = 3000;
+/// Expressions nested deeper than this are refused rather than risked on the stack: by brackets, and by long chains of
+/// operators that associate to the left.
+pub(crate) const DEPTH_LIMIT: usize = 3000;
+
+const ARRAY_DEPTH: usize = 32;
 
 const SECTIONS: [&str; 29] = [
     "MODULE",
@@ -379,7 +382,13 @@ impl Parser<'_> {
                 if !self.word("of") {
                     return Err(self.unexpected("`of`"));
                 }
-                TypeKind::Array(low, high, Box::new(self.type_()?))
+                self.depth += 1;
+                if self.depth > ARRAY_DEPTH {
+                    return Err(Problem::error(start, "arrays are nested too deep"));
+                }
+                let element = self.type_();
+                self.depth -= 1;
+                TypeKind::Array(low, high, Box::new(element?))
             }
             Token::Name(word)
                 if matches!(
@@ -509,7 +518,9 @@ impl Parser<'_> {
     }
 
     fn postfix(&mut self, mut expr: Expr) -> Parsed<Expr> {
+        let mut chain = Chain(self.depth);
         loop {
+            chain.link(self.span())?;
             if self.sign(".") {
                 let start = expr.span;
                 let field = match self.peek().clone() {
@@ -540,10 +551,7 @@ impl Parser<'_> {
     pub fn expr(&mut self) -> Parsed<Expr> {
         self.depth += 1;
         if self.depth > DEPTH_LIMIT {
-            return Err(Problem::error(
-                self.span(),
-                format!("expressions nested deeper than {DEPTH_LIMIT} are refused"),
-            ));
+            return Err(too_deep(self.span()));
         }
         let result = self.implication();
         self.depth -= 1;
@@ -564,10 +572,7 @@ impl Parser<'_> {
     fn expr_nested(&mut self, parse: fn(&mut Self) -> Parsed<Expr>) -> Parsed<Expr> {
         self.depth += 1;
         if self.depth > DEPTH_LIMIT {
-            return Err(Problem::error(
-                self.span(),
-                format!("expressions nested deeper than {DEPTH_LIMIT} are refused"),
-            ));
+            return Err(too_deep(self.span()));
         }
         let result = parse(self);
         self.depth -= 1;
@@ -576,7 +581,9 @@ impl Parser<'_> {
 
     fn equivalence(&mut self) -> Parsed<Expr> {
         let mut left = self.conditional()?;
+        let mut chain = Chain(self.depth);
         while self.sign("<->") {
+            chain.link(self.span())?;
             let right = self.conditional()?;
             let span = left.span.to(right.span);
             left = make(Kind::Binary(Operator::Iff, left, right), span);
@@ -598,7 +605,9 @@ impl Parser<'_> {
 
     fn disjunction(&mut self) -> Parsed<Expr> {
         let mut left = self.conjunction()?;
+        let mut chain = Chain(self.depth);
         loop {
+            chain.link(self.span())?;
             if self.at_sign("|") || self.at_sign("||") {
                 let mut parts = vec![left];
                 while self.sign("|") || self.sign("||") {
@@ -641,6 +650,7 @@ impl Parser<'_> {
             return self.unary();
         }
         let mut left = self.binary(level + 1)?;
+        let mut chain = Chain(self.depth);
         if level == UNION && self.sign("..") {
             let right = self.binary(level + 1)?;
             let span = left.span.to(right.span);
@@ -655,6 +665,7 @@ impl Parser<'_> {
             let Some((_, operator)) = operator else {
                 return Ok(left);
             };
+            chain.link(self.span())?;
             self.bump();
             let mut right = self.binary(level + 1)?;
             if level == UNION && self.sign("..") {
@@ -793,6 +804,27 @@ fn make(kind: Kind, span: Span) -> Expr {
     Expr {
         kind: Box::new(kind),
         span,
+    }
+}
+
+pub(crate) fn too_deep(span: Span) -> Problem {
+    Problem::error(
+        span,
+        format!("expressions nested deeper than {DEPTH_LIMIT} are refused"),
+    )
+    .hint("name parts of it under DEFINE, or join terms with `&` and `|`, which may be many")
+}
+
+/// Counts the links of a chain that associates to the left, which nests as brackets do.
+struct Chain(usize);
+
+impl Chain {
+    fn link(&mut self, span: Span) -> Parsed<()> {
+        self.0 += 1;
+        if self.0 > DEPTH_LIMIT {
+            return Err(too_deep(span));
+        }
+        Ok(())
     }
 }
 

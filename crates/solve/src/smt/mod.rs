@@ -94,6 +94,9 @@ impl Line<'_> {
                     Outcome::incomplete("the values found do not pass the check by evaluation")
                 }
             }
+            Ok(Outcome::Unsat) if translator.wide => {
+                Outcome::incomplete("SMT-LIB has no characters beyond U+2FFFF")
+            }
             Ok(Outcome::Unsat) if translator.rounds => {
                 Outcome::incomplete("real numbers are not rounded as decimals are")
             }

@@ -7,9 +7,28 @@ use super::translate::string;
 /// The language of all strings a part of which matches `pattern`.
 ///
 /// Assertions are understood at the two ends only: `^` first and `$` last, in every alternative.
-pub(super) fn regular(pattern: &str) -> Result<String, String> {
+/// With it comes whether characters that SMT-LIB does not have are told apart, and so left out.
+pub(super) fn regular(pattern: &str) -> Result<(String, bool), String> {
     let hir = regex_syntax::parse(pattern).map_err(|e| e.to_string())?;
-    around(&hir)
+    Ok((around(&hir)?, is_wide(&hir)))
+}
+
+/// The last character of SMT-LIB.
+const LAST: u32 = 0x2_FFFF;
+
+fn is_wide(hir: &Hir) -> bool {
+    match hir.kind() {
+        HirKind::Literal(literal) => std::str::from_utf8(&literal.0)
+            .is_ok_and(|text| text.chars().any(|c| u32::from(c) > LAST)),
+        HirKind::Class(Class::Unicode(class)) => class.ranges().iter().any(|r| {
+            let (start, end) = (u32::from(r.start()), u32::from(r.end()));
+            end > LAST && (start > LAST || end < u32::from(char::MAX))
+        }),
+        HirKind::Repetition(repetition) => is_wide(&repetition.sub),
+        HirKind::Capture(capture) => is_wide(&capture.sub),
+        HirKind::Concat(parts) | HirKind::Alternation(parts) => parts.iter().any(is_wide),
+        _ => false,
+    }
 }
 
 fn around(hir: &Hir) -> Result<String, String> {

@@ -72,6 +72,8 @@ pub(super) struct Translator<'a> {
     pub text: String,
     /// Something that decimals round and real numbers do not: *unsatisfiable* proves nothing then.
     pub rounds: bool,
+    /// Characters that SMT-LIB does not have: *unsatisfiable* proves nothing then either.
+    pub wide: bool,
     names: u32,
 }
 
@@ -161,6 +163,7 @@ impl<'a> Translator<'a> {
             unknowns: Vec::new(),
             text: String::new(),
             rounds: false,
+            wide: false,
             names: 0,
         }
     }
@@ -422,7 +425,8 @@ impl<'a> Translator<'a> {
                 let Shape::Scalar(Sort::Str, text) = &inner.shape else {
                     return Ok(fails());
                 };
-                let language = regular(pattern.text()).map_err(Refused)?;
+                let (language, wide) = regular(pattern.text()).map_err(Refused)?;
+                self.wide |= wide;
                 Ok(Part {
                     shape: Shape::Scalar(Sort::Bool, format!("(str.in_re {text} {language})")),
                     defined: all(&[&inner.defined, &not(&inner.void)]),
@@ -625,7 +629,7 @@ impl<'a> Translator<'a> {
             BinaryOp::Gt if sort == Sort::Str => scalar(Sort::Bool, format!("(str.< {y} {x})")),
             BinaryOp::Ge if sort == Sort::Str => scalar(Sort::Bool, format!("(str.<= {y} {x})")),
             BinaryOp::Add if sort == Sort::Str => scalar(sort, format!("(str.++ {x} {y})")),
-            BinaryOp::Min | BinaryOp::Max if ordered && a == b => {
+            BinaryOp::Min | BinaryOp::Max if ordered => {
                 let symbol = if op == BinaryOp::Min { "<=" } else { ">=" };
                 let text = format!("(ite ({symbol} {x} {y}) {x} {y})");
                 scalar(sort, self.named(sort.name(), text))
@@ -640,7 +644,6 @@ impl<'a> Translator<'a> {
                 if sort == Sort::Int {
                     self.bounded(text, exists)
                 } else {
-                    self.rounds |= op == BinaryOp::Mul;
                     scalar(sort, self.named("Real", text))
                 }
             }

@@ -29,7 +29,7 @@ pub fn solutions(question: &Question, functions: &[Function]) -> Tried {
     let mut complete = true;
     let mut domains: Vec<Vec<Value>> = Vec::new();
     for (ty, void) in &question.unknowns {
-        let (mut values, all) = values(ty, &named, 0);
+        let (mut values, all) = values(ty, &named);
         complete &= all;
         if *void {
             values.push(Value::Void);
@@ -82,7 +82,7 @@ fn name(value: &Value, named: &mut Vec<Value>) {
 }
 
 /// Values of a type, the likelier ones first, and whether these are all.
-fn values(ty: &Type, named: &[Value], depth: u32) -> (Vec<Value>, bool) {
+fn values(ty: &Type, named: &[Value]) -> (Vec<Value>, bool) {
     let mut found: Vec<Value> = Vec::new();
     let mut complete = false;
     match ty {
@@ -152,7 +152,7 @@ fn values(ty: &Type, named: &[Value], depth: u32) -> (Vec<Value>, bool) {
             );
         }
         Type::Array(item) => {
-            let (mut items, _) = values(item, named, depth + 1);
+            let (mut items, _) = values(item, named);
             items.truncate(12);
             items.push(Value::Void);
             found.push(Value::Array([].into()));
@@ -182,7 +182,7 @@ fn values(ty: &Type, named: &[Value], depth: u32) -> (Vec<Value>, bool) {
             );
             let mut fields: Vec<Vec<Value>> = Vec::new();
             for ty in [super::generate::small(), Type::Str, Type::Decimal] {
-                let (mut values, _) = values(&ty, named, depth + 1);
+                let (mut values, _) = values(&ty, named);
                 values.retain(|v| *v != Value::Int(-4));
                 values.truncate(10);
                 values.push(Value::Void);

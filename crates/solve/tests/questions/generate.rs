@@ -71,6 +71,8 @@ pub const PATTERNS: &[&str] = &[
     "^[a-z0-9]+-[a-z]+$",
     "a|^b",
     "[b-z]",
+    r"\ba",
+    "(?m)^b$",
 ];
 
 const TEXTS: &[&str] = &["", "a", "b", "ab", "0", "a0", "aa", "b0", "a-b", "ü"];
@@ -378,8 +380,9 @@ impl Maker<'_> {
                     let fields = [
                         Value::Int(self.below(3) as i64),
                         Value::str(self.pick(TEXTS)),
-                        match self.below(4) {
+                        match self.below(6) {
                             0 => Value::Void,
+                            1 => Value::Int(3),
                             _ => Value::Decimal(self.number()),
                         },
                     ];

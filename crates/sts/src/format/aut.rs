@@ -61,7 +61,7 @@ struct Header {
 }
 
 /// An announced number of states takes memory before any edge is seen; nobody writes more.
-const MAX_STATES: u32 = 10_000_000;
+const MAX_STATES: u32 = 2_000_000;
 
 fn read_header(line: u32, text: &str) -> Result<Header, FormatError> {
     let wrong = || {

@@ -144,7 +144,7 @@ pub fn read(name: &str, text: &str, options: &MealyOptions) -> Result<Sts, Forma
         .iter()
         .position(|(_, line)| matches!(line, Line::Data(_)));
     match first {
-        Some(first) => drawn(&lines, first)?.assemble(json::same_label),
+        Some(first) => drawn(&lines, first)?.assemble(json::same_label, &options.budget),
         None => plain(name, &lines, options),
     }
 }

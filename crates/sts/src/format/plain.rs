@@ -1,5 +1,6 @@
 //! Building a plain system, edge by edge, from a format that names states and labels as it goes.
 
+use ioco_budget::Budget;
 use rustc_hash::FxHashMap;
 
 use crate::expr::Expr;
@@ -17,6 +18,8 @@ pub struct MealyOptions {
     pub silent: Vec<String>,
     /// What labels are that are not `input / output`.
     pub labels: LabelMap,
+    /// Limits on what data inside the drawing may ask for.
+    pub budget: Budget,
 }
 
 impl Default for MealyOptions {
@@ -34,6 +37,7 @@ impl Default for MealyOptions {
         MealyOptions {
             silent: silent.map(str::to_owned).to_vec(),
             labels: LabelMap::default(),
+            budget: Budget::default(),
         }
     }
 }

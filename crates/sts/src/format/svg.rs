@@ -1,6 +1,8 @@
 //! Models inside SVG pictures: the picture carries the system it shows, as ioco's own JSON, in an
 //! element that programs which show pictures pass over.
 
+use ioco_budget::Budget;
+
 use crate::sts::Sts;
 
 use super::{FormatError, json, lines};
@@ -16,8 +18,13 @@ pub fn embed(picture: &str, sts: &Sts) -> String {
     format!("{before}{OPEN}{model}{CLOSE}\n{after}")
 }
 
-/// The system that a picture carries.
+/// The system that a picture carries, within the usual limits.
 pub fn read(text: &str) -> Result<Sts, FormatError> {
+    read_within(text, &Budget::default())
+}
+
+/// The system that a picture carries, within limits, which it keeps.
+pub fn read_within(text: &str, budget: &Budget) -> Result<Sts, FormatError> {
     let Some((_, rest)) = text.split_once(OPEN) else {
         return Err(FormatError::new(
             0,
@@ -29,7 +36,7 @@ pub fn read(text: &str) -> Result<Sts, FormatError> {
         return Err(FormatError::new(line, "the model does not end"));
     };
     let before = lines::line_of_part(text, model) - 1;
-    json::read(&unescape(model)).map_err(|error| FormatError {
+    json::read_within(&unescape(model), budget).map_err(|error| FormatError {
         line: if error.line > 0 {
             error.line + before
         } else {

@@ -130,6 +130,7 @@ impl Semantics {
     /// Whether this stimulus, with these values, may be given here.
     pub fn accepts(&mut self, id: SetId, stimulus: &Action) -> bool {
         let some_state_accepts = self.after(id, &Step::Stimulus(stimulus.clone())).is_some();
+        self.begin();
         match self.relation {
             Relation::Ioco => some_state_accepts,
             // A divergent set may have no stable state at all, so asking those is not enough.
@@ -163,6 +164,7 @@ impl Semantics {
     /// right from plain evaluation, so the condition may miss values that [`Semantics::accepts`]
     /// takes; it never holds for values that are not accepted.
     pub fn offer_condition(&mut self, id: SetId, offer: &Offer) -> Expr {
+        self.begin();
         let set = Arc::clone(self.set(id));
         let stable: Vec<u32> = match self.relation {
             Relation::Ioco => Vec::new(),

@@ -362,8 +362,8 @@ impl Semantics {
         }
     }
 
-    /// A new piece of work begins.
-    fn begin(&mut self) {
+    /// A new piece of work begins: what is left of the one before does not count.
+    pub(crate) fn begin(&mut self) {
         self.left = self.budget.steps.saturating_mul(EVALUATIONS);
     }
 

@@ -53,9 +53,10 @@ struct Lines<'a> {
     since: Instant,
     progress: Progress,
     interrupt: Interrupt,
+    /// Raised when the time is up, or the person wants to stop.
+    halt: Interrupt,
     goals: usize,
     decided: usize,
-    deadline: Option<Instant>,
     broken: Option<Stop>,
 }
 
@@ -107,8 +108,7 @@ impl Watch for Lines<'_> {
         let (decided, goals) = (self.decided, self.goals);
         self.progress
             .say(|| format!("{decided} of {goals} goals decided"));
-        let late = self.deadline.is_some_and(|at| Instant::now() >= at);
-        late || self.interrupt.is_raised() || self.broken.is_some()
+        self.halt.is_raised() || self.broken.is_some()
     }
 }
 
@@ -122,18 +122,23 @@ pub fn run(wanted: &str, arguments: &args::Generate, model: &Model, format: Form
     let sts = &model.sts;
     let (goals, with_states) = goals(wanted, sts)?;
     let started = Instant::now();
+    let interrupt = crate::interrupt::listen();
+    let halt = super::halt(super::deadline(arguments)?, &interrupt);
     let mut lines = Lines {
         sts,
         format,
         since: started,
         progress: Progress::start(),
-        interrupt: crate::interrupt::listen(),
+        interrupt,
+        halt: halt.clone(),
         goals: goals.len(),
         decided: 0,
-        deadline: super::deadline(arguments)?,
         broken: None,
     };
-    let mut limits = CoverLimits::default();
+    let mut limits = CoverLimits {
+        interrupt: halt,
+        ..CoverLimits::default()
+    };
     if let Some(depth) = arguments.depth {
         limits.depth = depth;
     }

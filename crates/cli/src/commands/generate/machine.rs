@@ -3,8 +3,9 @@
 
 use std::sync::Arc;
 
+use ioco_budget::{Budget, Halted, Meter};
 use ioco_campaign::{Answer, Exit, Model, Stop};
-use ioco_generate::fsm::{MachineError, Method, ModelMachine, Sequences, suite};
+use ioco_generate::fsm::{MachineError, Method, ModelMachine, Sequences, suite_within};
 use ioco_solve::Oracle;
 use ioco_sts::{Relation, Semantics, Step};
 use serde::Serialize;
@@ -39,8 +40,24 @@ pub fn run(method: Method, arguments: &args::Generate, model: &Model, format: Fo
         ))
         .hint("for other models use --cover switches or --traces N")
     })?;
-    let found = suite(read.machine(), method, extra, MOST_STIMULI)
-        .map_err(|error| refusal(&error, &read, model, method))?;
+    let interrupt = crate::interrupt::listen();
+    let halt = super::halt(super::deadline(arguments)?, &interrupt);
+    let budget = Budget {
+        steps: u64::MAX,
+        ..Budget::default()
+    };
+    let meter = Meter::new(&budget, Some(&halt));
+    let found = match suite_within(read.machine(), method, extra, MOST_STIMULI, &meter) {
+        Ok(found) => found,
+        Err(MachineError::Halted(Halted::Interrupted)) if interrupt.is_raised() => {
+            return Ok(Exit::Interrupted);
+        }
+        Err(MachineError::Halted(Halted::Interrupted)) => {
+            output::warn("the time was up: there is no suite");
+            return Ok(Exit::GoalMissed);
+        }
+        Err(error) => return Err(refusal(&error, &read, model, method)),
+    };
     let (tests, stimuli) = found.size();
     let size = Size {
         method: method.name(),
@@ -129,6 +146,7 @@ fn refusal(error: &MachineError, read: &ModelMachine, model: &Model, method: Met
         MachineError::TooManyStates(_) => {
             Stop::usage(why).hint("for models of this size use --cover switches")
         }
+        MachineError::Halted(_) => Stop::usage(why),
     }
 }
 

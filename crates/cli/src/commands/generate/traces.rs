@@ -10,7 +10,7 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use ioco_campaign::{Answer, Exit, Model, Stop};
-use ioco_generate::{Confirm, Extent, Path, Share, Tally, Walk, bounds};
+use ioco_generate::{Confirm, Distinct, Extent, Path, Share, Tally, Walk, bounds};
 use ioco_solve::{Embedded, Oracle};
 use ioco_sts::{Relation, Semantics, Sts};
 use rand_chacha::ChaCha8Rng;
@@ -37,7 +37,16 @@ const TRACES_PER_LOOK: u64 = 256;
 /// What `--count --format json` prints.
 #[derive(Serialize)]
 struct Counted {
+    /// What an observer can see, of the whole length.
     traces: u64,
+    /// Those that end sooner.
+    #[serde(skip_serializing_if = "is_zero")]
+    shorter: u64,
+    /// There are more than could be told apart.
+    #[serde(skip_serializing_if = "is_false")]
+    more_traces: bool,
+    /// Ways through the model, each of which is a test.
+    paths: u64,
     seconds: f64,
     /// Moves that the solver could not decide: there may be more traces.
     #[serde(skip_serializing_if = "is_zero")]
@@ -45,6 +54,10 @@ struct Counted {
     /// Paths cut where internal steps go round.
     #[serde(skip_serializing_if = "is_zero")]
     circular: u64,
+}
+
+fn is_false(value: &bool) -> bool {
+    !*value
 }
 
 fn is_zero(number: &u64) -> bool {
@@ -67,7 +80,6 @@ struct Work<'a> {
 }
 
 /// What a thread found.
-#[derive(Default)]
 struct Found {
     tally: Tally,
     /// Tests that the second walk did not confirm, and the first objection.
@@ -77,15 +89,29 @@ struct Found {
     empty: bool,
     /// The wanted values that the traces have anyway.
     seen: Seen,
+    /// The traces among the paths.
+    traces: Distinct,
 }
 
 impl Found {
+    fn new(sts: &Sts, length: u32) -> Found {
+        Found {
+            tally: Tally::default(),
+            unconfirmed: 0,
+            objection: None,
+            empty: false,
+            seen: Seen::default(),
+            traces: Distinct::new(sts, length),
+        }
+    }
+
     fn add(&mut self, other: Found) {
         self.tally.add(other.tally);
         self.unconfirmed += other.unconfirmed;
         self.objection = self.objection.take().or(other.objection);
         self.empty |= other.empty;
         self.seen.add(other.seen);
+        self.traces.add(other.traces);
     }
 }
 
@@ -110,9 +136,11 @@ pub fn run(arguments: &args::Generate, length: u32, model: &Model, format: Forma
     let deadline = super::deadline(arguments)?;
     let interrupt = crate::interrupt::listen();
     let started = Instant::now();
-    let over = || interrupt.is_raised() || deadline.is_some_and(|at| Instant::now() >= at);
+    let halt = super::halt(deadline, &interrupt);
+    let over = || halt.is_raised();
     let extent = Extent {
         loops: arguments.loops,
+        interrupt: halt.clone(),
         ..Extent::of_length(length)
     };
     say_bounds(&model.sts, length);
@@ -121,7 +149,7 @@ pub fn run(arguments: &args::Generate, length: u32, model: &Model, format: Forma
     first.heed(&over);
     let (shares, mut total) = first.shares(SHARES, DEEPEST_CUT);
     if total.runaway.is_none() && !over() {
-        say!("estimate: {} traces", rounded(estimate(&mut first)));
+        say!("estimate: {} paths", rounded(estimate(&mut first)));
     }
     let planned = match total.runaway {
         None => values.plan(&mut first, &over),
@@ -144,7 +172,7 @@ pub fn run(arguments: &args::Generate, length: u32, model: &Model, format: Forma
         traces: AtomicU64::new(0),
         stop: AtomicBool::new(total.runaway.is_some()),
     };
-    let mut found = Found::default();
+    let mut found = Found::new(&model.sts, length);
     // Values alone need no more than the tests that have them.
     if !arguments.smv.minimise {
         found = in_parallel(&work, jobs, &over);
@@ -166,10 +194,14 @@ pub fn run(arguments: &args::Generate, length: u32, model: &Model, format: Forma
             .hint("the suite is not complete; give the internal steps a guard that ends them"));
     }
     let seconds = started.elapsed().as_secs_f64();
+    let traces = found.traces.count();
     if arguments.count {
         if format == Format::Json {
             output::json(&Counted {
-                traces: total.paths,
+                traces: traces.whole,
+                shorter: traces.shorter,
+                more_traces: traces.more,
+                paths: total.paths,
                 seconds,
                 undecided: total.undecided,
                 circular: total.circular,
@@ -218,7 +250,7 @@ fn estimate(walk: &mut Walk<'_, Embedded, ChaCha8Rng>) -> f64 {
 fn in_parallel(work: &Work<'_>, jobs: usize, over: &dyn Fn() -> bool) -> Found {
     let progress = Progress::start();
     let (send, results) = mpsc::channel();
-    let mut found = Found::default();
+    let mut found = Found::new(work.sts, work.extent.length);
     std::thread::scope(|scope| {
         for _ in 0..jobs.min(work.shares.len()) {
             let send = send.clone();
@@ -248,7 +280,7 @@ fn in_parallel(work: &Work<'_>, jobs: usize, over: &dyn Fn() -> bool) -> Found {
 }
 
 fn one_thread(work: &Work<'_>) -> Found {
-    let mut found = Found::default();
+    let mut found = Found::new(work.sts, work.extent.length);
     let over = || work.stop.load(Ordering::Relaxed);
     let mut walk = walk(work.sts, &work.extent, work.seed);
     walk.heed(&over);
@@ -283,6 +315,9 @@ fn one_thread(work: &Work<'_>) -> Found {
                 since += 1;
                 written += 1;
                 found.empty |= path.moves().next().is_none();
+                if !again {
+                    found.traces.note(path);
+                }
                 if since == TRACES_PER_LOOK {
                     work.traces.fetch_add(since, Ordering::Relaxed);
                     since = 0;
@@ -323,12 +358,12 @@ fn one_thread(work: &Work<'_>) -> Found {
 fn say_bounds(sts: &Sts, length: u32) {
     let upper = bounds::bounds(sts, length);
     say!(
-        "at most {} traces by the number of switches, {} by the switches of one location; with \
-         all values {} and {}",
-        bounds::show(upper.switches),
-        bounds::show(upper.degree),
-        bounds::show(upper.switches_and_data),
-        bounds::show(upper.degree_and_data),
+        "at most {} traces by the number of switches; paths by the ways to go on from one state: {}; \
+         with all values {} and {}",
+        bounds::show(upper.traces),
+        bounds::show(upper.paths),
+        bounds::show(upper.traces_with_values),
+        bounds::show(upper.paths_with_values),
     );
 }
 
@@ -349,8 +384,23 @@ fn rounded(guess: f64) -> String {
 fn summary(total: &Tally, found: &Found, seconds: f64, length: u32) {
     let written = total.paths - found.unconfirmed;
     let speed = total.paths as f64 / seconds.max(1e-9);
+    let traces = found.traces.count();
+    let mut tests = String::new();
+    if traces.all() != written || traces.more {
+        tests = format!("{written} paths: ");
+    }
+    if traces.more {
+        tests.push_str("more than ");
+    }
+    tests.push_str(&format!(
+        "{} traces of {length} observable steps",
+        traces.whole
+    ));
+    if traces.shorter > 0 {
+        tests.push_str(&format!(" and {} that end sooner", traces.shorter));
+    }
     say!(
-        "{written} traces of {length} observable steps in {seconds:.2} s ({speed:.0} a second); \
+        "{tests} in {seconds:.2} s ({speed:.0} a second); \
          {} moves were infeasible, {} questions went to the solver",
         total.infeasible,
         total.solver_calls
@@ -369,6 +419,9 @@ fn summary(total: &Tally, found: &Found, seconds: f64, length: u32) {
             "{} moves could not be decided by the solver: traces may be missing",
             total.undecided
         ));
+    }
+    if let Some(exhausted) = total.exhausted {
+        output::warn(&format!("the value of a variable: {exhausted}"));
     }
     if let Some(objection) = &found.objection {
         output::warn(&format!(

@@ -36,7 +36,7 @@ pub fn read(name: &str, text: &str, options: &MealyOptions) -> Result<Sts, Forma
             head: (*line, data(*line, head)?),
             ..drawn(&graph)?
         };
-        return drawn.assemble(json::same_label);
+        return drawn.assemble(json::same_label, &options.budget);
     }
     let statements = graph.statements;
     let mut builder = PlainBuilder::new(name);

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use ioco_budget::Budget;
 use rustc_hash::FxHashMap;
 use serde::Deserialize;
 use serde_json::Value as Json;
@@ -28,6 +29,8 @@ pub struct GraphWalkerOptions {
     pub labels: LabelMap,
     /// A vertex with a name is also a response, which the system gives on arrival.
     pub vertices: bool,
+    /// Limits on what guards and actions may ask for.
+    pub budget: Budget,
 }
 
 #[derive(Deserialize)]
@@ -97,7 +100,7 @@ pub fn read(name: &str, text: &str, options: &GraphWalkerOptions) -> Result<Sts,
     let models: Vec<Model> = models.collect::<Result<_, _>>()?;
     match &models[..] {
         [] => Err(FormatError::new(0, "there is no model in this file")),
-        [one] if one.data.is_some() => drawn(one).assemble(write::says),
+        [one] if one.data.is_some() => drawn(one).assemble(write::says, &options.budget),
         _ => Reader::new(name, &models, options)?.read(),
     }
 }
@@ -198,6 +201,7 @@ impl Script<'_> {
         line: u32,
         what: &str,
         actions: Option<&'a [String]>,
+        budget: &Budget,
     ) -> Result<Vec<(Script<'a>, Vec<Assigned>)>, FormatError> {
         let mut found = Vec::new();
         for text in actions.unwrap_or_default() {
@@ -206,7 +210,7 @@ impl Script<'_> {
                 what: format!("the action of {what}"),
                 text,
             };
-            let statements = script::statements(text).map_err(|bad| script.error(bad))?;
+            let statements = script::statements(text, budget).map_err(|bad| script.error(bad))?;
             found.push((script, statements));
         }
         Ok(found)
@@ -244,7 +248,7 @@ impl<'a> Reader<'a> {
         Ok(Reader {
             models,
             options,
-            variables: learn(models)?,
+            variables: learn(models, &options.budget)?,
             builder,
             labels: Labels::default(),
             locations: FxHashMap::default(),
@@ -274,9 +278,10 @@ impl<'a> Reader<'a> {
         let mut values: Vec<Value> = vec![Value::Void; all.len()];
         for (number, model) in self.models.iter().enumerate() {
             let what = format!("model '{}'", model.name);
-            let actions = Script::actions(model.line, &what, model.actions.as_deref())?;
+            let budget = &self.options.budget;
+            let actions = Script::actions(model.line, &what, model.actions.as_deref(), budget)?;
             for (script, statements) in actions {
-                let update = self.variables.update(number, &statements);
+                let update = self.variables.update(number, &statements, budget);
                 let update = update.map_err(|bad| script.error(bad))?;
                 let env = Env {
                     variables: &values,
@@ -449,7 +454,8 @@ impl<'a> Reader<'a> {
                 None => return wrong(format!("leads to vertex '{id}', which is not there")),
             },
         };
-        let guard = match guard(edge)? {
+        let budget = &self.options.budget;
+        let guard = match guard(edge, budget)? {
             Some((script, node)) => {
                 let guard = self.variables.guard(number, &node);
                 guard.map_err(|bad| script.error(bad))?
@@ -457,17 +463,18 @@ impl<'a> Reader<'a> {
             None => Expr::TRUE,
         };
         // What the vertex does on arrival comes after what the edge does.
-        let mut scripts: Scripts<'_> = Script::actions(*line, &what, saved.actions.as_deref())?;
+        let mut scripts: Scripts<'_> =
+            Script::actions(*line, &what, saved.actions.as_deref(), budget)?;
         let arrived = model.vertices.iter().find(|v| v.saved.id == target);
         if let Some(vertex) = arrived {
-            scripts.extend(actions_of(vertex, "vertex")?);
+            scripts.extend(actions_of(vertex, "vertex", budget)?);
         }
         let all: Vec<Assigned> = scripts.iter().flat_map(|(_, all)| all.clone()).collect();
-        let update = self.variables.update(number, &all).map_err(|bad| {
+        let update = self.variables.update(number, &all, budget).map_err(|bad| {
             // Which of the scripts it is, is told by trying each of them.
             let guilty = scripts
                 .iter()
-                .find(|(_, one)| self.variables.update(number, one).is_err());
+                .find(|(_, one)| self.variables.update(number, one, budget).is_err());
             match guilty.or(scripts.first()) {
                 Some((script, _)) => script.error(bad),
                 None => FormatError::new(*line, bad.message),
@@ -524,7 +531,10 @@ fn is_blocked(element: &Element) -> bool {
     element.saved.property("blocked") == Some(&Json::Bool(true))
 }
 
-fn guard(edge: &Element) -> Result<Option<(Script<'_>, Node)>, FormatError> {
+fn guard<'a>(
+    edge: &'a Element,
+    budget: &Budget,
+) -> Result<Option<(Script<'a>, Node)>, FormatError> {
     let text = match edge.saved.guard.as_deref() {
         Some(text) if !text.trim().is_empty() => text,
         _ => return Ok(None),
@@ -534,26 +544,35 @@ fn guard(edge: &Element) -> Result<Option<(Script<'_>, Node)>, FormatError> {
         what: format!("the guard of {}", edge.saved.show("edge")),
         text,
     };
-    let node = script::expression(text).map_err(|bad| script.error(bad))?;
+    let node = script::expression(text, budget).map_err(|bad| script.error(bad))?;
     Ok(Some((script, node)))
 }
 
-fn actions_of<'a>(element: &'a Element, kind: &str) -> Result<Scripts<'a>, FormatError> {
+fn actions_of<'a>(
+    element: &'a Element,
+    kind: &str,
+    budget: &Budget,
+) -> Result<Scripts<'a>, FormatError> {
     let what = element.saved.show(kind);
-    Script::actions(element.line, &what, element.saved.actions.as_deref())
+    Script::actions(
+        element.line,
+        &what,
+        element.saved.actions.as_deref(),
+        budget,
+    )
 }
 
 /// The variables of all scripts, with the types of what they are given.
-fn learn(models: &[Model]) -> Result<Variables, FormatError> {
+fn learn(models: &[Model], budget: &Budget) -> Result<Variables, FormatError> {
     let mut all: Vec<(usize, Script<'_>, Vec<Assigned>)> = Vec::new();
     for (number, model) in models.iter().enumerate() {
         let what = format!("model '{}'", model.name);
-        let mut scripts = Script::actions(model.line, &what, model.actions.as_deref())?;
+        let mut scripts = Script::actions(model.line, &what, model.actions.as_deref(), budget)?;
         for edge in &model.edges {
-            scripts.extend(actions_of(edge, "edge")?);
+            scripts.extend(actions_of(edge, "edge", budget)?);
         }
         for vertex in &model.vertices {
-            scripts.extend(actions_of(vertex, "vertex")?);
+            scripts.extend(actions_of(vertex, "vertex", budget)?);
         }
         all.extend(
             scripts

@@ -3,6 +3,7 @@
 
 use std::str::FromStr as _;
 
+use ioco_budget::{Budget, Resource};
 use rust_decimal::Decimal;
 
 use crate::expr::{BinaryOp, UnaryOp};
@@ -13,6 +14,25 @@ use crate::value::Value;
 pub struct Node {
     pub column: usize,
     pub kind: Kind,
+    /// Levels from here down to the deepest leaf, which has one.
+    pub height: u64,
+}
+
+impl Node {
+    fn new(column: usize, kind: Kind) -> Node {
+        let of = |node: &Node| node.height;
+        let below = match &kind {
+            Kind::Const(_) | Kind::Name(_) => 0,
+            Kind::Unary(_, inner) => inner.height,
+            Kind::Binary(_, both) | Kind::Quotient(both) => both[0].height.max(both[1].height),
+            Kind::If(all) => all.iter().map(of).max().unwrap_or(0),
+        };
+        Node {
+            column,
+            kind,
+            height: below + 1,
+        }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -49,8 +69,8 @@ pub fn bad<T>(column: usize, message: impl Into<String>) -> Result<T, BadScript>
 }
 
 /// A guard.
-pub fn expression(text: &str) -> Result<Node, BadScript> {
-    let mut parser = Parser::new(text)?;
+pub fn expression(text: &str, budget: &Budget) -> Result<Node, BadScript> {
+    let mut parser = Parser::new(text, budget)?;
     let node = parser.expression()?;
     while parser.take(";") {}
     match parser.peek() {
@@ -60,8 +80,8 @@ pub fn expression(text: &str) -> Result<Node, BadScript> {
 }
 
 /// An action: assignments with semicolons between them.
-pub fn statements(text: &str) -> Result<Vec<Assigned>, BadScript> {
-    let mut parser = Parser::new(text)?;
+pub fn statements(text: &str, budget: &Budget) -> Result<Vec<Assigned>, BadScript> {
+    let mut parser = Parser::new(text, budget)?;
     let mut found = Vec::new();
     while parser.peek().is_some() {
         if parser.take(";") {
@@ -75,10 +95,13 @@ pub fn statements(text: &str) -> Result<Vec<Assigned>, BadScript> {
     Ok(found)
 }
 
-/// Nesting that nobody writes, and that would not fit on the stack.
-const DEEPEST: usize = 100;
-/// `1 + 1 + …` is as deep as it is long.
-const LONGEST: usize = 400;
+/// What is nested too deep would not fit on the stack of whoever walks it.
+pub fn limited(node: Node, budget: &Budget) -> Result<Node, BadScript> {
+    match budget.check(Resource::Depth, node.height) {
+        Ok(()) => Ok(node),
+        Err(exhausted) => bad(node.column, exhausted.to_string()),
+    }
+}
 
 #[derive(Clone, Debug, PartialEq)]
 enum Token {
@@ -178,20 +201,19 @@ fn quoted(text: &str, quote: char) -> Option<(String, usize)> {
 struct Parser {
     tokens: Vec<(usize, Token)>,
     next: usize,
-    depth: usize,
-    /// Operators of the expression so far.
-    operators: usize,
+    depth: u64,
     end: usize,
+    budget: Budget,
 }
 
 impl Parser {
-    fn new(text: &str) -> Result<Parser, BadScript> {
+    fn new(text: &str, budget: &Budget) -> Result<Parser, BadScript> {
         Ok(Parser {
             tokens: tokens(text)?,
             next: 0,
             depth: 0,
-            operators: 0,
             end: text.chars().count() + 1,
+            budget: *budget,
         })
     }
 
@@ -212,17 +234,6 @@ impl Parser {
     fn take_any(&mut self, signs: &[(&str, BinaryOp)]) -> Option<BinaryOp> {
         let found = signs.iter().find(|(sign, _)| self.take(sign));
         found.map(|(_, op)| *op)
-    }
-
-    fn joined(&mut self, op: BinaryOp, left: Node, right: Node) -> Result<Node, BadScript> {
-        self.operators += 1;
-        if self.operators > LONGEST {
-            return bad(
-                right.column,
-                format!("this has more than {LONGEST} operators"),
-            );
-        }
-        Ok(binary(op, left, right))
     }
 
     fn take_name(&mut self) -> Option<String> {
@@ -292,14 +303,21 @@ impl Parser {
         }
     }
 
-    fn expression(&mut self) -> Result<Node, BadScript> {
-        if self.depth == 0 {
-            self.operators = 0;
-        }
+    fn deeper(&mut self) -> Result<(), BadScript> {
         self.depth += 1;
-        if self.depth > DEEPEST {
-            return bad(self.column(), "this is nested too deeply");
+        match self.budget.check(Resource::Depth, self.depth) {
+            Ok(()) => Ok(()),
+            Err(exhausted) => bad(self.column(), exhausted.to_string()),
         }
+    }
+
+    /// `left op right`, where that is not too deep.
+    fn join(&self, op: BinaryOp, left: Node, right: Node) -> Result<Node, BadScript> {
+        limited(binary(op, left, right), &self.budget)
+    }
+
+    fn expression(&mut self) -> Result<Node, BadScript> {
+        self.deeper()?;
         let condition = self.any_of()?;
         let node = if self.take("?") {
             let then = self.expression()?;
@@ -307,10 +325,9 @@ impl Parser {
                 return self.unexpected("`:`");
             }
             let otherwise = self.expression()?;
-            Node {
-                column: condition.column,
-                kind: Kind::If(Box::new([condition, then, otherwise])),
-            }
+            let column = condition.column;
+            let node = Node::new(column, Kind::If(Box::new([condition, then, otherwise])));
+            limited(node, &self.budget)?
         } else {
             condition
         };
@@ -319,21 +336,19 @@ impl Parser {
     }
 
     fn any_of(&mut self) -> Result<Node, BadScript> {
-        let mut node = self.all_of()?;
+        let mut operands = vec![self.all_of()?];
         while self.take("||") {
-            let right = self.all_of()?;
-            node = self.joined(BinaryOp::Or, node, right)?;
+            operands.push(self.all_of()?);
         }
-        Ok(node)
+        limited(balanced(BinaryOp::Or, operands), &self.budget)
     }
 
     fn all_of(&mut self) -> Result<Node, BadScript> {
-        let mut node = self.comparison()?;
+        let mut operands = vec![self.comparison()?];
         while self.take("&&") {
-            let right = self.comparison()?;
-            node = self.joined(BinaryOp::And, node, right)?;
+            operands.push(self.comparison()?);
         }
-        Ok(node)
+        limited(balanced(BinaryOp::And, operands), &self.budget)
     }
 
     fn comparison(&mut self) -> Result<Node, BadScript> {
@@ -352,15 +367,15 @@ impl Parser {
         let mut node = self.sum()?;
         while let Some(op) = self.take_any(&ORDERS) {
             let right = self.sum()?;
-            node = self.joined(op, node, right)?;
+            node = self.join(op, node, right)?;
         }
         while let Some(op) = self.take_any(&EQUALITIES) {
             let mut right = self.sum()?;
             while let Some(op) = self.take_any(&ORDERS) {
-                let last = self.sum()?;
-                right = self.joined(op, right, last)?;
+                let next = self.sum()?;
+                right = self.join(op, right, next)?;
             }
-            node = self.joined(op, node, right)?;
+            node = self.join(op, node, right)?;
         }
         Ok(node)
     }
@@ -370,7 +385,7 @@ impl Parser {
         let mut node = self.product()?;
         while let Some(op) = self.take_any(&SIGNS) {
             let right = self.product()?;
-            node = self.joined(op, node, right)?;
+            node = self.join(op, node, right)?;
         }
         Ok(node)
     }
@@ -384,7 +399,7 @@ impl Parser {
         let mut node = self.prefix()?;
         while let Some(op) = self.take_any(&SIGNS) {
             let right = self.prefix()?;
-            node = self.joined(op, node, right)?;
+            node = self.join(op, node, right)?;
         }
         Ok(node)
     }
@@ -398,16 +413,13 @@ impl Parser {
         } else {
             return self.operand();
         };
-        self.depth += 1;
-        if self.depth > DEEPEST {
-            return bad(column, "this is nested too deeply");
-        }
+        self.deeper()?;
         let operand = self.prefix()?;
         self.depth -= 1;
-        Ok(Node {
-            column,
-            kind: Kind::Unary(op, Box::new(operand)),
-        })
+        limited(
+            Node::new(column, Kind::Unary(op, Box::new(operand))),
+            &self.budget,
+        )
     }
 
     fn operand(&mut self) -> Result<Node, BadScript> {
@@ -468,7 +480,7 @@ impl Parser {
                 );
             }
         };
-        Ok(Node { column, kind })
+        limited(Node::new(column, kind), &self.budget)
     }
 }
 
@@ -494,24 +506,30 @@ fn known_name(column: usize, name: String) -> Result<String, BadScript> {
 }
 
 fn constant(column: usize, value: Value) -> Node {
-    Node {
-        column,
-        kind: Kind::Const(value),
-    }
+    Node::new(column, Kind::Const(value))
 }
 
 fn named(column: usize, name: &str) -> Node {
-    Node {
-        column,
-        kind: Kind::Name(name.to_owned()),
-    }
+    Node::new(column, Kind::Name(name.to_owned()))
 }
 
 fn binary(op: BinaryOp, left: Node, right: Node) -> Node {
-    Node {
-        column: left.column,
-        kind: Kind::Binary(op, Box::new([left, right])),
+    let column = left.column;
+    Node::new(column, Kind::Binary(op, Box::new([left, right])))
+}
+
+/// `a && b && c ...` as a tree of logarithmic depth: both operators may be grouped at will.
+fn balanced(op: BinaryOp, mut operands: Vec<Node>) -> Node {
+    if operands.len() <= 2 {
+        let right = operands.pop();
+        return match (operands.pop(), right) {
+            (Some(left), Some(right)) => binary(op, left, right),
+            (_, Some(only)) => only,
+            _ => unreachable!("there is an operand"),
+        };
     }
+    let right = operands.split_off(operands.len().div_ceil(2));
+    binary(op, balanced(op, operands), balanced(op, right))
 }
 
 #[cfg(test)]
@@ -530,7 +548,7 @@ mod tests {
             ("(x", 3, "`)` expected"),
             ("1x", 1, "not a number"),
         ] {
-            let error = expression(text).unwrap_err();
+            let error = expression(text, &Budget::default()).unwrap_err();
             assert_eq!(error.column, column, "{text}: {error:?}");
             assert!(error.message.contains(part), "{text}: {error:?}");
         }
@@ -540,19 +558,19 @@ mod tests {
             ("if (x) y = 1", 1, "`if` is not understood"),
             ("foo()", 4, "an assignment such as"),
         ] {
-            let error = statements(text).unwrap_err();
+            let error = statements(text, &Budget::default()).unwrap_err();
             assert_eq!(error.column, column, "{text}: {error:?}");
             assert!(error.message.contains(part), "{text}: {error:?}");
         }
         let deep = format!("{}x{}", "(".repeat(500), ")".repeat(500));
-        assert!(expression(&deep).is_err());
-        assert!(expression(&"!".repeat(5000)).is_err());
+        assert!(expression(&deep, &Budget::default()).is_err());
+        assert!(expression(&"!".repeat(5000), &Budget::default()).is_err());
     }
 
     #[test]
     fn assignments_of_all_kinds_are_read() {
         let text = "var x = 1; y += x * 2;z++; --w; global.g = 'a' // the end";
-        let found = statements(text).unwrap();
+        let found = statements(text, &Budget::default()).unwrap();
         let names: Vec<&str> = found.iter().map(|a| a.name.as_str()).collect();
         assert_eq!(names, ["x", "y", "z", "w", "global.g"]);
     }

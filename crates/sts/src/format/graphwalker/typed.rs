@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use ioco_budget::{Budget, Resource};
 use rust_decimal::Decimal;
 
 use super::script::{Assigned, BadScript, Kind, Node, bad};
@@ -137,10 +138,21 @@ impl Variables {
         &self,
         model: usize,
         assigned: &[Assigned],
+        budget: &Budget,
     ) -> Result<Vec<Assignment>, BadScript> {
         let mut so_far: BTreeMap<VarId, Expr> = BTreeMap::new();
+        let mut measures: BTreeMap<VarId, Measure> = BTreeMap::new();
         let mut order = Vec::new();
         for one in assigned {
+            // Each assignment puts the earlier ones in place, so the values can grow without end.
+            let measure = self.measure(model, &one.value, &measures);
+            let node = size_of::<Expr>() as u64;
+            let within = budget
+                .check(Resource::Depth, measure.height)
+                .and_then(|()| budget.check(Resource::Bytes, measure.nodes.saturating_mul(node)));
+            if let Err(exhausted) = within {
+                return bad(one.column, exhausted.to_string());
+            }
             let id = self
                 .id(model, &one.name)
                 .expect("every assignment was seen");
@@ -149,6 +161,7 @@ impl Variables {
                 Some(ty) => self.expect(model, &one.value, &ty, &so_far)?,
                 None => Expr::Const(Value::Void),
             };
+            measures.insert(id, measure);
             if so_far.insert(id, value).is_none() {
                 order.push(id);
             }
@@ -158,6 +171,34 @@ impl Variables {
             value: so_far[&variable].clone(),
         };
         Ok(order.into_iter().map(assignment).collect())
+    }
+
+    /// How large a value becomes when those of earlier assignments are put in place.
+    fn measure(&self, model: usize, node: &Node, known: &BTreeMap<VarId, Measure>) -> Measure {
+        let below = |nodes: &[Node]| {
+            let mut whole = Measure {
+                height: 0,
+                nodes: 1,
+            };
+            for node in nodes {
+                let part = self.measure(model, node, known);
+                whole.height = whole.height.max(part.height);
+                whole.nodes = whole.nodes.saturating_add(part.nodes);
+            }
+            whole.height += 1;
+            whole
+        };
+        match &node.kind {
+            Kind::Const(_) => below(&[]),
+            Kind::Name(name) => {
+                let id = self.id(model, name);
+                let earlier = id.and_then(|id| known.get(&id)).copied();
+                earlier.unwrap_or_else(|| below(&[]))
+            }
+            Kind::Unary(_, inner) => below(std::slice::from_ref(inner)),
+            Kind::Binary(_, both) | Kind::Quotient(both) => below(&**both),
+            Kind::If(all) => below(&**all),
+        }
     }
 
     fn expect(
@@ -187,13 +228,15 @@ impl Variables {
     ) -> Result<(Expr, Found), BadScript> {
         let sub = |node: &Node| self.translate(model, node, so_far);
         let expect = |node: &Node, ty: &Type| self.expect(model, node, ty, so_far);
+        let is_number = |node: &Node, found: &Found| match found {
+            Some(Type::Int(_) | Type::Decimal) => Ok(()),
+            Some(other) => bad(node.column, format!("{} is no number", word(other))),
+            None => bad(node.column, "`undefined` is no number"),
+        };
         let number = |node: &Node| {
             let (expr, found) = sub(node)?;
-            match &found {
-                Some(Type::Int(_) | Type::Decimal) => Ok((expr, found)),
-                Some(other) => bad(node.column, format!("{} is no number", word(other))),
-                None => bad(node.column, "`undefined` is no number"),
-            }
+            is_number(node, &found)?;
+            Ok((expr, found))
         };
         match &node.kind {
             Kind::Const(value) => Ok((Expr::Const(value.clone()), self.type_of(model, node))),
@@ -254,7 +297,8 @@ impl Variables {
                     let right = expect(&both[1], &Type::Str)?;
                     return Ok((Expr::binary(*op, left, right), Some(Type::Str)));
                 }
-                let (left, ty) = number(&both[0])?;
+                // Not translated twice: that would double the work at each level.
+                is_number(&both[0], &ty)?;
                 let (right, other) = number(&both[1])?;
                 let ty = common(node.column, ty, other)?;
                 if *op == BinaryOp::Div && ty == Some(Type::INTEGER) {
@@ -271,6 +315,13 @@ impl Variables {
             }
         }
     }
+}
+
+/// The size of an expression.
+#[derive(Clone, Copy)]
+struct Measure {
+    height: u64,
+    nodes: u64,
 }
 
 /// The type of two things that are taken for the same.

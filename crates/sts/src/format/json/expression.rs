@@ -1,5 +1,7 @@
 //! Expressions to lists of tokens and back.
 
+use ioco_budget::{Exhausted, Resource};
+
 use crate::expr::{BinaryOp, Expr, Pattern, UnaryOp};
 use crate::ids::{FunctionId, VarId};
 
@@ -7,9 +9,9 @@ use super::read::{Known, read_value};
 use super::saved::SavedToken;
 use super::write::save_value;
 
-/// An expression deeper than this would endanger the stack of whoever walks it: every walk over
-/// expressions is recursive, and threads may have little stack.
-const MAX_DEPTH: u32 = 400;
+/// Every walk over an expression recurses once per level. What a model states may get some levels
+/// more on its way to a transition system, and must still be read back.
+const SLACK: u64 = 2;
 
 pub fn save(expr: &Expr) -> Vec<SavedToken> {
     let mut tokens = Vec::new();
@@ -76,8 +78,13 @@ pub fn read(tokens: &[SavedToken], known: Known<'_>, scope: Scope) -> Result<Exp
     let mut operands: Vec<Operand> = Vec::new();
     for token in tokens {
         let operand = read_token(token, known, scope, &mut operands)?;
-        if operand.1 > MAX_DEPTH {
-            return Err(format!("the expression is nested deeper than {MAX_DEPTH}"));
+        let most = known.budget.depth.saturating_mul(SLACK);
+        if u64::from(operand.1) > most {
+            let exhausted = Exhausted {
+                resource: Resource::Depth,
+                limit: known.budget.depth,
+            };
+            return Err(exhausted.to_string());
         }
         operands.push(operand);
     }

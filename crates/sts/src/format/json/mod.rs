@@ -9,7 +9,7 @@ mod write;
 pub(super) use parts::{
     Drawn, DrawnLocation, DrawnStart, DrawnSwitch, head, locations, same_label, switches,
 };
-pub use read::read;
+pub use read::{read, read_within};
 pub use write::write;
 
 /// Whether a text of JSON says that it is a system in this format.

@@ -5,6 +5,8 @@ use rustc_hash::FxHashMap;
 use serde_json::{Map, Value as Json};
 
 use super::super::{FormatError, show_switch_label};
+use ioco_budget::Budget;
+
 use super::read::{Wrong, revive};
 use super::saved::{SavedLocation, SavedSts, SavedSwitch};
 use super::write::save;
@@ -91,6 +93,7 @@ impl Drawn {
     pub fn assemble(
         mut self,
         same: impl Fn(&Sts, SwitchId, &str) -> bool,
+        budget: &Budget,
     ) -> Result<Sts, FormatError> {
         let (head_line, head) = self.head;
         let mut saved: SavedSts = parse(head_line, head)?;
@@ -139,7 +142,7 @@ impl Drawn {
             lines.1.push(drawn.line);
             shown.push(drawn.shown);
         }
-        let sts = revive(&saved).map_err(|wrong| {
+        let sts = revive(&saved, budget).map_err(|wrong| {
             let Wrong { place, message } = wrong;
             let line = match place {
                 Some(("locations", index)) => lines.0[index],

@@ -6,6 +6,7 @@ use std::fmt;
 use std::str::FromStr as _;
 use std::sync::Arc;
 
+use ioco_budget::{Budget, Resource};
 use rust_decimal::Decimal;
 use serde_json::value::RawValue;
 
@@ -28,10 +29,16 @@ use super::saved::{
 pub struct Known<'a> {
     pub types: &'a Types,
     pub functions: &'a [SavedFunction],
+    pub budget: &'a Budget,
 }
 
-/// Reads a system that [`super::write`] has written.
+/// Reads a system that [`super::write`] has written, within the usual limits.
 pub fn read(text: &str) -> Result<Sts, FormatError> {
+    read_within(text, &Budget::default())
+}
+
+/// Reads a system within limits, which it keeps.
+pub fn read_within(text: &str, budget: &Budget) -> Result<Sts, FormatError> {
     let wrong = |error: serde_json::Error| lines::json_error(&error);
     let header: Header = serde_json::from_str(text).map_err(wrong)?;
     let message = if header.format != FORMAT {
@@ -48,7 +55,7 @@ pub fn read(text: &str) -> Result<Sts, FormatError> {
         return Err(FormatError::new(0, message));
     }
     let saved: SavedSts = serde_json::from_str(text).map_err(wrong)?;
-    revive(&saved).map_err(|wrong| {
+    revive(&saved, budget).map_err(|wrong| {
         let line = wrong
             .place
             .and_then(|(list, item)| line_of(text, list, item));
@@ -88,17 +95,18 @@ impl fmt::Display for Wrong {
 }
 
 /// A live system, where everything in the document fits together.
-pub fn revive(saved: &SavedSts) -> Result<Sts, Wrong> {
+pub fn revive(saved: &SavedSts, budget: &Budget) -> Result<Sts, Wrong> {
     let mut builder = StsBuilder::new(&saved.name);
     for file in &saved.files {
         builder.file(file);
     }
     builder.timeout(saved.timeout);
-    let types = read_types(saved)?;
+    let types = read_types(saved, budget)?;
     *builder.types() = types.clone();
     let known = Known {
         types: &types,
         functions: &saved.functions,
+        budget,
     };
     read_functions(saved, known, &mut builder)?;
     read_labels(saved, &types, &mut builder)?;
@@ -107,10 +115,12 @@ pub fn revive(saved: &SavedSts) -> Result<Sts, Wrong> {
     for (index, switch) in saved.switches.iter().enumerate() {
         read_switch(saved, known, switch, &mut builder).map_err(Wrong::at("switches", index))?;
     }
-    Ok(builder.build())
+    let mut sts = builder.build();
+    sts.set_budget(*budget);
+    Ok(sts)
 }
 
-fn read_types(saved: &SavedSts) -> Result<Types, Wrong> {
+fn read_types(saved: &SavedSts, budget: &Budget) -> Result<Types, Wrong> {
     let mut types = Types {
         enums: saved
             .enums
@@ -133,6 +143,17 @@ fn read_types(saved: &SavedSts) -> Result<Types, Wrong> {
     for (index, structure) in saved.structs.iter().enumerate() {
         let fields = read_fields(&structure.fields, &types).map_err(Wrong::at("structs", index))?;
         types.structs[index].fields = fields;
+    }
+    for (index, depth) in types.nesting().into_iter().enumerate() {
+        let at = Wrong::at("structs", index);
+        let Some(depth) = depth else {
+            let name = &types.structs[index].name;
+            return Err(at(format!(
+                "the structure {name} holds one that holds itself"
+            )));
+        };
+        let limited = budget.check(Resource::Depth, depth);
+        limited.map_err(|exhausted| at(exhausted.to_string()))?;
     }
     Ok(types)
 }

@@ -1,0 +1,248 @@
+//! Systems, adapters and databases that hang or flood: a request to stop, and the time of the run, end every
+//! wait; memory and messages stay bounded; what was found stays found.
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
+use std::process::{Child, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::{Duration, Instant};
+
+use crate::support::{PING, Ran, TempDir, folder_with, interrupt, ioco, run};
+
+/// Nobody waits this long; a hang is found all the same.
+const HANG: Duration = Duration::from_secs(60);
+
+/// Without a request to stop, waits in these tests would last an hour.
+const PATIENT: &str = "ready_within = \"3600s\"\n";
+
+/// A server; `serve` gets every connection.
+fn server(serve: impl Fn(TcpStream) + Send + Sync + 'static) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("listens");
+    let address = listener.local_addr().expect("an address").to_string();
+    let serve = std::sync::Arc::new(serve);
+    std::thread::spawn(move || {
+        for socket in listener.incoming().flatten() {
+            let serve = std::sync::Arc::clone(&serve);
+            std::thread::spawn(move || serve(socket));
+        }
+    });
+    address
+}
+
+/// A server that takes everything and says nothing; it says when somebody has come.
+fn mute() -> (String, Receiver<()>) {
+    let (tell, told) = channel();
+    let tell = std::sync::Mutex::new(tell);
+    let address = server(move |mut socket| {
+        if let Ok(tell) = tell.lock() {
+            let _ = tell.send(());
+        }
+        let _ = socket.read_to_end(&mut Vec::new());
+    });
+    (address, told)
+}
+
+fn start(folder: &TempDir, arguments: &[&str]) -> Child {
+    ioco()
+        .current_dir(folder.path())
+        .args(arguments)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("ioco starts")
+}
+
+/// Waits for the end; a hang ends the test.
+fn finish(mut child: Child) -> Ran {
+    let begun = Instant::now();
+    while child.try_wait().expect("a status").is_none() {
+        if begun.elapsed() > HANG {
+            child.kill().expect("killed");
+            panic!("ioco hangs");
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let output = child.wait_with_output().expect("output");
+    Ran {
+        code: output.status.code().unwrap_or(-1),
+        out: String::from_utf8_lossy(&output.stdout).into_owned(),
+        err: String::from_utf8_lossy(&output.stderr).into_owned(),
+    }
+}
+
+const HTTP: &str = "[http]\nreset = { method = \"POST\", path = \"/reset\" }\n\
+                    [http.stimuli]\nping = { method = \"POST\", path = \"/ping\" }\n\
+                    [http.responses]\n";
+
+fn with_http(responses: &str, sut: &str) -> TempDir {
+    let settings = format!("model = \"ping.aml\"\n[sut]\n{sut}{HTTP}{responses}");
+    folder_with(&[("ping.aml", PING), ("ioco.toml", &settings)])
+}
+
+#[test]
+fn a_body_that_never_ends_is_a_missing_response_and_spoils_no_other_test() {
+    let address = server(|socket| {
+        let mut reader = BufReader::new(&socket);
+        let mut line = String::new();
+        while reader.read_line(&mut line).is_ok_and(|count| count > 0) {
+            let is_ping = line.contains("/ping");
+            while !line.trim().is_empty() {
+                line.clear();
+                if reader.read_line(&mut line).is_err() {
+                    return;
+                }
+            }
+            line.clear();
+            let answer = match is_ping {
+                true => "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{",
+                false => "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}",
+            };
+            if (&socket).write_all(answer.as_bytes()).is_err() {
+                return;
+            }
+        }
+    });
+    let folder = with_http("pong = { to = \"ping\", status = 200 }\n", "");
+    let url = format!("http://{address}");
+    let ran = finish(start(&folder, &["test", "--http", &url, "--seed", "1"]));
+    assert_eq!(ran.code, 1, "{}", ran.all());
+    assert!(ran.out.contains("D002"), "{}", ran.all());
+    assert!(ran.out.contains("3 of 3 runs"), "{}", ran.all());
+}
+
+#[test]
+fn a_web_socket_that_is_never_opened_can_be_interrupted() {
+    let (address, came) = mute();
+    let settings = format!(
+        "model = \"ping.aml\"\n[sut]\n{PATIENT}{}",
+        HTTP.replace("[http]\n", "[http]\nwebsocket = \"/socket\"\n")
+    );
+    let settings = format!("{settings}pong = {{ message = true }}\n");
+    let folder = folder_with(&[("ping.aml", PING), ("ioco.toml", &settings)]);
+    let url = format!("http://{address}");
+    let child = start(&folder, &["test", "--http", &url]);
+    came.recv_timeout(HANG).expect("ioco connects");
+    interrupt(&child);
+    assert_eq!(finish(child).code, 130);
+}
+
+#[test]
+fn a_database_that_says_nothing_can_be_interrupted() {
+    let (address, came) = mute();
+    let folder = folder_with(&[("ping.aml", PING)]);
+    let url = format!("postgres://nobody@{address}/nothing");
+    let arguments = ["test", "ping.aml", "--sut", "cat", "--store", &url];
+    let child = start(&folder, &arguments);
+    came.recv_timeout(HANG).expect("ioco connects");
+    interrupt(&child);
+    assert_eq!(finish(child).code, 130);
+}
+
+/// Takes a stimulus at any time and answers none.
+const SINK: &str = "
+external 'wire'
+process('sink') {
+  channel('wire') { stimulus 'take'; response 'never' }
+  state 'idle'
+  repeat { o { receive 'take' } }
+}
+";
+
+#[test]
+fn a_system_that_does_not_read_its_input_can_be_interrupted() {
+    // It is ready, and reads nothing more: the pipe to it fills up.
+    let program = "import sys, time\nsys.stdin.buffer.raw.read(16)\nprint('{\"ready\": true}', flush=True)\n\
+                   open('asked', 'w').close()\ntime.sleep(3600)\n";
+    let settings =
+        format!("model = \"sink.aml\"\n[sut]\ncommand = [\"python3\", \"system.py\"]\n{PATIENT}");
+    let folder = folder_with(&[
+        ("sink.aml", SINK),
+        ("system.py", program),
+        ("ioco.toml", &settings),
+    ]);
+    let arguments = [
+        "test",
+        "--tests",
+        "1",
+        "--steps",
+        "1000000",
+        "--timeout",
+        "1ms",
+    ];
+    let child = start(&folder, &arguments);
+    let begun = Instant::now();
+    while !folder.path().join("asked").exists() {
+        assert!(begun.elapsed() < HANG, "the system starts");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    // Whether the pipe is full already or not, it ends.
+    std::thread::sleep(Duration::from_millis(500));
+    interrupt(&child);
+    assert_eq!(finish(child).code, 130);
+}
+
+#[test]
+fn the_time_of_a_run_ends_a_wait_for_a_system_that_is_never_ready() {
+    let settings =
+        format!("model = \"ping.aml\"\n[sut]\ncommand = [\"sleep\", \"3600\"]\n{PATIENT}");
+    let folder = folder_with(&[("ping.aml", PING), ("ioco.toml", &settings)]);
+    let ran = finish(start(&folder, &["test", "--time", "300ms"]));
+    assert!(ran.err.contains("the time was up"), "{}", ran.all());
+    assert_ne!(ran.code, 1, "{}", ran.all());
+}
+
+#[test]
+fn a_flood_of_announcements_is_not_repeated_to_the_person() {
+    let program = r#"
+import json, sys
+for line in sys.stdin:
+    if json.loads(line).get("reset"):
+        print('{"ready": true}', flush=True)
+    else:
+        for number in range(30000):
+            print('{"labels": ["?strange%d"]}' % number)
+        print('{"response": "pong"}', flush=True)
+"#;
+    let folder = folder_with(&[("ping.aml", PING), ("system.py", program)]);
+    let ran = run(ioco().current_dir(folder.path()).args([
+        "test",
+        "ping.aml",
+        "--sut",
+        "exec python3 system.py",
+        "--timeout",
+        "20s",
+        "--tests",
+        "1",
+        "--steps",
+        "2",
+    ]));
+    assert_eq!(ran.code, 0, "{}", ran.all());
+    assert!(ran.err.contains("more warnings"), "{}", ran.err);
+    assert!(ran.err.lines().count() < 400, "{}", ran.err.lines().count());
+}
+
+#[test]
+fn what_a_system_sends_in_one_test_is_limited_by_a_setting() {
+    let program = r#"
+import json, sys
+for line in sys.stdin:
+    if json.loads(line).get("reset"):
+        print('{"ready": true}', flush=True)
+    else:
+        print('{"response": "pong", "padding": "%s"}' % ("x" * 100000), flush=True)
+"#;
+    let folder = folder_with(&[("ping.aml", PING), ("system.py", program)]);
+    let ran = run(ioco().current_dir(folder.path()).args([
+        "test",
+        "ping.aml",
+        "--sut",
+        "exec python3 system.py",
+        "--timeout",
+        "20s",
+        "--limit",
+        "bytes=1000000",
+    ]));
+    assert_eq!(ran.code, 3, "{}", ran.all());
+    assert!(ran.err.contains("--limit bytes=N"), "{}", ran.all());
+}

@@ -1,0 +1,27 @@
+//! A system on standard input and output, honest but for one fault: `ioco-bad-peer KIND AT SEED [FILE]`. Its
+//! process id goes to the file.
+
+use std::io::{self, Write};
+
+use ioco_faults::fault::{Fault, Injector, Kind};
+use ioco_faults::peers;
+
+fn main() -> io::Result<()> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let number = |index: usize| arguments.get(index).and_then(|text| text.parse().ok());
+    let kind = arguments.first().and_then(|name| Kind::named(name));
+    let fault = Fault {
+        kind: kind.unwrap_or(Kind::Nothing),
+        at: number(1).unwrap_or(0) as usize,
+        seed: number(2).unwrap_or(0),
+    };
+    if let Some(file) = arguments.get(3) {
+        std::fs::write(file, std::process::id().to_string())?;
+    }
+    let mut out = io::stdout().lock();
+    match peers::line(io::stdin(), &mut out, &Injector::new(fault)) {
+        // That is the fault: a system that ends.
+        Err(_) => std::process::exit(7),
+        Ok(()) => out.flush(),
+    }
+}

@@ -1,0 +1,325 @@
+//! Honest systems, one for each protocol. Each sends through an [`Injector`].
+
+use std::io::{self, BufRead as _, BufReader, Read, Write};
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use prost::Message as _;
+
+use crate::fault::{Bad, Injector};
+
+/// The sockets of a system that runs in this process; they end with it.
+#[derive(Clone, Default)]
+struct Open {
+    sockets: Arc<Mutex<Vec<TcpStream>>>,
+    is_over: Arc<AtomicBool>,
+}
+
+impl Open {
+    fn add(&self, socket: &TcpStream) {
+        if let Ok(socket) = socket.try_clone() {
+            let mut sockets = self.sockets.lock().unwrap_or_else(PoisonError::into_inner);
+            sockets.push(socket);
+        }
+    }
+}
+
+/// A system that listens. Dropping it closes everything.
+pub struct Listening {
+    pub address: String,
+    open: Open,
+}
+
+impl Drop for Listening {
+    fn drop(&mut self) {
+        self.open.is_over.store(true, Ordering::SeqCst);
+        let _ = TcpStream::connect(&self.address);
+        let sockets = self.open.sockets.lock();
+        for socket in sockets.unwrap_or_else(PoisonError::into_inner).iter() {
+            let _ = socket.shutdown(Shutdown::Both);
+        }
+    }
+}
+
+/// Listens; every connection is served by `serve` in a thread of its own.
+pub fn listen(
+    serve: impl Fn(TcpStream) -> io::Result<()> + Send + Sync + 'static,
+) -> io::Result<Listening> {
+    let listener = TcpListener::bind("127.0.0.1:0")?;
+    let address = listener.local_addr()?.to_string();
+    let open = Open::default();
+    let (own, serve) = (open.clone(), Arc::new(serve));
+    std::thread::spawn(move || {
+        for socket in listener.incoming().flatten() {
+            if own.is_over.load(Ordering::SeqCst) {
+                return;
+            }
+            own.add(&socket);
+            let serve = Arc::clone(&serve);
+            std::thread::spawn(move || {
+                let _ = socket.set_nodelay(true);
+                if let Ok(served) = socket.try_clone() {
+                    let _ = serve(served);
+                }
+                let _ = socket.shutdown(Shutdown::Both);
+            });
+        }
+    });
+    Ok(Listening { address, open })
+}
+
+/// One JSON object a line.
+pub fn line(input: impl Read, out: &mut dyn Write, injector: &Injector) -> io::Result<()> {
+    for text in BufReader::new(input).lines() {
+        let answer = match text?.contains("\"reset\"") {
+            true => "{\"ready\":true}\n",
+            false => "{\"response\":\"pong\",\"values\":{}}\n",
+        };
+        injector.send(answer.as_bytes(), out)?;
+    }
+    Ok(())
+}
+
+/// Lines of its own.
+pub fn text(socket: &TcpStream, injector: &Injector) -> io::Result<()> {
+    for text in BufReader::new(socket).lines() {
+        let answer = match text?.trim() {
+            "RESET" => "READY\n",
+            _ => "PONG 1\n",
+        };
+        injector.send(answer.as_bytes(), &mut &*socket)?;
+    }
+    Ok(())
+}
+
+/// Where a ping is answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum By {
+    Answer,
+    Event,
+    Message,
+}
+
+/// What the connections of an HTTP system share.
+#[derive(Clone)]
+pub struct Service {
+    by: By,
+    injector: Injector,
+    /// Where events or messages go.
+    stream: Arc<Mutex<Option<TcpStream>>>,
+}
+
+impl Service {
+    pub fn new(by: By, injector: Injector) -> Service {
+        Service {
+            by,
+            injector,
+            stream: Arc::default(),
+        }
+    }
+
+    pub fn serve(&self, socket: &TcpStream) -> io::Result<()> {
+        let mut reader = BufReader::new(socket);
+        let mut first = [0; 4];
+        loop {
+            let Some((path, key)) = request(&mut reader)? else {
+                return Ok(());
+            };
+            match path.as_str() {
+                "/events" => {
+                    let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n";
+                    self.injector.send(head.as_bytes(), &mut &*socket)?;
+                    self.keep(socket)?;
+                    reader.read_exact(&mut first[..1])?;
+                }
+                "/socket" => {
+                    let accept = tungstenite::handshake::derive_accept_key(key.as_bytes());
+                    let head = format!(
+                        "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n\
+                         Connection: Upgrade\r\nSec-WebSocket-Accept: {accept}\r\n\r\n"
+                    );
+                    self.injector.send(head.as_bytes(), &mut &*socket)?;
+                    self.keep(socket)?;
+                    reader.read_exact(&mut first[..1])?;
+                }
+                "/ping" => {
+                    let answer = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}";
+                    match self.by {
+                        By::Answer => self.injector.send(answer, &mut &*socket)?,
+                        By::Event => {
+                            write(socket, answer)?;
+                            self.tell(b"event: pong\ndata: {}\n\n")?;
+                        }
+                        By::Message => {
+                            write(socket, answer)?;
+                            // A text frame.
+                            self.tell(b"\x81\x0f{\"pong\":\"pong\"}")?;
+                        }
+                    }
+                }
+                _ => {
+                    let answer = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}";
+                    match self.by {
+                        By::Answer => self.injector.send(answer, &mut &*socket)?,
+                        By::Event | By::Message => write(socket, answer)?,
+                    }
+                }
+            }
+        }
+    }
+
+    fn keep(&self, socket: &TcpStream) -> io::Result<()> {
+        let mut stream = self.stream.lock().unwrap_or_else(PoisonError::into_inner);
+        *stream = Some(socket.try_clone()?);
+        Ok(())
+    }
+
+    fn tell(&self, message: &[u8]) -> io::Result<()> {
+        let stream = self.stream.lock().unwrap_or_else(PoisonError::into_inner);
+        match stream.as_ref() {
+            Some(mut socket) => {
+                let sent = self.injector.send(message, &mut socket);
+                if sent.is_err() {
+                    let _ = socket.shutdown(Shutdown::Both);
+                }
+                Ok(())
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+fn write(mut socket: &TcpStream, bytes: &[u8]) -> io::Result<()> {
+    socket.write_all(bytes)
+}
+
+/// The path of the next request, and its key for a web socket; `None` at the end.
+fn request(reader: &mut BufReader<&TcpStream>) -> io::Result<Option<(String, String)>> {
+    let mut head = String::new();
+    if reader.read_line(&mut head)? == 0 {
+        return Ok(None);
+    }
+    let path = head.split(' ').nth(1).unwrap_or_default().to_owned();
+    let (mut length, mut key) = (0, String::new());
+    loop {
+        let mut line = String::new();
+        if reader.read_line(&mut line)? == 0 {
+            return Ok(None);
+        }
+        if line.trim().is_empty() {
+            break;
+        }
+        let (name, value) = line.split_once(':').unwrap_or((&line, ""));
+        match name.to_ascii_lowercase().as_str() {
+            "content-length" => length = value.trim().parse().unwrap_or(0),
+            "sec-websocket-key" => key = value.trim().to_owned(),
+            _ => {}
+        }
+    }
+    let mut body = vec![0; length];
+    reader.read_exact(&mut body)?;
+    Ok(Some((path, key)))
+}
+
+/// The part of the plugin-adapter protocol that an honest adapter needs.
+mod amp {
+    #[derive(Clone, PartialEq, prost::Message)]
+    pub struct Message {
+        #[prost(message, optional, tag = "2")]
+        pub announcement: Option<Announcement>,
+        #[prost(message, optional, tag = "3")]
+        pub configuration: Option<Empty>,
+        #[prost(message, optional, tag = "4")]
+        pub label: Option<Label>,
+        #[prost(message, optional, tag = "5")]
+        pub reset: Option<Empty>,
+        #[prost(message, optional, tag = "6")]
+        pub ready: Option<Empty>,
+    }
+
+    #[derive(Clone, PartialEq, prost::Message)]
+    pub struct Announcement {
+        #[prost(string, tag = "1")]
+        pub name: String,
+        #[prost(message, repeated, tag = "3")]
+        pub labels: Vec<Label>,
+    }
+
+    #[derive(Clone, Copy, PartialEq, prost::Message)]
+    pub struct Empty {}
+
+    #[derive(Clone, PartialEq, prost::Message)]
+    pub struct Label {
+        #[prost(int32, tag = "1")]
+        pub direction: i32,
+        #[prost(string, tag = "2")]
+        pub label: String,
+        #[prost(string, tag = "3")]
+        pub channel: String,
+        #[prost(uint64, tag = "7")]
+        pub correlation_id: u64,
+    }
+}
+
+/// An adapter that connects to `url` and stays until the connection ends.
+pub fn adapter(url: &str, injector: &Injector) {
+    let address = url
+        .trim_start_matches("ws://")
+        .trim_end_matches("/adapters");
+    let Ok(socket) = TcpStream::connect(address) else {
+        return;
+    };
+    let _ = socket.set_nodelay(true);
+    let _ = socket.set_read_timeout(Some(Duration::from_secs(30)));
+    let bad = Bad {
+        socket,
+        injector: injector.clone(),
+    };
+    let Ok((mut socket, _)) = tungstenite::client(url, bad) else {
+        return;
+    };
+    let label = |name: &str, direction| amp::Label {
+        direction,
+        label: name.to_owned(),
+        channel: "wire".to_owned(),
+        correlation_id: 0,
+    };
+    let ready = || amp::Message {
+        ready: Some(amp::Empty {}),
+        ..amp::Message::default()
+    };
+    let answer = |label| amp::Message {
+        label: Some(label),
+        ..amp::Message::default()
+    };
+    let mut replies = vec![amp::Message {
+        announcement: Some(amp::Announcement {
+            name: "Bad".to_owned(),
+            labels: vec![label("ping", 0), label("pong", 1)],
+        }),
+        ..amp::Message::default()
+    }];
+    loop {
+        for reply in replies.drain(..) {
+            let frame = tungstenite::Message::binary(reply.encode_to_vec());
+            if socket.send(frame).is_err() {
+                return;
+            }
+        }
+        let Ok(tungstenite::Message::Binary(bytes)) = socket.read() else {
+            return;
+        };
+        let Ok(message) = amp::Message::decode(bytes) else {
+            return;
+        };
+        if message.configuration.is_some() || message.reset.is_some() {
+            replies.push(ready());
+        }
+        if let Some(stimulus) = message.label {
+            replies.push(answer(stimulus));
+            replies.push(answer(label("pong", 1)));
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! What comes from systems, adapters and other programs: protocols, recorded files, settings.
+
+use std::sync::Arc;
+
+use ioco_adapters::{Codec, fuzzing};
+
+use crate::models::model;
+
+pub fn toml(data: &[u8]) {
+    let text = String::from_utf8_lossy(data);
+    let _ = ioco_campaign::Project::parse(&text);
+}
+
+pub fn suite(data: &[u8]) {
+    let text = String::from_utf8_lossy(data);
+    let _ = ioco_generate::suite::read(&text, model());
+}
+
+pub fn failure(data: &[u8]) {
+    let text = String::from_utf8_lossy(data);
+    let Ok(file) = ioco_engine::FailureFile::read(&text) else {
+        return;
+    };
+    let written = file.write();
+    let again = ioco_engine::FailureFile::read(&written).expect("what was written is read");
+    assert_eq!(again.write(), written, "nothing is lost");
+    let _ = file.stimuli(model());
+    let _ = file.first_stimuli(model());
+}
+
+pub fn traces(data: &[u8]) {
+    let text = String::from_utf8_lossy(data);
+    let _ = ioco_adapters::read_traces(&text, model());
+}
+
+pub fn line(data: &[u8]) {
+    let codec = Codec::new(Arc::clone(model()));
+    for line in data.split(|byte| *byte == b'\n') {
+        let _ = codec.read_line(line);
+    }
+}
+
+pub fn amp(data: &[u8]) {
+    fuzzing::amp_message(data, model());
+}
+
+/// However the bytes are cut, the same messages are found.
+pub fn http(data: &[u8]) {
+    for answers in [false, true] {
+        let whole = fuzzing::http_messages(&[data], answers);
+        for cut in [1, data.len() / 2, data.len().saturating_sub(1)] {
+            let (head, tail) = data.split_at(cut.min(data.len()));
+            let parts = fuzzing::http_messages(&[head, tail], answers);
+            assert_eq!(parts, whole, "cut at {cut}");
+        }
+    }
+}
+
+/// However the bytes are cut, the same events are found.
+pub fn events(data: &[u8]) {
+    let whole = fuzzing::events(&[data]);
+    for cut in [1, data.len() / 2, data.len().saturating_sub(1)] {
+        let (head, tail) = data.split_at(cut.min(data.len()));
+        assert_eq!(fuzzing::events(&[head, tail]), whole, "cut at {cut}");
+    }
+}

@@ -1,0 +1,217 @@
+//! Strings to try where the conditions are no regular language: the ones that they name, samples of
+//! their patterns, and words of the lengths they ask for.
+
+use ioco_sts::{BinaryOp, Expr, Value};
+use rand::RngExt as _;
+use regex_syntax::hir::{Class, Hir, HirKind};
+
+use crate::goal::Constants;
+use crate::outcome::Deadline;
+use crate::search::Choice;
+
+/// Samples of one pattern that are made; the ones that do not fit the rest are dropped.
+const SAMPLES: u32 = 96;
+/// Longer strings are not made up.
+pub(crate) const MAX_LENGTH: u32 = 4096;
+
+/// Random numbers for samples: the caller's, or a fixed sequence where the answer must not depend
+/// on any.
+pub(crate) struct Dice<'c, 'r> {
+    pub choice: &'c mut Choice<'r>,
+    pub state: u64,
+}
+
+impl Dice<'_, '_> {
+    pub fn below(&mut self, count: u32) -> u32 {
+        match self.choice {
+            Choice::Random(rng) => rng.random_range(0..count.max(1)),
+            Choice::Plain => {
+                // SplitMix64: well mixed and the same everywhere.
+                self.state = self.state.wrapping_add(0x9E37_79B9_7F4A_7C15);
+                let mut mixed = self.state;
+                mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+                mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+                ((mixed ^ (mixed >> 31)) % u64::from(count.max(1))) as u32
+            }
+        }
+    }
+}
+
+/// Strings that may do, for conditions that are no regular language.
+pub(crate) fn samples(
+    unknown: u32,
+    lengths: (i64, i64),
+    conditions: &[Expr],
+    constants: &Constants,
+    choice: &mut Choice<'_>,
+    deadline: &Deadline<'_>,
+) -> Vec<String> {
+    let mut found: Vec<String> = named(constants).map(str::to_owned).collect();
+    let named = found.clone();
+    let mut dice = Dice {
+        choice,
+        state: u64::from(unknown),
+    };
+    pieces(conditions, &named, &mut found);
+    for condition in conditions {
+        condition.walk(&mut |e| {
+            if let Expr::Matches(_, pattern) = e
+                && let Ok(hir) = regex_syntax::parse(pattern.text())
+            {
+                for round in 0..SAMPLES {
+                    let mut text = String::new();
+                    sample(&hir, &mut dice, round, &mut text);
+                    if !deadline.spend(1 + text.len() as u64 / 16) {
+                        return;
+                    }
+                    found.push(text);
+                }
+            }
+        });
+    }
+    fit_lengths(&mut found, lengths, constants, &mut dice, deadline);
+    found
+}
+
+/// The strings that conditions name.
+pub(crate) fn named(constants: &Constants) -> impl Iterator<Item = &str> {
+    constants.others.iter().filter_map(|v| match v {
+        Value::Str(text) => Some(&**text),
+        _ => None,
+    })
+}
+
+/// A string that nothing is asked of but its length: at least `shortest`, at most `spare` more.
+pub(crate) fn any_word(shortest: u32, spare: u32, choice: &mut Choice<'_>) -> String {
+    match choice {
+        Choice::Plain => "a".repeat(shortest.max(spare.min(1)) as usize),
+        Choice::Random(_) => {
+            let mut dice = Dice { choice, state: 0 };
+            let length = shortest.max(spare.min(1)) + dice.below(spare.max(1));
+            word(&mut dice, length)
+        }
+    }
+}
+
+fn word(dice: &mut Dice<'_, '_>, length: u32) -> String {
+    const LETTERS: &[u8] = b"abcdefghijklmnopqrstuvwxyzABCXYZ0123456789 _-";
+    (0..length)
+        .map(|_| char::from(LETTERS[dice.below(LETTERS.len() as u32) as usize]))
+        .collect()
+}
+
+/// Where strings are joined, parts of the named strings may be what is asked for.
+pub(crate) fn pieces(conditions: &[Expr], named: &[String], found: &mut Vec<String>) {
+    let mut joins = false;
+    for condition in conditions {
+        condition.walk(&mut |e| joins |= matches!(e, Expr::Binary(BinaryOp::Add, _)));
+    }
+    if !joins {
+        return;
+    }
+    for text in named {
+        for (cut, _) in text.char_indices().take(32) {
+            found.push(text[..cut].to_owned());
+            found.push(text[cut..].to_owned());
+        }
+    }
+}
+
+/// Adds strings of the lengths in question: at the bounds, at the constants, and next to them.
+fn fit_lengths(
+    found: &mut Vec<String>,
+    (min, max): (i64, i64),
+    constants: &Constants,
+    dice: &mut Dice<'_, '_>,
+    deadline: &Deadline<'_>,
+) {
+    let mut lengths: Vec<i64> = vec![min, min.saturating_add(1), max];
+    for constant in &constants.integers {
+        lengths.extend([
+            constant.saturating_sub(1),
+            *constant,
+            constant.saturating_add(1),
+        ]);
+    }
+    lengths.extend([0, 1, 2, 3, 5, 8]);
+    lengths.retain(|l| *l >= min.max(0) && *l <= max.min(i64::from(MAX_LENGTH)));
+    lengths.sort_unstable();
+    lengths.dedup();
+    let samples: Vec<String> = found.iter().take(64).cloned().collect();
+    for &length in lengths.iter().take(16) {
+        found.push("a".repeat(length as usize));
+        let text = word(dice, length as u32);
+        found.push(text);
+        if !deadline.spend(1 + length as u64) {
+            return;
+        }
+        for text in &samples {
+            // Patterns match a part: what matches may be made longer on either side.
+            let missing = length - text.chars().count() as i64;
+            if missing > 0 {
+                let padding = "a".repeat(missing as usize);
+                found.push(format!("{text}{padding}"));
+                found.push(format!("{padding}{text}"));
+            }
+        }
+    }
+    // Ordered comparisons look for neighbours of the named strings.
+    for text in &samples {
+        found.push(format!("{text}a"));
+        let mut shorter = text.clone();
+        if shorter.pop().is_some() {
+            found.push(shorter);
+        }
+    }
+}
+
+/// Appends a string that the expression matches, but for its assertions.
+fn sample(hir: &Hir, dice: &mut Dice<'_, '_>, round: u32, text: &mut String) {
+    match hir.kind() {
+        HirKind::Empty | HirKind::Look(_) => {}
+        HirKind::Literal(literal) => text.push_str(&String::from_utf8_lossy(&literal.0)),
+        HirKind::Class(Class::Unicode(class)) => {
+            let ranges = class.ranges();
+            if ranges.is_empty() {
+                return;
+            }
+            // Readable characters where the class has them, any others now and then.
+            let readable: Vec<(char, char)> = ranges
+                .iter()
+                .map(|r| (r.start().max(' '), r.end().min('~')))
+                .filter(|(start, end)| start <= end)
+                .collect();
+            let (start, end) = if readable.is_empty() || dice.below(16) == 0 {
+                let range = ranges[dice.below(ranges.len() as u32) as usize];
+                (range.start(), range.end())
+            } else {
+                readable[dice.below(readable.len() as u32) as usize]
+            };
+            let span = u32::from(end) - u32::from(start) + 1;
+            let picked = char::from_u32(u32::from(start) + dice.below(span)).unwrap_or(start);
+            text.push(picked);
+        }
+        HirKind::Class(Class::Bytes(class)) => {
+            if let Some(range) = class.ranges().first() {
+                text.push(char::from(range.start()));
+            }
+        }
+        HirKind::Repetition(repetition) => {
+            // The first samples are short, later ones longer, so that lengths are covered.
+            let spare = match repetition.max {
+                Some(most) => most.saturating_sub(repetition.min),
+                None => u32::MAX,
+            };
+            let extra = dice.below(spare.min(round / 4).saturating_add(1));
+            for _ in 0..repetition.min.saturating_add(extra).min(MAX_LENGTH) {
+                sample(&repetition.sub, dice, round, text);
+            }
+        }
+        HirKind::Capture(capture) => sample(&capture.sub, dice, round, text),
+        HirKind::Concat(parts) => parts.iter().for_each(|p| sample(p, dice, round, text)),
+        HirKind::Alternation(parts) => {
+            let index = dice.below(parts.len() as u32) as usize;
+            sample(&parts[index], dice, round, text);
+        }
+    }
+}
