@@ -341,7 +341,9 @@ pub fn open(
         Some(nanoseconds) => std::sync::Arc::new(model.sts.with_timeout(nanoseconds)),
         None => std::sync::Arc::clone(&model.sts),
     };
-    let configured = project.test.solver.as_deref();
+    // A solver is a command too: that of another folder's ioco.toml is not started.
+    let is_here = trust::is_same_folder(&project.root, &here.root);
+    let configured = project.test.solver.as_deref().filter(|_| is_here);
     let solver = SolverChoice::again(solver, origin.solver.as_deref(), configured);
     if solver.is_none() {
         observer.warning(

@@ -275,6 +275,6 @@ fn canonical(folder: &Path) -> Option<PathBuf> {
     folder.canonicalize().ok()
 }
 
-fn is_same_folder(one: &Path, other: &Path) -> bool {
+pub(crate) fn is_same_folder(one: &Path, other: &Path) -> bool {
     canonical(one).is_some_and(|one| canonical(other) == Some(one))
 }
