@@ -1,10 +1,12 @@
 //! The developers' commands. `cargo xtask` lists them.
 
+mod agreement;
 mod bench;
 mod decomposition;
 mod demo;
 mod differential;
 mod faults;
+mod fuzz;
 mod mutants;
 mod postgres;
 mod schemas;
@@ -22,6 +24,9 @@ cargo xtask COMMAND
   demo                    build ioco and test an example system with a planted bug
   test                    every check and test of the project; installs what it needs
   web                     the checks of the page alone
+  fuzz [--minutes N] [TARGET]
+                          every reader on new inputs; what fails is kept in fuzz/found
+  agreement [--models N]  generated NuSMV models: every technique against enumeration
   bench [NAME]            print the speed table (all, or one part of it)
   mutants [PART] [--...]  change the code that verdicts rest on and report what no test notices
   differential [--minutes N] [--seed S]
@@ -42,6 +47,8 @@ fn main() -> ExitCode {
         "test" => test::run(),
         "web" => web::check(),
         "bench" => bench::run(rest),
+        "fuzz" => fuzz::run(rest),
+        "agreement" => agreement::run(rest),
         "faults" => faults::run(rest),
         "mutants" => mutants::run(rest),
         "differential" => differential::run(rest),

@@ -314,7 +314,7 @@ process 'shop' do
              _since = when", # simultaneous
     note: '#green $total'
   send 'bill', constraint: 'sum == price(last(orders).product, orders[length(orders) - 1].count) + zero() && lines == [1, 2.5] && !(paid)
-     && max(length(orders), -3) % 4 < abs(-5) * 2 && names[0] =~ /^[a-z]\/?$/ && min(1.0, 2.5) <= last_one.count',
+     && max(length(orders), -3) % 4 < abs(-5) * 2 && names[0] =~ /^[a-z]\/?$/ && min(1, 2.5) <= last_one.count',
     update: 'total = 0
       names = names + ["c"]'
   goto 'Open'

@@ -1,5 +1,5 @@
 //! A system on standard input and output, honest but for one fault: `ioco-bad-peer KIND AT SEED [FILE]`. Its
-//! process id goes to the file.
+//! process id goes to the file. `ioco-bad-peer quick` has no fault and answers as fast as it can.
 
 use std::io::{self, Write};
 
@@ -19,6 +19,9 @@ fn main() -> io::Result<()> {
         std::fs::write(file, std::process::id().to_string())?;
     }
     let mut out = io::stdout().lock();
+    if arguments.first().is_some_and(|word| word == "quick") {
+        return peers::quick_line(io::stdin(), &mut out);
+    }
     match peers::line(io::stdin(), &mut out, &Injector::new(fault)) {
         // That is the fault: a system that ends.
         Err(_) => std::process::exit(7),

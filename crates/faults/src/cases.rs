@@ -103,7 +103,7 @@ pub fn play(way: Way, fault: Fault, peer: &Path) -> Played {
     };
     // What a process injects it does not tell; it is judged as if it had, and so are those who only hang up.
     let is_known = !matches!(way, Way::Process | Way::File | Way::Server);
-    let is_injected = injector.is_injected() || !is_known;
+    let is_injected = injector.is_injected() || (!is_known && fault.kind != Kind::Nothing);
     let is_wrong = match way {
         Way::Process => {
             let kind = fault.kind;

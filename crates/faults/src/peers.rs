@@ -82,6 +82,22 @@ pub fn line(input: impl Read, out: &mut dyn Write, injector: &Injector) -> io::R
     Ok(())
 }
 
+/// The same without a fault, and says when it is silent, so that nobody has to wait.
+pub fn quick_line(input: impl Read, out: &mut dyn Write) -> io::Result<()> {
+    for text in BufReader::new(input).lines() {
+        let answer = match text?.contains("\"reset\"") {
+            true => "{\"ready\":true,\"quiescent\":true}\n",
+            false => "{\"response\":\"pong\",\"values\":{}}\n{\"quiescent\":true}\n",
+        };
+        write_all(out, answer.as_bytes())?;
+    }
+    Ok(())
+}
+
+fn write_all(out: &mut dyn Write, bytes: &[u8]) -> io::Result<()> {
+    out.write_all(bytes).and_then(|()| out.flush())
+}
+
 /// Lines of its own.
 pub fn text(socket: &TcpStream, injector: &Injector) -> io::Result<()> {
     for text in BufReader::new(socket).lines() {
@@ -130,8 +146,9 @@ impl Service {
             match path.as_str() {
                 "/events" => {
                     let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n";
-                    self.injector.send(head.as_bytes(), &mut &*socket)?;
+                    // First: whoever has read the head may ping at once.
                     self.keep(socket)?;
+                    self.injector.send(head.as_bytes(), &mut &*socket)?;
                     reader.read_exact(&mut first[..1])?;
                 }
                 "/socket" => {
@@ -140,8 +157,9 @@ impl Service {
                         "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n\
                          Connection: Upgrade\r\nSec-WebSocket-Accept: {accept}\r\n\r\n"
                     );
-                    self.injector.send(head.as_bytes(), &mut &*socket)?;
+                    // First: whoever has read the head may ping at once.
                     self.keep(socket)?;
+                    self.injector.send(head.as_bytes(), &mut &*socket)?;
                     reader.read_exact(&mut first[..1])?;
                 }
                 "/ping" => {

@@ -51,6 +51,8 @@ pub enum FlattenError {
     /// More switches than the limit on states can reasonably have; the label is the one with the
     /// most values.
     TooManySwitches { limit: usize, label: String },
+    /// Listing so few states must not take for ever: this switch was the last to be tried.
+    TooMuchWork { limit: usize, switch: SwitchId },
 }
 
 impl fmt::Display for FlattenError {
@@ -80,6 +82,11 @@ impl fmt::Display for FlattenError {
                 f,
                 "there are more than {limit} switches; {label} takes the most values, bound them"
             ),
+            FlattenError::TooMuchWork { limit, .. } => write!(
+                f,
+                "trying all values takes more work than {limit} states are worth; bound the values of \
+                 the parameters, or allow more states"
+            ),
         }
     }
 }
@@ -89,8 +96,14 @@ impl std::error::Error for FlattenError {}
 /// Values of one label in one state, at least.
 const MAX_VALUES: usize = 65_536;
 
-/// Steps of evaluation for the values of one switch in one state.
-const STEPS_PER_SWITCH: u64 = 1 << 30;
+/// Steps of evaluation for each state of the limit: what bounds the states bounds the time.
+const STEPS_PER_STATE: u64 = 5_000;
+
+/// Steps of evaluation however few states are allowed.
+const LEAST_STEPS: u64 = 1 << 22;
+
+/// What trying one action in one state counts for.
+const STEPS_PER_TRY: u64 = 10;
 
 /// Switches allowed per state of the limit.
 const SWITCHES_PER_STATE: usize = 64;
@@ -159,6 +172,8 @@ struct Explorer<'a> {
     sts: &'a Sts,
     semantics: Semantics,
     limit: usize,
+    /// Left for everything.
+    steps: u64,
     states: Vec<State>,
     numbers: FxHashMap<State, usize>,
     actions: Vec<Action>,
@@ -196,6 +211,9 @@ impl<'a> Explorer<'a> {
                 Relation::Ioco,
             ),
             limit,
+            steps: (limit as u64)
+                .saturating_mul(STEPS_PER_STATE)
+                .max(LEAST_STEPS),
             states: Vec::new(),
             numbers: FxHashMap::default(),
             actions: Vec::new(),
@@ -348,8 +366,12 @@ impl<'a> Explorer<'a> {
             }
             let most = MAX_VALUES.max(self.limit);
             let guard = &switch.enabled;
-            let mut steps = STEPS_PER_SWITCH;
-            let wanted = domain::values(self.sts, label, guard, &open, valuation, most, &mut steps);
+            let steps = &mut self.steps;
+            let wanted = domain::values(self.sts, label, guard, &open, valuation, most, steps);
+            if self.steps == 0 {
+                let (limit, switch) = (self.limit, id);
+                return Err(FlattenError::TooMuchWork { limit, switch });
+            }
             let wanted = wanted.map_err(|unlisted| match unlisted {
                 Unlisted::Open(position) => FlattenError::UnboundedParameter {
                     label: declared.marked_name(),
@@ -385,6 +407,11 @@ impl<'a> Explorer<'a> {
             let fresh: Vec<usize> = actions[*tried..].to_vec();
             *tried = actions.len();
             for action in fresh {
+                self.steps = self.steps.saturating_sub(STEPS_PER_TRY);
+                if self.steps == 0 {
+                    let limit = self.limit;
+                    return Err(FlattenError::TooMuchWork { limit, switch });
+                }
                 let values = &self.actions[action].values;
                 let next = take(self.sts, switch, &self.states[source], values);
                 let next =

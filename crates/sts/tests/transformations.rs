@@ -393,3 +393,20 @@ fn labels_are_compared_by_their_new_names_and_those_left_out_not_at_all() {
     let same = |_: Side, label: &Label| Some(label.name.clone());
     assert_eq!(distinguish(&machine, &plain(&unrolled), same), None);
 }
+
+#[test]
+fn the_limit_on_states_also_limits_the_work() {
+    // Sixty thousand amounts are tried in each state, and all but one are refused.
+    let square = Expr::binary(BinaryOp::Mul, Expr::Param(0), Expr::Param(0));
+    let never = Expr::binary(BinaryOp::Eq, square, Expr::int(-1));
+    let either = Expr::binary(BinaryOp::Or, never, amount(BinaryOp::Eq, 1));
+    let amounts = Type::Int(IntRange {
+        min: 0,
+        max: 60_000,
+    });
+    let hard = flatten(&counter(90, either, amounts), 100).unwrap_err();
+    assert!(
+        matches!(hard, FlattenError::TooMuchWork { limit: 100, .. }),
+        "{hard}"
+    );
+}
