@@ -1,5 +1,10 @@
 //! The program tested as a program: what it prints, what it leaves on disk, and its exit codes.
 
+#![expect(
+    clippy::disallowed_macros,
+    reason = "tests print for whoever runs them"
+)]
+
 mod amp;
 mod bad_systems;
 mod book;
