@@ -453,7 +453,7 @@ fn what_others_write_is_not_obeyed_by_the_terminal() {
     // An id, a name of a system, a name of a model, and something that is no failure at all.
     let with_id = good.replacen(&format!("\"{id}\""), &quoted, 1);
     let with_model = good.replace("\"ping.aml\"", &format!("{:?}", format!("{EVIL}.aml")));
-    let with_system = good.replacen("\"typed:", &format!("{}", quoted.trim_end_matches('"')), 1);
+    let with_system = good.replacen("\"typed:", quoted.trim_end_matches('"'), 1);
     for (name, text) in [("a", &with_id), ("b", &with_model), ("c", &with_system)] {
         fs::write(failures.join(format!("{name}.json")), text).expect("written");
     }
