@@ -677,6 +677,8 @@ pub(crate) fn read_messages(parts: &[&[u8]], answers: bool) -> (Vec<String>, Opt
 /// The server-sent events that are found in bytes.
 pub(crate) fn read_events(parts: &[&[u8]]) -> Vec<(String, String)> {
     let mut lines = events::EventLines::default();
-    let events = parts.iter().map_while(|part| lines.feed(part).ok());
-    events.flatten().collect()
+    let found = parts.iter().map(|part| lines.feed(part));
+    // What was found before a mistake depends on the cut.
+    let found: Result<Vec<_>, _> = found.collect();
+    found.into_iter().flatten().flatten().collect()
 }
