@@ -19,7 +19,10 @@ const pictures = process.env.IOCO_PICTURES ? join(root, "book/src/images") : nul
 /** A patience that a busy machine does not exhaust. */
 export const PATIENT = 120_000;
 
-export const ioco = (folder, ...args) => run(program, args, { cwd: folder });
+/** What the user of this machine has typed and trusted is not for tests. */
+const env = { ...process.env, XDG_STATE_HOME: mkdtempSync(join(tmpdir(), "ioco-state-")) };
+
+export const ioco = (folder, ...args) => run(program, args, { cwd: folder, env });
 
 /** The 1970 locations of the ATM, where the benchmark models are. */
 export const atm = resolve(root, "../shared/bench/aml/atm/model.aml");
@@ -38,7 +41,7 @@ export async function door() {
 
 /** Starts `ioco serve` and waits for the address that it prints. */
 export async function serve(place, ...args) {
-  const child = spawn(program, ["serve", "--port", "0", ...args], { cwd: place });
+  const child = spawn(program, ["serve", "--port", "0", ...args], { cwd: place, env });
   let said = "";
   const address = await new Promise((found, failed) => {
     const listen = (data) => {

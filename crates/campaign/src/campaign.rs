@@ -30,7 +30,7 @@ use crate::session::{Session, sizes};
 use crate::shrinking::{self, ShrinkSettings};
 use crate::solver::{Meaning, SolverChoice};
 use crate::suite::{self, SuiteRow};
-use crate::{coverage, history, query, time};
+use crate::{coverage, history, query, time, trust};
 use ioco_budget::Interrupt;
 
 /// What is to be run.
@@ -126,6 +126,7 @@ pub struct Campaign {
     goal: Option<f64>,
     results: Results,
     origin: Origin,
+    reach: Reach,
     record: Record,
     known: Vec<Known>,
     suite: Option<Vec<ReadTest>>,
@@ -180,7 +181,7 @@ impl Campaign {
         // Read before the first test: a damaged file must not spoil the end of a long run.
         coverage::read(&results.coverage(&plan.model.hash), &plan.model.sts)?;
         let known = if plan.known {
-            known(&results, &plan.model, &origin, observer)
+            known(&results, &plan.model, &plan.reach, observer)
         } else {
             Vec::new()
         };
@@ -216,6 +217,7 @@ impl Campaign {
             ));
             plan.project.elsewhere = Some(elsewhere);
         }
+        trust::remember(&plan.project, &plan.reach, &origin.model);
         let new = history::new_run(&plan.model, &options, &meaning, &plan.reach, &settings);
         let record = Record::begin(&mut plan.project, new, &session.interrupt, observer)?;
         // The store may have gone to another folder.
@@ -229,6 +231,7 @@ impl Campaign {
             goal: settings.stop.coverage,
             results,
             origin,
+            reach: plan.reach,
             record,
             known,
             suite,
@@ -245,7 +248,7 @@ impl Campaign {
 
     /// How the system is reached, for a person.
     pub fn system(&self) -> String {
-        self.origin.reach.show()
+        self.reach.show()
     }
 
     /// The number of the run in the store.
@@ -342,7 +345,7 @@ impl Campaign {
                 let flaky = file.is_flaky();
                 self.record.failure(&file, report.number, flaky);
                 let found = Found {
-                    id: file.id,
+                    id: file.id.into(),
                     file: path,
                     explanation,
                     notes,
@@ -537,7 +540,7 @@ impl Campaign {
     }
 
     fn path_of(&self, file: &FailureFile) -> PathBuf {
-        self.results.failures().join(format!("{}.json", file.id))
+        self.results.failures().join(file.id.file_name())
     }
 
     fn failure_file(
@@ -583,7 +586,7 @@ impl Campaign {
             }),
         };
         Found {
-            id: file.id.clone(),
+            id: file.id.to_string(),
             file: path,
             explanation: self.session.explain(execution, &context),
             notes: match shrunk {
@@ -647,7 +650,7 @@ impl Campaign {
 fn known(
     results: &Results,
     model: &Model,
-    origin: &Origin,
+    reach: &Reach,
     observer: &mut dyn Observer,
 ) -> Vec<Known> {
     let mut known = Vec::new();
@@ -658,7 +661,7 @@ fn known(
         };
         // A failure of another model or of another system says nothing here.
         let found = serde_json::from_value::<Origin>(file.connection.clone());
-        let same_system = found.is_ok_and(|found| found.reach.way == origin.reach.way);
+        let same_system = found.is_ok_and(|found| found.system.is(reach));
         if file.model != model.sts.name() || !same_system {
             continue;
         }

@@ -1,6 +1,7 @@
 //! From what was typed and what ioco.toml says to a connection.
 
 use std::collections::BTreeMap;
+use std::net::{SocketAddr, ToSocketAddrs as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -16,6 +17,7 @@ use crate::exit::Stop;
 use crate::project::Project;
 use crate::sections::amp::AmpWay;
 use crate::sections::lines::LinesSection;
+use crate::system::SystemName;
 use crate::time;
 
 /// What a person chose for this run; the rest is in ioco.toml.
@@ -54,17 +56,19 @@ impl SystemChoice {
     }
 }
 
-/// How to reach the system; kept in failure files, so that a replay reaches the same one.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// How to reach the system. Never kept in a file of the project: those hold its name.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reach {
+    pub name: SystemName,
     pub way: Way,
     /// A fresh start for every test instead of a reset.
-    #[serde(default)]
     pub restart: bool,
     /// Nanoseconds that a reset may take.
     pub patience: u64,
 }
 
+/// What connects. Written only to the ledger of the person who typed it; in a failure file of an
+/// earlier version it is somebody's wish.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Way {
@@ -112,6 +116,8 @@ impl Reach {
             .or_else(|| choice.tcp_listen.clone().map(Way::TcpListen))
             .or_else(|| choice.amp.clone().map(amp))
             .or_else(|| choice.http.clone().map(Way::Http));
+        let is_typed =
+            typed.is_some() || !choice.adapters.is_empty() || !choice.configure.is_empty();
         let sut = &project.sut;
         let way = typed
             .or_else(|| sut.command.clone().map(Way::Command))
@@ -136,6 +142,7 @@ impl Reach {
         }
         match &way {
             Way::Tcp(address) => check_address(address)?,
+            Way::TcpListen(address) => check_listening(address, project.insecure)?,
             Way::TcpChannels(channels) => {
                 channels.values().try_for_each(|a| check_address(a))?;
             }
@@ -146,16 +153,31 @@ impl Reach {
                 "--restart is for systems that ioco starts itself",
             ));
         }
-        let patience = match &project.sut.ready_within {
-            Some(text) => time::parse(text)?,
-            None => PATIENCE,
+        let name = if is_typed {
+            SystemName::of_typed(&way)
+        } else {
+            match &project.sut_profile {
+                Some(profile) => SystemName::Profile(profile.clone()),
+                None => SystemName::Project,
+            }
         };
         let restart = choice.restart || project.sut.restart.unwrap_or(false);
         Ok(Some(Reach {
-            way,
+            name,
             restart,
-            patience,
+            patience: patience(project)?,
+            way,
         }))
+    }
+
+    /// A system that this person typed before, or allowed.
+    pub fn of_way(way: Way, restart: bool, project: &Project) -> Result<Reach, Stop> {
+        Ok(Reach {
+            name: SystemName::of_typed(&way),
+            patience: patience(project)?,
+            restart,
+            way,
+        })
     }
 
     /// Nothing is started or connected to before the first reset; where others connect to us, they
@@ -229,7 +251,21 @@ impl Reach {
 
     /// For a person.
     pub fn show(&self) -> String {
-        match &self.way {
+        self.way.show()
+    }
+}
+
+fn patience(project: &Project) -> Result<u64, Stop> {
+    match &project.sut.ready_within {
+        Some(text) => time::parse(text),
+        None => Ok(PATIENCE),
+    }
+}
+
+impl Way {
+    /// For a person.
+    pub fn show(&self) -> String {
+        match self {
             Way::Command(words) => words.join(" "),
             Way::Shell(line) => line.clone(),
             Way::Tcp(address) | Way::Http(address) => address.clone(),
@@ -295,6 +331,22 @@ fn check_address(address: &str) -> Result<(), Stop> {
         Some(Ok(port)) if port > 0 => Ok(()),
         _ => Err(Stop::usage(format!("'{address}' is not an address"))
             .hint("write HOST:PORT, as in localhost:8080; a port is a number from 1 to 65535")),
+    }
+}
+
+/// Whoever connects plays the system, and nothing is encrypted: that is for this machine only, unless
+/// the person accepts it.
+pub fn check_listening(address: &str, insecure: bool) -> Result<(), Stop> {
+    // What is no address at all is said by whoever listens there.
+    let sockets: Vec<SocketAddr> = address
+        .to_socket_addrs()
+        .map_or_else(|_| Vec::new(), Iterator::collect);
+    match sockets.iter().find(|socket| !socket.ip().is_loopback()) {
+        Some(outside) if !insecure => Err(Stop::usage(format!(
+            "listening on {outside} lets anybody on the network connect, without encryption"
+        ))
+        .hint("listen on 127.0.0.1, or accept it with --insecure")),
+        _ => Ok(()),
     }
 }
 

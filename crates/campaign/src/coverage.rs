@@ -1,6 +1,5 @@
 //! The coverage file of a model: what all runs of exactly this model text have covered.
 
-use std::fs;
 use std::path::Path;
 
 use ioco_engine::{Coverage, CoverageSnapshot};
@@ -11,7 +10,7 @@ use crate::results::Results;
 
 /// Reads a coverage file; `None` where there is none.
 pub fn read(path: &Path, sts: &Sts) -> Result<Option<Coverage>, Stop> {
-    let Ok(text) = fs::read_to_string(path) else {
+    let Ok(text) = ioco_outside::file::read_text(path, &ioco_budget::Budget::default()) else {
         return Ok(None);
     };
     let damaged = |why: String| {

@@ -1,11 +1,12 @@
 //! Recorded failures: from a typed id to the failure, its model and its system.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use ioco_engine::{
     Context, Explanation, FailureContext, FailureFile, Replayed, Settings, TestReport,
 };
+use ioco_outside::Untrusted;
+use ioco_outside::file::read_text;
 use ioco_shrink::Shrunk;
 use ioco_sts::{Action, Execution, Relation, Verdict};
 use serde::{Deserialize, Serialize};
@@ -22,7 +23,9 @@ use crate::sections::limits::Limits;
 use crate::session::{Session, Shown, sizes};
 use crate::shrinking::{self, ShrinkSettings};
 use crate::solver::{Meaning, SolverChoice};
-use ioco_budget::Interrupt;
+use crate::system::KeptSystem;
+use crate::trust;
+use ioco_budget::{Budget, Interrupt};
 
 /// How a failure was found: what a failure file says besides the failure.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -39,7 +42,8 @@ pub struct Origin {
     /// Nanoseconds, where the model's time-out was overridden.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout: Option<u64>,
-    pub reach: Reach,
+    #[serde(flatten)]
+    pub system: KeptSystem,
 }
 
 impl Origin {
@@ -61,7 +65,7 @@ impl Origin {
             uioco: meaning.relation == Relation::Uioco,
             solver: meaning.solver.name().map(str::to_owned),
             timeout,
-            reach: reach.clone(),
+            system: KeptSystem::new(reach),
         }
     }
 
@@ -226,7 +230,7 @@ impl Opened {
         let stimuli: Vec<Action> = shrunk.execution.stimuli().cloned().collect();
         let shown = session.show(&stimuli);
         let saved = self.keep(&report, wire, &shrunk, shown)?;
-        let path = self.path.with_file_name(format!("{}.json", saved.id));
+        let path = self.path.with_file_name(saved.id.file_name());
         let context = Context {
             test: Some(saved.test),
             seed: Some(saved.seed),
@@ -265,7 +269,7 @@ impl Opened {
         shown.put_into(&mut saved, &shrunk.execution);
         saved.test = self.file.test;
         saved.test_seed = self.file.test_seed;
-        let new_path = self.path.with_file_name(format!("{}.json", saved.id));
+        let new_path = self.path.with_file_name(saved.id.file_name());
         self.results.write(&new_path, saved.write().as_bytes())?;
         let own = self
             .path
@@ -296,27 +300,32 @@ pub fn open(
     let path = match results.find_failure(typed) {
         Ok(path) => path,
         // Somebody else's run may have found it.
-        Err(stop) => history::fetch(here, typed)?.ok_or(stop)?,
+        Err(stop) => history::fetch(here, typed, observer)?.ok_or(stop)?,
     };
     let file = read(&path)?;
     let mut origin: Origin = serde_json::from_value(file.connection.clone()).map_err(|error| {
         Stop::usage(format!(
-            "{} does not say how it was found: {error}",
-            path.display()
+            "{} does not say how it was found: {}",
+            path.display(),
+            Untrusted::of(error)
         ))
     })?;
     origin.options.limits = origin.options.limits.overridden_by(limits);
     let root = home(&path);
-    // In a project ioco.toml may say how to reach the system; a failure file alone says it too.
-    let own = Project::find(Some(&root), system.profile.as_deref()).ok();
+    // ioco.toml says how to reach the system that the failure file names.
+    let profile = system.profile.as_deref().or(origin.system.profile());
+    let own = Project::find(Some(&root), profile).ok();
     let project = Project {
         root: root.clone(),
         store: here.store.clone(),
         hubs: here.hubs.clone(),
+        ledger: here.ledger.clone(),
+        allowed: here.allowed.clone(),
+        insecure: here.insecure,
         ..own.unwrap_or_default()
     };
     let located = Project {
-        model: Some(root.join(&origin.model)),
+        model: Some(trust::model(&origin.model, &project, observer)?),
         ..project.clone()
     };
     let model = model::load(&origin.options, &located, observer)?;
@@ -326,13 +335,15 @@ pub fn open(
     let reach = if system.is_way() {
         Reach::find(system, &project)?
     } else {
-        origin.reach.clone()
+        trust::resolve(&origin.system, &project, &here.root, observer)?
     };
     let sts = match origin.timeout {
         Some(nanoseconds) => std::sync::Arc::new(model.sts.with_timeout(nanoseconds)),
         None => std::sync::Arc::clone(&model.sts),
     };
-    let configured = project.test.solver.as_deref();
+    // A solver is a command too: that of another folder's ioco.toml is not started.
+    let is_here = trust::is_same_folder(&project.root, &here.root);
+    let configured = project.test.solver.as_deref().filter(|_| is_here);
     let solver = SolverChoice::again(solver, origin.solver.as_deref(), configured);
     if solver.is_none() {
         observer.warning(
@@ -367,9 +378,10 @@ pub fn open(
 }
 
 pub fn read(path: &Path) -> Result<FailureFile, Stop> {
-    let text = fs::read_to_string(path)
+    let text = read_text(path, &Budget::default())
         .map_err(|error| Stop::usage(format!("cannot read {}: {error}", path.display())))?;
-    FailureFile::read(&text).map_err(|error| Stop::usage(format!("{}: {error}", path.display())))
+    FailureFile::read(&text)
+        .map_err(|error| Stop::usage(format!("{}: {}", path.display(), Untrusted::of(error))))
 }
 
 /// The folder that holds `.ioco/failures/`; the current one for a file that lies elsewhere.

@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use ioco_engine::{FailureFile, Settings};
+use ioco_engine::{FailureFile, Fingerprint, Settings};
+use ioco_outside::Untrusted;
 use ioco_store::{Comparison, Covered, NewRun, Place, RunRow, Store, StoreError, StoredModel};
 use ioco_sts::{Relation, Semantics};
 use ioco_view::{CoverageView, Recorded, RunState, RunSummary, RunWalk};
@@ -12,29 +13,60 @@ use serde::{Deserialize, Serialize};
 use crate::connect::Reach;
 use crate::exit::Stop;
 use crate::model::{self, Model, ModelOptions};
-use crate::project::Project;
+use crate::observer::Observer;
+use crate::project::{ChosenBy, Project};
 use crate::results::Results;
 use crate::solver::Meaning;
+use crate::system::{KeptSystem, SystemName};
 use crate::time::iso;
+use crate::trust;
 
 /// Trouble with the store is the user's to mend.
 pub fn stop(error: StoreError) -> Stop {
     Stop::usage(error.to_string()).hint(error.hint())
 }
 
-/// Where the runs of a project are kept.
+/// Where the runs of a project are kept. A database that ioco.toml names and that nobody has allowed
+/// is refused: nothing is sent there.
 pub fn place(project: &Project) -> Result<Place, Stop> {
-    let file = Results::at(project.results()).store();
-    Place::new(&file, project.store.url.as_deref()).map_err(stop)
+    let results = Results::at(project.results());
+    let file = results.store();
+    results
+        .check_inside(&file)
+        .map_err(|error| Stop::usage(format!("cannot use {}: {error}", file.display())))?;
+    if !trust::may_open_store(project) {
+        return Err(trust::store_refused(project));
+    }
+    match (&project.store.url, project.store.chosen_by) {
+        (Some(url), ChosenBy::Person) => Place::new(&file, Some(url)),
+        (Some(url), _) => Place::of_project(url),
+        (None, _) => Place::new(&file, None),
+    }
+    .map_err(stop)
 }
 
-/// The store of a project; `None` where nothing was ever recorded.
+/// The store of a project, to be read; `None` where nothing was ever recorded. Reading changes
+/// nothing: an older store is not brought up to date by it.
 pub fn open(project: &Project) -> Result<Option<Store>, Stop> {
     let place = place(project)?;
     if !place.exists() {
         return Ok(None);
     }
+    Store::read(&place).map_err(stop)
+}
+
+/// The store of a project, to be changed.
+pub fn open_to_change(project: &Project) -> Result<Option<Store>, Stop> {
+    let place = place(project)?;
+    if !place.exists() {
+        return Ok(None);
+    }
     Store::open(&place).map(Some).map_err(stop)
+}
+
+/// Brings the store of a project up to date; whether there was anything to do.
+pub fn migrate(project: &Project) -> Result<bool, Stop> {
+    Store::migrate(&place(project)?).map_err(stop)
 }
 
 /// The run that a person means: its number, or the newest. With the store that it is in.
@@ -83,11 +115,27 @@ pub(crate) fn new_run(
         },
         // Plain data: always JSON.
         options: serde_json::to_string(&kept).unwrap_or_default(),
-        connection: reach.show(),
+        connection: reach.name.to_string(),
         seed: settings.seed,
         strategy: settings.strategy.name().to_owned(),
         locations: model.sts.locations().len() as u64,
         switches: model.sts.switches().len() as u64,
+    }
+}
+
+/// The system of a run, for a person: what this person typed is shown as it was typed.
+pub fn system(project: &Project, run: &RunRow) -> String {
+    match SystemName::try_from(run.connection.clone()) {
+        Ok(SystemName::Typed(digest)) => {
+            let way = project.ledger.system(&project.root, &digest);
+            way.map_or_else(|| run.connection.clone(), |way| way.show())
+        }
+        Ok(name) => KeptSystem {
+            system: Some(name),
+            ..KeptSystem::default()
+        }
+        .show(),
+        Err(_) => Untrusted::new(&*run.connection).to_string(),
     }
 }
 
@@ -178,8 +226,10 @@ pub fn summary(run: &RunRow) -> RunSummary {
 pub fn failures(store: &Store, run: i64) -> Result<Vec<(FailureFile, u64, bool)>, Stop> {
     let sightings = store.sightings(run).map_err(stop)?;
     let files = sightings.into_iter().map(|sighting| {
-        let file = FailureFile::read(&sighting.file)
-            .map_err(|error| Stop::usage(format!("{}: {error}", sighting.fingerprint)))?;
+        let file = FailureFile::read(&sighting.file).map_err(|error| {
+            let (of, why) = (Untrusted::new(&*sighting.fingerprint), Untrusted::of(error));
+            Stop::usage(format!("{of}: {why}"))
+        })?;
         Ok((file, sighting.test, sighting.flaky))
     });
     files.collect()
@@ -187,22 +237,36 @@ pub fn failures(store: &Store, run: i64) -> Result<Vec<(FailureFile, u64, bool)>
 
 /// Brings a failure that only the store has, one of a colleague's run, to the folder of failures.
 /// `None` where the store has none of this id.
-pub fn fetch(project: &Project, id: &str) -> Result<Option<PathBuf>, Stop> {
-    let Some(store) = open(project)? else {
+pub fn fetch(
+    project: &Project,
+    id: &str,
+    observer: &mut dyn Observer,
+) -> Result<Option<PathBuf>, Stop> {
+    // What is not an id is no row's name, whatever a row is called.
+    let Ok(id) = Fingerprint::new(id) else {
         return Ok(None);
     };
-    let Some(text) = store.failure_file(id).map_err(stop)? else {
+    let mut project = project.clone();
+    trust::store(&mut project, observer)?;
+    let Some(store) = open(&project)? else {
+        return Ok(None);
+    };
+    let Some(text) = store.failure_file(&id).map_err(stop)? else {
         return Ok(None);
     };
     let results = Results::at(project.results());
-    let path = results.failures().join(format!("{id}.json"));
+    let path = results.failures().join(id.file_name());
     results.write(&path, text.as_bytes())?;
     Ok(Some(path))
 }
 
 /// Tells the store that a failure was shrunk further, and is known by another id now.
 pub(crate) fn replace(project: &Project, old: &str, new: &FailureFile) -> Result<(), Stop> {
-    match open(project)? {
+    // The failure's file has changed; a store that nobody has allowed is not asked for that.
+    if !trust::may_open_store(project) {
+        return Ok(());
+    }
+    match open_to_change(project)? {
         Some(store) => store.replace_failure(old, new).map_err(stop),
         None => Ok(()),
     }
@@ -210,7 +274,7 @@ pub(crate) fn replace(project: &Project, old: &str, new: &FailureFile) -> Result
 
 /// The failures of a run, to be recognised in its tests.
 pub fn recorded(failures: &[(FailureFile, u64, bool)]) -> Vec<Recorded> {
-    let of = |file: &FailureFile| (file.id.clone(), file.deviation.clone());
+    let of = |file: &FailureFile| (file.id.to_string(), file.deviation.clone());
     failures.iter().map(|(file, _, _)| of(file)).collect()
 }
 

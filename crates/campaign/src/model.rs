@@ -1,11 +1,12 @@
 //! Reading a model from whatever file holds it.
 
-use std::fs;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use ioco_aml::{Diagnostic, Sources};
 use ioco_budget::Budget;
+use ioco_outside::Untrusted;
+use ioco_outside::file::{Bounds, read_text};
 use ioco_sts::Sts;
 use ioco_sts::format::dot::MealyOptions;
 use ioco_sts::format::graphwalker::GraphWalkerOptions;
@@ -117,11 +118,30 @@ pub struct Read {
     pub path: PathBuf,
 }
 
-struct FileSystem;
+/// The files of a model: its main file, and those that it includes, which must lie where they may.
+pub struct FileSystem {
+    main: PathBuf,
+    bounds: Bounds,
+    budget: Budget,
+}
+
+impl FileSystem {
+    pub fn new(main: &Path, project: &Project, budget: Budget) -> FileSystem {
+        FileSystem {
+            main: main.to_owned(),
+            bounds: project.bounds(main),
+            budget,
+        }
+    }
+}
 
 impl Sources for FileSystem {
     fn read(&self, path: &str) -> Result<String, String> {
-        let text = fs::read_to_string(path).map_err(|error| error.to_string())?;
+        let file = Path::new(path);
+        if file != self.main {
+            self.bounds.check(file).map_err(|why| why.to_string())?;
+        }
+        let text = read_text(file, &self.budget).map_err(|error| error.to_string())?;
         // Some editors begin a file with a byte-order mark.
         Ok(text
             .strip_prefix('\u{feff}')
@@ -172,7 +192,9 @@ pub fn read(options: &ModelOptions, project: &Project) -> Result<Read, Stop> {
     if path.extension().is_some_and(|ending| ending == "aml") && !path.exists() {
         return Err(Stop::usage(format!("there is no file {}", path.display())));
     }
-    read_from(options, options.budget(project), path, &FileSystem)
+    let budget = options.budget(project);
+    let files = FileSystem::new(&path, project, budget);
+    read_from(options, budget, path, &files)
 }
 
 /// A model as it was when a run used it, whatever has become of its files.
@@ -305,8 +327,11 @@ fn read_other(
              --responses",
         ),
     };
-    let sts =
-        sts.map_err(|error| Stop::usage(format!("{}: {error}", path.display())).hint(hint))?;
+    let sts = sts.map_err(|error| {
+        // It quotes the file.
+        let said = Untrusted::of(error).lines();
+        Stop::usage(format!("{}: {said}", path.display())).hint(hint)
+    })?;
     let file = ioco_aml::SourceFile {
         name: path.display().to_string(),
         text,

@@ -37,6 +37,12 @@ pub trait Observer {
     /// The run goes on, but a person should know.
     fn warning(&mut self, _message: &str) {}
 
+    /// Something that the person did not ask for is about to be run, read or connected to: is it
+    /// allowed? Nobody to ask means no.
+    fn allow(&mut self, _question: &str) -> bool {
+        false
+    }
+
     /// What is wrong with the model's text.
     fn diagnostics(&mut self, _diagnostics: &[Diagnostic], _files: &[SourceFile]) {}
 }

@@ -4,12 +4,16 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use ioco_adapters::HttpMapping;
+use ioco_budget::Budget;
 use ioco_engine::{EventLevel, Settings, Stop as StopConditions, StrategyKind};
+use ioco_outside::Untrusted;
+use ioco_outside::file::{Bounds, read_text};
 use ioco_sts::{Relation, Sts};
 use serde::Deserialize;
 
 use crate::connect::Hubs;
 use crate::exit::Stop;
+use crate::ledger::Ledger;
 use crate::sections::amp::AmpSection;
 use crate::sections::limits::Limits;
 use crate::sections::lines::LinesSection;
@@ -56,6 +60,21 @@ struct Profile {
 pub struct StoreSettings {
     /// `postgres://user@host/database`; a file in `.ioco` where there is none.
     pub url: Option<String>,
+    /// Who chose it.
+    #[serde(skip)]
+    pub chosen_by: ChosenBy,
+}
+
+/// Who chose something that ioco connects to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ChosenBy {
+    /// ioco.toml says so: not used before the person has allowed it.
+    #[default]
+    Project,
+    /// ioco.toml says so, and the person has allowed it.
+    Allowed,
+    /// The person typed it.
+    Person,
 }
 
 /// `[sut]`: how to start, reset and reach the system under test.
@@ -101,6 +120,8 @@ pub struct Project {
     pub root: PathBuf,
     pub model: Option<PathBuf>,
     pub sut: Sut,
+    /// The profile that says how to reach the system, where one does.
+    pub sut_profile: Option<String>,
     pub test: TestSettings,
     pub amp: AmpSection,
     pub lines: Option<LinesSection>,
@@ -111,6 +132,12 @@ pub struct Project {
     pub hubs: Hubs,
     /// Where results go that cannot be written where they belong.
     pub elsewhere: Option<PathBuf>,
+    /// What this person has typed and trusted.
+    pub ledger: Ledger,
+    /// Folders that includes may be read from, besides the project's; typed, never configured.
+    pub allowed: Vec<PathBuf>,
+    /// The person accepts connections that are not encrypted; typed, never configured.
+    pub insecure: bool,
 }
 
 impl Project {
@@ -144,13 +171,17 @@ impl Project {
             return Ok(Project {
                 root,
                 model,
+                ledger: Ledger::of_user(),
                 ..Project::default()
             });
         }
-        let text = std::fs::read_to_string(&file)
+        let text = read_text(&file, &Budget::default())
             .map_err(|error| Stop::usage(format!("cannot read {}: {error}", file.display())))?;
-        let parsed =
-            read(&text).map_err(|error| Stop::usage(format!("{}: {error}", file.display())))?;
+        let parsed = read(&text).map_err(|error| {
+            // It quotes the file.
+            let said = Untrusted::of(error).lines();
+            Stop::usage(format!("{}: {said}", file.display()))
+        })?;
         let mut project = Project {
             model: model.or_else(|| parsed.model.map(|m| root.join(m))),
             sut: parsed.sut,
@@ -163,6 +194,10 @@ impl Project {
             root,
             elsewhere: None,
             hubs: Hubs::default(),
+            sut_profile: None,
+            ledger: Ledger::of_user(),
+            allowed: Vec::new(),
+            insecure: false,
         };
         if let Some(name) = profile {
             let Some(chosen) = parsed.profile.get(name) else {
@@ -173,6 +208,7 @@ impl Project {
                 );
             };
             project.sut.override_with(&chosen.sut);
+            project.sut_profile = chosen.sut.is_way().then(|| name.to_owned());
             replace(&mut project.store.url, &chosen.store.url);
             project.limits = project.limits.overridden_by(chosen.limits);
             let chosen = chosen.test.clone().in_folder(&project.root);
@@ -201,8 +237,22 @@ impl Project {
         }
         Ok(Project {
             root: PathBuf::from("."),
+            ledger: Ledger::of_user(),
             ..Project::default()
         })
+    }
+
+    /// Where the files of a model may lie: in the project, in the folder or the project of the model
+    /// itself, and where the person allowed it.
+    pub fn bounds(&self, model: &Path) -> Bounds {
+        let of_model = model.parent().map(Path::to_owned).unwrap_or_default();
+        let real = model.canonicalize().unwrap_or_default();
+        let above = real.ancestors().skip(1);
+        let with_file = above.filter(|folder| folder.join(FILE_NAME).is_file());
+        let mut folders = vec![self.root.clone(), of_model];
+        folders.extend(with_file.take(1).map(Path::to_owned));
+        folders.extend(self.allowed.iter().cloned());
+        Bounds::new(folders)
     }
 
     /// Where results are kept.

@@ -1,6 +1,5 @@
 //! Reading a query or scenario from its file.
 
-use std::fs;
 use std::path::Path;
 
 use ioco_aml::SourceFile;
@@ -12,7 +11,7 @@ use crate::observer::Observer;
 
 /// Reads a query; what is wrong with its text is shown to the observer.
 pub fn load(path: &Path, sts: &Sts, observer: &mut dyn Observer) -> Result<Query, Stop> {
-    let text = fs::read_to_string(path)
+    let text = ioco_outside::file::read_text(path, &ioco_budget::Budget::default())
         .map_err(|error| Stop::usage(format!("cannot read {}: {error}", path.display())))?;
     let name = path.display().to_string();
     query::parse(&name, &text, sts).map_err(|diagnostics| {

@@ -98,7 +98,9 @@ impl Results {
             if let Some(folder) = path.parent() {
                 fs::create_dir_all(folder)?;
             }
-            let mut file = File::create(&draft)?;
+            self.check_inside(path)?;
+            // A new file: no link leads the draft elsewhere.
+            let mut file = File::create_new(&draft)?;
             file.write_all(bytes)?;
             file.sync_all()?;
             fs::rename(&draft, path)
@@ -120,7 +122,13 @@ impl Results {
             if let Some(folder) = path.parent() {
                 fs::create_dir_all(folder)?;
             }
-            let file = File::create(path.with_extension("lock"))?;
+            let lock = path.with_extension("lock");
+            self.check_inside(&lock)?;
+            let file = fs::OpenOptions::new()
+                .write(true)
+                .create(true)
+                .truncate(false)
+                .open(lock)?;
             let begun = Instant::now();
             while let Err(fs::TryLockError::WouldBlock) = file.try_lock() {
                 if begun.elapsed() > PATIENCE {
@@ -137,6 +145,37 @@ impl Results {
         Ok(())
     }
 
+    /// Refuses to write a file of this folder when links lead it out of the project: whoever made the
+    /// project may have put them here.
+    pub fn check_inside(&self, path: &Path) -> io::Result<()> {
+        if !path.starts_with(&self.root) {
+            return Ok(());
+        }
+        let real = |path: &Path| {
+            let here = Path::new(".");
+            let path = if path.as_os_str().is_empty() {
+                here
+            } else {
+                path
+            };
+            path.canonicalize()
+        };
+        let project = real(self.root.parent().unwrap_or(Path::new("/")))?;
+        let folder = real(path.parent().unwrap_or(&self.root));
+        let file = real(path);
+        let leads_out = |found: &io::Result<PathBuf>| {
+            found
+                .as_ref()
+                .is_ok_and(|found| !found.starts_with(&project))
+        };
+        // A link to a file that is not there yet would make it.
+        let dangles = file.is_err() && path.is_symlink();
+        if leads_out(&folder) || leads_out(&file) || dangles {
+            return Err(io::Error::other("a link leads it out of the project"));
+        }
+        Ok(())
+    }
+
     /// The file of the store.
     pub fn store(&self) -> PathBuf {
         self.root.join("ioco.db")
@@ -147,10 +186,12 @@ impl Results {
         let ignore = self.root.join(".gitignore");
         let make = || -> io::Result<()> {
             fs::create_dir_all(&self.root)?;
-            if !ignore.exists() {
-                fs::write(&ignore, "*\n!failures/\n!failures/*.json\n")?;
+            self.check_inside(&ignore)?;
+            match File::create_new(&ignore) {
+                Ok(mut file) => file.write_all(b"*\n!failures/\n!failures/*.json\n"),
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+                Err(error) => Err(error),
             }
-            Ok(())
         };
         make().map_err(|error| trouble("write", &ignore, &error))
     }

@@ -1,6 +1,5 @@
 //! Suites: tests from a file, and what became of each.
 
-use std::fs;
 use std::path::Path;
 
 use ioco_engine::TestReport;
@@ -51,7 +50,7 @@ pub(crate) fn load(
     model: &Model,
     observer: &mut dyn Observer,
 ) -> Result<Vec<ReadTest>, Stop> {
-    let text = fs::read_to_string(path)
+    let text = ioco_outside::file::read_text(path, &ioco_budget::Budget::default())
         .map_err(|error| Stop::usage(format!("cannot read {}: {error}", path.display())))?;
     let suite = suite::read(&text, &model.sts)
         .map_err(|error| Stop::usage(format!("{}: {error}", path.display())))?;

@@ -6,6 +6,8 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use ioco_campaign::sections::limits::{Limit, Limits};
 use ioco_campaign::{ModelOptions, ShrinkSettings, SystemChoice};
 
+use crate::typed::TypedArguments;
+
 #[derive(Debug, Parser)]
 #[command(
     name = "ioco",
@@ -20,6 +22,9 @@ pub struct Arguments {
     /// How to write results; messages for people always go to standard error
     #[arg(long, global = true, value_enum, default_value_t = Format::Text)]
     pub format: Format,
+
+    #[command(flatten)]
+    pub typed: TypedArguments,
 
     #[command(subcommand)]
     pub command: Command,
@@ -80,6 +85,8 @@ pub enum Command {
     Report(Report),
     /// List the recorded runs; show, compare and forget them
     Runs(Runs),
+    /// Bring the store of runs up to date
+    Store(Store),
     /// Write a test suite from the model alone
     Generate(Generate),
     /// Open the page: model, runs, failures, exploration and history in a browser
@@ -574,6 +581,7 @@ impl StoreArguments {
     pub fn apply(&self, project: &mut ioco_campaign::Project) {
         if self.store.is_some() {
             project.store.url.clone_from(&self.store);
+            project.store.chosen_by = ioco_campaign::ChosenBy::Person;
         }
     }
 }
@@ -619,6 +627,21 @@ pub enum RunsCommand {
         #[arg(long, value_name = "TIME")]
         older_than: Option<String>,
     },
+}
+
+#[derive(Debug, Args)]
+pub struct Store {
+    #[command(subcommand)]
+    pub command: StoreCommand,
+
+    #[command(flatten)]
+    pub store: StoreArguments,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum StoreCommand {
+    /// Bring a store that an older ioco wrote up to date; older programs cannot use it after that
+    Migrate,
 }
 
 #[derive(Debug, Args)]

@@ -1,11 +1,14 @@
 //! The program `ioco`: reads what was typed and wires the parts together.
 
+#[macro_use]
+mod output;
+
 mod args;
 mod commands;
 mod interrupt;
 mod model;
-mod output;
 mod progress;
+mod typed;
 mod watch;
 
 use std::process::ExitCode;
@@ -18,6 +21,7 @@ use ioco_campaign::{Exit, Stop};
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let format = arguments.format;
+    typed::remember(arguments.typed.clone());
     if format.is_report() && !matches!(arguments.command, Command::Report(_)) {
         let stop = Stop::usage("this form is for `ioco report` only")
             .hint("other commands have --format text and --format json");
@@ -39,6 +43,7 @@ fn main() -> ExitCode {
         Command::Coverage(arguments) => commands::coverage::run(arguments, format),
         Command::Report(arguments) => commands::report::run(arguments, format),
         Command::Runs(arguments) => commands::runs::run(arguments, format),
+        Command::Store(arguments) => commands::store::run(arguments),
         Command::Generate(arguments) => commands::generate::run(arguments, format),
         Command::Serve(arguments) => commands::serve::run(arguments),
         Command::Explain(arguments) => commands::explain::run(arguments, format),

@@ -17,6 +17,6 @@ pub fn load(arguments: &ModelArguments, project: &Project) -> Result<Model, Stop
 pub fn show(diagnostics: &[Diagnostic], files: &[SourceFile]) {
     let colour = output::colour_on_stderr();
     for diagnostic in diagnostics {
-        eprintln!("{}", ioco_aml::render(diagnostic, files, colour));
+        say!("{}", ioco_aml::render(diagnostic, files, colour));
     }
 }

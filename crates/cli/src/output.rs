@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use anstyle::{AnsiColor, Style};
 use ioco_campaign::Stop;
 use ioco_engine::Summary;
+use ioco_outside::for_terminal;
 
 use crate::args::Format;
 
@@ -31,9 +32,23 @@ fn wants_colour(terminal: bool) -> bool {
     forced || (terminal && !set("NO_COLOR") && std::env::var_os("TERM").is_none_or(|t| t != "dumb"))
 }
 
+/// Words for a person, on standard error. Here and in [`print`] everything on its way to a terminal
+/// passes: what is no text and no colour is escaped, whoever it comes from.
+pub fn message(text: &str) {
+    // Nobody is left to be told that nobody can be told.
+    let _ = anstream::stderr().write_all(for_terminal(text).as_bytes());
+}
+
+/// A line of words for a person.
+macro_rules! say {
+    ($($words:tt)*) => {
+        $crate::output::message(&format!("{}\n", format_args!($($words)*)))
+    };
+}
+
 /// A warning: the run goes on.
 pub fn warn(message: &str) {
-    anstream::eprintln!("{WARNING}warning{WARNING:#}: {message}");
+    say!("{WARNING}warning{WARNING:#}: {message}");
 }
 
 /// What `--format json` prints when there is no result.
@@ -52,23 +67,23 @@ pub fn stop(stop: &Stop, format: Format) {
             hint: stop.hint.as_deref(),
             exit: stop.exit as u8,
         };
-        print(&format!("{}\n", serde_json::json!(stopped)));
+        data(&format!("{}\n", serde_json::json!(stopped)));
     }
     tell(stop);
 }
 
 /// Something that went wrong, for a person.
 pub fn tell(stop: &Stop) {
-    anstream::eprintln!("{ERROR}error{ERROR:#}: {}", stop.message);
+    say!("{ERROR}error{ERROR:#}: {}", stop.message);
     if let Some(hint) = &stop.hint {
-        anstream::eprintln!("  hint: {hint}");
+        say!("  hint: {hint}");
     }
 }
 
 /// One JSON object on a line of standard output.
 pub fn json(value: &impl serde::Serialize) -> Result<(), Stop> {
     let text = serde_json::to_string(value).map_err(|error| Stop::usage(error.to_string()))?;
-    print(&format!("{text}\n"));
+    data(&format!("{text}\n"));
     Ok(())
 }
 
@@ -80,8 +95,22 @@ const GONE: u8 = 1;
 /// It could not be written, for instance because a disk is full.
 const BROKEN: u8 = 2;
 
-/// Text on standard output. That nobody reads it never changes what a command finds out.
+/// Text for a person on standard output.
 pub fn print(text: &str) {
+    write(&for_terminal(text));
+}
+
+/// A file on standard output, for a program: byte for byte, unless a terminal shows it.
+pub fn data(text: &str) {
+    if std::io::stdout().is_terminal() {
+        print(text);
+    } else {
+        write(text);
+    }
+}
+
+/// That nobody reads it never changes what a command finds out.
+fn write(text: &str) {
     if STDOUT.load(Ordering::Relaxed) != OPEN {
         return;
     }

@@ -9,13 +9,18 @@ use crate::args::Format;
 use crate::model;
 use crate::output::{self, GOOD, WARNING};
 use crate::progress::Progress;
+use crate::typed;
 
 /// Says what is wrong, and nothing else.
 pub struct Teller;
 
 impl Observer for Teller {
+    fn allow(&mut self, question: &str) -> bool {
+        typed::allow(question)
+    }
+
     fn notice(&mut self, message: &str) {
-        eprintln!("{message}");
+        say!("{message}");
     }
 
     fn warning(&mut self, message: &str) {
@@ -45,7 +50,7 @@ impl Terminal {
 impl Observer for Terminal {
     fn event(&mut self, event: &Event) {
         if self.format == Format::Json {
-            output::print(&ioco_report::json_line(event));
+            output::data(&ioco_report::json_line(event));
         }
     }
 
@@ -84,17 +89,17 @@ impl Observer for Terminal {
 
     fn fixed(&mut self, id: &str) {
         self.progress.aside(|| {
-            anstream::eprintln!("{GOOD}fixed{GOOD:#}  known failure {id} passes now");
+            say!("{GOOD}fixed{GOOD:#}  known failure {id} passes now");
         });
     }
 
     fn unusual(&mut self, explanation: Option<&Explanation>, hint: Option<&str>) {
         self.progress.aside(|| {
             if let Some(explanation) = explanation {
-                eprint!("{}", explanation.to_text(text_options()));
+                output::message(&explanation.to_text(text_options()));
             }
             if let Some(hint) = hint {
-                eprintln!("  hint: {hint}");
+                say!("  hint: {hint}");
             }
         });
     }
@@ -104,8 +109,14 @@ impl Observer for Terminal {
             .say(|| format!("shrinking {from} → {} steps, {} runs", now.length, now.runs));
     }
 
+    fn allow(&mut self, question: &str) -> bool {
+        let mut allowed = false;
+        self.progress.aside(|| allowed = typed::allow(question));
+        allowed
+    }
+
     fn notice(&mut self, message: &str) {
-        self.progress.aside(|| eprintln!("{message}"));
+        self.progress.aside(|| say!("{message}"));
     }
 
     fn warning(&mut self, message: &str) {

@@ -7,6 +7,7 @@ use serde_json::Value as Json;
 
 use crate::event::SavedDeviation;
 use crate::explain::Shrunk;
+use crate::fingerprint::Fingerprint;
 use crate::report::TestReport;
 use crate::saved::{ModelChanged, SavedStep};
 
@@ -18,7 +19,7 @@ pub const FAILURE_VERSION: u32 = 1;
 pub struct FailureFile {
     pub version: u32,
     /// A short hash of the shortest trace known and of what deviated after it.
-    pub id: String,
+    pub id: Fingerprint,
     pub model: String,
     /// Of the model's text, as the writer computes it.
     #[serde(alias = "model-hash")]
@@ -382,7 +383,7 @@ pub enum Replayed {
 }
 
 /// Eight hexadecimal digits of FNV-1a over the JSON of what happened; stable over versions.
-fn short_hash(model: &str, steps: &[SavedStep], deviation: &SavedDeviation) -> String {
+fn short_hash(model: &str, steps: &[SavedStep], deviation: &SavedDeviation) -> Fingerprint {
     let mut hash: u64 = 0xCBF2_9CE4_8422_2325;
     let mut feed = |text: &str| {
         for byte in text.bytes().chain(std::iter::once(0)) {
@@ -395,5 +396,5 @@ fn short_hash(model: &str, steps: &[SavedStep], deviation: &SavedDeviation) -> S
     }
     feed(&deviation.code);
     feed(&deviation.label);
-    format!("{:08x}", (hash >> 32) ^ (hash & 0xFFFF_FFFF))
+    Fingerprint::of_hash((hash >> 32) ^ (hash & 0xFFFF_FFFF))
 }

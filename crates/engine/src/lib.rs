@@ -10,6 +10,7 @@ mod coverage;
 mod event;
 mod explain;
 mod failure;
+mod fingerprint;
 mod guide;
 mod in_flight;
 mod monitor;
@@ -35,6 +36,7 @@ pub use failure::{
     FAILURE_VERSION, FailureContext, FailureError, FailureFile, Replayed, SavedShrunk, Sender,
     TimedStep, WireLine,
 };
+pub use fingerprint::{Fingerprint, NoFingerprint};
 pub use guide::{Advice, Guide, View};
 pub use monitor::{Recorded, monitor};
 pub use port::{Command, Input};

@@ -1,7 +1,6 @@
 //! The open texts, the models that they belong to, and what is wrong with them.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use gen_lsp_types::{
@@ -9,6 +8,8 @@ use gen_lsp_types::{
     PublishDiagnosticsParams, TextDocumentContentChangeEvent, Uri,
 };
 use ioco_aml::{Index, Loaded, Severity, SourceFile, Sources};
+use ioco_budget::Budget;
+use ioco_campaign::model::FileSystem;
 use ioco_campaign::{FILE_NAME, Project};
 use serde_json::Value as Json;
 
@@ -22,17 +23,37 @@ pub struct Documents {
     troubled: BTreeSet<String>,
 }
 
-impl Sources for Documents {
-    /// What is being typed comes before what is on disk.
+/// The files of one model: what is being typed comes before what is on disk.
+struct Files<'a> {
+    open: &'a BTreeMap<String, String>,
+    disk: FileSystem,
+}
+
+impl Sources for Files<'_> {
     fn read(&self, path: &str) -> Result<String, String> {
         match self.open.get(path) {
             Some(text) => Ok(text.clone()),
-            None => fs::read_to_string(path).map_err(|error| error.to_string()),
+            None => self.disk.read(path),
         }
     }
 }
 
 impl Documents {
+    /// The files of the model with this main file. An editor opens whatever folder was cloned: includes
+    /// stay in the project, or beside the model.
+    fn files(&self, main: &str) -> Files<'_> {
+        let main = Path::new(main);
+        let folder = main.parent().map(Path::to_owned).unwrap_or_default();
+        let project = Project {
+            root: folder,
+            ..Project::default()
+        };
+        Files {
+            open: &self.open,
+            disk: FileSystem::new(main, &project, Budget::default()),
+        }
+    }
+
     pub fn opened(&mut self, params: Json) -> Option<()> {
         let params: gen_lsp_types::DidOpenTextDocumentParams =
             serde_json::from_value(params).ok()?;
@@ -70,7 +91,7 @@ impl Documents {
 
     pub fn text(&self, uri: &Uri) -> Result<(String, String), String> {
         let path = path(uri).ok_or_else(|| format!("{uri} is not a file"))?;
-        let text = self.read(&path)?;
+        let text = self.files(&path).read(&path)?;
         Ok((path, text))
     }
 
@@ -78,7 +99,7 @@ impl Documents {
     /// open file includes it.
     pub fn main_of(&self, file: &str) -> String {
         let includes = |main: &str| {
-            let index = Index::read(main, self);
+            let index = Index::read(main, &self.files(main));
             index.is_ok_and(|index| index.file(file).is_some())
         };
         if let Some(main) = project_model(file)
@@ -97,7 +118,8 @@ impl Documents {
     /// The names of the model that a document belongs to, and which of its files the document is.
     pub fn index(&self, uri: &Uri) -> Result<(Index, usize), String> {
         let path = path(uri).ok_or_else(|| format!("{uri} is not a file"))?;
-        let index = Index::read(&self.main_of(&path), self)?;
+        let main = self.main_of(&path);
+        let index = Index::read(&main, &self.files(&main))?;
         let file = index
             .file(&path)
             .ok_or_else(|| format!("{path} is not part of the model"))?;
@@ -106,7 +128,8 @@ impl Documents {
 
     pub fn load(&self, uri: &Uri) -> Result<Loaded, String> {
         let path = path(uri).ok_or_else(|| format!("{uri} is not a file"))?;
-        Ok(ioco_aml::load(&self.main_of(&path), self))
+        let main = self.main_of(&path);
+        Ok(ioco_aml::load(&main, &self.files(&main)))
     }
 
     /// What is wrong with every model that has an open file, by file; files that have become right
@@ -115,7 +138,7 @@ impl Documents {
         let mains: BTreeSet<String> = self.open.keys().map(|file| self.main_of(file)).collect();
         let mut wrong: BTreeMap<String, Vec<Diagnostic>> = BTreeMap::new();
         for main in mains {
-            let loaded = ioco_aml::load(&main, self);
+            let loaded = ioco_aml::load(&main, &self.files(&main));
             for file in &loaded.files {
                 wrong.entry(file.name.clone()).or_default();
             }

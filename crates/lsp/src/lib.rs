@@ -6,6 +6,8 @@ mod documents;
 mod graph;
 mod positions;
 
+use std::panic::AssertUnwindSafe;
+
 use gen_lsp_types::{
     CompletionOptions, ExecuteCommandOptions, RenameOptions, ServerCapabilities,
     TextDocumentSyncKind,
@@ -19,12 +21,19 @@ use documents::Documents;
 /// The command that shows a model as a graph.
 pub const SHOW_IN_GRAPH: &str = "ioco.showInGraph";
 
+const STACK: usize = 256 << 20;
+
 /// Serves one editor over standard input and output, until it says that it is done.
 pub fn serve_stdio() -> Result<(), String> {
     let (connection, threads) = Connection::stdio();
-    serve(&connection)?;
-    // The writer ends when nobody can send to it any more.
-    drop(connection);
+    // A deeply nested model needs a deep stack; only what is used of it takes memory.
+    let served = std::thread::Builder::new()
+        .stack_size(STACK)
+        // The writer ends when nobody can send to it any more: the connection is dropped here.
+        .spawn(move || serve(&connection))
+        .map_err(|error| error.to_string())?;
+    let ended = served.join();
+    ended.map_err(|_| "this went wrong inside ioco".to_owned())??;
     threads.join().map_err(|error| error.to_string())
 }
 
@@ -95,7 +104,8 @@ impl Server<'_> {
     fn answer(&mut self, request: Request) -> Result<(), String> {
         let Request { id, method, params } = request;
         let documents = &mut self.documents;
-        let answered = match method.as_str() {
+        // What goes wrong in one answer is the error of that answer.
+        let answered = std::panic::catch_unwind(AssertUnwindSafe(|| match method.as_str() {
             "textDocument/definition" => with(params, |p| answers::definition(documents, &p)),
             "textDocument/references" => with(params, |p| answers::references(documents, &p)),
             "textDocument/hover" => with(params, |p| answers::hover(documents, &p)),
@@ -109,7 +119,11 @@ impl Server<'_> {
                 ErrorCode::MethodNotFound,
                 format!("ioco lsp does not know {method}"),
             )),
-        };
+        }));
+        let answered = answered.unwrap_or_else(|_| {
+            let words = "this went wrong inside ioco; please report it";
+            Err(Refused(ErrorCode::InternalError, words.to_owned()))
+        });
         let response = match answered {
             Ok(value) => Response::new_ok(id, value),
             Err(Refused(code, message)) => Response::new_err(id, code as i32, message),

@@ -352,3 +352,46 @@ fn nonsense_is_refused_and_the_server_lives_on() {
     assert!(refused.is_null());
     editor.finish();
 }
+
+#[test]
+fn hovering_connects_to_no_database_that_the_project_names() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.set_nonblocking(true).unwrap();
+    let address = listener.local_addr().unwrap();
+    let mut editor = Editor::start();
+    let settings = format!("model = 'door.aml'\n[store]\nurl = 'postgres://me@{address}/runs'\n");
+    std::fs::write(editor.folder.path().join("ioco.toml"), settings).unwrap();
+    std::fs::write(editor.folder.path().join("door.aml"), DOOR).unwrap();
+    editor.open("door.aml", DOOR);
+    let hover = editor.at(
+        "textDocument/hover",
+        "door.aml",
+        DOOR,
+        "code == sec",
+        json!({}),
+    );
+    let text = hover["contents"]["value"].as_str().unwrap();
+    assert!(
+        text.contains("not trusted") && text.contains("postgres://me@"),
+        "{text}"
+    );
+    assert!(listener.accept().is_err(), "somebody connected");
+    editor.finish();
+}
+
+#[test]
+fn an_editor_reads_no_files_that_never_end_or_lie_elsewhere() {
+    let outside = tempfile::tempdir().unwrap();
+    std::fs::write(outside.path().join("lib.aml"), "timeout 1\n").unwrap();
+    let mut editor = Editor::start();
+    let lib = outside.path().join("lib.aml");
+    let text = format!("include '/dev/zero'\ninclude '{}'\n{DOOR}", lib.display());
+    editor.open("door.aml", &text);
+    editor.ask(
+        "textDocument/documentSymbol",
+        json!({ "textDocument": { "uri": editor.uri("door.aml") } }),
+    );
+    let told = Json::Array(editor.diagnostics.clone()).to_string();
+    assert_eq!(told.matches("it is outside of").count(), 2, "{told}");
+    editor.finish();
+}

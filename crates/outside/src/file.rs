@@ -4,7 +4,7 @@
 use std::fmt;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use ioco_budget::{Budget, Exhausted, Resource};
@@ -74,6 +74,16 @@ pub fn read(path: &Path, budget: &Budget) -> Result<Vec<u8>, Unreadable> {
 /// The text of a regular file that is no larger than the budget allows.
 pub fn read_text(path: &Path, budget: &Budget) -> Result<String, Unreadable> {
     String::from_utf8(read(path, budget)?).map_err(|_| Unreadable::NotText)
+}
+
+/// The bytes of a file of this user's own, that nobody else could have written.
+pub fn read_own(path: &Path, budget: &Budget) -> Result<Vec<u8>, Unreadable> {
+    let about = std::fs::symlink_metadata(path)?;
+    let is_own = about.uid() == rustix::process::geteuid().as_raw();
+    if !about.is_file() || !is_own || about.mode() & 0o022 != 0 {
+        return Err(Unreadable::NotRegular);
+    }
+    read(path, budget)
 }
 
 /// The folders that files may be read from: the project's, and those that were allowed.

@@ -78,8 +78,6 @@ pub struct GoalsRunRequest {
     pub connection: Option<ConnectionView>,
 }
 
-/// A reset of a system that the model plays takes no time.
-const NO_PATIENCE: u64 = 1_000_000_000;
 /// Slower than this is a pause.
 const SLOWEST: u64 = 60_000;
 
@@ -252,11 +250,7 @@ impl App {
         let text = Some(wanted.text.clone()).filter(|text| !text.trim().is_empty());
         let choice = match wanted.kind.as_str() {
             "simulated" => {
-                return Ok(Reach {
-                    way: Way::Simulated(1),
-                    restart: false,
-                    patience: NO_PATIENCE,
-                });
+                return Ok(Reach::of_way(Way::Simulated(1), false, &self.project)?);
             }
             "process" => SystemChoice {
                 sut: text,
@@ -382,7 +376,7 @@ fn strategies() -> Vec<String> {
         .to_vec()
 }
 
-/// The kind is the key under which a failure file keeps the way.
+/// The kind is the key of the way.
 fn connection_view(reach: &Reach) -> ConnectionView {
     let saved = serde_json::to_value(&reach.way).unwrap_or_default();
     let key = saved.as_object().and_then(|way| way.keys().next().cloned());

@@ -4,8 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::PoisonError;
 
-use ioco_campaign::{Meaning, Origin, Results, Stop, failures, history};
+use ioco_campaign::{Meaning, Origin, Quiet, Results, Stop, failures, history};
 use ioco_engine::FailureFile;
+use ioco_outside::Untrusted;
 use ioco_store::FailureRow;
 use ioco_view::{Facts, FailureDetail, FailureSummary};
 
@@ -26,7 +27,7 @@ impl App {
         let wanted = files.filter(|(_, file)| model.is_none_or(|model| model == file.model));
         Ok(wanted
             .map(|(path, file)| {
-                let facts = self.facts(&path, &file, seen.get(&file.id));
+                let facts = self.facts(&path, &file, seen.get(&*file.id));
                 FailureSummary::new(&file, &facts)
             })
             .collect())
@@ -41,7 +42,7 @@ impl App {
     pub fn failure(&self, id: &str) -> Result<FailureDetail, Refusal> {
         let path = self.failure_path(id)?;
         let file = failures::read(&path)?;
-        let facts = self.facts(&path, &file, self.sightings()?.get(&file.id));
+        let facts = self.facts(&path, &file, self.sightings()?.get(&*file.id));
         let origin = origin(&file)?;
         let place = self.project.root.join(&origin.model);
         let loaded = self.models.load_as(&place, &origin.options)?;
@@ -61,7 +62,7 @@ impl App {
         if let Some(path) = paths.into_iter().find(named) {
             return Ok(path);
         }
-        history::fetch(&self.project, id)?.ok_or_else(|| {
+        history::fetch(&self.project, id, &mut Quiet)?.ok_or_else(|| {
             Refusal::unknown(
                 format!("there is no failure '{id}'"),
                 "it may have a new id since it was shrunk: look at the list of failures",
@@ -77,8 +78,8 @@ impl App {
             // A failure of a run that was forgotten has its file.
             first_seen: known.first_seen.or_else(|| written.map(clock::iso)),
             run: known.run,
-            connection: origin(file).map_or_else(|_| String::new(), |o| o.reach.show()),
-            race: races.get(&file.id).cloned().unwrap_or_default(),
+            connection: origin(file).map_or_else(|_| String::new(), |o| o.system.show()),
+            race: races.get(&*file.id).cloned().unwrap_or_default(),
         }
     }
 }
@@ -86,8 +87,9 @@ impl App {
 fn origin(file: &FailureFile) -> Result<Origin, Refusal> {
     serde_json::from_value(file.connection.clone()).map_err(|error| {
         Stop::usage(format!(
-            "failure {} does not say how it was found: {error}",
-            file.id
+            "failure {} does not say how it was found: {}",
+            file.id,
+            Untrusted::of(error)
         ))
         .into()
     })

@@ -91,7 +91,7 @@ impl App {
             let file = |one: &Sighting| FailureFile::read(&one.file).ok();
             let files = all.iter().filter_map(file);
             files
-                .map(|file| FailureSummary::new(&file, &facts(runs.get(&file.id))))
+                .map(|file| FailureSummary::new(&file, &facts(runs.get(&*file.id))))
                 .collect()
         };
         Ok(Comparison {

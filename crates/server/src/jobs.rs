@@ -65,7 +65,7 @@ impl Job {
             seen: Mutex::new((0, view)),
         });
         let own = Arc::clone(&job);
-        std::thread::spawn(move || {
+        let started = crate::work::spawn(move || {
             let done = guarded(|| work(&own));
             let stopped = own.interrupt.is_raised();
             own.write(|view| match done {
@@ -82,6 +82,12 @@ impl Job {
                 }
             });
         });
+        if let Err(error) = started {
+            job.write(|view| {
+                view.state = JobState::Error;
+                view.message = Some(format!("the work cannot start: {error}"));
+            });
+        }
         job
     }
 

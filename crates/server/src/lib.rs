@@ -16,6 +16,7 @@ mod refusal;
 mod routes;
 mod run;
 mod slot;
+mod work;
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;

@@ -7,7 +7,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
 use ioco_aml::{Diagnostic, SourceFile};
+use ioco_budget::Budget;
 use ioco_campaign::{Meaning, Model, ModelOptions, Observer, Project, Stop, model};
+use ioco_outside::file::read_text;
 use ioco_sts::{Relation, Semantics, format};
 use ioco_view::{ModelName, ModelView};
 
@@ -250,8 +252,10 @@ fn collect(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) {
 
 /// Most files of JSON in a project are no models, so they are asked.
 fn is_json_model(path: &Path) -> bool {
-    fs::metadata(path).is_ok_and(|meta| meta.len() <= LARGEST_JSON)
-        && fs::read_to_string(path).is_ok_and(|text| {
-            format::json::looks_like(&text) || format::graphwalker::looks_like(&text)
-        })
+    let budget = Budget {
+        bytes: LARGEST_JSON,
+        ..Budget::default()
+    };
+    read_text(path, &budget)
+        .is_ok_and(|text| format::json::looks_like(&text) || format::graphwalker::looks_like(&text))
 }

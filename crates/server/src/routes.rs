@@ -19,7 +19,7 @@ use serde::de::DeserializeOwned;
 use crate::app::{App, no_run};
 use crate::live::Got;
 use crate::refusal::Refusal;
-use crate::{access, assets};
+use crate::{access, assets, work};
 
 /// Batches come at most ten times a second.
 const BEAT: Duration = Duration::from_millis(100);
@@ -62,12 +62,12 @@ pub fn router(app: Arc<App>) -> Router {
 
 /// Does work that may take a while away from the threads that answer.
 async fn answer<T: Serialize + Send + 'static>(
-    work: impl FnOnce() -> Result<T, Refusal> + Send + 'static,
+    task: impl FnOnce() -> Result<T, Refusal> + Send + 'static,
 ) -> Response {
-    match tokio::task::spawn_blocking(work).await {
-        Ok(Ok(value)) => Json(value).into_response(),
-        Ok(Err(refusal)) => refusal.into_response(),
-        Err(_) => Refusal::new(
+    match work::aside(task).await {
+        Some(Ok(value)) => Json(value).into_response(),
+        Some(Err(refusal)) => refusal.into_response(),
+        None => Refusal::new(
             StatusCode::INTERNAL_SERVER_ERROR,
             "this call went wrong inside ioco",
             "the terminal of `ioco serve` says more; please report it",

@@ -18,6 +18,7 @@ use crate::control::Control;
 use crate::live::{Counts, Ending, Feed, Got, Live, Moment, Speed};
 use crate::refusal::Refusal;
 use crate::slot::InUse;
+use crate::work;
 
 /// What is shown is at most so old.
 const FRESH: Duration = Duration::from_millis(80);
@@ -47,7 +48,8 @@ impl Run {
         });
         let (opened, is_open) = mpsc::channel();
         let own = Arc::clone(&run);
-        std::thread::spawn(move || own.go(plan, races, in_use, &opened));
+        work::spawn(move || own.go(plan, races, in_use, &opened))
+            .map_err(|error| Stop::system(format!("the run cannot start: {error}")))?;
         match is_open.recv() {
             Ok(Ok(())) => Ok(run),
             Ok(Err(stop)) => Err(stop.into()),

@@ -11,6 +11,8 @@ pub enum StoreError {
     Damaged { place: String, why: String },
     #[error("the store {place} was written by a newer ioco")]
     Newer { place: String },
+    #[error("the store {place} was written by an older ioco")]
+    Older { place: String },
     #[error("the store {place} failed: {why}")]
     Failed { place: String, why: String },
 }
@@ -24,6 +26,9 @@ impl StoreError {
             }
             StoreError::Damaged { .. } => "move it away to start anew; ioco does not overwrite it",
             StoreError::Newer { .. } => "use a newer ioco, or another store; nothing was changed",
+            StoreError::Older { .. } => {
+                "`ioco store migrate` brings it up to date; after that, older programs cannot use it"
+            }
             StoreError::Failed { .. } => "check the database and the free space",
         }
     }

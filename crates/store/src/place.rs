@@ -2,12 +2,14 @@
 
 use std::borrow::Cow;
 use std::fs;
+use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Once;
 use std::time::{Duration, Instant};
 
 use sqlx::any::AnyConnectOptions;
 use sqlx::migrate::{Migration, MigrationType, Migrator};
+use sqlx::postgres::{PgConnectOptions, PgSslMode};
 use sqlx::{AnyConnection, ConnectOptions, Connection, Executor, SqlSafeStr};
 use tokio::time::timeout;
 
@@ -45,6 +47,42 @@ impl Place {
         }
     }
 
+    /// A server that the project chose and not the person. Its host may be anybody's: a password
+    /// (of the address, of PGPASSWORD or of a password file) goes there only encrypted, and not over a
+    /// connection that somebody in between has opened.
+    pub fn of_project(url: &str) -> Result<Place, StoreError> {
+        let place = Place::new(Path::new(""), Some(url))?;
+        let refused = |why: String| StoreError::Unreachable {
+            place: without_password(url),
+            why,
+        };
+        let options: PgConnectOptions = url
+            .parse()
+            .map_err(|error: sqlx::Error| refused(error.to_string()))?;
+        if options.get_socket().is_some() || is_loopback(options.get_host()) {
+            return Ok(place);
+        }
+        match options.get_ssl_mode() {
+            PgSslMode::Require | PgSslMode::VerifyCa | PgSslMode::VerifyFull => Ok(place),
+            PgSslMode::Prefer => {
+                let separator = if url.contains('?') { '&' } else { '?' };
+                Ok(Place::Server(format!(
+                    "{url}{separator}sslmode=verify-full"
+                )))
+            }
+            PgSslMode::Disable | PgSslMode::Allow => Err(refused(
+                "a password would be sent unencrypted to a host that ioco.toml chose; leave \
+                 sslmode out of the address, or give the address with --store"
+                    .to_owned(),
+            )),
+        }
+    }
+
+    /// An address of a server for messages: never a password.
+    pub fn show_url(url: &str) -> String {
+        without_password(url)
+    }
+
     /// For messages: never a password.
     pub fn show(&self) -> String {
         match self {
@@ -61,34 +99,17 @@ impl Place {
         }
     }
 
+    /// Opens it to be changed; a file is made where there is none.
     pub(crate) async fn connect(&self) -> Result<AnyConnection, StoreError> {
-        static DRIVERS: Once = Once::new();
-        DRIVERS.call_once(sqlx::any::install_default_drivers);
-        let shown = self.show();
-        let unreachable = |why: String| StoreError::Unreachable {
-            place: shown.clone(),
-            why,
-        };
-        let url = match self {
-            Place::Server(url) => url.clone(),
-            Place::File(path) => {
-                let folder = path.parent().filter(|p| !p.as_os_str().is_empty());
-                let folder = folder.unwrap_or(Path::new("."));
-                let folder = fs::create_dir_all(folder)
-                    .and_then(|()| folder.canonicalize())
-                    .map_err(|error| unreachable(error.to_string()))?;
-                let file = folder.join(path.file_name().unwrap_or_default());
-                format!("sqlite://{}?mode=rwc", escaped(&file.to_string_lossy()))
-            }
-        };
-        let options: AnyConnectOptions = url
-            .parse()
-            .map_err(|error: sqlx::Error| unreachable(error.to_string()))?;
-        let options = options.disable_statement_logging();
-        let opened = timeout(PATIENCE, AnyConnection::connect_with(&options))
-            .await
-            .map_err(|_| unreachable(format!("no answer in {} s", PATIENCE.as_secs())))?;
-        let mut connection = opened.map_err(|error| StoreError::of_opening(&shown, &error))?;
+        if let Place::File(path) = self
+            && let Some(folder) = path.parent()
+        {
+            fs::create_dir_all(folder).map_err(|error| StoreError::Unreachable {
+                place: self.show(),
+                why: error.to_string(),
+            })?;
+        }
+        let mut connection = self.opened("mode=rwc").await?;
         if let Place::File(_) = self {
             // The log is written with every commit, so a killed process loses nothing; readers do
             // not wait for the writer.
@@ -102,10 +123,57 @@ impl Place {
                 connection
                     .execute(setting)
                     .await
-                    .map_err(|error| StoreError::of(&shown, &error))?;
+                    .map_err(|error| StoreError::of(&self.show(), &error))?;
             }
         }
         Ok(connection)
+    }
+
+    /// Opens it to be read: the database itself refuses changes.
+    pub(crate) async fn connect_to_read(&self) -> Result<AnyConnection, StoreError> {
+        let Place::Server(_) = self else {
+            return match self.opened("mode=ro").await {
+                // In a folder that cannot be written, nobody writes it meanwhile either.
+                Err(StoreError::Unreachable { .. }) => self.opened("mode=ro&immutable=1").await,
+                opened => opened,
+            };
+        };
+        let mut connection = self.opened("").await?;
+        connection
+            .execute("SET default_transaction_read_only = on")
+            .await
+            .map_err(|error| StoreError::of(&self.show(), &error))?;
+        Ok(connection)
+    }
+
+    async fn opened(&self, mode: &str) -> Result<AnyConnection, StoreError> {
+        static DRIVERS: Once = Once::new();
+        DRIVERS.call_once(sqlx::any::install_default_drivers);
+        let shown = self.show();
+        let unreachable = |why: String| StoreError::Unreachable {
+            place: shown.clone(),
+            why,
+        };
+        let url = match self {
+            Place::Server(url) => url.clone(),
+            Place::File(path) => {
+                let folder = path.parent().filter(|p| !p.as_os_str().is_empty());
+                let folder = folder.unwrap_or(Path::new("."));
+                let folder = folder
+                    .canonicalize()
+                    .map_err(|error| unreachable(error.to_string()))?;
+                let file = folder.join(path.file_name().unwrap_or_default());
+                format!("sqlite://{}?{mode}", escaped(&file.to_string_lossy()))
+            }
+        };
+        let options: AnyConnectOptions = url
+            .parse()
+            .map_err(|error: sqlx::Error| unreachable(error.to_string()))?;
+        let options = options.disable_statement_logging();
+        let opened = timeout(PATIENCE, AnyConnection::connect_with(&options))
+            .await
+            .map_err(|_| unreachable(format!("no answer in {} s", PATIENCE.as_secs())))?;
+        opened.map_err(|error| StoreError::of_opening(&shown, &error))
     }
 
     /// Refuses a damaged file before anything is written to it. A large one is not read whole for
@@ -128,6 +196,36 @@ impl Place {
             place: self.show(),
             why: found.replace('\n', "; "),
         })
+    }
+
+    /// How the tables are compared with those that this ioco knows.
+    pub(crate) async fn age(&self, connection: &mut AnyConnection) -> Result<Age, StoreError> {
+        let asked: sqlx::Result<(Option<i64>,)> =
+            sqlx::query_as("SELECT MAX(version) FROM _sqlx_migrations")
+                .fetch_one(connection)
+                .await;
+        let version = match asked {
+            Ok((version,)) => version,
+            Err(error) if no_such_table(&error) => None,
+            Err(error) => return Err(StoreError::of(&self.show(), &error)),
+        };
+        let newest = MIGRATIONS.iter().map(|(version, ..)| *version).max();
+        Ok(match version {
+            None => Age::Empty,
+            _ if version == newest => Age::Current,
+            _ if version < newest => Age::Older,
+            _ => Age::Newer,
+        })
+    }
+
+    /// Gets a store ready to be written to: makes its tables, and brings those of a file up to date.
+    /// A server is shared, and others may use an older ioco: that is upgraded only when somebody asks.
+    pub(crate) async fn prepare(&self, connection: &mut AnyConnection) -> Result<(), StoreError> {
+        let is_server = matches!(self, Place::Server(_));
+        if is_server && self.age(connection).await? == Age::Older {
+            return Err(StoreError::Older { place: self.show() });
+        }
+        self.migrate(connection).await
     }
 
     /// Makes the tables, or brings them up to date; refuses those of a newer ioco.
@@ -154,10 +252,45 @@ impl Place {
     }
 }
 
+/// The tables of a store, compared with those that this ioco knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Age {
+    /// There are none.
+    Empty,
+    Older,
+    Current,
+    Newer,
+}
+
+fn no_such_table(error: &sqlx::Error) -> bool {
+    let Some(error) = error.as_database_error() else {
+        return false;
+    };
+    // PostgreSQL has a code for it, SQLite only words.
+    error.code().as_deref() == Some("42P01") || error.message().contains("no such table")
+}
+
+fn is_loopback(host: &str) -> bool {
+    let host = host.trim_start_matches('[').trim_end_matches(']');
+    host.eq_ignore_ascii_case("localhost")
+        || host
+            .parse::<IpAddr>()
+            .is_ok_and(|address| address.is_loopback())
+}
+
 /// Holds a lock on a file until it is dropped. Where that is not possible, or takes too long, we go on
 /// without: the worst is an error that says so.
 fn alone(path: &Path) -> Option<fs::File> {
-    let file = fs::File::create(path).ok()?;
+    // Whoever made the project may have put a link here.
+    if path.is_symlink() {
+        return None;
+    }
+    let file = fs::OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .open(path)
+        .ok()?;
     let begun = Instant::now();
     while let Err(fs::TryLockError::WouldBlock) = file.try_lock() {
         if begun.elapsed() >= PATIENCE {
@@ -200,7 +333,57 @@ fn without_password(url: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::without_password;
+    use super::{Place, without_password};
+
+    #[test]
+    fn a_host_that_the_project_chose_gets_no_password_unencrypted() {
+        let of = |url: &str| {
+            Place::of_project(url).map(|place| match place {
+                Place::Server(url) => url,
+                Place::File(path) => panic!("{path:?}"),
+            })
+        };
+        for (url, used) in [
+            (
+                "postgres://db.example/runs",
+                "postgres://db.example/runs?sslmode=verify-full",
+            ),
+            (
+                "postgres://db.example/runs?user=me",
+                "postgres://db.example/runs?user=me&sslmode=verify-full",
+            ),
+            (
+                "postgres://db.example/runs?sslmode=prefer",
+                "postgres://db.example/runs?sslmode=prefer&sslmode=verify-full",
+            ),
+            (
+                "postgres://db.example/runs?sslmode=require",
+                "postgres://db.example/runs?sslmode=require",
+            ),
+            ("postgres://localhost/runs", "postgres://localhost/runs"),
+            (
+                "postgres://[::1]/runs?sslmode=disable",
+                "postgres://[::1]/runs?sslmode=disable",
+            ),
+            (
+                "postgres:///runs?host=/run/postgresql",
+                "postgres:///runs?host=/run/postgresql",
+            ),
+        ] {
+            assert_eq!(of(url).unwrap(), used);
+        }
+        for url in [
+            "postgres://me:secret@db.example/runs?sslmode=disable",
+            "postgres://localhost/runs?host=db.example&sslmode=disable",
+            "postgres://localhost/runs?hostaddr=192.0.2.1&sslmode=allow",
+        ] {
+            let refused = of(url).unwrap_err().to_string();
+            assert!(
+                refused.contains("unencrypted") && !refused.contains("secret"),
+                "{refused}"
+            );
+        }
+    }
 
     #[test]
     fn a_password_is_never_shown() {

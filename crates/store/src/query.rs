@@ -8,7 +8,7 @@ use sqlx::{AnyConnection, Connection, Row};
 use tokio::runtime::{Builder, Runtime};
 
 use crate::error::StoreError;
-use crate::place::Place;
+use crate::place::{Age, Place};
 use crate::read::{number, parsed, run_row, steps_between, tell_tests, test_row};
 use crate::record::Recording;
 use crate::rows::{Covered, FailureRow, NewRun, RunRow, Sighting, StoredModel, TestRow, TrendRow};
@@ -47,20 +47,56 @@ pub(crate) fn runtime(place: &Place) -> Result<Runtime, StoreError> {
 type Asked<T> = Result<T, StoreError>;
 
 impl Store {
-    /// Opens a store; makes it where there is none.
+    /// Opens a store to change it; makes it where there is none.
     pub fn open(place: &Place) -> Asked<Store> {
         let runtime = runtime(place)?;
         let connection = runtime.block_on(async {
             let mut connection = place.connect().await?;
-            place.migrate(&mut connection).await?;
+            place.prepare(&mut connection).await?;
             Ok(connection)
         })?;
-        Ok(Store {
+        Ok(Store::new(place, runtime, connection))
+    }
+
+    /// Opens a store to read it, and leaves it as it is; `None` where there is nothing in it.
+    pub fn read(place: &Place) -> Asked<Option<Store>> {
+        let runtime = runtime(place)?;
+        let opened = runtime.block_on(async {
+            let mut connection = place.connect_to_read().await?;
+            match place.age(&mut connection).await? {
+                Age::Empty => Ok(None),
+                Age::Current => Ok(Some(connection)),
+                Age::Older => Err(StoreError::Older {
+                    place: place.show(),
+                }),
+                Age::Newer => Err(StoreError::Newer {
+                    place: place.show(),
+                }),
+            }
+        })?;
+        Ok(opened.map(|connection| Store::new(place, runtime, connection)))
+    }
+
+    /// Brings a store up to date; whether there was anything to do.
+    pub fn migrate(place: &Place) -> Asked<bool> {
+        let runtime = runtime(place)?;
+        runtime.block_on(async {
+            let mut connection = place.connect().await?;
+            place.check(&mut connection).await?;
+            let was = place.age(&mut connection).await?;
+            place.migrate(&mut connection).await?;
+            let _ = connection.close().await;
+            Ok(was != Age::Current)
+        })
+    }
+
+    fn new(place: &Place, runtime: Runtime, connection: AnyConnection) -> Store {
+        Store {
             place: place.clone(),
             shown: place.show(),
             runtime,
             connection: Mutex::new(Some(connection)),
-        })
+        }
     }
 
     pub fn place(&self) -> &Place {

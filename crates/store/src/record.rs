@@ -249,7 +249,7 @@ fn write(
         let (connection, writer) = runtime.block_on(async {
             let mut connection = place.connect().await?;
             place.check(&mut connection).await?;
-            place.migrate(&mut connection).await?;
+            place.prepare(&mut connection).await?;
             let writer = Writer::begin(&mut connection, new).await;
             let writer = writer.map_err(|error| StoreError::of(&place.show(), &error))?;
             Ok((connection, writer))

@@ -314,7 +314,7 @@ impl Sighting {
     pub(crate) fn of(file: &FailureFile, test: u64, flaky: bool) -> Sighting {
         let deviation = file.last_deviation();
         Sighting {
-            fingerprint: file.id.clone(),
+            fingerprint: file.id.to_string(),
             code: deviation.code.clone(),
             title: deviation.title(&file.model),
             test,

@@ -169,7 +169,7 @@ fn failure(id: &str) -> FailureFile {
     let context = FailureContext::default();
     FailureFile {
         version: ioco_engine::FAILURE_VERSION,
-        id: id.to_owned(),
+        id: ioco_engine::Fingerprint::new(id).expect("an id"),
         model: "door".to_owned(),
         model_hash: context.model_hash,
         seed: 1,
@@ -507,4 +507,50 @@ fn a_server_that_is_not_there_is_named_without_its_password() {
     assert!(!error.contains("secret"), "{error}");
     let error = Place::new(Path::new("unused"), Some("mysql://x/y")).expect_err("refused");
     assert!(error.to_string().contains("postgres://"), "{error}");
+}
+
+#[test]
+fn reading_changes_nothing_and_an_older_store_says_what_to_do() {
+    on_both(|place| {
+        assert!(Store::migrate(place).expect("made"), "there was nothing");
+        assert!(!Store::migrate(place).expect("again"), "it was up to date");
+        let store = Store::open(place).expect("opens");
+        record(&store, 1, &["f1"], &[]);
+        drop(store);
+        let bytes = |place: &Place| match place {
+            Place::File(path) => std::fs::read(path).expect("a file"),
+            Place::Server(_) => Vec::new(),
+        };
+        let before = bytes(place);
+        let store = Store::read(place).expect("opens").expect("is not empty");
+        assert_eq!(store.runs(None, 9).expect("runs").len(), 1);
+        assert!(
+            store.prune(Some(0), None).is_err(),
+            "a store that is read is not changed"
+        );
+        drop(store);
+        assert!(before == bytes(place), "reading has changed the file");
+        change(
+            place,
+            "UPDATE _sqlx_migrations SET version = 0 WHERE version = 1",
+        );
+        let error = Store::read(place).err().expect("refused");
+        assert!(matches!(error, StoreError::Older { .. }), "{error}");
+        assert!(
+            error.hint().contains("ioco store migrate"),
+            "{}",
+            error.hint()
+        );
+        if let Place::Server(_) = place {
+            // Others may use an older program there.
+            let error = Store::open(place).err().expect("refused");
+            assert!(matches!(error, StoreError::Older { .. }), "{error}");
+        }
+        change(
+            place,
+            "UPDATE _sqlx_migrations SET version = 9999 WHERE version = 0",
+        );
+        let error = Store::read(place).err().expect("refused");
+        assert!(matches!(error, StoreError::Newer { .. }), "{error}");
+    });
 }

@@ -89,7 +89,7 @@ impl FailureSummary {
         };
         let deviation = file.last_deviation();
         FailureSummary {
-            id: file.id.clone(),
+            id: file.id.to_string(),
             model: file.model.clone(),
             code: deviation.code.clone(),
             title: deviation.title(&file.model),

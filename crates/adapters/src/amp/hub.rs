@@ -18,6 +18,9 @@ use tungstenite::protocol::WebSocketConfig;
 use tungstenite::protocol::frame::coding::CloseCode;
 
 use super::peer::{Line, MAX_MESSAGE, Order, Peer, Pulse, Socket};
+use ioco_outside::Untrusted;
+use ioco_outside::access::{is_loopback_host, is_own_origin, same_secret};
+
 use crate::connection::Trouble;
 use crate::supervise::Warnings;
 
@@ -117,6 +120,8 @@ struct Shared {
     closing: AtomicBool,
     numbers: AtomicU64,
     token: Option<String>,
+    /// Only this machine can connect.
+    is_local: bool,
     encryption: Option<Arc<rustls::ServerConfig>>,
     pulse: Pulse,
 }
@@ -166,6 +171,7 @@ impl Hub {
             closing: AtomicBool::new(false),
             numbers: AtomicU64::new(1),
             token: options.token.clone(),
+            is_local: address.ip().is_loopback(),
             encryption,
             pulse: Pulse {
                 heartbeat: options.heartbeat,
@@ -428,17 +434,28 @@ fn shake_hands(tcp: TcpStream, deadline: Instant, shared: &Shared) -> Accepted {
 fn refusal(request: &Request, shared: &Shared) -> Option<(StatusCode, String)> {
     let path = request.uri().path();
     if path != PATH && path != "/adapters/" {
-        let why = format!("it asked for {path}; adapters connect to {PATH}");
+        let why = format!(
+            "it asked for {}; adapters connect to {PATH}",
+            Untrusted::new(path)
+        );
         return Some((StatusCode::NOT_FOUND, why));
     }
     let text = |name| request.headers().get(name).and_then(|h| h.to_str().ok());
-    // A page in a browser may try every port of this machine; it cannot lie about where it is from.
-    if let (Some(origin), host) = (text(header::ORIGIN), text(header::HOST)) {
-        let from = origin.split_once("://").map_or(origin, |(_, rest)| rest);
-        if Some(from.trim_end_matches('/')) != host {
-            let why = format!("it is a page of {origin}, not an adapter");
-            return Some((StatusCode::FORBIDDEN, why));
-        }
+    let host = text(header::HOST).unwrap_or_default();
+    // A page in a browser may make a name of its own point here, but then it asks for that name.
+    if shared.is_local && !is_loopback_host(host, None) {
+        let why = format!(
+            "it asked for {}, which is not a name of this machine",
+            Untrusted::new(host)
+        );
+        return Some((StatusCode::FORBIDDEN, why));
+    }
+    // A page may try every port of this machine; it cannot lie about where it is from.
+    let origin = text(header::ORIGIN).map(|origin| origin.trim_end_matches('/'));
+    if !is_own_origin(origin, host) {
+        let from = Untrusted::new(origin.unwrap_or_default());
+        let why = format!("it is a page of {from}, not an adapter");
+        return Some((StatusCode::FORBIDDEN, why));
     }
     let expected = shared.token.as_ref()?;
     let shown = text(header::AUTHORIZATION)
@@ -447,14 +464,8 @@ fn refusal(request: &Request, shared: &Shared) -> Option<(StatusCode, String)> {
         .map(|(_, token)| token.trim());
     let why = match shown {
         None => "it shows no token (Authorization: Bearer ...)",
-        Some(shown) if same(shown.as_bytes(), expected.as_bytes()) => return None,
+        Some(shown) if same_secret(shown.as_bytes(), expected.as_bytes()) => return None,
         Some(_) => "its token is wrong",
     };
     Some((StatusCode::UNAUTHORIZED, why.to_owned()))
-}
-
-/// Takes the same time wherever the difference is.
-fn same(one: &[u8], other: &[u8]) -> bool {
-    let differences = one.iter().zip(other).map(|(a, b)| a ^ b);
-    one.len() == other.len() && differences.fold(0, |all, d| all | d) == 0
 }

@@ -82,7 +82,20 @@ impl AmpWay {
             ..HubOptions::new(&self.listen)
         };
         match options.check() {
-            Ok(_) => Ok(options),
+            Ok(sockets) => {
+                let outside = sockets.iter().find(|socket| !socket.ip().is_loopback());
+                if let (Some(outside), None, false) =
+                    (outside, &options.certificate, project.insecure)
+                {
+                    return Err(Stop::usage(format!(
+                        "adapters would send their token to {outside} unencrypted (ws://)"
+                    ))
+                    .hint(
+                        "give [amp] certificate and key, for wss://; or accept it with --insecure",
+                    ));
+                }
+                Ok(options)
+            }
             Err(trouble) => Err(Stop {
                 hint: trouble.hint,
                 ..Stop::usage(trouble.message)

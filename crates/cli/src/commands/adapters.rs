@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use ioco_adapters::{Hub, Presence};
 use ioco_campaign::sections::amp::AmpWay;
 use ioco_campaign::{Answer, Exit, ModelOptions, Project, Stop, time};
+use ioco_outside::Untrusted;
 use ioco_sts::Sts;
 use serde::Serialize;
 
@@ -44,7 +45,7 @@ pub fn run(arguments: &args::Adapters, format: Format) -> Answer {
         ..Stop::system(trouble.message)
     })?;
     let interrupt = interrupt::listen();
-    eprintln!("waiting for adapters at {} for {wait:?}", hub.url());
+    say!("waiting for adapters at {} for {wait:?}", hub.url());
     let deadline = Instant::now() + wait;
     while Instant::now() < deadline && !interrupt.is_raised() {
         hub.await_change(deadline.min(Instant::now() + Duration::from_millis(50)));
@@ -61,7 +62,7 @@ pub fn run(arguments: &args::Adapters, format: Format) -> Answer {
     } else {
         adapters.iter().for_each(|a| output::print(&show(a)));
         if nobody {
-            eprintln!("no adapter has connected");
+            say!("no adapter has connected");
         }
     }
     Ok(if nobody { Exit::System } else { Exit::Conforms })
@@ -71,9 +72,9 @@ pub fn run(arguments: &args::Adapters, format: Format) -> Answer {
 fn project(arguments: &args::Adapters) -> Result<Project, Stop> {
     let nothing = arguments.model.is_none() && arguments.profile.is_none();
     if nothing && !std::path::Path::new(ioco_campaign::FILE_NAME).exists() {
-        return Ok(Project::default());
+        return Ok(crate::typed::with_typed(Project::default()));
     }
-    Project::find(arguments.model.as_deref(), arguments.profile.as_deref())
+    crate::typed::project(arguments.model.as_deref(), arguments.profile.as_deref())
 }
 
 fn model(project: &Project, options: &ModelOptions) -> Result<Option<Arc<Sts>>, Stop> {
@@ -85,34 +86,40 @@ fn model(project: &Project, options: &ModelOptions) -> Result<Option<Arc<Sts>>, 
 }
 
 fn show(adapter: &Presence) -> String {
-    let mut text = format!("{}  (from {})\n", adapter.name, adapter.address);
+    // All of it is what others say of themselves.
+    let said = |text: &str| Untrusted::new(text).to_string();
+    let mut text = format!("{}  (from {})\n", said(&adapter.name), adapter.address);
     for item in &adapter.configuration {
         let described = match item.description.as_str() {
             "" => String::new(),
-            description => format!("    # {description}"),
+            description => format!("    # {}", said(description)),
         };
-        text.push_str(&format!("  {} = {}{described}\n", item.key, item.default));
+        let default = Untrusted::of(&item.default);
+        text.push_str(&format!("  {} = {default}{described}\n", said(&item.key)));
     }
     let mut channels: Vec<&str> = adapter.labels.iter().map(|l| l.channel.as_str()).collect();
     channels.sort_unstable();
     channels.dedup();
     for channel in channels {
-        text.push_str(&format!("  channel '{channel}'\n"));
+        text.push_str(&format!("  channel '{}'\n", said(channel)));
         for label in adapter.labels.iter().filter(|l| l.channel == channel) {
             let parameters: Vec<String> = label
                 .parameters
                 .iter()
-                .map(|p| format!("'{}' => {}", p.name, p.type_name))
+                .map(|p| format!("'{}' => {}", said(&p.name), said(&p.type_name)))
                 .collect();
             let parameters = match parameters.as_slice() {
                 [] => String::new(),
                 some => format!(", {{{}}}", some.join(", ")),
             };
-            text.push_str(&format!("    {}{parameters}\n", label.label));
+            text.push_str(&format!("    {}{parameters}\n", said(&label.label)));
         }
     }
     for difference in &adapter.differences {
-        text.push_str(&format!("  {WARNING}differs{WARNING:#}: {difference}\n"));
+        text.push_str(&format!(
+            "  {WARNING}differs{WARNING:#}: {}\n",
+            said(difference)
+        ));
     }
     text.push('\n');
     text

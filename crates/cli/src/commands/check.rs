@@ -1,6 +1,6 @@
 //! `ioco check`: diagnostics, and the size of the model.
 
-use ioco_campaign::{Answer, Exit, Project};
+use ioco_campaign::{Answer, Exit};
 use serde::Serialize;
 
 use ioco_sts::Direction;
@@ -32,7 +32,7 @@ pub fn run(arguments: &args::Check, format: Format) -> Answer {
     {
         return nusmv::check(path, &arguments.model.options(), format);
     }
-    let project = Project::find(arguments.model.model.as_deref(), None)?;
+    let project = crate::typed::project(arguments.model.model.as_deref(), None)?;
     if let Some(trace) = &arguments.trace {
         return passive::check(trace, &arguments.model, &project, format);
     }
@@ -72,7 +72,7 @@ pub fn run(arguments: &args::Check, format: Format) -> Answer {
             ));
         }
         if errors + warnings > 0 {
-            eprintln!("{errors} errors, {warnings} warnings");
+            say!("{errors} errors, {warnings} warnings");
         }
     }
     Ok(if errors > 0 {

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use ioco_campaign::{Answer, Exit, Model, ModelOptions, Project, Stop};
+use ioco_campaign::{Answer, Exit, Model, ModelOptions, Stop};
 use ioco_sts::{CompareError, CompareOptions, Comparison, Distinction, Equivalence, compare};
 use serde::Serialize;
 
@@ -80,7 +80,7 @@ fn load(path: &Path, options: &ModelOptions) -> Result<Model, Stop> {
         true => options.without_labels(),
         false => options.clone(),
     };
-    let project = Project::find(Some(path), None)?;
+    let project = crate::typed::project(Some(path), None)?;
     ioco_campaign::model::load(&options, &project, &mut Teller)
 }
 

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use ioco_campaign::{Answer, Exit, Project, Stop};
+use ioco_campaign::{Answer, Exit, Stop};
 use ioco_sts::Sts;
 use ioco_sts::format;
 
@@ -27,7 +27,7 @@ pub fn run(arguments: &args::Convert) -> Answer {
     if arguments.decompose.is_some() {
         return Err(Stop::usage("--decompose is for NuSMV models only"));
     }
-    let project = Project::find(arguments.model.model.as_deref(), None)?;
+    let project = crate::typed::project(arguments.model.model.as_deref(), None)?;
     let model = model::load(&arguments.model, &project)?;
     let ending = arguments
         .output
@@ -36,7 +36,7 @@ pub fn run(arguments: &args::Convert) -> Answer {
     let form = arguments.to.clone().or(ending).unwrap_or_default();
     let text = write(&model.sts, &form)?;
     if arguments.output == Path::new("-") {
-        output::print(&text);
+        output::data(&text);
     } else {
         fs::write(&arguments.output, text).map_err(|error| {
             Stop::usage(format!(
@@ -44,7 +44,7 @@ pub fn run(arguments: &args::Convert) -> Answer {
                 arguments.output.display()
             ))
         })?;
-        eprintln!(
+        say!(
             "{}: {} locations, {} switches",
             arguments.output.display(),
             model.sts.locations().len(),

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use ioco_campaign::{Answer, Exit, Project, Results, Stop};
+use ioco_campaign::{Answer, Exit, Results, Stop};
 use ioco_engine::Coverage;
 use ioco_sts::{LocationId, Sts, SwitchId};
 use serde::Serialize;
@@ -34,7 +34,7 @@ pub fn run(arguments: &args::Coverage, format: Format) -> Answer {
                 .hint("the picture is an SVG; other programs turn it into other forms"),
         );
     }
-    let project = Project::find(arguments.model.model.as_deref(), None)?;
+    let project = crate::typed::project(arguments.model.model.as_deref(), None)?;
     let model = model::load(&arguments.model, &project)?;
     let results = Results::at(project.results());
     let path = results.coverage(&model.hash);
@@ -161,6 +161,6 @@ fn draw(file: &Path, sts: &Sts, coverage: &Coverage) -> Result<(), Stop> {
     };
     fs::write(file, ioco_draw::svg(sts, &style))
         .map_err(|error| Stop::usage(format!("cannot write {}: {error}", file.display())))?;
-    eprintln!("drawn: {}", file.display());
+    say!("drawn: {}", file.display());
     Ok(())
 }

@@ -4,7 +4,9 @@ use std::fs;
 use std::io::Read;
 use std::path::Path;
 
+use ioco_budget::Budget;
 use ioco_campaign::{Answer, Exit, Stop};
+use ioco_outside::file::{Unreadable, read_text};
 use serde::Serialize;
 
 use crate::args::{self, Format};
@@ -27,9 +29,10 @@ pub fn run(arguments: &args::Fmt, format: Format) -> Answer {
         };
         let read = if piped {
             let mut text = String::new();
-            std::io::stdin().read_to_string(&mut text).map(|_| text)
+            let read = std::io::stdin().read_to_string(&mut text);
+            read.map(|_| text).map_err(Unreadable::Io)
         } else {
-            fs::read_to_string(path)
+            read_text(path, &Budget::default())
         };
         let text = match read {
             Ok(text) => text,
@@ -51,18 +54,18 @@ pub fn run(arguments: &args::Fmt, format: Format) -> Answer {
         };
         let changed = laid_out != text;
         if piped && !arguments.check {
-            output::print(&laid_out);
+            output::data(&laid_out);
             continue;
         }
         if changed && arguments.check {
-            eprintln!("{name} is not laid out in the usual way");
+            say!("{name} is not laid out in the usual way");
             if exit == Exit::Conforms {
                 exit = Exit::Deviation;
             }
         } else if changed {
             fs::write(path, &laid_out)
                 .map_err(|error| Stop::usage(format!("cannot write {name}: {error}")))?;
-            eprintln!("{name}: laid out");
+            say!("{name}: laid out");
         }
         if format == Format::Json {
             output::json(&Formatted {

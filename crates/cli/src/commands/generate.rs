@@ -13,7 +13,7 @@ use crate::commands::nusmv;
 use crate::model;
 use std::time::{Duration, Instant};
 
-use ioco_campaign::{Answer, Interrupt, Project, Stop, time};
+use ioco_campaign::{Answer, Interrupt, Stop, time};
 use ioco_generate::fsm::Method;
 
 pub fn run(arguments: &args::Generate, format: Format) -> Answer {
@@ -26,7 +26,7 @@ pub fn run(arguments: &args::Generate, format: Format) -> Answer {
         return nusmv::generate(arguments, path, format);
     }
     refuse_smv(&arguments.smv)?;
-    let project = Project::find(arguments.model.model.as_deref(), None)?;
+    let project = crate::typed::project(arguments.model.model.as_deref(), None)?;
     let model = model::load(&arguments.model, &project)?;
     let method = arguments.cover.as_deref().and_then(Method::named);
     if arguments.extra.is_some() && method.is_none() {

@@ -19,4 +19,5 @@ pub mod report;
 pub mod runs;
 pub mod serve;
 pub mod shrink;
+pub mod store;
 pub mod test;

@@ -38,17 +38,17 @@ pub fn run(arguments: &args::New) -> Answer {
         fs::write(&path, text).map_err(|error| failed(&path, error))?;
     }
     if arguments.openapi.is_some() {
-        eprintln!(
+        say!(
             "made {}: labels and a first model, to be refined, and ioco.toml",
             folder.display()
         );
-        eprintln!(
+        say!(
             "now:  cd {} && ioco check, start the system, ioco test",
             folder.display()
         );
         return Ok(Exit::Conforms);
     }
-    eprintln!(
+    say!(
         "made {}: a model, a system with a planted bug, and ioco.toml",
         folder.display()
     );
@@ -56,9 +56,9 @@ pub fn run(arguments: &args::New) -> Answer {
         .adapter
         .map_or("python3", AdapterLanguage::program);
     if !answers(program) {
-        eprintln!("note: the example system needs {program}, which is not on the search path here");
+        say!("note: the example system needs {program}, which is not on the search path here");
     }
-    eprintln!("now:  cd {} && ioco test", folder.display());
+    say!("now:  cd {} && ioco test", folder.display());
     Ok(Exit::Conforms)
 }
 

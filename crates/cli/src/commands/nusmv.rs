@@ -52,7 +52,7 @@ pub fn check(path: &Path, options: &ModelOptions, format: Format) -> Answer {
     } else {
         show(&diagnostics);
         for remark in model.iter().flat_map(remarks) {
-            eprintln!("{}: warning: {remark}", path.display());
+            say!("{}: warning: {remark}", path.display());
         }
         if let Some(summary) = summary {
             output::print(&format!(
@@ -86,7 +86,7 @@ fn read(
     interrupt: &Interrupt,
 ) -> Result<(Option<Model>, Vec<Diagnostic>), Stop> {
     let limits = options.budget(&Project::find(Some(path), None)?);
-    let bytes = fs::read(path)
+    let bytes = ioco_outside::file::read(path, &limits)
         .map_err(|error| Stop::usage(format!("cannot read {}: {error}", path.display())))?;
     // Old models have comments in whatever their authors' machines wrote.
     let text = String::from_utf8_lossy(&bytes);
@@ -96,7 +96,7 @@ fn read(
 
 fn show(diagnostics: &[Diagnostic]) {
     for diagnostic in diagnostics {
-        eprintln!("{diagnostic}");
+        say!("{diagnostic}");
     }
 }
 
@@ -111,11 +111,11 @@ pub fn generate(arguments: &Generate, path: &Path, format: Format) -> Answer {
     let interrupt = crate::interrupt::listen();
     let mut model = load(path, &arguments.model.options(), &interrupt)?;
     for remark in remarks(&model) {
-        eprintln!("{}: warning: {remark}", path.display());
+        say!("{}: warning: {remark}", path.display());
     }
     let (goals, shortened) = goals(&mut model, arguments)?;
     for variable in &shortened {
-        eprintln!(
+        say!(
             "{}: warning: {variable}; choose some with --max-values N",
             path.display()
         );
@@ -159,7 +159,7 @@ pub fn generate(arguments: &Generate, path: &Path, format: Format) -> Answer {
     }
     let count = |verdict| results.iter().filter(|r| r.verdict == verdict).count();
     let unknown = count(Verdict::Unknown);
-    eprintln!(
+    say!(
         "{} goals: {} covered, {} infeasible, {unknown} unknown, in {:.1} s",
         results.len(),
         count(Verdict::Covered),
@@ -280,7 +280,7 @@ fn write_suite(
             let runnable = runnable::runnable(model, &tests);
             let beside = file.with_extension("jsonl");
             write(&beside, &suite_file(file, &runnable)?)?;
-            eprintln!(
+            say!(
                 "{}: run it with ioco test {} --suite {} --sut 'COMMAND'",
                 beside.display(),
                 file.display(),
@@ -292,7 +292,7 @@ fn write_suite(
     };
     write(file, &text)?;
     let plural = if tests.len() == 1 { "" } else { "s" };
-    eprintln!("{}: {} test{plural}", file.display(), tests.len());
+    say!("{}: {} test{plural}", file.display(), tests.len());
     Ok(())
 }
 
@@ -365,6 +365,6 @@ pub fn convert(path: &Path, options: &ModelOptions, output: &Path, goal: Option<
         _ => return Err(Stop::usage("a decomposition is drawn as .svg or .dot")),
     };
     write(output, &text)?;
-    eprintln!("{}: {} subsystems", output.display(), tree.subsystems.len());
+    say!("{}: {} subsystems", output.display(), tree.subsystems.len());
     Ok(Exit::Conforms)
 }

@@ -57,7 +57,7 @@ impl Status {
 
 /// The files of a project: ioco.toml, model.aml and a page of text.
 pub fn import(file: &Path) -> Result<Vec<(String, String)>, Stop> {
-    let text = std::fs::read_to_string(file)
+    let text = ioco_outside::file::read_text(file, &ioco_budget::Budget::default())
         .map_err(|error| Stop::usage(format!("cannot read {}: {error}", file.display())))?;
     let description = read(&text)
         .map_err(|why| Stop::usage(format!("{} cannot be read: {why}", file.display())))?;

@@ -25,7 +25,7 @@ struct Report {
 
 pub fn check(path: &Path, arguments: &ModelArguments, project: &Project, format: Format) -> Answer {
     let model = model::load(arguments, project)?;
-    let text = std::fs::read_to_string(path)
+    let text = ioco_outside::file::read_text(path, &ioco_budget::Budget::default())
         .map_err(|error| Stop::usage(format!("cannot read {}: {error}", path.display())))?;
     let traces = read_traces(&text, &model.sts)
         .map_err(|why| Stop::usage(format!("{}, {why}", path.display())))?;

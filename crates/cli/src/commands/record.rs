@@ -5,20 +5,22 @@ use std::io::Write as _;
 use std::sync::Arc;
 
 use ioco_adapters::{HttpRelay, LineRelay, Relay};
+use ioco_campaign::connect::check_listening;
 use ioco_campaign::sections::lines::LinesSection;
-use ioco_campaign::{Answer, Exit, Project, Stop};
+use ioco_campaign::{Answer, Exit, Stop};
 
 use crate::args;
 use crate::{interrupt, model, output};
 
 pub fn run(arguments: &args::Record) -> Answer {
-    let project = Project::find(arguments.model.model.as_deref(), None)?;
+    let project = crate::typed::project(arguments.model.model.as_deref(), None)?;
     let model = model::load(&arguments.model, &project)?;
     let stopped = |trouble: ioco_adapters::Trouble| Stop {
         hint: trouble.hint,
         ..Stop::system(trouble.message)
     };
     let (listen, to) = (&arguments.listen, &arguments.to);
+    check_listening(listen, project.insecure)?;
     let sts = Arc::clone(&model.sts);
     let relay: Box<dyn Relay> = if to.contains("://") {
         let mapping = project.http.as_ref().ok_or_else(|| {
@@ -34,7 +36,7 @@ pub fn run(arguments: &args::Record) -> Answer {
     let mut file = File::create(path)
         .map_err(|error| Stop::usage(format!("cannot write {}: {error}", path.display())))?;
     let interrupt = interrupt::listen();
-    eprintln!(
+    say!(
         "recording between {} and {}; Ctrl-C ends it",
         relay.address(),
         arguments.to
@@ -46,6 +48,6 @@ pub fn run(arguments: &args::Record) -> Answer {
             file.flush()
         })
         .map_err(stopped)?;
-    eprintln!("{} in {}", output::count(served, "client"), path.display());
+    say!("{} in {}", output::count(served, "client"), path.display());
     Ok(Exit::Conforms)
 }

@@ -1,6 +1,6 @@
 //! `ioco replay`: is it fixed?
 
-use ioco_campaign::{Answer, Exit, Project, failures};
+use ioco_campaign::{Answer, Exit, failures};
 use serde::Serialize;
 
 use ioco_engine::Explanation;
@@ -24,7 +24,7 @@ struct Report<'a> {
 pub fn run(arguments: &args::Replay, format: Format) -> Answer {
     let mut opened = failures::open(
         &arguments.failure,
-        &Project::here()?,
+        &crate::typed::project_here()?,
         &arguments.system.choice(),
         arguments.solver.as_deref(),
         arguments.limits.limits(),

@@ -20,8 +20,9 @@ use crate::output;
 const HISTORY: usize = 100;
 
 pub fn run(arguments: &args::Report, format: Format) -> Answer {
-    let mut project = Project::here()?;
+    let mut project = crate::typed::project_here()?;
     arguments.store.apply(&mut project);
+    ioco_campaign::trust::store(&mut project, &mut crate::watch::Teller)?;
     let (store, row) = history::find(&project, arguments.run)?;
     if format == Format::Jsonl {
         return write_events(&store, &row, arguments.output.as_deref());
@@ -59,10 +60,10 @@ fn cannot_write(file: &Path, error: &std::io::Error) -> Stop {
 
 fn write(file: Option<&Path>, text: &str) -> Answer {
     match file {
-        None => output::print(text),
+        None => output::data(text),
         Some(file) => {
             fs::write(file, text).map_err(|error| cannot_write(file, &error))?;
-            eprintln!("written: {}", file.display());
+            say!("written: {}", file.display());
         }
     }
     Ok(Exit::Conforms)
@@ -74,7 +75,7 @@ fn write_events(store: &Store, row: &RunRow, file: Option<&Path>) -> Answer {
     match file {
         None => {
             store
-                .events(row.id, &mut |event| output::print(&json_line(&event)))
+                .events(row.id, &mut |event| output::data(&json_line(&event)))
                 .map_err(history::stop)?;
         }
         Some(path) => {
@@ -90,7 +91,7 @@ fn write_events(store: &Store, row: &RunRow, file: Option<&Path>) -> Answer {
             if let Some(error) = failed {
                 return Err(cannot_write(path, &error));
             }
-            eprintln!("written: {}", path.display());
+            say!("written: {}", path.display());
         }
     }
     Ok(Exit::Conforms)

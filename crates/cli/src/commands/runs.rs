@@ -2,20 +2,23 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use ioco_campaign::{Answer, Exit, Project, Stop, history, time};
+use ioco_campaign::{Answer, Exit, Project, Stop, history, time, trust};
 use ioco_engine::SavedVerdict;
+use ioco_outside::Untrusted;
 use ioco_store::{Comparison, RunRow, Sighting, Store, TestRow};
 use serde::Serialize;
 
 use crate::args::{self, Format, RunsCommand};
-use crate::output;
+use crate::watch::Teller;
+use crate::{output, typed};
 
 /// More tests than this are counted, not listed.
 const MAX_TESTS: usize = 20;
 
 pub fn run(arguments: &args::Runs, format: Format) -> Answer {
-    let mut project = Project::here()?;
+    let mut project = typed::project_here()?;
     arguments.store.apply(&mut project);
+    trust::store(&mut project, &mut Teller)?;
     match &arguments.command {
         None => list(arguments, &project, format),
         Some(RunsCommand::Show { run }) => show(&project, *run, format),
@@ -40,7 +43,7 @@ fn list(arguments: &args::Runs, project: &Project, format: Format) -> Answer {
         return Ok(Exit::Conforms);
     }
     if runs.is_empty() {
-        eprintln!("no runs");
+        say!("no runs");
         return Ok(Exit::Conforms);
     }
     let name = runs.iter().map(|run| run.model.chars().count()).max();
@@ -56,7 +59,7 @@ fn list(arguments: &args::Runs, project: &Project, format: Format) -> Answer {
             "{:>5}  {:<20}  {:<width$}  {:>7}  {:>9}  {:>8}  {:>10}{end}\n",
             run.id,
             time::iso(run.started),
-            run.model,
+            Untrusted::new(&*run.model),
             summary.tests,
             summary.steps(),
             summary.distinct_failures,
@@ -109,7 +112,10 @@ fn show(project: &Project, typed: Option<i64>, format: Format) -> Answer {
         return Ok(Exit::Conforms);
     }
     output::print(&numbers(&run));
-    output::print(&format!("     system  {}\n", run.connection));
+    output::print(&format!(
+        "     system  {}\n",
+        history::system(project, &run)
+    ));
     for failure in &failures {
         output::print(&format!("\n{}\n", sighting(failure)));
     }
@@ -144,7 +150,7 @@ pub fn numbers(run: &RunRow) -> String {
     format!(
         "run {}  {}  {}  seed {}, strategy {}\n     {}; {ended}\n     {}\n",
         run.id,
-        run.model,
+        Untrusted::new(&*run.model),
         time::iso(run.started),
         run.seed,
         run.strategy,
@@ -157,7 +163,10 @@ fn sighting(failure: &Sighting) -> String {
     let flaky = if failure.flaky { " (flaky)" } else { "" };
     format!(
         "{} {}{flaky}\n     test {}, ioco replay {}",
-        failure.code, failure.title, failure.test, failure.fingerprint
+        Untrusted::new(&*failure.code),
+        Untrusted::new(&*failure.title),
+        failure.test,
+        Untrusted::new(&*failure.fingerprint)
     )
 }
 
@@ -166,10 +175,16 @@ fn words(test: &TestRow) -> String {
         None => "did not come to its end".to_owned(),
         Some(SavedVerdict::Pass) => "pass".to_owned(),
         Some(SavedVerdict::Fail { deviation }) => {
-            format!("fail  {} {}", deviation.code, deviation.observed)
+            format!(
+                "fail  {} {}",
+                Untrusted::new(&*deviation.code),
+                Untrusted::new(&*deviation.observed)
+            )
         }
-        Some(SavedVerdict::Inconclusive { reason }) => format!("inconclusive  {reason}"),
-        Some(SavedVerdict::Error { reason, .. }) => format!("error  {reason}"),
+        Some(SavedVerdict::Inconclusive { reason }) => {
+            format!("inconclusive  {}", Untrusted::new(&**reason))
+        }
+        Some(SavedVerdict::Error { reason, .. }) => format!("error  {}", Untrusted::new(&**reason)),
     }
 }
 
@@ -230,11 +245,11 @@ fn prune(project: &Project, keep: Option<usize>, older_than: Option<&str>) -> An
         let now = now.map_or(0, |time| time.as_millis() as u64);
         now.saturating_sub(age / 1_000_000)
     });
-    let store: Option<Store> = history::open(project)?;
+    let store: Option<Store> = history::open_to_change(project)?;
     let forgotten = match store {
         Some(store) => store.prune(keep, before).map_err(history::stop)?,
         None => 0,
     };
-    eprintln!("forgotten: {}", output::count(forgotten, "run"));
+    say!("forgotten: {}", output::count(forgotten, "run"));
     Ok(Exit::Conforms)
 }

@@ -1,6 +1,6 @@
 //! `ioco shrink`: cuts a recorded failure down again.
 
-use ioco_campaign::{Answer, Exit, Project, failures, time};
+use ioco_campaign::{Answer, Exit, failures, time};
 use serde::Serialize;
 
 use ioco_engine::Explanation;
@@ -30,7 +30,7 @@ pub fn run(arguments: &args::Shrink, format: Format) -> Answer {
     let mut terminal = Terminal::new(format);
     let mut opened = failures::open(
         &arguments.failure,
-        &Project::here()?,
+        &crate::typed::project_here()?,
         &arguments.system.choice(),
         arguments.solver.as_deref(),
         arguments.limits.limits(),
@@ -50,7 +50,7 @@ pub fn run(arguments: &args::Shrink, format: Format) -> Answer {
     let shrunk = &reshrunk.shrunk;
     if format == Format::Json {
         output::json(&Report {
-            failure: reshrunk.saved.id.clone(),
+            failure: reshrunk.saved.id.to_string(),
             shrinker: settings.shrinker,
             from: shrunk.original_length,
             to: shrunk.execution.length(),

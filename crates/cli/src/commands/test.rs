@@ -3,24 +3,27 @@
 use std::collections::BTreeMap;
 
 use ioco_campaign::{
-    Answer, Campaign, Found, ModelOptions, Outcome, Plan, Project, Reach, Stop, SuiteRow,
-    TestSettings, shrinking,
+    Answer, Campaign, Found, ModelOptions, Outcome, Plan, Reach, Stop, SuiteRow, TestSettings,
+    shrinking, trust,
 };
 use ioco_engine::Summary;
 use serde::Serialize;
 
 use crate::args::{self, Format};
 use crate::output::{self, ERROR, FAINT, GOOD, WARNING};
-use crate::watch::Terminal;
-use crate::{interrupt, model};
+use crate::watch::{Teller, Terminal};
+use crate::{interrupt, model, typed};
 
 pub fn run(arguments: &args::Test, format: Format) -> Answer {
-    let mut project = Project::find(
+    let mut project = typed::project(
         arguments.model.model.as_deref(),
         arguments.system.profile.as_deref(),
     )?;
     arguments.store.apply(&mut project);
-    let reach = Reach::find(&arguments.system.choice(), &project)?;
+    let choice = arguments.system.choice();
+    let reach = Reach::find(&choice, &project)?;
+    trust::store(&mut project, &mut Teller)?;
+    trust::first_use(&project, &choice, &mut Teller)?;
     let shrinking = arguments.shrinking.settings();
     shrinking::pipeline(&shrinking.shrinker)?;
     let plan = Plan {
@@ -42,7 +45,7 @@ pub fn run(arguments: &args::Test, format: Format) -> Answer {
     let stored = campaign.project.clone();
     let (name, seed) = (campaign.model.sts.name().to_owned(), campaign.seed);
     if format == Format::Text {
-        eprintln!(
+        say!(
             "testing {} with {} (seed {seed})",
             campaign.system(),
             campaign.model.path.display(),
@@ -66,7 +69,7 @@ pub fn run(arguments: &args::Test, format: Format) -> Answer {
         super::report::write_junit(&stored, outcome.run, file)?;
     }
     if let Some((goal, reached)) = outcome.missed_goal {
-        anstream::eprintln!(
+        say!(
             "{WARNING}missed{WARNING:#} the coverage goal: {reached:.1} of {goal} percent of the \
              switches"
         );
@@ -166,13 +169,13 @@ fn print_summary(outcome: &Outcome, name: &str, seed: u64) {
         output::covered(summary),
     ));
     if summary.steps() == 0 && summary.errors == 0 {
-        anstream::eprintln!(
+        say!(
             "     {WARNING}nothing was tested{WARNING:#}: the model allows no stimulus and no \
              response at its start"
         );
     }
     let why = summary.stopped.map_or("", |reason| reason.words());
-    anstream::eprintln!(
+    say!(
         "     {FAINT}seed {seed}; {why}; run {}{FAINT:#}",
         outcome.run
     );

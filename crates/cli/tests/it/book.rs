@@ -4,7 +4,7 @@ use std::net::TcpListener;
 use std::path::Path;
 use std::process::Command;
 
-use crate::support::{Ran, TempDir, folder, root, run};
+use crate::support::{Ran, TempDir, folder, root, run, state};
 
 fn chapter() -> String {
     std::fs::read_to_string(root().join("book/src/connecting.md")).expect("the chapter")
@@ -86,6 +86,7 @@ fn run_section(heading: &str, ports: &[&str], with: &str) -> Ran {
     let paths = std::env::var_os("PATH").unwrap_or_default();
     let paths = std::iter::once(programs.to_owned()).chain(std::env::split_paths(&paths));
     run(Command::new("bash")
+        .env("XDG_STATE_HOME", state())
         .current_dir(here.path())
         .env("PATH", std::env::join_paths(paths).expect("paths"))
         .env("NO_COLOR", "1")

@@ -1,5 +1,10 @@
 //! The program tested as a program: what it prints, what it leaves on disk, and its exit codes.
 
+#![expect(
+    clippy::disallowed_macros,
+    reason = "tests print for whoever runs them"
+)]
+
 mod amp;
 mod bad_systems;
 mod book;
@@ -24,3 +29,4 @@ mod serve;
 mod signals;
 mod suites;
 mod support;
+mod trust;

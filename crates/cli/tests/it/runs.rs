@@ -157,7 +157,10 @@ fn a_team_keeps_its_runs_in_one_database() {
     let (one, two) = (project(), project());
     let toml = format!("model = \"ping.aml\"\n[store]\nurl = \"{url}\"\n");
     fs::write(one.path().join("ioco.toml"), toml).unwrap();
-    assert_eq!(test(one.path(), "pang", &["--seed", "2"]).code, 1);
+    assert_eq!(
+        test(one.path(), "pang", &["--seed", "2", "--trust"]).code,
+        1
+    );
     assert_eq!(
         test(two.path(), "pong", &["--seed", "3", "--store", &url]).code,
         0

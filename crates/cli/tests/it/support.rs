@@ -12,8 +12,15 @@ pub fn ioco() -> Command {
     command
         .env_remove("CLICOLOR_FORCE")
         .env_remove("FORCE_COLOR")
-        .env("NO_COLOR", "1");
+        .env("NO_COLOR", "1")
+        // What the user of this machine has typed and trusted is not for tests.
+        .env("XDG_STATE_HOME", state());
     command
+}
+
+/// Where `ioco` keeps what its user typed.
+pub fn state() -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join("state")
 }
 
 /// The program that plays the example systems; it lies beside `ioco`, and is built if it is not

@@ -84,7 +84,7 @@ impl App {
                     .hint("replay it to see what the system does now"));
             };
             let mut races = app.races.lock().unwrap_or_else(PoisonError::into_inner);
-            races.insert(again.saved.id.clone(), told.race);
+            races.insert(again.saved.id.to_string(), told.race);
             Ok(Some(json!({
                 "failure": again.saved.id,
                 "from": again.shrunk.original_length,

@@ -194,3 +194,104 @@ fn a_port_in_use_is_told_with_what_to_do() {
     );
     assert!(stop.hint.expect("a hint").contains("--port"));
 }
+
+#[test]
+fn files_that_never_end_or_never_begin_do_not_fill_the_memory() {
+    let folder = crate::client::door();
+    let at = |name: &str| folder.path().join(name);
+    for name in ["zero.aml", "zero.json", "zero.aut"] {
+        std::os::unix::fs::symlink("/dev/zero", at(name)).expect("linked");
+    }
+    for name in ["fifo.aml", "fifo.json"] {
+        let made = std::process::Command::new("mkfifo").arg(at(name)).status();
+        assert!(made.expect("mkfifo runs").success());
+    }
+    std::fs::write(at("include.aml"), "include '/dev/zero'\n").expect("written");
+    let server = Server::start(folder);
+    let models = server.get("/api/project")["models"].to_string();
+    assert!(
+        models.contains("door.aml") && !models.contains("zero.json"),
+        "{models}"
+    );
+    for name in ["zero.aml", "fifo.aml", "zero.aut"] {
+        let answer = server.try_get(&format!("/api/model?path={name}"));
+        assert!(
+            ["it is not a regular file", "is not in the project's folder"]
+                .iter()
+                .any(|words| answer.text.contains(words)),
+            "{name}: {}",
+            answer.text
+        );
+    }
+    let shown = server.get("/api/model?path=include.aml")["diagnostics"].to_string();
+    assert!(shown.contains("outside of"), "{shown}");
+}
+
+#[test]
+fn a_failure_file_of_somebody_else_starts_nothing_from_the_page() {
+    let server = Server::door();
+    let (_, _) = server.run(&serde_json::json!({"model": "door.aml", "seed": 1}));
+    let failures = server.get("/api/failures");
+    let id = failures[0]["id"].as_str().expect("a failure").to_owned();
+    let path = server.file(&format!(".ioco/failures/{id}.json"));
+    let text = std::fs::read_to_string(&path).expect("its file");
+    let mut file: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    let connection = file["connection"].as_object_mut().expect("an object");
+    connection.remove("system");
+    let way = serde_json::json!({"shell": format!("touch {}", server.file("planted").display())});
+    connection.insert(
+        "reach".to_owned(),
+        serde_json::json!({"way": way, "patience": 1}),
+    );
+    std::fs::write(&path, file.to_string()).expect("written");
+    for call in ["replay", "shrink"] {
+        let done = server.job(
+            &format!("/api/failures/{id}/{call}"),
+            &serde_json::json!({}),
+        );
+        assert_eq!(done["state"], "error", "{done}");
+        assert!(
+            done["message"].to_string().contains("not trusted"),
+            "{done}"
+        );
+    }
+    assert!(!server.file("planted").exists());
+    // An id that is a way out of the project is nobody's.
+    let answer = server.try_get("/api/failures/..%2F..%2F..%2Fescaped");
+    assert_eq!(answer.status, 404, "{}", answer.text);
+}
+
+#[test]
+fn a_deeply_nested_model_does_not_end_the_server() {
+    let server = Server::door();
+    for (name, open, close) in [
+        ("a.aml", "(", ")"),
+        ("b.aml", "{ ", " }"),
+        ("c.aml", "!", ""),
+    ] {
+        let depth = 10_000;
+        let text = format!(
+            "process('deep') {{\n  var 'x', :integer, {}1{}\n}}\n",
+            open.repeat(depth),
+            close.repeat(depth)
+        );
+        std::fs::write(server.file(name), text).expect("written");
+        let _ = server.try_get(&format!("/api/model?path={name}"));
+        let answer = server.try_get("/api/project");
+        assert_eq!(answer.status, 200, "{name}: {}", answer.text);
+    }
+    // A sum is as deep as it is long.
+    let guard = format!("x == {}", vec!["1"; 100_000].join("+"));
+    let model = serde_json::json!({"models": [{
+        "name": "m", "startElementId": "a", "vertices": [{"id": "a"}, {"id": "b"}],
+        "edges": [{"id": "e", "name": "?go", "sourceVertexId": "a", "targetVertexId": "b", "guard": guard}],
+    }]});
+    std::fs::write(server.file("sum.json"), model.to_string()).expect("written");
+    let answer = server.try_get("/api/model?path=sum.json");
+    assert!(answer.text.contains("nested deeper"), "{}", answer.text);
+    let nested = format!("{}1{}", "[".repeat(100_000), "]".repeat(100_000));
+    std::fs::write(server.file("d.json"), &nested).expect("written");
+    let _ = server.try_get("/api/model?path=d.json");
+    assert_eq!(server.try_post_text("/api/explore", &nested).status, 400);
+    assert_eq!(server.try_get("/api/project").status, 200);
+}

@@ -7,7 +7,7 @@ use std::sync::mpsc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use ioco_campaign::{Interrupt, Project, SystemChoice};
+use ioco_campaign::{Interrupt, Ledger, Project, SystemChoice};
 use ioco_server::{Options, serve};
 use serde_json::{Value as Json, json};
 use tempfile::TempDir;
@@ -51,7 +51,9 @@ impl Server {
     }
 
     pub fn start(folder: TempDir) -> Server {
-        let project = Project::find(Some(folder.path()), None).expect("a project");
+        let mut project = Project::find(Some(folder.path()), None).expect("a project");
+        // What the user of this machine has typed and trusted is not for tests.
+        project.ledger = Ledger::at(folder.path().join(".state"));
         let interrupt = Interrupt::default();
         let (tell, told) = mpsc::channel();
         let own = interrupt.clone();

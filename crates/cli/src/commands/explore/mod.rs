@@ -7,7 +7,7 @@ mod walk;
 use std::io::{self, BufRead, IsTerminal};
 use std::sync::Arc;
 
-use ioco_campaign::{Answer, Exit, Project, Stop};
+use ioco_campaign::{Answer, Exit, Stop};
 use ioco_sts::Relation;
 
 use crate::args;
@@ -15,7 +15,7 @@ use crate::{model, output};
 use walk::{Reply, Walk};
 
 pub fn run(arguments: &args::Explore) -> Answer {
-    let project = Project::find(arguments.model.model.as_deref(), None)?;
+    let project = crate::typed::project(arguments.model.model.as_deref(), None)?;
     let model = model::load(&arguments.model, &project)?;
     let relation = match arguments.relation {
         args::Relation::Ioco => Relation::Ioco,

@@ -200,7 +200,7 @@ pub fn run(wanted: &str, arguments: &args::Generate, model: &Model, format: Form
         done += states.visited.iter().flatten().count();
     }
     let open = all - unreachable - done;
-    eprintln!(
+    say!(
         "{done} of {all} goals covered by {} tests, {unreachable} proved unreachable, {open} unknown; \
          {} questions to the solver, {:.2} s",
         kept.len(),
@@ -242,7 +242,7 @@ fn draw(file: &Path, sts: &Sts, tests: &[&Instance]) -> Result<(), Stop> {
     };
     fs::write(file, ioco_draw::svg(sts, &style))
         .map_err(|error| Stop::usage(format!("cannot write {}: {error}", file.display())))?;
-    eprintln!("drawn: {}", file.display());
+    say!("drawn: {}", file.display());
     Ok(())
 }
 

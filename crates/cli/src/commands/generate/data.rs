@@ -187,7 +187,7 @@ impl Planned {
             }
         }
         page.flush();
-        eprintln!(
+        say!(
             "{} more traces for values that the others do not have",
             tests.len()
         );
@@ -228,7 +228,7 @@ impl Planned {
         }
         let all = self.plan.goals.len();
         let not_proved = reached - proved;
-        eprintln!(
+        say!(
             "{all} values wanted: {reached} reached, {unreachable} proved unreachable, {unknown} \
              unknown{}",
             match not_proved {
@@ -237,7 +237,7 @@ impl Planned {
             }
         );
         if lines.is_none() && unreachable + unknown > 0 {
-            eprintln!("with -o FILE, standard output tells which");
+            say!("with -o FILE, standard output tells which");
         }
         Ok(unknown == 0 && not_proved == 0)
     }

@@ -77,7 +77,7 @@ pub fn run(method: Method, arguments: &args::Generate, model: &Model, format: Fo
         _ if arguments.count || arguments.output.is_some() => {
             output::print(&in_words(&size, read.waiting()));
         }
-        _ => eprint!("{}", in_words(&size, read.waiting())),
+        _ => output::message(&in_words(&size, read.waiting())),
     }
     if unconfirmed > 0 {
         output::warn(&format!(

@@ -69,12 +69,12 @@ pub fn run(file: &Path, arguments: &args::Generate, model: &Model, format: Forma
     }
     let sts = &model.sts;
     let query = ioco_campaign::query::load(file, sts, &mut Teller)?;
-    let text = std::fs::read_to_string(file)
+    let text = ioco_outside::file::read_text(file, &ioco_budget::Budget::default())
         .map_err(|error| Stop::usage(format!("cannot read {}: {error}", file.display())))?;
     let pattern = Pattern::from(&query);
     let (within, default_bound) = answer::bound(&pattern, arguments.depth.or(query.within));
     if default_bound {
-        eprintln!(
+        say!(
             "the query names no length: looking for tests of at most {within} steps (write `within \
              N steps`, or use --depth N)"
         );
@@ -183,9 +183,10 @@ pub fn run(file: &Path, arguments: &args::Generate, model: &Model, format: Forma
         ),
         _ => tests,
     };
-    eprintln!(
+    say!(
         "{sentence} ({} ways, {} questions to the solver, {seconds:.2} s)",
-        searched.paths, searched.solver_calls
+        searched.paths,
+        searched.solver_calls
     );
     if unconfirmed > 0 {
         output::warn(&format!(

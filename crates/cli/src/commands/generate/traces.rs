@@ -149,7 +149,7 @@ pub fn run(arguments: &args::Generate, length: u32, model: &Model, format: Forma
     first.heed(&over);
     let (shares, mut total) = first.shares(SHARES, DEEPEST_CUT);
     if total.runaway.is_none() && !over() {
-        eprintln!("estimate: {} paths", rounded(estimate(&mut first)));
+        say!("estimate: {} paths", rounded(estimate(&mut first)));
     }
     let planned = match total.runaway {
         None => values.plan(&mut first, &over),
@@ -357,7 +357,7 @@ fn one_thread(work: &Work<'_>) -> Found {
 
 fn say_bounds(sts: &Sts, length: u32) {
     let upper = bounds::bounds(sts, length);
-    eprintln!(
+    say!(
         "at most {} traces by the number of switches; paths by the ways to go on from one state: {}; \
          with all values {} and {}",
         bounds::show(upper.traces),
@@ -399,10 +399,11 @@ fn summary(total: &Tally, found: &Found, seconds: f64, length: u32) {
     if traces.shorter > 0 {
         tests.push_str(&format!(" and {} that end sooner", traces.shorter));
     }
-    eprintln!(
+    say!(
         "{tests} in {seconds:.2} s ({speed:.0} a second); \
          {} moves were infeasible, {} questions went to the solver",
-        total.infeasible, total.solver_calls
+        total.infeasible,
+        total.solver_calls
     );
     if found.empty && length > 0 {
         output::warn("the model can do nothing at the start: the only trace is the empty one");

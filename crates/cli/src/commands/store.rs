@@ -1,0 +1,26 @@
+//! `ioco store`: the store of runs itself.
+
+use ioco_campaign::{Answer, Exit, history, trust};
+
+use crate::args::{self, StoreCommand};
+use crate::typed;
+use crate::watch::Teller;
+
+pub fn run(arguments: &args::Store) -> Answer {
+    let mut project = typed::project_here()?;
+    arguments.store.apply(&mut project);
+    trust::store(&mut project, &mut Teller)?;
+    match arguments.command {
+        StoreCommand::Migrate => {
+            let place = history::place(&project)?;
+            let changed = history::migrate(&project)?;
+            let done = if changed {
+                "is up to date now"
+            } else {
+                "was up to date already"
+            };
+            say!("the store {} {done}", place.show());
+        }
+    }
+    Ok(Exit::Conforms)
+}

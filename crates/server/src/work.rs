@@ -1,0 +1,29 @@
+//! Work on models and systems happens on threads of its own: with a stack that a deeply nested model
+//! does not exhaust, and so that what goes wrong in one call is the error of that call.
+
+use std::io;
+use std::thread::{Builder, JoinHandle};
+
+use tokio::sync::{Semaphore, oneshot};
+
+/// Only what is used of it takes memory.
+const STACK: usize = 256 << 20;
+/// Calls beyond these wait for their turn, so that nobody starts a thousand threads.
+static TURNS: Semaphore = Semaphore::const_new(16);
+
+/// Starts a thread with a large stack.
+pub fn spawn(work: impl FnOnce() + Send + 'static) -> io::Result<JoinHandle<()>> {
+    let thread = Builder::new().name("ioco-work".to_owned());
+    thread.stack_size(STACK).spawn(work)
+}
+
+/// Does work away from the threads that answer; `None` when it panicked or could not be started.
+pub async fn aside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
+    let _turn = TURNS.acquire().await.ok()?;
+    let (done, result) = oneshot::channel();
+    spawn(move || {
+        let _ = done.send(work());
+    })
+    .ok()?;
+    result.await.ok()
+}
