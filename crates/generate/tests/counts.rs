@@ -115,7 +115,7 @@ fn check(processes: &Processes, length: u32) -> (u64, u64) {
         processes,
         &start,
         length as usize,
-        &[start.clone()],
+        std::slice::from_ref(&start),
         &mut Vec::new(),
         &mut found,
     );
