@@ -131,6 +131,8 @@ impl Run {
             "ERROR"
         } else if summary.tests == 0 || !self.finished {
             "STOPPED"
+        } else if summary.passed == 0 {
+            "INCONCLUSIVE"
         } else {
             "PASS"
         }

@@ -6,7 +6,7 @@ use ioco_campaign::{
     Answer, Campaign, Found, ModelOptions, Outcome, Plan, Reach, Stop, SuiteRow, TestSettings,
     shrinking, trust,
 };
-use ioco_engine::Summary;
+use ioco_engine::{StopReason, Summary};
 use serde::Serialize;
 
 use crate::args::{self, Format};
@@ -160,6 +160,10 @@ fn print_summary(outcome: &Outcome, name: &str, seed: u64) {
         (ERROR, "ERROR")
     } else if outcome.flaky > 0 {
         (WARNING, "FLAKY")
+    } else if summary.stopped == Some(StopReason::Interrupted) {
+        (WARNING, "STOPPED")
+    } else if summary.passed == 0 && summary.inconclusive > 0 {
+        (WARNING, "INCONCLUSIVE")
     } else {
         (GOOD, "PASS")
     };
