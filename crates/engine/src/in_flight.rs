@@ -1,21 +1,29 @@
 //! Stimuli in flight: responses that arrive after a stimulus was handed over may have been sent
-//! before the system saw it. The tester and the monitor follow both orders with this one type.
+//! before the system saw it. The tester and the monitor follow every order with this one type.
 //!
 //! Between tester and system are two queues that keep their order. With stimuli s1..sn in flight,
 //! the model is followed in n+1 places at once: before s1, between s1 and s2, and so on. The last
-//! place, after sn, is the current set, which the caller holds. A response r takes every place along:
+//! place, after sn, is where the model is once the system has seen everything. A response r takes
+//! every place along:
 //!
 //! ```text
 //! before[0]'  =  before[0] after r
 //! before[i]'  =  before[i] after r  ∪  before[i-1]' after si
 //! ```
 //!
+//! Every order is a trace of its own, with a state set of its own. A place therefore keeps one set
+//! per order, and forgets an order only when its set is that of another: one set for all of them
+//! allows the same responses, but hides that a stimulus is not accepted in one of the orders. The
+//! caller holds the union of the last place, which is all it needs to know what may happen.
+//!
 //! A place that the model does not allow to send r drops out, and so does everything before it, as
 //! soon as it is empty.
 //!
-//! Two things leave a doubt about everything that follows, so that nothing proves a failure any more
-//! ([`Doubt`]): a possible order in which the system got a stimulus that the model does not accept
-//! there, and more stimuli in flight than are followed.
+//! Three things leave a doubt about everything that follows, so that nothing proves a failure any
+//! more ([`Doubt`]): a possible order in which the system got a stimulus that the model does not
+//! accept there, more stimuli in flight than are followed, and more orders than are followed.
+
+use std::sync::Arc;
 
 use ioco_sts::{Action, Followed, Semantics, SetId, Step, SwitchId};
 
@@ -24,9 +32,13 @@ use crate::codes::CROSSED;
 /// So many stimuli in flight are followed; each costs one question to the model per response.
 pub(crate) const MOST_FOLLOWED: usize = 64;
 
+/// So many orders with different state sets are followed in each place.
+pub(crate) const MOST_ORDERS: usize = 16;
+
 struct Sent {
-    /// Where the model is if the system has not seen the stimulus yet; `None` if it must have.
-    before: Option<SetId>,
+    /// Where the model is, in each order, if the system has not seen the stimulus yet; empty if it
+    /// must have.
+    before: Vec<SetId>,
     stimulus: Action,
     /// Its position in the trace.
     position: usize,
@@ -40,6 +52,8 @@ pub(crate) enum Doubt {
     Unspecified,
     /// More stimuli were in flight than are followed, and the system spoke meanwhile.
     TooMany,
+    /// Responses and stimuli may have crossed in more orders than are followed.
+    TooManyOrders,
 }
 
 impl std::fmt::Display for Doubt {
@@ -55,14 +69,23 @@ impl std::fmt::Display for Doubt {
                 "more than {MOST_FOLLOWED} stimuli were in flight, and which of them is {CROSSED} is \
                  not known"
             ),
+            Doubt::TooManyOrders => write!(
+                f,
+                "an earlier response may have been sent before or after {CROSSED}, in more than \
+                 {MOST_ORDERS} orders that differ for the model"
+            ),
         }
     }
 }
 
-/// The stimuli in flight, oldest first. Empty whenever the order of things is certain.
+/// The stimuli in flight, and the orders in which those before them may have arrived.
 #[derive(Default)]
 pub(crate) struct InFlight {
+    /// Oldest first.
     stimuli: Vec<Sent>,
+    /// Where the model is, in each order, once the system has seen everything. Empty if all orders
+    /// lead to the caller's set.
+    orders: Vec<SetId>,
     /// The oldest stimuli are not followed any more, although they may still be in flight.
     overflowed: bool,
     doubt: Option<Doubt>,
@@ -101,6 +124,7 @@ pub(crate) enum Misfit {
 }
 
 impl InFlight {
+    /// Whether everything handed over has arrived.
     pub fn is_empty(&self) -> bool {
         self.stimuli.is_empty()
     }
@@ -109,7 +133,13 @@ impl InFlight {
         self.stimuli.len()
     }
 
-    /// The system has seen everything by now.
+    /// Whether everything has arrived, in an order that makes no difference any more: then the
+    /// caller's set is all there is to follow.
+    pub fn is_certain(&self) -> bool {
+        self.stimuli.is_empty() && self.orders.is_empty()
+    }
+
+    /// The system has seen everything by now, in one of the possible orders.
     pub fn settle(&mut self) {
         self.stimuli.clear();
         self.overflowed = false;
@@ -122,20 +152,80 @@ impl InFlight {
 
     /// The sets that the model may be in besides the current one.
     pub fn sets(&self) -> impl Iterator<Item = SetId> + '_ {
-        self.stimuli.iter().filter_map(|s| s.before)
+        self.stimuli.iter().flat_map(|s| s.before.iter().copied())
     }
 
-    /// A stimulus that may be overtaken was handed over from set `before`.
-    pub fn gave(&mut self, before: SetId, stimulus: Action, position: usize) {
+    /// Forgets the state sets that are not needed any more, and returns the new id of `current`.
+    /// Nothing may be in flight.
+    pub fn forget(&mut self, semantics: &mut Semantics, current: SetId) -> SetId {
+        let orders = self.orders.iter();
+        let kept: Vec<_> = orders.map(|set| Arc::clone(semantics.set(*set))).collect();
+        let current = semantics.forget_all_but(current);
+        self.orders = kept.iter().map(|set| semantics.id_of(set)).collect();
+        current
+    }
+
+    /// A stimulus that may be overtaken was handed over from set `current`, which accepts it.
+    pub fn gave(
+        &mut self,
+        semantics: &mut Semantics,
+        current: SetId,
+        stimulus: &Action,
+        position: usize,
+    ) {
+        let before = match self.orders.as_slice() {
+            [] => vec![current],
+            orders => orders.to_vec(),
+        };
+        self.deliver(semantics, stimulus);
         self.stimuli.push(Sent {
-            before: Some(before),
-            stimulus,
+            before,
+            stimulus: stimulus.clone(),
             position,
         });
         if self.stimuli.len() > MOST_FOLLOWED {
             // Only the oldest: the others may still be under way.
             self.stimuli.remove(0);
             self.overflowed = true;
+        }
+    }
+
+    /// The system has seen a stimulus, which the caller's set accepts, and everything before it.
+    pub fn arrived(&mut self, semantics: &mut Semantics, stimulus: &Action) {
+        self.settle();
+        self.deliver(semantics, stimulus);
+    }
+
+    /// Follows a stimulus in every order. The caller's set accepts it if one of the orders does.
+    fn deliver(&mut self, semantics: &mut Semantics, stimulus: &Action) {
+        if self.orders.is_empty() {
+            return;
+        }
+        let step = Step::Stimulus(stimulus.clone());
+        let mut sets = Vec::with_capacity(self.orders.len());
+        for order in std::mem::take(&mut self.orders) {
+            if !semantics.accepts(order, stimulus) {
+                self.doubt = Some(Doubt::Unspecified);
+            }
+            sets.extend(semantics.after(order, &step));
+        }
+        self.bound(semantics, &mut sets);
+        self.keep(sets);
+    }
+
+    /// The sets of the last place. One alone is the caller's.
+    fn keep(&mut self, sets: Vec<SetId>) {
+        self.orders = if sets.len() > 1 { sets } else { Vec::new() };
+    }
+
+    /// Keeps every set once, and not too many of them: one set for all then hides what one of the
+    /// orders does not accept.
+    fn bound(&mut self, semantics: &mut Semantics, sets: &mut Vec<SetId>) {
+        sets.sort_unstable();
+        sets.dedup();
+        if sets.len() > MOST_ORDERS {
+            self.doubt = self.doubt.or(Some(Doubt::TooManyOrders));
+            *sets = union(semantics, sets).into_iter().collect();
         }
     }
 
@@ -164,35 +254,34 @@ impl InFlight {
         let mut unspecified = false;
         let mut places = Vec::with_capacity(self.stimuli.len());
         // The place before the stimulus looked at, after the observation.
-        let mut earlier: Option<SetId> = None;
+        let mut earlier: Vec<SetId> = Vec::new();
         // The first stimulus that must come after the observation.
         let mut certain_after: Option<usize> = None;
         for index in 0..=self.stimuli.len() {
             let place = match self.stimuli.get(index) {
-                Some(sent) => sent.before,
-                None => Some(current),
+                Some(sent) => sent.before.as_slice(),
+                None if self.orders.is_empty() => &[current],
+                None => self.orders.as_slice(),
             };
-            let direct = place.and_then(|set| follow(set, step, semantics));
-            let moved = match (index, earlier) {
-                (0, _) | (_, None) => None,
-                (_, Some(set)) => {
-                    let stimulus = &self.stimuli[index - 1].stimulus;
-                    unspecified |= !semantics.accepts(set, stimulus);
-                    follow(set, &Step::Stimulus(stimulus.clone()), semantics)
-                }
-            };
-            if direct.is_some() {
+            let direct = place.iter().filter_map(|set| follow(*set, step, semantics));
+            let mut sets: Vec<SetId> = direct.collect();
+            if !sets.is_empty() {
                 certain_after = None;
             } else if index > 0 && certain_after.is_none() {
                 certain_after = Some(index - 1);
             }
-            earlier = match (direct, moved) {
-                (Some(left), Some(right)) => Some(semantics.union(left, right)),
-                (one, other) => one.or(other),
-            };
-            places.push(earlier);
+            if !earlier.is_empty() {
+                let stimulus = &self.stimuli[index - 1].stimulus;
+                let given = Step::Stimulus(stimulus.clone());
+                for set in &earlier {
+                    unspecified |= !semantics.accepts(*set, stimulus);
+                    sets.extend(follow(*set, &given, semantics));
+                }
+            }
+            self.bound(semantics, &mut sets);
+            places.push(std::mem::replace(&mut earlier, sets));
         }
-        let Some(set) = earlier else {
+        let Some(set) = union(semantics, &earlier) else {
             return Err(if unspecified {
                 Misfit::Unspecified
             } else {
@@ -202,14 +291,16 @@ impl InFlight {
         if semantics.set(set).is_empty() {
             return Err(Misfit::NotKnown);
         }
-        for (sent, place) in self.stimuli.iter_mut().zip(places) {
+        self.keep(earlier);
+        // Each place was put aside when the next one was known; nothing comes before the first.
+        for (sent, place) in self.stimuli.iter_mut().zip(places.into_iter().skip(1)) {
             sent.before = place;
         }
         if unspecified {
             self.doubt = Some(Doubt::Unspecified);
         }
         let after = self.move_to_the_end(certain_after, length);
-        let settled = self.stimuli.iter().take_while(|s| s.before.is_none());
+        let settled = self.stimuli.iter().take_while(|s| s.before.is_empty());
         let settled = settled.count();
         self.stimuli.drain(..settled);
         Ok(Fitted { set, after })
@@ -229,4 +320,9 @@ impl InFlight {
         }
         positions
     }
+}
+
+fn union(semantics: &mut Semantics, sets: &[SetId]) -> Option<SetId> {
+    let sets = sets.iter().copied();
+    sets.reduce(|left, right| semantics.union(left, right))
 }

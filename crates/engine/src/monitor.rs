@@ -79,16 +79,30 @@ impl Monitor<'_> {
         }
         // Whatever was in flight has arrived by now.
         self.in_flight.settle();
-        let Some(quiet) = self.semantics.after(self.set, &Step::Quiescence) else {
-            let seen = Observed::Silence(timeout);
-            return Err(self.deviation(DeviationKind::MissingResponse, seen));
-        };
-        if self.semantics.set(quiet).is_empty() {
-            return Err(self.not_complete(&Step::Quiescence));
+        match self.observe(&Step::Quiescence) {
+            // Nothing is in flight that could be unspecified.
+            Err(Misfit::Deviates | Misfit::Unspecified) => {
+                let seen = Observed::Silence(timeout);
+                Err(self.deviation(DeviationKind::MissingResponse, seen))
+            }
+            Err(Misfit::NotKnown) => Err(self.not_complete(&Step::Quiescence)),
+            Ok(()) => {
+                self.silent = true;
+                Ok(())
+            }
         }
-        self.set = quiet;
-        self.trace.push(Step::Quiescence);
-        self.silent = true;
+    }
+
+    /// Follows what was recorded, in every order that is possible.
+    fn observe(&mut self, step: &Step) -> Result<(), Misfit> {
+        let length = self.trace.len();
+        let mut taken = Vec::new();
+        let fitted = self
+            .in_flight
+            .observe(self.semantics, self.set, step, length, &mut taken)?;
+        self.set = fitted.set;
+        self.trace.push(step.clone());
+        fitted.reorder(&mut self.trace);
         Ok(())
     }
 
@@ -126,7 +140,8 @@ impl Monitor<'_> {
             )));
         };
         let position = self.trace.len();
-        self.in_flight.gave(self.set, stimulus.clone(), position);
+        self.in_flight
+            .gave(self.semantics, self.set, stimulus, position);
         self.set = next;
         self.trace.push(step);
         Ok(())
@@ -135,17 +150,8 @@ impl Monitor<'_> {
     fn response(&mut self, response: &Action) -> Result<(), Verdict> {
         self.silent = false;
         let step = Step::Response(response.clone());
-        let length = self.trace.len();
-        let fitted =
-            self.in_flight
-                .observe(self.semantics, self.set, &step, length, &mut Vec::new());
-        match fitted {
-            Ok(fitted) => {
-                self.set = fitted.set;
-                self.trace.push(step);
-                fitted.reorder(&mut self.trace);
-                Ok(())
-            }
+        match self.observe(&step) {
+            Ok(()) => Ok(()),
             // Where the model does not accept what is in flight it says nothing about the rest.
             Err(Misfit::Unspecified) => Err(Verdict::Inconclusive(format!(
                 "{} was sent before {CROSSED} reached the system, and the model does not accept \

@@ -208,3 +208,43 @@ fn the_monitor_does_not_judge_a_crossing_that_the_model_says_nothing_about() {
     let execution = monitor(&mut semantics(&sts), &recorded);
     assert_eq!(ioco_engine::code_of(&execution.verdict), Some("I002"));
 }
+
+/// `?s` and `!x` cross: `x` then `s` leads to `T`, `s` then `x` to `U`. Both may be silent, and only
+/// `T` accepts `?t`, after which something is due.
+const TWO_WAYS: &str = "A !x B\nB ?s T\nA ?s S\nS !x U\nT ?t Due\nDue !y End";
+
+fn after_a_crossing(model: &str, pause: u64, then: &[(u64, Recorded)]) -> Execution {
+    let sts = plain(model);
+    let mut recorded = vec![
+        (0, Recorded::Stimulus(stimulus(&sts, "s"))),
+        (1, Recorded::Response(response(&sts, "x"))),
+        (pause, Recorded::Stimulus(stimulus(&sts, "t"))),
+    ];
+    recorded.extend_from_slice(then);
+    monitor(&mut semantics(&sts), &recorded)
+}
+
+#[test]
+fn an_order_that_does_not_accept_a_later_stimulus_leaves_a_doubt() {
+    // Also when everything in flight has arrived long ago.
+    for pause in [2, 10_000 * MILLISECOND] {
+        let silent = [(30_000 * MILLISECOND, Recorded::End)];
+        let execution = after_a_crossing(TWO_WAYS, pause, &silent);
+        let code = ioco_engine::code_of(&execution.verdict);
+        assert_eq!(code, Some("I002"), "{execution:?}");
+    }
+}
+
+#[test]
+fn orders_that_lead_to_the_same_states_leave_no_doubt() {
+    for pause in [2, 10_000 * MILLISECOND] {
+        let silent = [(30_000 * MILLISECOND, Recorded::End)];
+        let execution = after_a_crossing(&TWO_WAYS.replace('U', "T"), pause, &silent);
+        let kind = execution.deviation().map(|d| d.kind);
+        assert_eq!(kind, Some(DeviationKind::MissingResponse), "{execution:?}");
+        // Orders that differ, but all accept what is given: no doubt either.
+        let both = format!("{TWO_WAYS}\nU ?t Due");
+        let execution = after_a_crossing(&both, pause, &silent);
+        assert!(execution.deviation().is_some(), "{execution:?}");
+    }
+}

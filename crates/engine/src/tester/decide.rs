@@ -170,7 +170,8 @@ impl Tester {
     /// kept; then it is left for later.
     fn bound_memory(&mut self) {
         if self.semantics.is_crowded(self.settings.remember) && self.test.in_flight.is_empty() {
-            self.test.set = self.semantics.forget_all_but(self.test.set);
+            let test = &mut self.test;
+            test.set = test.in_flight.forget(&mut self.semantics, test.set);
             self.visited.clear();
         }
     }

@@ -22,13 +22,13 @@ impl Tester {
         let Phase::Giving { stimulus, followed } = phase else {
             return self.finish(Verdict::Error("no stimulus is under way".to_owned()), now);
         };
+        let test = &mut self.test;
         if overtaken {
-            let position = self.test.trace.len();
-            self.test
-                .in_flight
-                .gave(self.test.set, stimulus.clone(), position);
+            let position = test.trace.len();
+            test.in_flight
+                .gave(&mut self.semantics, test.set, &stimulus, position);
         } else {
-            self.test.in_flight.settle();
+            test.in_flight.arrived(&mut self.semantics, &stimulus);
         }
         if let Plan::Script { next, listened, .. } = &mut self.test.plan {
             *next += 1;
@@ -126,7 +126,7 @@ impl Tester {
 
     /// Follows an observation, in every order that is possible.
     fn fit(&mut self, step: &Step, now: u64) -> Result<(), Misfit> {
-        if self.test.in_flight.is_empty() {
+        if self.test.in_flight.is_certain() {
             let Some(followed) = self.semantics.follow(self.test.set, step) else {
                 return Err(Misfit::Deviates);
             };
