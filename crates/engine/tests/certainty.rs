@@ -558,3 +558,68 @@ fn a_switch_that_the_solver_cannot_decide_is_named_once() {
         .collect();
     assert_eq!(undecided, ["?set", "!r"]);
 }
+
+/// A response or a stimulus with this guard.
+fn guarded(guard: &str) -> String {
+    format!(
+        "external 'c'
+         struct 'P', {{'n' => :integer, 's' => :string}}
+         process('p') {{
+           channel('c') {{
+             stimulus 'go'
+             stimulus 'set', {{'a' => ['P'], 'v' => :decimal, 'n' => :integer, 'm' => :integer}}
+             response 'r', {{'a' => ['P'], 'v' => :decimal, 'n' => :integer, 'm' => :integer}}
+           }}
+           state 'Start'
+           choice {{
+             o {{ receive 'go'; send 'r', constraint: '{guard}' }}
+             o {{ receive 'set', constraint: '{guard}' }}
+           }}
+           state 'End'
+         }}"
+    )
+}
+
+#[test]
+fn silence_is_judged_where_values_can_be_found_or_proposed() {
+    for guard in [
+        "a[0].n == 4",
+        "length(a) == 1 && a[0].s == \"q\"",
+        "length(a) == 2 && a[1].n > a[0].n && a[0].s == a[1].s",
+        "v / 2 == 1",
+        "3 - v / 4 * 2 >= 100.5",
+        "10 / v == 4",
+    ] {
+        let mut model = Model::new(&guarded(guard));
+        let judged = model.verdict(&["?go", "δ"]);
+        assert!(matches!(judged, Verdict::Fail(_)), "{guard}: {judged:?}");
+        let warnings = model.semantics.take_warnings();
+        assert!(warnings.is_empty(), "{guard}: {warnings:?}");
+        // The stimulus with this guard is given.
+        let stop = Stop {
+            tests: Some(16),
+            failures: None,
+            ..Stop::default()
+        };
+        let settings = Settings {
+            stop,
+            ..Settings::default()
+        };
+        let semantics = Model::new(&guarded(guard)).semantics;
+        let mut tester = Tester::new(semantics, settings);
+        let reports = campaign(&mut tester, &mut Answers::new(|_| Vec::new()));
+        let set = tester.sts().label_named(Direction::Stimulus, "set");
+        let mut given = reports.iter().flat_map(|r| r.execution.stimuli());
+        assert!(given.any(|s| Some(s.label) == set), "{guard}");
+    }
+    for impossible in ["v / 2 == 1 && v > 5", "a[0].n == 4 && a[0].n == 5"] {
+        let judged = Model::new(&guarded(impossible)).verdict(&["?go", "δ"]);
+        assert!(
+            !matches!(judged, Verdict::Fail(_)),
+            "{impossible}: {judged:?}"
+        );
+    }
+    // Nothing is concluded from what stays open.
+    let judged = Model::new(&guarded("n * n * n + m * m * m == 1729")).verdict(&["?go", "δ"]);
+    assert!(judged != Verdict::Pass, "{judged:?}");
+}
