@@ -623,3 +623,23 @@ fn silence_is_judged_where_values_can_be_found_or_proposed() {
     let judged = Model::new(&guarded("n * n * n + m * m * m == 1729")).verdict(&["?go", "δ"]);
     assert!(judged != Verdict::Pass, "{judged:?}");
 }
+
+/// Most arguments of this function take it beyond a limit, and every try costs many steps.
+#[test]
+fn a_recursive_function_in_a_guard_is_decided_or_left_open() {
+    let text = "
+        external 'c'
+        function('fac', [:integer] => :integer) { |n| if n <= 1 then 1 else n * fac(n - 1) }
+        process('p') {
+          channel('c') { stimulus 'go'; response 'r', {'n' => :integer, 'm' => :integer} }
+          receive 'go'
+          send 'r', constraint: 'm == fac(n)'
+        }";
+    let mut model = Model::new(text);
+    assert_ne!(model.verdict(&["?go", "δ"]), Verdict::Pass);
+    let go = model.step("?go", &[]);
+    let right = model.step("!r", &[Value::Int(5), Value::Int(120)]);
+    assert_eq!(model.judge([go.clone(), right]), Verdict::Pass);
+    let wrong = model.step("!r", &[Value::Int(5), Value::Int(121)]);
+    assert!(matches!(model.judge([go, wrong]), Verdict::Fail(_)));
+}
