@@ -1,6 +1,6 @@
 //! What a run found out about the model, in words.
 
-use ioco_sts::{Sts, SwitchId, Value, Warning};
+use ioco_sts::{Direction, Sts, SwitchId, Value, Warning};
 
 pub fn show(warning: &Warning, sts: &Sts) -> String {
     match warning {
@@ -36,6 +36,19 @@ pub fn show(warning: &Warning, sts: &Sts) -> String {
              lies behind",
             place(sts, *switch)
         ),
+        Warning::Undecided { switch } => {
+            let label = sts.switch(*switch).gate.label();
+            let direction = label.map(|label| sts.label(label).direction);
+            let consequence = match direction {
+                Some(Direction::Stimulus) => "it is given only if values for it are found",
+                _ => "silence is not judged where nothing else is possible",
+            };
+            format!(
+                "{}: the solver cannot decide whether this is possible; {consequence}. \
+                 `--solver z3` may know",
+                place(sts, *switch)
+            )
+        }
     }
 }
 

@@ -8,6 +8,7 @@ pub(crate) const NOT_OFFERED: &str = "is not offered here";
 pub(crate) const CROSSED: &str = "a stimulus that crossed it";
 pub(crate) const INTERRUPTED: &str = "the run was interrupted";
 pub(crate) const NOT_COMPLETE: &str = "not all states of the model are known here";
+pub(crate) const UNDECIDED: &str = "it cannot be decided whether this response is possible";
 pub(crate) const CUT_SHORT: &str = "a limit of the run was reached before the test was over";
 pub(crate) const NOT_ASKED: &str = "the adapter answered a question that was not asked";
 
@@ -73,6 +74,14 @@ const REGISTRY: &[Code] = &[
                Warnings name the switch. Bound the counter or the value, or raise the limit.",
     },
     Code {
+        code: "I005",
+        text: "Inconclusive, a silence was not judged: the system stayed silent where the model may \
+               demand a response, and the solver cannot decide whether the guard of that response can \
+               hold.\nThe silence is a missing response if it can, and right if it cannot. The test \
+               found no other deviation. Warnings name the switch. Write the guard in a simpler way, \
+               bound the types of its parameters, or use another solver as well (`--solver z3`).",
+    },
+    Code {
         code: "E001",
         text: "Error, the system or its adapter cannot be used: it could not be started or reached, \
                it died, it did not answer a reset in time, or it sent something that is not the \
@@ -120,6 +129,7 @@ pub fn code_of(verdict: &Verdict) -> Option<&'static str> {
             Some("I003")
         }
         Verdict::Inconclusive(reason) if reason.contains(NOT_COMPLETE) => Some("I004"),
+        Verdict::Inconclusive(reason) if reason.contains(UNDECIDED) => Some("I005"),
         Verdict::Inconclusive(reason) if reason.contains(CROSSED) => Some("I002"),
         Verdict::Inconclusive(_) => Some("I001"),
         Verdict::Error(reason) if reason.contains(NOT_ASKED) => Some("E003"),
@@ -172,6 +182,7 @@ mod tests {
             (inconclusive(INTERRUPTED), "I003"),
             (inconclusive(CUT_SHORT), "I003"),
             (inconclusive(NOT_COMPLETE), "I004"),
+            (inconclusive(UNDECIDED), "I005"),
             (error("the system died"), "E001"),
             (error(NOT_ASKED), "E003"),
         ] {

@@ -25,9 +25,9 @@
 
 use std::sync::Arc;
 
-use ioco_sts::{Action, Followed, Semantics, SetId, Step, SwitchId};
+use ioco_sts::{Action, Followed, OpenSilence, Semantics, SetId, Step, SwitchId};
 
-use crate::codes::CROSSED;
+use crate::codes::{CROSSED, NOT_COMPLETE, UNDECIDED};
 
 /// So many stimuli in flight are followed; each costs one question to the model per response.
 pub(crate) const MOST_FOLLOWED: usize = 64;
@@ -153,6 +153,33 @@ impl InFlight {
     /// The sets that the model may be in besides the current one.
     pub fn sets(&self) -> impl Iterator<Item = SetId> + '_ {
         self.stimuli.iter().flat_map(|s| s.before.iter().copied())
+    }
+
+    /// Why a silence here says nothing, if it does not: every order that may allow it allows it only
+    /// if a response is impossible, which is not known.
+    pub fn open_silence(&self, semantics: &mut Semantics, current: SetId) -> Option<String> {
+        let last = match self.orders.as_slice() {
+            [] => vec![current],
+            orders => orders.to_vec(),
+        };
+        let mut why = None;
+        for set in self.sets().chain(last) {
+            match semantics.open_silence(set) {
+                Some(open) => why = why.or(Some(open)),
+                // This order certainly allows it, or certainly does not.
+                None if semantics.menu(set).silence => return None,
+                None => {}
+            }
+        }
+        let shown = Step::Quiescence.show(semantics.sts());
+        let reason = match why? {
+            OpenSilence::Response(label) => {
+                let label = semantics.sts().label(label);
+                format!("{UNDECIDED}: {}", label.marked_name())
+            }
+            OpenSilence::InternalStep => NOT_COMPLETE.to_owned(),
+        };
+        Some(format!("{shown} cannot be judged: {reason}"))
     }
 
     /// Forgets the state sets that are not needed any more, and returns the new id of `current`.

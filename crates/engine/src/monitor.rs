@@ -39,6 +39,7 @@ pub fn monitor(semantics: &mut Semantics, recorded: &[(u64, Recorded)]) -> Execu
         in_flight: InFlight::default(),
         trace: Vec::new(),
         silent: false,
+        not_judged: None,
     };
     let mut last = recorded.first().map_or(0, |(at, _)| *at);
     for (at, what) in recorded {
@@ -50,7 +51,11 @@ pub fn monitor(semantics: &mut Semantics, recorded: &[(u64, Recorded)]) -> Execu
             return monitor.end(verdict);
         }
     }
-    monitor.end(Verdict::Pass)
+    let verdict = match monitor.not_judged.take() {
+        Some(reason) => Verdict::Inconclusive(reason),
+        None => Verdict::Pass,
+    };
+    monitor.end(verdict)
 }
 
 struct Monitor<'s> {
@@ -61,6 +66,8 @@ struct Monitor<'s> {
     trace: Trace,
     /// Silence was noted since the last stimulus or response.
     silent: bool,
+    /// Why a silence was not judged, if one was not: then the recording does not pass.
+    not_judged: Option<String>,
 }
 
 impl Monitor<'_> {
@@ -79,6 +86,7 @@ impl Monitor<'_> {
         }
         // Whatever was in flight has arrived by now.
         self.in_flight.settle();
+        let open = self.in_flight.open_silence(self.semantics, self.set);
         match self.observe(&Step::Quiescence) {
             // Nothing is in flight that could be unspecified.
             Err(Misfit::Deviates | Misfit::Unspecified) => {
@@ -88,6 +96,7 @@ impl Monitor<'_> {
             Err(Misfit::NotKnown) => Err(self.not_complete(&Step::Quiescence)),
             Ok(()) => {
                 self.silent = true;
+                self.not_judged = self.not_judged.take().or(open);
                 Ok(())
             }
         }

@@ -1,11 +1,17 @@
 //! A verdict of fail needs certainty: where states of a model are missing, nothing is concluded from
 //! what the known ones do not allow.
 
+mod common;
+
 use std::sync::Arc;
 
-use ioco_engine::{Recorded, monitor};
+use common::{Answers, campaign};
+use ioco_engine::{Recorded, Settings, Stop, Tester, code_of, monitor};
 use ioco_solve::Oracle;
-use ioco_sts::{Action, Direction, Relation, Semantics, SetId, Step, Sts, Value, Verdict, Warning};
+use ioco_sts::{
+    Action, Direction, EvaluationOnly, Relation, Semantics, SetId, Step, Sts, Value, Verdict,
+    Warning,
+};
 
 /// The model of a text that has no mistakes.
 fn load(text: &str) -> Arc<Sts> {
@@ -449,4 +455,171 @@ fn values_and_state_sets_keep_to_their_limits() {
     assert!(semantics.set(set).truncated);
     let out = semantics.after(set, &Step::Response(out)).expect("may be");
     assert!(semantics.set(out).is_empty());
+}
+
+/// Silence is right after `go` unless `r` is possible, and after `stop` in any case.
+const UNDECIDED: &str = "
+    external 'c'
+    process('p') {
+      channel('c') {
+        stimuli 'go', 'stop'
+        stimulus 'set', {'n' => :integer}
+        response 'r', {'n' => :integer}
+      }
+      state 'Start'
+      choice {
+        o { receive 'go'; send 'r', constraint: 'n == 4'; goto 'Start' }
+        o { receive 'stop'; goto 'Start' }
+        o { receive 'set', constraint: 'n * n == 4'; goto 'Start' }
+      }
+    }";
+
+fn undecided() -> Semantics {
+    // A solver that knows nothing.
+    let solver = Box::new(EvaluationOnly);
+    Semantics::new(load(UNDECIDED), solver, Relation::Ioco)
+}
+
+#[test]
+fn a_silence_that_the_solver_cannot_decide_is_no_pass() {
+    let mut model = Model {
+        semantics: undecided(),
+        warnings: Vec::new(),
+    };
+    let verdict = model.verdict(&["?go", "δ"]);
+    let Verdict::Inconclusive(reason) = &verdict else {
+        panic!("{verdict:?}");
+    };
+    assert!(reason.contains("!r"), "{reason}");
+    assert_eq!(code_of(&verdict), Some("I005"));
+    assert_eq!(model.verdict(&["?stop", "δ"]), Verdict::Pass);
+    // What follows is still judged.
+    let response = model.step("!r", &[Value::Int(4)]);
+    let go = model.step("?go", &[]);
+    let judged = model.judge([go.clone(), response.clone(), go.clone(), Step::Quiescence]);
+    assert!(is_inconclusive(&judged), "{judged:?}");
+    let wrong = model.step("!r", &[Value::Int(5)]);
+    let judged = model.judge([go, Step::Quiescence, wrong]);
+    assert!(matches!(judged, Verdict::Fail(_)), "{judged:?}");
+    // With a solver that knows it is a missing response.
+    let judged = Model::new(UNDECIDED).verdict(&["?go", "δ"]);
+    assert!(matches!(judged, Verdict::Fail(_)), "{judged:?}");
+}
+
+#[test]
+fn a_test_with_a_silence_that_the_solver_cannot_decide_does_not_pass() {
+    let stop = Stop {
+        tests: Some(20),
+        steps_per_test: 4,
+        ..Stop::default()
+    };
+    let settings = Settings {
+        stop,
+        ..Settings::default()
+    };
+    let mut tester = Tester::new(undecided(), settings);
+    let reports = campaign(&mut tester, &mut Answers::new(|_| Vec::new()));
+    let go = tester.sts().label_named(Direction::Stimulus, "go");
+    let mut seen = 0;
+    for report in reports {
+        let trace = &report.execution.trace;
+        let gave = |step: &Step| matches!(step, Step::Stimulus(a) if Some(a.label) == go);
+        let silent = trace
+            .windows(2)
+            .any(|two| gave(&two[0]) && two[1] == Step::Quiescence);
+        let expected = silent.then_some("I005");
+        assert_eq!(code_of(&report.execution.verdict), expected, "{trace:?}");
+        seen += u64::from(silent);
+    }
+    assert!(seen > 0);
+}
+
+#[test]
+fn a_switch_that_the_solver_cannot_decide_is_named_once() {
+    let mut semantics = undecided();
+    let initial = semantics.initial();
+    let go = semantics.sts().label_named(Direction::Stimulus, "go");
+    let go = Step::Stimulus(Action::plain(go.expect("declared")));
+    let after = semantics.after(initial, &go).expect("accepted");
+    semantics.menu(initial);
+    semantics.menu(after);
+    let silent = semantics.after(after, &Step::Quiescence).expect("open");
+    semantics.menu(silent);
+    let undecided: Vec<String> = semantics
+        .take_warnings()
+        .iter()
+        .filter_map(|warning| match warning {
+            Warning::Undecided { switch } => {
+                let gate = semantics.sts().switch(*switch).gate;
+                gate.label().map(|l| semantics.sts().label(l).marked_name())
+            }
+            _ => None,
+        })
+        .collect();
+    assert_eq!(undecided, ["?set", "!r"]);
+}
+
+/// A response or a stimulus with this guard.
+fn guarded(guard: &str) -> String {
+    format!(
+        "external 'c'
+         struct 'P', {{'n' => :integer, 's' => :string}}
+         process('p') {{
+           channel('c') {{
+             stimulus 'go'
+             stimulus 'set', {{'a' => ['P'], 'v' => :decimal, 'n' => :integer, 'm' => :integer}}
+             response 'r', {{'a' => ['P'], 'v' => :decimal, 'n' => :integer, 'm' => :integer}}
+           }}
+           state 'Start'
+           choice {{
+             o {{ receive 'go'; send 'r', constraint: '{guard}' }}
+             o {{ receive 'set', constraint: '{guard}' }}
+           }}
+           state 'End'
+         }}"
+    )
+}
+
+#[test]
+fn silence_is_judged_where_values_can_be_found_or_proposed() {
+    for guard in [
+        "a[0].n == 4",
+        "length(a) == 1 && a[0].s == \"q\"",
+        "length(a) == 2 && a[1].n > a[0].n && a[0].s == a[1].s",
+        "v / 2 == 1",
+        "3 - v / 4 * 2 >= 100.5",
+        "10 / v == 4",
+    ] {
+        let mut model = Model::new(&guarded(guard));
+        let judged = model.verdict(&["?go", "δ"]);
+        assert!(matches!(judged, Verdict::Fail(_)), "{guard}: {judged:?}");
+        let warnings = model.semantics.take_warnings();
+        assert!(warnings.is_empty(), "{guard}: {warnings:?}");
+        // The stimulus with this guard is given.
+        let stop = Stop {
+            tests: Some(16),
+            failures: None,
+            ..Stop::default()
+        };
+        let settings = Settings {
+            stop,
+            ..Settings::default()
+        };
+        let semantics = Model::new(&guarded(guard)).semantics;
+        let mut tester = Tester::new(semantics, settings);
+        let reports = campaign(&mut tester, &mut Answers::new(|_| Vec::new()));
+        let set = tester.sts().label_named(Direction::Stimulus, "set");
+        let mut given = reports.iter().flat_map(|r| r.execution.stimuli());
+        assert!(given.any(|s| Some(s.label) == set), "{guard}");
+    }
+    for impossible in ["v / 2 == 1 && v > 5", "a[0].n == 4 && a[0].n == 5"] {
+        let judged = Model::new(&guarded(impossible)).verdict(&["?go", "δ"]);
+        assert!(
+            !matches!(judged, Verdict::Fail(_)),
+            "{impossible}: {judged:?}"
+        );
+    }
+    // Nothing is concluded from what stays open.
+    let judged = Model::new(&guarded("n * n * n + m * m * m == 1729")).verdict(&["?go", "δ"]);
+    assert!(judged != Verdict::Pass, "{judged:?}");
 }

@@ -6,10 +6,12 @@ use rust_decimal::Decimal;
 
 use crate::domain::{Domain, Empty, Values, integers_between};
 use crate::forward::{Reach, View};
+use crate::outcome::Deadline;
 
 pub(crate) struct Narrower<'a> {
     pub domains: &'a mut [Domain],
     pub functions: &'a [Function],
+    pub deadline: &'a Deadline<'a>,
     pub changed: bool,
 }
 
@@ -20,6 +22,7 @@ impl Narrower<'_> {
         View {
             domains: self.domains,
             functions: self.functions,
+            deadline: self.deadline,
         }
         .reach(expr)
     }

@@ -10,6 +10,7 @@ use crate::fast::{self, Reading};
 use crate::goal::{Constants, each_unknown};
 use crate::optimum::{Sense, optimum};
 use crate::outcome::{Deadline, Outcome};
+use crate::propose::or_proposed;
 use crate::query::Query;
 use crate::search::Choice;
 
@@ -41,8 +42,11 @@ pub fn choose_values(
     match set.solve(&mut Choice::Random(rng), deadline) {
         Outcome::Sat(values) => Outcome::Sat(values),
         // All set cannot be, or was not found: some of them may stay unset.
-        _ => parameters_query(sts, label, guard, valuation, Unset::Allowed)
-            .solve(&mut Choice::Random(rng), deadline),
+        _ => {
+            let query = parameters_query(sts, label, guard, valuation, Unset::Allowed);
+            let outcome = query.solve(&mut Choice::Random(rng), deadline);
+            or_proposed(outcome, &query)
+        }
     }
 }
 

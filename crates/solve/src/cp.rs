@@ -105,6 +105,7 @@ pub(crate) fn solve(
         view: View {
             domains: &narrow,
             functions,
+            deadline,
         },
         variables: vec![None; domains.len()],
         scale,

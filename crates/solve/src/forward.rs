@@ -7,6 +7,7 @@ use ioco_sts::{BinaryOp, Env, EvalError, Expr, Function, UnaryOp, Value};
 use rust_decimal::Decimal;
 
 use crate::domain::{Domain, Values};
+use crate::outcome::Deadline;
 
 /// Deeper calls are not looked into; they may then come to anything.
 const MAX_CALL_DEPTH: u32 = 8;
@@ -80,6 +81,8 @@ impl Reach {
 pub(crate) struct View<'a> {
     pub domains: &'a [Domain],
     pub functions: &'a [Function],
+    /// Counts what calls cost: one may be as much work as all the rest of a search.
+    pub deadline: &'a Deadline<'a>,
 }
 
 impl View<'_> {
@@ -250,6 +253,9 @@ impl Frame<'_> {
                 }
             }
             Expr::Call(function, arguments) => {
+                if !self.view.deadline.step() {
+                    return Reach::ANYTHING;
+                }
                 let reached: Vec<Reach> = arguments.iter().map(|a| self.reach(a)).collect();
                 if reached.iter().any(Reach::never_has_a_value) {
                     return Reach::FAILS;
@@ -264,7 +270,8 @@ impl Frame<'_> {
                         parameters: &[],
                         functions: self.view.functions,
                     };
-                    return match Expr::Call(*function, known).eval(env) {
+                    let deadline = self.view.deadline;
+                    return match deadline.eval(&Expr::Call(*function, known), env) {
                         Ok(value) => from_domain(&Domain::exactly(&value)).with_error(error),
                         Err(EvalError::Exhausted(_)) => Reach::ANYTHING,
                         Err(_) => Reach::FAILS,

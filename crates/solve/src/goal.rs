@@ -3,6 +3,8 @@
 use ioco_sts::{BinaryOp, Env, EvalError, Expr, Function, UnaryOp, Value};
 use rust_decimal::Decimal;
 
+use crate::outcome::Deadline;
+
 /// `expr` must have a value, and that must be `want`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Goal<'a> {
@@ -46,13 +48,18 @@ impl<'a> Goal<'a> {
         }
     }
 
-    pub fn is_met(self, values: &[Value], functions: &[Function]) -> Result<bool, EvalError> {
+    pub fn is_met(
+        self,
+        values: &[Value],
+        functions: &[Function],
+        deadline: &Deadline<'_>,
+    ) -> Result<bool, EvalError> {
         let env = Env {
             variables: &[],
             parameters: values,
             functions,
         };
-        Ok(self.expr.holds(env)? == self.want)
+        Ok(deadline.holds(self.expr, env)? == self.want)
     }
 }
 

@@ -20,6 +20,7 @@ mod optimum;
 mod oracle;
 mod outcome;
 pub mod process;
+mod propose;
 mod query;
 mod samples;
 mod search;

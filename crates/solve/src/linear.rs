@@ -62,7 +62,11 @@ pub(crate) fn refutes(
     deadline: &Deadline<'_>,
 ) -> bool {
     let mut system = System {
-        view: View { domains, functions },
+        view: View {
+            domains,
+            functions,
+            deadline,
+        },
         atoms: Vec::new(),
         rows: Vec::new(),
         unequal: Vec::new(),

@@ -5,6 +5,7 @@ use ioco_sts::{Answer, Feasibility, Question, Solved, Value};
 use crate::choose::{Unset, holds, parameters_query};
 use crate::fast::{self, Reading, Slot};
 use crate::outcome::{Deadline, Outcome};
+use crate::propose::or_proposed;
 use crate::search::Choice;
 
 /// Steps for one question: a few milliseconds at most.
@@ -56,7 +57,8 @@ impl Feasibility for Oracle {
             Reading::Unclear => {}
         }
         let query = parameters_query(sts, label, guard, valuation, Unset::Allowed);
-        match query.solve(&mut Choice::Plain, &Deadline::steps(self.steps)) {
+        let outcome = query.solve(&mut Choice::Plain, &Deadline::steps(self.steps));
+        match or_proposed(outcome, &query) {
             Outcome::Sat(_) => Answer::Yes,
             Outcome::Unsat => Answer::No,
             Outcome::Unknown(_) => Answer::Unknown,
@@ -71,7 +73,8 @@ impl Feasibility for Oracle {
             valuation,
         } = question;
         let query = parameters_query(sts, label, guard, valuation, Unset::Allowed);
-        match query.solve(&mut Choice::Plain, &Deadline::steps(self.steps)) {
+        let outcome = query.solve(&mut Choice::Plain, &Deadline::steps(self.steps));
+        match or_proposed(outcome, &query) {
             Outcome::Sat(values) => Solved::Values(values),
             Outcome::Unsat => Solved::None,
             Outcome::Unknown(_) => Solved::Unknown,

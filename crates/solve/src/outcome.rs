@@ -3,6 +3,9 @@
 use std::cell::Cell;
 use std::fmt;
 
+use ioco_budget::Budget;
+use ioco_sts::{Env, EvalError, Expr, Value};
+
 /// The answer to a question about conditions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome<T> {
@@ -59,6 +62,9 @@ impl<T> Outcome<T> {
         Outcome::Unknown(Unknown::Incomplete(why.to_owned()))
     }
 }
+
+/// So many steps of evaluation cost as much as one of a search.
+const EVALUATION_PER_STEP: u64 = 8;
 
 /// How many steps pass between two looks at the clock.
 const STEPS_PER_LOOK: u64 = 64;
@@ -131,6 +137,20 @@ impl<'a> Deadline<'a> {
         }
         self.steps.set(self.steps.get() - count);
         true
+    }
+
+    /// The value of an expression, with the steps of its evaluation counted.
+    pub(crate) fn eval(&self, expr: &Expr, env: Env<'_>) -> Result<Value, EvalError> {
+        let (value, spent) = expr.eval_within(env, &Budget::default());
+        self.spend(spent / EVALUATION_PER_STEP);
+        value
+    }
+
+    /// As [`Deadline::eval`], for a condition.
+    pub(crate) fn holds(&self, expr: &Expr, env: Env<'_>) -> Result<bool, EvalError> {
+        let (holds, spent) = expr.holds_within(env, &Budget::default());
+        self.spend(spent / EVALUATION_PER_STEP);
+        holds
     }
 
     pub fn is_over(&self) -> bool {

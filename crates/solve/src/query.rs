@@ -1,7 +1,7 @@
 //! One question from start to answer: strings, arrays and structs are taken apart or chosen first;
 //! what is left are numbers, booleans and enum members, for the search.
 
-use ioco_sts::{BinaryOp, Env, EvalError, Expr, Function, Type, Types, Value};
+use ioco_sts::{BinaryOp, Env, EvalError, Expr, Function, Type, Types, UnaryOp, Value};
 use rand::RngExt as _;
 use rust_decimal::Decimal;
 
@@ -111,7 +111,7 @@ impl<'a> Query<'a> {
                 self.types.fits(value, ty) && (domain.void || !value.is_void())
             };
             if !values.iter().zip(&self.unknowns).all(fits)
-                || !all_hold(&self.conditions, values, self.functions)
+                || !all_hold(&self.conditions, values, self.functions, deadline)
             {
                 return Outcome::incomplete("the values found do not pass the check by evaluation");
             }
@@ -393,7 +393,7 @@ impl<'a> Query<'a> {
                 values[unknown] = value.clone();
                 // What reached a limit may be met; the search for the others finds out.
                 let met = |c: &&Expr| {
-                    let met = Goal::holds(c).is_met(&values, self.functions);
+                    let met = Goal::holds(c).is_met(&values, self.functions, deadline);
                     matches!(met, Ok(true) | Err(EvalError::Exhausted(_)))
                 };
                 if domain.values.contains(&value) && own.iter().all(met) {
@@ -741,7 +741,30 @@ fn with_arguments(body: &Expr, arguments: &[Expr]) -> Expr {
 fn replace(expr: &Expr, unknown: u32, replacement: &Expr) -> Expr {
     match expr {
         Expr::Param(position) if *position == unknown => replacement.clone(),
-        _ => expr.map_children(|child| replace(child, unknown, replacement)),
+        _ => item_of(expr.map_children(|child| replace(child, unknown, replacement))),
+    }
+}
+
+/// `[a, b][1]` as `b` and `length([a, b])` as 2, where all items have values for sure: then the fields
+/// of a structure among them can stand for it.
+fn item_of(expr: Expr) -> Expr {
+    let is_safe = |items: &[Expr]| {
+        let mut items = items.iter();
+        items.all(|item| matches!(item, Expr::Param(_) | Expr::Const(_)))
+    };
+    match &expr {
+        Expr::Binary(BinaryOp::Index, both) => match &**both {
+            [Expr::Array(items), Expr::Const(Value::Int(index))] if is_safe(items) => {
+                let index = usize::try_from(*index).ok();
+                index.and_then(|i| items.get(i)).cloned().unwrap_or(expr)
+            }
+            _ => expr,
+        },
+        Expr::Unary(UnaryOp::Length, inner) => match &**inner {
+            Expr::Array(items) if is_safe(items) => Expr::int(items.len() as i64),
+            _ => expr,
+        },
+        _ => expr,
     }
 }
 

@@ -102,6 +102,7 @@ impl<'a> Search<'a, '_> {
                 let view = View {
                     domains,
                     functions: self.functions,
+                    deadline: self.deadline,
                 };
                 let reach = view.reach(expr);
                 if !reach.may_be(want) {
@@ -114,6 +115,7 @@ impl<'a> Search<'a, '_> {
                 let mut narrower = Narrower {
                     domains,
                     functions: self.functions,
+                    deadline: self.deadline,
                     changed: false,
                 };
                 if narrower.truth(expr, want).is_err() {
@@ -270,7 +272,7 @@ impl<'a> Search<'a, '_> {
             .map(|d| d.only().unwrap_or_default())
             .collect();
         for goal in goals {
-            match goal.is_met(&values, self.functions) {
+            match goal.is_met(&values, self.functions, self.deadline) {
                 Ok(true) => {}
                 // It may be met.
                 Err(EvalError::Exhausted(_)) => return Found::GaveUp,
@@ -506,8 +508,13 @@ pub(crate) fn concrete(
 }
 
 /// Whether every one of `conditions` holds.
-pub(crate) fn all_hold(conditions: &[Expr], values: &[Value], functions: &[Function]) -> bool {
+pub(crate) fn all_hold(
+    conditions: &[Expr],
+    values: &[Value],
+    functions: &[Function],
+    deadline: &Deadline<'_>,
+) -> bool {
     conditions
         .iter()
-        .all(|c| Goal::holds(c).is_met(values, functions) == Ok(true))
+        .all(|c| Goal::holds(c).is_met(values, functions, deadline) == Ok(true))
 }

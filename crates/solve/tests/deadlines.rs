@@ -3,8 +3,9 @@
 
 use std::cell::Cell;
 
+use ioco_budget::Budget;
 use ioco_solve::{Deadline, Embedded, Outcome, Solver, Unknown};
-use ioco_sts::{BinaryOp, Expr, IntRange, Type, Types};
+use ioco_sts::{BinaryOp, Env, Expr, Function, FunctionId, IntRange, Type, Types};
 
 fn x(unknown: u32) -> Expr {
     Expr::Param(unknown)
@@ -160,4 +161,49 @@ fn what_was_searched_only_in_part_is_not_called_unsatisfiable() {
     let mut solver = solver(i64::MAX, 1, &far);
     let model = solver.model(&Deadline::never());
     assert!(model.is_sat(), "{model:?}");
+}
+
+/// `f(n)` calls itself twice for every `n` above 0.
+fn doubling() -> Function {
+    let integer = Type::Int(IntRange {
+        min: i64::MIN,
+        max: i64::MAX,
+    });
+    let call = || {
+        let less = bin(BinaryOp::Sub, Expr::Local(0), Expr::int(1));
+        Expr::Call(FunctionId(0), vec![less])
+    };
+    let stop = bin(BinaryOp::Le, Expr::Local(0), Expr::int(0));
+    let twice = bin(BinaryOp::Add, call(), call());
+    Function {
+        name: "f".to_owned(),
+        parameters: vec![("n".to_owned(), integer.clone())],
+        result: integer,
+        body: Expr::If(Box::new([stop, Expr::int(1), twice])),
+    }
+}
+
+#[test]
+fn the_steps_of_evaluation_count() {
+    let functions = [doubling()];
+    let call = |argument: Expr| Expr::Call(FunctionId(0), vec![argument]);
+    let env = Env {
+        variables: &[],
+        parameters: &[],
+        functions: &functions,
+    };
+    let (_, spent) = call(Expr::int(12)).eval_within(env, &Budget::default());
+    let mut solver = Embedded::new(&Types::default(), &functions);
+    let range = |min, max| Type::Int(IntRange { min, max });
+    let (value, argument) = (
+        solver.unknown(&range(0, 9000)),
+        solver.unknown(&range(12, 13)),
+    );
+    solver.assert(&bin(BinaryOp::Eq, x(value), call(x(argument))));
+    let deadline = Deadline::never();
+    assert!(solver.model(&deadline).is_sat());
+    assert!(deadline.taken() > spent / 10, "{}", deadline.taken());
+    // With fewer steps than one evaluation takes, the search ends after it.
+    let deadline = Deadline::steps(spent / 100);
+    assert_eq!(solver.model(&deadline), Outcome::Unknown(Unknown::Deadline));
 }

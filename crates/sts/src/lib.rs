@@ -40,8 +40,8 @@ pub use label::{Direction, Label, Parameter};
 pub use message::Message;
 pub use reduce::{Reduced, reduce};
 pub use semantics::{
-    Answer, EvaluationOnly, Feasibility, Followed, Menu, Offer, OfferedSwitch, Question, Relation,
-    Semantics, Solved, Warning,
+    Answer, EvaluationOnly, Feasibility, Followed, Menu, Offer, OfferedSwitch, OpenSilence,
+    Question, Relation, Semantics, Solved, Warning,
 };
 pub use state::{State, StateSet};
 pub use sts::{

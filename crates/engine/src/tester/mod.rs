@@ -387,6 +387,10 @@ impl Tester {
     }
 
     fn finish(&mut self, verdict: Verdict, now: u64) -> Command {
+        let verdict = match (verdict, self.test.not_judged.take()) {
+            (Verdict::Pass, Some(reason)) => Verdict::Inconclusive(reason),
+            (verdict, _) => verdict,
+        };
         if self.leaves_something_behind(&verdict) {
             self.drain = self.semantics.timeout(self.test.set);
         }

@@ -107,8 +107,11 @@ impl Tester {
     }
 
     fn quiesced(&mut self, time: u64, now: u64) -> Command {
+        let test = &self.test;
+        let open = test.in_flight.open_silence(&mut self.semantics, test.set);
         match self.fit(&Step::Quiescence, now) {
             Ok(()) => {
+                self.test.not_judged = self.test.not_judged.take().or(open);
                 self.test.quiet = self.test.in_flight.is_empty();
                 if self.test.counts {
                     self.summary.silences += 1;

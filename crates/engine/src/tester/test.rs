@@ -62,6 +62,8 @@ pub(super) struct Test {
     pub ended: u64,
     /// The last thing seen was silence: waiting again shows nothing new.
     pub quiet: bool,
+    /// Why a silence of this test was not judged, if one was not: then it does not pass.
+    pub not_judged: Option<String>,
     /// How it ends, once that is decided.
     pub ending: Option<Ending>,
     /// Responses since the last stimulus.
@@ -90,6 +92,7 @@ impl Test {
             started: now,
             ended: now,
             quiet: false,
+            not_judged: None,
             ending: None,
             responses_in_a_row: 0,
             covered_before: 0,

@@ -88,7 +88,7 @@ impl Line<'_> {
         }
         match answer {
             Ok(Outcome::Sat(values)) => {
-                if all_hold(&query.conditions, &values, query.functions) {
+                if all_hold(&query.conditions, &values, query.functions, deadline) {
                     Outcome::Sat(values)
                 } else {
                     Outcome::incomplete("the values found do not pass the check by evaluation")

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::{Answer, Question, Relation, Semantics, Taken};
+use super::{Answer, Question, Relation, Semantics, Taken, Warning};
 use crate::action::{Action, Step};
 use crate::expr::{BinaryOp, Expr};
 use crate::ids::{LabelId, SetId, SwitchId};
@@ -41,7 +41,37 @@ pub struct Menu {
     pub silence: bool,
 }
 
+/// Why it is not known whether silence is allowed in a state set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OpenSilence {
+    /// It is allowed unless this response is possible.
+    Response(LabelId),
+    /// It is allowed unless an internal step is possible.
+    InternalStep,
+}
+
 impl Semantics {
+    /// Why it is not known whether silence is allowed in a set; `None` where it certainly is, or
+    /// certainly is not.
+    pub fn open_silence(&mut self, id: SetId) -> Option<OpenSilence> {
+        let menu = self.menu(id);
+        let is_open = |state: usize| menu.quiescent[state] == Answer::Unknown;
+        if self.set(id).divergent
+            || menu.quiescent.contains(&Answer::Yes)
+            || !(0..menu.quiescent.len()).any(is_open)
+        {
+            return None;
+        }
+        let undecided = menu.responses.iter().find(|offer| {
+            let mut switches = offer.switches.iter();
+            switches.any(|s| s.feasible == Answer::Unknown && is_open(s.state as usize))
+        });
+        Some(match undecided {
+            Some(offer) => OpenSilence::Response(offer.label),
+            None => OpenSilence::InternalStep,
+        })
+    }
+
     /// What the set offers; computed once per set.
     pub fn menu(&mut self, id: SetId) -> Arc<Menu> {
         if let Some(menu) = &self.nodes[id.index()].menu {
@@ -106,12 +136,16 @@ impl Semantics {
                 let feasible = if switch.enabled.mentions_params() {
                     let guard = &switch.enabled;
                     let valuation = &state.valuation;
-                    self.solver.feasible(Question {
+                    let answer = self.solver.feasible(Question {
                         sts: &sts,
                         label,
                         guard,
                         valuation,
-                    })
+                    });
+                    if answer == Answer::Unknown {
+                        self.warn(Warning::Undecided { switch: id });
+                    }
+                    answer
                 } else {
                     match self.holds(id, &switch.enabled, state, &[]) {
                         Ok(true) => Answer::Yes,

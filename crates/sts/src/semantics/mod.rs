@@ -26,7 +26,7 @@ use crate::value::Value;
 use handshake::Handshakes;
 
 pub(crate) use closure::LeftOut;
-pub use menu::{Menu, Offer, OfferedSwitch};
+pub use menu::{Menu, Offer, OfferedSwitch, OpenSilence};
 
 /// One state set may use as many steps as this many evaluations.
 const EVALUATIONS: u64 = 64;
@@ -122,6 +122,8 @@ pub enum Warning {
     },
     /// The values of a hand-shake cannot be listed; the state set is not complete.
     OpenHandshake { switch: SwitchId },
+    /// The solver does not know whether any values of the parameters meet the guard.
+    Undecided { switch: SwitchId },
 }
 
 /// A step that the model allows: where it leads, and the switches that can explain it, internal
@@ -479,7 +481,8 @@ impl Semantics {
             Warning::NotEvaluable { switch, .. }
             | Warning::Divergence { switch }
             | Warning::Exhausted { switch, .. }
-            | Warning::OpenHandshake { switch } => *switch,
+            | Warning::OpenHandshake { switch }
+            | Warning::Undecided { switch } => *switch,
         };
         if self
             .warned

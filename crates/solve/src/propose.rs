@@ -1,0 +1,145 @@
+//! Values worth trying where the search found none: those at which the two sides of a comparison are
+//! equal, read backwards through the arithmetic. They are proposals, because quotients are rounded:
+//! evaluation decides.
+
+use ioco_sts::{BinaryOp, Env, Expr, Type, UnaryOp, Value};
+
+use crate::backward::comparison;
+use crate::goal::each_unknown;
+use crate::outcome::{Deadline, Outcome};
+use crate::query::Query;
+use crate::search::Choice;
+
+/// Steps for all proposals to one question, together.
+const STEPS: u64 = 4_000;
+/// So many values are tried at most.
+const MOST: usize = 16;
+
+/// What the search said, or values that were found by a proposal where it did not know.
+pub(crate) fn or_proposed(outcome: Outcome<Vec<Value>>, query: &Query<'_>) -> Outcome<Vec<Value>> {
+    let Outcome::Unknown(_) = outcome else {
+        return outcome;
+    };
+    let deadline = Deadline::steps(STEPS);
+    for (unknown, value) in proposals(query, &deadline) {
+        let equal = Expr::binary(BinaryOp::Eq, Expr::Param(unknown), Expr::Const(value));
+        let mut fixed = query.clone();
+        fixed.conditions.insert(0, equal);
+        let found = fixed.solve(&mut Choice::Plain, &deadline);
+        if found.is_sat() {
+            return found;
+        }
+        if deadline.is_over() {
+            break;
+        }
+    }
+    outcome
+}
+
+fn proposals(query: &Query<'_>, deadline: &Deadline<'_>) -> Vec<(u32, Value)> {
+    let env = Env {
+        variables: &[],
+        parameters: &[],
+        functions: query.functions,
+    };
+    let mut found: Vec<(u32, Value)> = Vec::new();
+    for condition in &query.conditions {
+        condition.walk(&mut |expr| {
+            let Expr::Binary(op, both) = expr else {
+                return;
+            };
+            if comparison(*op, true).is_none() {
+                return;
+            }
+            for (subject, other) in [(&both[0], &both[1]), (&both[1], &both[0])] {
+                // Quotients of integers are cut off, unless they are about decimals.
+                let other = known(other, env, deadline).map(|value| {
+                    let decimal = is_about_decimals(subject, query);
+                    let exact = decimal.then(|| query.types.converted(&value, &Type::Decimal));
+                    exact.flatten().unwrap_or(value)
+                });
+                let Some((unknown, value)) =
+                    other.and_then(|value| backwards(subject, value, env, deadline))
+                else {
+                    continue;
+                };
+                let Some((ty, _)) = query.unknowns.get(unknown as usize) else {
+                    continue;
+                };
+                if let Some(value) = query.types.converted(&value, ty)
+                    && found.len() < MOST
+                    && !found.contains(&(unknown, value.clone()))
+                {
+                    found.push((unknown, value));
+                }
+            }
+        });
+    }
+    found
+}
+
+fn is_about_decimals(subject: &Expr, query: &Query<'_>) -> bool {
+    let mut found = false;
+    each_unknown(subject, &mut |unknown| {
+        let unknown = query.unknowns.get(unknown as usize);
+        found |= unknown.is_some_and(|(ty, _)| *ty == Type::Decimal);
+    });
+    found
+}
+
+/// The one unknown of `subject`, and a value at which `subject` is about `value`.
+fn backwards(
+    subject: &Expr,
+    mut value: Value,
+    env: Env<'_>,
+    deadline: &Deadline<'_>,
+) -> Option<(u32, Value)> {
+    let mut subject = subject;
+    loop {
+        match subject {
+            Expr::Param(unknown) => return Some((*unknown, value)),
+            Expr::Unary(UnaryOp::Neg, inner) => {
+                value = Expr::unary(UnaryOp::Neg, Expr::Const(value))
+                    .eval(env)
+                    .ok()?;
+                subject = inner;
+            }
+            Expr::Binary(op, both) => {
+                let [left, right] = &**both;
+                let (inner, op, first, second) =
+                    match (known(left, env, deadline), known(right, env, deadline)) {
+                        (None, Some(right)) => (left, inverse(*op)?, value, right),
+                        (Some(left), None) => match op {
+                            // `k - x == v` is `x == k - v`, and likewise for quotients.
+                            BinaryOp::Sub | BinaryOp::Div => (right, *op, left, value),
+                            _ => (right, inverse(*op)?, value, left),
+                        },
+                        _ => return None,
+                    };
+                let moved = Expr::binary(op, Expr::Const(first), Expr::Const(second));
+                value = moved.eval(env).ok()?;
+                subject = inner;
+            }
+            _ => return None,
+        }
+    }
+}
+
+fn inverse(op: BinaryOp) -> Option<BinaryOp> {
+    match op {
+        BinaryOp::Add => Some(BinaryOp::Sub),
+        BinaryOp::Sub => Some(BinaryOp::Add),
+        BinaryOp::Mul => Some(BinaryOp::Div),
+        BinaryOp::Div => Some(BinaryOp::Mul),
+        _ => None,
+    }
+}
+
+fn known(expr: &Expr, env: Env<'_>, deadline: &Deadline<'_>) -> Option<Value> {
+    let mut open = false;
+    each_unknown(expr, &mut |_| open = true);
+    if open || deadline.is_over() {
+        return None;
+    }
+    deadline.eval(expr, env).ok()
+}
