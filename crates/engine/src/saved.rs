@@ -4,8 +4,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use ioco_sts::{Action, Direction, Step, Sts, Type, Types, Value};
-use rust_decimal::Decimal;
+use ioco_sts::{Action, Direction, Step, Sts, Type, Types, Value, read_decimal};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
@@ -171,10 +170,8 @@ pub fn value_from_json(json: &Json, ty: &Type, types: &Types) -> Option<Value> {
         (Type::Int(_) | Type::Date | Type::Time, Json::Number(number)) => {
             Value::Int(number.as_i64()?)
         }
-        (Type::Decimal, Json::String(text)) => Value::Decimal(Decimal::from_str_exact(text).ok()?),
-        (Type::Decimal, Json::Number(number)) => {
-            Value::Decimal(Decimal::from_str_exact(&number.to_string()).ok()?)
-        }
+        (Type::Decimal, Json::String(text)) => Value::Decimal(read_decimal(text)?),
+        (Type::Decimal, Json::Number(number)) => Value::Decimal(read_decimal(&number.to_string())?),
         (Type::Str, Json::String(text)) => Value::str(text),
         (Type::Enum(id), Json::String(name)) => {
             let members = &types.enums.get(id.index())?.members;
