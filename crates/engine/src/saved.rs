@@ -206,3 +206,18 @@ pub fn value_from_json(json: &Json, ty: &Type, types: &Types) -> Option<Value> {
     };
     types.fits(&value, ty).then_some(value)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_decimal_is_read_whatever_zeros_it_ends_with() {
+        let zeros = "0".repeat(29);
+        let text = Json::String(format!("7.5{zeros}"));
+        let read = |json: &Json| value_from_json(json, &Type::Decimal, &Types::default());
+        assert_eq!(read(&text), read(&Json::String("7.5".to_owned())));
+        assert!(read(&text).is_some());
+        assert_eq!(read(&Json::String(format!("7.{zeros}5"))), None);
+    }
+}
