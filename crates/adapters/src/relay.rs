@@ -16,7 +16,7 @@ use crate::line::{Codec, Line};
 use crate::session::nanoseconds;
 use crate::supervise::{Lines, SLICE, Sender, Taken, Until, queue};
 use crate::text::{Mapping, Templates};
-use crate::trace::{RESET_LINE, read_traces, write_recorded};
+use crate::trace::{RESET_LINE, read_traces, without_empty_traces, write_recorded};
 use crate::values::shorten;
 
 /// How long the system may take to accept a connection.
@@ -231,11 +231,12 @@ impl Relay for LineRelay {
         stop: &dyn Fn() -> bool,
         write: &mut dyn FnMut(&str) -> io::Result<()>,
     ) -> Result<u64, Trouble> {
+        let mut write = without_empty_traces(write);
         let mut served = 0;
         while clients.is_none_or(|clients| served < clients) && !stop() {
             match self.listener.accept() {
                 Ok((client, _)) => {
-                    self.serve(client, stop, write)?;
+                    self.serve(client, stop, &mut write)?;
                     served += 1;
                 }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {

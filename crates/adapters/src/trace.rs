@@ -8,6 +8,8 @@
 //! {"at":14000000,"undescribed":"PUT /x"}                      the same from the client
 //! ```
 
+use std::io;
+
 use ioco_engine::Recorded;
 use ioco_sts::{Action, Direction, LabelId, Sts};
 use serde::Deserialize;
@@ -18,6 +20,22 @@ use crate::values::{Mismatch, read_object, read_parameters, write_text, write_va
 
 /// The line that begins a trace.
 pub(crate) const RESET_LINE: &str = "{\"reset\":true}";
+
+/// Writes the lines of traces that are recorded. Connecting begins a trace and so does the reset that
+/// most clients begin with: a reset right after another one begins no other trace.
+pub(crate) fn without_empty_traces(
+    write: &mut dyn FnMut(&str) -> io::Result<()>,
+) -> impl FnMut(&str) -> io::Result<()> {
+    let mut is_empty = false;
+    move |line| {
+        let resets = line == RESET_LINE;
+        if resets && is_empty {
+            return Ok(());
+        }
+        is_empty = resets;
+        write(line)
+    }
+}
 
 /// What happened between two resets, in order, with the times.
 pub type Recording = Vec<(u64, Recorded)>;

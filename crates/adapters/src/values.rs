@@ -7,11 +7,9 @@
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
-use std::str::FromStr as _;
 use std::sync::Arc;
 
-use ioco_sts::{Parameter, Type, Types, Value};
-use rust_decimal::Decimal;
+use ioco_sts::{Parameter, Type, Types, Value, read_decimal};
 use serde_json::value::RawValue;
 
 /// Why a JSON value is not one of the type asked for, in words for a person.
@@ -158,29 +156,11 @@ pub(crate) fn read_text(json: &str) -> Option<String> {
 /// JSON does not tell `5` from `5.0` or `5e0`: all of them are the integer.
 fn read_integer(json: &str) -> Option<i64> {
     json.parse().ok().or_else(|| {
-        let number = read_decimal(json)?.normalize();
+        let number = read_decimal(json)?;
         (number.scale() == 0)
             .then(|| number.mantissa().try_into().ok())
             .flatten()
     })
-}
-
-/// `None` also for numbers with more digits than a decimal holds: nothing is rounded.
-fn read_decimal(json: &str) -> Option<Decimal> {
-    if !json.starts_with(|c: char| c == '-' || c.is_ascii_digit()) {
-        return None;
-    }
-    match json.split_once(['e', 'E']) {
-        None => Decimal::from_str_exact(json).ok(),
-        Some((base, exponent)) => {
-            let base = Decimal::from_str_exact(base).ok()?.normalize();
-            let exponent = i32::from_str(exponent).ok()?;
-            if base.is_zero() {
-                return Some(Decimal::ZERO);
-            }
-            Decimal::from_scientific(&format!("{base}e{exponent}")).ok()
-        }
-    }
 }
 
 /// `text`, cut to at most `limit` characters.

@@ -159,6 +159,19 @@ fn numbers_are_exact() {
     assert_eq!(read("3", &Type::Decimal), decimal(3, 0));
     assert_eq!(read("0e999999", &Type::Decimal), decimal(0, 0));
     assert_eq!(read("1e999999", &Type::Decimal), None);
+    // Zeros at the end are no digits that have to fit.
+    let zeros = "0".repeat(29);
+    assert_eq!(
+        read(&format!("100.{zeros}"), &Type::Decimal),
+        decimal(100, 0)
+    );
+    assert_eq!(read(&format!("7.5{zeros}"), &Type::Decimal), decimal(75, 1));
+    assert_eq!(read("0e-999999999999", &Type::Decimal), decimal(0, 0));
+    assert_eq!(read(&format!("1.{zeros}1"), &Type::Decimal), None);
+    assert_eq!(
+        read(&format!("5.{zeros}"), &Type::INTEGER),
+        Some(Value::Int(5))
+    );
     // 29 digits after the point do not fit, and nothing is rounded.
     assert_eq!(
         read("0.12345678901234567890123456789", &Type::Decimal),

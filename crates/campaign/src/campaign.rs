@@ -181,7 +181,7 @@ impl Campaign {
         // Read before the first test: a damaged file must not spoil the end of a long run.
         coverage::read(&results.coverage(&plan.model.hash), &plan.model.sts)?;
         let known = if plan.known {
-            known(&results, &plan.model, &plan.reach, observer)
+            known(&results, &plan.model, &plan.project, &plan.reach, observer)
         } else {
             Vec::new()
         };
@@ -650,6 +650,7 @@ impl Campaign {
 fn known(
     results: &Results,
     model: &Model,
+    project: &Project,
     reach: &Reach,
     observer: &mut dyn Observer,
 ) -> Vec<Known> {
@@ -660,9 +661,13 @@ fn known(
             continue;
         };
         // A failure of another model or of another system says nothing here.
-        let found = serde_json::from_value::<Origin>(file.connection.clone());
-        let same_system = found.is_ok_and(|found| found.system.is(reach));
-        if file.model != model.sts.name() || !same_system {
+        let Ok(found) = serde_json::from_value::<Origin>(file.connection.clone()) else {
+            continue;
+        };
+        // Processes of different files often have the same name; the text of one file changes.
+        let same_model = file.model == model.sts.name()
+            && (file.model_hash == model.hash || found.is_of(model, project));
+        if !same_model || !found.system.is(reach) {
             continue;
         }
         match file.stimuli(&model.sts) {

@@ -55,18 +55,20 @@ impl Origin {
         timeout: Option<u64>,
         reach: &Reach,
     ) -> Origin {
-        let path = model
-            .path
-            .strip_prefix(&project.root)
-            .unwrap_or(&model.path);
         Origin {
-            model: path.to_owned(),
+            model: inside(&model.path, project).to_owned(),
             options,
             uioco: meaning.relation == Relation::Uioco,
             solver: meaning.solver.name().map(str::to_owned),
             timeout,
             system: KeptSystem::new(reach),
         }
+    }
+
+    /// Whether this was found with the file of `model`, whatever its text was then.
+    pub fn is_of(&self, model: &Model, project: &Project) -> bool {
+        let written = self.model.as_path() == inside(&model.path, project);
+        written || trust::is_same_path(&project.root.join(&self.model), &model.path)
     }
 
     pub fn relation(&self) -> Relation {
@@ -76,6 +78,11 @@ impl Origin {
             Relation::Ioco
         }
     }
+}
+
+/// `path` relative to the project, if it lies in it.
+fn inside<'p>(path: &'p Path, project: &Project) -> &'p Path {
+    path.strip_prefix(&project.root).unwrap_or(path)
 }
 
 /// A recorded failure with everything that is needed to run it again.
@@ -342,7 +349,7 @@ pub fn open(
         None => std::sync::Arc::clone(&model.sts),
     };
     // A solver is a command too: that of another folder's ioco.toml is not started.
-    let is_here = trust::is_same_folder(&project.root, &here.root);
+    let is_here = trust::is_same_path(&project.root, &here.root);
     let configured = project.test.solver.as_deref().filter(|_| is_here);
     let solver = SolverChoice::again(solver, origin.solver.as_deref(), configured);
     if solver.is_none() {

@@ -158,7 +158,7 @@ pub fn resolve(
         let Some(mut reach) = found else {
             return Ok(None);
         };
-        if is_same_folder(&project.root, here) {
+        if is_same_path(&project.root, here) {
             first_use(project, &SystemChoice::default(), observer)?;
         } else {
             commands_elsewhere(project, observer)?;
@@ -266,15 +266,15 @@ pub fn model(
     Ok(place)
 }
 
-fn canonical(folder: &Path) -> Option<PathBuf> {
-    let folder = if folder.as_os_str().is_empty() {
+fn canonical(path: &Path) -> Option<PathBuf> {
+    let path = if path.as_os_str().is_empty() {
         Path::new(".")
     } else {
-        folder
+        path
     };
-    folder.canonicalize().ok()
+    path.canonicalize().ok()
 }
 
-pub(crate) fn is_same_folder(one: &Path, other: &Path) -> bool {
+pub(crate) fn is_same_path(one: &Path, other: &Path) -> bool {
     canonical(one).is_some_and(|one| canonical(other) == Some(one))
 }

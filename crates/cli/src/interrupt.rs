@@ -1,10 +1,11 @@
 //! Signals: the first Ctrl-C, SIGTERM, SIGQUIT or SIGHUP (a closed terminal) asks the work to stop and write
 //! what it has; the second ends it at once, with the systems that were started.
 
+use std::sync::Arc;
 use std::thread;
 
 use ioco_campaign::Interrupt;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGXFSZ};
 use signal_hook::iterator::Signals;
 
 pub fn listen() -> Interrupt {
@@ -26,6 +27,9 @@ pub fn listen() -> Interrupt {
             }
         });
     }
+    // A limit on the size of files is then an error of the write that reaches it, as a full disk is, instead of
+    // the end of the program with all it knows.
+    let _ = signal_hook::flag::register(SIGXFSZ, Arc::default());
     interrupt
 }
 

@@ -4,8 +4,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use ioco_sts::{Action, Direction, Step, Sts, Type, Types, Value};
-use rust_decimal::Decimal;
+use ioco_sts::{Action, Direction, Step, Sts, Type, Types, Value, read_decimal};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
@@ -171,10 +170,8 @@ pub fn value_from_json(json: &Json, ty: &Type, types: &Types) -> Option<Value> {
         (Type::Int(_) | Type::Date | Type::Time, Json::Number(number)) => {
             Value::Int(number.as_i64()?)
         }
-        (Type::Decimal, Json::String(text)) => Value::Decimal(Decimal::from_str_exact(text).ok()?),
-        (Type::Decimal, Json::Number(number)) => {
-            Value::Decimal(Decimal::from_str_exact(&number.to_string()).ok()?)
-        }
+        (Type::Decimal, Json::String(text)) => Value::Decimal(read_decimal(text)?),
+        (Type::Decimal, Json::Number(number)) => Value::Decimal(read_decimal(&number.to_string())?),
         (Type::Str, Json::String(text)) => Value::str(text),
         (Type::Enum(id), Json::String(name)) => {
             let members = &types.enums.get(id.index())?.members;
@@ -208,4 +205,19 @@ pub fn value_from_json(json: &Json, ty: &Type, types: &Types) -> Option<Value> {
         _ => return None,
     };
     types.fits(&value, ty).then_some(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_decimal_is_read_whatever_zeros_it_ends_with() {
+        let zeros = "0".repeat(29);
+        let text = Json::String(format!("7.5{zeros}"));
+        let read = |json: &Json| value_from_json(json, &Type::Decimal, &Types::default());
+        assert_eq!(read(&text), read(&Json::String("7.5".to_owned())));
+        assert!(read(&text).is_some());
+        assert_eq!(read(&Json::String(format!("7.{zeros}5"))), None);
+    }
 }

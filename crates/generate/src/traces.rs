@@ -10,7 +10,7 @@
 use std::ops::Range;
 use std::rc::Rc;
 
-use ioco_budget::{Budget, Exhausted, Interrupt, Resource};
+use ioco_budget::{Exhausted, Interrupt, Resource};
 use ioco_solve::{Outcome, Solver};
 use ioco_sts::{Action, Env, Expr, LocationId, Sts, SwitchId, Value};
 use rand::{Rng, RngExt as _};
@@ -33,8 +33,6 @@ pub struct Extent {
     pub budget: u64,
     /// Ends every question, and the walk.
     pub interrupt: Interrupt,
-    /// How deep the value of a variable may be nested, in terms of the parameters of the path.
-    pub depth: u64,
 }
 
 impl Extent {
@@ -49,7 +47,6 @@ impl Extent {
             silent: 256,
             budget: 50_000,
             interrupt: Interrupt::default(),
-            depth: Budget::default().depth,
         }
     }
 }
@@ -555,7 +552,7 @@ impl<'a, S: Solver, R: Rng> Walk<'a, S, R> {
         if node.too_large {
             *goes_on = true;
             self.tally.undecided += 1;
-            let limit = self.extent.depth;
+            let limit = self.sts.budget().depth;
             self.tally.exhausted = Some(Exhausted {
                 resource: Resource::Depth,
                 limit,
@@ -623,7 +620,7 @@ impl<'a, S: Solver, R: Rng> Walk<'a, S, R> {
             self.visits[switch.target.index()] += 1;
             too_large |= switch.update.iter().any(|assignment| {
                 let value = &symbolic.valuation[assignment.variable.index()];
-                is_too_large(value, self.extent.depth, &mut 0)
+                is_too_large(value, self.sts.budget().depth, &mut 0)
             });
         }
         self.push(node, step);

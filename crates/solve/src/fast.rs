@@ -600,11 +600,13 @@ impl Slot {
             return choices.iter().find(|c| self.allows(c)).cloned();
         }
         let first = |mut values: Box<dyn Iterator<Item = Value>>| values.find(|v| self.allows(v));
+        // The usual case, asked at every step of a test: without an allocation.
+        if let Values::Int { min, max } = self.domain.values {
+            let zero = 0.clamp(min, max);
+            let mut values = (zero..=max).chain(min..zero).map(Value::Int);
+            return values.find(|v| self.allows(v));
+        }
         match self.domain.values.clone() {
-            Values::Int { min, max } => {
-                let zero = 0.clamp(min, max);
-                first(Box::new((zero..=max).chain(min..zero).map(Value::Int)))
-            }
             Values::Bool { .. } => first(Box::new([false, true].into_iter().map(Value::Bool))),
             Values::Member { of, min, max } => {
                 first(Box::new((min..=max).map(move |m| Value::Enum(of, m))))

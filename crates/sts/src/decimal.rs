@@ -4,8 +4,50 @@
 //! `rust_decimal` round what does not fit. A rounded sum would make a guard true or false by mistake, so
 //! sums, products and remainders that cannot be represented exactly are `None` here. Quotients cannot
 //! be exact in general: they are rounded to what fits.
+//!
+//! [`read`] is the one reader of decimals written by others: it judges the number and not the way it
+//! is written.
 
 use rust_decimal::Decimal;
+
+/// The number that `text` stands for, written as in JSON: `-12.50`, `1.25e3`. `None` for what is no
+/// number, and for what has more digits than a decimal holds: nothing is rounded. Zeros at
+/// the end and exponents are part of the writing only, however many or large they are.
+pub fn read(text: &str) -> Option<Decimal> {
+    let (base, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
+    let unsigned = base.strip_prefix('-').unwrap_or(base);
+    let (whole, fraction) = unsigned.split_once('.').unwrap_or((unsigned, ""));
+    let exponent_digits = exponent.strip_prefix(['-', '+']).unwrap_or(exponent);
+    let all_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    let is_number = all_digits(whole) && all_digits(fraction) && all_digits(exponent_digits);
+    if !is_number || whole.is_empty() || exponent_digits.is_empty() {
+        return None;
+    }
+    let digits = format!("{whole}{fraction}");
+    let significant = digits.trim_end_matches('0');
+    let zeros = digits.len() - significant.len();
+    let significant = significant.trim_start_matches('0');
+    if significant.is_empty() {
+        return Some(Decimal::ZERO);
+    }
+    // An exponent that overflows here is larger than any text could make up for with zeros.
+    let exponent: i64 = exponent.parse().ok()?;
+    let shift = i64::try_from(zeros).ok()? - i64::try_from(fraction.len()).ok()?;
+    let exponent = exponent.checked_add(shift)?;
+    let magnitude: i128 = significant.parse().ok()?;
+    let places = u32::try_from(exponent.unsigned_abs()).ok()?;
+    let (magnitude, scale) = if exponent < 0 {
+        (magnitude, places)
+    } else {
+        (magnitude.checked_mul(10i128.checked_pow(places)?)?, 0)
+    };
+    let signed = if base.starts_with('-') {
+        -magnitude
+    } else {
+        magnitude
+    };
+    Decimal::try_from_i128_with_scale(signed, scale).ok()
+}
 
 pub fn add(left: Decimal, right: Decimal) -> Option<Decimal> {
     let (left, right) = (left.normalize(), right.normalize());
@@ -88,6 +130,62 @@ mod tests {
 
     fn decimal(text: &str) -> Decimal {
         Decimal::from_str(text).unwrap()
+    }
+
+    #[test]
+    fn a_number_is_read_however_it_is_written() {
+        let zeros = |many: usize| "0".repeat(many);
+        for (text, expected) in [
+            (format!("100.{}", zeros(27)), "100"),
+            (format!("1.{}", zeros(29)), "1"),
+            (format!("0.{}", zeros(29)), "0"),
+            (format!("-0.{}", zeros(29)), "0"),
+            (format!("7.5{}", zeros(29)), "7.5"),
+            (format!("-{}7.5", zeros(40)), "-7.5"),
+            (format!("1{}e-40", zeros(40)), "1"),
+            (format!("0.{}1e+41", zeros(40)), "1"),
+            ("0e-999999999999".to_owned(), "0"),
+            ("0e99999999999999999999999".to_owned(), "0"),
+            ("1.25E3".to_owned(), "1250"),
+            ("1e-28".to_owned(), "0.0000000000000000000000000001"),
+            (
+                "79228162514264337593543950335".to_owned(),
+                "79228162514264337593543950335",
+            ),
+        ] {
+            let read = read(&text).map(|number| number.to_string());
+            assert_eq!(read.as_deref(), Some(expected), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_does_not_fit_and_what_is_no_number_is_not_read() {
+        for text in [
+            "79228162514264337593543950336",
+            "0.12345678901234567890123456789",
+            "1e-29",
+            "1e29",
+            "1e999999999999",
+            "1e-99999999999999999999999",
+            "1e9223372036854775807",
+            "10e9223372036854775807",
+            "1.5e-9223372036854775808",
+            "",
+            "-",
+            "--1",
+            "+1",
+            ".5",
+            "1_0",
+            "1e",
+            "1e+-1",
+            "1e1.5",
+            "1.2.3",
+            "0x10",
+            "\"1\"",
+            "true",
+        ] {
+            assert_eq!(read(text), None, "{text}");
+        }
     }
 
     fn check(

@@ -20,6 +20,9 @@ use operation::{BYTES_PER_STEP, binary, compare, equal, size, slot};
 /// whatever the budget says.
 const MAX_LEVELS: u64 = 700;
 
+/// Operands of one `&&` or `||`, besides the first, that are kept on the stack.
+const FEW_OPERANDS: usize = 6;
+
 /// Why an expression has no value. A guard that has none does not hold, unless it is
 /// [`EvalError::Exhausted`]: then nothing is known about it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -182,19 +185,27 @@ impl Frame<'_> {
 
     /// `a && b && c` nests to the left; long ones must not nest evaluation.
     fn decided(&self, op: BinaryOp, expr: &Expr) -> Result<bool, EvalError> {
-        let mut right = Vec::new();
+        // Most are short, and guards are evaluated at every step: those need no allocation.
+        let mut few = [expr; FEW_OPERANDS];
+        let mut more = Vec::new();
+        let mut count = 0;
         let mut first = expr;
         while let Expr::Binary(inner, both) = first
             && *inner == op
         {
-            right.push(&both[1]);
+            match few.get_mut(count) {
+                Some(operand) => *operand = &both[1],
+                None => more.push(&both[1]),
+            }
+            count += 1;
             first = &both[0];
         }
+        let few = &few[..count.min(FEW_OPERANDS)];
         let decides = op == BinaryOp::Or;
         if self.truth(first)? == decides {
             return Ok(decides);
         }
-        for operand in right.into_iter().rev() {
+        for operand in more.into_iter().rev().chain(few.iter().rev().copied()) {
             self.work.spend(1)?;
             if self.truth(operand)? == decides {
                 return Ok(decides);
@@ -204,12 +215,10 @@ impl Frame<'_> {
     }
 
     fn eval(&self, expr: &Expr) -> Result<Value, EvalError> {
-        let env = &self.work.env;
+        if let Some(value) = self.known(expr) {
+            return Ok(value.clone());
+        }
         match expr {
-            Expr::Const(value) => Ok(value.clone()),
-            Expr::Var(variable) => Ok(slot(env.variables, variable.index())),
-            Expr::Param(position) => Ok(slot(env.parameters, *position as usize)),
-            Expr::Local(position) => Ok(slot(self.locals, *position as usize)),
             Expr::Binary(BinaryOp::And | BinaryOp::Or, _) => self.truth(expr).map(Value::Bool),
             _ => {
                 // An error ends the whole evaluation, so that nobody looks at the level any more.
@@ -219,6 +228,31 @@ impl Frame<'_> {
                 Ok(value)
             }
         }
+    }
+
+    /// The value of a constant, a variable or a parameter, where it stands.
+    fn known<'v>(&'v self, expr: &'v Expr) -> Option<&'v Value> {
+        let env = &self.work.env;
+        match expr {
+            Expr::Const(value) => Some(value),
+            Expr::Var(variable) => Some(slot(env.variables, variable.index())),
+            Expr::Param(position) => Some(slot(env.parameters, *position as usize)),
+            Expr::Local(position) => Some(slot(self.locals, *position as usize)),
+            _ => None,
+        }
+    }
+
+    /// The value of an operand: only one that has to be computed is put into `computed`.
+    fn operand<'v>(
+        &'v self,
+        expr: &'v Expr,
+        computed: &'v mut Value,
+    ) -> Result<&'v Value, EvalError> {
+        if let Some(value) = self.known(expr) {
+            return Ok(value);
+        }
+        *computed = self.eval(expr)?;
+        Ok(computed)
     }
 
     /// One function per operation: what all of them need together would take the stack of each.
@@ -238,9 +272,10 @@ impl Frame<'_> {
     }
 
     fn both(&self, op: BinaryOp, both: &[Expr; 2]) -> Result<Value, EvalError> {
-        let left = self.eval(&both[0])?;
-        let right = self.eval(&both[1])?;
-        self.binary(op, &left, &right)
+        let (mut left, mut right) = (Value::Void, Value::Void);
+        let left = self.operand(&both[0], &mut left)?;
+        let right = self.operand(&both[1], &mut right)?;
+        self.binary(op, left, right)
     }
 
     fn choice(&self, all: &[Expr; 3]) -> Result<Value, EvalError> {
@@ -255,7 +290,7 @@ impl Frame<'_> {
 
     fn field(&self, inner: &Expr, field: u32) -> Result<Value, EvalError> {
         match self.eval(inner)? {
-            Value::Struct(_, fields) => Ok(slot(&fields, field as usize)),
+            Value::Struct(_, fields) => Ok(slot(&fields, field as usize).clone()),
             other => Err(EvalError::Kind("a field", other.kind())),
         }
     }
@@ -283,11 +318,12 @@ impl Frame<'_> {
     }
 
     fn in_range(&self, all: &[Expr; 3]) -> Result<Value, EvalError> {
-        let subject = self.eval(&all[0])?;
-        let low = self.eval(&all[1])?;
-        let high = self.eval(&all[2])?;
-        let above = compare("in", &low, &subject)? != Ordering::Greater;
-        let below = compare("in", &subject, &high)? != Ordering::Greater;
+        let (mut subject, mut low, mut high) = (Value::Void, Value::Void, Value::Void);
+        let subject = self.operand(&all[0], &mut subject)?;
+        let low = self.operand(&all[1], &mut low)?;
+        let high = self.operand(&all[2], &mut high)?;
+        let above = compare("in", low, subject)? != Ordering::Greater;
+        let below = compare("in", subject, high)? != Ordering::Greater;
         Ok(Value::Bool(above && below))
     }
 

@@ -30,6 +30,7 @@ pub use compare::{
     CompareError, CompareOptions, Comparison, Difference, Distinction, Equivalence, Side, compare,
     distinguish,
 };
+pub use decimal::read as read_decimal;
 pub use eval::{Env, EvalError};
 pub use expr::{BinaryOp, Expr, Pattern, UnaryOp};
 pub use flatten::{Explored, ExploredStep, FlattenError, explore, flatten, flatten_alike};

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use ioco_sts::{Type, Types, Value};
+use ioco_sts::{Type, Types, Value, read_decimal};
 use rust_decimal::Decimal;
 use rust_decimal::prelude::ToPrimitive as _;
 
@@ -186,7 +186,7 @@ fn exact(number: f64) -> Option<Decimal> {
     if !number.is_finite() {
         return None;
     }
-    Decimal::from_str_exact(&number.to_string()).ok()
+    read_decimal(&number.to_string())
 }
 
 /// The value of type `ty` that came over the wire; a value with nothing set is `:void`.

@@ -23,7 +23,7 @@ use crate::dial;
 use crate::relay::{Relay, bind, cannot_pass_on};
 use crate::session::nanoseconds;
 use crate::supervise::{SLICE, Sender, Taken, Until, queue};
-use crate::trace::{RESET_LINE, write_recorded};
+use crate::trace::{RESET_LINE, without_empty_traces, write_recorded};
 
 /// How long the service may take to accept a connection.
 const CONNECTING: Duration = Duration::from_secs(10);
@@ -185,6 +185,7 @@ impl Relay for HttpRelay {
         write: &mut dyn FnMut(&str) -> io::Result<()>,
     ) -> Result<u64, Trouble> {
         let failed = |error: io::Error| cannot_pass_on(&self.to, &error);
+        let mut write = without_empty_traces(write);
         let (tell, told) = queue::<Stamped>();
         let listener = self.listener.try_clone().map_err(failed)?;
         let done = Arc::new(AtomicBool::new(false));

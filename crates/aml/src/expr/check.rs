@@ -1,8 +1,7 @@
 //! Resolves the names of an expression, checks its types and gives an expression of the domain.
 
 use ioco_budget::Budget;
-use ioco_sts::{BinaryOp, EnumId, Expr, Pattern, Type, UnaryOp, Value};
-use rust_decimal::Decimal;
+use ioco_sts::{BinaryOp, EnumId, Expr, Pattern, Type, UnaryOp, Value, read_decimal};
 
 use crate::ast::{Span, Text};
 use crate::codes::{self, Code};
@@ -296,9 +295,9 @@ impl Checker<'_> {
                 Ok(value) => (Expr::int(value), Known::Of(Type::INTEGER)),
                 Err(_) => self.bad_number(node, "an integer has 64 bits"),
             },
-            NodeKind::Decimal(digits) => match Decimal::from_str_exact(digits) {
-                Ok(value) => (Expr::Const(Value::from(value)), Known::Of(Type::Decimal)),
-                Err(_) => self.bad_number(node, "a decimal has at most 28 digits"),
+            NodeKind::Decimal(digits) => match read_decimal(digits) {
+                Some(value) => (Expr::Const(Value::from(value)), Known::Of(Type::Decimal)),
+                None => self.bad_number(node, "a decimal has at most 28 digits"),
             },
             NodeKind::Name(name) => {
                 let meaning = self.names.meaning(name, expected);

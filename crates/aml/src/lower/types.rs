@@ -1,7 +1,6 @@
 //! Types and literal values as declarations write them.
 
-use ioco_sts::{EnumId, IntRange, Parameter, StructId, Type, Value as Literal};
-use rust_decimal::Decimal;
+use ioco_sts::{EnumId, IntRange, Parameter, StructId, Type, Value as Literal, read_decimal};
 
 use crate::ast::{Span, Value, ValueKind};
 use crate::codes;
@@ -179,9 +178,7 @@ impl Lowering<'_> {
             (ValueKind::Str(text), Type::Enum(id)) => member(&text.value, *id),
             (ValueKind::Name(name) | ValueKind::Symbol(name), Type::Enum(id)) => member(name, *id),
             (ValueKind::Str(text), Type::Str) => Some(Literal::str(&text.value)),
-            (ValueKind::Number(digits), Type::Decimal) => {
-                Decimal::from_str_exact(digits).ok().map(Literal::from)
-            }
+            (ValueKind::Number(digits), Type::Decimal) => read_decimal(digits).map(Literal::from),
             (ValueKind::Number(digits), _) => digits.parse::<i64>().ok().map(Literal::Int),
             (ValueKind::Array(items), Type::Array(item)) => items
                 .iter()

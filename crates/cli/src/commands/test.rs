@@ -172,7 +172,7 @@ fn print_summary(outcome: &Outcome, name: &str, seed: u64) {
         output::tests(summary),
         output::covered(summary),
     ));
-    if summary.steps() == 0 && summary.errors == 0 {
+    if summary.steps() == 0 && summary.tests > 0 && summary.passed == summary.tests {
         say!(
             "     {WARNING}nothing was tested{WARNING:#}: the model allows no stimulus and no \
              response at its start"

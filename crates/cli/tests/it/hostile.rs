@@ -1,10 +1,11 @@
 //! Systems, adapters and databases that hang or flood: a request to stop, and the time of the run, end every
 //! wait; memory and messages stay bounded; what was found stays found.
 
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::io::{BufRead as _, BufReader, Read, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Stdio};
 use std::sync::mpsc::{Receiver, channel};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use crate::support::{PING, Ran, TempDir, folder_with, interrupt, ioco, run};
@@ -53,22 +54,39 @@ fn start(folder: &TempDir, arguments: &[&str]) -> Child {
         .expect("ioco starts")
 }
 
-/// Waits for the end; a hang ends the test.
+/// Reads a pipe aside, so that it cannot fill up: whoever writes to a full one hangs.
+fn read_aside(mut pipe: impl Read + Send + 'static) -> JoinHandle<String> {
+    std::thread::spawn(move || {
+        let mut bytes = Vec::new();
+        // What came before a mistake is still worth showing.
+        let _ = pipe.read_to_end(&mut bytes);
+        String::from_utf8_lossy(&bytes).into_owned()
+    })
+}
+
+/// Waits for the end; a hang ends the test, and shows how far ioco came.
 fn finish(mut child: Child) -> Ran {
+    let out = read_aside(child.stdout.take().expect("a pipe"));
+    let err = read_aside(child.stderr.take().expect("a pipe"));
     let begun = Instant::now();
-    while child.try_wait().expect("a status").is_none() {
-        if begun.elapsed() > HANG {
-            child.kill().expect("killed");
-            panic!("ioco hangs");
+    let ended = loop {
+        match child.try_wait().expect("a status") {
+            Some(status) => break Some(status),
+            None if begun.elapsed() > HANG => break None,
+            None => std::thread::sleep(Duration::from_millis(10)),
         }
-        std::thread::sleep(Duration::from_millis(10));
+    };
+    if ended.is_none() {
+        child.kill().expect("killed");
+        child.wait().expect("it ends");
     }
-    let output = child.wait_with_output().expect("output");
-    Ran {
-        code: output.status.code().unwrap_or(-1),
-        out: String::from_utf8_lossy(&output.stdout).into_owned(),
-        err: String::from_utf8_lossy(&output.stderr).into_owned(),
-    }
+    let ran = Ran {
+        code: ended.and_then(|status| status.code()).unwrap_or(-1),
+        out: out.join().expect("read"),
+        err: err.join().expect("read"),
+    };
+    assert!(ended.is_some(), "ioco hangs: {}", ran.all());
+    ran
 }
 
 const HTTP: &str = "[http]\nreset = { method = \"POST\", path = \"/reset\" }\n\

@@ -76,7 +76,7 @@ fn what_a_limit_leaves_open_is_inconclusive_and_does_not_pass() {
     assert_eq!(ran.code, 0, "{}", ran.all());
     let words = "there are more than 4096 possible states; raise the limit with --limit states=N";
     assert!(ran.all().contains(words), "{}", ran.all());
-    assert!(ran.out.contains("I004"), "{}", ran.all());
+    assert!(ran.err.contains("I004"), "{}", ran.all());
     assert!(
         ran.out.contains("INCONCLUSIVE main  2 tests"),
         "{}",

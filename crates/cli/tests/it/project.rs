@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::support::{folder, ioco, run};
+use crate::support::{PING, PONG, folder, folder_with, ioco, run};
 
 #[test]
 fn a_new_project_finds_its_planted_bug_and_sees_it_fixed() {
@@ -84,6 +84,43 @@ fn a_new_project_finds_its_planted_bug_and_sees_it_fixed() {
     assert!(ran.out.contains("fixed"), "{}", ran.out);
     let ran = run(ioco().current_dir(&door).args(["test", "--tests", "30"]));
     assert_eq!(ran.code, 0, "{}", ran.all());
+}
+
+#[test]
+fn a_failure_is_known_to_the_model_that_found_it_and_to_no_other() {
+    let strict = PING.replace("process('ping')", "process('main')");
+    let lenient = strict
+        .replace("response 'pong'", "response 'pong'\n    response 'quack'")
+        .replace(
+            "o { receive 'ping'; send 'pong' }",
+            "o { receive 'ping'; send 'pong' }\n    o { receive 'ping'; send 'quack' }",
+        );
+    let here = folder_with(&[
+        ("one.aml", &strict),
+        ("two.aml", &lenient),
+        ("system.py", PONG),
+    ]);
+    let test = |model: &str| {
+        run(ioco()
+            .current_dir(here.path())
+            .args(["test", model, "--sut", "exec python3 system.py quack"])
+            .args(["--seed", "1", "--tests", "2", "--steps", "6"]))
+    };
+    let ran = test("one.aml");
+    assert_eq!(ran.code, 1, "{}", ran.all());
+    // It allows what the other does not: that the failure passes there means nothing.
+    let ran = test("two.aml");
+    assert_eq!(ran.code, 0, "{}", ran.all());
+    assert!(!ran.all().contains("known"), "{}", ran.all());
+    // The same file by another way, and with another text, is the same model.
+    fs::write(here.path().join("one.aml"), format!("{strict}# more\n")).unwrap();
+    let ran = test("./one.aml");
+    assert_eq!(ran.code, 1, "{}", ran.all());
+    assert!(
+        ran.all().contains("known from an earlier run"),
+        "{}",
+        ran.all()
+    );
 }
 
 #[test]

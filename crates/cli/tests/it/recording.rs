@@ -83,8 +83,18 @@ fn traffic_in_the_line_protocol_is_recorded() {
     assert_eq!(tested.code, 0, "{}", tested.all());
     let trace = trace(&here);
     assert!(trace.matches("\"pong\"").count() >= 3, "{trace}");
+    // Connecting and the reset that follows it begin one trace.
+    assert!(
+        !trace.contains("{\"reset\":true}\n{\"reset\":true}"),
+        "{trace}"
+    );
     let checked = check(&here, "ping.aml");
     assert_eq!(checked.code, 0, "{}\n{trace}", checked.all());
+    assert!(
+        checked.out.contains("3 traces (3 conform"),
+        "{}",
+        checked.all()
+    );
 }
 
 #[test]
@@ -137,7 +147,7 @@ fn traffic_over_http_is_recorded_and_conforms() {
     let checked = check(&here, ".");
     assert_eq!(checked.code, 0, "{}\n{trace}", checked.all());
     assert!(
-        checked.out.contains("31 traces (31 conform"),
+        checked.out.contains("30 traces (30 conform"),
         "{}",
         checked.all()
     );

@@ -6,16 +6,19 @@ use std::rc::Rc;
 use ioco_sts::{Env, Expr, LocationId, Sts, SwitchId, Value};
 use rustc_hash::FxHashMap;
 
-use super::conditions::{Target, targets};
+use super::conditions::{Where, condition, count, evaluating, holds, part};
 use super::goal::Goal;
 use super::instance::Instance;
 use crate::moves::Move;
 
 /// Which goals a move or a state may cover, and what it takes.
+///
+/// What a goal takes is put together only for a move that is asked for: a guard with many
+/// conditions has as many goals, and each takes the whole guard.
 pub(crate) struct Aims<'a> {
     sts: &'a Sts,
-    by_switch: Vec<Vec<(Goal, Expr)>>,
-    by_location: Vec<Vec<(Goal, Expr)>>,
+    by_switch: Vec<Vec<Goal>>,
+    by_location: Vec<Vec<Goal>>,
     /// Moves with what goals ask of them. Keyed by address: the plain move is kept alive by its
     /// variant.
     asked: FxHashMap<(*const Move, Goal), Rc<Move>>,
@@ -25,11 +28,33 @@ impl<'a> Aims<'a> {
     pub fn new(sts: &'a Sts, goals: &BTreeSet<Goal>) -> Aims<'a> {
         let mut by_switch = vec![Vec::new(); sts.switches().len()];
         let mut by_location = vec![Vec::new(); sts.locations().len()];
+        let mut evaluated: FxHashMap<SwitchId, (usize, Where)> = FxHashMap::default();
         for goal in goals {
-            for target in targets(sts, *goal) {
-                match target {
-                    Target::At(location, expr) => by_location[location.index()].push((*goal, expr)),
-                    Target::Taking(switch, expr) => by_switch[switch.index()].push((*goal, expr)),
+            let (switch, number) = match *goal {
+                Goal::Location(location) => {
+                    by_location[location.index()].push(*goal);
+                    continue;
+                }
+                Goal::Switch(switch) => {
+                    by_switch[switch.index()].push(*goal);
+                    continue;
+                }
+                Goal::Decision { switch, .. } => (switch, None),
+                Goal::Condition { switch, number, .. }
+                | Goal::Independent { switch, number, .. } => (switch, Some(number as usize)),
+            };
+            let (conditions, places) = evaluated
+                .entry(switch)
+                .or_insert_with(|| (count(&sts.switch(switch).guard), evaluating(sts, switch)));
+            if number.is_some_and(|number| number >= *conditions) {
+                continue;
+            }
+            match places {
+                Where::At(location) => by_location[location.index()].push(*goal),
+                Where::Taking(switches) => {
+                    for id in switches {
+                        by_switch[id.index()].push(*goal);
+                    }
                 }
             }
         }
@@ -46,12 +71,12 @@ impl<'a> Aims<'a> {
         let mut found = Vec::new();
         for id in &step.switches {
             let taking = self.by_switch[id.index()].iter();
-            found.extend(taking.map(|(goal, _)| *goal).filter(|g| open.contains(g)));
+            found.extend(taking.filter(|g| open.contains(g)));
         }
         self.after(locations, step, &mut |location, entered| {
             let there = self.by_location[location.index()].iter();
-            let there = there.filter(|(_, expr)| entered || self.changes(step, expr));
-            found.extend(there.map(|(goal, _)| *goal).filter(|g| open.contains(g)));
+            let there = there.filter(|goal| open.contains(goal));
+            found.extend(there.filter(|goal| entered || self.changes(step, **goal)));
         });
         found
     }
@@ -61,16 +86,13 @@ impl<'a> Aims<'a> {
         if let Some(known) = self.asked.get(&(Rc::as_ptr(step), goal)) {
             return Rc::clone(known);
         }
-        let taking = step.switches.iter().find_map(|id| {
-            let mut all = self.by_switch[id.index()].iter();
-            all.find(|(other, _)| *other == goal)
-                .map(|(_, e)| e.clone())
-        });
-        let condition = taking.unwrap_or_else(|| {
-            let mut all = self.by_location.iter().flatten();
-            let there = all.find(|(other, _)| *other == goal);
-            there.map_or(Expr::TRUE, |(_, expr)| self.before(step, expr))
-        });
+        let mut switches = step.switches.iter();
+        let taking = switches.any(|id| self.by_switch[id.index()].contains(&goal));
+        let condition = condition(self.sts, goal).unwrap_or(Expr::TRUE);
+        let condition = match taking || condition == Expr::TRUE {
+            true => condition,
+            false => self.before(step, &condition),
+        };
         let asked = match condition == Expr::TRUE {
             true => Rc::clone(step),
             false => Rc::new(Move::on_condition(self.sts, step, &condition)),
@@ -80,21 +102,30 @@ impl<'a> Aims<'a> {
         asked
     }
 
-    /// The open goals that a path with all its values covers.
-    pub fn covered(&self, path: &Instance, open: &BTreeSet<Goal>) -> Vec<Goal> {
-        let holds = |expr: &Expr, variables: &[Value], parameters: &[Value]| {
+    /// The open goals that a path with all its values covers; not all of them once `stop` says so.
+    pub fn covered(
+        &self,
+        path: &Instance,
+        open: &BTreeSet<Goal>,
+        stop: &dyn Fn() -> bool,
+    ) -> Vec<Goal> {
+        let holds = |goal: Goal, variables: &[Value], parameters: &[Value]| {
             let env = Env {
                 variables,
                 parameters,
                 functions: self.sts.functions(),
             };
-            *expr == Expr::TRUE || expr.holds(env) == Ok(true)
+            holds(self.sts, goal, env)
         };
         let mut found = BTreeSet::new();
         for state in &path.states {
             for location in &state.locations {
-                for (goal, expr) in &self.by_location[location.index()] {
-                    if open.contains(goal) && holds(expr, &state.valuation, &[]) {
+                for goal in &self.by_location[location.index()] {
+                    if open.contains(goal)
+                        && !found.contains(goal)
+                        && !stop()
+                        && holds(*goal, &state.valuation, &[])
+                    {
                         found.insert(*goal);
                     }
                 }
@@ -103,10 +134,14 @@ impl<'a> Aims<'a> {
         for ((step, action), state) in path.steps.iter().zip(&path.states) {
             let parameters = action.as_ref().map_or(&[][..], |action| &action.values);
             for id in &step.switches {
-                for (goal, expr) in &self.by_switch[id.index()] {
+                for goal in &self.by_switch[id.index()] {
+                    if !open.contains(goal) || found.contains(goal) || stop() {
+                        continue;
+                    }
                     // What a hand-shake sent is not written down.
-                    let known = action.is_some() || !expr.mentions_params();
-                    if known && open.contains(goal) && holds(expr, &state.valuation, parameters) {
+                    let known = action.is_some()
+                        || part(self.sts, *goal).is_none_or(|expr| !expr.mentions_params());
+                    if known && holds(*goal, &state.valuation, parameters) {
                         found.insert(*goal);
                     }
                 }
@@ -118,22 +153,23 @@ impl<'a> Aims<'a> {
     /// Per location: whether switches of its process lead from it to an open goal, whatever the
     /// data.
     pub fn leads_to(&self, open: &BTreeSet<Goal>) -> Vec<bool> {
-        let asks = |all: &[(Goal, Expr)]| all.iter().any(|(goal, _)| open.contains(goal));
+        let asks = |all: &[Goal]| all.iter().any(|goal| open.contains(goal));
+        let at: Vec<bool> = self.by_location.iter().map(|all| asks(all)).collect();
+        let taking: Vec<bool> = self.by_switch.iter().map(|all| asks(all)).collect();
         let mut leads: Vec<bool> = self
             .by_location
             .iter()
             .map(|all| {
                 // What is said of variables may become true while the path stays.
-                let mut values = all.iter().filter(|(_, expr)| *expr != Expr::TRUE);
-                values.any(|(goal, _)| open.contains(goal))
+                let mut values = all.iter().filter(|g| !matches!(g, Goal::Location(_)));
+                values.any(|goal| open.contains(goal))
             })
             .collect();
         loop {
             let mut changed = false;
             for (index, switch) in self.sts.switches().iter().enumerate() {
-                let reaches = leads[switch.target.index()]
-                    || asks(&self.by_switch[SwitchId::from_index(index).index()])
-                    || asks(&self.by_location[switch.target.index()]);
+                let target = switch.target.index();
+                let reaches = leads[target] || taking[index] || at[target];
                 if reaches && !leads[switch.source.index()] {
                     leads[switch.source.index()] = true;
                     changed = true;
@@ -162,9 +198,9 @@ impl<'a> Aims<'a> {
         }
     }
 
-    /// Whether a move assigns to a variable of an expression.
-    fn changes(&self, step: &Move, expr: &Expr) -> bool {
-        let read = expr.vars();
+    /// Whether a move assigns to a variable that decides whether a goal is covered.
+    fn changes(&self, step: &Move, goal: Goal) -> bool {
+        let read = part(self.sts, goal).map(Expr::vars).unwrap_or_default();
         let mut switches = step.switches.iter().map(|id| self.sts.switch(*id));
         switches.any(|s| s.update.iter().any(|a| read.contains(&a.variable)))
     }

@@ -11,7 +11,7 @@
 //! outcome of the guard both times, differently. (Unique-cause MC/DC, which keeps all other
 //! conditions the same, asks for what conditions on the same variable often cannot give.)
 
-use ioco_sts::{BinaryOp, Expr, LocationId, Sts, SwitchId, UnaryOp};
+use ioco_sts::{BinaryOp, Env, Expr, LocationId, Sts, SwitchId, UnaryOp};
 
 use super::goal::Goal;
 
@@ -31,36 +31,55 @@ pub(crate) struct Condition {
     pub unmasked: Expr,
 }
 
-/// One condition of a guard, by its number from left to right. A guard that is a constant has none. A guard with many of them has as many goals, so the others
-/// are not put together for it.
-pub(crate) fn numbered(guard: &Expr, mut number: usize) -> Option<Condition> {
-    let (mut part, mut unmasked) = (guard, Expr::TRUE);
-    loop {
-        match part {
-            Expr::Const(_) => return None,
-            Expr::Unary(UnaryOp::Not, inner) => part = inner,
-            Expr::Binary(op @ (BinaryOp::And | BinaryOp::Or), both) => {
-                let [left, right] = &**both;
-                let before = count(left);
-                let (next, other) = match number < before {
-                    true => (left, right),
-                    false => (right, left),
-                };
-                if number >= before {
-                    number -= before;
-                }
-                let passes = match op {
-                    BinaryOp::And => other.clone(),
-                    _ => negated(other),
-                };
-                (part, unmasked) = (next, Expr::and(unmasked, passes));
-            }
-            _ => {
-                return (number == 0).then(|| Condition {
-                    expr: part.clone(),
-                    unmasked,
-                });
-            }
+/// One condition of a guard, by its number from left to right. A guard that is a constant has none.
+/// A guard with many of them has as many goals, so the others are not put together for it.
+pub(crate) fn numbered(guard: &Expr, number: usize) -> Option<Condition> {
+    let place = place(guard, number)?;
+    let mut unmasked = Expr::TRUE;
+    for (other, outcome) in place.beside.iter().rev() {
+        unmasked = Expr::and(unmasked, with_outcome(other, *outcome));
+    }
+    Some(Condition {
+        expr: place.condition.clone(),
+        unmasked,
+    })
+}
+
+/// Where a condition stands in its guard. Nothing is copied: a large guard has many conditions, and
+/// every one of them is as large as the guard once it says what masks it.
+pub(crate) struct Place<'e> {
+    pub condition: &'e Expr,
+    /// What it is joined to, the nearest first, and how that must come out so as not to mask it.
+    pub beside: Vec<(&'e Expr, bool)>,
+}
+
+pub(crate) fn place(guard: &Expr, mut number: usize) -> Option<Place<'_>> {
+    let mut beside = Vec::new();
+    let condition = seek(guard, &mut number, &mut beside)?;
+    Some(Place { condition, beside })
+}
+
+fn seek<'e>(
+    part: &'e Expr,
+    number: &mut usize,
+    beside: &mut Vec<(&'e Expr, bool)>,
+) -> Option<&'e Expr> {
+    match part {
+        Expr::Const(_) => None,
+        Expr::Unary(UnaryOp::Not, inner) => seek(inner, number, beside),
+        Expr::Binary(op @ (BinaryOp::And | BinaryOp::Or), both) => {
+            let [left, right] = &**both;
+            let (found, other) = match seek(left, number, beside) {
+                Some(found) => (found, right),
+                None => (seek(right, number, beside)?, left),
+            };
+            beside.push((other, *op == BinaryOp::And));
+            Some(found)
+        }
+        _ if *number == 0 => Some(part),
+        _ => {
+            *number -= 1;
+            None
         }
     }
 }
@@ -88,49 +107,105 @@ fn with_outcome(expr: &Expr, outcome: bool) -> Expr {
 
 /// The ways to cover a goal; each of them will do.
 pub(crate) fn targets(sts: &Sts, goal: Goal) -> Vec<Target> {
-    let numbered =
-        |switch: SwitchId, number: u32| numbered(&sts.switch(switch).guard, number as usize);
-    match goal {
-        Goal::Location(location) => vec![Target::At(location, Expr::TRUE)],
-        Goal::Switch(switch) => vec![Target::Taking(switch, Expr::TRUE)],
-        Goal::Decision { switch, outcome } => evaluating(
-            sts,
-            switch,
-            with_outcome(&sts.switch(switch).guard, outcome),
-        ),
-        Goal::Condition {
-            switch,
-            number,
-            outcome,
-        } => match numbered(switch, number) {
-            Some(condition) => evaluating(sts, switch, with_outcome(&condition.expr, outcome)),
-            None => Vec::new(),
-        },
-        Goal::Independent {
-            switch,
-            number,
-            outcome,
-        } => match numbered(switch, number) {
-            Some(condition) => {
-                let comes_out = with_outcome(&condition.expr, outcome);
-                evaluating(sts, switch, Expr::and(comes_out, condition.unmasked))
-            }
-            None => Vec::new(),
+    match (goal, condition(sts, goal)) {
+        (_, None) => Vec::new(),
+        (Goal::Location(location), Some(condition)) => vec![Target::At(location, condition)],
+        (Goal::Switch(switch), Some(condition)) => vec![Target::Taking(switch, condition)],
+        (
+            Goal::Decision { switch, .. }
+            | Goal::Condition { switch, .. }
+            | Goal::Independent { switch, .. },
+            Some(condition),
+        ) => match evaluating(sts, switch) {
+            Where::At(location) => vec![Target::At(location, condition)],
+            Where::Taking(switches) => switches
+                .into_iter()
+                .map(|other| Target::Taking(other, condition.clone()))
+                .collect(),
         },
     }
 }
 
-/// Where the guard of a switch is evaluated such that `condition` holds.
-fn evaluating(sts: &Sts, id: SwitchId, condition: Expr) -> Vec<Target> {
+/// What must hold where a goal is covered; `None` where the guard has no such condition.
+pub(crate) fn condition(sts: &Sts, goal: Goal) -> Option<Expr> {
+    let numbered =
+        |switch: SwitchId, number: u32| numbered(&sts.switch(switch).guard, number as usize);
+    Some(match goal {
+        Goal::Location(_) | Goal::Switch(_) => Expr::TRUE,
+        Goal::Decision { switch, outcome } => with_outcome(&sts.switch(switch).guard, outcome),
+        Goal::Condition {
+            switch,
+            number,
+            outcome,
+        } => with_outcome(&numbered(switch, number)?.expr, outcome),
+        Goal::Independent {
+            switch,
+            number,
+            outcome,
+        } => {
+            let found = numbered(switch, number)?;
+            Expr::and(with_outcome(&found.expr, outcome), found.unmasked)
+        }
+    })
+}
+
+/// The part of a guard that decides whether a goal is covered; `None` where no guard does.
+pub(crate) fn part(sts: &Sts, goal: Goal) -> Option<&Expr> {
+    match goal {
+        Goal::Location(_) | Goal::Switch(_) => None,
+        // What may mask the condition is all the rest of the guard.
+        Goal::Decision { switch, .. } | Goal::Independent { switch, .. } => {
+            Some(&sts.switch(switch).guard)
+        }
+        Goal::Condition { switch, number, .. } => {
+            let place = place(&sts.switch(switch).guard, number as usize)?;
+            Some(place.condition)
+        }
+    }
+}
+
+/// Whether [`condition`] holds, without putting it together.
+pub(crate) fn holds(sts: &Sts, goal: Goal, env: Env<'_>) -> bool {
+    let comes_out = |expr: &Expr, outcome: bool| expr.holds(env) == Ok(outcome);
+    let placed = |switch: SwitchId, number: u32| place(&sts.switch(switch).guard, number as usize);
+    match goal {
+        Goal::Location(_) | Goal::Switch(_) => true,
+        Goal::Decision { switch, outcome } => comes_out(&sts.switch(switch).guard, outcome),
+        Goal::Condition {
+            switch,
+            number,
+            outcome,
+        } => placed(switch, number).is_some_and(|place| comes_out(place.condition, outcome)),
+        Goal::Independent {
+            switch,
+            number,
+            outcome,
+        } => placed(switch, number).is_some_and(|place| {
+            comes_out(place.condition, outcome)
+                && place
+                    .beside
+                    .iter()
+                    .all(|(expr, value)| comes_out(expr, *value))
+        }),
+    }
+}
+
+/// Where a guard is evaluated.
+pub(crate) enum Where {
+    /// Whenever a path is there.
+    At(LocationId),
+    /// When one of these switches is taken.
+    Taking(Vec<SwitchId>),
+}
+
+pub(crate) fn evaluating(sts: &Sts, id: SwitchId) -> Where {
     let switch = sts.switch(id);
     if !switch.guard.mentions_params() {
-        return vec![Target::At(switch.source, condition)];
+        return Where::At(switch.source);
     }
-    sts.outgoing(switch.source)
-        .iter()
-        .filter(|other| sts.switch(**other).gate == switch.gate)
-        .map(|other| Target::Taking(*other, condition.clone()))
-        .collect()
+    let outgoing = sts.outgoing(switch.source).iter().copied();
+    let taken = outgoing.filter(|other| sts.switch(*other).gate == switch.gate);
+    Where::Taking(taken.collect())
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::fmt;
 
 use ioco_sts::{LocationId, Sts, SwitchId, format};
 
-use super::conditions::{count, numbered as numbered_condition};
+use super::conditions::{count, place};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Goal {
@@ -98,8 +98,8 @@ impl Goal {
             format::show_expr(sts, sts.switch(id).gate.label(), expr)
         };
         let numbered = |id: SwitchId, number: u32| {
-            let condition = numbered_condition(&sts.switch(id).guard, number as usize);
-            condition.map_or_else(String::new, |condition| text(id, &condition.expr))
+            let place = place(&sts.switch(id).guard, number as usize);
+            place.map_or_else(String::new, |place| text(id, place.condition))
         };
         match self {
             Goal::Location(id) => format!("location {}", sts.location(id).name),

@@ -135,7 +135,7 @@ impl Covered {
         let mut covers: Vec<BTreeSet<Goal>> = self
             .tests
             .iter()
-            .map(|test| aims.covered(test, &goals).into_iter().collect())
+            .map(|test| aims.covered(test, &goals, &|| false).into_iter().collect())
             .collect();
         // Where the model is non-deterministic, a test covers goals on more than one path.
         for (goal, verdict) in &self.goals {
@@ -452,7 +452,10 @@ impl<'a> Cover<'a> {
     fn claim(&mut self, paths: &[Instance], watch: &mut dyn Watch) {
         for path in paths {
             self.remember(path);
-            let goals = self.aims.covered(path, &self.open);
+            let interrupt = &self.limits.interrupt;
+            let goals = self
+                .aims
+                .covered(path, &self.open, &|| interrupt.is_raised());
             if goals.is_empty() {
                 continue;
             }

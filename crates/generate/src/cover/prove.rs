@@ -41,22 +41,29 @@ pub(crate) fn unreachable(
         Target::At(location, _) => *location,
         Target::Taking(switch, _) => sts.switch(*switch).source,
     };
-    let mut left: Vec<(Goal, Vec<Target>)> = Vec::new();
+    // Targets are put together for one goal at a time: each may be as large as a guard, and there
+    // may be many.
+    let mut left: Vec<Goal> = Vec::new();
     for goal in goals {
-        let targets = targets(sts, *goal);
-        match targets
-            .iter()
-            .any(|target| structure[source(target).index()])
-        {
-            true => left.push((*goal, targets)),
+        let possible = || {
+            let targets = targets(sts, *goal);
+            let mut sources = targets.iter().map(source);
+            sources.any(|location| structure[location.index()])
+        };
+        match stop() || possible() {
+            true => left.push(*goal),
             false => proved.push((*goal, Reason::Structure)),
         }
     }
     let mut analysis = Analysis::new(sts, effort.clone());
     let anything: Vec<Range> = sts.variables().iter().map(|v| Range::all(&v.ty)).collect();
-    left.retain(|(goal, targets)| {
+    left.retain(|goal| {
         let trivial = matches!(goal, Goal::Location(_));
-        let never = !trivial && !stop() && targets.iter().all(|t| analysis.never(&anything, t));
+        let mut never = || {
+            let targets = targets(sts, *goal);
+            targets.iter().all(|t| analysis.never(&anything, t))
+        };
+        let never = !trivial && !stop() && never();
         if never {
             let reason = match goal {
                 Goal::Switch(_) => Reason::Guard,
@@ -71,10 +78,9 @@ pub(crate) fn unreachable(
         false => analysis.run(stop),
     };
     if let Some(found) = &found {
-        left.retain(|(goal, targets)| {
-            let mut all = targets.iter();
+        left.retain(|goal| {
             let never = !stop()
-                && all.all(|target| {
+                && targets(sts, *goal).iter().all(|target| {
                     let place = source(target);
                     match (&found.ranges.get(&analysis.slot(place)), target) {
                         _ if !found.reached[place.index()] => true,
@@ -96,8 +102,8 @@ pub(crate) fn unreachable(
         let equations = equations(sts, seen);
         let found = found.as_ref();
         let mut back = Backward::new(sts, &mut analysis, found, &anything, &equations);
-        for (goal, targets) in left {
-            if !stop() && targets.iter().all(|target| back.never(target)) {
+        for goal in left {
+            if !stop() && targets(sts, goal).iter().all(|target| back.never(target)) {
                 proved.push((goal, Reason::Before));
             }
         }

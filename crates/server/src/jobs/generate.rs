@@ -108,18 +108,21 @@ fn wanted(request: &GenerateRequest, sts: &Sts) -> Result<Vec<Goal>, Refusal> {
 fn cover(sts: &Arc<Sts>, goals: &[Goal], job: &Job, end: Instant) -> Vec<GoalView> {
     let semantics = || Meaning::default().shown(sts);
     job.write(|view| view.total = Some(goals.len()));
+    let halt = Halt::at(end, &job.interrupt);
+    let limits = CoverLimits {
+        interrupt: halt.raised.clone(),
+        ..CoverLimits::default()
+    };
     let mut watch = Decided {
         semantics: semantics(),
         job,
-        interrupt: job.interrupt.clone(),
-        end,
+        halt: halt.raised.clone(),
         since: Instant::now(),
         found: Vec::new(),
     };
     let mut rng = ChaCha8Rng::seed_from_u64(1);
     let confirm = Confirm::new(semantics());
-    let covered =
-        Cover::new(sts, goals, CoverLimits::default(), confirm, &mut rng).run(None, &mut watch);
+    let covered = Cover::new(sts, goals, limits, confirm, &mut rng).run(None, &mut watch);
     let Decided {
         mut semantics,
         mut found,
@@ -140,6 +143,35 @@ fn cover(sts: &Arc<Sts>, goals: &[Goal], job: &Job, end: Instant) -> Vec<GoalVie
     found
 }
 
+/// How often the clock and the job are looked at.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// A flag that is raised when the time is over or somebody stops the job, so that what solves or walks
+/// only has to look at it. The thread behind it ends with the flag's owner.
+struct Halt {
+    raised: Interrupt,
+}
+
+impl Halt {
+    fn at(end: Instant, job: &Interrupt) -> Halt {
+        let raised = Interrupt::default();
+        let (halt, job) = (raised.clone(), job.clone());
+        std::thread::spawn(move || {
+            while !halt.is_raised() && !job.is_raised() && Instant::now() < end {
+                std::thread::sleep(LOOK);
+            }
+            halt.raise();
+        });
+        Halt { raised }
+    }
+}
+
+impl Drop for Halt {
+    fn drop(&mut self) {
+        self.raised.raise();
+    }
+}
+
 fn undecided(goal: Goal, sts: &Sts) -> GoalView {
     let shown = goal.show(sts);
     GoalView {
@@ -157,8 +189,7 @@ fn undecided(goal: Goal, sts: &Sts) -> GoalView {
 struct Decided<'a> {
     semantics: Semantics,
     job: &'a Job,
-    interrupt: Interrupt,
-    end: Instant,
+    halt: Interrupt,
     since: Instant,
     found: Vec<GoalView>,
 }
@@ -174,7 +205,7 @@ impl Watch for Decided<'_> {
     }
 
     fn stop(&mut self) -> bool {
-        self.interrupt.is_raised() || Instant::now() >= self.end
+        self.halt.is_raised()
     }
 }
 

@@ -22,8 +22,8 @@ pub fn size(value: &Value) -> u64 {
 }
 
 /// A variable or parameter that has no slot is unset.
-pub fn slot(values: &[Value], index: usize) -> Value {
-    values.get(index).cloned().unwrap_or_default()
+pub fn slot(values: &[Value], index: usize) -> &Value {
+    values.get(index).unwrap_or(&Value::Void)
 }
 
 pub fn binary(op: BinaryOp, left: &Value, right: &Value) -> Result<Value, EvalError> {

@@ -10,6 +10,9 @@ use crate::ids::SwitchId;
 use crate::state::{State, StateSet};
 use crate::sts::Gate;
 
+/// States that are looked for one by one. Most sets have only one.
+const FEW_STATES: usize = 4;
+
 impl Semantics {
     /// All states reachable from `start` by internal steps. The switches of those steps are added
     /// to `taken`. Where states before `start` are missing (`truncated`), they are missing here too.
@@ -98,6 +101,7 @@ impl Semantics {
 /// A set that grows as far as the budget allows.
 struct Growing {
     states: Vec<State>,
+    /// Empty while there are so few states that looking at each of them is quicker.
     numbers: FxHashMap<State, usize>,
     bytes: usize,
     budget: Budget,
@@ -115,16 +119,25 @@ impl Growing {
 
     /// The number of a state, which may be a new one.
     fn add(&mut self, state: State) -> Result<usize, Exhausted> {
-        if let Some(number) = self.numbers.get(&state) {
-            return Ok(*number);
+        let known = match self.numbers.is_empty() {
+            true => self.states.iter().position(|known| *known == state),
+            false => self.numbers.get(&state).copied(),
+        };
+        if let Some(number) = known {
+            return Ok(number);
         }
         let number = self.states.len();
         let bytes = self.bytes + state.bytes();
         self.budget.check(Resource::States, number as u64 + 1)?;
         self.budget.check(Resource::Bytes, bytes as u64)?;
         self.bytes = bytes;
-        self.states.push(state.clone());
-        self.numbers.insert(state, number);
+        if !self.numbers.is_empty() {
+            self.numbers.insert(state.clone(), number);
+        } else if number == FEW_STATES {
+            let all = self.states.iter().chain([&state]).cloned();
+            self.numbers = all.zip(0..).collect();
+        }
+        self.states.push(state);
         Ok(number)
     }
 }
