@@ -391,7 +391,7 @@ proptest! {
                     if guard.holds(env) != Ok(true) {
                         continue;
                     }
-                    prop_assert!(can_hold, "{} holds for {variables:?}", ioco_sts::format::show_expr(&sts, None, &guard));
+                    prop_assert!(can_hold, "{} holds for {variables:?}", ioco_sts::show_expr(&sts, None, &guard));
                     if let Ok(Value::Int(result)) = value.eval(env) {
                         prop_assert!(can_fit || !range.contains(result), "{variables:?}");
                     }
@@ -403,10 +403,10 @@ proptest! {
     #[test]
     fn an_expression_shown_reads_back_as_itself(expr in condition(3)) {
         let sts = small_model();
-        let text = ioco_sts::format::show_expr(&sts, None, &expr);
+        let text = ioco_sts::show_expr(&sts, None, &expr);
         // Grouping of `&&` and `||` is not kept, so texts are compared.
         if let Ok(read) = crate::parse_expression(&text, &sts, None) {
-            prop_assert_eq!(ioco_sts::format::show_expr(&sts, None, &read), text);
+            prop_assert_eq!(ioco_sts::show_expr(&sts, None, &read), text);
         } else {
             // Only an empty range is refused.
             prop_assert!(text.contains(".."), "{}", text);

@@ -1,8 +1,7 @@
 //! What statements mean as locations and switches.
 
 use ioco_aml::{Sources, load, load_text};
-use ioco_sts::format::show_expr;
-use ioco_sts::{Gate, LocationId, Sts, SwitchId};
+use ioco_sts::{Gate, LocationId, Sts, SwitchId, show_expr};
 
 /// The switches of a process with plain labels, one a line.
 fn switches_of(statements: &str) -> String {

@@ -2,8 +2,7 @@
 
 use ioco_aml::query::{Item, Query, parse};
 use ioco_aml::{SourceFile, render};
-use ioco_sts::Sts;
-use ioco_sts::format::show_expr;
+use ioco_sts::{Sts, show_expr};
 
 const DOOR: &str = "
 external 'door'

@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use ioco_aml::{Diagnostic, Sources};
 use ioco_budget::Budget;
+use ioco_formats::LabelMap;
+use ioco_formats::dot::MealyOptions;
+use ioco_formats::graphwalker::GraphWalkerOptions;
 use ioco_outside::Untrusted;
 use ioco_outside::file::{Bounds, read_text};
 use ioco_sts::Sts;
-use ioco_sts::format::dot::MealyOptions;
-use ioco_sts::format::graphwalker::GraphWalkerOptions;
-use ioco_sts::format::{self, LabelMap};
 use serde::{Deserialize, Serialize};
 
 use crate::exit::Stop;
@@ -289,7 +289,7 @@ fn read_other(
     if !options.silent.is_empty() {
         mealy.silent.clone_from(&options.silent);
     }
-    let graphwalker = ending == "json" && format::graphwalker::looks_like(&text);
+    let graphwalker = ending == "json" && ioco_formats::graphwalker::looks_like(&text);
     let (sts, hint) = match ending {
         "json" if graphwalker => {
             let options = GraphWalkerOptions {
@@ -297,32 +297,32 @@ fn read_other(
                 vertices: options.vertices,
                 budget,
             };
-            let sts = format::graphwalker::read(&name, &text, &options);
+            let sts = ioco_formats::graphwalker::read(&name, &text, &options);
             (
                 sts,
                 "of GraphWalker's JavaScript, ioco reads assignments and expressions of variables",
             )
         }
         "json" => (
-            format::json::read_within(&text, &budget),
+            ioco_formats::json::read_within(&text, &budget),
             "ioco reads its own JSON (the book's schema/model.json says what is in it) and \
              GraphWalker's (\"models\": [...])",
         ),
         "aut" => (
-            format::aut::read(&name, &text, &labels),
+            ioco_formats::aut::read(&name, &text, &labels),
             "mark labels `?x` and `!x`, or name them with --stimuli and --responses",
         ),
         "svg" => (
-            format::svg::read_within(&text, &budget),
+            ioco_formats::svg::read_within(&text, &budget),
             "draw the model with `ioco convert MODEL -o FILE.svg` to have it inside",
         ),
         "mmd" | "mermaid" => (
-            format::mermaid::read(&name, &text, &mealy),
+            ioco_formats::mermaid::read(&name, &text, &mealy),
             "label arrows `?x`, `!x`, `i` or `input / output`, or name labels with --stimuli and \
              --responses",
         ),
         _ => (
-            format::dot::read(&name, &text, &mealy),
+            ioco_formats::dot::read(&name, &text, &mealy),
             "label edges `?x`, `!x`, `i` or `input / output`, or name labels with --stimuli and \
              --responses",
         ),

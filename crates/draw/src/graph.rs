@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use ioco_sts::format::show_switch_label;
-use ioco_sts::{Direction, Gate, LocationId, Sts, SwitchId};
+use ioco_sts::{Direction, Gate, LocationId, Sts, SwitchId, show_switch_label};
 
 use crate::Counts;
 

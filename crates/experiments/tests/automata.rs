@@ -4,8 +4,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use ioco_formats::dot::{MealyOptions, read};
 use ioco_shrink::{Options, Pipeline, Runner, shrink};
-use ioco_sts::format::dot::{MealyOptions, read};
 use ioco_sts::{
     Action, Deviation, DeviationKind, Direction, EvaluationOnly, Execution, LabelId, Observed,
     Relation, Semantics, Step, Sts, Verdict,

@@ -3,9 +3,9 @@
 use std::sync::{Arc, OnceLock};
 
 use ioco_budget::{Budget, Interrupt};
+use ioco_formats::json;
 use ioco_smv::{Criterion, GoalOptions};
-use ioco_sts::format::{json, show_expr};
-use ioco_sts::{Env, Sts, Value};
+use ioco_sts::{Env, Sts, Value, show_expr};
 
 /// Small, so that a reader that ignores its limits is noticed by what it does, not by how long it takes.
 pub const BUDGET: Budget = Budget {

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use ioco_formats::dot::{self, MealyOptions};
 use ioco_generate::fsm::{
     Identifiers, Machine, MachineError, Method, ModelMachine, NotAMachine, Response, Sequences,
     suite, suite_within,
 };
-use ioco_sts::format::dot::{self, MealyOptions};
 use ioco_sts::{CompareOptions, Equivalence, Relation, Sts, compare};
 use proptest::prelude::*;
 

@@ -10,7 +10,7 @@ use ioco_aml::{Diagnostic, SourceFile};
 use ioco_budget::Budget;
 use ioco_campaign::{Meaning, Model, ModelOptions, Observer, Project, Stop, model};
 use ioco_outside::file::read_text;
-use ioco_sts::{Relation, Semantics, format};
+use ioco_sts::{Relation, Semantics};
 use ioco_view::{ModelName, ModelView};
 
 use crate::refusal::Refusal;
@@ -256,6 +256,7 @@ fn is_json_model(path: &Path) -> bool {
         bytes: LARGEST_JSON,
         ..Budget::default()
     };
-    read_text(path, &budget)
-        .is_ok_and(|text| format::json::looks_like(&text) || format::graphwalker::looks_like(&text))
+    read_text(path, &budget).is_ok_and(|text| {
+        ioco_formats::json::looks_like(&text) || ioco_formats::graphwalker::looks_like(&text)
+    })
 }

@@ -12,13 +12,13 @@ mod domain;
 mod eval;
 mod expr;
 mod flatten;
-pub mod format;
 mod ids;
 mod label;
 mod message;
 mod partition;
 mod reduce;
 mod semantics;
+mod show;
 mod state;
 mod sts;
 mod types;
@@ -44,6 +44,7 @@ pub use semantics::{
     Answer, EvaluationOnly, Feasibility, Followed, Menu, Offer, OfferedSwitch, OpenSilence,
     Question, Relation, Semantics, Solved, Warning,
 };
+pub use show::{show_expr, show_gate, show_switch_label};
 pub use state::{State, StateSet};
 pub use sts::{
     Assignment, Function, Gate, Location, Place, Process, Sts, StsBuilder, Switch, Variable,

@@ -7,8 +7,8 @@ use std::collections::BTreeSet;
 
 use common::models::{Model, model};
 use common::public::{alternating_bit, public_text};
-use ioco_sts::format::dot::{self, MealyOptions};
-use ioco_sts::format::{LabelMap, aut};
+use ioco_formats::dot::{self, MealyOptions};
+use ioco_formats::{LabelMap, aut};
 use ioco_sts::{
     CompareError, CompareOptions, Comparison, Equivalence, Relation, Sts, compare, flatten, reduce,
 };

@@ -10,7 +10,7 @@ use common::reference::{self, ByEnumeration, States};
 use ioco_sts::{
     Action, Assignment, BinaryOp, Direction, EvaluationOnly, Expr, FlattenError, Gate, IntRange,
     Label, LabelId, Location, Parameter, Place, Relation, Semantics, SetId, Side, Step, Sts,
-    StsBuilder, Type, Value, VarId, Variable, distinguish, flatten, format, reduce,
+    StsBuilder, Type, Value, VarId, Variable, distinguish, flatten, reduce,
 };
 use proptest::prelude::*;
 
@@ -341,7 +341,7 @@ fn plain(edges: &[(&str, &str, &str)]) -> Sts {
         .map(|(from, label, to)| format!("{from} -> {to} [label=\"{label}\"]"))
         .collect();
     let text = format!("digraph {{ {} }}", edges.join("; "));
-    format::dot::read("plain", &text, &format::dot::MealyOptions::default()).unwrap()
+    ioco_formats::dot::read("plain", &text, &ioco_formats::dot::MealyOptions::default()).unwrap()
 }
 
 fn check_difference(left: &Sts, right: &Sts, common: &[&str], step: &str, allowed_by: Side) {

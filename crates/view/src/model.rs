@@ -1,8 +1,7 @@
 //! A model as a graph with its text: locations and switches by number, each with its place.
 
 use ioco_aml::{Diagnostic, SourceFile};
-use ioco_sts::format::{show_expr, show_gate};
-use ioco_sts::{Direction, Expr, Gate, Label, Place, Sts, Switch};
+use ioco_sts::{Direction, Expr, Gate, Label, Place, Sts, Switch, show_expr, show_gate};
 use serde::{Deserialize, Serialize};
 
 /// A model with errors has its text and its diagnostics, and nothing else.

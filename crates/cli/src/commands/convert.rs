@@ -5,7 +5,6 @@ use std::path::Path;
 
 use ioco_campaign::{Answer, Exit, Stop};
 use ioco_sts::Sts;
-use ioco_sts::format;
 
 use crate::args;
 use crate::commands::nusmv;
@@ -56,16 +55,16 @@ pub fn run(arguments: &args::Convert) -> Answer {
 
 fn write(sts: &Sts, form: &str) -> Result<String, Stop> {
     match form {
-        "json" => Ok(format::json::write(sts)),
-        "dot" | "gv" => Ok(format::dot::write(sts)),
-        "mmd" | "mermaid" => Ok(format::mermaid::write(sts)),
+        "json" => Ok(ioco_formats::json::write(sts)),
+        "dot" | "gv" => Ok(ioco_formats::dot::write(sts)),
+        "mmd" | "mermaid" => Ok(ioco_formats::mermaid::write(sts)),
         "svg" => {
             let picture = ioco_draw::svg(sts, &ioco_draw::Style::default());
-            Ok(format::svg::embed(&picture, sts))
+            Ok(ioco_formats::svg::embed(&picture, sts))
         }
-        "aut" => format::aut::write(sts).map_err(|error| unfit(".aut", &error)),
+        "aut" => ioco_formats::aut::write(sts).map_err(|error| unfit(".aut", &error)),
         "graphwalker" => {
-            format::graphwalker::write(sts).map_err(|error| unfit("GraphWalker", &error))
+            ioco_formats::graphwalker::write(sts).map_err(|error| unfit("GraphWalker", &error))
         }
         "" => Err(
             Stop::usage("the output file's ending does not say the form")
@@ -76,7 +75,7 @@ fn write(sts: &Sts, form: &str) -> Result<String, Stop> {
     }
 }
 
-fn unfit(form: &str, error: &format::FormatError) -> Stop {
+fn unfit(form: &str, error: &ioco_formats::FormatError) -> Stop {
     Stop::usage(format!("the model cannot be written as {form}: {error}"))
         .hint("--flatten removes data first")
 }

@@ -3,10 +3,9 @@
 
 use std::sync::Arc;
 
-use ioco_sts::format::show_expr;
 use ioco_sts::{
     Action, Answer, BinaryOp, Deviation, Direction, Env, Expr, Gate, LabelId, Observed, Semantics,
-    SetId, State, Sts, SwitchId, Value,
+    SetId, State, Sts, SwitchId, Value, show_expr,
 };
 
 /// More states than this are counted, not listed.

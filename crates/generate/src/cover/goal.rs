@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use ioco_sts::{LocationId, Sts, SwitchId, format};
+use ioco_sts::{LocationId, Sts, SwitchId};
 
 use super::conditions::{count, place};
 
@@ -95,7 +95,7 @@ impl Goal {
             format!("switch {}{place}", sts.show_switch(id))
         };
         let text = |id: SwitchId, expr: &ioco_sts::Expr| {
-            format::show_expr(sts, sts.switch(id).gate.label(), expr)
+            ioco_sts::show_expr(sts, sts.switch(id).gate.label(), expr)
         };
         let numbered = |id: SwitchId, number: u32| {
             let place = place(&sts.switch(id).guard, number as usize);

@@ -14,7 +14,7 @@ mod plan;
 
 use std::fmt;
 
-use ioco_sts::{Action, Env, Expr, State, Sts, SwitchId, Value, format};
+use ioco_sts::{Action, Env, Expr, State, Sts, SwitchId, Value};
 
 pub use plan::{DataLimits, DataPlan, plan};
 
@@ -60,7 +60,7 @@ impl ValueGoal {
             Wanted::Greatest(position) => format!("greatest {}", name(*position)),
             Wanted::Values(all) => {
                 let equal = |(position, expr): &(u32, Expr)| {
-                    let expr = format::show_expr(sts, label, expr);
+                    let expr = ioco_sts::show_expr(sts, label, expr);
                     format!("{} == {expr}", name(*position))
                 };
                 all.iter().map(equal).collect::<Vec<_>>().join(", ")

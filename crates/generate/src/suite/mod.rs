@@ -7,8 +7,7 @@ mod run;
 use std::sync::Arc;
 
 use ioco_engine::{SavedStep, value_to_json};
-use ioco_sts::format::show_expr;
-use ioco_sts::{LocationId, Step, Sts, SwitchId};
+use ioco_sts::{LocationId, Step, Sts, SwitchId, show_expr};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 

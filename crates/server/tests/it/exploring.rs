@@ -1,6 +1,5 @@
 //! Walking by hand, and tests for goals.
 
-use ioco_sts::format;
 use serde_json::json;
 
 use crate::client::{Server, door, simulated};
@@ -9,8 +8,9 @@ use crate::client::{Server, door, simulated};
 fn models_in_every_form_are_listed_and_other_files_of_json_are_not() {
     let folder = door();
     let lamp = "des (0, 1, 2)\n(0, \"?press\", 1)\n";
-    let lamp = format::aut::read("lamp", lamp, &format::LabelMap::default()).expect("a system");
-    let lamp = format::json::write(&lamp);
+    let lamp = ioco_formats::aut::read("lamp", lamp, &ioco_formats::LabelMap::default())
+        .expect("a system");
+    let lamp = ioco_formats::json::write(&lamp);
     let files = [
         ("lamp.json", lamp.as_str()),
         ("package.json", r#"{"name": "door", "version": "1.0.0"}"#),

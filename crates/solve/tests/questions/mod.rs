@@ -175,7 +175,7 @@ impl Question {
                 format!("'p{index}' => {}{void}", types.type_name(ty))
             })
             .collect();
-        let condition = ioco_sts::format::show_expr(&sts, Some(label), &self.guard());
+        let condition = ioco_sts::show_expr(&sts, Some(label), &self.guard());
         format!(
             "stimulus 'ask', {{{}}}, constraint: '{condition}'",
             parameters.join(", ")

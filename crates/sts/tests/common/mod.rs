@@ -3,7 +3,6 @@
 // Every test file compiles this for itself and uses its own part of it.
 #![allow(dead_code)]
 
-pub mod everything;
 pub mod models;
 pub mod public;
 pub mod reference;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use ioco_sts::format::dot;
+use ioco_formats::dot;
 use ioco_sts::{
     Assignment, BinaryOp, Direction, EnumId, EnumType, Expr, Gate, IntRange, Label, LabelId,
     LocationId, Parameter, Place, ProcessId, Sts, StsBuilder, Type, UnaryOp, Value, VarId,

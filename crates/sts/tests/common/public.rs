@@ -5,7 +5,7 @@
 
 use std::path::PathBuf;
 
-use ioco_sts::format::LabelMap;
+use ioco_formats::LabelMap;
 
 /// The text of a public file; where it is not there, a test has nothing to do.
 pub fn public_text(path: &str) -> Option<String> {

@@ -1,8 +1,7 @@
 //! A test as a person reads it: the steps one below the other, and what else is allowed.
 
 use ioco_generate::tree::{Allowed, Branch, Tree};
-use ioco_sts::format::show_expr;
-use ioco_sts::{Action, Sts};
+use ioco_sts::{Action, Sts, show_expr};
 
 pub fn test(number: usize, tree: &Tree, sts: &Sts) -> String {
     let steps = tree.steps.len();

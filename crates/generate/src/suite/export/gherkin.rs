@@ -1,7 +1,6 @@
 //! A suite as text for people.
 
-use ioco_sts::format::show_expr;
-use ioco_sts::{Action, Step, Sts};
+use ioco_sts::{Action, Step, Sts, show_expr};
 
 use crate::tree::{Allowed, Tree};
 

@@ -6,8 +6,8 @@ mod common;
 use std::collections::BTreeMap;
 
 use common::public::{alternating_bit, public_text};
-use ioco_sts::format::dot::{self, MealyOptions};
-use ioco_sts::format::{LabelMap, aut, json};
+use ioco_formats::dot::{self, MealyOptions};
+use ioco_formats::{LabelMap, aut, json};
 use ioco_sts::{
     Direction, Expr, Gate, Label, LocationId, Place, Side, Sts, StsBuilder, distinguish, reduce,
 };

@@ -10,12 +10,11 @@ use ioco_budget::{Budget, Resource};
 use rust_decimal::Decimal;
 use serde_json::value::RawValue;
 
-use crate::expr::Expr;
-use crate::ids::{EnumId, LabelId, LocationId, ProcessId, StructId, VarId};
-use crate::label::{Direction, Label, Parameter};
-use crate::sts::{Assignment, Function, Gate, Location, Place, Sts, StsBuilder, Variable};
-use crate::types::{EnumType, IntRange, StructType, Type, Types};
-use crate::value::Value;
+use ioco_sts::{
+    Assignment, Direction, EnumId, EnumType, Expr, Function, Gate, IntRange, Label, LabelId,
+    Location, LocationId, Parameter, Place, ProcessId, StructId, StructType, Sts, StsBuilder, Type,
+    Types, Value, VarId, Variable,
+};
 
 use super::super::{FormatError, lines};
 use super::expression::{self, Scope};

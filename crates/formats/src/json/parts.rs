@@ -4,14 +4,13 @@
 use rustc_hash::FxHashMap;
 use serde_json::{Map, Value as Json};
 
-use super::super::{FormatError, show_switch_label};
+use super::super::FormatError;
 use ioco_budget::Budget;
+use ioco_sts::{Sts, SwitchId, show_switch_label};
 
 use super::read::{Wrong, revive};
 use super::saved::{SavedLocation, SavedSts, SavedSwitch};
 use super::write::save;
-use crate::ids::SwitchId;
-use crate::sts::Sts;
 
 /// Everything but locations and switches.
 pub fn head(sts: &Sts) -> Json {

@@ -9,12 +9,11 @@ use std::fmt::Write as _;
 use rustc_hash::FxHashMap;
 use serde_json::Value as Json;
 
-use crate::ids::{LocationId, SwitchId};
-use crate::sts::Sts;
+use ioco_sts::{LocationId, Sts, SwitchId, show_switch_label};
 
+use super::FormatError;
 use super::json::{self, Drawn, DrawnLocation, DrawnStart, DrawnSwitch};
 use super::plain::{MealyOptions, PlainBuilder};
-use super::{FormatError, show_switch_label};
 
 /// The beginning of a comment with exact data.
 const DATA: &str = "%% ioco ";

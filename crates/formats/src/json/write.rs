@@ -5,12 +5,7 @@ use std::io;
 use serde::Serialize as _;
 use serde_json::ser::{Formatter, Serializer};
 
-use crate::expr::Expr;
-use crate::ids::LabelId;
-use crate::label::{Direction, Parameter};
-use crate::sts::{Gate, Place, Sts};
-use crate::types::Type;
-use crate::value::Value;
+use ioco_sts::{Direction, Expr, Gate, LabelId, Parameter, Place, Sts, Type, Value};
 
 use super::expression;
 use super::saved::{

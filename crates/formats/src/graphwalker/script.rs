@@ -6,8 +6,7 @@ use std::str::FromStr as _;
 use ioco_budget::{Budget, Resource};
 use rust_decimal::Decimal;
 
-use crate::expr::{BinaryOp, UnaryOp};
-use crate::value::Value;
+use ioco_sts::{BinaryOp, UnaryOp, Value};
 
 /// A part of an expression, and the column where it begins.
 #[derive(Clone, Debug, PartialEq)]

@@ -4,11 +4,11 @@ mod common;
 
 use common::everything::everything;
 use common::models::{Model, model};
-use ioco_sts::format::graphwalker::{self, GraphWalkerOptions};
-use ioco_sts::format::{LabelMap, aut, dot, json, mermaid, svg};
+use ioco_formats::graphwalker::{self, GraphWalkerOptions};
+use ioco_formats::{LabelMap, aut, dot, json, mermaid, svg};
 use ioco_sts::{
     BinaryOp, CompareOptions, Equivalence, Expr, Gate, Place, Relation, Sts, StsBuilder, UnaryOp,
-    VarId, compare, flatten, format, reduce,
+    VarId, compare, flatten, reduce,
 };
 use proptest::prelude::*;
 
@@ -278,6 +278,6 @@ fn parentheses_stand_exactly_where_they_are_needed() {
             "if total + 1 < 2 then total else total + 1",
         ),
     ] {
-        assert_eq!(format::show_expr(&sts, None, &expr), text);
+        assert_eq!(ioco_sts::show_expr(&sts, None, &expr), text);
     }
 }

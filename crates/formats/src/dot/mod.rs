@@ -13,12 +13,11 @@ use std::fmt::Write as _;
 
 use serde_json::Value as Json;
 
-use crate::ids::{LocationId, SwitchId};
-use crate::sts::Sts;
+use ioco_sts::{LocationId, Sts, SwitchId, show_switch_label};
 
+use super::FormatError;
 use super::json::{self, Drawn, DrawnLocation, DrawnStart, DrawnSwitch};
 use super::plain::PlainBuilder;
-use super::{FormatError, show_switch_label};
 
 pub use super::plain::MealyOptions;
 
@@ -195,7 +194,7 @@ pub fn write(sts: &Sts) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::format::LabelMap;
+    use crate::LabelMap;
 
     fn read_text(text: &str) -> Result<Sts, FormatError> {
         read("t.dot", text, &MealyOptions::default())

@@ -6,11 +6,7 @@ use ioco_budget::{Budget, Resource};
 use rust_decimal::Decimal;
 
 use super::script::{Assigned, BadScript, Kind, Node, bad};
-use crate::expr::{BinaryOp, Expr, UnaryOp};
-use crate::ids::VarId;
-use crate::sts::Assignment;
-use crate::types::Type;
-use crate::value::Value;
+use ioco_sts::{Assignment, BinaryOp, Expr, Type, UnaryOp, Value, VarId};
 
 /// Whose variable it is: that of a model, by number, or one that all share.
 pub type Scope = Option<usize>;

@@ -3,10 +3,7 @@
 use ioco_budget::Budget;
 use rustc_hash::FxHashMap;
 
-use crate::expr::Expr;
-use crate::ids::{LocationId, ProcessId};
-use crate::label::Direction;
-use crate::sts::{Gate, Location, Place, Sts, StsBuilder};
+use ioco_sts::{Direction, Expr, Gate, Location, LocationId, Place, ProcessId, Sts, StsBuilder};
 
 use super::labels::Labels;
 use super::{FormatError, LabelMap};

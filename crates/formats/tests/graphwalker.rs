@@ -5,9 +5,9 @@
 
 use std::path::PathBuf;
 
-use ioco_sts::format::graphwalker::{GraphWalkerOptions, looks_like, read, write};
-use ioco_sts::format::{LabelMap, show_switch_label};
-use ioco_sts::{Sts, SwitchId, Type, Value};
+use ioco_formats::LabelMap;
+use ioco_formats::graphwalker::{GraphWalkerOptions, looks_like, read, write};
+use ioco_sts::{Sts, SwitchId, Type, Value, show_switch_label};
 
 fn shown(sts: &Sts) -> Vec<String> {
     let ids = (0..sts.switches().len()).map(SwitchId::from_index);

@@ -2,9 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::ids::LabelId;
-use crate::label::{Direction, Label};
-use crate::sts::{Gate, StsBuilder};
+use ioco_sts::{Direction, Gate, Label, LabelId, StsBuilder};
 
 use super::FormatError;
 

@@ -2,8 +2,7 @@
 
 use ioco_budget::{Exhausted, Resource};
 
-use crate::expr::{BinaryOp, Expr, Pattern, UnaryOp};
-use crate::ids::{FunctionId, VarId};
+use ioco_sts::{BinaryOp, Expr, FunctionId, Pattern, UnaryOp, VarId};
 
 use super::read::{Known, read_value};
 use super::saved::SavedToken;

@@ -16,7 +16,6 @@
 
 pub mod aut;
 pub mod dot;
-mod expression;
 pub mod graphwalker;
 pub mod json;
 mod labels;
@@ -27,7 +26,6 @@ pub mod svg;
 
 use std::fmt;
 
-pub use expression::{show_expr, show_gate, show_switch_label};
 pub use labels::LabelMap;
 
 /// Why a text could not be read, or a system not be written.

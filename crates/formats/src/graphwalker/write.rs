@@ -3,13 +3,9 @@
 use serde_json::{Value as Json, json};
 
 use super::DATA;
-use crate::expr::{BinaryOp, Expr, UnaryOp};
-use crate::format::json as own;
-use crate::format::{FormatError, show_gate};
-use crate::ids::SwitchId;
-use crate::sts::{Assignment, Sts};
-use crate::types::Type;
-use crate::value::Value;
+use crate::FormatError;
+use crate::json as own;
+use ioco_sts::{Assignment, BinaryOp, Expr, Sts, SwitchId, Type, UnaryOp, Value, show_gate};
 
 /// Numbers of JavaScript are exact up to here.
 const MOST_EXACT: i64 = 1 << 53;

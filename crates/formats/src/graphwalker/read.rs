@@ -11,16 +11,13 @@ use serde_json::value::RawValue;
 use super::script::{self, Assigned, BadScript, Node};
 use super::typed::Variables;
 use super::{DATA, write};
-use crate::eval::Env;
-use crate::expr::Expr;
-use crate::format::json::{Drawn, DrawnLocation, DrawnStart, DrawnSwitch};
-use crate::format::labels::Labels;
-use crate::format::{FormatError, LabelMap, lines};
-use crate::ids::{LocationId, ProcessId};
-use crate::label::Direction;
-use crate::sts::{Gate, Location, Place, Sts, StsBuilder, Variable};
-use crate::types::Type;
-use crate::value::Value;
+use crate::json::{Drawn, DrawnLocation, DrawnStart, DrawnSwitch};
+use crate::labels::Labels;
+use crate::{FormatError, LabelMap, lines};
+use ioco_sts::{
+    Direction, Env, Expr, Gate, Location, LocationId, Place, ProcessId, Sts, StsBuilder, Type,
+    Value, Variable,
+};
 
 /// How to take the names of edges and vertices.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -2,8 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::expr::Expr;
-use crate::sts::{Gate, Sts};
+use ioco_sts::{Expr, Gate, Sts};
 
 use super::plain::PlainBuilder;
 use super::{FormatError, LabelMap};
@@ -167,7 +166,7 @@ pub fn write(sts: &Sts) -> Result<String, FormatError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::label::Direction;
+    use ioco_sts::Direction;
 
     fn check_error(text: &str, line: u32, part: &str) {
         let error = read("t.aut", text, &LabelMap::default()).unwrap_err();

@@ -1,8 +1,8 @@
 //! What a file can ask for is bounded: nesting, growth by substitution, recursive types.
 
 use ioco_budget::Budget;
-use ioco_sts::format::graphwalker::{self, GraphWalkerOptions};
-use ioco_sts::format::json;
+use ioco_formats::graphwalker::{self, GraphWalkerOptions};
+use ioco_formats::json;
 use ioco_sts::{Env, Expr, Sts};
 
 fn graphwalker(guard: &str, actions: &str) -> Result<Sts, String> {

@@ -4,8 +4,8 @@ mod common;
 
 use common::everything::everything;
 use common::models::{Model, model};
+use ioco_formats::json;
 use ioco_sts::flatten;
-use ioco_sts::format::json;
 use proptest::prelude::*;
 use serde_json::Value as Json;
 

@@ -3,7 +3,7 @@
 
 use ioco_budget::Budget;
 
-use crate::sts::Sts;
+use ioco_sts::Sts;
 
 use super::{FormatError, json, lines};
 
