@@ -98,7 +98,7 @@ pub fn read(name: &str, text: &str, options: &GraphWalkerOptions) -> Result<Sts,
     match &models[..] {
         [] => Err(FormatError::new(0, "there is no model in this file")),
         [one] if one.data.is_some() => drawn(one).assemble(write::says, &options.budget),
-        _ => Reader::new(name, &models, options)?.read(),
+        _ => GraphReader::new(name, &models, options)?.read(),
     }
 }
 
@@ -220,7 +220,7 @@ type Scripts<'a> = Vec<(Script<'a>, Vec<Assigned>)>;
 /// The model and the id of the edge that is taken before all others.
 type FirstEdge<'a> = Option<(usize, &'a str)>;
 
-struct Reader<'a> {
+struct GraphReader<'a> {
     models: &'a [Model],
     options: &'a GraphWalkerOptions,
     variables: Variables,
@@ -233,16 +233,16 @@ struct Reader<'a> {
 
 const PROCESS: ProcessId = ProcessId(0);
 
-impl<'a> Reader<'a> {
+impl<'a> GraphReader<'a> {
     fn new(
         name: &'a str,
         models: &'a [Model],
         options: &'a GraphWalkerOptions,
-    ) -> Result<Reader<'a>, FormatError> {
+    ) -> Result<GraphReader<'a>, FormatError> {
         let mut builder = StsBuilder::new(name);
         builder.file(name);
         builder.process("main");
-        Ok(Reader {
+        Ok(GraphReader {
             models,
             options,
             variables: learn(models, &options.budget)?,

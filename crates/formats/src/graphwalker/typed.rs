@@ -15,11 +15,11 @@ pub type Scope = Option<usize>;
 type Key = (Scope, String);
 
 /// The type of an expression; `None` is that of `undefined`.
-type Found = Option<Type>;
+type InferredType = Option<Type>;
 
 #[derive(Default)]
 pub struct Variables {
-    types: BTreeMap<Key, Found>,
+    types: BTreeMap<Key, InferredType>,
     /// In the order in which they were first given a value.
     order: Vec<Key>,
 }
@@ -66,7 +66,7 @@ impl Variables {
     }
 
     /// What can be said of an expression while not all variables have a type.
-    fn type_of(&self, model: usize, node: &Node) -> Found {
+    fn type_of(&self, model: usize, node: &Node) -> InferredType {
         match &node.kind {
             Kind::Const(Value::Bool(_)) => Some(Type::Bool),
             Kind::Const(Value::Int(_)) => Some(Type::INTEGER),
@@ -102,7 +102,7 @@ impl Variables {
 
     /// Name and type of every variable, by number. The names of models tell variables apart that
     /// have one name; `undefined` is all that a variable without a type was ever given.
-    pub fn all(&self, models: &[String]) -> Vec<(String, Found)> {
+    pub fn all(&self, models: &[String]) -> Vec<(String, InferredType)> {
         let mut all = Vec::new();
         for key in &self.order {
             let (scope, name) = key;
@@ -221,10 +221,10 @@ impl Variables {
         model: usize,
         node: &Node,
         so_far: &BTreeMap<VarId, Expr>,
-    ) -> Result<(Expr, Found), BadScript> {
+    ) -> Result<(Expr, InferredType), BadScript> {
         let sub = |node: &Node| self.translate(model, node, so_far);
         let expect = |node: &Node, ty: &Type| self.expect(model, node, ty, so_far);
-        let is_number = |node: &Node, found: &Found| match found {
+        let is_number = |node: &Node, found: &InferredType| match found {
             Some(Type::Int(_) | Type::Decimal) => Ok(()),
             Some(other) => bad(node.column, format!("{} is no number", word(other))),
             None => bad(node.column, "`undefined` is no number"),
@@ -321,7 +321,11 @@ struct Measure {
 }
 
 /// The type of two things that are taken for the same.
-fn common(column: usize, left: Found, right: Found) -> Result<Found, BadScript> {
+fn common(
+    column: usize,
+    left: InferredType,
+    right: InferredType,
+) -> Result<InferredType, BadScript> {
     match (left, right) {
         (None, other) | (other, None) => Ok(other),
         (Some(Type::Decimal), Some(Type::Int(_))) | (Some(Type::Int(_)), Some(Type::Decimal)) => {

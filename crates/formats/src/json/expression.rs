@@ -64,7 +64,7 @@ fn push(expr: &Expr, tokens: &mut Vec<SavedToken>) {
 
 /// What an expression may speak of, besides what the whole system has.
 #[derive(Clone, Copy)]
-pub struct Scope {
+pub struct ExprScope {
     pub variables: usize,
     pub parameters: usize,
     pub locals: usize,
@@ -73,7 +73,7 @@ pub struct Scope {
 /// An expression and how deep it is.
 type Operand = (Expr, u32);
 
-pub fn read(tokens: &[SavedToken], known: Known<'_>, scope: Scope) -> Result<Expr, String> {
+pub fn read(tokens: &[SavedToken], known: Known<'_>, scope: ExprScope) -> Result<Expr, String> {
     let mut operands: Vec<Operand> = Vec::new();
     for token in tokens {
         let operand = read_token(token, known, scope, &mut operands)?;
@@ -97,7 +97,7 @@ pub fn read(tokens: &[SavedToken], known: Known<'_>, scope: Scope) -> Result<Exp
 fn read_token(
     token: &SavedToken,
     known: Known<'_>,
-    scope: Scope,
+    scope: ExprScope,
     operands: &mut Vec<Operand>,
 ) -> Result<Operand, String> {
     let within = |what: &str, index: u32, count: usize| {

@@ -17,7 +17,7 @@ use ioco_sts::{
 };
 
 use super::super::{FormatError, lines};
-use super::expression::{self, Scope};
+use super::expression::{self, ExprScope};
 use super::saved::{
     FORMAT, Header, SavedDirection, SavedField, SavedFunction, SavedGate, SavedPlace, SavedSts,
     SavedSwitch, SavedToken, SavedType, SavedValue, VERSION,
@@ -164,7 +164,7 @@ fn read_functions(
 ) -> Result<(), Wrong> {
     for (index, function) in saved.functions.iter().enumerate() {
         let at = Wrong::at("functions", index);
-        let scope = Scope {
+        let scope = ExprScope {
             variables: 0,
             parameters: 0,
             locals: function.parameters.len(),
@@ -289,7 +289,7 @@ fn read_switch(
     let parameters = gate
         .label()
         .map_or(0, |label| saved.labels[label.index()].parameters.len());
-    let scope = Scope {
+    let scope = ExprScope {
         variables: saved.variables.len(),
         parameters,
         locals: 0,
