@@ -1,6 +1,9 @@
 //! Every diagnostic there is, as a person reads it: one model with the mistake per code, in
 //! `mistakes/`, and what is said about it, in `snapshots/`.
 
+// The ban on files, clocks and threads is for the crate, not for its tests.
+#![allow(clippy::disallowed_methods)]
+
 use std::collections::BTreeSet;
 
 use ioco_aml::Sources;
