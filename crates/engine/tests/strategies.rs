@@ -181,6 +181,9 @@ fn boundary_values_of_stimuli_are_given_and_counted() {
             .all(|v| (&&Value::Int(1)..=&&Value::Int(5)).contains(&v))
     );
     assert_eq!(coverage.covered_boundaries(), values.len());
+    let summary = tester.summary();
+    assert_eq!(summary.boundaries, values.len() as u64);
+    assert_eq!(summary.covered_boundaries, values.len() as u64);
 }
 
 #[test]
