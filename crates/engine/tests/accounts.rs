@@ -63,6 +63,7 @@ fn suite(sts: &Arc<Sts>, events: EventLevel) -> (Tester, Vec<TestReport>) {
         }
         let from = number * 1000;
         let first = tester.scripted_test(stimuli, from);
+        assert_eq!(tester.test_number(), number);
         reports.push(take(&mut tester, first, from, inputs));
         let first = tester.script(ask(), from + 500);
         let script = take(&mut tester, first, from + 500, vec![given(), silent()]);
@@ -240,4 +241,18 @@ fn events_of_steps_are_told_only_where_they_are_asked_for() {
     assert_eq!(events.iter().filter(finished).count(), 6);
     let (mut tester, _) = suite(&sts, EventLevel::None);
     assert_eq!(tester.take_events(), []);
+}
+
+#[test]
+fn a_test_under_way_shows_its_steps() {
+    let sts = plain(ASK);
+    let mut tester = tester(&sts, settings(EventLevel::None));
+    assert_eq!(tester.settings().seed, 5);
+    tester.script(vec![stimulus(&sts, "ask")], 0);
+    tester.handle(Input::Ready, 1);
+    assert_eq!(tester.trace(), []);
+    tester.handle(given(), 2);
+    tester.handle(Input::Response(response(&sts, "answer")), 3);
+    let shown: Vec<String> = tester.trace().iter().map(|s| s.show(&sts)).collect();
+    assert_eq!(shown, ["?ask", "!answer"]);
 }

@@ -192,7 +192,12 @@ fn memory_stays_bounded_on_data_that_never_repeats() {
     let mut settings = steps(StrategyKind::uniform(), 3000);
     settings.remember = 50;
     settings.stop.coverage = None;
+    let mut tester = run_with(&sts, settings.clone(), &mut silent());
+    assert!(tester.semantics().remembered() <= 60);
+    // Also within one test.
+    settings.stop.steps_per_test = 3000;
     let mut tester = run_with(&sts, settings, &mut silent());
+    assert_eq!(tester.summary().tests, 1);
     assert!(tester.semantics().remembered() <= 60);
 }
 
