@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use common::*;
 use ioco_engine::{
-    Command, Event, EventLevel, FailureId, Input, Settings, Stop, StopReason, Summary, TestReport,
-    Tester,
+    Command, Event, EventLevel, FailureId, Input, Settings, StopConditions, StopReason, Summary,
+    TestReport, Tester,
 };
 use ioco_sts::{Action, Sts, Verdict};
 
@@ -17,10 +17,10 @@ fn settings(events: EventLevel) -> Settings {
     Settings {
         seed: 5,
         events,
-        stop: Stop {
+        stop: StopConditions {
             failures: None,
             errors: None,
-            ..Stop::default()
+            ..StopConditions::default()
         },
         ..Settings::default()
     }
@@ -55,7 +55,7 @@ fn suite(sts: &Arc<Sts>, events: EventLevel) -> (Tester, Vec<TestReport>) {
         (ask(), vec![given(), silent()]),
         (ask(), vec![given(), answer(), answer()]),
         (ask(), vec![given(), silent()]),
-        (ask(), vec![given(), Input::Trouble("gone".to_owned())]),
+        (ask(), vec![given(), Input::AdapterError("gone".to_owned())]),
     ];
     for (number, (stimuli, inputs)) in (1..).zip(tests) {
         if number == 2 {

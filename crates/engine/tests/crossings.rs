@@ -9,7 +9,7 @@ use common::*;
 use ioco_engine::{
     Advice, Command, Guide, Input, Recorded, Settings, TestReport, Tester, View, monitor,
 };
-use ioco_solve::Oracle;
+use ioco_solve::GuardSolver;
 use ioco_sts::{
     Action, Assignment, BinaryOp, DeviationKind, EvaluationOnly, Execution, Expr, Gate, Parameter,
     Place, Relation, Semantics, Sts, StsBuilder, Type, Value, Variable, Verdict,
@@ -55,7 +55,11 @@ fn counter() -> Arc<Sts> {
 }
 
 fn semantics(sts: &Arc<Sts>) -> Semantics {
-    Semantics::new(Arc::clone(sts), Box::new(Oracle::new()), Relation::Ioco)
+    Semantics::new(
+        Arc::clone(sts),
+        Box::new(GuardSolver::new()),
+        Relation::Ioco,
+    )
 }
 
 fn count(sts: &Sts, n: i64) -> Action {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use common::*;
 use ioco_engine::{Recorded, monitor};
-use ioco_solve::Oracle;
+use ioco_solve::GuardSolver;
 use ioco_sts::{Action, DeviationKind, Relation, Semantics, Sts, Value, Verdict};
 
 /// It counts once before `?go`, and says `done` after it.
@@ -39,7 +39,11 @@ fn count(sts: &Sts, n: i64) -> Recorded {
 }
 
 fn kind(sts: &Arc<Sts>, recorded: Vec<Recorded>) -> Option<DeviationKind> {
-    let mut semantics = Semantics::new(Arc::clone(sts), Box::new(Oracle::new()), Relation::Ioco);
+    let mut semantics = Semantics::new(
+        Arc::clone(sts),
+        Box::new(GuardSolver::new()),
+        Relation::Ioco,
+    );
     let recorded: Vec<(u64, Recorded)> = (0..).zip(recorded).collect();
     match monitor(&mut semantics, &recorded).verdict {
         Verdict::Fail(deviation) => Some(deviation.kind),

@@ -10,7 +10,7 @@ use super::Tester;
 use super::test::{Phase, Plan};
 use crate::codes::{CROSSED, NOT_COMPLETE};
 use crate::event::Event;
-use crate::in_flight::Misfit;
+use crate::in_flight::Rejected;
 use crate::port::Command;
 use crate::saved::SavedStep;
 use crate::settings::EventLevel;
@@ -55,9 +55,9 @@ impl Tester {
                 }
                 self.decide(now)
             }
-            Err(Misfit::Unspecified) => self.unspecified(&step, now),
-            Err(Misfit::NotKnown) => self.not_known(&step, now),
-            Err(Misfit::Deviates) => {
+            Err(Rejected::Unspecified) => self.unspecified(&step, now),
+            Err(Rejected::NotKnown) => self.not_known(&step, now),
+            Err(Rejected::Deviates) => {
                 let Step::Response(action) = step else {
                     return self.finish(Verdict::Pass, now);
                 };
@@ -118,9 +118,9 @@ impl Tester {
                 }
                 self.decide(now)
             }
-            Err(Misfit::Unspecified) => self.unspecified(&Step::Quiescence, now),
-            Err(Misfit::NotKnown) => self.not_known(&Step::Quiescence, now),
-            Err(Misfit::Deviates) => {
+            Err(Rejected::Unspecified) => self.unspecified(&Step::Quiescence, now),
+            Err(Rejected::NotKnown) => self.not_known(&Step::Quiescence, now),
+            Err(Rejected::Deviates) => {
                 let kind = DeviationKind::MissingResponse;
                 self.deviate(kind, Observed::Silence(time), now)
             }
@@ -128,7 +128,7 @@ impl Tester {
     }
 
     /// Follows an observation, in every order that is possible.
-    fn fit(&mut self, step: &Step, now: u64) -> Result<(), Misfit> {
+    fn fit(&mut self, step: &Step, now: u64) -> Result<(), Rejected> {
         let mut taken: Vec<SwitchId> = Vec::new();
         let length = self.test.trace.len();
         let test = &mut self.test;
