@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use ioco_adapters::{Connection, InProcess, Local, Outbox, Simulated, drive};
-use ioco_engine::{EventLevel, Settings, Stop, Tester};
+use ioco_engine::{EventLevel, Settings, StopConditions, Tester};
 use ioco_sts::{
     Action, Direction, EvaluationOnly, Expr, Gate, Label, LabelId, Place, Relation, Semantics, Sts,
     StsBuilder,
@@ -28,11 +28,11 @@ fn report<C: Connection>(name: &str, sts: &Arc<Sts>, connection: &mut C) {
     let settings = Settings {
         seed: 1,
         events: EventLevel::None,
-        stop: Stop {
+        stop: StopConditions {
             tests: None,
             steps_per_test: 1000,
             total_steps: Some(STEPS),
-            ..Stop::default()
+            ..StopConditions::default()
         },
         ..Settings::default()
     };

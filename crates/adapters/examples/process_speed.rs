@@ -8,8 +8,8 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use ioco_adapters::{Arrival, Connection, Process, ProcessOptions, Trouble, drive};
-use ioco_engine::{EventLevel, Settings, Stop, Tester};
+use ioco_adapters::{AdapterError, Arrival, Connection, Process, ProcessOptions, drive};
+use ioco_engine::{EventLevel, Settings, StopConditions, Tester};
 use ioco_sts::{
     Action, Direction, EvaluationOnly, Expr, Gate, Label, LabelId, Place, Relation, Semantics, Sts,
     StsBuilder, Verdict,
@@ -27,7 +27,7 @@ fn main() {
     }
 }
 
-fn measure() -> Result<(), Trouble> {
+fn measure() -> Result<(), AdapterError> {
     let bare = bare_pipe();
     let show = |name: &str, speed: f64| {
         let ratio = speed / bare;
@@ -81,7 +81,7 @@ fn per_second<E>(mut pair: impl FnMut() -> Result<(), E>) -> Result<f64, E> {
     Ok(f64::from(pairs) / start.elapsed().as_secs_f64())
 }
 
-fn connection_alone() -> Result<f64, Trouble> {
+fn connection_alone() -> Result<f64, AdapterError> {
     let (sts, ping) = ping_pong();
     let mut connection = Process::new(sts, ProcessOptions::new(&program(), &["echo"]));
     connection.reset()?;
@@ -97,17 +97,17 @@ fn connection_alone() -> Result<f64, Trouble> {
     })
 }
 
-fn with_tester() -> Result<f64, Trouble> {
+fn with_tester() -> Result<f64, AdapterError> {
     let (sts, _) = ping_pong();
     let options = ProcessOptions::new(&program(), &["echo"]);
     let mut connection = Process::new(Arc::clone(&sts), options);
     let settings = Settings {
         events: EventLevel::None,
-        stop: Stop {
+        stop: StopConditions {
             tests: None,
             steps_per_test: 10_000,
             time: Some(TIME.as_nanos() as u64),
-            ..Stop::default()
+            ..StopConditions::default()
         },
         // Silence costs a time-out, and is not what is measured.
         wait: ioco_engine::WaitPolicy::Sensible {

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use ioco_engine::{Context, Explanation, Settings, Summary, TestReport, Tester, TextOptions};
 use ioco_shrink::{Options, Pipeline, shrink};
-use ioco_solve::Oracle;
+use ioco_solve::GuardSolver;
 use ioco_sts::{Execution, Relation, Semantics, Sts, Verdict};
 
-use crate::connection::{Connection, Trouble};
+use crate::connection::{AdapterError, Connection};
 use crate::drive::{ScriptRunner, drive};
 
 /// How failures are shrunk.
@@ -24,7 +24,7 @@ pub struct NotConforming {
     pub execution: Execution,
     pub explanation: Explanation,
     /// What made the system unusable, where that is what happened.
-    pub trouble: Option<Trouble>,
+    pub trouble: Option<AdapterError>,
 }
 
 impl fmt::Display for NotConforming {
@@ -53,7 +53,13 @@ pub fn check<C: Connection + ?Sized>(
     connection: &mut C,
     settings: Settings,
 ) -> Result<Summary, Box<NotConforming>> {
-    let semantics = || Semantics::new(Arc::clone(sts), Box::new(Oracle::new()), Relation::Ioco);
+    let semantics = || {
+        Semantics::new(
+            Arc::clone(sts),
+            Box::new(GuardSolver::new()),
+            Relation::Ioco,
+        )
+    };
     let seed = settings.seed;
     let mut tester = Tester::new(semantics(), settings);
     while let Some(first) = tester.next_test(connection.now()) {
@@ -77,7 +83,7 @@ fn explain<C: Connection + ?Sized>(
     mut semantics: Semantics,
     report: TestReport,
     seed: u64,
-    trouble: Option<Trouble>,
+    trouble: Option<AdapterError>,
 ) -> Option<Box<NotConforming>> {
     let mut context = Context {
         test: Some(report.number),

@@ -26,7 +26,7 @@ pub struct Arrived {
 
 /// The system or its adapter cannot be used: the test ends in an error, never in a fail.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Trouble {
+pub struct AdapterError {
     pub message: String,
     /// What the person can do about it.
     pub hint: Option<String>,
@@ -35,25 +35,25 @@ pub struct Trouble {
     pub ended: bool,
 }
 
-impl Trouble {
-    pub fn new(message: impl Into<String>) -> Trouble {
-        Trouble {
+impl AdapterError {
+    pub fn new(message: impl Into<String>) -> AdapterError {
+        AdapterError {
             message: message.into(),
             hint: None,
             ended: false,
         }
     }
 
-    pub fn hint(self, hint: impl Into<String>) -> Trouble {
-        Trouble {
+    pub fn hint(self, hint: impl Into<String>) -> AdapterError {
+        AdapterError {
             hint: Some(hint.into()),
             ..self
         }
     }
 
     /// The system is gone, if `ended`.
-    pub fn ended(self, ended: bool) -> Trouble {
-        Trouble { ended, ..self }
+    pub fn ended(self, ended: bool) -> AdapterError {
+        AdapterError { ended, ..self }
     }
 }
 
@@ -65,31 +65,31 @@ pub trait Connection {
 
     /// Brings the system into its initial state, starting it if needed. What arrived before is
     /// discarded.
-    fn reset(&mut self) -> Result<(), Trouble>;
+    fn reset(&mut self) -> Result<(), AdapterError>;
 
     /// The same, but given up soon after `stop` says so; what it then returns is of no interest.
-    fn reset_heeding(&mut self, _stop: &dyn Fn() -> bool) -> Result<(), Trouble> {
+    fn reset_heeding(&mut self, _stop: &dyn Fn() -> bool) -> Result<(), AdapterError> {
         self.reset()
     }
 
     /// Hands a stimulus over. Returns whether responses that arrive from now on may have been sent
     /// before the system saw the stimulus.
-    fn give(&mut self, stimulus: &Action) -> Result<bool, Trouble>;
+    fn give(&mut self, stimulus: &Action) -> Result<bool, AdapterError>;
 
     /// The same, but given up soon after `stop` says so; what it then returns is of no interest.
     fn give_heeding(
         &mut self,
         stimulus: &Action,
         _stop: &dyn Fn() -> bool,
-    ) -> Result<bool, Trouble> {
+    ) -> Result<bool, AdapterError> {
         self.give(stimulus)
     }
 
     /// What has arrived already; does not wait.
-    fn poll(&mut self) -> Result<Option<Arrived>, Trouble>;
+    fn poll(&mut self) -> Result<Option<Arrived>, AdapterError>;
 
     /// Waits for the next arrival, at most until `until` on this connection's clock.
-    fn wait(&mut self, until: u64) -> Result<Arrived, Trouble>;
+    fn wait(&mut self, until: u64) -> Result<Arrived, AdapterError>;
 
     /// The last stimulus given, as bytes on the wire; empty where there are none.
     fn sent(&self) -> &[u8] {
@@ -110,7 +110,7 @@ pub trait Connection {
     /// Makes sure that [`Connection::poll`] finds everything that has reached this machine: asked
     /// before silence is concluded. A connection that reads in the calling thread has nothing to do
     /// here; one with a thread that reads waits until that thread has had its turn.
-    fn catch_up(&mut self) -> Result<(), Trouble> {
+    fn catch_up(&mut self) -> Result<(), AdapterError> {
         Ok(())
     }
 }
@@ -120,15 +120,15 @@ impl<C: Connection + ?Sized> Connection for Box<C> {
         (**self).now()
     }
 
-    fn reset(&mut self) -> Result<(), Trouble> {
+    fn reset(&mut self) -> Result<(), AdapterError> {
         (**self).reset()
     }
 
-    fn reset_heeding(&mut self, stop: &dyn Fn() -> bool) -> Result<(), Trouble> {
+    fn reset_heeding(&mut self, stop: &dyn Fn() -> bool) -> Result<(), AdapterError> {
         (**self).reset_heeding(stop)
     }
 
-    fn give(&mut self, stimulus: &Action) -> Result<bool, Trouble> {
+    fn give(&mut self, stimulus: &Action) -> Result<bool, AdapterError> {
         (**self).give(stimulus)
     }
 
@@ -136,15 +136,15 @@ impl<C: Connection + ?Sized> Connection for Box<C> {
         &mut self,
         stimulus: &Action,
         stop: &dyn Fn() -> bool,
-    ) -> Result<bool, Trouble> {
+    ) -> Result<bool, AdapterError> {
         (**self).give_heeding(stimulus, stop)
     }
 
-    fn poll(&mut self) -> Result<Option<Arrived>, Trouble> {
+    fn poll(&mut self) -> Result<Option<Arrived>, AdapterError> {
         (**self).poll()
     }
 
-    fn wait(&mut self, until: u64) -> Result<Arrived, Trouble> {
+    fn wait(&mut self, until: u64) -> Result<Arrived, AdapterError> {
         (**self).wait(until)
     }
 
@@ -160,7 +160,7 @@ impl<C: Connection + ?Sized> Connection for Box<C> {
         (**self).resets_all()
     }
 
-    fn catch_up(&mut self) -> Result<(), Trouble> {
+    fn catch_up(&mut self) -> Result<(), AdapterError> {
         (**self).catch_up()
     }
 }

@@ -5,7 +5,7 @@ use std::net::{TcpListener, TcpStream, ToSocketAddrs as _};
 use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
 
-use crate::connection::Trouble;
+use crate::connection::AdapterError;
 use crate::stream::Stream;
 use crate::supervise::Until;
 
@@ -22,7 +22,7 @@ pub(crate) enum Dial {
 
 impl Dial {
     /// Listens; the other side can call from now on.
-    pub fn answer(address: &str) -> Result<Dial, Trouble> {
+    pub fn answer(address: &str) -> Result<Dial, AdapterError> {
         let listen = || {
             let listener = TcpListener::bind(address)?;
             listener.set_nonblocking(true)?;
@@ -30,7 +30,7 @@ impl Dial {
             Ok(Dial::Answer(listener, address))
         };
         listen().map_err(|error: io::Error| {
-            Trouble::new(format!("cannot listen on {address}: {error}"))
+            AdapterError::new(format!("cannot listen on {address}: {error}"))
                 .hint("write HOST:PORT, as in 127.0.0.1:7890, with a port that is free")
         })
     }
@@ -42,14 +42,14 @@ impl Dial {
     }
 
     /// A connection.
-    pub fn connect(&self, until: &Until<'_>) -> Result<Stream, Trouble> {
+    pub fn connect(&self, until: &Until<'_>) -> Result<Stream, AdapterError> {
         match self {
             Dial::Call(address) => call(address, until).and_then(stream).map_err(|error| {
-                Trouble::new(format!("no connection to {address}: {error}"))
+                AdapterError::new(format!("no connection to {address}: {error}"))
                     .hint("the system must be listening there before the test begins")
             }),
             Dial::Answer(listener, address) => wait_for_call(listener, until).map_err(|error| {
-                Trouble::new(match error.kind() {
+                AdapterError::new(match error.kind() {
                     io::ErrorKind::TimedOut => format!("nobody connected to {address}"),
                     _ => format!("no connection at {address}: {error}"),
                 })

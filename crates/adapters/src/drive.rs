@@ -9,7 +9,7 @@ use ioco_engine::{Command, Input, Tester};
 use ioco_shrink::Runner;
 use ioco_sts::{Action, Execution};
 
-use crate::connection::{Arrival, Arrived, Connection, Trouble};
+use crate::connection::{AdapterError, Arrival, Arrived, Connection};
 
 /// The longest that a wait goes on without looking whether somebody wants to stop.
 const SLICE: u64 = 50_000_000;
@@ -51,7 +51,7 @@ pub fn drive<C: Connection + ?Sized>(
     connection: &mut C,
     stop: &dyn Fn() -> bool,
     on_crossing: &mut dyn FnMut(Crossing<'_>),
-) -> Option<Trouble> {
+) -> Option<AdapterError> {
     drive_watched(tester, first, connection, stop, on_crossing, &mut |_| {})
 }
 
@@ -64,7 +64,7 @@ pub fn drive_watched<C: Connection + ?Sized>(
     stop: &dyn Fn() -> bool,
     on_crossing: &mut dyn FnMut(Crossing<'_>),
     on_handled: &mut dyn FnMut(&mut Tester),
-) -> Option<Trouble> {
+) -> Option<AdapterError> {
     let mut command = first;
     let mut ended_by = None;
     // The time of what the tester was last told: its waits count from then.
@@ -93,7 +93,7 @@ pub fn drive_watched<C: Connection + ?Sized>(
                 let input = if trouble.ended {
                     Input::Ended(text)
                 } else {
-                    Input::Trouble(text)
+                    Input::AdapterError(text)
                 };
                 ended_by = Some(trouble);
                 tester.handle(input, connection.now())
@@ -103,7 +103,7 @@ pub fn drive_watched<C: Connection + ?Sized>(
     }
 }
 
-type Done = Result<(Input, u64), Trouble>;
+type Done = Result<(Input, u64), AdapterError>;
 
 fn reset<C: Connection + ?Sized>(
     drain: u64,
@@ -154,7 +154,7 @@ fn give<C: Connection + ?Sized>(
     Ok((Input::Given { overtaken }, at))
 }
 
-/// Discards what the test before has left behind. Trouble is left to the reset.
+/// Discards what the test before has left behind. AdapterError is left to the reset.
 fn let_go<C: Connection + ?Sized>(drain: u64, connection: &mut C, stop: &dyn Fn() -> bool) {
     let deadline = connection.now().saturating_add(drain);
     while !stop() && connection.now() < deadline {
@@ -303,7 +303,7 @@ pub struct ScriptRunner<'a, C: ?Sized> {
     /// When its steps were, as in a report of a test.
     pub times: Vec<u64>,
     /// What ended the last run, with the hint for a person.
-    pub trouble: Option<Trouble>,
+    pub trouble: Option<AdapterError>,
 }
 
 impl<'a, C: Connection + ?Sized> ScriptRunner<'a, C> {

@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 
 use ioco_sts::Action;
 
-use crate::connection::{Arrival, Arrived, Connection, Trouble};
+use crate::connection::{AdapterError, Arrival, Arrived, Connection};
 
 /// A system under test at the level of the model's labels. Times are nanoseconds since the reset.
 pub trait InProcess {
@@ -31,7 +31,7 @@ pub trait InProcess {
 #[derive(Debug, Default)]
 pub struct Outbox {
     arrivals: VecDeque<Arrival>,
-    trouble: Option<Trouble>,
+    trouble: Option<AdapterError>,
 }
 
 impl Outbox {
@@ -45,7 +45,7 @@ impl Outbox {
     }
 
     /// The system cannot go on: the test ends in an error once everything sent before is judged.
-    pub fn give_up(&mut self, trouble: Trouble) {
+    pub fn give_up(&mut self, trouble: AdapterError) {
         self.trouble.get_or_insert(trouble);
     }
 
@@ -58,7 +58,7 @@ impl Outbox {
         self.trouble = None;
     }
 
-    fn take(&mut self) -> Result<Option<Arrival>, Trouble> {
+    fn take(&mut self) -> Result<Option<Arrival>, AdapterError> {
         match self.arrivals.pop_front() {
             Some(arrival) => Ok(Some(arrival)),
             None => self.trouble.take().map_or(Ok(None), Err),
@@ -96,7 +96,7 @@ impl<S: InProcess> Connection for Local<S> {
         self.now
     }
 
-    fn reset(&mut self) -> Result<(), Trouble> {
+    fn reset(&mut self) -> Result<(), AdapterError> {
         self.out.clear();
         self.reset_at = self.now;
         self.system.reset(&mut self.out);
@@ -105,20 +105,20 @@ impl<S: InProcess> Connection for Local<S> {
     }
 
     #[inline]
-    fn give(&mut self, stimulus: &Action) -> Result<bool, Trouble> {
+    fn give(&mut self, stimulus: &Action) -> Result<bool, AdapterError> {
         let now = self.now - self.reset_at;
         self.system.give(stimulus, now, &mut self.out);
         Ok(false)
     }
 
     #[inline]
-    fn poll(&mut self) -> Result<Option<Arrived>, Trouble> {
+    fn poll(&mut self) -> Result<Option<Arrived>, AdapterError> {
         let arrival = self.out.take()?;
         Ok(arrival.map(|what| self.arrived(what)))
     }
 
     #[inline]
-    fn wait(&mut self, until: u64) -> Result<Arrived, Trouble> {
+    fn wait(&mut self, until: u64) -> Result<Arrived, AdapterError> {
         if let Some(what) = self.out.take()? {
             return Ok(self.arrived(what));
         }

@@ -31,7 +31,7 @@ pub use amp::{
     HubOptions, Presence, Units,
 };
 pub use check::{NotConforming, check};
-pub use connection::{Arrival, Arrived, Connection, Trouble};
+pub use connection::{AdapterError, Arrival, Arrived, Connection};
 pub use drive::{Crossed, Crossing, Exchange, Recorder, ScriptRunner, drive, drive_watched};
 pub use http::{
     Http, HttpMapping, HttpRelay, OneOrMore, RequestMapping, ResponseMapping, Statuses,

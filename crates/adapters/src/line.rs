@@ -18,7 +18,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::connection::Trouble;
+use crate::connection::AdapterError;
 use crate::values::{Mismatch, read_object, read_parameters, read_text, shorten, write_text};
 use crate::values::{Object, write_value};
 
@@ -116,7 +116,7 @@ impl Codec {
 
     /// Reads one line, with or without its end. What cannot be understood is trouble with the
     /// adapter; what can be understood but not matched to the model is [`Line::Unknown`].
-    pub fn read_line(&self, line: &[u8]) -> Result<Line, Trouble> {
+    pub fn read_line(&self, line: &[u8]) -> Result<Line, AdapterError> {
         let line = line.trim_ascii();
         if line.is_empty() {
             return Ok(Line::Blank);
@@ -155,7 +155,7 @@ impl Codec {
         line: &[u8],
         name: &str,
         values: Option<&RawValue>,
-    ) -> Result<Line, Trouble> {
+    ) -> Result<Line, AdapterError> {
         let inner = name
             .strip_prefix('"')
             .and_then(|rest| rest.strip_suffix('"'));
@@ -274,9 +274,9 @@ pub(crate) fn show_unknown(name: &str, values: &Object<'_>) -> String {
     format!("{name}({})", shorten(&values.join(", "), 200))
 }
 
-fn not_understood(line: &[u8], reason: &str) -> Trouble {
+fn not_understood(line: &[u8], reason: &str) -> AdapterError {
     let text = String::from_utf8_lossy(line);
-    Trouble::new(format!(
+    AdapterError::new(format!(
         "the system sent a line that is not of the protocol, because {reason}: {}",
         shorten(&text, 120)
     ))

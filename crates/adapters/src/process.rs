@@ -1,7 +1,7 @@
 //! A system under test as a process: the line protocol on its standard input and output.
 //!
 //! Whatever the process does, a call here returns: it waits no longer than it was told to, and a
-//! process that ends, hangs at a reset or talks rubbish gives [`Trouble`], with its exit status and
+//! process that ends, hangs at a reset or talks rubbish gives [`AdapterError`], with its exit status and
 //! the last lines of its standard error. The next reset then starts a fresh one.
 
 use std::io;
@@ -13,10 +13,10 @@ use std::time::{Duration, Instant};
 
 use ioco_sts::{Action, Sts};
 
-use crate::connection::{Arrived, Connection, Trouble};
+use crate::connection::{AdapterError, Arrived, Connection};
 use crate::line::Codec;
-use crate::session::{Habits, Session, Stopped, nanoseconds};
-use crate::stream::{Broken, Stream};
+use crate::session::{LearnedBehaviour, Session, SessionError, nanoseconds};
+use crate::stream::{Stream, StreamError};
 use crate::supervise::{Guarded, Until, Warnings, never};
 
 /// How the system gets into its initial state.
@@ -80,7 +80,7 @@ pub struct Process {
     codec: Arc<Codec>,
     epoch: Instant,
     running: Option<Running>,
-    habits: Option<Habits>,
+    habits: Option<LearnedBehaviour>,
     warnings: Warnings,
 }
 
@@ -99,7 +99,7 @@ impl Process {
 
     /// Ends the process; the next reset starts a new one.
     pub fn stop(&mut self) {
-        self.end(Manner::AtOnce);
+        self.end(Termination::AtOnce);
     }
 
     /// What a person should know about the system's side, since the last call.
@@ -110,7 +110,7 @@ impl Process {
         self.warnings.take()
     }
 
-    fn start(&self) -> Result<Running, Trouble> {
+    fn start(&self) -> Result<Running, AdapterError> {
         let options = &self.options;
         let mut command = Command::new(&options.program);
         command
@@ -123,7 +123,7 @@ impl Process {
             command.current_dir(directory);
         }
         let not_started = |error: io::Error| {
-            Trouble::new(format!("the system could not be started: {error}"))
+            AdapterError::new(format!("the system could not be started: {error}"))
                 .hint(format!("the command was: {}", options.shown()))
         };
         let mut group = Guarded::spawn(&mut command).map_err(not_started)?;
@@ -139,11 +139,11 @@ impl Process {
         Ok(Running { session, group })
     }
 
-    fn reset_running(&mut self, stop: &dyn Fn() -> bool) -> Result<(), Trouble> {
+    fn reset_running(&mut self, stop: &dyn Fn() -> bool) -> Result<(), AdapterError> {
         let until = Until::within(self.options.patience, stop);
         let fresh = self.running.is_none() || self.options.reset != ResetBy::Asking;
         if fresh {
-            self.end(Manner::Kindly);
+            self.end(Termination::Kindly);
             let running = self.start()?;
             self.running = Some(running);
         }
@@ -169,7 +169,7 @@ impl Process {
     }
 
     /// Says why the conversation stopped, and ends the process: it is of no use any more.
-    fn explain(&mut self, stopped: Stopped, phase: Phase) -> Trouble {
+    fn explain(&mut self, stopped: SessionError, phase: Phase) -> AdapterError {
         let Some(mut running) = self.running.take() else {
             return not_running();
         };
@@ -177,23 +177,28 @@ impl Process {
         self.warnings.extend(running.session.warnings.take());
         let patience = self.options.patience;
         let command = Some(format!("the command was: {}", self.options.shown()));
-        let ended = matches!(stopped, Stopped::Broken(Broken::Ended | Broken::Io(_)));
+        let ended = matches!(
+            stopped,
+            SessionError::StreamError(StreamError::Ended | StreamError::Io(_))
+        );
         let (message, hint) = match stopped {
-            Stopped::Trouble(Trouble { message, hint, .. }) => (message, hint),
-            Stopped::Broken(Broken::Ended) => match running.group.await_exit(EXIT_GRACE) {
-                Some(status) => (
-                    format!("the system ended {}: {status}", phase.when()),
-                    command,
-                ),
-                None => (
-                    format!(
-                        "the system closed its standard output or input {} but goes on running",
-                        phase.when()
+            SessionError::AdapterError(AdapterError { message, hint, .. }) => (message, hint),
+            SessionError::StreamError(StreamError::Ended) => {
+                match running.group.await_exit(EXIT_GRACE) {
+                    Some(status) => (
+                        format!("the system ended {}: {status}", phase.when()),
+                        command,
                     ),
-                    command,
-                ),
-            },
-            Stopped::Broken(Broken::TimedOut) => match (phase, self.options.reset) {
+                    None => (
+                        format!(
+                            "the system closed its standard output or input {} but goes on running",
+                            phase.when()
+                        ),
+                        command,
+                    ),
+                }
+            }
+            SessionError::StreamError(StreamError::TimedOut) => match (phase, self.options.reset) {
                 (Phase::Test, _) => (
                     format!("the system did not read its input for {patience:?}"),
                     None,
@@ -211,11 +216,11 @@ impl Process {
                     Some("it says {\"ready\":true} once it has started".to_owned()),
                 ),
             },
-            Stopped::Broken(Broken::TooLong(line)) => (
+            SessionError::StreamError(StreamError::TooLong(line)) => (
                 format!("the system sent {line}"),
                 Some("every message ends with a newline".to_owned()),
             ),
-            Stopped::Broken(Broken::Io(error)) => {
+            SessionError::StreamError(StreamError::Io(error)) => {
                 (format!("talking to the system failed: {error}"), command)
             }
         };
@@ -226,15 +231,15 @@ impl Process {
             let words = words.join("\n  ");
             format!("{message}; its last lines on standard error:\n  {words}")
         };
-        running.end(Manner::AtOnce);
-        Trouble {
+        running.end(Termination::AtOnce);
+        AdapterError {
             message,
             hint,
             ended,
         }
     }
 
-    fn end(&mut self, manner: Manner) {
+    fn end(&mut self, manner: Termination) {
         if let Some(mut running) = self.running.take() {
             self.habits = Some(running.session.habits());
             self.warnings.extend(running.session.warnings.take());
@@ -245,7 +250,7 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        self.end(Manner::Kindly);
+        self.end(Termination::Kindly);
     }
 }
 
@@ -254,15 +259,15 @@ impl Connection for Process {
         nanoseconds(self.epoch.elapsed())
     }
 
-    fn reset(&mut self) -> Result<(), Trouble> {
+    fn reset(&mut self) -> Result<(), AdapterError> {
         self.reset_running(&never)
     }
 
-    fn reset_heeding(&mut self, stop: &dyn Fn() -> bool) -> Result<(), Trouble> {
+    fn reset_heeding(&mut self, stop: &dyn Fn() -> bool) -> Result<(), AdapterError> {
         self.reset_running(stop)
     }
 
-    fn give(&mut self, stimulus: &Action) -> Result<bool, Trouble> {
+    fn give(&mut self, stimulus: &Action) -> Result<bool, AdapterError> {
         self.give_heeding(stimulus, &never)
     }
 
@@ -270,7 +275,7 @@ impl Connection for Process {
         &mut self,
         stimulus: &Action,
         stop: &dyn Fn() -> bool,
-    ) -> Result<bool, Trouble> {
+    ) -> Result<bool, AdapterError> {
         let running = self.running.as_mut().ok_or_else(not_running)?;
         let until = Until::within(self.options.patience, stop);
         match running.session.give(stimulus, &until) {
@@ -280,7 +285,7 @@ impl Connection for Process {
         }
     }
 
-    fn poll(&mut self) -> Result<Option<Arrived>, Trouble> {
+    fn poll(&mut self) -> Result<Option<Arrived>, AdapterError> {
         let running = self.running.as_mut().ok_or_else(not_running)?;
         match running.session.poll() {
             Ok(arrived) => Ok(arrived),
@@ -288,7 +293,7 @@ impl Connection for Process {
         }
     }
 
-    fn wait(&mut self, until: u64) -> Result<Arrived, Trouble> {
+    fn wait(&mut self, until: u64) -> Result<Arrived, AdapterError> {
         let running = self.running.as_mut().ok_or_else(not_running)?;
         match running.session.wait(until) {
             Ok(arrived) => Ok(arrived),
@@ -305,8 +310,8 @@ impl Connection for Process {
     }
 }
 
-fn not_running() -> Trouble {
-    Trouble::new("the system is not running")
+fn not_running() -> AdapterError {
+    AdapterError::new("the system is not running")
 }
 
 #[derive(Clone, Copy)]
@@ -328,7 +333,7 @@ impl Phase {
 
 /// How to end a process.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Manner {
+enum Termination {
     /// Close its input and give it a moment to write down what it has to.
     Kindly,
     AtOnce,
@@ -346,10 +351,10 @@ struct Running {
 }
 
 impl Running {
-    fn end(self, manner: Manner) {
+    fn end(self, manner: Termination) {
         let Running { session, mut group } = self;
         drop(session);
-        if manner == Manner::Kindly {
+        if manner == Termination::Kindly {
             group.await_exit(KIND_GRACE);
         }
     }

@@ -10,11 +10,11 @@ use std::time::{Duration, Instant};
 use ioco_engine::Recorded;
 use ioco_sts::{Direction, Sts};
 
-use crate::connection::Trouble;
+use crate::connection::AdapterError;
 use crate::dial;
 use crate::line::{Codec, Line};
 use crate::session::nanoseconds;
-use crate::supervise::{Lines, SLICE, Sender, Taken, Until, queue};
+use crate::supervise::{Lines, Received, SLICE, Sender, Until, queue};
 use crate::text::{Mapping, Templates};
 use crate::trace::{RESET_LINE, read_traces, without_empty_traces, write_recorded};
 use crate::values::shorten;
@@ -68,7 +68,7 @@ pub trait Relay {
         clients: Option<u64>,
         stop: &dyn Fn() -> bool,
         write: &mut dyn FnMut(&str) -> io::Result<()>,
-    ) -> Result<u64, Trouble>;
+    ) -> Result<u64, AdapterError>;
 }
 
 /// A recorder of lines over TCP.
@@ -88,7 +88,7 @@ impl LineRelay {
         to: &str,
         sts: Arc<Sts>,
         mapping: Option<&Mapping>,
-    ) -> Result<LineRelay, Trouble> {
+    ) -> Result<LineRelay, AdapterError> {
         let language = match mapping {
             Some(mapping) => Language::Text {
                 templates: Templates::new(Arc::clone(&sts), mapping)?,
@@ -111,7 +111,7 @@ impl LineRelay {
         client: TcpStream,
         stop: &dyn Fn() -> bool,
         write: &mut dyn FnMut(&str) -> io::Result<()>,
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), AdapterError> {
         let failed = |error: io::Error| cannot_pass_on(&self.to, &error);
         let system = dial::call(&self.to, &Until::within(CONNECTING, stop)).map_err(failed)?;
         client.set_nonblocking(false).map_err(failed)?;
@@ -138,7 +138,7 @@ impl LineRelay {
                 break;
             }
             match told.take_until(Instant::now() + SLICE) {
-                Taken::Entry(Relayed::Line(when, side, line)) => {
+                Received::Entry(Relayed::Line(when, side, line)) => {
                     let at = nanoseconds(when.saturating_duration_since(self.epoch));
                     match self.meaning(side, &line) {
                         Meaning::Reset => {
@@ -152,13 +152,13 @@ impl LineRelay {
                         Meaning::Step(_) | Meaning::Nothing => {}
                     }
                 }
-                Taken::Entry(Relayed::Lost(when, why)) => {
+                Received::Entry(Relayed::Lost(when, why)) => {
                     let at = nanoseconds(when.saturating_duration_since(self.epoch));
                     let lost = Recorded::Undescribed(why);
                     write(&write_recorded(at, &lost, &self.sts)).map_err(failed)?;
                 }
-                Taken::Entry(Relayed::Ended) => ended += 1,
-                Taken::Nothing | Taken::Ended => {}
+                Received::Entry(Relayed::Ended) => ended += 1,
+                Received::Nothing | Received::Ended => {}
             }
         }
         // Threads that still read end with their sockets.
@@ -230,7 +230,7 @@ impl Relay for LineRelay {
         clients: Option<u64>,
         stop: &dyn Fn() -> bool,
         write: &mut dyn FnMut(&str) -> io::Result<()>,
-    ) -> Result<u64, Trouble> {
+    ) -> Result<u64, AdapterError> {
         let mut write = without_empty_traces(write);
         let mut served = 0;
         while clients.is_none_or(|clients| served < clients) && !stop() {
@@ -250,20 +250,20 @@ impl Relay for LineRelay {
 }
 
 /// Listens; waiting for clients does not block.
-pub(crate) fn bind(listen: &str) -> Result<TcpListener, Trouble> {
+pub(crate) fn bind(listen: &str) -> Result<TcpListener, AdapterError> {
     let bind = || {
         let listener = TcpListener::bind(listen)?;
         listener.set_nonblocking(true)?;
         Ok(listener)
     };
     bind().map_err(|error: io::Error| {
-        Trouble::new(format!("cannot listen on {listen}: {error}"))
+        AdapterError::new(format!("cannot listen on {listen}: {error}"))
             .hint("write HOST:PORT with a port that is free")
     })
 }
 
-pub(crate) fn cannot_pass_on(to: &str, error: &io::Error) -> Trouble {
-    Trouble::new(format!(
+pub(crate) fn cannot_pass_on(to: &str, error: &io::Error) -> AdapterError {
+    AdapterError::new(format!(
         "recording between a client and {to} failed: {error}"
     ))
     .hint("the system must be listening there before a client connects")
@@ -276,7 +276,7 @@ fn pass_on(mut from: TcpStream, mut to: TcpStream, side: Side, tell: &Sender<Rel
     while let Ok(count @ 1..) = from.read(&mut bytes) {
         if let Some(reading) = &mut lines {
             reading.feed(&bytes[..count]);
-            if let Err(why) = tell_lines(reading, side, tell) {
+            if let Err(why) = emit_lines(reading, side, tell) {
                 let _ = tell.send(Relayed::Lost(Instant::now(), why), 0);
                 lines = None;
             }
@@ -289,7 +289,7 @@ fn pass_on(mut from: TcpStream, mut to: TcpStream, side: Side, tell: &Sender<Rel
     let _ = tell.send(Relayed::Ended, 0);
 }
 
-fn tell_lines(lines: &mut Lines, side: Side, tell: &Sender<Relayed>) -> Result<(), String> {
+fn emit_lines(lines: &mut Lines, side: Side, tell: &Sender<Relayed>) -> Result<(), String> {
     while let Some(line) = lines.next().map_err(|why| why.to_string())? {
         let text = String::from_utf8_lossy(line).trim().to_owned();
         if !text.is_empty() {

@@ -6,24 +6,24 @@ use std::time::{Duration, Instant};
 
 use ioco_sts::Action;
 
-use crate::connection::{Arrival, Arrived, Trouble};
+use crate::connection::{AdapterError, Arrival, Arrived};
 use crate::line::{Codec, Line, RESET};
-use crate::stream::{Broken, Stream};
+use crate::stream::{Stream, StreamError};
 use crate::supervise::{Until, Warnings};
 use crate::values::shorten;
 
 /// Why a conversation cannot go on. The connection knows more (an exit status, an address) and
-/// makes a [`Trouble`] of it.
+/// makes a [`AdapterError`] of it.
 #[derive(Debug)]
-pub(crate) enum Stopped {
-    Broken(Broken),
+pub(crate) enum SessionError {
+    StreamError(StreamError),
     /// The other side says so itself, or says what nobody understands.
-    Trouble(Trouble),
+    AdapterError(AdapterError),
 }
 
-impl From<Broken> for Stopped {
-    fn from(broken: Broken) -> Stopped {
-        Stopped::Broken(broken)
+impl From<StreamError> for SessionError {
+    fn from(broken: StreamError) -> SessionError {
+        SessionError::StreamError(broken)
     }
 }
 
@@ -38,7 +38,7 @@ impl From<Broken> for Stopped {
 /// After a reset a system claims silence in the line that says `ready`, or not at all. One that
 /// does so in a line of its own is noticed, and from then on such a claim is expected.
 #[derive(Debug, Default)]
-struct Claims {
+struct SilenceClaims {
     /// How many earlier stimuli (or the reset) may still be followed by a claim.
     outstanding: u64,
     /// The claim about now has come.
@@ -50,13 +50,13 @@ struct Claims {
     after_reset: bool,
 }
 
-impl Claims {
+impl SilenceClaims {
     /// The system is ready: all claims from before are here.
     fn reset(&mut self, quiescent: bool) {
-        *self = Claims {
+        *self = SilenceClaims {
             claimed: quiescent,
             after_reset: self.after_reset || self.heard > self.given,
-            ..Claims::default()
+            ..SilenceClaims::default()
         };
     }
 
@@ -91,7 +91,7 @@ enum Next {
 
 /// What was learned about a system in one conversation and holds in the next.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Habits {
+pub(crate) struct LearnedBehaviour {
     claims_after_reset: bool,
 }
 
@@ -102,7 +102,7 @@ pub(crate) struct Session {
     codec: Arc<Codec>,
     stream: Stream,
     epoch: Instant,
-    claims: Claims,
+    claims: SilenceClaims,
     /// There was a reset before: how the system behaves after one is known.
     is_known: bool,
     /// What was taken in while looking for something else.
@@ -120,11 +120,11 @@ impl Session {
         codec: Arc<Codec>,
         stream: Stream,
         epoch: Instant,
-        habits: Option<Habits>,
+        habits: Option<LearnedBehaviour>,
     ) -> Session {
-        let claims = Claims {
+        let claims = SilenceClaims {
             after_reset: habits.is_some_and(|habits| habits.claims_after_reset),
-            ..Claims::default()
+            ..SilenceClaims::default()
         };
         Session {
             codec,
@@ -140,30 +140,33 @@ impl Session {
     }
 
     /// What the next conversation with the same system should know.
-    pub(crate) fn habits(&self) -> Habits {
-        Habits {
+    pub(crate) fn habits(&self) -> LearnedBehaviour {
+        LearnedBehaviour {
             claims_after_reset: self.claims.after_reset,
         }
     }
 
     /// Asks for a reset and waits until it is done. What came before is discarded.
-    pub(crate) fn reset(&mut self, until: &Until<'_>) -> Result<(), Stopped> {
+    pub(crate) fn reset(&mut self, until: &Until<'_>) -> Result<(), SessionError> {
         self.stream.write(RESET, until)?;
         self.await_ready(until)
     }
 
     /// Discards lines until one says that the system is ready.
-    pub(crate) fn await_ready(&mut self, until: &Until<'_>) -> Result<(), Stopped> {
+    pub(crate) fn await_ready(&mut self, until: &Until<'_>) -> Result<(), SessionError> {
         self.sent.clear();
         self.pending = None;
         loop {
             // A system that floods always has a line; the time is up all the same.
             if until.is_over() {
-                return Err(Broken::TimedOut.into());
+                return Err(StreamError::TimedOut.into());
             }
             match self.stream.line()? {
                 Some(line) => {
-                    let line = self.codec.read_line(line).map_err(Stopped::Trouble)?;
+                    let line = self
+                        .codec
+                        .read_line(line)
+                        .map_err(SessionError::AdapterError)?;
                     match line {
                         Line::Ready { quiescent } => {
                             self.claims.reset(quiescent);
@@ -180,7 +183,7 @@ impl Session {
     }
 
     /// Takes everything as ready without asking.
-    pub(crate) fn assume_ready(&mut self) -> Result<(), Stopped> {
+    pub(crate) fn assume_ready(&mut self) -> Result<(), SessionError> {
         self.sent.clear();
         self.pending = None;
         self.claims.reset(false);
@@ -189,7 +192,7 @@ impl Session {
 
     /// Listens for a moment after the very first reset: a claim of silence that comes only after
     /// the first stimulus was given could be mistaken for one about that stimulus.
-    fn learn_habits(&mut self) -> Result<(), Stopped> {
+    fn learn_habits(&mut self) -> Result<(), SessionError> {
         if !self.is_known {
             self.is_known = true;
             let until = nanoseconds(self.epoch.elapsed() + LISTENING);
@@ -200,7 +203,11 @@ impl Session {
         Ok(())
     }
 
-    pub(crate) fn give(&mut self, stimulus: &Action, until: &Until<'_>) -> Result<(), Stopped> {
+    pub(crate) fn give(
+        &mut self,
+        stimulus: &Action,
+        until: &Until<'_>,
+    ) -> Result<(), SessionError> {
         self.sent.clear();
         self.codec.write_stimulus(stimulus, &mut self.sent);
         self.stream.write(&self.sent, until)?;
@@ -211,7 +218,7 @@ impl Session {
         Ok(())
     }
 
-    pub(crate) fn poll(&mut self) -> Result<Option<Arrived>, Stopped> {
+    pub(crate) fn poll(&mut self) -> Result<Option<Arrived>, SessionError> {
         for _ in 0..MAX_NOTES {
             match self.next()? {
                 Next::Arrived(arrived) => return Ok(Some(arrived)),
@@ -222,7 +229,7 @@ impl Session {
         Ok(None)
     }
 
-    pub(crate) fn wait(&mut self, until: u64) -> Result<Arrived, Stopped> {
+    pub(crate) fn wait(&mut self, until: u64) -> Result<Arrived, SessionError> {
         let deadline = self.epoch + Duration::from_nanos(until);
         let what = loop {
             let goes_on = match self.next()? {
@@ -260,14 +267,18 @@ impl Session {
     }
 
     /// Takes in one line, if there is one.
-    fn next(&mut self) -> Result<Next, Stopped> {
+    fn next(&mut self) -> Result<Next, SessionError> {
         if let Some(arrived) = self.pending.take() {
             return Ok(Next::Arrived(arrived));
         }
         let Some(raw) = self.stream.line()? else {
             return Ok(Next::Nothing);
         };
-        let what = match self.codec.read_line(raw).map_err(Stopped::Trouble)? {
+        let what = match self
+            .codec
+            .read_line(raw)
+            .map_err(SessionError::AdapterError)?
+        {
             Line::Response(action) => Arrival::Response(action),
             Line::Unknown(text) => Arrival::Unknown(text),
             other => {
@@ -285,9 +296,9 @@ impl Session {
     }
 
     /// What a line says that is no observation.
-    fn note(&mut self, line: Line) -> Result<(), Stopped> {
+    fn note(&mut self, line: Line) -> Result<(), SessionError> {
         match line {
-            Line::Error(text) => Err(Stopped::Trouble(Trouble::new(format!(
+            Line::Error(text) => Err(SessionError::AdapterError(AdapterError::new(format!(
                 "the system reports an error: {text}"
             )))),
             Line::Labels(announced) => {
@@ -324,7 +335,7 @@ pub(crate) fn nanoseconds(duration: Duration) -> u64 {
 mod tests {
     use proptest::prelude::*;
 
-    use super::Claims;
+    use super::SilenceClaims;
 
     #[derive(Clone, Copy, Debug)]
     enum Event {
@@ -349,9 +360,9 @@ mod tests {
                 0..60,
             )
         ) {
-            let mut claims = Claims {
+            let mut claims = SilenceClaims {
                 after_reset,
-                ..Claims::default()
+                ..SilenceClaims::default()
             };
             let (mut given, mut taken) = (0u32, 0u32);
             let mut said_at = None;
@@ -381,7 +392,7 @@ mod tests {
 
     #[test]
     fn claims_after_stimuli_alone_are_believed_at_once() {
-        let mut claims = Claims::default();
+        let mut claims = SilenceClaims::default();
         for _ in 0..3 {
             claims.reset(false);
             for _ in 0..3 {
@@ -394,12 +405,12 @@ mod tests {
 
     #[test]
     fn a_claim_after_a_reset_is_learned_also_when_it_came_late() {
-        let mut early = Claims::default();
+        let mut early = SilenceClaims::default();
         early.reset(false);
         early.claim();
         assert!(early.claimed);
         assert!(early.after_reset);
-        let mut late = Claims::default();
+        let mut late = SilenceClaims::default();
         late.reset(false);
         late.given();
         late.claim();
@@ -410,9 +421,9 @@ mod tests {
 
     #[test]
     fn a_system_that_always_claims_is_always_believed_in_the_end() {
-        let mut claims = Claims {
+        let mut claims = SilenceClaims {
             after_reset: true,
-            ..Claims::default()
+            ..SilenceClaims::default()
         };
         claims.reset(false);
         // Two stimuli before anything came; the claims after reset and first stimulus are old.

@@ -6,13 +6,13 @@
 
 use std::sync::Arc;
 
-use ioco_solve::{Deadline, Oracle, choose_values};
+use ioco_solve::{Deadline, GuardSolver, choose_values};
 use ioco_sts::{Action, Expr, LabelId, Relation, Semantics, SetId, Step, Sts};
 use rand::RngExt as _;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng as _;
 
-use crate::connection::Trouble;
+use crate::connection::AdapterError;
 use crate::in_process::{InProcess, Outbox};
 
 /// More remembered state sets than this are forgotten, to bound the memory of long runs.
@@ -30,7 +30,7 @@ pub struct Simulated {
 
 impl Simulated {
     pub fn new(sts: Arc<Sts>, seed: u64) -> Simulated {
-        let semantics = Semantics::new(sts, Box::new(Oracle::new()), Relation::Ioco);
+        let semantics = Semantics::new(sts, Box::new(GuardSolver::new()), Relation::Ioco);
         Simulated {
             set: semantics.initial(),
             semantics,
@@ -116,7 +116,7 @@ impl InProcess for Simulated {
         if choices > 0 {
             let label = menu.responses[0].label;
             let name = self.semantics.sts().label(label).marked_name();
-            out.give_up(Trouble::new(format!(
+            out.give_up(AdapterError::new(format!(
                 "the simulated system found no values for its response {name}"
             )));
         }

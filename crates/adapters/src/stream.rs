@@ -28,7 +28,7 @@ const KEPT_LINE: usize = 400;
 
 /// Why no more lines come or go.
 #[derive(Debug)]
-pub(crate) enum Broken {
+pub(crate) enum StreamError {
     /// The other side closed the stream.
     Ended,
     /// The time was up.
@@ -39,17 +39,17 @@ pub(crate) enum Broken {
     Io(io::Error),
 }
 
-impl From<TooLong> for Broken {
-    fn from(error: TooLong) -> Broken {
-        Broken::TooLong(error)
+impl From<TooLong> for StreamError {
+    fn from(error: TooLong) -> StreamError {
+        StreamError::TooLong(error)
     }
 }
 
-impl From<Errno> for Broken {
-    fn from(error: Errno) -> Broken {
+impl From<Errno> for StreamError {
+    fn from(error: Errno) -> StreamError {
         match error {
-            Errno::PIPE | Errno::CONNRESET | Errno::CONNABORTED => Broken::Ended,
-            other => Broken::Io(other.into()),
+            Errno::PIPE | Errno::CONNRESET | Errno::CONNABORTED => StreamError::Ended,
+            other => StreamError::Io(other.into()),
         }
     }
 }
@@ -63,7 +63,7 @@ pub(crate) struct Stream {
     input: OwnedFd,
     output: OwnedFd,
     aside: Option<OwnedFd>,
-    last_words: LastWords,
+    last_words: LastLines,
     lines: Lines,
     ended: bool,
 }
@@ -82,7 +82,7 @@ impl Stream {
             input,
             output,
             aside,
-            last_words: LastWords::default(),
+            last_words: LastLines::default(),
             lines: Lines::new(),
             ended: false,
         })
@@ -90,23 +90,23 @@ impl Stream {
 
     /// The next line that is here already, without its newline. `Ok(None)`: nothing yet. The last may come
     /// without a newline.
-    pub(crate) fn line(&mut self) -> Result<Option<&[u8]>, Broken> {
+    pub(crate) fn line(&mut self) -> Result<Option<&[u8]>, StreamError> {
         self.next(true)
     }
 
     /// The same, for lines that do not show whether they are whole: half of a line at the end is none.
-    pub(crate) fn whole_line(&mut self) -> Result<Option<&[u8]>, Broken> {
+    pub(crate) fn whole_line(&mut self) -> Result<Option<&[u8]>, StreamError> {
         self.next(false)
     }
 
-    fn next(&mut self, unfinished: bool) -> Result<Option<&[u8]>, Broken> {
+    fn next(&mut self, unfinished: bool) -> Result<Option<&[u8]>, StreamError> {
         loop {
             if self.lines.next_end()?.is_some() {
                 return Ok(self.lines.next()?);
             }
             if self.ended {
                 if self.lines.unfinished().is_empty() || !unfinished {
-                    return Err(Broken::Ended);
+                    return Err(StreamError::Ended);
                 }
                 return Ok(Some(self.lines.take_unfinished()));
             }
@@ -122,7 +122,7 @@ impl Stream {
     }
 
     /// One read. Returns whether something changed.
-    fn fill(&mut self) -> Result<bool, Broken> {
+    fn fill(&mut self) -> Result<bool, StreamError> {
         match rustix::io::read(&self.input, self.lines.room(CHUNK)) {
             Ok(0) => {
                 self.ended = true;
@@ -142,7 +142,7 @@ impl Stream {
     }
 
     /// Waits until there is something to read, at most until `deadline`. Returns whether there is.
-    pub(crate) fn wait(&mut self, deadline: Instant) -> Result<bool, Broken> {
+    pub(crate) fn wait(&mut self, deadline: Instant) -> Result<bool, StreamError> {
         let eager = deadline.min(Instant::now() + EAGER);
         while Instant::now() < eager {
             if self.fill()? {
@@ -173,7 +173,7 @@ impl Stream {
     }
 
     /// Writes all of `bytes`, in one call where there is room.
-    pub(crate) fn write(&mut self, bytes: &[u8], until: &Until<'_>) -> Result<(), Broken> {
+    pub(crate) fn write(&mut self, bytes: &[u8], until: &Until<'_>) -> Result<(), StreamError> {
         let mut rest = bytes;
         loop {
             match rustix::io::write(&self.output, rest) {
@@ -189,9 +189,9 @@ impl Stream {
 
     /// The system does not read. Perhaps it cannot, because it waits until we take its output: so
     /// take that, as far as there is room for it.
-    fn wait_for_room(&mut self, until: &Until<'_>) -> Result<(), Broken> {
+    fn wait_for_room(&mut self, until: &Until<'_>) -> Result<(), StreamError> {
         if until.is_over() {
-            return Err(Broken::TimedOut);
+            return Err(StreamError::TimedOut);
         }
         let takes = !self.ended && self.lines.unfinished().len() < MAX_LINE;
         let mut fds = vec![PollFd::new(&self.output, PollFlags::OUT)];
@@ -238,7 +238,7 @@ impl Stream {
 
 /// Waits until one of several streams has something to read, at most until `deadline`. Returns
 /// whether one has.
-pub(crate) fn wait_any(streams: &mut [Stream], deadline: Instant) -> Result<bool, Broken> {
+pub(crate) fn wait_any(streams: &mut [Stream], deadline: Instant) -> Result<bool, StreamError> {
     if let [only] = streams {
         return only.wait(deadline);
     }
@@ -258,7 +258,7 @@ pub(crate) fn wait_any(streams: &mut [Stream], deadline: Instant) -> Result<bool
     }
 }
 
-fn poll_until(fds: &mut [PollFd<'_>], deadline: Instant) -> Result<(), Broken> {
+fn poll_until(fds: &mut [PollFd<'_>], deadline: Instant) -> Result<(), StreamError> {
     let left = deadline.saturating_duration_since(Instant::now());
     let time = Timespec {
         tv_sec: left.as_secs().try_into().unwrap_or(i64::MAX),
@@ -272,12 +272,12 @@ fn poll_until(fds: &mut [PollFd<'_>], deadline: Instant) -> Result<(), Broken> {
 
 /// The last lines of a text that may be endless.
 #[derive(Default)]
-struct LastWords {
+struct LastLines {
     complete: VecDeque<String>,
     partial: Vec<u8>,
 }
 
-impl LastWords {
+impl LastLines {
     fn take_in(&mut self, bytes: &[u8]) {
         for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
             let text = piece.strip_suffix(b"\n").unwrap_or(piece);

@@ -8,7 +8,7 @@ use ioco_sts::{Action, Direction, LabelId, Message, Sts, Type, Types, Value};
 use rust_decimal::Decimal;
 use rustc_hash::FxHashMap;
 
-use crate::connection::Trouble;
+use crate::connection::AdapterError;
 use crate::in_process::{InProcess, Outbox};
 
 /// A system under test. Times are virtual: nanoseconds since the reset.
@@ -167,7 +167,7 @@ impl<S: System> InProcess for Bound<S> {
             }
         }
         out.give_up(
-            Trouble::new(format!(
+            AdapterError::new(format!(
                 "the system's timer fired {MAX_FIRES} times without sending anything"
             ))
             .hint("after `fire`, `timer` names a later time, or none"),
@@ -183,7 +183,7 @@ fn guarded<T>(out: &mut Outbox, part: impl FnOnce() -> T) -> Option<T> {
         Ok(value) => Some(value),
         Err(panic) => {
             let message = format!("the system panicked: {}", panic_text(&*panic));
-            out.give_up(Trouble::new(message).ended(true));
+            out.give_up(AdapterError::new(message).ended(true));
             None
         }
     }

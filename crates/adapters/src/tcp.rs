@@ -8,11 +8,11 @@ use std::time::{Duration, Instant};
 
 use ioco_sts::{Action, Sts};
 
-use crate::connection::{Arrived, Connection, Trouble};
+use crate::connection::{AdapterError, Arrived, Connection};
 use crate::dial::Dial;
 use crate::line::Codec;
-use crate::session::{Habits, Session, Stopped, nanoseconds};
-use crate::stream::Broken;
+use crate::session::{LearnedBehaviour, Session, SessionError, nanoseconds};
+use crate::stream::StreamError;
 use crate::supervise::{Until, Warnings, never};
 
 /// Where the system listens, and how patient to be.
@@ -40,7 +40,7 @@ pub struct Tcp {
     codec: Arc<Codec>,
     epoch: Instant,
     session: Option<Session>,
-    habits: Option<Habits>,
+    habits: Option<LearnedBehaviour>,
     warnings: Warnings,
 }
 
@@ -51,7 +51,7 @@ impl Tcp {
     }
 
     /// The system can connect to `options.address` from now on.
-    pub fn listen(sts: Arc<Sts>, options: &TcpOptions) -> Result<Tcp, Trouble> {
+    pub fn listen(sts: Arc<Sts>, options: &TcpOptions) -> Result<Tcp, AdapterError> {
         let dial = Dial::answer(&options.address)?;
         Ok(Tcp::over(sts, dial, options.patience))
     }
@@ -84,45 +84,52 @@ impl Tcp {
         }
     }
 
-    fn connect(&self, until: &Until<'_>) -> Result<Session, Trouble> {
+    fn connect(&self, until: &Until<'_>) -> Result<Session, AdapterError> {
         let stream = self.dial.connect(until)?;
         let codec = Arc::clone(&self.codec);
         Ok(Session::new(codec, stream, self.epoch, self.habits))
     }
 
     /// Says why the conversation stopped, and hangs up.
-    fn explain(&mut self, stopped: Stopped, in_reset: bool) -> Trouble {
+    fn explain(&mut self, stopped: SessionError, in_reset: bool) -> AdapterError {
         if let Some(mut session) = self.session.take() {
             self.habits = Some(session.habits());
             self.warnings.extend(session.warnings.take());
         }
         let address = self.dial.address();
         let patience = self.patience;
-        let ended = matches!(stopped, Stopped::Broken(Broken::Ended | Broken::Io(_)));
+        let ended = matches!(
+            stopped,
+            SessionError::StreamError(StreamError::Ended | StreamError::Io(_))
+        );
         let message = match stopped {
-            Stopped::Trouble(trouble) => return trouble,
-            Stopped::Broken(Broken::Ended) => format!("{address} closed the connection"),
-            Stopped::Broken(Broken::TimedOut) if in_reset => {
+            SessionError::AdapterError(trouble) => return trouble,
+            SessionError::StreamError(StreamError::Ended) => {
+                format!("{address} closed the connection")
+            }
+            SessionError::StreamError(StreamError::TimedOut) if in_reset => {
                 format!("{address} did not answer the reset within {patience:?}")
             }
-            Stopped::Broken(Broken::TimedOut) => {
+            SessionError::StreamError(StreamError::TimedOut) => {
                 format!("{address} did not read what was sent for {patience:?}")
             }
-            Stopped::Broken(Broken::TooLong(line)) => format!("{address} sent {line}"),
-            Stopped::Broken(Broken::Io(error)) => {
+            SessionError::StreamError(StreamError::TooLong(line)) => {
+                format!("{address} sent {line}")
+            }
+            SessionError::StreamError(StreamError::Io(error)) => {
                 format!("the connection to {address} failed: {error}")
             }
         };
-        Trouble::new(message)
+        AdapterError::new(message)
             .hint("its own log may say why; the next test connects to it again")
             .ended(ended)
     }
 
-    fn session(&mut self) -> Result<&mut Session, Trouble> {
+    fn session(&mut self) -> Result<&mut Session, AdapterError> {
         let address = self.dial.address();
         self.session
             .as_mut()
-            .ok_or_else(|| Trouble::new(format!("there is no connection to {address}")))
+            .ok_or_else(|| AdapterError::new(format!("there is no connection to {address}")))
     }
 }
 
@@ -131,11 +138,11 @@ impl Connection for Tcp {
         nanoseconds(self.epoch.elapsed())
     }
 
-    fn reset(&mut self) -> Result<(), Trouble> {
+    fn reset(&mut self) -> Result<(), AdapterError> {
         self.reset_heeding(&never)
     }
 
-    fn reset_heeding(&mut self, stop: &dyn Fn() -> bool) -> Result<(), Trouble> {
+    fn reset_heeding(&mut self, stop: &dyn Fn() -> bool) -> Result<(), AdapterError> {
         let until = Until::within(self.patience, stop);
         if self.session.is_none() {
             self.session = Some(self.connect(&until)?);
@@ -144,7 +151,7 @@ impl Connection for Tcp {
         result.map_err(|stopped| self.explain(stopped, true))
     }
 
-    fn give(&mut self, stimulus: &Action) -> Result<bool, Trouble> {
+    fn give(&mut self, stimulus: &Action) -> Result<bool, AdapterError> {
         self.give_heeding(stimulus, &never)
     }
 
@@ -152,7 +159,7 @@ impl Connection for Tcp {
         &mut self,
         stimulus: &Action,
         stop: &dyn Fn() -> bool,
-    ) -> Result<bool, Trouble> {
+    ) -> Result<bool, AdapterError> {
         let until = Until::within(self.patience, stop);
         let result = self.session()?.give(stimulus, &until);
         // Nobody knows when the system reads what it was sent.
@@ -161,12 +168,12 @@ impl Connection for Tcp {
             .map_err(|stopped| self.explain(stopped, false))
     }
 
-    fn poll(&mut self) -> Result<Option<Arrived>, Trouble> {
+    fn poll(&mut self) -> Result<Option<Arrived>, AdapterError> {
         let result = self.session()?.poll();
         result.map_err(|stopped| self.explain(stopped, false))
     }
 
-    fn wait(&mut self, until: u64) -> Result<Arrived, Trouble> {
+    fn wait(&mut self, until: u64) -> Result<Arrived, AdapterError> {
         let result = self.session()?.wait(until);
         result.map_err(|stopped| self.explain(stopped, false))
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use ioco_adapters::{NotConforming, Process, ProcessOptions, check};
-use ioco_engine::{Settings, Stop, WaitPolicy};
+use ioco_engine::{Settings, StopConditions, WaitPolicy};
 use ioco_sts::Sts;
 
 const CHAPTER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../book/src/connecting.md");
@@ -53,9 +53,9 @@ fn test(program: &str) -> Result<(), Box<NotConforming>> {
     let options = ProcessOptions::new("python3", &["-c", program]);
     let mut connection = Process::new(Arc::clone(&sts), options);
     let settings = Settings {
-        stop: Stop {
+        stop: StopConditions {
             tests: Some(20),
-            ..Stop::default()
+            ..StopConditions::default()
         },
         // Waiting out a silence of five seconds shows nothing here.
         wait: WaitPolicy::Sensible {

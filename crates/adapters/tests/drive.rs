@@ -8,12 +8,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ioco_adapters::{
-    Arrival, Arrived, Bound, Connection, Crossed, Local, Message, Process, ProcessOptions,
-    Recorder, ScriptRunner, Simulated, System, Trouble, drive,
+    AdapterError, Arrival, Arrived, Bound, Connection, Crossed, Local, Message, Process,
+    ProcessOptions, Recorder, ScriptRunner, Simulated, System, drive,
 };
-use ioco_engine::{Settings, Stop, Tester};
+use ioco_engine::{Settings, StopConditions, Tester};
 use ioco_shrink::Runner;
-use ioco_solve::Oracle;
+use ioco_solve::GuardSolver;
 use ioco_sts::{
     Action, DeviationKind, Direction, Observed, Relation, Semantics, Step, Sts, Value, Verdict,
 };
@@ -21,11 +21,15 @@ use ioco_sts::{
 use door::{Door, TIMEOUT, door, door_with};
 
 fn tester(sts: &Arc<Sts>, tests: u64) -> Tester {
-    let semantics = Semantics::new(Arc::clone(sts), Box::new(Oracle::new()), Relation::Ioco);
-    let stop = Stop {
+    let semantics = Semantics::new(
+        Arc::clone(sts),
+        Box::new(GuardSolver::new()),
+        Relation::Ioco,
+    );
+    let stop = StopConditions {
         tests: Some(tests),
         steps_per_test: 30,
-        ..Stop::default()
+        ..StopConditions::default()
     };
     let settings = Settings {
         seed: 7,
@@ -36,7 +40,7 @@ fn tester(sts: &Arc<Sts>, tests: u64) -> Tester {
 }
 
 /// Runs tests until the tester has had enough; the last verdict and trouble.
-fn run(tester: &mut Tester, connection: &mut dyn Connection) -> (Verdict, Option<Trouble>) {
+fn run(tester: &mut Tester, connection: &mut dyn Connection) -> (Verdict, Option<AdapterError>) {
     let mut last = (Verdict::Pass, None);
     while let Some(first) = tester.next_test(connection.now()) {
         let trouble = drive(tester, first, connection, &|| false, &mut |_| {});
@@ -52,7 +56,7 @@ fn failure(verdict: &Verdict) -> Option<DeviationKind> {
     }
 }
 
-fn verdict_of<S: System>(system: S) -> (Verdict, Option<Trouble>) {
+fn verdict_of<S: System>(system: S) -> (Verdict, Option<AdapterError>) {
     let sts = door();
     let mut connection = Local::new(Bound::new(Arc::clone(&sts), system));
     run(&mut tester(&sts, 200), &mut connection)
@@ -207,16 +211,16 @@ fn a_stop_ends_a_long_wait_soon() {
         fn now(&self) -> u64 {
             0
         }
-        fn reset(&mut self) -> Result<(), Trouble> {
+        fn reset(&mut self) -> Result<(), AdapterError> {
             Ok(())
         }
-        fn give(&mut self, _: &Action) -> Result<bool, Trouble> {
+        fn give(&mut self, _: &Action) -> Result<bool, AdapterError> {
             Ok(false)
         }
-        fn poll(&mut self) -> Result<Option<Arrived>, Trouble> {
+        fn poll(&mut self) -> Result<Option<Arrived>, AdapterError> {
             Ok(None)
         }
-        fn wait(&mut self, until: u64) -> Result<Arrived, Trouble> {
+        fn wait(&mut self, until: u64) -> Result<Arrived, AdapterError> {
             // The clock stands still: only a stop can end this.
             assert!(Duration::from_nanos(until) <= Duration::from_millis(50));
             Ok(Arrived {
@@ -251,14 +255,14 @@ impl Connection for Scripted {
     fn now(&self) -> u64 {
         self.now
     }
-    fn reset(&mut self) -> Result<(), Trouble> {
+    fn reset(&mut self) -> Result<(), AdapterError> {
         Ok(())
     }
-    fn give(&mut self, stimulus: &Action) -> Result<bool, Trouble> {
+    fn give(&mut self, stimulus: &Action) -> Result<bool, AdapterError> {
         self.given.push(stimulus.clone());
         Ok(true)
     }
-    fn poll(&mut self) -> Result<Option<Arrived>, Trouble> {
+    fn poll(&mut self) -> Result<Option<Arrived>, AdapterError> {
         let what = self.arrivals.pop_front().flatten();
         Ok(what.map(|what| Arrived {
             what,
@@ -266,7 +270,7 @@ impl Connection for Scripted {
             raw: b"raw".to_vec(),
         }))
     }
-    fn wait(&mut self, until: u64) -> Result<Arrived, Trouble> {
+    fn wait(&mut self, until: u64) -> Result<Arrived, AdapterError> {
         let arrived = self.poll()?;
         Ok(arrived.unwrap_or_else(|| {
             self.now = until;

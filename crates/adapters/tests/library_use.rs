@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use ioco_adapters::{Bound, Local, Message, System, check};
-use ioco_engine::{Settings, Stop, StrategyKind};
+use ioco_engine::{Settings, StopConditions, StrategyKind};
 use ioco_sts::{DeviationKind, Sts};
 
 const MODEL: &str = r#"
@@ -93,9 +93,9 @@ fn settings() -> Settings {
     Settings {
         seed: 1,
         strategy: StrategyKind::Transitions,
-        stop: Stop {
+        stop: StopConditions {
             tests: Some(300),
-            ..Stop::default()
+            ..StopConditions::default()
         },
         ..Settings::default()
     }

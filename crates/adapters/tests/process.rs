@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use ioco_adapters::{Arrival, Connection, Process, ProcessOptions, ResetBy, Trouble};
+use ioco_adapters::{AdapterError, Arrival, Connection, Process, ProcessOptions, ResetBy};
 use ioco_sts::{Action, Direction, Label, Parameter, Sts, StsBuilder, Type, Value};
 
 const MILLISECOND: u64 = 1_000_000;
@@ -81,18 +81,18 @@ impl Fixture {
         Fixture { sts, process }
     }
 
-    fn give(&mut self) -> Result<bool, Trouble> {
+    fn give(&mut self) -> Result<bool, AdapterError> {
         let stimulus = ping(&self.sts);
         self.process.give(&stimulus)
     }
 
-    fn wait(&mut self, milliseconds: u64) -> Result<Arrival, Trouble> {
+    fn wait(&mut self, milliseconds: u64) -> Result<Arrival, AdapterError> {
         let until = self.process.now() + milliseconds * MILLISECOND;
         self.process.wait(until).map(|arrived| arrived.what)
     }
 
     /// Resets, gives one stimulus and waits long for what comes.
-    fn first_answer(&mut self) -> Result<Arrival, Trouble> {
+    fn first_answer(&mut self) -> Result<Arrival, AdapterError> {
         self.process.reset()?;
         self.give()?;
         self.wait(5000)

@@ -49,7 +49,7 @@ fn converse(mut socket: &TcpStream, answers: usize) {
     }
 }
 
-fn ping_and_wait(connection: &mut Tcp, sts: &Sts) -> Result<Arrival, ioco_adapters::Trouble> {
+fn ping_and_wait(connection: &mut Tcp, sts: &Sts) -> Result<Arrival, ioco_adapters::AdapterError> {
     let ping = sts.label_named(Direction::Stimulus, "ping").unwrap();
     connection.give(&Action::plain(ping))?;
     let until = connection.now() + 5_000_000_000;

@@ -6,9 +6,9 @@ mod door;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use ioco_adapters::{Arrival, Arrived, Connection, Trouble, drive};
-use ioco_engine::{Settings, Stop, Tester};
-use ioco_solve::Oracle;
+use ioco_adapters::{AdapterError, Arrival, Arrived, Connection, drive};
+use ioco_engine::{Settings, StopConditions, Tester};
+use ioco_solve::GuardSolver;
 use ioco_sts::{Action, DeviationKind, Direction, Relation, Semantics, Sts, Value, Verdict};
 
 use door::{TIMEOUT, door};
@@ -99,7 +99,7 @@ impl Connection for Simulated {
         self.now
     }
 
-    fn reset(&mut self) -> Result<(), Trouble> {
+    fn reset(&mut self) -> Result<(), AdapterError> {
         self.opened = 0;
         if self.resets {
             self.due.clear();
@@ -107,7 +107,7 @@ impl Connection for Simulated {
         Ok(())
     }
 
-    fn give(&mut self, _: &Action) -> Result<bool, Trouble> {
+    fn give(&mut self, _: &Action) -> Result<bool, AdapterError> {
         self.given += 1;
         self.opened += 1;
         let at = self.now + self.answers_after;
@@ -123,11 +123,11 @@ impl Connection for Simulated {
         Ok(false)
     }
 
-    fn poll(&mut self) -> Result<Option<Arrived>, Trouble> {
+    fn poll(&mut self) -> Result<Option<Arrived>, AdapterError> {
         Ok(self.readable())
     }
 
-    fn wait(&mut self, until: u64) -> Result<Arrived, Trouble> {
+    fn wait(&mut self, until: u64) -> Result<Arrived, AdapterError> {
         if let Some(arrived) = self.readable() {
             return Ok(arrived);
         }
@@ -141,18 +141,22 @@ impl Connection for Simulated {
         }))
     }
 
-    fn catch_up(&mut self) -> Result<(), Trouble> {
+    fn catch_up(&mut self) -> Result<(), AdapterError> {
         self.caught_up_at = self.now;
         Ok(())
     }
 }
 
 fn tester(sts: &Arc<Sts>) -> Tester {
-    let semantics = Semantics::new(Arc::clone(sts), Box::new(Oracle::new()), Relation::Ioco);
+    let semantics = Semantics::new(
+        Arc::clone(sts),
+        Box::new(GuardSolver::new()),
+        Relation::Ioco,
+    );
     let settings = Settings {
-        stop: Stop {
+        stop: StopConditions {
             failures: None,
-            ..Stop::default()
+            ..StopConditions::default()
         },
         ..Settings::default()
     };

@@ -157,10 +157,10 @@ pub enum Item {
 
 /// Reads the items of a file's tree.
 pub fn read(tree: &SyntaxNode, file: usize, diagnostics: &mut Vec<Diagnostic>) -> Vec<Item> {
-    Reader { file, diagnostics }.items(tree)
+    TreeReader { file, diagnostics }.items(tree)
 }
 
-struct Reader<'a> {
+struct TreeReader<'a> {
     file: usize,
     diagnostics: &'a mut Vec<Diagnostic>,
 }
@@ -190,7 +190,7 @@ fn first_token(node: &SyntaxNode, kind: SyntaxKind) -> Option<SyntaxToken> {
         .find(|t| t.kind() == kind)
 }
 
-impl Reader<'_> {
+impl TreeReader<'_> {
     fn items(&mut self, node: &SyntaxNode) -> Vec<Item> {
         let mut items = Vec::new();
         for child in node.children() {

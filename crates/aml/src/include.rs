@@ -20,7 +20,7 @@ pub struct Read {
 
 /// Reads a model from its main file on.
 pub fn read(path: &str, text: String, sources: &dyn Sources) -> Read {
-    let mut reader = Reader {
+    let mut reader = IncludeReader {
         sources,
         files: Vec::new(),
         parsed: Vec::new(),
@@ -38,7 +38,7 @@ pub fn read(path: &str, text: String, sources: &dyn Sources) -> Read {
     }
 }
 
-struct Reader<'a> {
+struct IncludeReader<'a> {
     sources: &'a dyn Sources,
     files: Vec<SourceFile>,
     /// The items of each file, before its own includes are put in place.
@@ -53,7 +53,7 @@ struct Reader<'a> {
 /// Files that include files that include files can make any amount of text.
 const MAX_INCLUDED: usize = 1000;
 
-impl Reader<'_> {
+impl IncludeReader<'_> {
     fn add(&mut self, path: &str, text: String) -> usize {
         let file = self.files.len();
         let parse = parser::parse(&text, file);

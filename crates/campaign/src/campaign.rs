@@ -18,8 +18,8 @@ use ioco_shrink::{Confidence, Shrunk};
 use ioco_sts::{Action, Execution, Verdict};
 use serde::Serialize;
 
-use crate::connect::Reach;
-use crate::exit::{Exit, Stop};
+use crate::connect::ConnectionSpec;
+use crate::exit::{CommandError, Exit};
 use crate::failures::{self, Origin};
 use crate::model::{Model, ModelOptions};
 use crate::observer::Observer;
@@ -28,7 +28,7 @@ use crate::record::Record;
 use crate::results::Results;
 use crate::session::{Session, sizes};
 use crate::shrinking::{self, ShrinkSettings};
-use crate::solver::{Meaning, SolverChoice};
+use crate::solver::{SemanticsOptions, SolverChoice};
 use crate::suite::{self, SuiteRow};
 use crate::{coverage, history, query, time, trust};
 use ioco_budget::Interrupt;
@@ -39,7 +39,7 @@ pub struct Plan {
     pub project: Project,
     pub model: Model,
     pub options: ModelOptions,
-    pub reach: Reach,
+    pub reach: ConnectionSpec,
     /// What ioco.toml says, overridden by what was asked for.
     pub test: TestSettings,
     /// How to shrink what fails; `None` does not.
@@ -62,7 +62,7 @@ pub struct Script {
 
 /// One failure that a campaign has to tell of.
 #[derive(Clone, Debug, Serialize)]
-pub struct Found {
+pub struct FoundFailure {
     pub id: String,
     pub file: PathBuf,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -78,7 +78,7 @@ pub struct Found {
 #[derive(Clone, Debug)]
 pub struct Outcome {
     pub summary: Summary,
-    pub found: Vec<Found>,
+    pub found: Vec<FoundFailure>,
     /// Failures that were seen again.
     pub confirmed: usize,
     pub flaky: usize,
@@ -126,7 +126,7 @@ pub struct Campaign {
     goal: Option<f64>,
     results: Results,
     origin: Origin,
-    reach: Reach,
+    reach: ConnectionSpec,
     record: Record,
     known: Vec<Known>,
     suite: Option<Vec<ReadTest>>,
@@ -138,7 +138,7 @@ pub struct Campaign {
     untold: Vec<TestReport>,
     /// Everything so far is on the disk.
     is_kept: bool,
-    found: Vec<Found>,
+    found: Vec<FoundFailure>,
     confirmed: usize,
     flaky: usize,
 }
@@ -149,7 +149,7 @@ impl Campaign {
         mut plan: Plan,
         interrupt: Interrupt,
         observer: &mut dyn Observer,
-    ) -> Result<Campaign, Stop> {
+    ) -> Result<Campaign, CommandError> {
         if let Some(shrinking) = &plan.shrinking {
             shrinking::pipeline(&shrinking.shrinker)?;
         }
@@ -157,14 +157,14 @@ impl Campaign {
         if let Some(nanoseconds) = timeout {
             if nanoseconds == 0 {
                 return Err(
-                    Stop::usage("a time-out of nothing makes every system silent")
+                    CommandError::usage("a time-out of nothing makes every system silent")
                         .hint("give it at least 1ms"),
                 );
             }
             plan.model.sts = Arc::new(plan.model.sts.with_timeout(nanoseconds));
         }
         let mut settings = plan.test.settings(&plan.model.sts, seed_from_clock)?;
-        let meaning = Meaning {
+        let meaning = SemanticsOptions {
             relation: plan.test.relation()?,
             solver: SolverChoice::named(plan.test.solver.as_deref()),
         };
@@ -205,7 +205,7 @@ impl Campaign {
         )?;
         session.invite(observer);
         if let Some(guide) = guide {
-            session.tester.led_by(guide);
+            session.tester.set_guide(guide);
         }
         if let Err(refused) = results.make()
             && let Ok(elsewhere) = Results::elsewhere()
@@ -256,7 +256,7 @@ impl Campaign {
         self.record.run()
     }
 
-    pub fn run(mut self, observer: &mut dyn Observer) -> Result<Outcome, Stop> {
+    pub fn run(mut self, observer: &mut dyn Observer) -> Result<Outcome, CommandError> {
         for (path, file, stimuli) in std::mem::take(&mut self.known) {
             self.run_known(path, file, stimuli, observer)?;
         }
@@ -285,7 +285,11 @@ impl Campaign {
         Ok(self.outcome())
     }
 
-    fn run_suite(&mut self, tests: Vec<ReadTest>, observer: &mut dyn Observer) -> Result<(), Stop> {
+    fn run_suite(
+        &mut self,
+        tests: Vec<ReadTest>,
+        observer: &mut dyn Observer,
+    ) -> Result<(), CommandError> {
         for test in tests {
             let name = test.name.clone();
             let now = self.session.now();
@@ -320,7 +324,7 @@ impl Campaign {
         file: FailureFile,
         stimuli: Vec<Action>,
         observer: &mut dyn Observer,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), CommandError> {
         if self.session.interrupt.is_raised() {
             return Ok(());
         }
@@ -344,7 +348,7 @@ impl Campaign {
                 let notes = vec!["known from an earlier run, and still failing".to_owned()];
                 let flaky = file.is_flaky();
                 self.record.failure(&file, report.number, flaky);
-                let found = Found {
+                let found = FoundFailure {
                     id: file.id.into(),
                     file: path,
                     explanation,
@@ -372,7 +376,7 @@ impl Campaign {
         report: TestReport,
         known: bool,
         observer: &mut dyn Observer,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), CommandError> {
         self.write_events()?;
         if report.is_new_failure && !known {
             self.failed(&report, observer)?;
@@ -381,7 +385,7 @@ impl Campaign {
             && !self.session.interrupt.is_raised()
         {
             self.settle(observer)?;
-            self.tell_unusual(&report, observer);
+            self.emit_unusual(&report, observer);
         }
         self.untold.push(report);
         if self.record.is_due() {
@@ -390,14 +394,14 @@ impl Campaign {
         Ok(())
     }
 
-    fn write_events(&mut self) -> Result<(), Stop> {
+    fn write_events(&mut self) -> Result<(), CommandError> {
         let events = self.session.tester.take_events();
         self.record.events(events);
         Ok(())
     }
 
     /// Waits until everything so far is in the store, and tells of it.
-    fn settle(&mut self, observer: &mut dyn Observer) -> Result<(), Stop> {
+    fn settle(&mut self, observer: &mut dyn Observer) -> Result<(), CommandError> {
         self.record.settle(observer);
         for report in std::mem::take(&mut self.untold) {
             observer.finished(&report, &mut self.session.tester);
@@ -406,7 +410,11 @@ impl Campaign {
     }
 
     /// A failure unlike all before: kept at once, then shrunk, and kept again.
-    fn failed(&mut self, report: &TestReport, observer: &mut dyn Observer) -> Result<(), Stop> {
+    fn failed(
+        &mut self,
+        report: &TestReport,
+        observer: &mut dyn Observer,
+    ) -> Result<(), CommandError> {
         let wire = self.session.wire();
         let first = self.failure_file(report, wire.clone(), None, None)?;
         let first_path = self.path_of(&first);
@@ -507,7 +515,7 @@ impl Campaign {
     }
 
     /// Counts what was found; the end of a system is an error, and counted as such already.
-    fn count(&mut self, found: &Found, execution: &Execution) {
+    fn count(&mut self, found: &FoundFailure, execution: &Execution) {
         match &execution.verdict {
             Verdict::Fail(_) if found.flaky => self.flaky += 1,
             Verdict::Fail(_) => self.confirmed += 1,
@@ -530,7 +538,7 @@ impl Campaign {
     }
 
     /// Says, once, that something could not be written.
-    fn unkept(&mut self, refused: &Stop, observer: &mut dyn Observer) {
+    fn unkept(&mut self, refused: &CommandError, observer: &mut dyn Observer) {
         if std::mem::replace(&mut self.is_kept, false) {
             observer.warning(&format!(
                 "{}; what this run finds is reported here only",
@@ -549,9 +557,9 @@ impl Campaign {
         wire: Vec<WireLine>,
         shrunk: Option<&Shrunk>,
         confidence: Option<Confidence>,
-    ) -> Result<FailureFile, Stop> {
-        let connection =
-            serde_json::to_value(&self.origin).map_err(|error| Stop::usage(error.to_string()))?;
+    ) -> Result<FailureFile, CommandError> {
+        let connection = serde_json::to_value(&self.origin)
+            .map_err(|error| CommandError::usage(error.to_string()))?;
         let context = FailureContext {
             model_hash: self.model.hash.clone(),
             seed: self.seed,
@@ -562,7 +570,7 @@ impl Campaign {
             connection,
         };
         FailureFile::new(&self.model.sts, report, context)
-            .ok_or_else(|| Stop::usage("the test did not fail: nothing to keep"))
+            .ok_or_else(|| CommandError::usage("the test did not fail: nothing to keep"))
     }
 
     fn describe(
@@ -572,7 +580,7 @@ impl Campaign {
         execution: &Execution,
         shrunk: Option<&Shrunk>,
         confidence: Option<Confidence>,
-    ) -> Found {
+    ) -> FoundFailure {
         let context = Context {
             test: Some(file.test),
             seed: Some(self.seed),
@@ -585,7 +593,7 @@ impl Campaign {
                 format!("ioco replay {}        ({})", file.id, path.display())
             }),
         };
-        Found {
+        FoundFailure {
             id: file.id.to_string(),
             file: path,
             explanation: self.session.explain(execution, &context),
@@ -598,7 +606,11 @@ impl Campaign {
         }
     }
 
-    fn tell(&mut self, found: Found, observer: &mut dyn Observer) -> Result<(), Stop> {
+    fn tell(
+        &mut self,
+        found: FoundFailure,
+        observer: &mut dyn Observer,
+    ) -> Result<(), CommandError> {
         self.settle(observer)?;
         observer.found(&found);
         self.found.push(found);
@@ -606,7 +618,7 @@ impl Campaign {
     }
 
     /// An error or an inconclusive test.
-    fn tell_unusual(&mut self, report: &TestReport, observer: &mut dyn Observer) {
+    fn emit_unusual(&mut self, report: &TestReport, observer: &mut dyn Observer) {
         let context = Context {
             test: Some(report.number),
             seed: Some(self.seed),
@@ -651,7 +663,7 @@ fn known(
     results: &Results,
     model: &Model,
     project: &Project,
-    reach: &Reach,
+    reach: &ConnectionSpec,
     observer: &mut dyn Observer,
 ) -> Vec<Known> {
     let mut known = Vec::new();
@@ -686,7 +698,7 @@ fn guide(
     test: &TestSettings,
     model: &Model,
     observer: &mut dyn Observer,
-) -> Result<Option<Box<dyn Guide>>, Stop> {
+) -> Result<Option<Box<dyn Guide>>, CommandError> {
     match (test.strategy.as_deref(), &test.query) {
         (Some("locations"), _) => Ok(Some(Box::new(Locations::new()))),
         (Some("scenario"), Some(file)) => {

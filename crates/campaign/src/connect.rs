@@ -7,13 +7,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use ioco_adapters::{
-    Amp, Arrived, Connection, Http, Hub, HubOptions, Local, Process, ProcessOptions, ResetBy,
-    Simulated, Sockets, Tcp, TcpOptions, TextLines, Trouble,
+    AdapterError, Amp, Arrived, Connection, Http, Hub, HubOptions, Local, Process, ProcessOptions,
+    ResetBy, Simulated, Sockets, Tcp, TcpOptions, TextLines,
 };
 use ioco_sts::{Action, Sts};
 use serde::{Deserialize, Serialize};
 
-use crate::exit::Stop;
+use crate::exit::CommandError;
 use crate::project::Project;
 use crate::sections::amp::AmpWay;
 use crate::sections::lines::LinesSection;
@@ -58,9 +58,9 @@ impl SystemChoice {
 
 /// How to reach the system. Never kept in a file of the project: those hold its name.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Reach {
+pub struct ConnectionSpec {
     pub name: SystemName,
-    pub way: Way,
+    pub way: Transport,
     /// A fresh start for every test instead of a reset.
     pub restart: bool,
     /// Nanoseconds that a reset may take.
@@ -71,7 +71,7 @@ pub struct Reach {
 /// earlier version it is somebody's wish.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Way {
+pub enum Transport {
     /// A program and its arguments, started in the project's folder.
     Command(Vec<String>),
     /// A line for the shell, started in the current folder.
@@ -92,64 +92,71 @@ pub enum Way {
 
 const PATIENCE: u64 = 10_000_000_000;
 
-impl Reach {
+impl ConnectionSpec {
     /// What the flags say, else what ioco.toml says.
-    pub fn find(choice: &SystemChoice, project: &Project) -> Result<Reach, Stop> {
-        Reach::typed(choice, project)?.ok_or_else(|| {
-            Stop::usage("nothing says how to reach the system under test").hint(
+    pub fn find(choice: &SystemChoice, project: &Project) -> Result<ConnectionSpec, CommandError> {
+        ConnectionSpec::typed(choice, project)?.ok_or_else(|| {
+            CommandError::usage("nothing says how to reach the system under test").hint(
                 "use --sut COMMAND, --tcp HOST:PORT or --amp PORT, or write [sut] command = \
                  [\"...\"] into ioco.toml",
             )
         })
     }
 
-    pub fn typed(choice: &SystemChoice, project: &Project) -> Result<Option<Reach>, Stop> {
+    pub fn typed(
+        choice: &SystemChoice,
+        project: &Project,
+    ) -> Result<Option<ConnectionSpec>, CommandError> {
         let amp = |listen: String| {
-            Way::Amp(AmpWay {
+            Transport::Amp(AmpWay {
                 listen,
                 adapters: choice.adapters.clone(),
                 configure: choice.configure.clone(),
             })
         };
-        let typed = (choice.sut.clone().map(Way::Shell))
-            .or_else(|| choice.tcp.clone().map(Way::Tcp))
-            .or_else(|| choice.tcp_listen.clone().map(Way::TcpListen))
+        let typed = (choice.sut.clone().map(Transport::Shell))
+            .or_else(|| choice.tcp.clone().map(Transport::Tcp))
+            .or_else(|| choice.tcp_listen.clone().map(Transport::TcpListen))
             .or_else(|| choice.amp.clone().map(amp))
-            .or_else(|| choice.http.clone().map(Way::Http));
+            .or_else(|| choice.http.clone().map(Transport::Http));
         let is_typed =
             typed.is_some() || !choice.adapters.is_empty() || !choice.configure.is_empty();
         let sut = &project.sut;
         let way = typed
-            .or_else(|| sut.command.clone().map(Way::Command))
-            .or_else(|| sut.tcp.clone().map(Way::Tcp))
-            .or_else(|| sut.tcp_listen.clone().map(Way::TcpListen))
+            .or_else(|| sut.command.clone().map(Transport::Command))
+            .or_else(|| sut.tcp.clone().map(Transport::Tcp))
+            .or_else(|| sut.tcp_listen.clone().map(Transport::TcpListen))
             .or_else(|| sut.amp.clone().map(amp))
-            .or_else(|| sut.http.clone().map(Way::Http))
+            .or_else(|| sut.http.clone().map(Transport::Http))
             .or_else(|| {
                 let channels = project.lines.as_ref().map(|lines| lines.channels.clone());
-                channels.filter(|c| !c.is_empty()).map(Way::TcpChannels)
+                channels
+                    .filter(|c| !c.is_empty())
+                    .map(Transport::TcpChannels)
             });
         let Some(way) = way else { return Ok(None) };
-        if matches!(&way, Way::Command(words) if words.is_empty()) {
-            return Err(Stop::usage("[sut] command in ioco.toml is empty"));
+        if matches!(&way, Transport::Command(words) if words.is_empty()) {
+            return Err(CommandError::usage("[sut] command in ioco.toml is empty"));
         }
         let for_adapters = !choice.adapters.is_empty() || !choice.configure.is_empty();
-        if for_adapters && !matches!(way, Way::Amp(_)) {
-            return Err(Stop::usage("--adapter and --configure belong to --amp"));
+        if for_adapters && !matches!(way, Transport::Amp(_)) {
+            return Err(CommandError::usage(
+                "--adapter and --configure belong to --amp",
+            ));
         }
-        if let Way::Amp(amp) = &way {
+        if let Transport::Amp(amp) = &way {
             amp.hub(project)?;
         }
         match &way {
-            Way::Tcp(address) => check_address(address)?,
-            Way::TcpListen(address) => check_listening(address, project.insecure)?,
-            Way::TcpChannels(channels) => {
+            Transport::Tcp(address) => check_address(address)?,
+            Transport::TcpListen(address) => check_listening(address, project.insecure)?,
+            Transport::TcpChannels(channels) => {
                 channels.values().try_for_each(|a| check_address(a))?;
             }
             _ => {}
         }
-        if choice.restart && !matches!(way, Way::Command(_) | Way::Shell(_)) {
-            return Err(Stop::usage(
+        if choice.restart && !matches!(way, Transport::Command(_) | Transport::Shell(_)) {
+            return Err(CommandError::usage(
                 "--restart is for systems that ioco starts itself",
             ));
         }
@@ -162,7 +169,7 @@ impl Reach {
             }
         };
         let restart = choice.restart || project.sut.restart.unwrap_or(false);
-        Ok(Some(Reach {
+        Ok(Some(ConnectionSpec {
             name,
             restart,
             patience: patience(project)?,
@@ -171,8 +178,12 @@ impl Reach {
     }
 
     /// A system that this person typed before, or allowed.
-    pub fn of_way(way: Way, restart: bool, project: &Project) -> Result<Reach, Stop> {
-        Ok(Reach {
+    pub fn of_way(
+        way: Transport,
+        restart: bool,
+        project: &Project,
+    ) -> Result<ConnectionSpec, CommandError> {
+        Ok(ConnectionSpec {
             name: SystemName::of_typed(&way),
             patience: patience(project)?,
             restart,
@@ -182,7 +193,7 @@ impl Reach {
 
     /// Nothing is started or connected to before the first reset; where others connect to us, they
     /// can from now on.
-    pub fn connect(&self, sts: &Arc<Sts>, project: &Project) -> Result<Link, Stop> {
+    pub fn connect(&self, sts: &Arc<Sts>, project: &Project) -> Result<Link, CommandError> {
         let patience = Duration::from_nanos(self.patience);
         let reset = if self.restart {
             ResetBy::Restarting
@@ -198,30 +209,32 @@ impl Reach {
             let mapping = project.lines.as_ref().map(LinesSection::mapping);
             let mapping = mapping.unwrap_or_default();
             let lines = TextLines::new(Arc::clone(sts), &mapping, &sockets, patience);
-            Ok::<Link, Stop>(Link::Text(Box::new(lines.map_err(misused)?)))
+            Ok::<Link, CommandError>(Link::Text(Box::new(lines.map_err(misused)?)))
         };
         Ok(match &self.way {
-            Way::Shell(line) => process(ProcessOptions::shell(&without_shell(line))),
-            Way::Command(words) => {
+            Transport::Shell(line) => process(ProcessOptions::shell(&without_shell(line))),
+            Transport::Command(words) => {
                 let program = find_program(&words[0]);
                 let arguments: Vec<&str> = words[1..].iter().map(String::as_str).collect();
                 let mut options = ProcessOptions::new(&program, &arguments);
                 options.directory = Some(project.root.clone());
                 process(options)
             }
-            Way::Tcp(address) if project.lines.is_some() => text(Sockets::Shared(address.clone()))?,
-            Way::TcpListen(address) if project.lines.is_some() => {
+            Transport::Tcp(address) if project.lines.is_some() => {
+                text(Sockets::Shared(address.clone()))?
+            }
+            Transport::TcpListen(address) if project.lines.is_some() => {
                 text(Sockets::Listening(address.clone()))?
             }
-            Way::TcpChannels(channels) => text(Sockets::PerChannel(channels.clone()))?,
-            Way::Tcp(address) => {
+            Transport::TcpChannels(channels) => text(Sockets::PerChannel(channels.clone()))?,
+            Transport::Tcp(address) => {
                 let options = TcpOptions {
                     patience,
                     ..TcpOptions::new(address)
                 };
                 Link::Tcp(Box::new(Tcp::new(Arc::clone(sts), options)))
             }
-            Way::TcpListen(address) => {
+            Transport::TcpListen(address) => {
                 let options = TcpOptions {
                     patience,
                     ..TcpOptions::new(address)
@@ -229,20 +242,20 @@ impl Reach {
                 let tcp = Tcp::listen(Arc::clone(sts), &options).map_err(unusable)?;
                 Link::Tcp(Box::new(tcp))
             }
-            Way::Http(base) => {
+            Transport::Http(base) => {
                 let mapping = project.http.clone().ok_or_else(|| {
-                    Stop::usage("nothing says which requests the labels are")
+                    CommandError::usage("nothing says which requests the labels are")
                         .hint("write [http] into ioco.toml, or make it from an OpenAPI description: ioco new NAME --openapi FILE")
                 })?;
                 let http = Http::new(Arc::clone(sts), base, &mapping, patience);
                 Link::Http(Box::new(http.map_err(misused)?))
             }
-            Way::Amp(amp) => {
+            Transport::Amp(amp) => {
                 let hub = project.hubs.listen(&amp.hub(project)?).map_err(unusable)?;
                 let options = amp.options(project, patience)?;
                 Link::Amp(Box::new(Amp::new(Arc::clone(sts), hub, options)))
             }
-            Way::Simulated(seed) => {
+            Transport::Simulated(seed) => {
                 let played = Simulated::new(Arc::clone(sts), *seed);
                 Link::Simulated(Box::new(Local::new(played)))
             }
@@ -255,30 +268,30 @@ impl Reach {
     }
 }
 
-fn patience(project: &Project) -> Result<u64, Stop> {
+fn patience(project: &Project) -> Result<u64, CommandError> {
     match &project.sut.ready_within {
         Some(text) => time::parse(text),
         None => Ok(PATIENCE),
     }
 }
 
-impl Way {
+impl Transport {
     /// For a person.
     pub fn show(&self) -> String {
         match self {
-            Way::Command(words) => words.join(" "),
-            Way::Shell(line) => line.clone(),
-            Way::Tcp(address) | Way::Http(address) => address.clone(),
-            Way::TcpListen(address) => format!("a system that connects to {address}"),
-            Way::TcpChannels(channels) => {
+            Transport::Command(words) => words.join(" "),
+            Transport::Shell(line) => line.clone(),
+            Transport::Tcp(address) | Transport::Http(address) => address.clone(),
+            Transport::TcpListen(address) => format!("a system that connects to {address}"),
+            Transport::TcpChannels(channels) => {
                 let addresses: Vec<&str> = channels.values().map(String::as_str).collect();
                 addresses.join(", ")
             }
-            Way::Amp(amp) => match amp.adapters.as_slice() {
+            Transport::Amp(amp) => match amp.adapters.as_slice() {
                 [] => format!("an adapter at {}", amp.listen),
                 adapters => adapters.join(", "),
             },
-            Way::Simulated(_) => "the model itself".to_owned(),
+            Transport::Simulated(_) => "the model itself".to_owned(),
         }
     }
 }
@@ -295,7 +308,7 @@ impl std::fmt::Debug for Hubs {
 }
 
 impl Hubs {
-    fn listen(&self, options: &HubOptions) -> Result<Arc<Hub>, Trouble> {
+    fn listen(&self, options: &HubOptions) -> Result<Arc<Hub>, AdapterError> {
         let mut hubs = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(hub) = hubs.get(&options.address) {
             return Ok(Arc::clone(hub));
@@ -307,42 +320,44 @@ impl Hubs {
 }
 
 /// What the operating system or the network does not allow.
-fn unusable(trouble: Trouble) -> Stop {
-    Stop {
+fn unusable(trouble: AdapterError) -> CommandError {
+    CommandError {
         hint: trouble.hint,
-        ..Stop::system(trouble.message)
+        ..CommandError::system(trouble.message)
     }
 }
 
 /// What is written wrongly in ioco.toml.
-fn misused(trouble: Trouble) -> Stop {
-    Stop {
+fn misused(trouble: AdapterError) -> CommandError {
+    CommandError {
         hint: trouble.hint,
-        ..Stop::usage(trouble.message)
+        ..CommandError::usage(trouble.message)
     }
 }
 
 /// An address that cannot be right is a mistake of the person, not of the system.
-fn check_address(address: &str) -> Result<(), Stop> {
+fn check_address(address: &str) -> Result<(), CommandError> {
     let port = address
         .rsplit_once(':')
         .filter(|(host, _)| !host.is_empty());
     match port.map(|(_, port)| port.parse::<u16>()) {
         Some(Ok(port)) if port > 0 => Ok(()),
-        _ => Err(Stop::usage(format!("'{address}' is not an address"))
-            .hint("write HOST:PORT, as in localhost:8080; a port is a number from 1 to 65535")),
+        _ => Err(
+            CommandError::usage(format!("'{address}' is not an address"))
+                .hint("write HOST:PORT, as in localhost:8080; a port is a number from 1 to 65535"),
+        ),
     }
 }
 
 /// Whoever connects plays the system, and nothing is encrypted: that is for this machine only, unless
 /// the person accepts it.
-pub fn check_listening(address: &str, insecure: bool) -> Result<(), Stop> {
+pub fn check_listening(address: &str, insecure: bool) -> Result<(), CommandError> {
     // What is no address at all is said by whoever listens there.
     let sockets: Vec<SocketAddr> = address
         .to_socket_addrs()
         .map_or_else(|_| Vec::new(), Iterator::collect);
     match sockets.iter().find(|socket| !socket.ip().is_loopback()) {
-        Some(outside) if !insecure => Err(Stop::usage(format!(
+        Some(outside) if !insecure => Err(CommandError::usage(format!(
             "listening on {outside} lets anybody on the network connect, without encryption"
         ))
         .hint("listen on 127.0.0.1, or accept it with --insecure")),
@@ -487,19 +502,19 @@ impl Connection for Link {
         self.inner().resets_all()
     }
 
-    fn catch_up(&mut self) -> Result<(), Trouble> {
+    fn catch_up(&mut self) -> Result<(), AdapterError> {
         self.inner_mut().catch_up()
     }
 
-    fn reset(&mut self) -> Result<(), Trouble> {
+    fn reset(&mut self) -> Result<(), AdapterError> {
         self.inner_mut().reset()
     }
 
-    fn reset_heeding(&mut self, stop: &dyn Fn() -> bool) -> Result<(), Trouble> {
+    fn reset_heeding(&mut self, stop: &dyn Fn() -> bool) -> Result<(), AdapterError> {
         self.inner_mut().reset_heeding(stop)
     }
 
-    fn give(&mut self, stimulus: &Action) -> Result<bool, Trouble> {
+    fn give(&mut self, stimulus: &Action) -> Result<bool, AdapterError> {
         self.inner_mut().give(stimulus)
     }
 
@@ -507,7 +522,7 @@ impl Connection for Link {
         &mut self,
         stimulus: &Action,
         stop: &dyn Fn() -> bool,
-    ) -> Result<bool, Trouble> {
+    ) -> Result<bool, AdapterError> {
         self.inner_mut().give_heeding(stimulus, stop)
     }
 
@@ -515,11 +530,11 @@ impl Connection for Link {
         self.inner().sent()
     }
 
-    fn poll(&mut self) -> Result<Option<Arrived>, Trouble> {
+    fn poll(&mut self) -> Result<Option<Arrived>, AdapterError> {
         self.inner_mut().poll()
     }
 
-    fn wait(&mut self, until: u64) -> Result<Arrived, Trouble> {
+    fn wait(&mut self, until: u64) -> Result<Arrived, AdapterError> {
         self.inner_mut().wait(until)
     }
 }

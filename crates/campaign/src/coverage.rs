@@ -5,16 +5,16 @@ use std::path::Path;
 use ioco_engine::{Coverage, CoverageSnapshot};
 use ioco_sts::Sts;
 
-use crate::exit::Stop;
+use crate::exit::CommandError;
 use crate::results::Results;
 
 /// Reads a coverage file; `None` where there is none.
-pub fn read(path: &Path, sts: &Sts) -> Result<Option<Coverage>, Stop> {
+pub fn read(path: &Path, sts: &Sts) -> Result<Option<Coverage>, CommandError> {
     let Ok(text) = ioco_outside::file::read_text(path, &ioco_budget::Budget::default()) else {
         return Ok(None);
     };
     let damaged = |why: String| {
-        Stop::usage(format!("{} cannot be read: {why}", path.display()))
+        CommandError::usage(format!("{} cannot be read: {why}", path.display()))
             .hint("move it away to start anew; ioco does not overwrite it")
     };
     let saved: CoverageSnapshot =
@@ -23,13 +23,19 @@ pub fn read(path: &Path, sts: &Sts) -> Result<Option<Coverage>, Stop> {
 }
 
 /// Adds what a run covered to the coverage file, whatever other runs added to it meanwhile.
-pub fn add(results: &Results, hash: &str, sts: &Sts, covered: &Coverage) -> Result<(), Stop> {
+pub fn add(
+    results: &Results,
+    hash: &str,
+    sts: &Sts,
+    covered: &Coverage,
+) -> Result<(), CommandError> {
     results.update(&results.coverage(hash), |path| {
         let mut coverage = covered.clone();
         if let Some(earlier) = read(path, sts)? {
             // Another reduction of the same text has other switches: the newer run stands alone.
             let _ = coverage.merge(&earlier);
         }
-        serde_json::to_vec(&coverage.snapshot(sts)).map_err(|error| Stop::usage(error.to_string()))
+        serde_json::to_vec(&coverage.snapshot(sts))
+            .map_err(|error| CommandError::usage(error.to_string()))
     })
 }

@@ -28,34 +28,34 @@ impl From<Exit> for ExitCode {
 
 /// Why a command ends early: what to tell the person, and the exit code.
 #[derive(Debug)]
-pub struct Stop {
+pub struct CommandError {
     pub exit: Exit,
     pub message: String,
     pub hint: Option<String>,
 }
 
-impl Stop {
-    pub fn usage(message: impl Into<String>) -> Stop {
-        Stop {
+impl CommandError {
+    pub fn usage(message: impl Into<String>) -> CommandError {
+        CommandError {
             exit: Exit::Usage,
             message: message.into(),
             hint: None,
         }
     }
 
-    pub fn system(message: impl Into<String>) -> Stop {
-        Stop {
+    pub fn system(message: impl Into<String>) -> CommandError {
+        CommandError {
             exit: Exit::System,
             message: message.into(),
             hint: None,
         }
     }
 
-    pub fn hint(mut self, hint: impl Into<String>) -> Stop {
+    pub fn hint(mut self, hint: impl Into<String>) -> CommandError {
         self.hint = Some(hint.into());
         self
     }
 }
 
 /// What a command answers: an exit code, or why it stopped early.
-pub type Answer = Result<Exit, Stop>;
+pub type Answer = Result<Exit, CommandError>;

@@ -12,8 +12,8 @@ use ioco_sts::{Action, Execution, Relation, Verdict};
 use serde::{Deserialize, Serialize};
 
 use crate::campaign::confirmed;
-use crate::connect::{Reach, SystemChoice};
-use crate::exit::{Exit, Stop};
+use crate::connect::{ConnectionSpec, SystemChoice};
+use crate::exit::{CommandError, Exit};
 use crate::history;
 use crate::model::{self, Model, ModelOptions};
 use crate::observer::Observer;
@@ -22,7 +22,7 @@ use crate::results::Results;
 use crate::sections::limits::Limits;
 use crate::session::{Session, Shown, sizes};
 use crate::shrinking::{self, ShrinkSettings};
-use crate::solver::{Meaning, SolverChoice};
+use crate::solver::{SemanticsOptions, SolverChoice};
 use crate::system::KeptSystem;
 use crate::trust;
 use ioco_budget::{Budget, Interrupt};
@@ -51,9 +51,9 @@ impl Origin {
         options: ModelOptions,
         model: &Model,
         project: &Project,
-        meaning: &Meaning,
+        meaning: &SemanticsOptions,
         timeout: Option<u64>,
-        reach: &Reach,
+        reach: &ConnectionSpec,
     ) -> Origin {
         Origin {
             model: inside(&model.path, project).to_owned(),
@@ -153,7 +153,7 @@ impl Replay {
 }
 
 /// A recorded failure, cut down again.
-pub struct Reshrunk {
+pub struct ShrinkResult {
     pub saved: FailureFile,
     pub path: PathBuf,
     pub shrunk: Shrunk,
@@ -163,14 +163,14 @@ pub struct Reshrunk {
 
 impl Opened {
     /// Runs the failure again; `None` if that was interrupted.
-    pub fn replay(&mut self, times: u32, original: bool) -> Result<Option<Replay>, Stop> {
+    pub fn replay(&mut self, times: u32, original: bool) -> Result<Option<Replay>, CommandError> {
         let session = &mut self.session;
         let stimuli = if original {
             self.file.first_stimuli(&session.sts)
         } else {
             self.file.stimuli(&session.sts)
         };
-        let stimuli = stimuli.map_err(|error| Stop::usage(error.to_string()))?;
+        let stimuli = stimuli.map_err(|error| CommandError::usage(error.to_string()))?;
         let mut runs: Vec<Execution> = Vec::new();
         for _ in 0..times.max(1) {
             runs.push(session.replay(&stimuli));
@@ -214,10 +214,10 @@ impl Opened {
         settings: &ShrinkSettings,
         nanoseconds: Option<u64>,
         observer: &mut dyn Observer,
-    ) -> Result<Option<Reshrunk>, Stop> {
+    ) -> Result<Option<ShrinkResult>, CommandError> {
         let session = &mut self.session;
         let stimuli = self.file.first_stimuli(&session.sts);
-        let stimuli = stimuli.map_err(|error| Stop::usage(error.to_string()))?;
+        let stimuli = stimuli.map_err(|error| CommandError::usage(error.to_string()))?;
         // One that is not always seen is tried as often as it would be confirmed.
         let mut tries = settings.confirm.max(settings.attempts).max(1);
         let (report, wire) = loop {
@@ -246,7 +246,7 @@ impl Opened {
             confirmed: Some(confirmed(shrunk.confidence)),
             replay: Some(format!("ioco replay {}", saved.id)),
         };
-        Ok(Some(Reshrunk {
+        Ok(Some(ShrinkResult {
             explanation: self.session.explain(&shrunk.execution, &context),
             notes: shrinking::notes(&shrunk, shrunk.confidence),
             saved,
@@ -261,7 +261,7 @@ impl Opened {
         wire: Vec<ioco_engine::WireLine>,
         shrunk: &Shrunk,
         shown: Shown,
-    ) -> Result<FailureFile, Stop> {
+    ) -> Result<FailureFile, CommandError> {
         let context = FailureContext {
             model_hash: self.file.model_hash.clone(),
             seed: self.file.seed,
@@ -272,7 +272,7 @@ impl Opened {
             connection: self.file.connection.clone(),
         };
         let mut saved = FailureFile::new(&self.session.sts, report, context)
-            .ok_or_else(|| Stop::usage("the failure could not be written"))?;
+            .ok_or_else(|| CommandError::usage("the failure could not be written"))?;
         shown.put_into(&mut saved, &shrunk.execution);
         saved.test = self.file.test;
         saved.test_seed = self.file.test_seed;
@@ -302,7 +302,7 @@ pub fn open(
     limits: Limits,
     interrupt: Interrupt,
     observer: &mut dyn Observer,
-) -> Result<Opened, Stop> {
+) -> Result<Opened, CommandError> {
     let results = Results::at(here.results());
     let path = match results.find_failure(typed) {
         Ok(path) => path,
@@ -311,7 +311,7 @@ pub fn open(
     };
     let file = read(&path)?;
     let mut origin: Origin = serde_json::from_value(file.connection.clone()).map_err(|error| {
-        Stop::usage(format!(
+        CommandError::usage(format!(
             "{} does not say how it was found: {}",
             path.display(),
             Untrusted::of(error)
@@ -340,7 +340,7 @@ pub fn open(
         observer.warning("the model has changed since this failure was found");
     }
     let reach = if system.is_way() {
-        Reach::find(system, &project)?
+        ConnectionSpec::find(system, &project)?
     } else {
         trust::resolve(&origin.system, &project, &here.root, observer)?
     };
@@ -358,7 +358,7 @@ pub fn open(
              --solver",
         );
     }
-    let meaning = Meaning {
+    let meaning = SemanticsOptions {
         relation: origin.relation(),
         solver: solver.unwrap_or_default(),
     };
@@ -384,11 +384,12 @@ pub fn open(
     })
 }
 
-pub fn read(path: &Path) -> Result<FailureFile, Stop> {
+pub fn read(path: &Path) -> Result<FailureFile, CommandError> {
     let text = read_text(path, &Budget::default())
-        .map_err(|error| Stop::usage(format!("cannot read {}: {error}", path.display())))?;
-    FailureFile::read(&text)
-        .map_err(|error| Stop::usage(format!("{}: {}", path.display(), Untrusted::of(error))))
+        .map_err(|error| CommandError::usage(format!("cannot read {}: {error}", path.display())))?;
+    FailureFile::read(&text).map_err(|error| {
+        CommandError::usage(format!("{}: {}", path.display(), Untrusted::of(error)))
+    })
 }
 
 /// The folder that holds `.ioco/failures/`; the current one for a file that lies elsewhere.
@@ -405,13 +406,13 @@ fn home(path: &Path) -> PathBuf {
 }
 
 /// Why a run that could not go on ended, as the person should see it.
-pub fn unusable(session: &Session, message: &str) -> Stop {
+pub fn unusable(session: &Session, message: &str) -> CommandError {
     let hint = session
         .trouble
         .as_ref()
         .and_then(|trouble| trouble.hint.clone());
-    Stop {
+    CommandError {
         hint,
-        ..Stop::system(message)
+        ..CommandError::system(message)
     }
 }

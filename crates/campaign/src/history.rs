@@ -10,30 +10,30 @@ use ioco_sts::{Relation, Semantics};
 use ioco_view::{CoverageView, Recorded, RunState, RunSummary, RunWalk};
 use serde::{Deserialize, Serialize};
 
-use crate::connect::Reach;
-use crate::exit::Stop;
+use crate::connect::ConnectionSpec;
+use crate::exit::CommandError;
 use crate::model::{self, Model, ModelOptions};
 use crate::observer::Observer;
 use crate::project::{ChosenBy, Project};
 use crate::results::Results;
-use crate::solver::Meaning;
+use crate::solver::SemanticsOptions;
 use crate::system::{KeptSystem, SystemName};
 use crate::time::iso;
 use crate::trust;
 
-/// Trouble with the store is the user's to mend.
-pub fn stop(error: StoreError) -> Stop {
-    Stop::usage(error.to_string()).hint(error.hint())
+/// AdapterError with the store is the user's to mend.
+pub fn stop(error: StoreError) -> CommandError {
+    CommandError::usage(error.to_string()).hint(error.hint())
 }
 
 /// Where the runs of a project are kept. A database that ioco.toml names and that nobody has allowed
 /// is refused: nothing is sent there.
-pub fn place(project: &Project) -> Result<Place, Stop> {
+pub fn place(project: &Project) -> Result<Place, CommandError> {
     let results = Results::at(project.results());
     let file = results.store();
     results
         .check_inside(&file)
-        .map_err(|error| Stop::usage(format!("cannot use {}: {error}", file.display())))?;
+        .map_err(|error| CommandError::usage(format!("cannot use {}: {error}", file.display())))?;
     if !trust::may_open_store(project) {
         return Err(trust::store_refused(project));
     }
@@ -47,7 +47,7 @@ pub fn place(project: &Project) -> Result<Place, Stop> {
 
 /// The store of a project, to be read; `None` where nothing was ever recorded. Reading changes
 /// nothing: an older store is not brought up to date by it.
-pub fn open(project: &Project) -> Result<Option<Store>, Stop> {
+pub fn open(project: &Project) -> Result<Option<Store>, CommandError> {
     let place = place(project)?;
     if !place.exists() {
         return Ok(None);
@@ -56,7 +56,7 @@ pub fn open(project: &Project) -> Result<Option<Store>, Stop> {
 }
 
 /// The store of a project, to be changed.
-pub fn open_to_change(project: &Project) -> Result<Option<Store>, Stop> {
+pub fn open_to_change(project: &Project) -> Result<Option<Store>, CommandError> {
     let place = place(project)?;
     if !place.exists() {
         return Ok(None);
@@ -65,13 +65,14 @@ pub fn open_to_change(project: &Project) -> Result<Option<Store>, Stop> {
 }
 
 /// Brings the store of a project up to date; whether there was anything to do.
-pub fn migrate(project: &Project) -> Result<bool, Stop> {
+pub fn migrate(project: &Project) -> Result<bool, CommandError> {
     Store::migrate(&place(project)?).map_err(stop)
 }
 
 /// The run that a person means: its number, or the newest. With the store that it is in.
-pub fn find(project: &Project, typed: Option<i64>) -> Result<(Store, RunRow), Stop> {
-    let nothing = || Stop::usage("no run has been recorded here").hint("run `ioco test` first");
+pub fn find(project: &Project, typed: Option<i64>) -> Result<(Store, RunRow), CommandError> {
+    let nothing =
+        || CommandError::usage("no run has been recorded here").hint("run `ioco test` first");
     let store = open(project)?.ok_or_else(nothing)?;
     let newest = store.runs(None, 1).map_err(stop)?.into_iter().next();
     let newest = newest.ok_or_else(nothing)?;
@@ -82,10 +83,9 @@ pub fn find(project: &Project, typed: Option<i64>) -> Result<(Store, RunRow), St
     match run {
         Some(run) => Ok((store, run)),
         None => Err(
-            Stop::usage(format!("there is no run {}", typed.unwrap_or_default())).hint(format!(
-                "the newest is {}; `ioco runs` lists them",
-                newest.id
-            )),
+            CommandError::usage(format!("there is no run {}", typed.unwrap_or_default())).hint(
+                format!("the newest is {}; `ioco runs` lists them", newest.id),
+            ),
         ),
     }
 }
@@ -93,8 +93,8 @@ pub fn find(project: &Project, typed: Option<i64>) -> Result<(Store, RunRow), St
 pub(crate) fn new_run(
     model: &Model,
     options: &ModelOptions,
-    meaning: &Meaning,
-    reach: &Reach,
+    meaning: &SemanticsOptions,
+    reach: &ConnectionSpec,
     settings: &Settings,
 ) -> NewRun {
     let kept = Kept {
@@ -149,18 +149,18 @@ struct Kept {
 }
 
 impl Kept {
-    fn of(run: &RunRow) -> Result<Kept, Stop> {
+    fn of(run: &RunRow) -> Result<Kept, CommandError> {
         serde_json::from_str(&run.options)
-            .map_err(|error| Stop::usage(format!("run {}: {error}", run.id)))
+            .map_err(|error| CommandError::usage(format!("run {}: {error}", run.id)))
     }
 }
 
 /// The model as a run used it, whatever has become of its files.
-pub fn model(store: &Store, run: &RunRow) -> Result<Model, Stop> {
+pub fn model(store: &Store, run: &RunRow) -> Result<Model, CommandError> {
     let kept = store
         .model(&run.model_hash)
         .map_err(stop)?
-        .ok_or_else(|| Stop::usage(format!("the model of run {} was not kept", run.id)))?;
+        .ok_or_else(|| CommandError::usage(format!("the model of run {} was not kept", run.id)))?;
     model::restore(&kept, &Kept::of(run)?.options)
 }
 
@@ -178,11 +178,11 @@ fn relation_of(options: &str) -> Relation {
 
 /// For following what a run did.
 pub fn semantics(model: &Model, run: &RunRow) -> Semantics {
-    Meaning::of(relation(run)).shown(&model.sts)
+    SemanticsOptions::of(relation(run)).shown(&model.sts)
 }
 
 /// What a run covered. Of one that did not come to its end, what its record leads through.
-pub fn covered(store: &Store, run: &RunRow) -> Result<Covered, Stop> {
+pub fn covered(store: &Store, run: &RunRow) -> Result<Covered, CommandError> {
     if let Some(covered) = store.coverage(run.id).map_err(stop)? {
         return Ok(covered);
     }
@@ -195,8 +195,8 @@ pub fn covered(store: &Store, run: &RunRow) -> Result<Covered, Stop> {
 }
 
 /// What changed from run `a` to run `b`.
-pub fn compare(store: &Store, a: &RunRow, b: &RunRow) -> Result<Comparison, Stop> {
-    let of = |run: &RunRow| -> Result<_, Stop> {
+pub fn compare(store: &Store, a: &RunRow, b: &RunRow) -> Result<Comparison, CommandError> {
+    let of = |run: &RunRow| -> Result<_, CommandError> {
         Ok((covered(store, run)?, store.sightings(run.id).map_err(stop)?))
     };
     Ok(Comparison::new(of(a)?, of(b)?))
@@ -223,12 +223,12 @@ pub fn summary(run: &RunRow) -> RunSummary {
 }
 
 /// The failures that a run saw: the file, the number of the test, and whether it is flaky.
-pub fn failures(store: &Store, run: i64) -> Result<Vec<(FailureFile, u64, bool)>, Stop> {
+pub fn failures(store: &Store, run: i64) -> Result<Vec<(FailureFile, u64, bool)>, CommandError> {
     let sightings = store.sightings(run).map_err(stop)?;
     let files = sightings.into_iter().map(|sighting| {
         let file = FailureFile::read(&sighting.file).map_err(|error| {
             let (of, why) = (Untrusted::new(&*sighting.fingerprint), Untrusted::of(error));
-            Stop::usage(format!("{of}: {why}"))
+            CommandError::usage(format!("{of}: {why}"))
         })?;
         Ok((file, sighting.test, sighting.flaky))
     });
@@ -241,7 +241,7 @@ pub fn fetch(
     project: &Project,
     id: &str,
     observer: &mut dyn Observer,
-) -> Result<Option<PathBuf>, Stop> {
+) -> Result<Option<PathBuf>, CommandError> {
     // What is not an id is no row's name, whatever a row is called.
     let Ok(id) = Fingerprint::new(id) else {
         return Ok(None);
@@ -261,7 +261,7 @@ pub fn fetch(
 }
 
 /// Tells the store that a failure was shrunk further, and is known by another id now.
-pub(crate) fn replace(project: &Project, old: &str, new: &FailureFile) -> Result<(), Stop> {
+pub(crate) fn replace(project: &Project, old: &str, new: &FailureFile) -> Result<(), CommandError> {
     // The failure's file has changed; a store that nobody has allowed is not asked for that.
     if !trust::may_open_store(project) {
         return Ok(());

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use ioco_budget::Budget;
 use serde::{Deserialize, Serialize};
 
-use crate::connect::Way;
+use crate::connect::Transport;
 use crate::system::{SystemName, digest};
 
 /// More systems than this of one folder are forgotten, and asked for again.
@@ -30,7 +30,7 @@ struct Page {
     trusted: BTreeSet<String>,
     /// Systems that were typed here, by the digest that failure files hold.
     #[serde(default)]
-    systems: BTreeMap<String, Way>,
+    systems: BTreeMap<String, Transport>,
     /// Models from elsewhere that were typed here.
     #[serde(default)]
     models: BTreeSet<PathBuf>,
@@ -108,14 +108,14 @@ impl Ledger {
     }
 
     /// The system that was typed in this folder, by its digest.
-    pub fn system(&self, root: &Path, digest: &str) -> Option<Way> {
+    pub fn system(&self, root: &Path, digest: &str) -> Option<Transport> {
         let way = self.page(root).systems.remove(digest)?;
         // What does not hash to its name was not written by us.
         (SystemName::of_typed(&way) == SystemName::Typed(digest.to_owned())).then_some(way)
     }
 
     /// Remembers a system that was typed or allowed.
-    pub fn remember_system(&self, root: &Path, way: &Way) {
+    pub fn remember_system(&self, root: &Path, way: &Transport) {
         let SystemName::Typed(digest) = SystemName::of_typed(way) else {
             return;
         };

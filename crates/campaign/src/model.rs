@@ -13,7 +13,7 @@ use ioco_sts::format::graphwalker::GraphWalkerOptions;
 use ioco_sts::format::{self, LabelMap};
 use serde::{Deserialize, Serialize};
 
-use crate::exit::Stop;
+use crate::exit::CommandError;
 use crate::observer::Observer;
 use crate::project::Project;
 use crate::sections::limits::Limits;
@@ -178,19 +178,22 @@ impl Sources for Kept<'_> {
 }
 
 /// Where the model is: typed, or named by ioco.toml.
-fn path(project: &Project) -> Result<PathBuf, Stop> {
+fn path(project: &Project) -> Result<PathBuf, CommandError> {
     project.model.clone().ok_or_else(|| {
         let place = project.file();
-        Stop::usage(format!("{} names no model", place.display()))
+        CommandError::usage(format!("{} names no model", place.display()))
             .hint("add a line: model = \"my.aml\"")
     })
 }
 
 /// Reads a model and changes it as the arguments ask; diagnostics are returned, not shown.
-pub fn read(options: &ModelOptions, project: &Project) -> Result<Read, Stop> {
+pub fn read(options: &ModelOptions, project: &Project) -> Result<Read, CommandError> {
     let path = path(project)?;
     if path.extension().is_some_and(|ending| ending == "aml") && !path.exists() {
-        return Err(Stop::usage(format!("there is no file {}", path.display())));
+        return Err(CommandError::usage(format!(
+            "there is no file {}",
+            path.display()
+        )));
     }
     let budget = options.budget(project);
     let files = FileSystem::new(&path, project, budget);
@@ -198,12 +201,15 @@ pub fn read(options: &ModelOptions, project: &Project) -> Result<Read, Stop> {
 }
 
 /// A model as it was when a run used it, whatever has become of its files.
-pub fn restore(kept: &ioco_store::StoredModel, options: &ModelOptions) -> Result<Model, Stop> {
+pub fn restore(
+    kept: &ioco_store::StoredModel,
+    options: &ModelOptions,
+) -> Result<Model, CommandError> {
     let budget = options.limits.budget();
     let path = PathBuf::from(&kept.path);
     let read = read_from(options, budget, path, &Kept(&kept.sources))?;
     let sts = read.sts.ok_or_else(|| {
-        Stop::usage(format!("{} as the run used it cannot be read", kept.path))
+        CommandError::usage(format!("{} as the run used it cannot be read", kept.path))
             .hint("it was written for another version of ioco")
     })?;
     Ok(Model {
@@ -219,7 +225,7 @@ fn read_from(
     budget: Budget,
     path: PathBuf,
     sources: &dyn Sources,
-) -> Result<Read, Stop> {
+) -> Result<Read, CommandError> {
     let ending = path
         .extension()
         .map(|e| e.to_string_lossy().to_lowercase())
@@ -228,7 +234,7 @@ fn read_from(
         "aml" => {
             if options.speaks_of_labels() {
                 return Err(
-                    Stop::usage("an .aml model says itself what its labels are").hint(
+                    CommandError::usage("an .aml model says itself what its labels are").hint(
                         "leave out --stimuli, --responses, --internal, --silent and --vertices",
                     ),
                 );
@@ -249,7 +255,7 @@ fn read_from(
                 "{} is a TorXakis model, a process algebra with data, which ioco does not read",
                 path.display()
             );
-            return Err(Stop::usage(message).hint(
+            return Err(CommandError::usage(message).hint(
                 "write it as .aml (the book's chapter on models of other tools shows how its parts \
                  translate), or export its state space as .aut; systems that TorXakis tests over a \
                  socket are tested with --tcp and [lines] in ioco.toml",
@@ -257,7 +263,9 @@ fn read_from(
         }
         _ => {
             let hint = "models end in .aml, .json, .dot, .aut, .mmd or .svg";
-            return Err(Stop::usage(format!("{} is not a model file", path.display())).hint(hint));
+            return Err(
+                CommandError::usage(format!("{} is not a model file", path.display())).hint(hint),
+            );
         }
     };
     if let Some(sts) = read.sts.take() {
@@ -272,10 +280,10 @@ fn read_other(
     path: &Path,
     ending: &str,
     sources: &dyn Sources,
-) -> Result<Read, Stop> {
+) -> Result<Read, CommandError> {
     let text = sources
         .read(&path.to_string_lossy())
-        .map_err(|error| Stop::usage(format!("cannot read {}: {error}", path.display())))?;
+        .map_err(|error| CommandError::usage(format!("cannot read {}: {error}", path.display())))?;
     let name = path
         .file_stem()
         .map(|s| s.to_string_lossy().into_owned())
@@ -330,7 +338,7 @@ fn read_other(
     let sts = sts.map_err(|error| {
         // It quotes the file.
         let said = Untrusted::of(error).lines();
-        Stop::usage(format!("{}: {said}", path.display())).hint(hint)
+        CommandError::usage(format!("{}: {said}", path.display())).hint(hint)
     })?;
     let file = ioco_aml::SourceFile {
         name: path.display().to_string(),
@@ -344,11 +352,16 @@ fn read_other(
     })
 }
 
-fn transform(options: &ModelOptions, budget: Budget, mut sts: Arc<Sts>) -> Result<Arc<Sts>, Stop> {
+fn transform(
+    options: &ModelOptions,
+    budget: Budget,
+    mut sts: Arc<Sts>,
+) -> Result<Arc<Sts>, CommandError> {
     Arc::make_mut(&mut sts).set_budget(budget);
     if options.flatten {
-        let flat = ioco_sts::flatten(&sts, options.states)
-            .map_err(|error| Stop::usage(format!("the model cannot be flattened: {error}")))?;
+        let flat = ioco_sts::flatten(&sts, options.states).map_err(|error| {
+            CommandError::usage(format!("the model cannot be flattened: {error}"))
+        })?;
         sts = Arc::new(flat);
     }
     if options.reduce {
@@ -364,7 +377,7 @@ pub fn load(
     options: &ModelOptions,
     project: &Project,
     observer: &mut dyn Observer,
-) -> Result<Model, Stop> {
+) -> Result<Model, CommandError> {
     let read = read(options, project)?;
     if !read.diagnostics.is_empty() {
         observer.diagnostics(&read.diagnostics, &read.files);
@@ -372,7 +385,7 @@ pub fn load(
     let Some(sts) = read.sts else {
         let errors = read.diagnostics.iter().filter(|d| d.is_error()).count();
         let plural = if errors == 1 { "" } else { "s" };
-        return Err(Stop::usage(format!(
+        return Err(CommandError::usage(format!(
             "{} has {errors} error{plural}",
             read.path.display()
         )));

@@ -5,7 +5,7 @@ use ioco_aml::{Diagnostic, SourceFile};
 use ioco_engine::{Event, TestReport, Tester};
 use ioco_shrink::Progress;
 
-use crate::campaign::Found;
+use crate::campaign::FoundFailure;
 
 pub trait Observer {
     /// An event of the run. It is in the store when this is called.
@@ -20,7 +20,7 @@ pub trait Observer {
     fn finished(&mut self, _report: &TestReport, _tester: &mut Tester) {}
 
     /// A failure unlike all before, shrunk if that was wanted, is kept.
-    fn found(&mut self, _found: &Found) {}
+    fn found(&mut self, _found: &FoundFailure) {}
 
     /// A failure of an earlier run passes now.
     fn fixed(&mut self, _id: &str) {}
@@ -48,6 +48,6 @@ pub trait Observer {
 }
 
 /// Watches nothing.
-pub struct Quiet;
+pub struct NoObserver;
 
-impl Observer for Quiet {}
+impl Observer for NoObserver {}

@@ -5,14 +5,14 @@ use std::path::{Path, PathBuf};
 
 use ioco_adapters::HttpMapping;
 use ioco_budget::Budget;
-use ioco_engine::{EventLevel, Settings, Stop as StopConditions, StrategyKind};
+use ioco_engine::{EventLevel, Settings, StopConditions, StrategyKind};
 use ioco_outside::Untrusted;
 use ioco_outside::file::{Bounds, read_text};
 use ioco_sts::{Relation, Sts};
 use serde::Deserialize;
 
 use crate::connect::Hubs;
-use crate::exit::Stop;
+use crate::exit::CommandError;
 use crate::ledger::Ledger;
 use crate::sections::amp::AmpSection;
 use crate::sections::limits::Limits;
@@ -144,7 +144,7 @@ impl Project {
     /// Finds the project of what was typed as MODEL: a folder with ioco.toml, an ioco.toml, or a
     /// model file. Nothing typed means the current folder; so does a model file, wherever it lies,
     /// because results belong where the person is.
-    pub fn find(typed: Option<&Path>, profile: Option<&str>) -> Result<Project, Stop> {
+    pub fn find(typed: Option<&Path>, profile: Option<&str>) -> Result<Project, CommandError> {
         let here = PathBuf::from(".");
         let (file, model) = match typed {
             None => (here.join(FILE_NAME), None),
@@ -160,11 +160,13 @@ impl Project {
             if model.is_none() {
                 let what =
                     typed.map_or_else(|| "here".to_owned(), |p| format!("in {}", p.display()));
-                return Err(Stop::usage(format!("there is no {FILE_NAME} {what}"))
-                    .hint("name a model file, or make a project with `ioco new NAME`"));
+                return Err(
+                    CommandError::usage(format!("there is no {FILE_NAME} {what}"))
+                        .hint("name a model file, or make a project with `ioco new NAME`"),
+                );
             }
             if let Some(name) = profile {
-                return Err(Stop::usage(format!(
+                return Err(CommandError::usage(format!(
                     "there is no {FILE_NAME} with a profile '{name}'"
                 )));
             }
@@ -175,12 +177,13 @@ impl Project {
                 ..Project::default()
             });
         }
-        let text = read_text(&file, &Budget::default())
-            .map_err(|error| Stop::usage(format!("cannot read {}: {error}", file.display())))?;
+        let text = read_text(&file, &Budget::default()).map_err(|error| {
+            CommandError::usage(format!("cannot read {}: {error}", file.display()))
+        })?;
         let parsed = read(&text).map_err(|error| {
             // It quotes the file.
             let said = Untrusted::of(error).lines();
-            Stop::usage(format!("{}: {said}", file.display()))
+            CommandError::usage(format!("{}: {said}", file.display()))
         })?;
         let mut project = Project {
             model: model.or_else(|| parsed.model.map(|m| root.join(m))),
@@ -202,10 +205,11 @@ impl Project {
         if let Some(name) = profile {
             let Some(chosen) = parsed.profile.get(name) else {
                 let known: Vec<&str> = parsed.profile.keys().map(String::as_str).collect();
-                return Err(
-                    Stop::usage(format!("{} has no profile '{name}'", file.display()))
-                        .hint(format!("it has: {}", known.join(", "))),
-                );
+                return Err(CommandError::usage(format!(
+                    "{} has no profile '{name}'",
+                    file.display()
+                ))
+                .hint(format!("it has: {}", known.join(", "))));
             };
             project.sut.override_with(&chosen.sut);
             project.sut_profile = chosen.sut.is_way().then(|| name.to_owned());
@@ -231,7 +235,7 @@ impl Project {
     }
 
     /// The project of the current folder; without ioco.toml one that says nothing.
-    pub fn here() -> Result<Project, Stop> {
+    pub fn here() -> Result<Project, CommandError> {
         if Path::new(FILE_NAME).exists() {
             return Project::find(None, None);
         }
@@ -328,22 +332,26 @@ impl TestSettings {
     }
 
     /// The relation to test for.
-    pub fn relation(&self) -> Result<Relation, Stop> {
+    pub fn relation(&self) -> Result<Relation, CommandError> {
         match self.relation.as_deref() {
             None | Some("ioco") => Ok(Relation::Ioco),
             Some("uioco") => Ok(Relation::Uioco),
-            Some(other) => {
-                Err(Stop::usage(format!("there is no relation '{other}'"))
-                    .hint("use ioco or uioco"))
-            }
+            Some(other) => Err(
+                CommandError::usage(format!("there is no relation '{other}'"))
+                    .hint("use ioco or uioco"),
+            ),
         }
     }
 
     /// What the tester is told.
-    pub fn settings(&self, sts: &Sts, any_seed: impl FnOnce() -> u64) -> Result<Settings, Stop> {
+    pub fn settings(
+        &self,
+        sts: &Sts,
+        any_seed: impl FnOnce() -> u64,
+    ) -> Result<Settings, CommandError> {
         let time = self.time.as_deref().map(time::parse).transpose()?;
         if self.tests == Some(0) || self.steps == Some(0) || time == Some(0) {
-            return Err(Stop::usage(
+            return Err(CommandError::usage(
                 "no tests, no steps or no time leave nothing to test",
             ));
         }
@@ -351,7 +359,7 @@ impl TestSettings {
             .coverage
             .is_some_and(|goal| !(goal > 0.0 && goal <= 100.0))
         {
-            return Err(Stop::usage(
+            return Err(CommandError::usage(
                 "a coverage goal is more than 0 and at most 100 percent",
             ));
         }
@@ -382,26 +390,26 @@ impl TestSettings {
         };
         let unknown = settings.unknown_labels(sts);
         if let Some(label) = unknown.first() {
-            return Err(Stop::usage(format!(
+            return Err(CommandError::usage(format!(
                 "there is no stimulus '{label}' to give a weight"
             )));
         }
         Ok(settings)
     }
 
-    fn strategy(&self) -> Result<StrategyKind, Stop> {
+    fn strategy(&self) -> Result<StrategyKind, CommandError> {
         if self.suite.is_some() {
             return match (&self.strategy, self.weights.is_empty()) {
                 (None, true) => Ok(StrategyKind::Guided {
                     name: "suite".to_owned(),
                 }),
-                _ => Err(Stop::usage("a suite says itself what to give")
+                _ => Err(CommandError::usage("a suite says itself what to give")
                     .hint("leave out --strategy and the weights, or the suite")),
             };
         }
         if self.query.is_some() && self.strategy.as_deref() != Some("scenario") {
             return Err(
-                Stop::usage("a query is the scenario of --strategy scenario")
+                CommandError::usage("a query is the scenario of --strategy scenario")
                     .hint("leave out --query, or add the strategy"),
             );
         }
@@ -413,19 +421,22 @@ impl TestSettings {
                 })
             }
             Some(_) if !self.weights.is_empty() => {
-                Err(Stop::usage("weights belong to the strategy random")
+                Err(CommandError::usage("weights belong to the strategy random")
                     .hint("leave out --strategy, or the weights"))
             }
             Some("transitions") => Ok(StrategyKind::Transitions),
             Some("data") => Ok(StrategyKind::Data),
             Some("scenario") if self.query.is_none() => {
-                Err(Stop::usage("a scenario is missing").hint("name its file with --query FILE"))
+                Err(CommandError::usage("a scenario is missing")
+                    .hint("name its file with --query FILE"))
             }
             Some(name @ ("locations" | "scenario")) => Ok(StrategyKind::Guided {
                 name: name.to_owned(),
             }),
-            Some(other) => Err(Stop::usage(format!("there is no strategy '{other}'"))
-                .hint("use random, transitions, locations, data or scenario")),
+            Some(other) => Err(
+                CommandError::usage(format!("there is no strategy '{other}'"))
+                    .hint("use random, transitions, locations, data or scenario"),
+            ),
         }
     }
 }

@@ -10,7 +10,7 @@ use ioco_budget::Interrupt;
 use ioco_engine::{CoverageSnapshot, Event, FailureFile};
 use ioco_store::{NewRun, Place, Recording, StoreError};
 
-use crate::exit::{Exit, Stop};
+use crate::exit::{CommandError, Exit};
 use crate::history::{self, stop};
 use crate::observer::Observer;
 use crate::project::Project;
@@ -43,14 +43,14 @@ impl Record {
         run: NewRun,
         interrupt: &Interrupt,
         observer: &mut dyn Observer,
-    ) -> Result<Record, Stop> {
+    ) -> Result<Record, CommandError> {
         let place = history::place(project)?;
         let refused = match begin_at(&place, run.clone(), interrupt) {
             Ok(recording) => return Ok(Record::of(Ok(recording), interrupt)),
             Err(refused) => refused,
         };
         if interrupt.is_raised() {
-            return Err(Stop {
+            return Err(CommandError {
                 exit: Exit::Interrupted,
                 ..stop(refused)
             });

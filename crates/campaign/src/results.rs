@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::exit::{Exit, Stop};
+use crate::exit::{CommandError, Exit};
 
 /// How long to wait for another run that writes the same file.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -16,9 +16,9 @@ pub struct Results {
     root: PathBuf,
 }
 
-/// Trouble with the results folder is the user's to resolve (permissions, a full disk).
-fn trouble(doing: &str, path: &Path, error: &io::Error) -> Stop {
-    Stop {
+/// AdapterError with the results folder is the user's to resolve (permissions, a full disk).
+fn trouble(doing: &str, path: &Path, error: &io::Error) -> CommandError {
+    CommandError {
         exit: Exit::Usage,
         message: format!("cannot {doing} {}: {error}", path.display()),
         hint: None,
@@ -56,7 +56,7 @@ impl Results {
     }
 
     /// The failure that a person means by `typed`: a file, an id, or the beginning of one.
-    pub fn find_failure(&self, typed: &str) -> Result<PathBuf, Stop> {
+    pub fn find_failure(&self, typed: &str) -> Result<PathBuf, CommandError> {
         let path = Path::new(typed);
         if path.is_file() {
             return Ok(path.to_owned());
@@ -74,23 +74,24 @@ impl Results {
                     .iter()
                     .filter_map(|p| p.file_stem().map(|s| s.to_string_lossy().into_owned()))
                     .collect();
-                let stop = Stop::usage(format!("there is no failure '{typed}'"));
+                let stop = CommandError::usage(format!("there is no failure '{typed}'"));
                 Err(if known.is_empty() {
                     stop.hint(format!("{} holds no failures", self.failures().display()))
                 } else {
                     stop.hint(format!("there are: {}", known.join(", ")))
                 })
             }
-            several => Err(
-                Stop::usage(format!("'{typed}' may be {} failures", several.len()))
-                    .hint("type more of the id"),
-            ),
+            several => Err(CommandError::usage(format!(
+                "'{typed}' may be {} failures",
+                several.len()
+            ))
+            .hint("type more of the id")),
         }
     }
 
     /// Writes a file so that it is there whole or not at all, also after a crash. Runs side by side write
     /// drafts of different names.
-    pub fn write(&self, path: &Path, bytes: &[u8]) -> Result<(), Stop> {
+    pub fn write(&self, path: &Path, bytes: &[u8]) -> Result<(), CommandError> {
         static DRAFTS: AtomicU64 = AtomicU64::new(0);
         let number = DRAFTS.fetch_add(1, Ordering::Relaxed);
         let draft = path.with_extension(format!("{}-{number}.part", std::process::id()));
@@ -116,8 +117,8 @@ impl Results {
     pub fn update(
         &self,
         path: &Path,
-        change: impl FnOnce(&Path) -> Result<Vec<u8>, Stop>,
-    ) -> Result<(), Stop> {
+        change: impl FnOnce(&Path) -> Result<Vec<u8>, CommandError>,
+    ) -> Result<(), CommandError> {
         let lock = || -> io::Result<File> {
             if let Some(folder) = path.parent() {
                 fs::create_dir_all(folder)?;
@@ -182,7 +183,7 @@ impl Results {
     }
 
     /// Makes the folder. Results are nobody's source: it keeps itself out of version control.
-    pub fn make(&self) -> Result<(), Stop> {
+    pub fn make(&self) -> Result<(), CommandError> {
         let ignore = self.root.join(".gitignore");
         let make = || -> io::Result<()> {
             fs::create_dir_all(&self.root)?;
@@ -197,7 +198,7 @@ impl Results {
     }
 
     /// A folder for temporary files that nobody else uses, for where nothing can be written.
-    pub fn elsewhere() -> Result<PathBuf, Stop> {
+    pub fn elsewhere() -> Result<PathBuf, CommandError> {
         let mut root = std::env::temp_dir().join(format!("ioco-{}", std::process::id()));
         // An earlier process of the same number may have left one.
         for again in 1..100 {
@@ -211,6 +212,9 @@ impl Results {
                 }
             }
         }
-        Err(Stop::usage(format!("cannot make {}", root.display())))
+        Err(CommandError::usage(format!(
+            "cannot make {}",
+            root.display()
+        )))
     }
 }

@@ -3,22 +3,24 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use ioco_adapters::{Connection, Crossed, Limited, Recorder, ScriptRunner, Trouble, drive_watched};
+use ioco_adapters::{
+    AdapterError, Connection, Crossed, Limited, Recorder, ScriptRunner, drive_watched,
+};
 use ioco_engine::{
     Command, Context, Explanation, FailureFile, Sender, Settings, Shrunk as Sizes, TestReport,
     Tester, WireLine, explain,
 };
 use ioco_shrink::{
-    Confidence, Ended, Options, Progress as ShrinkProgress, Pruning, Runner, Shrunk, Watch,
+    Confidence, Ended, Options, Progress as ShrinkProgress, Pruning, Runner, ShrinkObserver, Shrunk,
 };
 use ioco_sts::{Action, Execution, Semantics, Sts, Verdict};
 
-use crate::connect::{Link, Reach};
-use crate::exit::Stop;
+use crate::connect::{ConnectionSpec, Link};
+use crate::exit::CommandError;
 use crate::observer::Observer;
 use crate::project::Project;
 use crate::shrinking::ShrinkSettings;
-use crate::solver::Meaning;
+use crate::solver::SemanticsOptions;
 use ioco_budget::Interrupt;
 
 /// How long a wait may go on after the time of the run is up.
@@ -29,23 +31,23 @@ pub struct Session {
     pub tester: Tester,
     pub link: Link,
     pub interrupt: Interrupt,
-    meaning: Meaning,
+    meaning: SemanticsOptions,
     /// When the run is over, whatever it waits for.
     over_at: Option<Instant>,
     recorder: Recorder,
     /// What ended the last test, with the hint for a person.
-    pub trouble: Option<Trouble>,
+    pub trouble: Option<AdapterError>,
 }
 
 impl Session {
     pub fn open(
         sts: &Arc<Sts>,
-        reach: &Reach,
+        reach: &ConnectionSpec,
         project: &Project,
-        meaning: Meaning,
+        meaning: SemanticsOptions,
         settings: Settings,
         interrupt: Interrupt,
-    ) -> Result<Session, Stop> {
+    ) -> Result<Session, CommandError> {
         let mut tester = Tester::new(meaning.semantics(sts)?, settings);
         tester.interrupted_by(interrupt.clone());
         Ok(Session {
@@ -178,10 +180,10 @@ impl Session {
         settings: &ShrinkSettings,
         nanoseconds: Option<u64>,
         observer: &mut dyn Observer,
-    ) -> Result<Shrunk, Stop> {
+    ) -> Result<Shrunk, CommandError> {
         let pipeline = crate::shrinking::pipeline(&settings.shrinker)?;
         let pruning = Pruning::named(&settings.pruning).ok_or_else(|| {
-            Stop::usage(format!("there is no pruning '{}'", settings.pruning))
+            CommandError::usage(format!("there is no pruning '{}'", settings.pruning))
                 .hint("use none, labels or transitions")
         })?;
         let options = Options {
@@ -215,8 +217,8 @@ impl Session {
             &options,
             &mut watch,
         )
-        .map_err(|error| Stop::usage(error.to_string()))?;
-        if let Ended::Trouble(message) = &shrunk.ended {
+        .map_err(|error| CommandError::usage(error.to_string()))?;
+        if let Ended::AdapterError(message) = &shrunk.ended {
             observer.warning(&format!("shrinking stopped: {message}"));
         }
         Ok(shrunk)
@@ -253,7 +255,7 @@ struct Watcher<'a> {
     limit: Option<u64>,
 }
 
-impl Watch for Watcher<'_> {
+impl ShrinkObserver for Watcher<'_> {
     fn progressed(&mut self, now: ShrinkProgress) {
         self.observer.shrinking(self.from, now);
     }

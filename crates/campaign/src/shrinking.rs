@@ -2,7 +2,7 @@
 
 use ioco_shrink::{BugKind, Confidence, Ended, Pipeline, Proof, ShrinkError, Shrunk};
 
-use crate::exit::Stop;
+use crate::exit::CommandError;
 
 /// How to shrink.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,9 +38,9 @@ impl Default for ShrinkSettings {
 }
 
 /// The shrinker of this name.
-pub fn pipeline(name: &str) -> Result<Pipeline, Stop> {
+pub fn pipeline(name: &str) -> Result<Pipeline, CommandError> {
     name.parse()
-        .map_err(|error: ShrinkError| Stop::usage(error.to_string()))
+        .map_err(|error: ShrinkError| CommandError::usage(error.to_string()))
 }
 
 /// Why a failure is not certain, if it was not seen in every run that should confirm it.
@@ -95,7 +95,7 @@ pub fn notes(shrunk: &Shrunk, confidence: Confidence) -> Vec<String> {
             notes.push("the run budget is used up: a shorter one may exist".to_owned())
         }
         Ended::Interrupted => notes.push("stopped early: a shorter one may exist".to_owned()),
-        Ended::Limit(text) | Ended::Trouble(text) => {
+        Ended::Limit(text) | Ended::AdapterError(text) => {
             notes.push(format!("stopped early: {text}"));
         }
     }

@@ -4,10 +4,10 @@
 use std::sync::Arc;
 
 use ioco_solve::process::SolverProcess;
-use ioco_solve::{Oracle, SecondOpinion, SmtLib};
+use ioco_solve::{FallbackSolver, GuardSolver, SmtLib};
 use ioco_sts::{Feasibility, Relation, Semantics, Sts};
 
-use crate::exit::Stop;
+use crate::exit::CommandError;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum SolverChoice {
@@ -60,27 +60,27 @@ const OTHER: &str = "other";
 
 /// How a model is followed. The campaign, the program and the page make its semantics here.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Meaning {
+pub struct SemanticsOptions {
     pub relation: Relation,
     pub solver: SolverChoice,
 }
 
-impl Meaning {
+impl SemanticsOptions {
     /// With the embedded solver alone.
-    pub fn of(relation: Relation) -> Meaning {
-        Meaning {
+    pub fn of(relation: Relation) -> SemanticsOptions {
+        SemanticsOptions {
             relation,
             solver: SolverChoice::Embedded,
         }
     }
 
-    pub fn semantics(&self, sts: &Arc<Sts>) -> Result<Semantics, Stop> {
+    pub fn semantics(&self, sts: &Arc<Sts>) -> Result<Semantics, CommandError> {
         let solver: Box<dyn Feasibility + Send> = match &self.solver {
-            SolverChoice::Embedded => Box::new(Oracle::new()),
+            SolverChoice::Embedded => Box::new(GuardSolver::new()),
             SolverChoice::Program(program) => {
                 let process = start(program)?;
                 let second = SmtLib::new(sts.types(), sts.functions(), Box::new(process));
-                Box::new(SecondOpinion::new(Box::new(second)))
+                Box::new(FallbackSolver::new(Box::new(second)))
             }
         };
         Ok(Semantics::new(Arc::clone(sts), solver, self.relation))
@@ -88,11 +88,11 @@ impl Meaning {
 
     /// For showing what was judged before: the relation counts, and the embedded solver is enough.
     pub fn shown(&self, sts: &Arc<Sts>) -> Semantics {
-        Semantics::new(Arc::clone(sts), Box::new(Oracle::new()), self.relation)
+        Semantics::new(Arc::clone(sts), Box::new(GuardSolver::new()), self.relation)
     }
 }
 
-fn start(program: &str) -> Result<SolverProcess, Stop> {
+fn start(program: &str) -> Result<SolverProcess, CommandError> {
     let mut words = program.split_whitespace();
     let name = words.next().unwrap_or_default();
     let arguments: Vec<&str> = words.collect();
@@ -102,7 +102,7 @@ fn start(program: &str) -> Result<SolverProcess, Stop> {
         _ => SolverProcess::start(name, &arguments),
     };
     started.map_err(|error| {
-        Stop::usage(error.to_string())
+        CommandError::usage(error.to_string())
             .hint("--solver takes embedded, z3, cvc5, or the command of another SMT-LIB solver")
     })
 }

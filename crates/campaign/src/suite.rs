@@ -7,7 +7,7 @@ use ioco_generate::suite::{self, ReadTest};
 use ioco_sts::Verdict;
 use serde::Serialize;
 
-use crate::exit::Stop;
+use crate::exit::CommandError;
 use crate::model::Model;
 use crate::observer::Observer;
 
@@ -49,13 +49,13 @@ pub(crate) fn load(
     path: &Path,
     model: &Model,
     observer: &mut dyn Observer,
-) -> Result<Vec<ReadTest>, Stop> {
+) -> Result<Vec<ReadTest>, CommandError> {
     let text = ioco_outside::file::read_text(path, &ioco_budget::Budget::default())
-        .map_err(|error| Stop::usage(format!("cannot read {}: {error}", path.display())))?;
+        .map_err(|error| CommandError::usage(format!("cannot read {}: {error}", path.display())))?;
     let suite = suite::read(&text, &model.sts)
-        .map_err(|error| Stop::usage(format!("{}: {error}", path.display())))?;
+        .map_err(|error| CommandError::usage(format!("{}: {error}", path.display())))?;
     if suite.header.model != model.sts.name() {
-        return Err(Stop::usage(format!(
+        return Err(CommandError::usage(format!(
             "{} is a suite for '{}', not for '{}'",
             path.display(),
             suite.header.model,
@@ -69,7 +69,10 @@ pub(crate) fn load(
         ));
     }
     if suite.tests.is_empty() {
-        return Err(Stop::usage(format!("{} has no tests", path.display())));
+        return Err(CommandError::usage(format!(
+            "{} has no tests",
+            path.display()
+        )));
     }
     Ok(suite.tests)
 }

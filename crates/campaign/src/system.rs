@@ -6,7 +6,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::connect::{Reach, Way};
+use crate::connect::{ConnectionSpec, Transport};
 
 /// The name of a system under test.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -79,8 +79,8 @@ impl TryFrom<String> for SystemName {
 
 impl SystemName {
     /// The name of a system that a person typed.
-    pub fn of_typed(way: &Way) -> SystemName {
-        if let Way::Simulated(seed) = way {
+    pub fn of_typed(way: &Transport) -> SystemName {
+        if let Transport::Simulated(seed) = way {
             return SystemName::Simulated(*seed);
         }
         // Plain data: always JSON.
@@ -111,19 +111,19 @@ pub struct KeptSystem {
     pub restart: bool,
     /// Files of earlier versions hold a command. It is read, shown and asked about; never written.
     #[serde(default, skip_serializing, rename = "reach")]
-    pub old: Option<OldReach>,
+    pub old: Option<OldConnectionSpec>,
 }
 
 /// How files of earlier versions say how a system is reached.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-pub struct OldReach {
-    pub way: Way,
+pub struct OldConnectionSpec {
+    pub way: Transport,
     #[serde(default)]
     pub restart: bool,
 }
 
 impl KeptSystem {
-    pub fn new(reach: &Reach) -> KeptSystem {
+    pub fn new(reach: &ConnectionSpec) -> KeptSystem {
         KeptSystem {
             system: Some(reach.name.clone()),
             restart: reach.restart,
@@ -132,7 +132,7 @@ impl KeptSystem {
     }
 
     /// Whether this is the system that `reach` leads to.
-    pub fn is(&self, reach: &Reach) -> bool {
+    pub fn is(&self, reach: &ConnectionSpec) -> bool {
         match (&self.system, &self.old) {
             (Some(name), _) => *name == reach.name,
             (None, Some(old)) => old.way == reach.way,
@@ -168,7 +168,7 @@ mod tests {
         for name in [
             SystemName::Project,
             SystemName::Profile("ci".to_owned()),
-            SystemName::of_typed(&Way::Shell("./door".to_owned())),
+            SystemName::of_typed(&Transport::Shell("./door".to_owned())),
             SystemName::Simulated(7),
         ] {
             assert_eq!(SystemName::try_from(name.to_string()), Ok(name));

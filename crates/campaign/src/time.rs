@@ -1,11 +1,13 @@
 //! Times as people type them (`200ms`, `30s`, `5m`, `2h`, `1d`), and moments as they read them.
 
-use crate::exit::Stop;
+use crate::exit::CommandError;
 
 /// Nanoseconds.
-pub fn parse(text: &str) -> Result<u64, Stop> {
-    let wrong =
-        || Stop::usage(format!("'{text}' is not a time")).hint("write 200ms, 30s, 5m, 2h or 1d");
+pub fn parse(text: &str) -> Result<u64, CommandError> {
+    let wrong = || {
+        CommandError::usage(format!("'{text}' is not a time"))
+            .hint("write 200ms, 30s, 5m, 2h or 1d")
+    };
     let end = text
         .find(|c: char| !c.is_ascii_digit() && c != '.')
         .unwrap_or(text.len());

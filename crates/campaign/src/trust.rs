@@ -14,20 +14,20 @@ use std::path::{Component, Path, PathBuf};
 use ioco_outside::Untrusted;
 use ioco_store::Place;
 
-use crate::connect::{Reach, SystemChoice, Way};
-use crate::exit::Stop;
+use crate::connect::{ConnectionSpec, SystemChoice, Transport};
+use crate::exit::CommandError;
 use crate::observer::Observer;
 use crate::project::{ChosenBy, Project};
 use crate::system::{KeptSystem, SystemName, digest};
 
 /// What ioco.toml runs or connects to, in words; empty where it says nothing of the kind.
-fn uses(project: &Project) -> Result<Vec<String>, Stop> {
+fn uses(project: &Project) -> Result<Vec<String>, CommandError> {
     let mut uses = Vec::new();
-    if let Some(reach) = Reach::typed(&SystemChoice::default(), project)? {
+    if let Some(reach) = ConnectionSpec::typed(&SystemChoice::default(), project)? {
         let shown = Untrusted::new(reach.show());
         uses.push(match &reach.way {
-            Way::Command(_) | Way::Shell(_) => format!("starts: {shown}"),
-            Way::TcpListen(_) | Way::Amp(_) => format!("waits for {shown}"),
+            Transport::Command(_) | Transport::Shell(_) => format!("starts: {shown}"),
+            Transport::TcpListen(_) | Transport::Amp(_) => format!("waits for {shown}"),
             _ => format!("connects to {shown}"),
         });
     }
@@ -49,7 +49,7 @@ pub fn first_use(
     project: &Project,
     typed: &SystemChoice,
     observer: &mut dyn Observer,
-) -> Result<(), Stop> {
+) -> Result<(), CommandError> {
     let mut uses = uses(project)?;
     if typed.is_way() {
         uses.retain(|line| line.starts_with("starts the solver"));
@@ -71,7 +71,7 @@ pub fn first_use(
 }
 
 /// Asks before the commands of a project are run that the person is not in.
-fn commands_elsewhere(project: &Project, observer: &mut dyn Observer) -> Result<(), Stop> {
+fn commands_elsewhere(project: &Project, observer: &mut dyn Observer) -> Result<(), CommandError> {
     let uses = uses(project)?;
     let what = commands_digest(&uses);
     if uses.is_empty() || project.ledger.trusts(&project.root, &what) {
@@ -86,8 +86,8 @@ fn commands_elsewhere(project: &Project, observer: &mut dyn Observer) -> Result<
     Ok(())
 }
 
-fn refused(what: &str) -> Stop {
-    Stop::usage(format!("not trusted: {what}"))
+fn refused(what: &str) -> CommandError {
+    CommandError::usage(format!("not trusted: {what}"))
         .hint("look at it first; --trust allows it, --sut COMMAND uses another system")
 }
 
@@ -107,7 +107,7 @@ pub fn may_open_store(project: &Project) -> bool {
 }
 
 /// Asks before a database is connected to that ioco.toml names.
-pub fn store(project: &mut Project, observer: &mut dyn Observer) -> Result<(), Stop> {
+pub fn store(project: &mut Project, observer: &mut dyn Observer) -> Result<(), CommandError> {
     if may_open_store(project) {
         return Ok(());
     }
@@ -128,15 +128,15 @@ fn store_question(project: &Project) -> String {
 }
 
 /// Why the store of a project is not opened.
-pub(crate) fn store_refused(project: &Project) -> Stop {
-    Stop::usage(format!("not trusted: {}", store_question(project))).hint(
+pub(crate) fn store_refused(project: &Project) -> CommandError {
+    CommandError::usage(format!("not trusted: {}", store_question(project))).hint(
         "`ioco runs --trust` in this folder allows it, for this folder and this address; \
          --store URL uses another one",
     )
 }
 
 /// Remembers what the person typed for a run, so that its failures can be replayed by name.
-pub(crate) fn remember(project: &Project, reach: &Reach, model: &Path) {
+pub(crate) fn remember(project: &Project, reach: &ConnectionSpec, model: &Path) {
     if matches!(reach.name, SystemName::Typed(_)) {
         project.ledger.remember_system(&project.root, &reach.way);
     }
@@ -152,9 +152,9 @@ pub fn resolve(
     project: &Project,
     here: &Path,
     observer: &mut dyn Observer,
-) -> Result<Reach, Stop> {
-    let of_project = |observer: &mut dyn Observer| -> Result<Option<Reach>, Stop> {
-        let found = Reach::typed(&SystemChoice::default(), project)?;
+) -> Result<ConnectionSpec, CommandError> {
+    let of_project = |observer: &mut dyn Observer| -> Result<Option<ConnectionSpec>, CommandError> {
+        let found = ConnectionSpec::typed(&SystemChoice::default(), project)?;
         let Some(mut reach) = found else {
             return Ok(None);
         };
@@ -170,19 +170,19 @@ pub fn resolve(
         (Some(name), _) => name.clone(),
         (None, Some(old)) => {
             // The project's own way to the system is trusted as such, wherever it is written again.
-            let own = Reach::typed(&SystemChoice::default(), project)?;
+            let own = ConnectionSpec::typed(&SystemChoice::default(), project)?;
             match own {
                 Some(own) if own.way == old.way => SystemName::Project,
                 _ => return old_way(&old.way, old.restart, project, observer),
             }
         }
         (None, None) => {
-            return Err(Stop::usage("the failure file names no system")
+            return Err(CommandError::usage("the failure file names no system")
                 .hint("say how to reach it: --sut COMMAND"));
         }
     };
     let undefined = || {
-        Stop::usage(format!(
+        CommandError::usage(format!(
             "the failure was found with the system '{}', which {} does not define",
             Untrusted::of(&name),
             project.file().display()
@@ -190,7 +190,9 @@ pub fn resolve(
         .hint("say how to reach it: --sut COMMAND, or --profile NAME")
     };
     match &name {
-        SystemName::Simulated(seed) => Reach::of_way(Way::Simulated(*seed), kept.restart, project),
+        SystemName::Simulated(seed) => {
+            ConnectionSpec::of_way(Transport::Simulated(*seed), kept.restart, project)
+        }
         SystemName::Project => of_project(observer)?.ok_or_else(undefined),
         SystemName::Profile(profile) => {
             if project.sut_profile.as_ref() != Some(profile) {
@@ -199,8 +201,8 @@ pub fn resolve(
             of_project(observer)?.ok_or_else(undefined)
         }
         SystemName::Typed(digest) => match project.ledger.system(&project.root, digest) {
-            Some(way) => Reach::of_way(way, kept.restart, project),
-            None => Err(Stop::usage(format!(
+            Some(way) => ConnectionSpec::of_way(way, kept.restart, project),
+            None => Err(CommandError::usage(format!(
                 "the failure was found with a system that somebody else typed ({name})"
             ))
             .hint("say how to reach it: --sut COMMAND, --tcp HOST:PORT, --amp PORT or --http URL")),
@@ -210,12 +212,12 @@ pub fn resolve(
 
 /// A command or an address in a failure file of an earlier version.
 fn old_way(
-    way: &Way,
+    way: &Transport,
     restart: bool,
     project: &Project,
     observer: &mut dyn Observer,
-) -> Result<Reach, Stop> {
-    let reach = Reach::of_way(way.clone(), restart, project)?;
+) -> Result<ConnectionSpec, CommandError> {
+    let reach = ConnectionSpec::of_way(way.clone(), restart, project)?;
     let is_known = match &reach.name {
         SystemName::Typed(digest) => project.ledger.system(&project.root, digest).is_some(),
         _ => true,
@@ -223,7 +225,9 @@ fn old_way(
     if !is_known {
         let shown = Untrusted::new(way.show());
         let question = match way {
-            Way::Command(_) | Way::Shell(_) => format!("the failure file starts: {shown}"),
+            Transport::Command(_) | Transport::Shell(_) => {
+                format!("the failure file starts: {shown}")
+            }
             _ => format!("the failure file connects to {shown}"),
         };
         if !observer.allow(&question) {
@@ -239,7 +243,7 @@ pub fn model(
     named: &Path,
     project: &Project,
     observer: &mut dyn Observer,
-) -> Result<PathBuf, Stop> {
+) -> Result<PathBuf, CommandError> {
     let place = project.root.join(named);
     let plain = |part: Component<'_>| matches!(part, Component::Normal(_) | Component::CurDir);
     let real = place.canonicalize();
@@ -259,7 +263,7 @@ pub fn model(
         Untrusted::of(named.display())
     );
     if !observer.allow(&question) {
-        return Err(Stop::usage(format!("not trusted: {question}"))
+        return Err(CommandError::usage(format!("not trusted: {question}"))
             .hint("look at it first; --trust allows it"));
     }
     project.ledger.remember_model(&project.root, named);

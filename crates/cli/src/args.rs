@@ -167,7 +167,7 @@ pub struct Record {
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,
 
-    /// Stop after this many clients, instead of at Ctrl-C
+    /// CommandError after this many clients, instead of at Ctrl-C
     #[arg(long, value_name = "N")]
     pub clients: Option<u64>,
 }
@@ -441,7 +441,7 @@ pub struct Test {
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
 
-    /// Stop after this many tests [default: 100]
+    /// CommandError after this many tests [default: 100]
     #[arg(long, value_name = "N")]
     pub tests: Option<u64>,
 
@@ -449,15 +449,15 @@ pub struct Test {
     #[arg(long, value_name = "N")]
     pub steps: Option<u64>,
 
-    /// Stop after this time: 30s, 5m, 2h
+    /// CommandError after this time: 30s, 5m, 2h
     #[arg(long, value_name = "TIME")]
     pub time: Option<String>,
 
-    /// Stop when this share of the switches is covered; miss it and the exit code is 4
+    /// CommandError when this share of the switches is covered; miss it and the exit code is 4
     #[arg(long, value_name = "PERCENT")]
     pub coverage: Option<f64>,
 
-    /// Stop after this many distinct failures; 0 goes on to the end [default: 1]
+    /// CommandError after this many distinct failures; 0 goes on to the end [default: 1]
     #[arg(long, value_name = "N")]
     pub failures: Option<u64>,
 
@@ -680,7 +680,7 @@ pub struct Shrink {
     #[command(flatten)]
     pub shrinking: ShrinkArguments,
 
-    /// Stop after this time and keep the best so far: 30s, 5m
+    /// CommandError after this time and keep the best so far: 30s, 5m
     #[arg(long, value_name = "TIME")]
     pub time: Option<String>,
 

@@ -16,14 +16,14 @@ use std::process::ExitCode;
 use clap::Parser;
 
 use args::{Arguments, Command, Format};
-use ioco_campaign::{Exit, Stop};
+use ioco_campaign::{CommandError, Exit};
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let format = arguments.format;
     typed::remember(arguments.typed.clone());
     if format.is_report() && !matches!(arguments.command, Command::Report(_)) {
-        let stop = Stop::usage("this form is for `ioco report` only")
+        let stop = CommandError::usage("this form is for `ioco report` only")
             .hint("other commands have --format text and --format json");
         output::stop(&stop, Format::Text);
         return stop.exit.into();
@@ -49,7 +49,7 @@ fn main() -> ExitCode {
         Command::Explain(arguments) => commands::explain::run(arguments, format),
         Command::Lsp => match ioco_lsp::serve_stdio() {
             Ok(()) => Ok(Exit::Conforms),
-            Err(why) => Err(Stop::usage(why).hint("`ioco lsp` is started by an editor")),
+            Err(why) => Err(CommandError::usage(why).hint("`ioco lsp` is started by an editor")),
         },
     };
     match answer {

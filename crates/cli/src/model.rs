@@ -1,7 +1,7 @@
 //! Reading a model for a command, and showing a person what is wrong with it.
 
 use ioco_aml::{Diagnostic, SourceFile};
-use ioco_campaign::{Model, Project, Stop};
+use ioco_campaign::{CommandError, Model, Project};
 
 use crate::args::ModelArguments;
 use crate::output;
@@ -9,7 +9,7 @@ use crate::watch::Teller;
 
 /// Reads a model for a command that needs one: errors are shown and end the command, warnings are
 /// shown and do not.
-pub fn load(arguments: &ModelArguments, project: &Project) -> Result<Model, Stop> {
+pub fn load(arguments: &ModelArguments, project: &Project) -> Result<Model, CommandError> {
     ioco_campaign::model::load(&arguments.options(), project, &mut Teller)
 }
 

@@ -5,7 +5,7 @@ use std::io::{ErrorKind, IsTerminal, Write};
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use anstyle::{AnsiColor, Style};
-use ioco_campaign::Stop;
+use ioco_campaign::CommandError;
 use ioco_engine::Summary;
 use ioco_outside::for_terminal;
 
@@ -60,7 +60,7 @@ struct Stopped<'a> {
 }
 
 /// Why the program ends.
-pub fn stop(stop: &Stop, format: Format) {
+pub fn stop(stop: &CommandError, format: Format) {
     if format == Format::Json {
         let stopped = Stopped {
             error: &stop.message,
@@ -73,7 +73,7 @@ pub fn stop(stop: &Stop, format: Format) {
 }
 
 /// Something that went wrong, for a person.
-pub fn tell(stop: &Stop) {
+pub fn tell(stop: &CommandError) {
     say!("{ERROR}error{ERROR:#}: {}", stop.message);
     if let Some(hint) = &stop.hint {
         say!("  hint: {hint}");
@@ -81,8 +81,9 @@ pub fn tell(stop: &Stop) {
 }
 
 /// One JSON object on a line of standard output.
-pub fn json(value: &impl serde::Serialize) -> Result<(), Stop> {
-    let text = serde_json::to_string(value).map_err(|error| Stop::usage(error.to_string()))?;
+pub fn json(value: &impl serde::Serialize) -> Result<(), CommandError> {
+    let text =
+        serde_json::to_string(value).map_err(|error| CommandError::usage(error.to_string()))?;
     data(&format!("{text}\n"));
     Ok(())
 }
@@ -120,7 +121,7 @@ fn write(text: &str) {
             STDOUT.store(GONE, Ordering::Relaxed);
         } else {
             STDOUT.store(BROKEN, Ordering::Relaxed);
-            tell(&Stop::usage(format!(
+            tell(&CommandError::usage(format!(
                 "cannot write to standard output: {error}"
             )));
         }

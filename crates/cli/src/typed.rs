@@ -5,7 +5,7 @@ use std::io::{BufRead as _, IsTerminal as _};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use ioco_campaign::{Project, Stop};
+use ioco_campaign::{CommandError, Project};
 
 use crate::output;
 
@@ -38,12 +38,12 @@ fn typed() -> TypedArguments {
 }
 
 /// The project of what was typed as MODEL.
-pub fn project(model: Option<&Path>, profile: Option<&str>) -> Result<Project, Stop> {
+pub fn project(model: Option<&Path>, profile: Option<&str>) -> Result<Project, CommandError> {
     Project::find(model, profile).map(with_typed)
 }
 
 /// The project of the current folder.
-pub fn project_here() -> Result<Project, Stop> {
+pub fn project_here() -> Result<Project, CommandError> {
     Project::here().map(with_typed)
 }
 

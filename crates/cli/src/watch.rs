@@ -1,7 +1,7 @@
 //! Watching a campaign at the terminal: one live line, and what a person should know at once.
 
 use ioco_aml::{Diagnostic, SourceFile};
-use ioco_campaign::{Found, Observer};
+use ioco_campaign::{FoundFailure, Observer};
 use ioco_engine::{Event, Explanation, TestReport, Tester, TextOptions};
 use ioco_shrink::Progress as Shrinking;
 
@@ -68,7 +68,7 @@ impl Observer for Terminal {
         });
     }
 
-    fn found(&mut self, found: &Found) {
+    fn found(&mut self, found: &FoundFailure) {
         if self.format != Format::Text {
             return;
         }

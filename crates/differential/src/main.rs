@@ -12,7 +12,7 @@ use ioco_differential::shrink::shrunk;
 const USAGE: &str = "differential [--minutes N] [--seed S] [--case SEED] [--out FOLDER]";
 
 /// After so many distinct findings there is enough to look at.
-const MOST_FINDINGS: usize = 25;
+const MAX_FINDINGS: usize = 25;
 
 struct Options {
     time: Duration,
@@ -90,7 +90,7 @@ fn main() -> ExitCode {
             eprintln!("cannot write to {}: {error}", options.out);
             return ExitCode::from(2);
         }
-        if seen.len() >= MOST_FINDINGS {
+        if seen.len() >= MAX_FINDINGS {
             break;
         }
     }

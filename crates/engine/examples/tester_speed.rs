@@ -7,8 +7,8 @@ mod walker;
 use std::sync::Arc;
 use std::time::Instant;
 
-use ioco_engine::{EventLevel, Settings, Stop, StrategyKind, Tester};
-use ioco_solve::Oracle;
+use ioco_engine::{EventLevel, Settings, StopConditions, StrategyKind, Tester};
+use ioco_solve::GuardSolver;
 use ioco_sts::{
     Action, Assignment, BinaryOp, Direction, EvaluationOnly, Expr, Feasibility, Gate, IntRange,
     Label, LabelId, LocationId, Parameter, Place, Relation, Semantics, Sts, StsBuilder, Type,
@@ -34,7 +34,7 @@ fn main() {
         ("transitions", StrategyKind::Transitions),
     ] {
         let mut system = Calculator::new(&sts);
-        let solver = Box::new(Oracle::new());
+        let solver = Box::new(GuardSolver::new());
         let speed = measure(&sts, solver, strategy, STEPS / 20, &mut system);
         println!("  calculator with data, {name:<12} {speed:>12.0} steps/s");
     }
@@ -52,11 +52,11 @@ fn measure(
         seed: 1,
         strategy,
         events: EventLevel::None,
-        stop: Stop {
+        stop: StopConditions {
             tests: None,
             steps_per_test: 1000,
             total_steps: Some(steps),
-            ..Stop::default()
+            ..StopConditions::default()
         },
         ..Settings::default()
     };

@@ -20,7 +20,7 @@
 //! soon as it is empty.
 //!
 //! Three things leave a doubt about everything that follows, so that nothing proves a failure any
-//! more ([`Doubt`]): a possible order in which the system got a stimulus that the model does not
+//! more ([`Uncertainty`]): a possible order in which the system got a stimulus that the model does not
 //! accept there, more stimuli in flight than are followed, and more orders than are followed.
 
 use std::sync::Arc;
@@ -30,10 +30,10 @@ use ioco_sts::{Action, Followed, OpenSilence, Semantics, SetId, Step, SwitchId};
 use crate::codes::{CROSSED, NOT_COMPLETE, UNDECIDED};
 
 /// So many stimuli in flight are followed; each costs one question to the model per response.
-pub(crate) const MOST_FOLLOWED: usize = 64;
+pub(crate) const MAX_FOLLOWED: usize = 64;
 
 /// So many orders with different state sets are followed in each place.
-pub(crate) const MOST_ORDERS: usize = 16;
+pub(crate) const MAX_ORDERS: usize = 16;
 
 struct Sent {
     /// Where the model is, in each order, if the system has not seen the stimulus yet; empty if it
@@ -46,7 +46,7 @@ struct Sent {
 
 /// Why what follows cannot prove a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Doubt {
+pub(crate) enum Uncertainty {
     /// In one of the possible orders the system got a stimulus in a state for which the model does
     /// not say what it does.
     Unspecified,
@@ -56,23 +56,23 @@ pub(crate) enum Doubt {
     TooManyOrders,
 }
 
-impl std::fmt::Display for Doubt {
+impl std::fmt::Display for Uncertainty {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Doubt::Unspecified => write!(
+            Uncertainty::Unspecified => write!(
                 f,
                 "an earlier response may have been sent before {CROSSED} reached the system, in a \
                  state for which the model does not say what it does"
             ),
-            Doubt::TooMany => write!(
+            Uncertainty::TooMany => write!(
                 f,
-                "more than {MOST_FOLLOWED} stimuli were in flight, and which of them is {CROSSED} is \
+                "more than {MAX_FOLLOWED} stimuli were in flight, and which of them is {CROSSED} is \
                  not known"
             ),
-            Doubt::TooManyOrders => write!(
+            Uncertainty::TooManyOrders => write!(
                 f,
                 "an earlier response may have been sent before or after {CROSSED}, in more than \
-                 {MOST_ORDERS} orders that differ for the model"
+                 {MAX_ORDERS} orders that differ for the model"
             ),
         }
     }
@@ -88,18 +88,18 @@ pub(crate) struct InFlight {
     orders: Vec<SetId>,
     /// The oldest stimuli are not followed any more, although they may still be in flight.
     overflowed: bool,
-    doubt: Option<Doubt>,
+    doubt: Option<Uncertainty>,
 }
 
 /// How an observation fits when stimuli are in flight.
-pub(crate) struct Fitted {
+pub(crate) struct Accepted {
     pub set: SetId,
     /// Positions in the trace of the stimuli that the system must have seen only after this
     /// observation, in order.
     after: Vec<usize>,
 }
 
-impl Fitted {
+impl Accepted {
     /// Moves the stimuli that came after the observation behind it, in a list with one entry for
     /// each step of the trace; the observation is the last entry.
     pub fn reorder<T>(&self, entries: &mut Vec<T>) {
@@ -114,7 +114,7 @@ impl Fitted {
 
 /// Why an observation does not fit.
 #[derive(Debug)]
-pub(crate) enum Misfit {
+pub(crate) enum Rejected {
     /// No order explains it.
     Deviates,
     /// It was sent before a stimulus that the model does not accept after it.
@@ -146,7 +146,7 @@ impl InFlight {
     }
 
     /// Why nothing proves a failure any more, if something is in the way.
-    pub fn doubt(&self) -> Option<Doubt> {
+    pub fn doubt(&self) -> Option<Uncertainty> {
         self.doubt
     }
 
@@ -210,7 +210,7 @@ impl InFlight {
             stimulus: stimulus.clone(),
             position,
         });
-        if self.stimuli.len() > MOST_FOLLOWED {
+        if self.stimuli.len() > MAX_FOLLOWED {
             // Only the oldest: the others may still be under way.
             self.stimuli.remove(0);
             self.overflowed = true;
@@ -232,7 +232,7 @@ impl InFlight {
         let mut sets = Vec::with_capacity(self.orders.len());
         for order in std::mem::take(&mut self.orders) {
             if !semantics.accepts(order, stimulus) {
-                self.doubt = Some(Doubt::Unspecified);
+                self.doubt = Some(Uncertainty::Unspecified);
             }
             sets.extend(semantics.after(order, &step));
         }
@@ -250,8 +250,8 @@ impl InFlight {
     fn bound(&mut self, semantics: &mut Semantics, sets: &mut Vec<SetId>) {
         sets.sort_unstable();
         sets.dedup();
-        if sets.len() > MOST_ORDERS {
-            self.doubt = self.doubt.or(Some(Doubt::TooManyOrders));
+        if sets.len() > MAX_ORDERS {
+            self.doubt = self.doubt.or(Some(Uncertainty::TooManyOrders));
             *sets = union(semantics, sets).into_iter().collect();
         }
     }
@@ -265,7 +265,7 @@ impl InFlight {
         step: &Step,
         length: usize,
         taken: &mut Vec<SwitchId>,
-    ) -> Result<Fitted, Misfit> {
+    ) -> Result<Accepted, Rejected> {
         let mut follow = |set: SetId, step: &Step, semantics: &mut Semantics| {
             semantics
                 .follow(set, step)
@@ -276,7 +276,7 @@ impl InFlight {
         };
         if self.overflowed {
             // It may have been sent in a place that is not followed any more.
-            self.doubt = Some(Doubt::TooMany);
+            self.doubt = Some(Uncertainty::TooMany);
         }
         let mut unspecified = false;
         let mut places = Vec::with_capacity(self.stimuli.len());
@@ -310,13 +310,13 @@ impl InFlight {
         }
         let Some(set) = union(semantics, &earlier) else {
             return Err(if unspecified {
-                Misfit::Unspecified
+                Rejected::Unspecified
             } else {
-                Misfit::Deviates
+                Rejected::Deviates
             });
         };
         if semantics.set(set).is_empty() {
-            return Err(Misfit::NotKnown);
+            return Err(Rejected::NotKnown);
         }
         self.keep(earlier);
         // Each place was put aside when the next one was known; nothing comes before the first.
@@ -324,13 +324,13 @@ impl InFlight {
             sent.before = place;
         }
         if unspecified {
-            self.doubt = Some(Doubt::Unspecified);
+            self.doubt = Some(Uncertainty::Unspecified);
         }
         let after = self.move_to_the_end(certain_after, length);
         let settled = self.stimuli.iter().take_while(|s| s.before.is_empty());
         let settled = settled.count();
         self.stimuli.drain(..settled);
-        Ok(Fitted { set, after })
+        Ok(Accepted { set, after })
     }
 
     /// The stimuli from `first` on come after the observation, which the trace gets next: they

@@ -43,5 +43,5 @@ pub use port::{Command, Input};
 pub use random::test_seed;
 pub use report::{FailureId, KnownFailure, StopReason, Summary, TestReport};
 pub use saved::{ModelChanged, SavedStep, value_from_json, value_to_json};
-pub use settings::{EventLevel, Settings, Stop, StrategyKind, WaitPolicy};
+pub use settings::{EventLevel, Settings, StopConditions, StrategyKind, WaitPolicy};
 pub use tester::Tester;

@@ -15,7 +15,7 @@ use ioco_sts::{
 };
 
 use crate::codes::{CROSSED, NOT_COMPLETE};
-use crate::in_flight::{InFlight, Misfit};
+use crate::in_flight::{InFlight, Rejected};
 
 /// One thing that was recorded.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -89,11 +89,11 @@ impl Monitor<'_> {
         let open = self.in_flight.open_silence(self.semantics, self.set);
         match self.observe(&Step::Quiescence) {
             // Nothing is in flight that could be unspecified.
-            Err(Misfit::Deviates | Misfit::Unspecified) => {
+            Err(Rejected::Deviates | Rejected::Unspecified) => {
                 let seen = Observed::Silence(timeout);
                 Err(self.deviation(DeviationKind::MissingResponse, seen))
             }
-            Err(Misfit::NotKnown) => Err(self.not_complete(&Step::Quiescence)),
+            Err(Rejected::NotKnown) => Err(self.not_complete(&Step::Quiescence)),
             Ok(()) => {
                 self.silent = true;
                 self.not_judged = self.not_judged.take().or(open);
@@ -103,7 +103,7 @@ impl Monitor<'_> {
     }
 
     /// Follows what was recorded, in every order that is possible.
-    fn observe(&mut self, step: &Step) -> Result<(), Misfit> {
+    fn observe(&mut self, step: &Step) -> Result<(), Rejected> {
         let length = self.trace.len();
         let mut taken = Vec::new();
         let fitted = self
@@ -162,13 +162,13 @@ impl Monitor<'_> {
         match self.observe(&step) {
             Ok(()) => Ok(()),
             // Where the model does not accept what is in flight it says nothing about the rest.
-            Err(Misfit::Unspecified) => Err(Verdict::Inconclusive(format!(
+            Err(Rejected::Unspecified) => Err(Verdict::Inconclusive(format!(
                 "{} was sent before {CROSSED} reached the system, and the model does not accept \
                  that stimulus after it",
                 step.show(self.semantics.sts())
             ))),
-            Err(Misfit::NotKnown) => Err(self.not_complete(&step)),
-            Err(Misfit::Deviates) => {
+            Err(Rejected::NotKnown) => Err(self.not_complete(&step)),
+            Err(Rejected::Deviates) => {
                 let kind = if self.expects(response.label) {
                     DeviationKind::WrongValue
                 } else {

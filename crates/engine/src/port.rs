@@ -39,7 +39,7 @@ pub enum Input {
     /// The system itself says that it will stay silent: no need to wait.
     Quiescent,
     /// The system or its adapter cannot be used any more.
-    Trouble(String),
+    AdapterError(String),
     /// The system is gone: it crashed, or its connection broke off.
     Ended(String),
     /// Somebody wants the run to stop now.

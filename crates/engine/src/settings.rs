@@ -10,7 +10,7 @@ use ioco_sts::{Direction, Sts};
 pub struct Settings {
     pub seed: u64,
     pub strategy: StrategyKind,
-    pub stop: Stop,
+    pub stop: StopConditions,
     pub wait: WaitPolicy,
     /// How much work the choice of the values of one stimulus may cost, in steps of the solver.
     /// What is not found within it is not given: another stimulus is tried instead.
@@ -30,7 +30,7 @@ impl Default for Settings {
         Settings {
             seed: 0,
             strategy: StrategyKind::default(),
-            stop: Stop::default(),
+            stop: StopConditions::default(),
             wait: WaitPolicy::default(),
             step_budget: 10_000,
             glance: 5_000_000,
@@ -77,7 +77,7 @@ pub enum StrategyKind {
     Transitions,
     /// Towards values at the limits of what the guards accept.
     Data,
-    /// As a guide says ([`crate::Tester::led_by`]); by chance as long as there is none.
+    /// As a guide says ([`crate::Tester::set_guide`]); by chance as long as there is none.
     Guided { name: String },
 }
 
@@ -127,7 +127,7 @@ impl Default for WaitPolicy {
 
 /// When a test and when the whole run end. `None`: this does not stop it.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Stop {
+pub struct StopConditions {
     pub tests: Option<u64>,
     /// Stimuli, responses and silences of one test. A test goes on a little longer while a
     /// response is due.
@@ -143,9 +143,9 @@ pub struct Stop {
     pub errors: Option<u64>,
 }
 
-impl Default for Stop {
-    fn default() -> Stop {
-        Stop {
+impl Default for StopConditions {
+    fn default() -> StopConditions {
+        StopConditions {
             tests: Some(100),
             steps_per_test: 100,
             total_steps: None,

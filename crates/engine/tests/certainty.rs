@@ -6,8 +6,8 @@ mod common;
 use std::sync::Arc;
 
 use common::{Answers, campaign};
-use ioco_engine::{Recorded, Settings, Stop, Tester, code_of, monitor};
-use ioco_solve::Oracle;
+use ioco_engine::{Recorded, Settings, StopConditions, Tester, code_of, monitor};
+use ioco_solve::GuardSolver;
 use ioco_sts::{
     Action, Direction, EvaluationOnly, Relation, Semantics, SetId, Step, Sts, Value, Verdict,
     Warning,
@@ -36,7 +36,7 @@ impl Model {
     }
 
     fn related(text: &str, relation: Relation) -> Model {
-        let semantics = Semantics::new(load(text), Box::new(Oracle::new()), relation);
+        let semantics = Semantics::new(load(text), Box::new(GuardSolver::new()), relation);
         Model {
             semantics,
             warnings: Vec::new(),
@@ -441,7 +441,7 @@ fn values_and_state_sets_keep_to_their_limits() {
     };
     let mut sts = sts;
     Arc::make_mut(&mut sts).set_budget(budget);
-    let mut semantics = Semantics::new(sts, Box::new(Oracle::new()), Relation::Ioco);
+    let mut semantics = Semantics::new(sts, Box::new(GuardSolver::new()), Relation::Ioco);
     let sts = Arc::clone(semantics.sts());
     let more = Action::plain(sts.label_named(Direction::Stimulus, "more").expect("known"));
     let out = Action::plain(sts.label_named(Direction::Response, "out").expect("known"));
@@ -508,10 +508,10 @@ fn a_silence_that_the_solver_cannot_decide_is_no_pass() {
 
 #[test]
 fn a_test_with_a_silence_that_the_solver_cannot_decide_does_not_pass() {
-    let stop = Stop {
+    let stop = StopConditions {
         tests: Some(20),
         steps_per_test: 4,
-        ..Stop::default()
+        ..StopConditions::default()
     };
     let settings = Settings {
         stop,
@@ -596,10 +596,10 @@ fn silence_is_judged_where_values_can_be_found_or_proposed() {
         let warnings = model.semantics.take_warnings();
         assert!(warnings.is_empty(), "{guard}: {warnings:?}");
         // The stimulus with this guard is given.
-        let stop = Stop {
+        let stop = StopConditions {
             tests: Some(16),
             failures: None,
-            ..Stop::default()
+            ..StopConditions::default()
         };
         let settings = Settings {
             stop,

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use common::*;
 use ioco_engine::{Input, Recorded, Settings, monitor};
-use ioco_solve::Oracle;
+use ioco_solve::GuardSolver;
 use ioco_sts::{
     Action, Assignment, BinaryOp, DeviationKind, Execution, Expr, Gate, Parameter, Place, Relation,
     Semantics, Sts, StsBuilder, Type, Value, Variable, Verdict,
@@ -53,7 +53,11 @@ fn counter() -> Arc<Sts> {
 }
 
 fn semantics(sts: &Arc<Sts>) -> Semantics {
-    Semantics::new(Arc::clone(sts), Box::new(Oracle::new()), Relation::Ioco)
+    Semantics::new(
+        Arc::clone(sts),
+        Box::new(GuardSolver::new()),
+        Relation::Ioco,
+    )
 }
 
 fn count(sts: &Sts, n: i64) -> Action {

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use ioco_solve::Oracle;
+use ioco_solve::GuardSolver;
 use ioco_sts::{
     Action, CompareOptions, Direction, Equivalence, Relation, Semantics, Step, Sts, Value, Warning,
     compare,
@@ -40,7 +40,11 @@ fn model(ty: &str, update: &str, constraint: &str) -> String {
 
 fn allows(text: &str, value: Value) -> bool {
     let sts = load(text).unwrap_or_else(|errors| panic!("{errors}"));
-    let mut semantics = Semantics::new(Arc::clone(&sts), Box::new(Oracle::new()), Relation::Ioco);
+    let mut semantics = Semantics::new(
+        Arc::clone(&sts),
+        Box::new(GuardSolver::new()),
+        Relation::Ioco,
+    );
     let label = sts.label_named(Direction::Response, "out").expect("known");
     let values = vec![value];
     let step = Step::Response(Action { label, values });
@@ -142,7 +146,7 @@ fn a_sum_or_product_that_a_decimal_cannot_hold_has_no_value() {
         ("d = 1.0 / 3", true),
     ] {
         let sts = load(&model(":decimal", update, "v == d")).expect("right");
-        let mut semantics = Semantics::new(sts, Box::new(Oracle::new()), Relation::Ioco);
+        let mut semantics = Semantics::new(sts, Box::new(GuardSolver::new()), Relation::Ioco);
         let states = semantics.set(semantics.initial()).states.len();
         assert_eq!(states, if allowed { 2 } else { 1 }, "{update}");
         let warnings = semantics.take_warnings();

@@ -6,13 +6,13 @@ use std::sync::Arc;
 
 use common::*;
 use ioco_engine::{
-    Advice, Command, Guide, Input, Settings, Stop, StopReason, StrategyKind, TestReport, Tester,
-    View,
+    Advice, Command, Guide, Input, Settings, StopConditions, StopReason, StrategyKind, TestReport,
+    Tester, View,
 };
-use ioco_solve::Oracle;
+use ioco_solve::GuardSolver;
 use ioco_sts::{Action, DeviationKind, Relation, Semantics, Step, Sts, Verdict};
 
-fn settings(strategy: StrategyKind, stop: Stop) -> Settings {
+fn settings(strategy: StrategyKind, stop: StopConditions) -> Settings {
     Settings {
         strategy,
         stop,
@@ -29,7 +29,11 @@ fn strategies() -> [StrategyKind; 3] {
 }
 
 fn tester_of(sts: &Arc<Sts>, settings: Settings) -> Tester {
-    let semantics = Semantics::new(Arc::clone(sts), Box::new(Oracle::new()), Relation::Ioco);
+    let semantics = Semantics::new(
+        Arc::clone(sts),
+        Box::new(GuardSolver::new()),
+        Relation::Ioco,
+    );
     Tester::new(semantics, settings)
 }
 
@@ -60,7 +64,11 @@ fn deaf_to_one(sts: &Arc<Sts>) -> impl System + use<> {
 }
 
 fn ends_with_a_response_due(sts: &Arc<Sts>, report: &TestReport) -> bool {
-    let mut semantics = Semantics::new(Arc::clone(sts), Box::new(Oracle::new()), Relation::Ioco);
+    let mut semantics = Semantics::new(
+        Arc::clone(sts),
+        Box::new(GuardSolver::new()),
+        Relation::Ioco,
+    );
     let mut set = semantics.initial();
     for step in &report.execution.trace {
         set = semantics.after(set, step).unwrap();
@@ -80,13 +88,13 @@ fn no_strategy_ends_a_test_while_a_response_is_due() {
             (100, Some(333), None),
             (100, None, Some(35.0)),
         ] {
-            let stop = Stop {
+            let stop = StopConditions {
                 tests: Some(200),
                 steps_per_test: steps,
                 total_steps: total,
                 coverage,
                 failures: None,
-                ..Stop::default()
+                ..StopConditions::default()
             };
             let mut tester = tester_of(&sts, settings(strategy.clone(), stop));
             let reports = campaign(&mut tester, &mut deaf_to_one(&sts));
@@ -105,11 +113,11 @@ fn no_strategy_ends_a_test_while_a_response_is_due() {
 fn planning_strategies_find_a_missing_response_as_often_as_chance() {
     let sts = ten_once();
     for strategy in strategies() {
-        let stop = Stop {
+        let stop = StopConditions {
             tests: Some(2000),
             steps_per_test: 10,
             failures: None,
-            ..Stop::default()
+            ..StopConditions::default()
         };
         let mut tester = tester_of(&sts, settings(strategy.clone(), stop));
         let reports = campaign(&mut tester, &mut deaf_to_one(&sts));
@@ -203,11 +211,11 @@ fn a_limit_on_time_ends_a_test_of_a_system_that_never_stops_talking() {
         sts: Arc::clone(&sts),
     };
     for strategy in strategies() {
-        let stop = Stop {
+        let stop = StopConditions {
             steps_per_test: 1_000_000,
             time: Some(1000 * MILLISECOND),
             tests: None,
-            ..Stop::default()
+            ..StopConditions::default()
         };
         let mut tester = tester_of(&sts, settings(strategy, stop));
         let first = tester.next_test(0).unwrap();
@@ -225,10 +233,10 @@ fn a_limit_on_time_also_ends_what_is_written_down_and_says_so() {
     let clock = Clock {
         sts: Arc::clone(&sts),
     };
-    let stop = Stop {
+    let stop = StopConditions {
         time: Some(1000 * MILLISECOND),
         tests: None,
-        ..Stop::default()
+        ..StopConditions::default()
     };
     let mut tester = tester_of(&sts, settings(StrategyKind::uniform(), stop));
     let first = tester.scripted_test(vec![stimulus(&sts, "poke"); 100], 0);
@@ -246,10 +254,10 @@ fn a_limit_on_time_also_ends_what_is_written_down_and_says_so() {
 #[test]
 fn a_limit_on_time_does_not_wait_for_a_silence_that_nobody_needs() {
     let sts = Arc::new(plain("Idle ?a Idle\nNever !x Never").with_timeout(3_600_000 * MILLISECOND));
-    let stop = Stop {
+    let stop = StopConditions {
         time: Some(1000 * MILLISECOND),
         tests: None,
-        ..Stop::default()
+        ..StopConditions::default()
     };
     let mut tester = tester_of(&sts, settings(StrategyKind::uniform(), stop));
     let mut now = 0;

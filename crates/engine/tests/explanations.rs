@@ -107,7 +107,7 @@ fn with(label: LabelId, value: i64) -> Action {
 }
 
 fn semantics(sts: &Arc<Sts>) -> Semantics {
-    let solver = Box::new(ioco_solve::Oracle::new());
+    let solver = Box::new(ioco_solve::GuardSolver::new());
     Semantics::new(Arc::clone(sts), solver, Relation::Ioco)
 }
 
@@ -216,7 +216,10 @@ fn colour_adds_marks_and_changes_no_words() {
 #[test]
 fn an_error_is_explained_with_its_code() {
     let sts = shop();
-    let report = refunded(&sts, vec![Input::Trouble("the system died".to_owned())]);
+    let report = refunded(
+        &sts,
+        vec![Input::AdapterError("the system died".to_owned())],
+    );
     insta::assert_snapshot!(shown(&sts, &report, TextOptions::default()));
 }
 
@@ -306,7 +309,7 @@ fn a_replay_is_fixed_still_failing_different_or_flaky() {
     let wrong_too = refunded(&sts, vec![answer("refunded", 9)]).execution;
     let right = refunded(&sts, vec![answer("refunded", 7)]).execution;
     let silent = refunded(&sts, vec![]).execution;
-    let dead = refunded(&sts, vec![Input::Trouble("it died".to_owned())]).execution;
+    let dead = refunded(&sts, vec![Input::AdapterError("it died".to_owned())]).execution;
     let file = failure_file(&sts, &wrong);
     let compare = |runs: &[&ioco_sts::Execution]| {
         let runs: Vec<_> = runs.iter().map(|run| (*run).clone()).collect();

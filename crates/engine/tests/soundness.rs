@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use common::graph::{Graph, Player, act_of_observed, act_of_step};
 use common::*;
-use ioco_engine::{Settings, Stop, StrategyKind, TestReport, Tester, WaitPolicy};
+use ioco_engine::{Settings, StopConditions, StrategyKind, TestReport, Tester, WaitPolicy};
 use ioco_sts::{EvaluationOnly, Relation, Semantics, Sts, Verdict};
 use proptest::prelude::*;
 use rand_chacha::ChaCha8Rng;
@@ -18,11 +18,11 @@ fn settings(seed: u64, tests: u64, strategy: StrategyKind) -> Settings {
         seed,
         strategy,
         wait: WaitPolicy::Weighted(1.0),
-        stop: Stop {
+        stop: StopConditions {
             tests: Some(tests),
             steps_per_test: 30,
             failures: None,
-            ..Stop::default()
+            ..StopConditions::default()
         },
         ..Settings::default()
     }

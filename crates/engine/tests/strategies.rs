@@ -8,10 +8,10 @@ use std::sync::Arc;
 use common::graph::{Graph, Player};
 use common::*;
 use ioco_engine::{
-    Coverage, CoverageSnapshot, Event, EventLevel, Settings, Stop, StopReason, StrategyKind,
-    Tester, WaitPolicy,
+    Coverage, CoverageSnapshot, Event, EventLevel, Settings, StopConditions, StopReason,
+    StrategyKind, Tester, WaitPolicy,
 };
-use ioco_solve::Oracle;
+use ioco_solve::GuardSolver;
 use ioco_sts::{
     Assignment, BinaryOp, Direction, Expr, Gate, IntRange, Parameter, Place, Relation, Semantics,
     Step, Sts, StsBuilder, Type, Value, Variable,
@@ -24,7 +24,11 @@ fn silent() -> Answers<impl FnMut(&[ioco_sts::Action]) -> Vec<ioco_engine::Input
 }
 
 fn run_with(sts: &Arc<Sts>, settings: Settings, system: &mut dyn System) -> Tester {
-    let semantics = Semantics::new(Arc::clone(sts), Box::new(Oracle::new()), Relation::Ioco);
+    let semantics = Semantics::new(
+        Arc::clone(sts),
+        Box::new(GuardSolver::new()),
+        Relation::Ioco,
+    );
     let mut tester = Tester::new(semantics, settings);
     for report in campaign(&mut tester, system) {
         assert_eq!(report.execution.deviation(), None);
@@ -36,12 +40,12 @@ fn steps(strategy: StrategyKind, total: u64) -> Settings {
     Settings {
         seed: 5,
         strategy,
-        stop: Stop {
+        stop: StopConditions {
             tests: None,
             steps_per_test: 100,
             total_steps: Some(total),
             coverage: Some(100.0),
-            ..Stop::default()
+            ..StopConditions::default()
         },
         ..Settings::default()
     }
@@ -248,10 +252,10 @@ fn the_tester_does_not_wait_twice_for_the_same_silence() {
 fn a_run_stops_when_its_time_is_up() {
     let sts = plain("A ?a A");
     let settings = Settings {
-        stop: Stop {
+        stop: StopConditions {
             tests: None,
             time: Some(3_000 * MILLISECOND),
-            ..Stop::default()
+            ..StopConditions::default()
         },
         ..Settings::default()
     };
@@ -314,10 +318,10 @@ fn events_tell_the_run_as_json_lines() {
     let settings = Settings {
         seed: 1,
         events: EventLevel::Steps,
-        stop: Stop {
+        stop: StopConditions {
             tests: Some(1),
             steps_per_test: 3,
-            ..Stop::default()
+            ..StopConditions::default()
         },
         ..Settings::default()
     };

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use common::*;
 use ioco_engine::{
-    Command, EventLevel, FailureContext, FailureFile, Input, Replayed, Settings, Stop, StopReason,
-    Tester,
+    Command, EventLevel, FailureContext, FailureFile, Input, Replayed, Settings, StopConditions,
+    StopReason, Tester,
 };
 use ioco_sts::{DeviationKind, Execution, Observed, Step, Sts, Verdict};
 
@@ -146,7 +146,7 @@ fn trouble_is_an_error_and_stops_the_run() {
     let sts = plain(COFFEE);
     let mut tester = tester(&sts, Settings::default());
     let mut system = Answers::new(|given| match given.len() {
-        1 => vec![Input::Trouble("the system died".to_owned())],
+        1 => vec![Input::AdapterError("the system died".to_owned())],
         _ => Vec::new(),
     });
     let reports = campaign(&mut tester, &mut system);
@@ -283,10 +283,10 @@ fn tester_about_to_give(sts: &Arc<Sts>, name: &str) -> Tester {
 #[test]
 fn distinct_failures_are_counted_once_and_the_run_goes_on() {
     let sts = plain("A ?a B\nB !x A\nA ?c C\nC !y A");
-    let stop = Stop {
+    let stop = StopConditions {
         tests: Some(200),
         failures: None,
-        ..Stop::default()
+        ..StopConditions::default()
     };
     let settings = Settings {
         stop,
@@ -335,10 +335,10 @@ fn the_same_seed_and_responses_give_the_same_run_and_each_test_repeats_alone() {
 fn a_test_does_not_end_while_a_response_is_due() {
     let sts = plain("Idle ?coin Paid\nPaid !coffee Idle");
     let settings = Settings {
-        stop: Stop {
+        stop: StopConditions {
             tests: Some(20),
             steps_per_test: 1,
-            ..Stop::default()
+            ..StopConditions::default()
         },
         ..Settings::default()
     };

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use ioco_examples::{Message, System};
 use ioco_shrink::{Ended, Options, Pipeline, Runner, Shrunk, shrink};
-use ioco_solve::Oracle;
+use ioco_solve::GuardSolver;
 use ioco_sts::{
     Action, Deviation, DeviationKind, Direction, Execution, Observed, Relation, Semantics, SetId,
     Step, Sts, Value, Verdict,
@@ -19,7 +19,11 @@ fn model(path: &str) -> Arc<Sts> {
 }
 
 fn semantics(sts: &Arc<Sts>) -> Semantics {
-    Semantics::new(Arc::clone(sts), Box::new(Oracle::new()), Relation::Ioco)
+    Semantics::new(
+        Arc::clone(sts),
+        Box::new(GuardSolver::new()),
+        Relation::Ioco,
+    )
 }
 
 /// A system with data, and its model beside it.

@@ -12,8 +12,8 @@ use ioco_adapters::{
     Amp, AmpOptions, Connection, Http, HttpMapping, Hub, HubOptions, LineRelay, Mapping, Process,
     ProcessOptions, Relay as _, Sockets, Tcp, TcpOptions, TextLines, drive, read_traces,
 };
-use ioco_engine::{Settings, Stop, Tester, WaitPolicy};
-use ioco_solve::Oracle;
+use ioco_engine::{Settings, StopConditions, Tester, WaitPolicy};
+use ioco_solve::GuardSolver;
 use ioco_sts::{Relation, Semantics, Sts};
 
 use crate::fault::{Fault, Injector, Kind};
@@ -135,7 +135,7 @@ type Judged = io::Result<(Outcome, String)>;
 fn judged(way: Way, fault: Fault, injector: Injector, peer: &Path) -> Judged {
     let kind = fault.kind;
     let (sts, patience) = (model::ping(rules::timeout(kind)), rules::patience(kind));
-    let other = |error: ioco_adapters::Trouble| io::Error::other(error.message);
+    let other = |error: ioco_adapters::AdapterError| io::Error::other(error.message);
     match way {
         Way::Process => {
             let (at, seed) = (fault.at.to_string(), fault.seed.to_string());
@@ -249,12 +249,16 @@ fn mapping(by: By) -> HttpMapping {
 
 /// One test of three pings.
 fn test(connection: &mut dyn Connection, sts: &Arc<Sts>) -> (Outcome, String) {
-    let semantics = Semantics::new(Arc::clone(sts), Box::new(Oracle::new()), Relation::Ioco);
+    let semantics = Semantics::new(
+        Arc::clone(sts),
+        Box::new(GuardSolver::new()),
+        Relation::Ioco,
+    );
     let settings = Settings {
-        stop: Stop {
+        stop: StopConditions {
             tests: Some(1),
             steps_per_test: 6,
-            ..Stop::default()
+            ..StopConditions::default()
         },
         // Silence is waited for only where a response is due.
         wait: WaitPolicy::Sensible {

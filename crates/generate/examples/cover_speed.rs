@@ -9,8 +9,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use ioco_generate::Confirm;
-use ioco_generate::cover::{Cover, CoverLimits, Goal, GoalVerdict, Instance, Watch};
-use ioco_solve::Oracle;
+use ioco_generate::cover::{Cover, CoverLimits, CoverObserver, Goal, GoalVerdict, Instance};
+use ioco_solve::GuardSolver;
 use ioco_sts::{Relation, Semantics, Sts};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
@@ -29,7 +29,7 @@ impl ioco_aml::Sources for Files {
 
 struct Nobody;
 
-impl Watch for Nobody {
+impl CoverObserver for Nobody {
     fn decided(&mut self, _: Goal, _: &GoalVerdict, _: Option<&Instance>, _: u64) {}
 }
 
@@ -60,7 +60,11 @@ fn main() {
 
 fn measure(name: &str, sts: &Arc<Sts>, what: &str, goals: &[Goal], seed: u64) {
     let (start, ran) = (Instant::now(), thread_seconds());
-    let semantics = Semantics::new(Arc::clone(sts), Box::new(Oracle::new()), Relation::Ioco);
+    let semantics = Semantics::new(
+        Arc::clone(sts),
+        Box::new(GuardSolver::new()),
+        Relation::Ioco,
+    );
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let confirm = Confirm::new(semantics);
     let cover = Cover::new(sts, goals, CoverLimits::default(), confirm, &mut rng);

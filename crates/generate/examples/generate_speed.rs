@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Instant;
 
 use ioco_generate::{Confirm, Extent, Path, Tally, Walk};
-use ioco_solve::{Embedded, Oracle};
+use ioco_solve::{Embedded, GuardSolver};
 use ioco_sts::{Relation, Semantics, Sts};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
@@ -85,7 +85,11 @@ fn generate(sts: &Arc<Sts>, length: u32, threads: usize, most: u64) -> (Tally, O
     let total = AtomicU64::new(0);
     let one_thread = || {
         let mut walk = walk(sts, length);
-        let semantics = Semantics::new(Arc::clone(sts), Box::new(Oracle::new()), Relation::Ioco);
+        let semantics = Semantics::new(
+            Arc::clone(sts),
+            Box::new(GuardSolver::new()),
+            Relation::Ioco,
+        );
         let mut confirm = Confirm::new(semantics);
         let mut text = String::new();
         let mut tally = Tally::default();

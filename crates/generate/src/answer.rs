@@ -6,7 +6,7 @@ use ioco_sts::{Sts, Value};
 use rand::Rng;
 
 use crate::confirm::Confirm;
-use crate::plan::{Follower, Limits, Pattern, Progress, Search, Searched, Start, Way};
+use crate::plan::{Follower, Limits, MatchingPath, Pattern, Progress, Search, Searched, Start};
 use crate::plan::{initial_state, other_values};
 
 /// Steps of a test where the query says nothing, and has a gap without a limit.
@@ -33,7 +33,7 @@ pub fn bound(pattern: &Pattern, within: Option<u32>) -> (u32, bool) {
 #[derive(Debug)]
 pub struct Answers {
     /// Shortest first; the same switches with other values only after all others.
-    pub tests: Vec<Way>,
+    pub tests: Vec<MatchingPath>,
     pub end: End,
     pub searched: Searched,
     /// Ways that the second walk did not confirm; they are left out.
@@ -65,9 +65,12 @@ pub fn answer(
         state: initial_state(sts),
         progress: Progress::default(),
     };
-    let mut found: Vec<Way> = Vec::new();
-    let look = |limits, found: &mut Vec<Way>, rng: &mut dyn Rng, stop: &mut dyn FnMut() -> bool| {
-        let mut keep = |way: Way| {
+    let mut found: Vec<MatchingPath> = Vec::new();
+    let look = |limits,
+                found: &mut Vec<MatchingPath>,
+                rng: &mut dyn Rng,
+                stop: &mut dyn FnMut() -> bool| {
+        let mut keep = |way: MatchingPath| {
             if !found.iter().any(|known| known.switches() == way.switches()) {
                 found.push(way);
             }
@@ -102,7 +105,7 @@ pub fn answer(
         }
     }
     let mut unconfirmed = 0;
-    let mut confirmed = |way: &Way, rng: &mut dyn Rng| {
+    let mut confirmed = |way: &MatchingPath, rng: &mut dyn Rng| {
         let right = is_confirmed(sts, pattern, way, confirm, limits.budget, rng);
         unconfirmed += u64::from(!right);
         right
@@ -154,7 +157,7 @@ pub fn answer(
 fn is_confirmed(
     sts: &Sts,
     pattern: &Pattern,
-    way: &Way,
+    way: &MatchingPath,
     confirm: &mut Confirm,
     budget: u64,
     rng: &mut dyn Rng,

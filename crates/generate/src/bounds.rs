@@ -14,7 +14,7 @@ use rustc_hash::FxHashMap;
 use crate::moves::moves_from;
 
 /// Combinations of locations that are looked at.
-const MOST_STATES: usize = 4096;
+const MAX_STATES: usize = 4096;
 
 /// The bounds as powers of ten, because the numbers themselves soon fit no integer. Infinite where
 /// there is no bound, or none that is easily found.
@@ -110,7 +110,7 @@ fn states(sts: &Sts) -> Option<Graph> {
             let fresh = known.len();
             let to = *known.entry(next.clone()).or_insert(fresh);
             if to == fresh {
-                if fresh >= MOST_STATES {
+                if fresh >= MAX_STATES {
                     return None;
                 }
                 states.push((0, Vec::new()));

@@ -20,20 +20,20 @@ const REMEMBERED: usize = 1 << 14;
 
 /// Why a path is not one of the model: the number of the move, and what is wrong with it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Objection {
+pub enum PathError {
     /// The model does not allow this observable step.
     NotAllowed { position: usize, action: Action },
     /// The step is allowed, but not by this switch.
     NotTaken { position: usize, switch: SwitchId },
 }
 
-impl fmt::Display for Objection {
+impl fmt::Display for PathError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Objection::NotAllowed { position, .. } => {
+            PathError::NotAllowed { position, .. } => {
                 write!(f, "move {} is not allowed by the model", position + 1)
             }
-            Objection::NotTaken { position, .. } => {
+            PathError::NotTaken { position, .. } => {
                 write!(f, "move {} takes another switch", position + 1)
             }
         }
@@ -71,7 +71,7 @@ impl Confirm {
         }
     }
 
-    pub fn path(&mut self, path: &Path<'_>) -> Result<(), Objection> {
+    pub fn path(&mut self, path: &Path<'_>) -> Result<(), PathError> {
         match path.moves().all(|step| step.switches.len() == 1) {
             true => self.switch_by_switch(path.steps()),
             false => self.by_meaning(path.steps()),
@@ -81,7 +81,7 @@ impl Confirm {
     pub fn steps<'s>(
         &mut self,
         steps: impl Iterator<Item = PathStep<'s>> + Clone,
-    ) -> Result<(), Objection> {
+    ) -> Result<(), PathError> {
         match steps.clone().all(|step| step.step.switches.len() == 1) {
             true => self.switch_by_switch(steps),
             false => self.by_meaning(steps),
@@ -99,7 +99,7 @@ impl Confirm {
     fn switch_by_switch<'s>(
         &mut self,
         steps: impl Iterator<Item = PathStep<'s>>,
-    ) -> Result<(), Objection> {
+    ) -> Result<(), PathError> {
         let sts = self.semantics.sts();
         let mut length = 0;
         for (position, step) in steps.enumerate() {
@@ -120,8 +120,8 @@ impl Confirm {
                 }),
                 None => {
                     return Err(match step.action {
-                        Some(action) => Objection::NotAllowed { position, action },
-                        None => Objection::NotTaken { position, switch },
+                        Some(action) => PathError::NotAllowed { position, action },
+                        None => PathError::NotTaken { position, switch },
                     });
                 }
             }
@@ -134,7 +134,7 @@ impl Confirm {
     fn by_meaning<'s>(
         &mut self,
         steps: impl Iterator<Item = PathStep<'s>>,
-    ) -> Result<(), Objection> {
+    ) -> Result<(), PathError> {
         if self.semantics.is_crowded(REMEMBERED) || self.followed.len() > REMEMBERED {
             let initial = self.semantics.initial();
             self.semantics.forget_all_but(initial);
@@ -159,7 +159,7 @@ impl Confirm {
                 .iter()
                 .find(|id| taken.binary_search(id).is_err());
             if let Some(switch) = stranger {
-                return Err(Objection::NotTaken {
+                return Err(PathError::NotTaken {
                     position,
                     switch: *switch,
                 });
@@ -173,7 +173,7 @@ impl Confirm {
         from: SetId,
         action: Action,
         position: usize,
-    ) -> Result<Followed, Objection> {
+    ) -> Result<Followed, PathError> {
         let key = (from, action);
         if let Some(known) = self.followed.get(&key) {
             return Ok(known.clone());
@@ -188,7 +188,7 @@ impl Confirm {
                 self.followed.insert((from, action), followed.clone());
                 Ok(followed)
             }
-            _ => Err(Objection::NotAllowed { position, action }),
+            _ => Err(PathError::NotAllowed { position, action }),
         }
     }
 }

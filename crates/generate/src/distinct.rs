@@ -12,7 +12,7 @@ use rustc_hash::{FxHashSet, FxHasher};
 use crate::traces::Path;
 
 /// Traces that are remembered; with more of them the number is a lower bound.
-const MOST_TRACES: usize = 2_000_000;
+const MAX_TRACES: usize = 2_000_000;
 
 /// How many different traces there are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -75,7 +75,7 @@ impl Distinct {
     fn insert(&mut self, key: (u64, u64)) {
         let is_new = match &mut self.seen {
             None => true,
-            Some(seen) if seen.len() < MOST_TRACES => seen.insert(key),
+            Some(seen) if seen.len() < MAX_TRACES => seen.insert(key),
             Some(seen) => {
                 self.counted.more |= !seen.contains(&key);
                 false

@@ -79,7 +79,7 @@ const REMEMBERED: usize = 1 << 16;
 /// the variables it reads.
 #[derive(Default)]
 pub(crate) struct Memory {
-    answers: FxHashMap<Kept, FxHashMap<Box<[Value]>, Remembered>>,
+    answers: FxHashMap<MoveKey, FxHashMap<Box<[Value]>, Remembered>>,
     size: usize,
     /// The values read, put together here to save an allocation.
     key: Vec<Value>,
@@ -89,17 +89,17 @@ pub(crate) struct Memory {
 
 /// A move by its address. It is kept as long as something is remembered about it: the address of one
 /// that is gone may become that of another.
-struct Kept(Rc<Move>);
+struct MoveKey(Rc<Move>);
 
-impl PartialEq for Kept {
-    fn eq(&self, other: &Kept) -> bool {
+impl PartialEq for MoveKey {
+    fn eq(&self, other: &MoveKey) -> bool {
         Rc::ptr_eq(&self.0, &other.0)
     }
 }
 
-impl Eq for Kept {}
+impl Eq for MoveKey {}
 
-impl Hash for Kept {
+impl Hash for MoveKey {
     fn hash<H: Hasher>(&self, state: &mut H) {
         Rc::as_ptr(&self.0).hash(state);
     }
@@ -133,7 +133,7 @@ impl Memory {
         self.key.clear();
         let read = step.reads.iter().map(|v| valuation[v.index()].clone());
         self.key.extend(read);
-        let known = self.answers.entry(Kept(Rc::clone(step))).or_default();
+        let known = self.answers.entry(MoveKey(Rc::clone(step))).or_default();
         match known.get_mut(self.key.as_slice()) {
             Some(Remembered::Not(answer)) => answer.clone(),
             Some(Remembered::Sat(found)) if found.len() == VARIETY => {
@@ -224,7 +224,7 @@ fn extreme_values(
 }
 
 /// Paths whose conditions or variables are written with more than this are left undecided.
-pub(crate) const MOST_SIZE: usize = 200_000;
+pub(crate) const MAX_SIZE: usize = 200_000;
 /// Conditions of this size get the whole budget; larger ones cost more a step, and get fewer.
 const USUAL_SIZE: u64 = 2_000;
 

@@ -22,7 +22,7 @@ mod symbolic;
 mod traces;
 pub mod tree;
 
-pub use confirm::{Confirm, Objection};
+pub use confirm::{Confirm, PathError};
 pub use distinct::{Distinct, Traces};
 pub use moves::{Move, moves_from};
 pub use symbolic::{Extension, Symbolic};

@@ -16,7 +16,7 @@ use ioco_sts::{Action, Env, Expr, LocationId, Sts, SwitchId, Value};
 use rand::{Rng, RngExt as _};
 use rustc_hash::FxHashMap;
 
-use crate::feasible::{Effort, Feasible, MOST_SIZE, Memory, Point, find_witness, tell};
+use crate::feasible::{Effort, Feasible, MAX_SIZE, Memory, Point, find_witness, tell};
 use crate::moves::{Move, moves_from};
 use crate::symbolic::{Extension, Symbolic};
 
@@ -152,12 +152,12 @@ impl Share {
 }
 
 /// How paths may begin, and how many moves there are to go on with; none where they end.
-struct Beginning {
+struct Prefix {
     moves: Vec<u32>,
     ways: usize,
 }
 
-impl Beginning {
+impl Prefix {
     /// Shares of at most `size` ways each. A way that turns out to be infeasible is a small loss.
     fn shares(self, size: u32) -> Vec<Share> {
         if self.ways == 0 {
@@ -179,13 +179,13 @@ impl Beginning {
 
 /// What is left of a share at a point of a walk.
 #[derive(Clone, Copy)]
-struct Rest<'s> {
+struct RemainingShare<'s> {
     begin: &'s [u32],
     next: Option<&'s Range<u32>>,
 }
 
-impl<'s> Rest<'s> {
-    const ALL: Rest<'static> = Rest {
+impl<'s> RemainingShare<'s> {
+    const ALL: RemainingShare<'static> = RemainingShare {
         begin: &[],
         next: None,
     };
@@ -203,10 +203,10 @@ impl<'s> Rest<'s> {
     }
 
     /// After one move.
-    fn after(self) -> Rest<'s> {
+    fn after(self) -> RemainingShare<'s> {
         match self.begin {
-            [] => Rest::ALL,
-            [_, rest @ ..] => Rest {
+            [] => RemainingShare::ALL,
+            [_, rest @ ..] => RemainingShare {
                 begin: rest,
                 next: self.next,
             },
@@ -247,7 +247,7 @@ impl Taken {
 /// the heap.
 struct Level<'s> {
     node: Node,
-    share: Rest<'s>,
+    share: RemainingShare<'s>,
     moves: Rc<[Rc<Move>]>,
     next: usize,
     goes_on: bool,
@@ -300,7 +300,7 @@ impl<'a, S: Solver, R: Rng> Walk<'a, S, R> {
     }
 
     /// Stops when `interrupt` says so, also where no path is found for a long time.
-    pub fn heed(&mut self, interrupt: &'a dyn Fn() -> bool) {
+    pub fn set_interrupt(&mut self, interrupt: &'a dyn Fn() -> bool) {
         self.interrupt = Some(interrupt);
     }
 
@@ -331,7 +331,7 @@ impl<'a, S: Solver, R: Rng> Walk<'a, S, R> {
     /// Walks every path of `share`.
     pub fn run(&mut self, share: &Share, sink: &mut dyn Sink) -> Tally {
         let start = self.start();
-        let rest = Rest {
+        let rest = RemainingShare {
             begin: &share.begin,
             next: share.next.as_ref(),
         };
@@ -417,7 +417,7 @@ impl<'a, S: Solver, R: Rng> Walk<'a, S, R> {
     }
 
     /// Walks on from `start`, along `share` while it lasts.
-    fn walk(&mut self, start: Node, share: Rest<'_>, sink: &mut dyn Sink) {
+    fn walk(&mut self, start: Node, share: RemainingShare<'_>, sink: &mut dyn Sink) {
         self.walk_levels(start, share, sink);
         while !self.path.is_empty() {
             self.leave();
@@ -425,7 +425,7 @@ impl<'a, S: Solver, R: Rng> Walk<'a, S, R> {
     }
 
     /// Ends when everything is walked, or the walk is over.
-    fn walk_levels(&mut self, start: Node, share: Rest<'_>, sink: &mut dyn Sink) {
+    fn walk_levels(&mut self, start: Node, share: RemainingShare<'_>, sink: &mut dyn Sink) {
         if start.observed >= self.extent.length {
             self.complete(&start.witness, &[], sink);
             return;
@@ -480,7 +480,7 @@ impl<'a, S: Solver, R: Rng> Walk<'a, S, R> {
         }
     }
 
-    fn level<'s>(&mut self, node: Node, share: Rest<'s>) -> Level<'s> {
+    fn level<'s>(&mut self, node: Node, share: RemainingShare<'s>) -> Level<'s> {
         Level {
             moves: self.moves_from(&node),
             next: 0,
@@ -497,7 +497,7 @@ impl<'a, S: Solver, R: Rng> Walk<'a, S, R> {
         node: &Node,
         depth: usize,
         begun: &mut Vec<u32>,
-        beginnings: &mut Vec<Beginning>,
+        beginnings: &mut Vec<Prefix>,
     ) {
         let moves = self.moves_from(node);
         let ended = node.observed >= self.extent.length;
@@ -531,7 +531,7 @@ impl<'a, S: Solver, R: Rng> Walk<'a, S, R> {
             }
         }
         if depth == 0 || !goes_on {
-            beginnings.push(Beginning {
+            beginnings.push(Prefix {
                 moves: begun.clone(),
                 ways: if goes_on { moves.len() } else { 0 },
             });
@@ -704,7 +704,7 @@ impl<'a, S: Solver, R: Rng> Walk<'a, S, R> {
             return Outcome::Unsat;
         };
         let extension = node.symbolic.extend(self.sts, step);
-        self.tell_path();
+        self.emit_path();
         self.solver.push();
         tell(&mut self.solver, &extension);
         let unknown = node.symbolic.unknowns + number;
@@ -718,7 +718,7 @@ impl<'a, S: Solver, R: Rng> Walk<'a, S, R> {
     }
 
     /// Tells the solver what it does not know of the path yet.
-    fn tell_path(&mut self) {
+    fn emit_path(&mut self) {
         self.tally.solver_calls += 1;
         while self.told < self.conditions.len() {
             self.solver.push();
@@ -730,7 +730,7 @@ impl<'a, S: Solver, R: Rng> Walk<'a, S, R> {
     /// Asks for a new witness of the whole path with `step` at its end: with every value set where
     /// that can be, otherwise with some unset.
     fn ask(&mut self, step: &Move, extension: &Extension) -> Feasible {
-        self.tell_path();
+        self.emit_path();
         self.solver.push();
         tell(&mut self.solver, extension);
         let steps = self.path.iter().map(|taken| &*taken.step);
@@ -749,7 +749,7 @@ impl<'a, S: Solver, R: Rng> Walk<'a, S, R> {
 /// Whether an expression is nested deeper than `depth`, or written with too much.
 fn is_too_large(expr: &Expr, depth: u64, size: &mut usize) -> bool {
     *size += 1;
-    *size > MOST_SIZE
+    *size > MAX_SIZE
         || depth == 0
         || expr
             .children()

@@ -15,9 +15,9 @@ use std::sync::Arc;
 use crate::plan::{Follower, Limits, Pattern, Search, Start};
 
 /// Different values of one response that get branches of their own.
-const MOST_VALUES: usize = 3;
+const MAX_VALUES: usize = 3;
 /// Branches of one test that are planned on.
-const MOST_PLANNED: usize = 24;
+const MAX_PLANNED: usize = 24;
 
 /// A test.
 #[derive(Clone, Debug, PartialEq)]
@@ -100,7 +100,7 @@ impl Grower {
         rng: &mut dyn Rng,
     ) -> Option<Tree> {
         let start = self.semantics.initial();
-        let mut left = MOST_PLANNED;
+        let mut left = MAX_PLANNED;
         self.from(start, &mut Vec::new(), plan, purpose, &mut left, rng)
     }
 
@@ -280,7 +280,7 @@ fn few_values(sts: &Sts, label: LabelId, condition: &Expr, budget: u64) -> Optio
     loop {
         match solver.model(&Deadline::steps(budget)) {
             Outcome::Unsat => return Some(found),
-            Outcome::Sat(values) if found.len() < MOST_VALUES => {
+            Outcome::Sat(values) if found.len() < MAX_VALUES => {
                 let differs = values.iter().enumerate().map(|(position, value)| {
                     let value = Expr::Const(value.clone());
                     Expr::binary(BinaryOp::Ne, Expr::Param(position as u32), value)

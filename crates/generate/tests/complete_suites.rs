@@ -41,7 +41,7 @@ fn generated(sts: &Sts, extent: &Extent, share: &Share) -> (Vec<Switches>, Tally
             panic!("{switches:?}: {objection}");
         }
         found.push(switches);
-        found.len() < MOST_PATHS
+        found.len() < MAX_PATHS
     };
     let tally = walk(sts, extent.clone()).run(share, &mut sink);
     assert_eq!(tally.paths, found.len() as u64);
@@ -81,7 +81,7 @@ fn enumerate(
     path: &mut Switches,
     found: &mut BTreeSet<Switches>,
 ) {
-    if found.len() > MOST_PATHS {
+    if found.len() > MAX_PATHS {
         return;
     }
     if begin.observed == extent.length {
@@ -130,7 +130,7 @@ fn enumerate(
 const SILENT: u32 = 4;
 
 /// Models with more paths than this are left out: there is no end to some of them.
-const MOST_PATHS: usize = 2000;
+const MAX_PATHS: usize = 2000;
 
 /// The generated paths are the enumerated ones; where internal steps go round, or something could
 /// not be decided, some of them.
@@ -142,7 +142,7 @@ fn compare(sts: &Sts, extent: &Extent) -> Result<(), TestCaseError> {
         return Ok(());
     }
     let expected = enumerated(sts, extent);
-    if expected.len() > MOST_PATHS {
+    if expected.len() > MAX_PATHS {
         return Ok(());
     }
     let short_runs = |path: &Switches| {

@@ -10,9 +10,9 @@ use std::sync::Arc;
 use common::models::{Model, model};
 use ioco_generate::Confirm;
 use ioco_generate::cover::{
-    Cover, CoverLimits, Covered, Goal, GoalVerdict, Instance, Reason, Watch, states,
+    Cover, CoverLimits, CoverObserver, Covered, Goal, GoalVerdict, Instance, Reason, states,
 };
-use ioco_solve::Oracle;
+use ioco_solve::GuardSolver;
 use ioco_sts::{
     Action, Direction, LocationId, Message, Relation, Semantics, Step, Sts, SwitchId, Value,
 };
@@ -54,7 +54,7 @@ struct Notes {
     calls: u64,
 }
 
-impl Watch for Notes {
+impl CoverObserver for Notes {
     fn decided(&mut self, _: Goal, verdict: &GoalVerdict, test: Option<&Instance>, calls: u64) {
         assert_eq!(
             test.is_some(),
@@ -72,7 +72,11 @@ impl Watch for Notes {
 fn run(sts: &Arc<Sts>, goals: &[Goal], first: Option<&[Action]>) -> (Covered, Notes) {
     let mut rng = ChaCha8Rng::seed_from_u64(3);
     let mut notes = Notes::default();
-    let semantics = Semantics::new(Arc::clone(sts), Box::new(Oracle::new()), Relation::Ioco);
+    let semantics = Semantics::new(
+        Arc::clone(sts),
+        Box::new(GuardSolver::new()),
+        Relation::Ioco,
+    );
     let confirm = Confirm::new(semantics);
     let limits = CoverLimits {
         paths: 500,
@@ -141,7 +145,11 @@ fn the_calculator_is_covered_in_three_tests_as_in_the_paper() {
 
 /// Runs a test on a system: true where the system does what the model does not allow.
 fn deviates(sts: &Arc<Sts>, system: &mut dyn ioco_examples::System, test: &[Action]) -> bool {
-    let semantics = Semantics::new(Arc::clone(sts), Box::new(Oracle::new()), Relation::Ioco);
+    let semantics = Semantics::new(
+        Arc::clone(sts),
+        Box::new(GuardSolver::new()),
+        Relation::Ioco,
+    );
     let mut semantics = semantics;
     let mut at = semantics.initial();
     let mut follow = |at: &mut ioco_sts::SetId, step: Step| match semantics.after(*at, &step) {
@@ -440,7 +448,11 @@ fn a_test_is_dropped_only_where_others_cover_its_goals() {
 #[test]
 fn every_state_of_a_finite_model_is_visited() {
     let sts = text(COUNTER);
-    let semantics = Semantics::new(Arc::clone(&sts), Box::new(Oracle::new()), Relation::Ioco);
+    let semantics = Semantics::new(
+        Arc::clone(&sts),
+        Box::new(GuardSolver::new()),
+        Relation::Ioco,
+    );
     let found = states(&sts, 1000, &mut Confirm::new(semantics)).expect("a finite model");
     // Counting with 0 to 10, and Full.
     assert_eq!(found.states.len(), 12);
@@ -449,7 +461,11 @@ fn every_state_of_a_finite_model_is_visited() {
     assert_eq!(visited.collect::<std::collections::BTreeSet<_>>().len(), 12);
     let error = states(&example("coffee/model.aml"), 1000, &mut {
         let sts = example("coffee/model.aml");
-        Confirm::new(Semantics::new(sts, Box::new(Oracle::new()), Relation::Ioco))
+        Confirm::new(Semantics::new(
+            sts,
+            Box::new(GuardSolver::new()),
+            Relation::Ioco,
+        ))
     });
     let error = error.expect_err("a balance without end").to_string();
     assert!(error.contains("coin"), "{error}");
@@ -459,7 +475,7 @@ fn every_state_of_a_finite_model_is_visited() {
 #[test]
 fn a_search_that_is_told_to_stop_leaves_its_goals_unknown() {
     struct Impatient;
-    impl Watch for Impatient {
+    impl CoverObserver for Impatient {
         fn decided(&mut self, _: Goal, _: &GoalVerdict, _: Option<&Instance>, _: u64) {}
         fn stop(&mut self) -> bool {
             true
@@ -467,7 +483,11 @@ fn a_search_that_is_told_to_stop_leaves_its_goals_unknown() {
     }
     let sts = text(COUNTER);
     let mut rng = ChaCha8Rng::seed_from_u64(3);
-    let semantics = Semantics::new(Arc::clone(&sts), Box::new(Oracle::new()), Relation::Ioco);
+    let semantics = Semantics::new(
+        Arc::clone(&sts),
+        Box::new(GuardSolver::new()),
+        Relation::Ioco,
+    );
     let confirm = Confirm::new(semantics);
     let goals = Goal::locations(&sts);
     let cover = Cover::new(&sts, &goals, CoverLimits::default(), confirm, &mut rng);

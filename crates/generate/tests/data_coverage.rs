@@ -13,7 +13,7 @@ use ioco_generate::data::{
     Data, DataLimits, DataPlan, Proof, ValueVerdict, Wanted, plan, test_covers,
 };
 use ioco_generate::{Confirm, Extent, Walk, moves_from};
-use ioco_solve::{Embedded, Oracle};
+use ioco_solve::{Embedded, GuardSolver};
 use ioco_sts::{Env, Relation, Semantics, State, Sts, SwitchId, Value};
 use proptest::prelude::*;
 use rand_chacha::ChaCha8Rng;
@@ -66,7 +66,11 @@ fn check(
     let steps = steps(&sts, length);
     let plan = planned(&sts, data, length);
     let sts = Arc::new(sts);
-    let semantics = Semantics::new(Arc::clone(&sts), Box::new(Oracle::new()), Relation::Ioco);
+    let semantics = Semantics::new(
+        Arc::clone(&sts),
+        Box::new(GuardSolver::new()),
+        Relation::Ioco,
+    );
     let mut confirm = Confirm::new(semantics);
     for test in &plan.tests {
         prop_assert_eq!(confirm.steps(test.path()), Ok(()));

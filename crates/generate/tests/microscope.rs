@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use ioco_generate::{Confirm, Extent, Path, Share, Walk};
-use ioco_solve::{Embedded, Oracle};
+use ioco_solve::{Embedded, GuardSolver};
 use ioco_sts::{Relation, Semantics};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
@@ -23,7 +23,11 @@ fn the_microscope_has_fifteen_traces_and_then_thousands() {
         "/../../examples/microscope/model.aml"
     );
     let sts = ioco_aml::load(path, &Files).sts.expect("a model");
-    let semantics = Semantics::new(Arc::clone(&sts), Box::new(Oracle::new()), Relation::Ioco);
+    let semantics = Semantics::new(
+        Arc::clone(&sts),
+        Box::new(GuardSolver::new()),
+        Relation::Ioco,
+    );
     let mut confirm = Confirm::new(semantics);
     for (length, traces) in [(0, 1), (1, 15), (2, 3663)] {
         let solver = Embedded::new(sts.types(), sts.functions());

@@ -13,7 +13,7 @@ use ioco_generate::answer::{Answers, End, answer};
 use ioco_generate::plan::{Item, Limits, Pattern};
 use ioco_generate::tree::{Grower, Purpose};
 use ioco_generate::{Confirm, moves_from};
-use ioco_solve::Oracle;
+use ioco_solve::GuardSolver;
 use ioco_sts::{Expr, LabelId, LocationId, Relation, Semantics, State, Step, Sts, Value};
 use proptest::prelude::*;
 use rand_chacha::ChaCha8Rng;
@@ -34,7 +34,11 @@ fn example(path: &str) -> Arc<Sts> {
 }
 
 fn semantics(sts: &Arc<Sts>) -> Semantics {
-    Semantics::new(Arc::clone(sts), Box::new(Oracle::new()), Relation::Ioco)
+    Semantics::new(
+        Arc::clone(sts),
+        Box::new(GuardSolver::new()),
+        Relation::Ioco,
+    )
 }
 
 fn limits(steps: u32) -> Limits {
@@ -68,7 +72,7 @@ fn ask(sts: &Arc<Sts>, text: &str, number: usize) -> Answers {
 }
 
 fn shown(sts: &Sts, answers: &Answers) -> Vec<String> {
-    let one = |way: &ioco_generate::plan::Way| {
+    let one = |way: &ioco_generate::plan::MatchingPath| {
         let actions = way.actions();
         let all: Vec<String> = actions.iter().map(|a| a.show(sts)).collect();
         all.join(" ")

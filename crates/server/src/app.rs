@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use ioco_campaign::{ModelOptions, Plan, Project, Reach, SystemChoice, TestSettings, Way};
+use ioco_campaign::{
+    ConnectionSpec, ModelOptions, Plan, Project, SystemChoice, TestSettings, Transport,
+};
 use ioco_engine::StrategyKind;
 use ioco_shrink::SHRINKERS;
 use ioco_view::{
@@ -99,7 +101,7 @@ impl App {
 
     pub fn project(&self) -> Result<ProjectView, Refusal> {
         let test = &self.project.test;
-        let reach = Reach::typed(&self.choice, &self.project)?;
+        let reach = ConnectionSpec::typed(&self.choice, &self.project)?;
         let folder = std::fs::canonicalize(&self.project.root).unwrap_or_default();
         Ok(ProjectView {
             name: folder
@@ -237,10 +239,10 @@ impl App {
     }
 
     /// The system that is meant: the project's own, or another one.
-    fn reach(&self, connection: Option<&ConnectionView>) -> Result<Reach, Refusal> {
-        let own = Reach::typed(&self.choice, &self.project)?;
+    fn reach(&self, connection: Option<&ConnectionView>) -> Result<ConnectionSpec, Refusal> {
+        let own = ConnectionSpec::typed(&self.choice, &self.project)?;
         let Some(wanted) = connection else {
-            return Ok(Reach::find(&self.choice, &self.project)?);
+            return Ok(ConnectionSpec::find(&self.choice, &self.project)?);
         };
         if let Some(own) = own
             && connection_view(&own) == *wanted
@@ -250,7 +252,11 @@ impl App {
         let text = Some(wanted.text.clone()).filter(|text| !text.trim().is_empty());
         let choice = match wanted.kind.as_str() {
             "simulated" => {
-                return Ok(Reach::of_way(Way::Simulated(1), false, &self.project)?);
+                return Ok(ConnectionSpec::of_way(
+                    Transport::Simulated(1),
+                    false,
+                    &self.project,
+                )?);
             }
             "process" => SystemChoice {
                 sut: text,
@@ -273,7 +279,7 @@ impl App {
                 "type how to start or reach it, or choose the simulated system",
             ));
         }
-        Ok(Reach::find(&choice, &self.project)?)
+        Ok(ConnectionSpec::find(&choice, &self.project)?)
     }
 
     pub fn control(&self, id: &str, request: &ControlRequest) -> Result<RunSummary, Refusal> {
@@ -377,7 +383,7 @@ fn strategies() -> Vec<String> {
 }
 
 /// The kind is the key of the way.
-fn connection_view(reach: &Reach) -> ConnectionView {
+fn connection_view(reach: &ConnectionSpec) -> ConnectionView {
     let saved = serde_json::to_value(&reach.way).unwrap_or_default();
     let key = saved.as_object().and_then(|way| way.keys().next().cloned());
     let kind = match key.as_deref() {

@@ -4,7 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::PoisonError;
 
-use ioco_campaign::{Meaning, Origin, Quiet, Results, Stop, failures, history};
+use ioco_campaign::{
+    CommandError, NoObserver, Origin, Results, SemanticsOptions, failures, history,
+};
 use ioco_engine::FailureFile;
 use ioco_outside::Untrusted;
 use ioco_store::FailureRow;
@@ -51,7 +53,7 @@ impl App {
             Some(nanoseconds) => std::sync::Arc::new(sts.with_timeout(nanoseconds)),
             None => std::sync::Arc::clone(sts),
         };
-        let mut semantics = Meaning::of(origin.relation()).shown(&sts);
+        let mut semantics = SemanticsOptions::of(origin.relation()).shown(&sts);
         Ok(FailureDetail::new(&mut semantics, &file, &facts))
     }
 
@@ -62,7 +64,7 @@ impl App {
         if let Some(path) = paths.into_iter().find(named) {
             return Ok(path);
         }
-        history::fetch(&self.project, id, &mut Quiet)?.ok_or_else(|| {
+        history::fetch(&self.project, id, &mut NoObserver)?.ok_or_else(|| {
             Refusal::unknown(
                 format!("there is no failure '{id}'"),
                 "it may have a new id since it was shrunk: look at the list of failures",
@@ -86,7 +88,7 @@ impl App {
 
 fn origin(file: &FailureFile) -> Result<Origin, Refusal> {
     serde_json::from_value(file.connection.clone()).map_err(|error| {
-        Stop::usage(format!(
+        CommandError::usage(format!(
             "failure {} does not say how it was found: {}",
             file.id,
             Untrusted::of(error)

@@ -6,7 +6,7 @@ mod recorded;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use ioco_campaign::{Interrupt, Stop};
+use ioco_campaign::{CommandError, Interrupt};
 use ioco_view::RacePoint;
 use serde::Serialize;
 use serde_json::Value as Json;
@@ -48,7 +48,7 @@ impl Job {
     pub fn start(
         id: String,
         kind: &'static str,
-        work: impl FnOnce(&Job) -> Result<Option<Json>, Stop> + Send + 'static,
+        work: impl FnOnce(&Job) -> Result<Option<Json>, CommandError> + Send + 'static,
     ) -> Arc<Job> {
         let view = JobView {
             job: id,

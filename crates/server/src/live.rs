@@ -82,7 +82,7 @@ pub struct Seen {
 
 /// What one who watches has got already.
 #[derive(Default)]
-pub struct Got {
+pub struct FeedPosition {
     version: Option<u64>,
     state: Option<RunState>,
     switches: Vec<u64>,
@@ -116,7 +116,7 @@ impl Seen {
     }
 
     /// Everything new since the last batch; `None` if nothing is. `state` tells a pause.
-    pub fn batch(&self, got: &mut Got, state: RunState) -> Option<Live> {
+    pub fn batch(&self, got: &mut FeedPosition, state: RunState) -> Option<Live> {
         if got.version == Some(self.version) && got.state == Some(state) {
             return None;
         }
@@ -292,7 +292,7 @@ impl Counts {
 }
 
 /// What the tester shows of itself at this moment, outside of any lock.
-pub struct Moment {
+pub struct TesterView {
     counts: Counts,
     current: Current,
     recent: Vec<RecentStep>,
@@ -301,8 +301,8 @@ pub struct Moment {
     rate: f64,
 }
 
-impl Moment {
-    pub fn of(tester: &mut Tester, sts: &Sts, speed: &mut Speed) -> Moment {
+impl TesterView {
+    pub fn of(tester: &mut Tester, sts: &Sts, speed: &mut Speed) -> TesterView {
         let counts = Counts::of(tester, sts, 1);
         let trace = tester.trace();
         let step = trace.len();
@@ -325,7 +325,7 @@ impl Moment {
             quiescent: menu.silence,
             allowed: allowed_in(semantics, set),
         };
-        Moment {
+        TesterView {
             rate: speed.measure(counts.summary.steps()),
             counts,
             current,

@@ -8,7 +8,9 @@ use std::time::SystemTime;
 
 use ioco_aml::{Diagnostic, SourceFile};
 use ioco_budget::Budget;
-use ioco_campaign::{Meaning, Model, ModelOptions, Observer, Project, Stop, model};
+use ioco_campaign::{
+    CommandError, Model, ModelOptions, Observer, Project, SemanticsOptions, model,
+};
 use ioco_outside::file::read_text;
 use ioco_sts::{Relation, Semantics, format};
 use ioco_view::{ModelName, ModelView};
@@ -45,7 +47,7 @@ impl Loaded {
             let what = first.map_or_else(String::new, |d| format!(", first: {}", d.message));
             let path = &self.view.path;
             Refusal::from(
-                Stop::usage(format!("{path} has errors{what}"))
+                CommandError::usage(format!("{path} has errors{what}"))
                     .hint("the model's page shows them all"),
             )
         })
@@ -53,7 +55,7 @@ impl Loaded {
 
     pub fn semantics(&self, relation: Relation) -> Result<Semantics, Refusal> {
         let sts = Arc::clone(&self.usable()?.sts);
-        Ok(Meaning::of(relation).shown(&sts))
+        Ok(SemanticsOptions::of(relation).shown(&sts))
     }
 
     fn is_current(&self) -> bool {

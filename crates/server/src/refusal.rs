@@ -3,7 +3,7 @@
 use axum::Json;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use ioco_campaign::{Exit, Stop};
+use ioco_campaign::{CommandError, Exit};
 use serde::Serialize;
 
 #[derive(Debug)]
@@ -45,8 +45,8 @@ impl Refusal {
     }
 }
 
-impl From<Stop> for Refusal {
-    fn from(stop: Stop) -> Refusal {
+impl From<CommandError> for Refusal {
+    fn from(stop: CommandError) -> Refusal {
         let status = match stop.exit {
             Exit::System => StatusCode::BAD_GATEWAY,
             _ => StatusCode::UNPROCESSABLE_ENTITY,

@@ -17,14 +17,14 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::app::{App, no_run};
-use crate::live::Got;
+use crate::live::FeedPosition;
 use crate::refusal::Refusal;
 use crate::{access, assets, work};
 
 /// Batches come at most ten times a second.
 const BEAT: Duration = Duration::from_millis(100);
 /// A walk of thousands of steps fits.
-const MOST_BYTES: usize = 8 << 20;
+const MAX_BYTES: usize = 8 << 20;
 
 type Shared = State<Arc<App>>;
 type Given = Query<HashMap<String, String>>;
@@ -52,7 +52,7 @@ pub fn router(app: Arc<App>) -> Router {
         .route("/api/jobs/{id}/stop", post(stop_job))
         .fallback(assets::serve)
         .method_not_allowed_fallback(wrong_method)
-        .layer(DefaultBodyLimit::max(MOST_BYTES))
+        .layer(DefaultBodyLimit::max(MAX_BYTES))
         .layer(middleware::from_fn_with_state(
             Arc::clone(&app),
             access::check,
@@ -207,7 +207,7 @@ async fn stop_job(State(app): Shared, Path(id): Path<String>) -> Response {
 async fn run_events(State(app): Shared, Path(id): Path<String>) -> Response {
     match app.own_run(&id) {
         Some(run) => {
-            let mut got = Got::default();
+            let mut got = FeedPosition::default();
             batches(move || run.batch(&mut got)).into_response()
         }
         None => no_run(&id).into_response(),

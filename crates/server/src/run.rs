@@ -7,7 +7,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
 use ioco_campaign::{
-    Campaign, Found, Interrupt, Observer, Outcome, Plan, ShrinkSettings, Stop, failures,
+    Campaign, CommandError, FoundFailure, Interrupt, Observer, Outcome, Plan, ShrinkSettings,
+    failures,
 };
 use ioco_engine::{Explanation, FailureId, TestReport, Tester};
 use ioco_sts::Sts;
@@ -15,7 +16,7 @@ use ioco_view::{Facts, FailureSummary, RacePoint, RunDetail, RunState, RunSummar
 
 use crate::clock;
 use crate::control::Control;
-use crate::live::{Counts, Ending, Feed, Got, Live, Moment, Speed};
+use crate::live::{Counts, Ending, Feed, FeedPosition, Live, Speed, TesterView};
 use crate::refusal::Refusal;
 use crate::slot::InUse;
 use crate::work;
@@ -49,15 +50,21 @@ impl Run {
         let (opened, is_open) = mpsc::channel();
         let own = Arc::clone(&run);
         work::spawn(move || own.go(plan, races, in_use, &opened))
-            .map_err(|error| Stop::system(format!("the run cannot start: {error}")))?;
+            .map_err(|error| CommandError::system(format!("the run cannot start: {error}")))?;
         match is_open.recv() {
             Ok(Ok(())) => Ok(run),
             Ok(Err(stop)) => Err(stop.into()),
-            Err(_) => Err(Stop::usage("the run ended before it began").into()),
+            Err(_) => Err(CommandError::usage("the run ended before it began").into()),
         }
     }
 
-    fn go(&self, plan: Plan, races: Races, in_use: InUse, opened: &mpsc::Sender<Result<(), Stop>>) {
+    fn go(
+        &self,
+        plan: Plan,
+        races: Races,
+        in_use: InUse,
+        opened: &mpsc::Sender<Result<(), CommandError>>,
+    ) {
         let strategy = plan.test.strategy.clone();
         let mut watcher = Watcher {
             run: self,
@@ -103,7 +110,7 @@ impl Run {
         self.over(outcome, seconds);
     }
 
-    fn over(&self, outcome: Result<Outcome, Stop>, seconds: f64) {
+    fn over(&self, outcome: Result<Outcome, CommandError>, seconds: f64) {
         self.feed.write(|seen| {
             seen.summary.seconds = seconds;
             match outcome {
@@ -140,7 +147,7 @@ impl Run {
     }
 
     /// What is new, and whether it is the last that will be.
-    pub fn batch(&self, got: &mut Got) -> (Option<Live>, bool) {
+    pub fn batch(&self, got: &mut FeedPosition) -> (Option<Live>, bool) {
         let seen = self.feed.seen();
         let state = self.state(seen.summary.state);
         (seen.batch(got, state), seen.is_over())
@@ -161,15 +168,15 @@ impl Run {
 
 /// Does work on behalf of the page. A defect of ours ends it like any other trouble, so that
 /// nobody waits for it.
-pub fn guarded<T>(work: impl FnOnce() -> Result<T, Stop>) -> Result<T, Stop> {
+pub fn guarded<T>(work: impl FnOnce() -> Result<T, CommandError>) -> Result<T, CommandError> {
     std::panic::catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
-        Err(Stop::usage("this went wrong inside ioco")
+        Err(CommandError::usage("this went wrong inside ioco")
             .hint("the terminal of `ioco serve` says more; please report it"))
     })
 }
 
 /// A stop as one text.
-pub fn in_words(stop: &Stop) -> String {
+pub fn in_words(stop: &CommandError) -> String {
     match &stop.hint {
         Some(hint) => format!("{}; {hint}", stop.message),
         None => stop.message.clone(),
@@ -201,7 +208,7 @@ struct Watcher<'a> {
 
 impl Watcher<'_> {
     fn write(&mut self, tester: &mut Tester) {
-        let moment = Moment::of(tester, &self.sts, &mut self.speed);
+        let moment = TesterView::of(tester, &self.sts, &mut self.speed);
         let seconds = self.started.elapsed().as_secs_f64();
         self.run.feed.write(|seen| moment.write(seen, seconds));
         self.written = Instant::now();
@@ -245,7 +252,7 @@ impl Observer for Watcher<'_> {
         });
     }
 
-    fn found(&mut self, found: &Found) {
+    fn found(&mut self, found: &FoundFailure) {
         let race = std::mem::take(&mut self.race);
         let facts = Facts {
             first_seen: Some(clock::iso(SystemTime::now())),

@@ -28,5 +28,5 @@ pub use error::ShrinkError;
 pub use options::{Options, Pruning};
 pub use registry::{Pipeline, SHRINKERS, ShrinkerInfo, shrink};
 pub use run::Runner;
-pub use session::{Progress, Watch};
+pub use session::{Progress, ShrinkObserver};
 pub use shrunk::{BugKind, Confidence, Ended, LeaveOneOut, Milestone, Proof, Shrunk};

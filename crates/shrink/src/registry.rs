@@ -14,7 +14,7 @@ use crate::length_search::length_search;
 use crate::options::Options;
 use crate::prove::prove;
 use crate::run::Runner;
-use crate::session::{Halt, Session, Watch, stimuli_of};
+use crate::session::{Halt, Session, ShrinkObserver, stimuli_of};
 use crate::shrunk::{Confidence, Ended, Shrunk};
 use crate::sps::{sps_all_paths, sps_por_label_count, sps_por_subpaths};
 use crate::trace_centric::{Compare, binary, cycle, delta, elem};
@@ -141,7 +141,7 @@ pub fn shrink(
     failure: &Execution,
     runner: &mut dyn Runner,
     options: &Options,
-    watch: &mut dyn Watch,
+    watch: &mut dyn ShrinkObserver,
 ) -> Result<Shrunk, ShrinkError> {
     if failure.deviation().is_none() {
         return Err(ShrinkError::NotAFailure);

@@ -29,7 +29,7 @@ pub struct Progress {
 
 /// Looks on from outside: shows progress, and stops when a deadline has passed or a person wants
 /// it. `()` does neither.
-pub trait Watch {
+pub trait ShrinkObserver {
     fn progressed(&mut self, _progress: Progress) {}
 
     /// Asked before every run, and every few nodes of a search.
@@ -38,7 +38,7 @@ pub trait Watch {
     }
 }
 
-impl Watch for () {}
+impl ShrinkObserver for () {}
 
 /// Shrinking stops here, with the best so far.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -64,7 +64,7 @@ pub(crate) struct Session<'a> {
     pub ends_with_leave_one_out: bool,
     runner: Counted<'a>,
     /// In a cell, because searches that only read ask for the stop too.
-    watch: RefCell<&'a mut dyn Watch>,
+    watch: RefCell<&'a mut dyn ShrinkObserver>,
     /// The nodes of the current search.
     nodes: Cell<u64>,
     /// Lists that were run from a reset and did not fail in a way that counts.
@@ -78,7 +78,7 @@ impl<'a> Session<'a> {
         original: &'a Execution,
         runner: &'a mut dyn Runner,
         options: &'a Options,
-        watch: &'a mut dyn Watch,
+        watch: &'a mut dyn ShrinkObserver,
     ) -> Session<'a> {
         Session {
             semantics,
@@ -163,7 +163,7 @@ impl<'a> Session<'a> {
         self.poll()?;
         let execution = self.runner.run(stimuli);
         if let Verdict::Error(message) = &execution.verdict {
-            return Err(Halt(Ended::Trouble(message.clone())));
+            return Err(Halt(Ended::AdapterError(message.clone())));
         }
         let accepted = self.accepts(&execution);
         if accepted && execution.length() < self.best.length() {

@@ -79,7 +79,7 @@ pub enum Ended {
     /// A search came to its limit.
     Limit(String),
     /// The system or its adapter could not be used any more.
-    Trouble(String),
+    AdapterError(String),
 }
 
 /// The result of shrinking.

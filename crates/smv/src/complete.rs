@@ -14,13 +14,13 @@ use crate::value::Domain;
 
 /// How a random walk chooses among the values that a variable may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Gait {
+pub(crate) enum WalkPolicy {
     /// All alike.
-    Fair,
+    Uniform,
     /// Rather another value than the present one: where everything may also wait, a fair walk hardly moves.
-    Eager,
+    PreferChange,
     /// Rather the present value, so that little changes at a time: circuits lose their way when all gates switch at once.
-    Shy,
+    PreferStay,
 }
 
 /// Completes runs of a model.
@@ -56,12 +56,12 @@ impl<'m> Completer<'m> {
     /// A random run by evaluation alone, from the start of the model or from where another run ends: quick where
     /// assignments decide everything, and `None` where conditions make blind choices fail. It is a guess that must be
     /// replayed before it counts. All gaits but the fair one refuse to stand still among the variables in `focus`.
-    pub fn stroll(
+    pub fn random_walk(
         &self,
         start: Vec<State>,
         steps: usize,
         seed: u64,
-        gait: Gait,
+        policy: WalkPolicy,
         focus: &[bool],
         budget: Budget,
     ) -> Option<Vec<State>> {
@@ -88,10 +88,10 @@ impl<'m> Completer<'m> {
                             let domain = &self.model.var(*var).domain;
                             last[var.index()] = domain.value(dice % domain.len());
                         }
-                        self.evaluate_step(last, dice, gait, &mut memos)
+                        self.evaluate_step(last, dice, policy, &mut memos)
                     }
                 };
-                if gait != Gait::Fair
+                if policy != WalkPolicy::Uniform
                     && attempt < IDLE
                     && run.last().is_some_and(|last| !moves(last, &state, focus))
                 {
@@ -120,7 +120,7 @@ impl<'m> Completer<'m> {
         &self,
         last: &State,
         seed: u64,
-        gait: Gait,
+        policy: WalkPolicy,
         memos: &mut (Memo, Memo),
     ) -> (State, bool) {
         let mut random = seed;
@@ -154,11 +154,15 @@ impl<'m> Completer<'m> {
                 candidates => {
                     let mut values = candidates.to_vec();
                     values.retain(|value| entry.domain.contains(*value));
-                    match gait {
-                        Gait::Eager if values.len() > 1 && !random.is_multiple_of(5) => {
+                    match policy {
+                        WalkPolicy::PreferChange
+                            if values.len() > 1 && !random.is_multiple_of(5) =>
+                        {
                             values.retain(|value| *value != now);
                         }
-                        Gait::Shy if !random.is_multiple_of(6) && values.contains(&now) => {
+                        WalkPolicy::PreferStay
+                            if !random.is_multiple_of(6) && values.contains(&now) =>
+                        {
                             values = vec![now];
                         }
                         _ => {}

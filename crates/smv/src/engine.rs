@@ -1,7 +1,7 @@
 //! The engines: each looks for runs to goals or proves that there are none, within a budget of time.
 
-pub(crate) mod apart;
 pub(crate) mod bdd;
+pub(crate) mod detached;
 pub(crate) mod ic3;
 pub(crate) mod induct;
 mod lift;

@@ -93,7 +93,7 @@ const NEVER: u32 = u32::MAX;
 
 /// An expression with more values than this is not computed with. A range that is only asked whether it contains a value
 /// may be wider.
-const MOST_VALUES: usize = 1 << 16;
+const MAX_VALUES: usize = 1 << 16;
 
 /// Evaluates expressions over a state and, where given, its successor.
 pub struct Evaluator<'m> {
@@ -365,7 +365,7 @@ impl<'m> Evaluator<'m> {
                     for high in highs.iter() {
                         if let (Value::Int(low), Value::Int(high)) = (low, high) {
                             let width = usize::try_from(high.saturating_sub(*low));
-                            if width.unwrap_or(0) >= MOST_VALUES.saturating_sub(all.len()) {
+                            if width.unwrap_or(0) >= MAX_VALUES.saturating_sub(all.len()) {
                                 self.memo.crowded = true;
                                 return Values::None;
                             }
@@ -450,7 +450,7 @@ impl<'m> Evaluator<'m> {
         right: &[Value],
         apply: impl Fn(Value, Value) -> Option<Value>,
     ) -> Values {
-        if left.len().saturating_mul(right.len()) > MOST_VALUES {
+        if left.len().saturating_mul(right.len()) > MAX_VALUES {
             self.memo.crowded = true;
             return Values::None;
         }

@@ -16,15 +16,15 @@ use crate::types::Types;
 use crate::value::Symbols;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct ScopeId(usize);
+struct InstanceId(usize);
 
 /// One instance of a module.
-struct Scope<'t> {
+struct Instance<'t> {
     /// Full name of the instance; empty for `main`.
     name: String,
     /// The module, and the modules that it inherits by `ISA`.
     modules: Vec<&'t Module>,
-    parameters: FxHashMap<&'t str, (&'t Expr, ScopeId)>,
+    parameters: FxHashMap<&'t str, (&'t Expr, InstanceId)>,
     process: usize,
 }
 
@@ -36,10 +36,10 @@ enum Entity<'t> {
         low: i64,
         high: i64,
     },
-    Instance(ScopeId),
+    Instance(InstanceId),
     Define {
         body: &'t Expr,
-        scope: ScopeId,
+        scope: InstanceId,
         state: DefineState,
     },
     /// A definition of a model that is flat already.
@@ -56,20 +56,20 @@ enum DefineState {
 /// An expression, or something that only a further `.` or `[ ]` makes one.
 enum Resolved {
     Expr(ExprId),
-    Scope(ScopeId),
+    Instance(InstanceId),
     Array { name: String, low: i64, high: i64 },
 }
 
 pub(crate) struct Flattener<'t> {
     lines: LineIndex<'t>,
     modules: FxHashMap<&'t str, &'t Module>,
-    scopes: Vec<Scope<'t>>,
+    scopes: Vec<Instance<'t>>,
     entities: FxHashMap<String, Entity<'t>>,
     /// Full names of the processes; the first is `main`.
     processes: Vec<String>,
     primed: FxHashMap<ExprId, ExprId>,
     /// What parameters stand for, once built: an argument that passes a parameter on twice would double at each level.
-    arguments: FxHashMap<(ScopeId, &'t str), ExprId>,
+    arguments: FxHashMap<(InstanceId, &'t str), ExprId>,
     /// A limit is reached, and that is reported; going on would only repeat it.
     full: bool,
     /// How deep the building of expressions is in others.
@@ -128,13 +128,13 @@ pub(crate) fn build_goal(model: &mut Model, expr: &Expr, text: &str) -> Result<E
     for (name, value) in flattener.model.defines.clone() {
         flattener.entities.insert(name, Entity::Value(value));
     }
-    flattener.scopes.push(Scope {
+    flattener.scopes.push(Instance {
         name: String::new(),
         modules: Vec::new(),
         parameters: FxHashMap::default(),
         process: 0,
     });
-    let result = flattener.boolean(expr, ScopeId(0));
+    let result = flattener.boolean(expr, InstanceId(0));
     std::mem::swap(&mut flattener.model, model);
     result
 }
@@ -213,7 +213,7 @@ impl<'t> Flattener<'t> {
             .any(|problem| problem.severity == crate::diagnostic::Severity::Error)
     }
 
-    fn full_name(&self, scope: ScopeId, name: &str) -> String {
+    fn full_name(&self, scope: InstanceId, name: &str) -> String {
         let prefix = &self.scopes[scope.0].name;
         if prefix.is_empty() {
             name.to_owned()

@@ -71,7 +71,7 @@ impl Default for GoalOptions {
 }
 
 /// A variable gets at most so many goals, one for each value.
-const MOST_VALUES: u64 = 1 << 20;
+const MAX_VALUES: u64 = 1 << 20;
 
 /// A variable whose values are not all goals.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -187,7 +187,7 @@ impl Model {
                 Some(limit) if size > limit as u64 => {
                     pick(size, limit, options.seed ^ u64::from(var.0))
                 }
-                _ => (0..size.min(MOST_VALUES)).collect(),
+                _ => (0..size.min(MAX_VALUES)).collect(),
             };
             let values: Vec<Value> = positions
                 .into_iter()
@@ -206,11 +206,11 @@ impl Model {
             return Vec::new();
         }
         let counted = |var: &&Var| options.inputs || var.kind != VarKind::Input;
-        let wide = (self.vars.iter().filter(counted)).filter(|var| var.domain.len() > MOST_VALUES);
+        let wide = (self.vars.iter().filter(counted)).filter(|var| var.domain.len() > MAX_VALUES);
         wide.map(|var| Shortened {
             variable: var.name.clone(),
             values: var.domain.len(),
-            goals: MOST_VALUES,
+            goals: MAX_VALUES,
         })
         .collect()
     }

@@ -32,12 +32,12 @@ pub struct Runnable {
     /// The model of all tests, as text.
     pub aml: String,
     /// The tests as ways through that model.
-    pub tests: Vec<Way>,
+    pub tests: Vec<RunnableTest>,
 }
 
 /// One test: what is given and what is planned to be answered, in turn.
 #[derive(Clone, Debug)]
-pub struct Way {
+pub struct RunnableTest {
     /// The location where it ends.
     pub end: String,
     pub exchanges: Vec<Planned>,
@@ -75,7 +75,7 @@ pub fn runnable(model: &Model, tests: &[Test]) -> Runnable {
                 }
             };
         }
-        ways.push(Way {
+        ways.push(RunnableTest {
             end: location(at),
             exchanges: (0..test.states.len())
                 .map(|step| writer.planned(&test.states, step))

@@ -10,13 +10,13 @@ use crate::model::{Model, VarKind};
 use crate::system::Circuit;
 
 /// A random run from a random initial state, of at most so many steps. Shorter when the model blocks or time is up.
-/// An eager walk prefers that things change: where everything may also wait, a fair walk hardly moves.
+/// An prefer_change walk prefers that things change: where everything may also wait, a fair walk hardly moves.
 pub(crate) fn walk(
     model: &Model,
     circuit: &Circuit,
     steps: usize,
     seed: u64,
-    eager: bool,
+    prefer_change: bool,
     budget: Budget,
 ) -> Vec<State> {
     let mut random = seed;
@@ -50,7 +50,7 @@ pub(crate) fn walk(
             let roll = if random & 8 == 0 { *lit } else { !*lit };
             if circuit.bits[index].input {
                 dice.push(roll);
-            } else if eager {
+            } else if prefer_change {
                 if !random.is_multiple_of(4) {
                     dice.push(if bits[index] { !*later } else { *later });
                 }

@@ -7,7 +7,7 @@
 
 use std::time::Instant;
 
-use ioco_solve::{Deadline, Embedded, Oracle, Outcome, Solver, choose_values};
+use ioco_solve::{Deadline, Embedded, GuardSolver, Outcome, Solver, choose_values};
 use ioco_sts::{
     BinaryOp, Direction, Expr, Feasibility as _, IntRange, Label, LabelId, Parameter, Question,
     StsBuilder, Type, Types, Value, VarId,
@@ -136,7 +136,7 @@ fn main() {
         Expr::binary(BinaryOp::Eq, Expr::Param(1), Expr::Var(VarId(1))),
     );
     let valuation = [Value::Int(500), Value::Int(1234)];
-    let mut oracle = Oracle::new();
+    let mut oracle = GuardSolver::new();
     measure("guard: can it hold?", 200_000, |_| {
         let answer = oracle.feasible(Question {
             sts: &sts,

@@ -9,7 +9,7 @@
 mod questions;
 
 use ioco_solve::process::SolverProcess;
-use ioco_solve::{Deadline, Embedded, Oracle, Outcome, SmtLib, Solver as _, choose_values};
+use ioco_solve::{Deadline, Embedded, GuardSolver, Outcome, SmtLib, Solver as _, choose_values};
 use ioco_sts::{Answer, Feasibility as _, Function, Question as Asked, Type, Value};
 use questions::generate::{Kind, question};
 use questions::{Question, enumerate, functions, shrink, types};
@@ -21,7 +21,7 @@ const QUESTIONS: u64 = 600;
 /// Steps for one question, as the tester gives.
 const STEPS: u64 = 20_000;
 /// Comparisons to make one finding smaller.
-const MOST_RUNS: u32 = 400;
+const MAX_RUNS: u32 = 400;
 /// z3 counts its own work, so that its answers do not depend on the machine.
 const Z3_LIMIT: &str = "rlimit=1000000";
 /// Waiting for z3 counts as steps: this is a second or two.
@@ -87,7 +87,7 @@ impl Comparison {
         if question.unknowns.iter().all(|(_, void)| *void) {
             let (sts, label) = question.model();
             let guard = question.guard();
-            let answer = Oracle::new().feasible(Asked {
+            let answer = GuardSolver::new().feasible(Asked {
                 sts: &sts,
                 label,
                 guard: &guard,
@@ -225,7 +225,7 @@ impl Comparison {
                 let mut runs = 0;
                 let small = shrink::shrunk(&question, &mut |q| {
                     runs += 1;
-                    runs < MOST_RUNS && self.compare(q, seed).is_err()
+                    runs < MAX_RUNS && self.compare(q, seed).is_err()
                 });
                 if let Err(reason) = self.compare(&small, seed) {
                     why = reason;

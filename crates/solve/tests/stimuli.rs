@@ -6,7 +6,7 @@ mod common;
 use std::collections::BTreeSet;
 
 use common::{Problem, functions, problem, types};
-use ioco_solve::{Deadline, Oracle, Outcome, boundary_values, choose_values};
+use ioco_solve::{Deadline, GuardSolver, Outcome, boundary_values, choose_values};
 use ioco_sts::{
     Answer, BinaryOp, Direction, Env, Expr, Feasibility as _, IntRange, Label, LabelId, Parameter,
     Place, ProcessId, Question, Sts, StsBuilder, Type, Value, VarId, Variable,
@@ -124,7 +124,7 @@ impl Case {
 
 #[test]
 fn feasibility_is_what_enumeration_says() {
-    let mut oracle = Oracle::new();
+    let mut oracle = GuardSolver::new();
     let mut yes = 0;
     for seed in 0..4_000 {
         let (case, _) = case(seed);
@@ -290,7 +290,7 @@ fn equal_strings_with_a_pattern_are_feasible_and_chosen() {
     for bound in [0, 1] {
         let digits = Expr::Matches(Box::new(Expr::Param(bound)), pattern.clone());
         let guard = Expr::and(same.clone(), digits);
-        let answer = Oracle::new().feasible(Question {
+        let answer = GuardSolver::new().feasible(Question {
             sts: &sts,
             label,
             guard: &guard,
@@ -323,7 +323,7 @@ fn a_range_without_a_value_is_not_feasible() {
         bound(BinaryOp::Gt, "1.0000000000000000000000000000"),
         bound(BinaryOp::Lt, "1.0000000000000000000000000001"),
     );
-    let answer = Oracle::new().feasible(Question {
+    let answer = GuardSolver::new().feasible(Question {
         sts: &sts,
         label,
         guard: &guard,

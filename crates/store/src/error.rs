@@ -2,7 +2,7 @@
 
 use sqlx::migrate::MigrateError;
 
-/// Trouble with the store. Nothing is ever overwritten because of it.
+/// AdapterError with the store. Nothing is ever overwritten because of it.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     #[error("the store {place} cannot be reached: {why}")]

@@ -22,7 +22,7 @@ static MIGRATIONS: [(i64, &str, &str); 1] =
 /// How long a server may take to answer.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// Files up to so many bytes are read whole before a run is added to them: a tenth of a second.
-const MOST_CHECKED: u64 = 64 << 20;
+const MAX_CHECKED: u64 = 64 << 20;
 
 /// Where the runs are kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -182,7 +182,7 @@ impl Place {
         let Place::File(path) = self else {
             return Ok(());
         };
-        if fs::metadata(path).is_ok_and(|file| file.len() > MOST_CHECKED) {
+        if fs::metadata(path).is_ok_and(|file| file.len() > MAX_CHECKED) {
             return Ok(());
         }
         let (found,): (String,) = sqlx::query_as("PRAGMA quick_check(1)")

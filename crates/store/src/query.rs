@@ -9,7 +9,7 @@ use tokio::runtime::{Builder, Runtime};
 
 use crate::error::StoreError;
 use crate::place::{Age, Place};
-use crate::read::{number, parsed, run_row, steps_between, tell_tests, test_row};
+use crate::read::{emit_tests, number, parsed, run_row, steps_between, test_row};
 use crate::record::Recording;
 use crate::rows::{Covered, FailureRow, NewRun, RunRow, Sighting, StoredModel, TestRow, TrendRow};
 use crate::write::put_failure;
@@ -209,7 +209,7 @@ impl Store {
                 });
             }
             let mut from = 0;
-            while let Some(last) = tell_tests(connection, run, from..=i64::MAX, tell).await? {
+            while let Some(last) = emit_tests(connection, run, from..=i64::MAX, tell).await? {
                 from = last.saturating_add(1);
             }
             Ok(())
@@ -345,7 +345,7 @@ impl Store {
         self.ask(async |connection| {
             let mut events = Vec::new();
             let tests = test.cast_signed()..=test.cast_signed();
-            tell_tests(connection, run, tests, &mut |event| events.push(event)).await?;
+            emit_tests(connection, run, tests, &mut |event| events.push(event)).await?;
             Ok(events)
         })
     }

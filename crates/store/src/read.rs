@@ -156,7 +156,7 @@ pub(crate) async fn steps_between(
 }
 
 /// Tells of the next tests among these; returns the number of the last one.
-pub(crate) async fn tell_tests(
+pub(crate) async fn emit_tests(
     connection: &mut AnyConnection,
     run: i64,
     tests: RangeInclusive<i64>,

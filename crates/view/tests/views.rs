@@ -5,10 +5,10 @@ use std::sync::Arc;
 use ioco_adapters::{Local, Simulated, drive};
 use ioco_aml::load_text;
 use ioco_engine::{
-    Coverage, Event, EventLevel, FailureContext, FailureFile, Sender, Settings, Stop, TestReport,
-    Tester, WireLine,
+    Coverage, Event, EventLevel, FailureContext, FailureFile, Sender, Settings, StopConditions,
+    TestReport, Tester, WireLine,
 };
-use ioco_solve::Oracle;
+use ioco_solve::GuardSolver;
 use ioco_sts::{
     Action, Deviation, DeviationKind, Direction, Execution, Observed, Relation, Semantics, Step,
     Sts, SwitchId, Value, Verdict,
@@ -47,7 +47,11 @@ fn shop() -> Arc<Sts> {
 }
 
 fn semantics(sts: &Arc<Sts>) -> Semantics {
-    Semantics::new(Arc::clone(sts), Box::new(Oracle::new()), Relation::Ioco)
+    Semantics::new(
+        Arc::clone(sts),
+        Box::new(GuardSolver::new()),
+        Relation::Ioco,
+    )
 }
 
 fn action(sts: &Sts, direction: Direction, name: &str, values: &[i64]) -> Action {
@@ -254,10 +258,10 @@ fn the_events_of_a_run_give_the_coverage_that_the_tester_counted() {
     let sts = shop();
     let settings = Settings {
         seed: 3,
-        stop: Stop {
+        stop: StopConditions {
             tests: Some(40),
             steps_per_test: 30,
-            ..Stop::default()
+            ..StopConditions::default()
         },
         events: EventLevel::Steps,
         ..Settings::default()

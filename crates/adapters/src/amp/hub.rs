@@ -17,11 +17,11 @@ use tungstenite::http::{StatusCode, header};
 use tungstenite::protocol::WebSocketConfig;
 use tungstenite::protocol::frame::coding::CloseCode;
 
-use super::peer::{Line, MAX_MESSAGE, Order, Peer, Pulse, Socket};
+use super::peer::{Heartbeat, Line, MAX_MESSAGE, Order, Peer, Socket};
 use ioco_outside::Untrusted;
 use ioco_outside::access::{is_loopback_host, is_own_origin, same_secret};
 
-use crate::connection::Trouble;
+use crate::connection::AdapterError;
 use crate::supervise::Warnings;
 
 /// The path of the protocol.
@@ -79,12 +79,12 @@ impl HubOptions {
     }
 
     /// What is wrong with these options, before anything is opened.
-    pub fn check(&self) -> Result<Vec<SocketAddr>, Trouble> {
+    pub fn check(&self) -> Result<Vec<SocketAddr>, AdapterError> {
         let address = self.full_address();
         let sockets: Vec<SocketAddr> = match address.to_socket_addrs() {
             Ok(found) => found.collect(),
             Err(error) => {
-                return Err(Trouble::new(format!(
+                return Err(AdapterError::new(format!(
                     "'{}' is not an address to listen on: {error}",
                     self.address
                 ))
@@ -93,7 +93,7 @@ impl HubOptions {
         };
         let outside = sockets.iter().find(|socket| !socket.ip().is_loopback());
         if let (Some(outside), None) = (outside, &self.token) {
-            return Err(Trouble::new(format!(
+            return Err(AdapterError::new(format!(
                 "listening on {outside} would let anybody on the network play the adapter"
             ))
             .hint(
@@ -123,7 +123,7 @@ struct Shared {
     /// Only this machine can connect.
     is_local: bool,
     encryption: Option<Arc<rustls::ServerConfig>>,
-    pulse: Pulse,
+    pulse: Heartbeat,
 }
 
 impl Shared {
@@ -150,14 +150,14 @@ pub struct Hub {
 }
 
 impl Hub {
-    pub fn listen(options: &HubOptions) -> Result<Hub, Trouble> {
+    pub fn listen(options: &HubOptions) -> Result<Hub, AdapterError> {
         let sockets = options.check()?;
         let encryption = match &options.certificate {
             Some((certificate, key)) => Some(Arc::new(encryption(certificate, key)?)),
             None => None,
         };
         let not_there = |error: io::Error| {
-            Trouble::new(format!(
+            AdapterError::new(format!(
                 "cannot listen on {}: {error}",
                 options.full_address()
             ))
@@ -173,7 +173,7 @@ impl Hub {
             token: options.token.clone(),
             is_local: address.ip().is_loopback(),
             encryption,
-            pulse: Pulse {
+            pulse: Heartbeat {
                 heartbeat: options.heartbeat,
                 given_up_after: options.given_up_after,
             },
@@ -246,9 +246,9 @@ impl Drop for Hub {
     }
 }
 
-fn encryption(certificate: &PathBuf, key: &PathBuf) -> Result<rustls::ServerConfig, Trouble> {
+fn encryption(certificate: &PathBuf, key: &PathBuf) -> Result<rustls::ServerConfig, AdapterError> {
     let trouble = |file: &PathBuf, error: &dyn std::fmt::Display| {
-        Trouble::new(format!("{} cannot be used: {error}", file.display()))
+        AdapterError::new(format!("{} cannot be used: {error}", file.display()))
             .hint("both files are PEM: the certificate chain, and its private key")
     };
     let chain = CertificateDer::pem_file_iter(certificate)

@@ -28,7 +28,7 @@ pub(crate) const MAX_MESSAGE: usize = 16 << 20;
 
 /// How an adapter is known to be alive; [`super::HubOptions`] says it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Pulse {
+pub(crate) struct Heartbeat {
     pub heartbeat: Duration,
     pub given_up_after: Duration,
 }
@@ -84,7 +84,7 @@ impl Write for Socket {
 
 /// Why an adapter is not there any more.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Gone {
+pub(crate) enum Disconnected {
     /// It closed the connection in the proper way.
     Closed { code: u16, reason: String },
     /// The connection ended without a word.
@@ -95,31 +95,31 @@ pub(crate) enum Gone {
     Fault(String),
 }
 
-impl std::fmt::Display for Gone {
+impl std::fmt::Display for Disconnected {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Gone::Closed { code, reason } if reason.is_empty() => {
+            Disconnected::Closed { code, reason } if reason.is_empty() => {
                 write!(f, "closed the connection (code {code})")
             }
-            Gone::Closed { code, reason } => {
+            Disconnected::Closed { code, reason } => {
                 write!(f, "closed the connection (code {code}: {reason})")
             }
-            Gone::Vanished => f.write_str("vanished: its connection broke off"),
-            Gone::Silent(time) => write!(f, "has not been heard of for {time:?}"),
-            Gone::Fault(fault) => f.write_str(fault),
+            Disconnected::Vanished => f.write_str("vanished: its connection broke off"),
+            Disconnected::Silent(time) => write!(f, "has not been heard of for {time:?}"),
+            Disconnected::Fault(fault) => f.write_str(fault),
         }
     }
 }
 
 /// What an adapter did.
 #[derive(Debug)]
-pub(crate) enum Happening {
+pub(crate) enum PeerEvent {
     Message(Body),
-    Gone(Gone),
+    Disconnected(Disconnected),
 }
 
 /// One happening, of the adapter with this number, at this time.
-pub(crate) type Happened = (u64, Instant, Happening);
+pub(crate) type Happened = (u64, Instant, PeerEvent);
 
 /// What the thread of an adapter is asked to do.
 pub(crate) enum Order {
@@ -165,16 +165,16 @@ impl Peer {
 pub(crate) struct Line {
     pub number: u64,
     pub socket: WebSocket<Socket>,
-    pulse: Pulse,
+    pulse: Heartbeat,
     heard: Instant,
     pinged: Instant,
     closing: Option<Instant>,
-    gone: Option<Gone>,
+    gone: Option<Disconnected>,
     unsent: bool,
 }
 
 /// What one look at the socket gave.
-enum Looked {
+enum SocketRead {
     /// And its size in bytes.
     Message(Body, usize),
     Nothing,
@@ -183,7 +183,7 @@ enum Looked {
 
 impl Line {
     /// `socket` has finished its handshake and does not block.
-    pub fn new(number: u64, socket: WebSocket<Socket>, pulse: Pulse) -> Line {
+    pub fn new(number: u64, socket: WebSocket<Socket>, pulse: Heartbeat) -> Line {
         let now = Instant::now();
         Line {
             number,
@@ -198,19 +198,25 @@ impl Line {
     }
 
     /// Waits for the first message, which must be an announcement.
-    pub fn announcement(&mut self, deadline: Instant) -> Result<wire::Announcement, Gone> {
+    pub fn announcement(&mut self, deadline: Instant) -> Result<wire::Announcement, Disconnected> {
         loop {
             match self.look() {
-                Looked::Message(Body::Announcement(announcement), _) => return Ok(announcement),
-                Looked::Message(Body::Error(error), _) => return Err(Gone::Fault(error.message)),
-                Looked::Message(..) => {
-                    return Err(Gone::Fault("did not begin with an announcement".to_owned()));
+                SocketRead::Message(Body::Announcement(announcement), _) => {
+                    return Ok(announcement);
                 }
-                Looked::Ended => return Err(self.why()),
-                Looked::Nothing if Instant::now() >= deadline => {
-                    return Err(Gone::Fault("did not announce itself".to_owned()));
+                SocketRead::Message(Body::Error(error), _) => {
+                    return Err(Disconnected::Fault(error.message));
                 }
-                Looked::Nothing => self.wait(None, deadline, true),
+                SocketRead::Message(..) => {
+                    return Err(Disconnected::Fault(
+                        "did not begin with an announcement".to_owned(),
+                    ));
+                }
+                SocketRead::Ended => return Err(self.why()),
+                SocketRead::Nothing if Instant::now() >= deadline => {
+                    return Err(Disconnected::Fault("did not announce itself".to_owned()));
+                }
+                SocketRead::Nothing => self.wait(None, deadline, true),
             }
         }
     }
@@ -240,14 +246,14 @@ impl Line {
                     break;
                 }
                 let (happening, size) = match self.look() {
-                    Looked::Message(body, size) => (Happening::Message(body), size),
-                    Looked::Nothing => {
+                    SocketRead::Message(body, size) => (PeerEvent::Message(body), size),
+                    SocketRead::Nothing => {
                         is_read = true;
                         break;
                     }
-                    Looked::Ended => {
+                    SocketRead::Ended => {
                         if let Some(told) = told {
-                            let gone = Happening::Gone(self.why());
+                            let gone = PeerEvent::Disconnected(self.why());
                             let _ = told.send_last((self.number, Instant::now(), gone));
                         }
                         return;
@@ -310,19 +316,19 @@ impl Line {
     /// Tells the adapter what is wrong with what it sent, and hangs up.
     fn refuse(&mut self, code: CloseCode, fault: String) {
         let message = format!("ioco: the adapter {fault}");
-        self.gone.get_or_insert(Gone::Fault(fault));
+        self.gone.get_or_insert(Disconnected::Fault(fault));
         let error = Body::Error(wire::Error { message });
         self.write(Message::binary(wire::Message::from(error).encode_to_vec()));
         self.close(code, "not of the protocol");
     }
 
     /// Takes in one message, if there is one, and sees to the heartbeat.
-    fn look(&mut self) -> Looked {
+    fn look(&mut self) -> SocketRead {
         // An adapter that only pings must not keep us here.
         for _ in 0..AT_ONCE {
             let now = Instant::now();
             if self.closing.is_some_and(|until| now >= until) {
-                return Looked::Ended;
+                return SocketRead::Ended;
             }
             match self.socket.read() {
                 Ok(message) => {
@@ -331,25 +337,26 @@ impl Line {
                     self.flush();
                     let size = message.len();
                     if let Some(body) = self.take_in(message) {
-                        return Looked::Message(body, size);
+                        return SocketRead::Message(body, size);
                     }
-                    if matches!(self.gone, Some(Gone::Fault(_))) {
-                        return Looked::Ended;
+                    if matches!(self.gone, Some(Disconnected::Fault(_))) {
+                        return SocketRead::Ended;
                     }
                 }
                 Err(Error::Io(error)) if error.kind() == io::ErrorKind::WouldBlock => break,
                 Err(Error::Io(error)) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => {
                     self.note(&error);
-                    return Looked::Ended;
+                    return SocketRead::Ended;
                 }
             }
         }
         let now = Instant::now();
         let given_up_after = self.pulse.given_up_after;
         if now >= self.heard + given_up_after {
-            self.gone.get_or_insert(Gone::Silent(given_up_after));
-            return Looked::Ended;
+            self.gone
+                .get_or_insert(Disconnected::Silent(given_up_after));
+            return SocketRead::Ended;
         }
         if self.closing.is_none() && now >= self.next_deadline() {
             self.pinged = now;
@@ -358,7 +365,7 @@ impl Line {
         if self.unsent {
             self.flush();
         }
-        Looked::Nothing
+        SocketRead::Nothing
     }
 
     fn take_in(&mut self, message: Message) -> Option<Body> {
@@ -387,7 +394,8 @@ impl Line {
                 let closed = frame.map(|f| (u16::from(f.code), f.reason.to_string()));
                 // 1005 stands for a close without a code.
                 let (code, reason) = closed.unwrap_or((1005, String::new()));
-                self.gone.get_or_insert(Gone::Closed { code, reason });
+                self.gone
+                    .get_or_insert(Disconnected::Closed { code, reason });
                 self.closing.get_or_insert(Instant::now() + CLOSING);
             }
             Message::Ping(_) | Message::Pong(_) | Message::Frame(_) => {}
@@ -414,8 +422,8 @@ impl Line {
         }
     }
 
-    fn why(&self) -> Gone {
-        self.gone.clone().unwrap_or(Gone::Vanished)
+    fn why(&self) -> Disconnected {
+        self.gone.clone().unwrap_or(Disconnected::Vanished)
     }
 
     /// Reads on for a moment without listening: closing a socket with unread bytes would throw away

@@ -15,12 +15,12 @@ use prost::Message as _;
 
 use super::hub::Hub;
 use super::labels::Labels;
-use super::peer::{Gone, Happened, Happening, Order, Peer};
+use super::peer::{Disconnected, Happened, Order, Peer, PeerEvent};
 use super::values::{Clocks, Units, loses_digits};
 use super::wire::{self, Body, Setting};
-use crate::connection::{Arrival, Arrived, Connection, Trouble};
+use crate::connection::{AdapterError, Arrival, Arrived, Connection};
 use crate::session::nanoseconds;
-use crate::supervise::{Receiver, Taken, Until, Warnings, never, queue};
+use crate::supervise::{Received, Receiver, Until, Warnings, never, queue};
 
 /// Which adapter plays the system.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -82,7 +82,7 @@ struct Member {
     peer: Arc<Peer>,
     channels: Vec<String>,
     clocks: Clocks,
-    gone: Option<Gone>,
+    gone: Option<Disconnected>,
 }
 
 impl Member {
@@ -155,7 +155,7 @@ impl Amp {
     }
 
     /// Waits for the adapters of the run and configures them.
-    fn begin(&mut self, stop: &dyn Fn() -> bool) -> Result<(), Trouble> {
+    fn begin(&mut self, stop: &dyn Fn() -> bool) -> Result<(), AdapterError> {
         let members = self.gather(stop)?;
         let (tell, happened) = queue();
         let mut configurations = Vec::new();
@@ -180,7 +180,7 @@ impl Amp {
     }
 
     /// The adapters that were chosen, once they are all there.
-    fn gather(&mut self, stop: &dyn Fn() -> bool) -> Result<Vec<Member>, Trouble> {
+    fn gather(&mut self, stop: &dyn Fn() -> bool) -> Result<Vec<Member>, AdapterError> {
         let until = Until::within(self.options.connect_within, stop);
         loop {
             let mut peers = self.hub.peers();
@@ -200,7 +200,7 @@ impl Amp {
     }
 
     /// `Ok(Err(name))`: this adapter, or any where there is no name, is not there yet.
-    fn choose(&self, peers: &[Arc<Peer>]) -> Result<Result<Vec<Member>, String>, Trouble> {
+    fn choose(&self, peers: &[Arc<Peer>]) -> Result<Result<Vec<Member>, String>, AdapterError> {
         let all: Vec<String> = self
             .labels
             .channels()
@@ -224,7 +224,7 @@ impl Amp {
             Chosen::Only => match peers {
                 [] => Ok(Err(String::new())),
                 [only] => Ok(Ok(vec![member(only, all)])),
-                several => Err(Trouble::new(format!(
+                several => Err(AdapterError::new(format!(
                     "several adapters are connected: {}",
                     names(several)
                 ))
@@ -239,14 +239,14 @@ impl Amp {
             }),
             Chosen::PerChannel(chosen) => {
                 if let Some(channel) = all.iter().find(|channel| !chosen.contains_key(*channel)) {
-                    return Err(Trouble::new(format!(
+                    return Err(AdapterError::new(format!(
                         "no adapter is named for channel '{channel}'"
                     ))
                     .hint(format!("add --adapter {channel}=NAME")));
                 }
                 if let Some(channel) = chosen.keys().find(|channel| !all.contains(channel)) {
                     return Err(
-                        Trouble::new(format!("the model has no channel '{channel}'"))
+                        AdapterError::new(format!("the model has no channel '{channel}'"))
                             .hint(format!("its channels are: {}", all.join(", "))),
                     );
                 }
@@ -265,7 +265,7 @@ impl Amp {
         }
     }
 
-    fn nobody(&self, missing: &str, peers: &[Arc<Peer>]) -> Trouble {
+    fn nobody(&self, missing: &str, peers: &[Arc<Peer>]) -> AdapterError {
         let within = self.options.connect_within;
         let (who, named) = match missing {
             "" => ("no adapter".to_owned(), String::new()),
@@ -282,7 +282,7 @@ impl Amp {
             [] => String::new(),
             some => format!("; connected are: {}", names(some)),
         };
-        Trouble::new(message).hint(format!(
+        AdapterError::new(message).hint(format!(
             "start the adapter{named} with this address and the token{there}"
         ))
     }
@@ -291,7 +291,7 @@ impl Amp {
     fn configuration(
         &mut self,
         announcement: &wire::Announcement,
-    ) -> Result<wire::Configuration, Trouble> {
+    ) -> Result<wire::Configuration, AdapterError> {
         let name = &announcement.name;
         let mut choices = self.options.configuration.clone();
         if let Some(own) = self.options.configuration_of.get(name) {
@@ -318,7 +318,7 @@ impl Amp {
         for item in &mut configuration.items {
             if let Some(choice) = choices.remove(&item.key) {
                 item.setting = Some(fit(&choice, item).ok_or_else(|| {
-                    Trouble::new(format!(
+                    AdapterError::new(format!(
                         "the adapter {name} does not take {} for {}",
                         show_choice(&choice),
                         item.key
@@ -348,7 +348,7 @@ impl Amp {
     }
 
     /// Discards what comes until every adapter is ready.
-    fn await_ready(&mut self, stop: &dyn Fn() -> bool) -> Result<(), Trouble> {
+    fn await_ready(&mut self, stop: &dyn Fn() -> bool) -> Result<(), AdapterError> {
         let until = Until::within(self.options.patience, stop);
         let Some(run) = &mut self.run else {
             return Err(no_run());
@@ -359,7 +359,7 @@ impl Amp {
             if until.is_over() {
                 let is_late = |m: &&Member| waiting.contains(&m.peer.number);
                 let name = run.members.iter().find(is_late).map_or("?", Member::name);
-                return Err(Trouble::new(format!(
+                return Err(AdapterError::new(format!(
                     "the adapter {name} was not ready within {:?}",
                     self.options.patience
                 ))
@@ -368,19 +368,21 @@ impl Amp {
                      system? ready_within in ioco.toml gives it more time",
                 ));
             }
-            let Taken::Entry((number, _, happening)) = run.happened.take_until(until.slice())
+            let Received::Entry((number, _, happening)) = run.happened.take_until(until.slice())
             else {
                 continue;
             };
             let member = run.members.iter_mut().find(|m| m.peer.number == number);
             let Some(member) = member else { continue };
             match happening {
-                Happening::Message(Body::Ready(_)) => waiting.retain(|n| *n != number),
-                Happening::Message(Body::Error(error)) => {
+                PeerEvent::Message(Body::Ready(_)) => waiting.retain(|n| *n != number),
+                PeerEvent::Message(Body::Error(error)) => {
                     return Err(reported(member, &error, "while it got ready"));
                 }
-                Happening::Message(_) => {}
-                Happening::Gone(gone) => return Err(lost(member, gone, "before it was ready")),
+                PeerEvent::Message(_) => {}
+                PeerEvent::Disconnected(gone) => {
+                    return Err(lost(member, gone, "before it was ready"));
+                }
             }
         }
         Ok(())
@@ -392,8 +394,8 @@ impl Amp {
             return false;
         };
         let now = Instant::now();
-        while let Taken::Entry((number, when, happening)) = run.happened.take() {
-            if let Happening::Gone(gone) = happening
+        while let Received::Entry((number, when, happening)) = run.happened.take() {
+            if let PeerEvent::Disconnected(gone) = happening
                 && let Some(member) = run.members.iter_mut().find(|m| m.peer.number == number)
             {
                 member.gone = Some(gone);
@@ -418,7 +420,7 @@ impl Amp {
     }
 
     /// Makes trouble the end of the run.
-    fn failed<T>(&mut self, result: Result<T, Trouble>) -> Result<T, Trouble> {
+    fn failed<T>(&mut self, result: Result<T, AdapterError>) -> Result<T, AdapterError> {
         if result.is_err() {
             self.end_run();
         }
@@ -426,7 +428,7 @@ impl Amp {
     }
 
     /// Takes in one happening. `Ok(Some(echo))`: a stimulus was confirmed.
-    fn take_in(&mut self, happened: Happened) -> Result<Option<wire::Label>, Trouble> {
+    fn take_in(&mut self, happened: Happened) -> Result<Option<wire::Label>, AdapterError> {
         let (number, when, happening) = happened;
         let Some(run) = &mut self.run else {
             return Ok(None);
@@ -435,11 +437,11 @@ impl Amp {
             return Ok(None);
         };
         match happening {
-            Happening::Gone(gone) => return Err(lost(member, gone, &self.place)),
-            Happening::Message(Body::Error(error)) => {
+            PeerEvent::Disconnected(gone) => return Err(lost(member, gone, &self.place)),
+            PeerEvent::Message(Body::Error(error)) => {
                 return Err(reported(member, &error, &self.place));
             }
-            Happening::Message(Body::Label(label)) if label.is_response() => {
+            PeerEvent::Message(Body::Label(label)) if label.is_response() => {
                 let what = self.labels.read(&label, &mut member.clocks);
                 let name = member.name().to_owned();
                 if let Arrival::Unknown(text) = &what {
@@ -452,9 +454,9 @@ impl Amp {
                 let raw = physical(&label);
                 self.arrived.push_back(Arrived { what, at, raw });
             }
-            Happening::Message(Body::Label(echo)) => return Ok(Some(echo)),
+            PeerEvent::Message(Body::Label(echo)) => return Ok(Some(echo)),
             // Said out of turn; nothing depends on it.
-            Happening::Message(
+            PeerEvent::Message(
                 Body::Ready(_) | Body::Reset(_) | Body::Configuration(_) | Body::Announcement(_),
             ) => {
                 let name = member.name().to_owned();
@@ -470,7 +472,7 @@ impl Amp {
         &mut self,
         stimulus: &Action,
         stop: &dyn Fn() -> bool,
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), AdapterError> {
         self.correlation += 1;
         let correlation = self.correlation;
         let channel = self.labels.channel(stimulus).to_owned();
@@ -481,7 +483,7 @@ impl Amp {
         };
         let member = run.members.iter().find(|m| m.channels.contains(&channel));
         let Some(member) = member else {
-            return Err(Trouble::new(format!(
+            return Err(AdapterError::new(format!(
                 "no adapter of this run serves channel '{channel}'"
             )));
         };
@@ -498,7 +500,7 @@ impl Amp {
         loop {
             let waited: usize = self.arrived.iter().map(|arrived| arrived.raw.len()).sum();
             if self.arrived.len() > MAX_UNCONFIRMED || waited > MAX_UNCONFIRMED_BYTES {
-                return Err(Trouble::new(format!(
+                return Err(AdapterError::new(format!(
                     "the adapter {name} sent {} responses ({} MiB) and did not confirm {shown}",
                     self.arrived.len(),
                     waited >> 20
@@ -509,8 +511,8 @@ impl Amp {
                 .as_ref()
                 .map(|run| run.happened.take_until(until.slice()));
             match happened {
-                Some(Taken::Nothing) if !until.is_over() => {}
-                Some(Taken::Entry(happened)) if !until.is_over() => {
+                Some(Received::Nothing) if !until.is_over() => {}
+                Some(Received::Entry(happened)) if !until.is_over() => {
                     let from = happened.0;
                     let echo = self.take_in(happened)?;
                     let confirms =
@@ -524,7 +526,7 @@ impl Amp {
                     }
                 }
                 _ => {
-                    return Err(Trouble::new(format!(
+                    return Err(AdapterError::new(format!(
                         "the adapter {name} did not confirm {shown} within {:?}",
                         self.options.patience
                     ))
@@ -537,22 +539,22 @@ impl Amp {
         }
     }
 
-    fn poll_arrivals(&mut self) -> Result<Option<Arrived>, Trouble> {
+    fn poll_arrivals(&mut self) -> Result<Option<Arrived>, AdapterError> {
         loop {
             if let Some(arrived) = self.arrived.pop_front() {
                 return Ok(Some(arrived));
             }
             match self.run.as_ref().map(|run| run.happened.take()) {
-                Some(Taken::Entry(happened)) => {
+                Some(Received::Entry(happened)) => {
                     self.take_in(happened)?;
                 }
-                Some(Taken::Nothing) => return Ok(None),
-                Some(Taken::Ended) | None => return Err(no_run()),
+                Some(Received::Nothing) => return Ok(None),
+                Some(Received::Ended) | None => return Err(no_run()),
             }
         }
     }
 
-    fn wait_for_arrival(&mut self, until: u64) -> Result<Arrived, Trouble> {
+    fn wait_for_arrival(&mut self, until: u64) -> Result<Arrived, AdapterError> {
         let deadline = self.epoch + Duration::from_nanos(until);
         loop {
             if let Some(arrived) = self.arrived.pop_front() {
@@ -560,17 +562,17 @@ impl Amp {
             }
             let run = self.run.as_ref();
             match run.map(|run| run.happened.take_until(deadline)) {
-                Some(Taken::Entry(happened)) => {
+                Some(Received::Entry(happened)) => {
                     self.take_in(happened)?;
                 }
-                Some(Taken::Nothing) => {
+                Some(Received::Nothing) => {
                     return Ok(Arrived {
                         what: Arrival::Silence,
                         at: self.now(),
                         raw: Vec::new(),
                     });
                 }
-                Some(Taken::Ended) | None => return Err(no_run()),
+                Some(Received::Ended) | None => return Err(no_run()),
             }
         }
     }
@@ -581,11 +583,11 @@ impl Connection for Amp {
         nanoseconds(self.epoch.elapsed())
     }
 
-    fn reset(&mut self) -> Result<(), Trouble> {
+    fn reset(&mut self) -> Result<(), AdapterError> {
         self.reset_heeding(&never)
     }
 
-    fn reset_heeding(&mut self, stop: &dyn Fn() -> bool) -> Result<(), Trouble> {
+    fn reset_heeding(&mut self, stop: &dyn Fn() -> bool) -> Result<(), AdapterError> {
         self.arrived.clear();
         self.sent.clear();
         self.place = "during a test, before the first stimulus".to_owned();
@@ -601,7 +603,7 @@ impl Connection for Amp {
         self.failed(ready)
     }
 
-    fn give(&mut self, stimulus: &Action) -> Result<bool, Trouble> {
+    fn give(&mut self, stimulus: &Action) -> Result<bool, AdapterError> {
         self.give_heeding(stimulus, &never)
     }
 
@@ -609,17 +611,17 @@ impl Connection for Amp {
         &mut self,
         stimulus: &Action,
         stop: &dyn Fn() -> bool,
-    ) -> Result<bool, Trouble> {
+    ) -> Result<bool, AdapterError> {
         let given = self.give_confirmed(stimulus, stop);
         self.failed(given).map(|()| true)
     }
 
-    fn poll(&mut self) -> Result<Option<Arrived>, Trouble> {
+    fn poll(&mut self) -> Result<Option<Arrived>, AdapterError> {
         let polled = self.poll_arrivals();
         self.failed(polled)
     }
 
-    fn wait(&mut self, until: u64) -> Result<Arrived, Trouble> {
+    fn wait(&mut self, until: u64) -> Result<Arrived, AdapterError> {
         let waited = self.wait_for_arrival(until);
         self.failed(waited)
     }
@@ -628,7 +630,7 @@ impl Connection for Amp {
         &self.sent
     }
 
-    fn catch_up(&mut self) -> Result<(), Trouble> {
+    fn catch_up(&mut self) -> Result<(), AdapterError> {
         let (waiting, done) = std::sync::mpsc::channel();
         for member in self.run.iter().flat_map(|run| &run.members) {
             member.peer.order(Order::CatchUp(waiting.clone()));
@@ -729,26 +731,28 @@ fn describe(member: &Member) -> String {
     )
 }
 
-fn no_run() -> Trouble {
-    Trouble::new("no adapter is connected")
+fn no_run() -> AdapterError {
+    AdapterError::new("no adapter is connected")
 }
 
-fn reported(member: &Member, error: &wire::Error, when: &str) -> Trouble {
+fn reported(member: &Member, error: &wire::Error, when: &str) -> AdapterError {
     let name = member.name();
-    Trouble::new(format!(
+    AdapterError::new(format!(
         "the adapter {name} reported an error {when}: {}",
         error.message
     ))
     .hint("its log may say more; it can connect again at any time")
 }
 
-fn lost(member: &mut Member, gone: Gone, when: &str) -> Trouble {
+fn lost(member: &mut Member, gone: Disconnected, when: &str) -> AdapterError {
     let message = format!("the adapter {} {gone} {when}", member.name());
-    let ended = matches!(gone, Gone::Vanished | Gone::Closed { .. });
+    let ended = matches!(gone, Disconnected::Vanished | Disconnected::Closed { .. });
     let hint = match &gone {
-        Gone::Fault(_) => "it does not speak the protocol as ioco does; its log may say more",
+        Disconnected::Fault(_) => {
+            "it does not speak the protocol as ioco does; its log may say more"
+        }
         _ => "its log may say why; it can connect again at any time",
     };
     member.gone = Some(gone);
-    Trouble::new(message).hint(hint).ended(ended)
+    AdapterError::new(message).hint(hint).ended(ended)
 }

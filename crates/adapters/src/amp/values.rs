@@ -45,7 +45,7 @@ pub(crate) struct Clocks {
     times_in_microseconds: bool,
 }
 
-/// The end of the year 9999 in seconds. Taken as milliseconds it lies in January 1978: a larger
+/// The end of the year 9999 in seconds. Received as milliseconds it lies in January 1978: a larger
 /// number is a date in milliseconds, because no system speaks of the years after 9999.
 const LAST_SECOND: u64 = 253_402_300_799;
 

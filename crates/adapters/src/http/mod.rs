@@ -20,10 +20,10 @@ use std::time::{Duration, Instant};
 
 use ioco_sts::{Action, LabelId, Sts};
 
-use crate::connection::{Arrival, Arrived, Connection, Trouble};
+use crate::connection::{AdapterError, Arrival, Arrived, Connection};
 use crate::dial;
 use crate::session::nanoseconds;
-use crate::supervise::{MAX_LINE, Receiver, Sender, Taken, Until, never, queue};
+use crate::supervise::{MAX_LINE, Received, Receiver, Sender, Until, never, queue};
 use events::EventLines;
 pub use mapping::{HttpMapping, OneOrMore, RequestMapping, ResponseMapping, Statuses};
 use mapping::{Mapped, Request};
@@ -39,7 +39,7 @@ const SETTLING: Duration = Duration::from_millis(100);
 /// How long the threads get before silence is concluded.
 const CATCHING_UP: Duration = Duration::from_millis(20);
 
-enum Happened {
+enum HttpEvent {
     /// The request with this number was answered.
     Answer {
         number: u64,
@@ -53,26 +53,26 @@ enum Happened {
     },
     Message(String),
     /// `ended`: the system is gone. `number`: of the request that failed.
-    Trouble {
+    AdapterError {
         number: Option<u64>,
         message: String,
         ended: bool,
     },
 }
 
-impl Happened {
+impl HttpEvent {
     /// Bytes that it occupies while it waits.
     fn size(&self) -> usize {
         match self {
-            Happened::Answer { body, .. } => body.len(),
-            Happened::Event { name, data } => name.len() + data.len(),
-            Happened::Message(text) => text.len(),
-            Happened::Trouble { message, .. } => message.len(),
+            HttpEvent::Answer { body, .. } => body.len(),
+            HttpEvent::Event { name, data } => name.len() + data.len(),
+            HttpEvent::Message(text) => text.len(),
+            HttpEvent::AdapterError { message, .. } => message.len(),
         }
     }
 }
 
-type Stamped = (Instant, Happened);
+type Stamped = (Instant, HttpEvent);
 
 /// A request to send: its number, the stimulus it stands for, and itself.
 type Order = (u64, Option<LabelId>, Request);
@@ -129,9 +129,9 @@ impl Http {
         base: &str,
         mapping: &HttpMapping,
         patience: Duration,
-    ) -> Result<Http, Trouble> {
+    ) -> Result<Http, AdapterError> {
         let wrong = |message: String| {
-            Trouble::new(message)
+            AdapterError::new(message)
                 .hint("[http] of ioco.toml says which requests and answers labels are")
         };
         if !base.starts_with("http://") && !base.starts_with("https://") {
@@ -194,7 +194,7 @@ impl Http {
     }
 
     /// Starts the threads that are not there.
-    fn start(&mut self, until: &Until<'_>) -> Result<(), Trouble> {
+    fn start(&mut self, until: &Until<'_>) -> Result<(), AdapterError> {
         if self.listening.is_empty() {
             if let Some(path) = &self.events {
                 let listening = self.start_events(&format!("{}{path}", self.base), until)?;
@@ -227,7 +227,7 @@ impl Http {
     }
 
     /// Asks for the stream of events; the thread that asks then listens.
-    fn start_events(&self, url: &str, until: &Until<'_>) -> Result<Listening, Trouble> {
+    fn start_events(&self, url: &str, until: &Until<'_>) -> Result<Listening, AdapterError> {
         let agent = self.agent(None);
         let (own, tell) = (agent.clone(), self.tell.clone());
         let (opened, opens) = channel();
@@ -262,7 +262,7 @@ impl Http {
     }
 
     /// Opens the web socket; a thread then listens.
-    fn start_messages(&self, url: &str, until: &Until<'_>) -> Result<Listening, Trouble> {
+    fn start_messages(&self, url: &str, until: &Until<'_>) -> Result<Listening, AdapterError> {
         let failed = |why: &dyn std::fmt::Display| not_reached(url, &why.to_string());
         let (socket, tcp) = open_socket(url, until).map_err(|why| failed(&why))?;
         let tell = self.tell.clone();
@@ -289,11 +289,13 @@ impl Http {
     }
 
     /// Whether this tells of a request that was given up.
-    fn is_stale(&self, happened: &Happened) -> bool {
+    fn is_stale(&self, happened: &HttpEvent) -> bool {
         match happened {
-            Happened::Answer { number, .. } => *number < self.first,
-            Happened::Trouble { number, .. } => number.is_some_and(|number| number < self.first),
-            Happened::Event { .. } | Happened::Message(_) => false,
+            HttpEvent::Answer { number, .. } => *number < self.first,
+            HttpEvent::AdapterError { number, .. } => {
+                number.is_some_and(|number| number < self.first)
+            }
+            HttpEvent::Event { .. } | HttpEvent::Message(_) => false,
         }
     }
 
@@ -301,9 +303,9 @@ impl Http {
     fn next(&self, deadline: Instant) -> Option<Stamped> {
         loop {
             match self.happened.take_until(deadline) {
-                Taken::Entry((_, happened)) if self.is_stale(&happened) => {}
-                Taken::Entry(stamped) => return Some(stamped),
-                Taken::Nothing | Taken::Ended => return None,
+                Received::Entry((_, happened)) if self.is_stale(&happened) => {}
+                Received::Entry(stamped) => return Some(stamped),
+                Received::Nothing | Received::Ended => return None,
             }
         }
     }
@@ -319,11 +321,11 @@ impl Http {
     }
 
     /// Waits until all requests are answered, for a moment; what comes is discarded.
-    fn settle(&mut self, until: &Until<'_>) -> Result<(), Trouble> {
+    fn settle(&mut self, until: &Until<'_>) -> Result<(), AdapterError> {
         while self.open > 0 && !until.is_over() {
             match self.next(until.slice()) {
-                Some((_, Happened::Answer { .. })) => self.open -= 1,
-                Some((_, Happened::Trouble { message, ended, .. })) => {
+                Some((_, HttpEvent::Answer { .. })) => self.open -= 1,
+                Some((_, HttpEvent::AdapterError { message, ended, .. })) => {
                     return Err(self.broken(message, ended));
                 }
                 Some(_) | None => {}
@@ -333,12 +335,16 @@ impl Http {
     }
 
     /// Waits for the answer to request `number`; everything else is discarded.
-    fn await_answer(&mut self, number: u64, until: &Until<'_>) -> Result<(u16, String), Trouble> {
+    fn await_answer(
+        &mut self,
+        number: u64,
+        until: &Until<'_>,
+    ) -> Result<(u16, String), AdapterError> {
         while !until.is_over() {
             match self.next(until.slice()) {
                 Some((
                     _,
-                    Happened::Answer {
+                    HttpEvent::Answer {
                         number: own,
                         status,
                         body,
@@ -350,7 +356,7 @@ impl Http {
                         return Ok((status, body));
                     }
                 }
-                Some((_, Happened::Trouble { message, ended, .. })) => {
+                Some((_, HttpEvent::AdapterError { message, ended, .. })) => {
                     return Err(self.broken(message, ended));
                 }
                 Some(_) | None => {}
@@ -363,18 +369,20 @@ impl Http {
         Err(self.broken(message, false))
     }
 
-    fn broken(&mut self, message: String, ended: bool) -> Trouble {
+    fn broken(&mut self, message: String, ended: bool) -> AdapterError {
         self.close();
-        Trouble::new(message)
+        AdapterError::new(message)
             .hint("the system must be listening there as long as the test goes on")
             .ended(ended)
     }
 
     /// `Ok(None)`: it was no observation.
-    fn take_in(&mut self, (when, happened): Stamped) -> Result<Option<Arrived>, Trouble> {
+    fn take_in(&mut self, (when, happened): Stamped) -> Result<Option<Arrived>, AdapterError> {
         let (what, raw) = match happened {
-            Happened::Trouble { message, ended, .. } => return Err(self.broken(message, ended)),
-            Happened::Answer {
+            HttpEvent::AdapterError { message, ended, .. } => {
+                return Err(self.broken(message, ended));
+            }
+            HttpEvent::Answer {
                 to, status, body, ..
             } => {
                 self.open = self.open.saturating_sub(1);
@@ -383,8 +391,8 @@ impl Http {
                 };
                 (what, format!("{status}\n{body}"))
             }
-            Happened::Event { name, data } => (self.mapped.event(&name, &data), data),
-            Happened::Message(text) => (self.mapped.message(&text), text),
+            HttpEvent::Event { name, data } => (self.mapped.event(&name, &data), data),
+            HttpEvent::Message(text) => (self.mapped.message(&text), text),
         };
         let at = nanoseconds(when.saturating_duration_since(self.epoch));
         let raw = raw.into_bytes();
@@ -397,8 +405,8 @@ impl Http {
     }
 }
 
-fn not_reached(url: &str, why: &str) -> Trouble {
-    Trouble::new(format!("no connection to {url}: {why}"))
+fn not_reached(url: &str, why: &str) -> AdapterError {
+    AdapterError::new(format!("no connection to {url}: {why}"))
         .hint("the system must be listening there before the test begins")
 }
 
@@ -409,7 +417,7 @@ fn send(
     number: u64,
     to: Option<LabelId>,
     request: &Request,
-) -> Option<Happened> {
+) -> Option<HttpEvent> {
     let url = format!("{base}{}", request.path);
     let mut builder = ureq::http::Request::builder()
         .method(request.method.as_str())
@@ -425,7 +433,7 @@ fn send(
         if let Timeout(ureq::Timeout::RecvResponse | ureq::Timeout::RecvBody) = error {
             return None;
         }
-        Some(Happened::Trouble {
+        Some(HttpEvent::AdapterError {
             number: Some(number),
             message: format!("{} {url} failed: {error}", request.method),
             ended: matches!(error, Io(_) | Protocol(_) | ConnectionFailed),
@@ -446,7 +454,7 @@ fn send(
                 .read_to_vec();
             match body {
                 Err(error) => failed(&error),
-                Ok(body) => Some(Happened::Answer {
+                Ok(body) => Some(HttpEvent::Answer {
                     number,
                     to,
                     status,
@@ -470,7 +478,7 @@ fn listen_to_events(body: ureq::Body, tell: &Sender<Stamped>) {
         match lines.feed(&bytes[..count]) {
             Ok(events) => {
                 for (name, data) in events {
-                    let event = Happened::Event { name, data };
+                    let event = HttpEvent::Event { name, data };
                     let size = event.size();
                     if tell.send((Instant::now(), event), size).is_err() {
                         return;
@@ -482,7 +490,7 @@ fn listen_to_events(body: ureq::Body, tell: &Sender<Stamped>) {
             }
         }
     };
-    let trouble = Happened::Trouble {
+    let trouble = HttpEvent::AdapterError {
         number: None,
         message,
         ended: true,
@@ -528,7 +536,7 @@ fn listen_to_socket(mut socket: ClientSocket, tell: &Sender<Stamped>) {
     let error = loop {
         match socket.read() {
             Ok(tungstenite::Message::Text(text)) => {
-                let message = Happened::Message(text.to_string());
+                let message = HttpEvent::Message(text.to_string());
                 let size = message.size();
                 if tell.send((Instant::now(), message), size).is_err() {
                     return;
@@ -538,7 +546,7 @@ fn listen_to_socket(mut socket: ClientSocket, tell: &Sender<Stamped>) {
             Err(error) => break error,
         }
     };
-    let trouble = Happened::Trouble {
+    let trouble = HttpEvent::AdapterError {
         number: None,
         message: format!("the web socket broke off: {error}"),
         ended: true,
@@ -557,11 +565,11 @@ impl Connection for Http {
         nanoseconds(self.epoch.elapsed())
     }
 
-    fn reset(&mut self) -> Result<(), Trouble> {
+    fn reset(&mut self) -> Result<(), AdapterError> {
         self.reset_heeding(&never)
     }
 
-    fn reset_heeding(&mut self, stop: &dyn Fn() -> bool) -> Result<(), Trouble> {
+    fn reset_heeding(&mut self, stop: &dyn Fn() -> bool) -> Result<(), AdapterError> {
         self.settle(&Until::within(SETTLING.min(self.patience), stop))?;
         if self.open > 0 {
             self.give_up_requests();
@@ -573,7 +581,7 @@ impl Connection for Http {
             let number = self.order(None, request);
             let (status, _) = self.await_answer(number, &until)?;
             if !(200..300).contains(&status) {
-                return Err(Trouble::new(format!(
+                return Err(AdapterError::new(format!(
                     "the reset {shown} was answered {status}"
                 )));
             }
@@ -582,11 +590,11 @@ impl Connection for Http {
         let drained = Instant::now();
         while let Some((when, happened)) = self.next(drained) {
             match happened {
-                Happened::Answer { .. } => self.open = self.open.saturating_sub(1),
-                Happened::Trouble { message, ended, .. } => {
+                HttpEvent::Answer { .. } => self.open = self.open.saturating_sub(1),
+                HttpEvent::AdapterError { message, ended, .. } => {
                     return Err(self.broken(message, ended));
                 }
-                Happened::Event { .. } | Happened::Message(_) => {}
+                HttpEvent::Event { .. } | HttpEvent::Message(_) => {}
             }
             if when > drained {
                 break;
@@ -596,16 +604,16 @@ impl Connection for Http {
         Ok(())
     }
 
-    fn give(&mut self, stimulus: &Action) -> Result<bool, Trouble> {
+    fn give(&mut self, stimulus: &Action) -> Result<bool, AdapterError> {
         let Some(request) = self.mapped.request(stimulus) else {
-            return Err(Trouble::new("a stimulus is no request"));
+            return Err(AdapterError::new("a stimulus is no request"));
         };
         let may_be_overtaken = !self.is_silent();
         self.order(Some(stimulus.label), request);
         Ok(may_be_overtaken)
     }
 
-    fn poll(&mut self) -> Result<Option<Arrived>, Trouble> {
+    fn poll(&mut self) -> Result<Option<Arrived>, AdapterError> {
         while let Some(stamped) = self.next(Instant::now()) {
             if let Some(arrived) = self.take_in(stamped)? {
                 return Ok(Some(arrived));
@@ -614,7 +622,7 @@ impl Connection for Http {
         Ok(None)
     }
 
-    fn wait(&mut self, until: u64) -> Result<Arrived, Trouble> {
+    fn wait(&mut self, until: u64) -> Result<Arrived, AdapterError> {
         let deadline = self.epoch + Duration::from_nanos(until);
         let what = loop {
             if let Some(arrived) = self.poll()? {
@@ -644,7 +652,7 @@ impl Connection for Http {
     }
 
     /// The threads block in reads and cannot be asked; they get a moment to pass on what is there.
-    fn catch_up(&mut self) -> Result<(), Trouble> {
+    fn catch_up(&mut self) -> Result<(), AdapterError> {
         if !self.is_silent() {
             std::thread::sleep(CATCHING_UP);
         }
@@ -660,9 +668,9 @@ pub(crate) fn read_messages(parts: &[&[u8]], answers: bool) -> (Vec<String>, Opt
     };
     let mut found: Vec<String> = Vec::new();
     let mut data = Vec::new();
-    let mut note = |piece: wire::Piece| match piece {
+    let mut note = |piece: wire::MessagePart| match piece {
         // How a body is cut is not a part of the message.
-        wire::Piece::Data(bytes) | wire::Piece::Upgraded(bytes) => data.extend(bytes),
+        wire::MessagePart::Data(bytes) | wire::MessagePart::Upgraded(bytes) => data.extend(bytes),
         other => {
             found.push(format!("{:?}", std::mem::take(&mut data)));
             found.push(format!("{other:?}"));

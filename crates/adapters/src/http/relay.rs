@@ -1,4 +1,4 @@
-//! Between an HTTP client and a service: passes bytes on, both ways, and tells of every request,
+//! PairState an HTTP client and a service: passes bytes on, both ways, and tells of every request,
 //! answer, event and message in the model's terms, by the same mapping that tests use.
 //!
 //! Nothing is changed on the way, so that clients and services notice nothing. A message is told of
@@ -16,13 +16,13 @@ use ioco_sts::{LabelId, Sts};
 
 use super::events::EventLines;
 use super::mapping::{HttpMapping, Mapped};
-use super::reverse::Asked;
-use super::wire::{First, Head, Messages, Piece, TextMessages};
-use crate::connection::{Arrival, Trouble};
+use super::reverse::RequestMeaning;
+use super::wire::{Head, MessagePart, Messages, StartLine, TextMessages};
+use crate::connection::{AdapterError, Arrival};
 use crate::dial;
 use crate::relay::{Relay, bind, cannot_pass_on};
 use crate::session::nanoseconds;
-use crate::supervise::{SLICE, Sender, Taken, Until, queue};
+use crate::supervise::{Received, SLICE, Sender, Until, queue};
 use crate::trace::{RESET_LINE, without_empty_traces, write_recorded};
 
 /// How long the service may take to accept a connection.
@@ -47,7 +47,7 @@ pub struct HttpRelay {
 }
 
 /// What passed by.
-enum Seen {
+enum RelayEvent {
     Connected(TcpStream),
     Request {
         method: String,
@@ -68,17 +68,17 @@ enum Seen {
     Closed,
 }
 
-impl Seen {
+impl RelayEvent {
     /// Bytes that it occupies while it waits.
     fn size(&self) -> usize {
         match self {
-            Seen::Request { target, body, .. } => {
+            RelayEvent::Request { target, body, .. } => {
                 target.len() + body.as_ref().map_or(0, String::len)
             }
-            Seen::Answer { body, .. } => body.as_ref().map_or(0, String::len),
-            Seen::Event { name, data } => name.len() + data.len(),
-            Seen::Message(text) | Seen::Lost(text) => text.len(),
-            Seen::Connected(_) | Seen::Closed => 0,
+            RelayEvent::Answer { body, .. } => body.as_ref().map_or(0, String::len),
+            RelayEvent::Event { name, data } => name.len() + data.len(),
+            RelayEvent::Message(text) | RelayEvent::Lost(text) => text.len(),
+            RelayEvent::Connected(_) | RelayEvent::Closed => 0,
         }
     }
 }
@@ -87,17 +87,17 @@ impl Seen {
 type Read = Result<String, String>;
 
 /// The number of the connection, when, and what.
-type Stamped = (u64, Instant, Seen);
+type Stamped = (u64, Instant, RelayEvent);
 
 /// What the two directions of a connection know of each other.
 #[derive(Default)]
-struct Between {
+struct PairState {
     /// Requests without an answer yet: whether by HEAD, and the target.
     open: Mutex<VecDeque<(bool, String)>>,
     upgraded: AtomicBool,
 }
 
-impl Between {
+impl PairState {
     fn open(&self) -> std::sync::MutexGuard<'_, VecDeque<(bool, String)>> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -110,10 +110,10 @@ impl HttpRelay {
         base: &str,
         sts: Arc<Sts>,
         mapping: &HttpMapping,
-    ) -> Result<HttpRelay, Trouble> {
+    ) -> Result<HttpRelay, AdapterError> {
         let Some(host) = base.strip_prefix("http://") else {
             return Err(
-                Trouble::new(format!("'{base}' cannot be recorded: it is encrypted"))
+                AdapterError::new(format!("'{base}' cannot be recorded: it is encrypted"))
                     .hint("record where the traffic is not encrypted: http://HOST:PORT"),
             );
         };
@@ -124,7 +124,7 @@ impl HttpRelay {
             format!("{host}:80")
         };
         let mapped = Mapped::new(Arc::clone(&sts), mapping).map_err(|message| {
-            Trouble::new(message).hint("[http] of ioco.toml says which requests labels are")
+            AdapterError::new(message).hint("[http] of ioco.toml says which requests labels are")
         })?;
         Ok(HttpRelay {
             listener: bind(listen)?,
@@ -147,18 +147,18 @@ impl HttpRelay {
     ) -> io::Result<TcpStream> {
         let system = dial::call(&self.to, &Until::within(CONNECTING, stop))?;
         client.set_nonblocking(false)?;
-        let between = Arc::new(Between::default());
+        let between = Arc::new(PairState::default());
         for socket in [client, &system] {
             socket.set_nodelay(true)?;
         }
-        let up = Way {
+        let up = Flow {
             from: client.try_clone()?,
             to: system.try_clone()?,
             number,
             tell: tell.clone(),
             between: Arc::clone(&between),
         };
-        let down = Way {
+        let down = Flow {
             from: system.try_clone()?,
             to: client.try_clone()?,
             number,
@@ -183,7 +183,7 @@ impl Relay for HttpRelay {
         clients: Option<u64>,
         stop: &dyn Fn() -> bool,
         write: &mut dyn FnMut(&str) -> io::Result<()>,
-    ) -> Result<u64, Trouble> {
+    ) -> Result<u64, AdapterError> {
         let failed = |error: io::Error| cannot_pass_on(&self.to, &error);
         let mut write = without_empty_traces(write);
         let (tell, told) = queue::<Stamped>();
@@ -192,17 +192,18 @@ impl Relay for HttpRelay {
         let (connected, finished) = (tell.clone(), Arc::clone(&done));
         let accepting =
             std::thread::spawn(move || accept(&listener, clients, &connected, &finished));
-        let mut scribe = Scribe::new(&self.mapped, &self.sts);
+        let mut scribe = TraceWriter::new(&self.mapped, &self.sts);
         let mut sockets: BTreeMap<u64, [TcpStream; 2]> = BTreeMap::new();
         let (mut served, mut closed) = (0, 0);
         write(RESET_LINE).map_err(failed)?;
         let mut outcome = Ok(());
         while !stop() && clients.is_none_or(|clients| closed < clients) {
-            let Taken::Entry((number, when, seen)) = told.take_until(Instant::now() + SLICE) else {
+            let Received::Entry((number, when, seen)) = told.take_until(Instant::now() + SLICE)
+            else {
                 continue;
             };
             match seen {
-                Seen::Connected(client) => match self.serve(number, &client, &tell, stop) {
+                RelayEvent::Connected(client) => match self.serve(number, &client, &tell, stop) {
                     Ok(system) => {
                         served += 1;
                         sockets.insert(number, [client, system]);
@@ -212,7 +213,7 @@ impl Relay for HttpRelay {
                         break;
                     }
                 },
-                Seen::Closed => {
+                RelayEvent::Closed => {
                     closed += 1;
                     sockets.remove(&number);
                     scribe.asked.remove(&number);
@@ -247,7 +248,7 @@ fn accept(listener: &TcpListener, limit: Option<u64>, tell: &Sender<Stamped>, do
         match listener.accept() {
             Ok((client, _)) => {
                 number += 1;
-                let seen = Seen::Connected(client);
+                let seen = RelayEvent::Connected(client);
                 if tell.send((number, Instant::now(), seen), 0).is_err() {
                     return;
                 }
@@ -258,16 +259,16 @@ fn accept(listener: &TcpListener, limit: Option<u64>, tell: &Sender<Stamped>, do
 }
 
 /// One direction of a connection.
-struct Way {
+struct Flow {
     from: TcpStream,
     to: TcpStream,
     number: u64,
     tell: Sender<Stamped>,
-    between: Arc<Between>,
+    between: Arc<PairState>,
 }
 
-impl Way {
-    fn tell(&self, seen: Seen) {
+impl Flow {
+    fn tell(&self, seen: RelayEvent) {
         let size = seen.size();
         let _ = self.tell.send((self.number, Instant::now(), seen), size);
     }
@@ -299,28 +300,28 @@ impl Way {
             }
             let pieces = messages.feed(bytes, &|| false).unwrap_or_else(|why| {
                 lost = true;
-                self.tell(Seen::Lost(format!("what a client sent: {why}")));
+                self.tell(RelayEvent::Lost(format!("what a client sent: {why}")));
                 Vec::new()
             });
             for piece in pieces {
                 match piece {
-                    Piece::Head(head) => {
+                    MessagePart::Head(head) => {
                         body = Body::after(&head);
                         request = Some(head.first);
                     }
-                    Piece::Data(data) => body.add(&data),
-                    Piece::End => {
-                        if let Some(First::Request { method, target }) = request.take() {
+                    MessagePart::Data(data) => body.add(&data),
+                    MessagePart::End => {
+                        if let Some(StartLine::Request { method, target }) = request.take() {
                             let open = (method == "HEAD", target.clone());
                             self.between.open().push_back(open);
-                            self.tell(Seen::Request {
+                            self.tell(RelayEvent::Request {
                                 method,
                                 target,
                                 body: body.take(),
                             });
                         }
                     }
-                    Piece::Upgraded(_) => {}
+                    MessagePart::Upgraded(_) => {}
                 }
             }
         });
@@ -338,7 +339,7 @@ impl Way {
             let is_head = || self.between.open().front().is_some_and(|(head, _)| *head);
             let pieces = messages.feed(bytes, &is_head).unwrap_or_else(|why| {
                 lost = true;
-                self.tell(Seen::Lost(format!("what the service sent: {why}")));
+                self.tell(RelayEvent::Lost(format!("what the service sent: {why}")));
                 Vec::new()
             });
             for piece in pieces {
@@ -348,18 +349,18 @@ impl Way {
         if let Some(piece) = messages.close() {
             self.answered(piece, &mut answer, &mut body, (events, websocket));
         }
-        self.tell(Seen::Closed);
+        self.tell(RelayEvent::Closed);
     }
 
     fn answered(
         &self,
-        piece: Piece,
+        piece: MessagePart,
         answer: &mut Answering,
         body: &mut Body,
         (events, websocket): (Option<&str>, Option<&str>),
     ) {
         match (piece, &mut *answer) {
-            (Piece::Head(head), _) => {
+            (MessagePart::Head(head), _) => {
                 let asked = self.between.open().pop_front();
                 let target = asked.map(|(_, target)| target).unwrap_or_default();
                 let asks_for = |path: Option<&str>| path.is_some_and(|path| path == target);
@@ -367,42 +368,48 @@ impl Way {
                 let streams = kind.trim_start().starts_with("text/event-stream");
                 *body = Body::after(&head);
                 *answer = match head.first {
-                    First::Answer { status: 101 } => {
+                    StartLine::Answer { status: 101 } => {
                         self.between.upgraded.store(true, Ordering::Relaxed);
                         match asks_for(websocket) {
                             true => Answering::Messages(Box::new(TextMessages::new())),
                             false => Answering::Nothing,
                         }
                     }
-                    First::Answer { .. } if streams && asks_for(events) => {
+                    StartLine::Answer { .. } if streams && asks_for(events) => {
                         Answering::Events(EventLines::default())
                     }
-                    First::Answer { .. } if streams => Answering::Nothing,
-                    First::Answer { status } => Answering::Whole(status),
-                    First::Request { .. } => Answering::Nothing,
+                    StartLine::Answer { .. } if streams => Answering::Nothing,
+                    StartLine::Answer { status } => Answering::Whole(status),
+                    StartLine::Request { .. } => Answering::Nothing,
                 };
             }
-            (Piece::Data(data), Answering::Whole(_)) => body.add(&data),
-            (Piece::Data(data), Answering::Events(lines)) => match lines.feed(&data) {
+            (MessagePart::Data(data), Answering::Whole(_)) => body.add(&data),
+            (MessagePart::Data(data), Answering::Events(lines)) => match lines.feed(&data) {
                 Ok(events) => events
                     .into_iter()
-                    .for_each(|(name, data)| self.tell(Seen::Event { name, data })),
+                    .for_each(|(name, data)| self.tell(RelayEvent::Event { name, data })),
                 Err(why) => {
-                    self.tell(Seen::Lost(format!("the stream of events: {why}")));
+                    self.tell(RelayEvent::Lost(format!("the stream of events: {why}")));
                     *answer = Answering::Nothing;
                 }
             },
-            (Piece::Upgraded(data), Answering::Messages(messages)) => match messages.feed(&data) {
-                Ok(texts) => texts.into_iter().for_each(|t| self.tell(Seen::Message(t))),
-                Err(why) => {
-                    self.tell(Seen::Lost(format!("a message of the web socket: {why}")));
-                    *answer = Answering::Nothing;
+            (MessagePart::Upgraded(data), Answering::Messages(messages)) => {
+                match messages.feed(&data) {
+                    Ok(texts) => texts
+                        .into_iter()
+                        .for_each(|t| self.tell(RelayEvent::Message(t))),
+                    Err(why) => {
+                        self.tell(RelayEvent::Lost(format!(
+                            "a message of the web socket: {why}"
+                        )));
+                        *answer = Answering::Nothing;
+                    }
                 }
-            },
-            (Piece::End, Answering::Whole(status)) => {
+            }
+            (MessagePart::End, Answering::Whole(status)) => {
                 let status = *status;
                 *answer = Answering::Nothing;
-                self.tell(Seen::Answer {
+                self.tell(RelayEvent::Answer {
                     status,
                     body: body.take(),
                 });
@@ -455,10 +462,10 @@ impl Body {
 }
 
 /// A request that waits for its answer, and the trace it belongs to.
-type Open = (Asked, u64);
+type Open = (RequestMeaning, u64);
 
 /// Turns what passed by into lines of a trace.
-struct Scribe<'r> {
+struct TraceWriter<'r> {
     mapped: &'r Mapped,
     sts: &'r Sts,
     /// Per connection, in the order of the requests.
@@ -469,9 +476,9 @@ struct Scribe<'r> {
     resetting: bool,
 }
 
-impl<'r> Scribe<'r> {
-    fn new(mapped: &'r Mapped, sts: &'r Sts) -> Scribe<'r> {
-        Scribe {
+impl<'r> TraceWriter<'r> {
+    fn new(mapped: &'r Mapped, sts: &'r Sts) -> TraceWriter<'r> {
+        TraceWriter {
             mapped,
             sts,
             asked: BTreeMap::new(),
@@ -480,53 +487,53 @@ impl<'r> Scribe<'r> {
         }
     }
 
-    fn take(&mut self, at: u64, connection: u64, seen: Seen) -> Option<String> {
+    fn take(&mut self, at: u64, connection: u64, seen: RelayEvent) -> Option<String> {
         let recorded = match seen {
-            Seen::Request {
+            RelayEvent::Request {
                 method,
                 target,
                 body,
             } => {
                 let asked = match body {
                     Ok(body) => self.mapped.asked(&method, &target, &body),
-                    Err(why) => Asked::Other(format!("{method} {target}: {why}")),
+                    Err(why) => RequestMeaning::Other(format!("{method} {target}: {why}")),
                 };
                 let recorded = match &asked {
-                    Asked::Stimulus(action) => Some(Recorded::Stimulus(action.clone())),
-                    Asked::Other(text) => Some(Recorded::Undescribed(text.clone())),
-                    Asked::Reset => {
+                    RequestMeaning::Stimulus(action) => Some(Recorded::Stimulus(action.clone())),
+                    RequestMeaning::Other(text) => Some(Recorded::Undescribed(text.clone())),
+                    RequestMeaning::Reset => {
                         self.resetting = true;
                         self.trace += 1;
                         None
                     }
-                    Asked::Nothing => None,
+                    RequestMeaning::Nothing => None,
                 };
                 let open = self.asked.entry(connection).or_default();
                 open.push_back((asked, self.trace));
                 recorded?
             }
-            Seen::Answer { status, body } => {
+            RelayEvent::Answer { status, body } => {
                 let (asked, trace) = self.asked.get_mut(&connection)?.pop_front()?;
                 match asked {
-                    Asked::Reset if (200..300).contains(&status) => {
+                    RequestMeaning::Reset if (200..300).contains(&status) => {
                         self.resetting = false;
                         return Some(RESET_LINE.to_owned());
                     }
-                    Asked::Reset => {
+                    RequestMeaning::Reset => {
                         self.resetting = false;
                         Recorded::Undescribed(format!("the reset was answered {status}"))
                     }
-                    Asked::Stimulus(action) if trace == self.trace => match body {
+                    RequestMeaning::Stimulus(action) if trace == self.trace => match body {
                         Ok(body) => self.answer(action.label, status, &body)?,
                         Err(why) => Recorded::Undescribed(format!("an answer: {why}")),
                     },
                     _ => return None,
                 }
             }
-            Seen::Event { name, data } => arrived(self.mapped.event(&name, &data))?,
-            Seen::Message(text) => arrived(self.mapped.message(&text))?,
-            Seen::Lost(text) => Recorded::Undescribed(text),
-            Seen::Connected(_) | Seen::Closed => return None,
+            RelayEvent::Event { name, data } => arrived(self.mapped.event(&name, &data))?,
+            RelayEvent::Message(text) => arrived(self.mapped.message(&text))?,
+            RelayEvent::Lost(text) => Recorded::Undescribed(text),
+            RelayEvent::Connected(_) | RelayEvent::Closed => return None,
         };
         (!self.resetting).then(|| write_recorded(at, &recorded, self.sts))
     }

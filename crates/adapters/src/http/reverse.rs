@@ -8,7 +8,7 @@ use crate::values::{Mismatch, shorten};
 
 /// What a request is to the model.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Asked {
+pub(crate) enum RequestMeaning {
     Stimulus(Action),
     Reset,
     /// Something that changes nothing, such as the request for a page.
@@ -22,16 +22,16 @@ const SAFE: [&str; 4] = ["GET", "HEAD", "OPTIONS", "TRACE"];
 
 impl Mapped {
     /// What a request is. `target` is the path with its query.
-    pub fn asked(&self, method: &str, target: &str, body: &str) -> Asked {
+    pub fn asked(&self, method: &str, target: &str, body: &str) -> RequestMeaning {
         let resets = |own: &super::mapping::Request| own.method == method && own.path == target;
         if self.reset.as_ref().is_some_and(resets) {
-            return Asked::Reset;
+            return RequestMeaning::Reset;
         }
         let mut misfit = None;
         for (label, stimulus) in self.most_specific_first() {
             match self.read(label, stimulus, method, target, body) {
                 None => {}
-                Some(Ok(action)) => return Asked::Stimulus(action),
+                Some(Ok(action)) => return RequestMeaning::Stimulus(action),
                 Some(Err(Mismatch(why))) => {
                     let name = self.sts.label(label).marked_name();
                     misfit.get_or_insert_with(|| format!("{name}: {why}"));
@@ -40,9 +40,9 @@ impl Mapped {
         }
         let shown = shorten(target, 100);
         match misfit {
-            Some(why) => Asked::Other(format!("{method} {shown} ({why})")),
-            None if SAFE.contains(&method) => Asked::Nothing,
-            None => Asked::Other(format!("{method} {shown}")),
+            Some(why) => RequestMeaning::Other(format!("{method} {shown} ({why})")),
+            None if SAFE.contains(&method) => RequestMeaning::Nothing,
+            None => RequestMeaning::Other(format!("{method} {shown}")),
         }
     }
 
@@ -189,7 +189,7 @@ process('shop') {
         Mapped::new(Arc::clone(&sts), &mapping).expect("it fits")
     }
 
-    fn ask(mapped: &Mapped, action: &Action) -> Asked {
+    fn ask(mapped: &Mapped, action: &Action) -> RequestMeaning {
         let request = mapped.request(action).expect("a request");
         let body = String::from_utf8(request.body.unwrap_or_default()).expect("text");
         mapped.asked(&request.method, &request.path, &body)
@@ -209,7 +209,7 @@ process('shop') {
                 ("greet", vec![text]),
             ] {
                 let action = Action { label: label(name), values };
-                prop_assert_eq!(ask(&mapped, &action), Asked::Stimulus(action));
+                prop_assert_eq!(ask(&mapped, &action), RequestMeaning::Stimulus(action));
             }
         }
     }
@@ -217,9 +217,12 @@ process('shop') {
     #[test]
     fn what_is_no_stimulus_is_told_apart() {
         let mapped = mapped();
-        assert_eq!(mapped.asked("POST", "/reset", ""), Asked::Reset);
-        assert_eq!(mapped.asked("GET", "/favicon.ico", ""), Asked::Nothing);
-        let other = |asked| matches!(asked, Asked::Other(_));
+        assert_eq!(mapped.asked("POST", "/reset", ""), RequestMeaning::Reset);
+        assert_eq!(
+            mapped.asked("GET", "/favicon.ico", ""),
+            RequestMeaning::Nothing
+        );
+        let other = |asked| matches!(asked, RequestMeaning::Other(_));
         assert!(other(mapped.asked("DELETE", "/orders/1", "")));
         assert!(other(mapped.asked("GET", "/orders/first", "")));
         assert!(other(mapped.asked(

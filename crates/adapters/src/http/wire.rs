@@ -14,13 +14,13 @@ const MAX_HEADERS: usize = 128;
 /// The first line and the headers of a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Head {
-    pub first: First,
+    pub first: StartLine,
     /// Names in lower case.
     headers: Vec<(String, String)>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum First {
+pub(crate) enum StartLine {
     Request { method: String, target: String },
     Answer { status: u16 },
 }
@@ -45,7 +45,7 @@ impl Head {
 
 /// A part of a message, in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Piece {
+pub(crate) enum MessagePart {
     Head(Head),
     Data(Vec<u8>),
     /// The message is complete.
@@ -99,7 +99,7 @@ impl Messages {
         &mut self,
         bytes: &[u8],
         bodiless: &dyn Fn() -> bool,
-    ) -> Result<Vec<Piece>, String> {
+    ) -> Result<Vec<MessagePart>, String> {
         self.buffer.extend_from_slice(bytes);
         let mut pieces = Vec::new();
         while self.step(bodiless, &mut pieces)? {}
@@ -107,17 +107,17 @@ impl Messages {
     }
 
     /// The connection was closed: a body that ends with it is complete.
-    pub fn close(&mut self) -> Option<Piece> {
+    pub fn close(&mut self) -> Option<MessagePart> {
         let ends = self.state == State::UntilClose;
         self.state = State::Head;
-        ends.then_some(Piece::End)
+        ends.then_some(MessagePart::End)
     }
 
     /// Whether there is more to do with the bytes at hand.
     fn step(
         &mut self,
         bodiless: &dyn Fn() -> bool,
-        pieces: &mut Vec<Piece>,
+        pieces: &mut Vec<MessagePart>,
     ) -> Result<bool, String> {
         if self.buffer.is_empty() {
             return Ok(false);
@@ -168,10 +168,10 @@ impl Messages {
                 Some(_) => {}
             },
             State::UntilClose => {
-                pieces.push(Piece::Data(std::mem::take(&mut self.buffer)));
+                pieces.push(MessagePart::Data(std::mem::take(&mut self.buffer)));
             }
             State::Upgraded => {
-                pieces.push(Piece::Upgraded(std::mem::take(&mut self.buffer)));
+                pieces.push(MessagePart::Upgraded(std::mem::take(&mut self.buffer)));
             }
         }
         Ok(true)
@@ -185,12 +185,12 @@ impl Messages {
             let mut answer = httparse::Response::new(&mut headers);
             let status = answer.parse(&self.buffer).map_err(wrong)?;
             let code = answer.code.unwrap_or_default();
-            (status, First::Answer { status: code })
+            (status, StartLine::Answer { status: code })
         } else {
             let mut request = httparse::Request::new(&mut headers);
             let status = request.parse(&self.buffer).map_err(wrong)?;
             let text = |part: Option<&str>| part.unwrap_or_default().to_owned();
-            let first = First::Request {
+            let first = StartLine::Request {
                 method: text(request.method),
                 target: text(request.path),
             };
@@ -218,7 +218,7 @@ impl Messages {
         &mut self,
         head: Head,
         bodiless: &dyn Fn() -> bool,
-        pieces: &mut Vec<Piece>,
+        pieces: &mut Vec<MessagePart>,
     ) -> Result<(), String> {
         let length = match head.header("content-length") {
             Some(text) => Some(
@@ -229,35 +229,35 @@ impl Messages {
             None => None,
         };
         self.state = match (&head.first, length) {
-            (First::Answer { status: 101 }, _) => State::Upgraded,
+            (StartLine::Answer { status: 101 }, _) => State::Upgraded,
             // Not the answer yet.
-            (First::Answer { status }, _) if (100..200).contains(status) => return Ok(()),
-            (First::Answer { status }, _) if [204, 304].contains(status) || bodiless() => {
+            (StartLine::Answer { status }, _) if (100..200).contains(status) => return Ok(()),
+            (StartLine::Answer { status }, _) if [204, 304].contains(status) || bodiless() => {
                 State::Sized(0)
             }
             _ if head.is_chunked() => State::ChunkSize,
             (_, Some(length)) => State::Sized(length),
-            (First::Answer { .. }, None) => State::UntilClose,
-            (First::Request { .. }, None) => State::Sized(0),
+            (StartLine::Answer { .. }, None) => State::UntilClose,
+            (StartLine::Request { .. }, None) => State::Sized(0),
         };
-        pieces.push(Piece::Head(head));
+        pieces.push(MessagePart::Head(head));
         if self.state == State::Sized(0) {
             self.end(pieces);
         }
         Ok(())
     }
 
-    fn end(&mut self, pieces: &mut Vec<Piece>) {
-        pieces.push(Piece::End);
+    fn end(&mut self, pieces: &mut Vec<MessagePart>) {
+        pieces.push(MessagePart::End);
         self.state = State::Head;
     }
 
     /// Hands out at most `limit` bytes of a body, and says how many.
-    fn take(&mut self, limit: u64, pieces: &mut Vec<Piece>) -> u64 {
+    fn take(&mut self, limit: u64, pieces: &mut Vec<MessagePart>) -> u64 {
         let here = self.buffer.len();
         let count = usize::try_from(limit).unwrap_or(usize::MAX).min(here);
         let data: Vec<u8> = self.buffer.drain(..count).collect();
-        pieces.push(Piece::Data(data));
+        pieces.push(MessagePart::Data(data));
         count as u64
     }
 
@@ -270,9 +270,9 @@ impl Messages {
 
 /// The bytes of a web socket that nobody here answers.
 #[derive(Default)]
-struct Overheard(Vec<u8>);
+struct WebSocketBytes(Vec<u8>);
 
-impl Read for Overheard {
+impl Read for WebSocketBytes {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if self.0.is_empty() {
             return Err(io::ErrorKind::WouldBlock.into());
@@ -284,7 +284,7 @@ impl Read for Overheard {
     }
 }
 
-impl Write for Overheard {
+impl Write for WebSocketBytes {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         Ok(bytes.len())
     }
@@ -295,12 +295,13 @@ impl Write for Overheard {
 }
 
 /// The text messages that a server sends over a web socket.
-pub(crate) struct TextMessages(WebSocket<Overheard>);
+pub(crate) struct TextMessages(WebSocket<WebSocketBytes>);
 
 impl TextMessages {
     pub fn new() -> TextMessages {
         let config = WebSocketConfig::default();
-        let socket = WebSocket::from_raw_socket(Overheard::default(), Role::Client, Some(config));
+        let socket =
+            WebSocket::from_raw_socket(WebSocketBytes::default(), Role::Client, Some(config));
         TextMessages(socket)
     }
 
@@ -328,18 +329,18 @@ mod tests {
     use super::*;
 
     /// Heads and whole bodies, as a person would list them.
-    fn read(messages: &mut Messages, parts: &[&[u8]]) -> Vec<(First, String)> {
-        let mut found: Vec<(First, String)> = Vec::new();
+    fn read(messages: &mut Messages, parts: &[&[u8]]) -> Vec<(StartLine, String)> {
+        let mut found: Vec<(StartLine, String)> = Vec::new();
         let mut body = String::new();
         let mut first = None;
-        let mut note = |piece: Piece| match piece {
-            Piece::Head(head) => first = Some(head.first),
-            Piece::Data(data) => body.push_str(&String::from_utf8_lossy(&data)),
-            Piece::End => found.push((
+        let mut note = |piece: MessagePart| match piece {
+            MessagePart::Head(head) => first = Some(head.first),
+            MessagePart::Data(data) => body.push_str(&String::from_utf8_lossy(&data)),
+            MessagePart::End => found.push((
                 first.take().expect("a head before the end"),
                 std::mem::take(&mut body),
             )),
-            Piece::Upgraded(_) => {}
+            MessagePart::Upgraded(_) => {}
         };
         for part in parts {
             let pieces = messages.feed(part, &|| false).expect("HTTP");
@@ -363,7 +364,7 @@ mod tests {
             cuts.sort_unstable();
             let parts: Vec<&[u8]> = cuts.windows(2).map(|w| &ANSWERS[w[0]..w[1]]).collect();
             let found = read(&mut Messages::answers(), &parts);
-            let answer = |status, body: &str| (First::Answer { status }, body.to_owned());
+            let answer = |status, body: &str| (StartLine::Answer { status }, body.to_owned());
             prop_assert_eq!(found, vec![
                 answer(201, "hello"),
                 answer(200, "abcde"),
@@ -377,7 +378,7 @@ mod tests {
     fn an_answer_to_head_has_no_body() {
         let bytes = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nHTTP/1.1 404 No\r\n\r\n";
         let pieces = Messages::answers().feed(bytes, &|| true).expect("HTTP");
-        assert_eq!(pieces.iter().filter(|p| **p == Piece::End).count(), 2);
+        assert_eq!(pieces.iter().filter(|p| **p == MessagePart::End).count(), 2);
     }
 
     #[test]
@@ -386,7 +387,7 @@ mod tests {
             b"POST /orders HTTP/1.1\r\nContent-Length: 2\r\n\r\n{}GET /x?y=1 HTTP/1.1\r\n\r\n";
         let found = read(&mut Messages::requests(), &[bytes]);
         let request = |method: &str, target: &str, body: &str| {
-            let first = First::Request {
+            let first = StartLine::Request {
                 method: method.to_owned(),
                 target: target.to_owned(),
             };

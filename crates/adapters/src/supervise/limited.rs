@@ -6,7 +6,7 @@
 use ioco_budget::{Budget, Resource};
 use ioco_sts::Action;
 
-use crate::connection::{Arrived, Connection, Trouble};
+use crate::connection::{AdapterError, Arrived, Connection};
 
 /// Wraps a connection; more than the budget's bytes between two resets are an error of the test.
 pub struct Limited<'a, C: ?Sized> {
@@ -25,11 +25,11 @@ impl<'a, C: Connection + ?Sized> Limited<'a, C> {
         }
     }
 
-    fn count(&mut self, arrived: &Arrived) -> Result<(), Trouble> {
+    fn count(&mut self, arrived: &Arrived) -> Result<(), AdapterError> {
         self.taken = self.taken.saturating_add(arrived.raw.len() as u64);
         self.budget
             .check(Resource::Bytes, self.taken)
-            .map_err(|over| Trouble::new(format!("what the system sent in this test: {over}")))
+            .map_err(|over| AdapterError::new(format!("what the system sent in this test: {over}")))
     }
 }
 
@@ -38,17 +38,17 @@ impl<C: Connection + ?Sized> Connection for Limited<'_, C> {
         self.inner.now()
     }
 
-    fn reset(&mut self) -> Result<(), Trouble> {
+    fn reset(&mut self) -> Result<(), AdapterError> {
         self.taken = 0;
         self.inner.reset()
     }
 
-    fn reset_heeding(&mut self, stop: &dyn Fn() -> bool) -> Result<(), Trouble> {
+    fn reset_heeding(&mut self, stop: &dyn Fn() -> bool) -> Result<(), AdapterError> {
         self.taken = 0;
         self.inner.reset_heeding(stop)
     }
 
-    fn give(&mut self, stimulus: &Action) -> Result<bool, Trouble> {
+    fn give(&mut self, stimulus: &Action) -> Result<bool, AdapterError> {
         self.inner.give(stimulus)
     }
 
@@ -56,11 +56,11 @@ impl<C: Connection + ?Sized> Connection for Limited<'_, C> {
         &mut self,
         stimulus: &Action,
         stop: &dyn Fn() -> bool,
-    ) -> Result<bool, Trouble> {
+    ) -> Result<bool, AdapterError> {
         self.inner.give_heeding(stimulus, stop)
     }
 
-    fn poll(&mut self) -> Result<Option<Arrived>, Trouble> {
+    fn poll(&mut self) -> Result<Option<Arrived>, AdapterError> {
         let polled = self.inner.poll()?;
         if let Some(arrived) = &polled {
             self.count(arrived)?;
@@ -68,7 +68,7 @@ impl<C: Connection + ?Sized> Connection for Limited<'_, C> {
         Ok(polled)
     }
 
-    fn wait(&mut self, until: u64) -> Result<Arrived, Trouble> {
+    fn wait(&mut self, until: u64) -> Result<Arrived, AdapterError> {
         let arrived = self.inner.wait(until)?;
         self.count(&arrived)?;
         Ok(arrived)
@@ -86,7 +86,7 @@ impl<C: Connection + ?Sized> Connection for Limited<'_, C> {
         self.inner.resets_all()
     }
 
-    fn catch_up(&mut self) -> Result<(), Trouble> {
+    fn catch_up(&mut self) -> Result<(), AdapterError> {
         self.inner.catch_up()
     }
 }
@@ -104,19 +104,19 @@ mod tests {
             0
         }
 
-        fn reset(&mut self) -> Result<(), Trouble> {
+        fn reset(&mut self) -> Result<(), AdapterError> {
             Ok(())
         }
 
-        fn give(&mut self, _: &Action) -> Result<bool, Trouble> {
+        fn give(&mut self, _: &Action) -> Result<bool, AdapterError> {
             Ok(true)
         }
 
-        fn poll(&mut self) -> Result<Option<Arrived>, Trouble> {
+        fn poll(&mut self) -> Result<Option<Arrived>, AdapterError> {
             self.wait(0).map(Some)
         }
 
-        fn wait(&mut self, _: u64) -> Result<Arrived, Trouble> {
+        fn wait(&mut self, _: u64) -> Result<Arrived, AdapterError> {
             Ok(Arrived {
                 what: Arrival::Unknown("more".to_owned()),
                 at: 0,

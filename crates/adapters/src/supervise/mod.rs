@@ -17,6 +17,6 @@ pub(crate) use guard::Guarded;
 pub use guard::kill_guarded;
 pub use limited::Limited;
 pub(crate) use lines::{Lines, MAX_LINE, TooLong};
-pub(crate) use queue::{Receiver, Sender, Taken, queue};
+pub(crate) use queue::{Received, Receiver, Sender, queue};
 pub(crate) use until::{SLICE, Until, never};
 pub(crate) use warnings::Warnings;

@@ -54,7 +54,7 @@ pub(crate) struct Closed;
 
 /// What a receiver got.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Taken<T> {
+pub(crate) enum Received<T> {
     Entry(T),
     /// Nothing came in time.
     Nothing,
@@ -131,26 +131,26 @@ pub(crate) struct Receiver<T>(Arc<Shared<T>>);
 
 impl<T> Receiver<T> {
     /// What is there already.
-    pub fn take(&self) -> Taken<T> {
+    pub fn take(&self) -> Received<T> {
         self.take_until(Instant::now())
     }
 
     /// Waits for the next entry, at most until `deadline`.
-    pub fn take_until(&self, deadline: Instant) -> Taken<T> {
+    pub fn take_until(&self, deadline: Instant) -> Received<T> {
         let mut state = self.0.state();
         loop {
             if let Some((entry, bytes)) = state.entries.pop_front() {
                 state.bytes -= bytes;
                 drop(state);
                 self.0.emptied.notify_all();
-                return Taken::Entry(entry);
+                return Received::Entry(entry);
             }
             if state.senders == 0 {
-                return Taken::Ended;
+                return Received::Ended;
             }
             let left = deadline.saturating_duration_since(Instant::now());
             if left.is_zero() {
-                return Taken::Nothing;
+                return Received::Nothing;
             }
             let waited = self.0.filled.wait_timeout(state, left);
             state = waited.unwrap_or_else(PoisonError::into_inner).0;
@@ -182,11 +182,11 @@ mod tests {
         sender.send(0, large).unwrap();
         assert!(!sender.has_room(2));
         let sending = std::thread::spawn(move || sender.send(1, 2));
-        assert_eq!(receiver.take(), Taken::Entry(0));
+        assert_eq!(receiver.take(), Received::Entry(0));
         let deadline = Instant::now() + Duration::from_secs(60);
-        assert_eq!(receiver.take_until(deadline), Taken::Entry(1));
+        assert_eq!(receiver.take_until(deadline), Received::Entry(1));
         assert_eq!(sending.join().unwrap(), Ok(()));
-        assert_eq!(receiver.take_until(deadline), Taken::Ended);
+        assert_eq!(receiver.take_until(deadline), Received::Ended);
     }
 
     #[test]
@@ -196,7 +196,7 @@ mod tests {
             sender.send(entry, 0).unwrap();
         }
         assert!(!sender.has_room(0));
-        assert_eq!(receiver.take(), Taken::Entry(0));
+        assert_eq!(receiver.take(), Received::Entry(0));
         assert!(sender.has_room(0));
     }
 
@@ -213,7 +213,7 @@ mod tests {
     fn one_entry_may_be_larger_than_the_bound() {
         let (sender, receiver) = queue();
         sender.send(0, 2 * MAX_BYTES).unwrap();
-        assert_eq!(receiver.take(), Taken::Entry(0));
-        assert_eq!(receiver.take(), Taken::Nothing);
+        assert_eq!(receiver.take(), Received::Entry(0));
+        assert_eq!(receiver.take(), Received::Nothing);
     }
 }

@@ -10,10 +10,10 @@ use std::time::{Duration, Instant};
 
 use ioco_sts::{Action, Direction, LabelId, Sts};
 
-use crate::connection::{Arrival, Arrived, Connection, Trouble};
+use crate::connection::{AdapterError, Arrival, Arrived, Connection};
 use crate::dial::Dial;
 use crate::session::nanoseconds;
-use crate::stream::{Broken, Stream, wait_any};
+use crate::stream::{Stream, StreamError, wait_any};
 use crate::supervise::{Until, never};
 use crate::template::Template;
 use crate::values::{Mismatch, shorten};
@@ -58,9 +58,9 @@ pub(crate) struct Templates {
 
 impl Templates {
     /// What is wrong with the mapping is said at once, in words for a person.
-    pub fn new(sts: Arc<Sts>, mapping: &Mapping) -> Result<Templates, Trouble> {
+    pub fn new(sts: Arc<Sts>, mapping: &Mapping) -> Result<Templates, AdapterError> {
         let wrong = |message: String| {
-            Trouble::new(message).hint("[lines] of ioco.toml says how labels look as lines")
+            AdapterError::new(message).hint("[lines] of ioco.toml says how labels look as lines")
         };
         let mut templates = Vec::new();
         for label in sts.labels() {
@@ -159,7 +159,7 @@ impl TextLines {
         mapping: &Mapping,
         sockets: &Sockets,
         patience: Duration,
-    ) -> Result<TextLines, Trouble> {
+    ) -> Result<TextLines, AdapterError> {
         let (dials, routes) = dials(&sts, sockets)?;
         Ok(TextLines {
             templates: Templates::new(sts, mapping)?,
@@ -189,7 +189,7 @@ impl TextLines {
     }
 
     /// Takes in lines that are here, not more than [`AT_ONCE`] of each socket.
-    fn take_in(&mut self) -> Result<(), Trouble> {
+    fn take_in(&mut self) -> Result<(), AdapterError> {
         for index in 0..self.streams.len() {
             for _ in 0..AT_ONCE {
                 let raw = match self.streams[index].whole_line() {
@@ -215,22 +215,22 @@ impl TextLines {
         Ok(())
     }
 
-    fn explain(&mut self, index: usize, broken: Broken) -> Trouble {
+    fn explain(&mut self, index: usize, broken: StreamError) -> AdapterError {
         self.streams.clear();
         let address = self.dials.get(index).map_or("", Dial::address);
-        let ended = matches!(broken, Broken::Ended | Broken::Io(_));
+        let ended = matches!(broken, StreamError::Ended | StreamError::Io(_));
         let message = match broken {
-            Broken::Ended => format!("{address} closed the connection"),
-            Broken::TimedOut => format!("{address} did not answer within {:?}", self.patience),
-            Broken::TooLong(line) => format!("{address} sent {line}"),
-            Broken::Io(error) => format!("the connection to {address} failed: {error}"),
+            StreamError::Ended => format!("{address} closed the connection"),
+            StreamError::TimedOut => format!("{address} did not answer within {:?}", self.patience),
+            StreamError::TooLong(line) => format!("{address} sent {line}"),
+            StreamError::Io(error) => format!("the connection to {address} failed: {error}"),
         };
-        Trouble::new(message)
+        AdapterError::new(message)
             .hint("its own log may say why; the next test connects to it again")
             .ended(ended)
     }
 
-    fn connect(&mut self, until: &Until<'_>) -> Result<(), Trouble> {
+    fn connect(&mut self, until: &Until<'_>) -> Result<(), AdapterError> {
         self.streams.clear();
         for dial in &self.dials {
             self.streams.push(dial.connect(until)?);
@@ -239,7 +239,7 @@ impl TextLines {
     }
 
     /// Discards lines until every socket has said that the system is ready.
-    fn await_ready(&mut self, ready: &str, until: &Until<'_>) -> Result<(), Trouble> {
+    fn await_ready(&mut self, ready: &str, until: &Until<'_>) -> Result<(), AdapterError> {
         // Whoever serves several sockets answers on one of them.
         loop {
             for index in 0..self.streams.len() {
@@ -254,7 +254,7 @@ impl TextLines {
                 }
             }
             if until.is_over() {
-                return Err(Trouble::new(format!(
+                return Err(AdapterError::new(format!(
                     "the system did not say \"{ready}\" within {:?}",
                     self.patience
                 ))
@@ -268,7 +268,7 @@ impl TextLines {
 
 type Dials = (Vec<Dial>, BTreeMap<String, usize>);
 
-fn dials(sts: &Sts, sockets: &Sockets) -> Result<Dials, Trouble> {
+fn dials(sts: &Sts, sockets: &Sockets) -> Result<Dials, AdapterError> {
     let observable = sts
         .labels()
         .iter()
@@ -283,7 +283,7 @@ fn dials(sts: &Sts, sockets: &Sockets) -> Result<Dials, Trouble> {
             let mut routes = BTreeMap::new();
             for channel in channels {
                 let address = addresses.get(&channel).ok_or_else(|| {
-                    Trouble::new(format!("there is no address for channel '{channel}'"))
+                    AdapterError::new(format!("there is no address for channel '{channel}'"))
                         .hint("[lines.channels] of ioco.toml names one for each")
                 })?;
                 let known = dials.iter().position(|dial| dial.address() == address);
@@ -303,11 +303,11 @@ impl Connection for TextLines {
         nanoseconds(self.epoch.elapsed())
     }
 
-    fn reset(&mut self) -> Result<(), Trouble> {
+    fn reset(&mut self) -> Result<(), AdapterError> {
         self.reset_heeding(&never)
     }
 
-    fn reset_heeding(&mut self, stop: &dyn Fn() -> bool) -> Result<(), Trouble> {
+    fn reset_heeding(&mut self, stop: &dyn Fn() -> bool) -> Result<(), AdapterError> {
         self.sent.clear();
         self.arrived.clear();
         let until = Until::within(self.patience, stop);
@@ -327,7 +327,7 @@ impl Connection for TextLines {
         Ok(())
     }
 
-    fn give(&mut self, stimulus: &Action) -> Result<bool, Trouble> {
+    fn give(&mut self, stimulus: &Action) -> Result<bool, AdapterError> {
         self.give_heeding(stimulus, &never)
     }
 
@@ -335,7 +335,7 @@ impl Connection for TextLines {
         &mut self,
         stimulus: &Action,
         stop: &dyn Fn() -> bool,
-    ) -> Result<bool, Trouble> {
+    ) -> Result<bool, AdapterError> {
         let label = self.templates.sts.label(stimulus.label);
         let socket = self.routes.get(&label.channel).copied().unwrap_or(0);
         self.sent.clear();
@@ -343,7 +343,7 @@ impl Connection for TextLines {
         self.sent.extend_from_slice(self.end.as_bytes());
         let until = Until::within(self.patience, stop);
         let Some(stream) = self.streams.get_mut(socket) else {
-            return Err(Trouble::new("there is no connection to the system"));
+            return Err(AdapterError::new("there is no connection to the system"));
         };
         let written = stream.write(&self.sent, &until);
         written.map_err(|broken| self.explain(socket, broken))?;
@@ -351,14 +351,14 @@ impl Connection for TextLines {
         Ok(true)
     }
 
-    fn poll(&mut self) -> Result<Option<Arrived>, Trouble> {
+    fn poll(&mut self) -> Result<Option<Arrived>, AdapterError> {
         if self.arrived.is_empty() {
             self.take_in()?;
         }
         Ok(self.arrived.pop_front())
     }
 
-    fn wait(&mut self, until: u64) -> Result<Arrived, Trouble> {
+    fn wait(&mut self, until: u64) -> Result<Arrived, AdapterError> {
         let deadline = self.epoch + Duration::from_nanos(until);
         loop {
             if let Some(arrived) = self.poll()? {

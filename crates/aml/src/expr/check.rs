@@ -7,8 +7,8 @@ use crate::ast::{Span, Text};
 use crate::codes::{self, Code};
 use crate::diagnostic::Diagnostic;
 use crate::expr::known::{Known, coerce};
-use crate::expr::names::{Meaning, Names, Signature};
-use crate::expr::parse::{self, Mistake, Node, NodeKind};
+use crate::expr::names::{Names, Resolution, Signature};
+use crate::expr::parse::{self, ExprError, Node, NodeKind};
 use crate::suggest::did_you_mean;
 
 /// `variable := value`, checked.
@@ -130,17 +130,17 @@ impl Checker<'_> {
                 NodeKind::Name(qualifier) => self
                     .names
                     .qualified(qualifier, name)
-                    .unwrap_or(Meaning::Ambiguous(Vec::new())),
-                _ => Meaning::Ambiguous(Vec::new()),
+                    .unwrap_or(Resolution::Ambiguous(Vec::new())),
+                _ => Resolution::Ambiguous(Vec::new()),
             },
             NodeKind::Wrong => return None,
-            _ => Meaning::Ambiguous(Vec::new()),
+            _ => Resolution::Ambiguous(Vec::new()),
         };
         let word = self.word(node).to_owned();
         match meaning {
-            Meaning::Variable(variable, ty) => return Some((variable, ty)),
-            Meaning::Unknown => self.unknown_name(node, &word),
-            Meaning::Parameter(..) => self.error(
+            Resolution::Variable(variable, ty) => return Some((variable, ty)),
+            Resolution::Unknown => self.unknown_name(node, &word),
+            Resolution::Parameter(..) => self.error(
                 codes::NOT_ASSIGNABLE,
                 node,
                 format!("`{word}` is a parameter; only variables can be given a value"),
@@ -160,7 +160,7 @@ impl Checker<'_> {
         self.text.value.get(node.span.clone()).unwrap_or("")
     }
 
-    fn report(&mut self, mistakes: Vec<Mistake>) -> bool {
+    fn report(&mut self, mistakes: Vec<ExprError>) -> bool {
         let any = !mistakes.is_empty();
         let too_deep = mistakes.iter().any(|m| m.too_deep);
         // What was cut off by the depth is not wrong in itself.
@@ -321,16 +321,16 @@ impl Checker<'_> {
         Self::wrong()
     }
 
-    fn named(&mut self, node: &Node, name: &str, meaning: Meaning) -> (Expr, Known) {
+    fn named(&mut self, node: &Node, name: &str, meaning: Resolution) -> (Expr, Known) {
         match meaning {
-            Meaning::Local(position, ty) => (Expr::Local(position), Known::Of(ty)),
-            Meaning::Parameter(position, ty) => (Expr::Param(position), Known::Of(ty)),
-            Meaning::Variable(variable, ty) => (Expr::Var(variable), Known::Of(ty)),
-            Meaning::Member(id, member) => (
+            Resolution::Local(position, ty) => (Expr::Local(position), Known::Of(ty)),
+            Resolution::Parameter(position, ty) => (Expr::Param(position), Known::Of(ty)),
+            Resolution::Variable(variable, ty) => (Expr::Var(variable), Known::Of(ty)),
+            Resolution::Member(id, member) => (
                 Expr::Const(Value::Enum(id, member)),
                 Known::Of(Type::Enum(id)),
             ),
-            Meaning::Ambiguous(candidates) => {
+            Resolution::Ambiguous(candidates) => {
                 let hint = format!("write {}", candidates.join(" or "));
                 self.error(
                     codes::AMBIGUOUS_NAME,
@@ -340,7 +340,7 @@ impl Checker<'_> {
                 );
                 Self::wrong()
             }
-            Meaning::Unknown => {
+            Resolution::Unknown => {
                 self.unknown_name(node, name);
                 Self::wrong()
             }
@@ -374,7 +374,7 @@ impl Checker<'_> {
         if let NodeKind::Name(qualifier) = &inner.kind
             && let Some(meaning) = self.names.qualified(qualifier, name)
         {
-            if meaning != Meaning::Unknown {
+            if meaning != Resolution::Unknown {
                 return self.named(node, name, meaning);
             }
             let enums = &self.names.types.enums;

@@ -35,7 +35,7 @@ pub struct Names<'a> {
 
 /// What a name turns out to be.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Meaning {
+pub enum Resolution {
     Local(u32, Type),
     Parameter(u32, Type),
     Variable(VarId, Type),
@@ -47,20 +47,20 @@ pub enum Meaning {
 
 impl Names<'_> {
     /// `expected` decides between members of the same name.
-    pub fn meaning(&self, name: &str, expected: Option<EnumId>) -> Meaning {
+    pub fn meaning(&self, name: &str, expected: Option<EnumId>) -> Resolution {
         if let Some(position) = self.locals.iter().position(|(local, _)| local == name) {
-            return Meaning::Local(position as u32, self.locals[position].1.clone());
+            return Resolution::Local(position as u32, self.locals[position].1.clone());
         }
         if let Some(position) = self.parameters.iter().position(|p| p.name == name) {
-            return Meaning::Parameter(position as u32, self.parameters[position].ty.clone());
+            return Resolution::Parameter(position as u32, self.parameters[position].ty.clone());
         }
         let mut variables = self.variables.iter().filter(|v| v.name == name);
         if let Some(first) = variables.next() {
             let others: Vec<&SeenVariable> = variables.collect();
             if others.is_empty() {
-                return Meaning::Variable(first.id, first.ty.clone());
+                return Resolution::Variable(first.id, first.ty.clone());
             }
-            return Meaning::Ambiguous(
+            return Resolution::Ambiguous(
                 std::iter::once(first)
                     .chain(others)
                     .map(|v| format!("{}.{name}", v.process))
@@ -69,11 +69,11 @@ impl Names<'_> {
         }
         let members = self.members(name);
         match members.as_slice() {
-            [] => Meaning::Unknown,
-            [(id, member)] => Meaning::Member(*id, *member),
+            [] => Resolution::Unknown,
+            [(id, member)] => Resolution::Member(*id, *member),
             _ => match members.iter().find(|(id, _)| Some(*id) == expected) {
-                Some((id, member)) => Meaning::Member(*id, *member),
-                None => Meaning::Ambiguous(
+                Some((id, member)) => Resolution::Member(*id, *member),
+                None => Resolution::Ambiguous(
                     members
                         .iter()
                         .map(|(id, _)| format!("{}.{name}", self.types.enums[id.index()].name))
@@ -94,15 +94,15 @@ impl Names<'_> {
     }
 
     /// `qualifier.name` where the qualifier is an enumeration or a process.
-    pub fn qualified(&self, qualifier: &str, name: &str) -> Option<Meaning> {
-        if self.meaning(qualifier, None) != Meaning::Unknown {
+    pub fn qualified(&self, qualifier: &str, name: &str) -> Option<Resolution> {
+        if self.meaning(qualifier, None) != Resolution::Unknown {
             return None;
         }
         if let Some(index) = self.types.enums.iter().position(|e| e.name == qualifier) {
             let members = &self.types.enums[index].members;
             return Some(match members.iter().position(|m| m == name) {
-                Some(member) => Meaning::Member(EnumId::from_index(index), member as u32),
-                None => Meaning::Unknown,
+                Some(member) => Resolution::Member(EnumId::from_index(index), member as u32),
+                None => Resolution::Unknown,
             });
         }
         let mut of_process = self.variables.iter().filter(|v| v.process == qualifier);
@@ -110,7 +110,9 @@ impl Names<'_> {
         any.then(|| {
             of_process
                 .find(|v| v.name == name)
-                .map_or(Meaning::Unknown, |v| Meaning::Variable(v.id, v.ty.clone()))
+                .map_or(Resolution::Unknown, |v| {
+                    Resolution::Variable(v.id, v.ty.clone())
+                })
         })
     }
 

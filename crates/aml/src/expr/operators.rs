@@ -8,7 +8,7 @@ use crate::expr::check::Checker;
 use crate::expr::known::{
     Known, arithmetic, coerce, coerce_both, comparable, enum_of, is_array, is_number, joined,
 };
-use crate::expr::names::Meaning;
+use crate::expr::names::Resolution;
 use crate::expr::parse::{Node, NodeKind};
 
 impl Checker<'_> {
@@ -42,7 +42,7 @@ impl Checker<'_> {
         expected: Option<EnumId>,
     ) -> ((Expr, Known), (Expr, Known)) {
         let left_waits = matches!(&left.kind, NodeKind::Name(name)
-            if matches!(self.names.meaning(name, expected), Meaning::Ambiguous(_)));
+            if matches!(self.names.meaning(name, expected), Resolution::Ambiguous(_)));
         if left_waits {
             let second = self.check(right, expected);
             let first = self.check(left, enum_of(&second.1).or(expected));

@@ -77,7 +77,7 @@ pub struct Update {
 
 /// A mistake, with its place in the expression's text.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Mistake {
+pub struct ExprError {
     pub too_deep: bool,
     pub message: String,
     pub span: Range<usize>,
@@ -85,7 +85,7 @@ pub struct Mistake {
 }
 
 /// Parses one expression that is all of `text`.
-pub fn expression(text: &str, budget: &Budget) -> (Node, Vec<Mistake>) {
+pub fn expression(text: &str, budget: &Budget) -> (Node, Vec<ExprError>) {
     let mut parser = Parser::new(text, budget);
     let node = parser.expression(0);
     parser.expect_end();
@@ -93,7 +93,7 @@ pub fn expression(text: &str, budget: &Budget) -> (Node, Vec<Mistake>) {
 }
 
 /// Parses the updates of a switch.
-pub fn updates(text: &str, budget: &Budget) -> (Vec<Update>, Vec<Mistake>) {
+pub fn updates(text: &str, budget: &Budget) -> (Vec<Update>, Vec<ExprError>) {
     let mut parser = Parser::new(text, budget);
     let mut updates = Vec::new();
     loop {
@@ -126,7 +126,7 @@ struct Parser<'a> {
     position: usize,
     depth: u64,
     most: u64,
-    mistakes: Vec<Mistake>,
+    mistakes: Vec<ExprError>,
 }
 
 impl<'a> Parser<'a> {
@@ -191,7 +191,7 @@ impl<'a> Parser<'a> {
 
     fn mistake(&mut self, message: String, hint: Option<&str>) {
         let span = self.span();
-        self.mistakes.push(Mistake {
+        self.mistakes.push(ExprError {
             too_deep: false,
             message,
             span,
@@ -250,7 +250,7 @@ impl<'a> Parser<'a> {
 
     fn too_deep(&mut self, span: Range<usize>) -> Node {
         if !self.mistakes.iter().any(|m| m.too_deep) {
-            self.mistakes.push(Mistake {
+            self.mistakes.push(ExprError {
                 too_deep: true,
                 message: Exhausted {
                     resource: Resource::Depth,
@@ -370,7 +370,7 @@ impl<'a> Parser<'a> {
             .and_then(|w| w.strip_suffix('/'))
             .filter(|_| written.len() > 1)
         else {
-            self.mistakes.push(Mistake {
+            self.mistakes.push(ExprError {
                 too_deep: false,
                 message: "the pattern is not closed: `/` is missing".to_owned(),
                 span,

@@ -28,7 +28,7 @@ impl Range {
 
 /// What an expression can be worth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Worth {
+enum IntInterval {
     /// It never has a value.
     Never,
     /// If it is an integer, it is in this range. It may be something else, too.
@@ -63,9 +63,9 @@ impl<'a> Facts<'a> {
     /// Whether `value` can be in `range`.
     pub fn can_be_in(&self, value: &Expr, range: IntRange) -> bool {
         match self.worth(value) {
-            Worth::Never => false,
-            Worth::Anything => true,
-            Worth::Integer(found) => Range::new(range.min.into(), range.max.into())
+            IntInterval::Never => false,
+            IntInterval::Anything => true,
+            IntInterval::Integer(found) => Range::new(range.min.into(), range.max.into())
                 .is_some_and(|range| found.meet(range).is_some()),
         }
     }
@@ -75,7 +75,7 @@ impl<'a> Facts<'a> {
         let mut found = false;
         expr.walk(&mut |e| {
             if let Expr::Binary(BinaryOp::Div | BinaryOp::Rem, both) = e {
-                found |= self.worth(&both[1]) == Worth::Integer(Range { low: 0, high: 0 });
+                found |= self.worth(&both[1]) == IntInterval::Integer(Range { low: 0, high: 0 });
             }
         });
         found
@@ -104,7 +104,7 @@ impl<'a> Facts<'a> {
                 (BinaryOp::Le, true) | (BinaryOp::Gt, false) => self.below(&both[0], &both[1], 0),
                 (BinaryOp::Gt, true) | (BinaryOp::Le, false) => self.below(&both[1], &both[0], 1),
                 (BinaryOp::Ge, true) | (BinaryOp::Lt, false) => self.below(&both[1], &both[0], 0),
-                _ => self.worth(expr) != Worth::Never,
+                _ => self.worth(expr) != IntInterval::Never,
             },
             Expr::InRange(all) if wanted => {
                 self.below(&all[1], &all[0], 0) && self.below(&all[0], &all[2], 0)
@@ -148,12 +148,13 @@ impl<'a> Facts<'a> {
             _ => {}
         }
         let (first, second) = match (self.worth(left), self.worth(right)) {
-            (Worth::Never, _) | (_, Worth::Never) => {
+            (IntInterval::Never, _) | (_, IntInterval::Never) => {
                 // A side that is `:void` here can still equal another `:void`.
                 return !self.breaks(left) && !self.breaks(right);
             }
-            (Worth::Integer(first), Worth::Integer(second)) => (first, second),
-            (Worth::Integer(only), Worth::Anything) | (Worth::Anything, Worth::Integer(only)) => {
+            (IntInterval::Integer(first), IntInterval::Integer(second)) => (first, second),
+            (IntInterval::Integer(only), IntInterval::Anything)
+            | (IntInterval::Anything, IntInterval::Integer(only)) => {
                 // Only a constant is surely an integer.
                 if !matches!((left, right), (Expr::Const(_), _) | (_, Expr::Const(_))) {
                     return true;
@@ -174,7 +175,7 @@ impl<'a> Facts<'a> {
 
     /// Whether evaluating the expression always fails, so that it is not even `:void`.
     fn breaks(&self, expr: &Expr) -> bool {
-        !Self::is_atom(expr) && self.worth(expr) == Worth::Never
+        !Self::is_atom(expr) && self.worth(expr) == IntInterval::Never
     }
 
     fn different(&mut self, left: &Expr, right: &Expr) -> bool {
@@ -199,8 +200,8 @@ impl<'a> Facts<'a> {
             return false;
         }
         let (first, second) = match (self.worth(left), self.worth(right)) {
-            (Worth::Never, _) | (_, Worth::Never) => return false,
-            (Worth::Integer(first), Worth::Integer(second)) => (first, second),
+            (IntInterval::Never, _) | (_, IntInterval::Never) => return false,
+            (IntInterval::Integer(first), IntInterval::Integer(second)) => (first, second),
             _ => return true,
         };
         first.low + gap <= second.high
@@ -214,9 +215,9 @@ impl<'a> Facts<'a> {
             return true;
         }
         match self.worth(expr) {
-            Worth::Never => false,
-            Worth::Anything => true,
-            Worth::Integer(known) => match known.meet(range) {
+            IntInterval::Never => false,
+            IntInterval::Anything => true,
+            IntInterval::Integer(known) => match known.meet(range) {
                 Some(met) => {
                     self.ranges.insert(expr.clone(), met);
                     true
@@ -226,17 +227,17 @@ impl<'a> Facts<'a> {
         }
     }
 
-    fn worth(&self, expr: &Expr) -> Worth {
+    fn worth(&self, expr: &Expr) -> IntInterval {
         match expr {
-            Expr::Const(Value::Int(value)) => Worth::Integer(Range {
+            Expr::Const(Value::Int(value)) => IntInterval::Integer(Range {
                 low: (*value).into(),
                 high: (*value).into(),
             }),
             Expr::Var(_) | Expr::Param(_) => self.atom(expr),
             Expr::Unary(op, inner) => match (op, self.worth(inner)) {
-                (_, Worth::Never) => Worth::Never,
-                (UnaryOp::Neg, Worth::Integer(range)) => clamped(-range.high, -range.low),
-                (UnaryOp::Abs, Worth::Integer(range)) => {
+                (_, IntInterval::Never) => IntInterval::Never,
+                (UnaryOp::Neg, IntInterval::Integer(range)) => clamped(-range.high, -range.low),
+                (UnaryOp::Abs, IntInterval::Integer(range)) => {
                     let (low, high) = (range.low.abs(), range.high.abs());
                     let least = if range.low <= 0 && 0 <= range.high {
                         0
@@ -245,31 +246,31 @@ impl<'a> Facts<'a> {
                     };
                     clamped(least, low.max(high))
                 }
-                (UnaryOp::Length, _) => Worth::Integer(Range {
+                (UnaryOp::Length, _) => IntInterval::Integer(Range {
                     low: 0,
                     high: ALL.high,
                 }),
-                _ => Worth::Anything,
+                _ => IntInterval::Anything,
             },
             Expr::Binary(op, both) => self.computed(*op, &both[0], &both[1]),
             Expr::If(all) => match (self.worth(&all[1]), self.worth(&all[2])) {
-                (Worth::Never, other) | (other, Worth::Never) => other,
-                (Worth::Integer(a), Worth::Integer(b)) => Worth::Integer(Range {
+                (IntInterval::Never, other) | (other, IntInterval::Never) => other,
+                (IntInterval::Integer(a), IntInterval::Integer(b)) => IntInterval::Integer(Range {
                     low: a.low.min(b.low),
                     high: a.high.max(b.high),
                 }),
-                _ => Worth::Anything,
+                _ => IntInterval::Anything,
             },
-            _ => Worth::Anything,
+            _ => IntInterval::Anything,
         }
     }
 
-    fn atom(&self, atom: &Expr) -> Worth {
+    fn atom(&self, atom: &Expr) -> IntInterval {
         match self.fixed.get(atom) {
             // No arithmetic and no order works on `:void`.
-            Some(Value::Void) => return Worth::Never,
+            Some(Value::Void) => return IntInterval::Never,
             Some(Value::Int(value)) => {
-                return Worth::Integer(Range {
+                return IntInterval::Integer(Range {
                     low: (*value).into(),
                     high: (*value).into(),
                 });
@@ -277,29 +278,29 @@ impl<'a> Facts<'a> {
             _ => {}
         }
         if let Some(range) = self.ranges.get(atom) {
-            return Worth::Integer(*range);
+            return IntInterval::Integer(*range);
         }
         match (self.declared)(atom) {
-            Some(range) => Worth::Integer(Range {
+            Some(range) => IntInterval::Integer(Range {
                 low: range.min.into(),
                 high: range.max.into(),
             }),
-            None => Worth::Anything,
+            None => IntInterval::Anything,
         }
     }
 
-    fn computed(&self, op: BinaryOp, left: &Expr, right: &Expr) -> Worth {
+    fn computed(&self, op: BinaryOp, left: &Expr, right: &Expr) -> IntInterval {
         let (a, b) = match (self.worth(left), self.worth(right)) {
-            (Worth::Never, _) | (_, Worth::Never)
+            (IntInterval::Never, _) | (_, IntInterval::Never)
                 if !matches!(
                     op,
                     BinaryOp::And | BinaryOp::Or | BinaryOp::Eq | BinaryOp::Ne
                 ) =>
             {
-                return Worth::Never;
+                return IntInterval::Never;
             }
-            (Worth::Integer(a), Worth::Integer(b)) => (a, b),
-            _ => return Worth::Anything,
+            (IntInterval::Integer(a), IntInterval::Integer(b)) => (a, b),
+            _ => return IntInterval::Anything,
         };
         match op {
             BinaryOp::Add => clamped(a.low + b.low, a.high + b.high),
@@ -315,7 +316,7 @@ impl<'a> Facts<'a> {
                 let high = corners.iter().copied().fold(i128::MIN, i128::max);
                 clamped(low, high)
             }
-            BinaryOp::Div | BinaryOp::Rem if b.low == 0 && b.high == 0 => Worth::Never,
+            BinaryOp::Div | BinaryOp::Rem if b.low == 0 && b.high == 0 => IntInterval::Never,
             BinaryOp::Div => {
                 let most = a.low.abs().max(a.high.abs());
                 let low = if a.low >= 0 && b.low >= 0 { 0 } else { -most };
@@ -329,15 +330,15 @@ impl<'a> Facts<'a> {
             }
             BinaryOp::Min => clamped(a.low.min(b.low), a.high.min(b.high)),
             BinaryOp::Max => clamped(a.low.max(b.low), a.high.max(b.high)),
-            _ => Worth::Anything,
+            _ => IntInterval::Anything,
         }
     }
 }
 
 /// A result outside 64 bits is an overflow, which is no value.
-fn clamped(low: i128, high: i128) -> Worth {
+fn clamped(low: i128, high: i128) -> IntInterval {
     match Range::new(low, high).and_then(|range| range.meet(ALL)) {
-        Some(range) => Worth::Integer(range),
-        None => Worth::Never,
+        Some(range) => IntInterval::Integer(range),
+        None => IntInterval::Never,
     }
 }

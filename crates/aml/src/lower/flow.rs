@@ -8,7 +8,7 @@ use crate::diagnostic::Diagnostic;
 use crate::lower::Lowering;
 use crate::lower::arguments::keyword_value;
 use crate::lower::graph::{Branching, Graph, NodeId};
-use crate::lower::process::{Behavior, Scope};
+use crate::lower::process::{Behavior, ProcessScope};
 use crate::suggest::did_you_mean;
 use crate::words::{self, Context};
 
@@ -39,7 +39,7 @@ struct Repetition {
 
 pub(super) struct Walker<'w, 'a> {
     pub lowering: &'w mut Lowering<'a>,
-    pub scope: &'w Scope<'a>,
+    pub scope: &'w ProcessScope<'a>,
     pub graph: Graph,
     states: Vec<FxHashMap<String, (NodeId, Site)>>,
     /// The copies of behaviors entered with `behave_as`: the process can jump into them.
@@ -60,7 +60,7 @@ pub(super) struct Walker<'w, 'a> {
 }
 
 impl<'w, 'a> Walker<'w, 'a> {
-    pub fn new(lowering: &'w mut Lowering<'a>, scope: &'w Scope<'a>) -> Self {
+    pub fn new(lowering: &'w mut Lowering<'a>, scope: &'w ProcessScope<'a>) -> Self {
         Walker {
             lowering,
             scope,

@@ -11,7 +11,7 @@ use crate::expr::names::SeenVariable;
 use crate::expr::range::Facts;
 use crate::lower::Lowering;
 use crate::lower::graph::{Graph, NodeId};
-use crate::lower::process::Scope;
+use crate::lower::process::ProcessScope;
 
 impl Lowering<'_> {
     /// Parameters whose values nothing decides.
@@ -169,7 +169,12 @@ impl Lowering<'_> {
     }
 
     /// What the graph of a process shows.
-    pub(super) fn lint_process(&mut self, graph: &Graph, initial: NodeId, scope: &Scope<'_>) {
+    pub(super) fn lint_process(
+        &mut self,
+        graph: &Graph,
+        initial: NodeId,
+        scope: &ProcessScope<'_>,
+    ) {
         let successors = graph.successors();
         let leaving = graph.leaving();
         let sound = !self.diagnostics.iter().any(Diagnostic::is_error);
@@ -260,7 +265,7 @@ impl Lowering<'_> {
     }
 
     /// A process cannot shake hands with itself.
-    fn lint_partners(&mut self, graph: &Graph, scope: &Scope<'_>) {
+    fn lint_partners(&mut self, graph: &Graph, scope: &ProcessScope<'_>) {
         for edge in &graph.edges {
             if let Gate::Send(label) | Gate::Receive(label) = edge.gate {
                 let name = &self.labels[label.index()].label.name;

@@ -11,7 +11,7 @@ use crate::lower::{DeclaredLabel, DeclaredVariable, Lowering};
 use crate::words::{self, Context};
 
 /// What the statements of one process can name.
-pub(super) struct Scope<'a> {
+pub(super) struct ProcessScope<'a> {
     pub process: ProcessId,
     /// The labels that the process may receive and send, by name.
     pub receives: FxHashMap<String, LabelId>,
@@ -47,7 +47,7 @@ impl<'a> Lowering<'a> {
         } else {
             self.processes.insert(name.to_owned(), command.site());
         }
-        let mut scope = Scope {
+        let mut scope = ProcessScope {
             process: self.builder.process(name),
             receives: FxHashMap::default(),
             sends: FxHashMap::default(),
@@ -69,7 +69,7 @@ impl<'a> Lowering<'a> {
         Walker::new(self, &scope).process(command, items);
     }
 
-    fn channel(&mut self, command: &'a Command, scope: &mut Scope<'a>) {
+    fn channel(&mut self, command: &'a Command, scope: &mut ProcessScope<'a>) {
         let Some((name, span)) = self.name_argument(command, "the name of a channel") else {
             return;
         };
@@ -112,7 +112,7 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    fn one_label(&mut self, command: &Command, channel: &str, scope: &mut Scope<'a>) {
+    fn one_label(&mut self, command: &Command, channel: &str, scope: &mut ProcessScope<'a>) {
         let what = format!("a name for the {}", command.word);
         let Some((name, span)) = self.name_argument(command, &what) else {
             return;
@@ -126,7 +126,7 @@ impl<'a> Lowering<'a> {
         self.label(&name.value, channel, receives, parameters, site, scope);
     }
 
-    fn plain_labels(&mut self, command: &Command, channel: &str, scope: &mut Scope<'a>) {
+    fn plain_labels(&mut self, command: &Command, channel: &str, scope: &mut ProcessScope<'a>) {
         if command.arguments.is_empty() {
             let message = format!("`{}` needs names", command.word);
             self.report(codes::ARGUMENTS, command.file, &command.span, message);
@@ -159,7 +159,7 @@ impl<'a> Lowering<'a> {
         receives: bool,
         parameters: Vec<ioco_sts::Parameter>,
         site: Site,
-        scope: &mut Scope<'a>,
+        scope: &mut ProcessScope<'a>,
     ) {
         let direction = if self.internal.contains_key(channel) {
             Direction::Internal
@@ -221,7 +221,7 @@ impl<'a> Lowering<'a> {
         own.insert(name.to_owned(), id);
     }
 
-    fn variable(&mut self, command: &Command, scope: &mut Scope<'a>, process: &str) {
+    fn variable(&mut self, command: &Command, scope: &mut ProcessScope<'a>, process: &str) {
         let Some((name, span)) = self.name_argument(command, "a name for the variable") else {
             return;
         };
@@ -286,7 +286,7 @@ impl<'a> Lowering<'a> {
         });
     }
 
-    fn behavior(&mut self, command: &'a Command, scope: &mut Scope<'a>) {
+    fn behavior(&mut self, command: &'a Command, scope: &mut ProcessScope<'a>) {
         let Some((name, _)) = self.name_argument(command, "a name for the behavior") else {
             return;
         };

@@ -6,7 +6,7 @@ use crate::ast::{Command, Text};
 use crate::codes;
 use crate::diagnostic::Diagnostic;
 use crate::expr::check::{CheckedUpdate, Checker};
-use crate::expr::names::{Meaning, Names};
+use crate::expr::names::{Names, Resolution};
 use crate::lower::flow::Walker;
 use crate::lower::graph::{Edge, NodeId};
 use crate::suggest::did_you_mean;
@@ -170,7 +170,7 @@ impl Walker<'_, '_> {
                 continue;
             }
             let names = self.names(parameters);
-            if names.meaning(name, None) == Meaning::Unknown {
+            if names.meaning(name, None) == Resolution::Unknown {
                 let hint = did_you_mean(name, names.all());
                 let span = note.source_span(position..position + 1 + length);
                 let message = format!("unknown name `{name}` in a note");
@@ -178,7 +178,7 @@ impl Walker<'_, '_> {
                     .report(codes::NOTE_NAME, file, &span, message)
                     .hint = hint;
             }
-            if let Meaning::Variable(variable, _) = self.names(parameters).meaning(name, None) {
+            if let Resolution::Variable(variable, _) = self.names(parameters).meaning(name, None) {
                 self.lowering.variables[variable.index()].read = true;
             }
         }

@@ -57,7 +57,7 @@ pub struct Matcher {
 
 /// Reads a query. `name` is the file's, for messages; the diagnostics speak of file 0.
 pub fn parse(name: &str, text: &str, sts: &Sts) -> Result<Query, Vec<Diagnostic>> {
-    let mut reader = read::Reader::new(text, sts);
+    let mut reader = read::QueryReader::new(text, sts);
     let query = reader.query();
     let mut diagnostics = reader.diagnostics;
     if diagnostics.is_empty() {

@@ -22,16 +22,16 @@ const STATEMENTS: &[&str] = &["within", "at", "visits", "where", "times"];
 /// `None` where a diagnostic says why.
 type Read<T> = Option<T>;
 
-pub struct Reader<'a> {
+pub struct QueryReader<'a> {
     clean: String,
     sts: &'a Sts,
     seen: Seen,
     pub diagnostics: Vec<Diagnostic>,
 }
 
-impl<'a> Reader<'a> {
-    pub fn new(text: &str, sts: &'a Sts) -> Reader<'a> {
-        Reader {
+impl<'a> QueryReader<'a> {
+    pub fn new(text: &str, sts: &'a Sts) -> QueryReader<'a> {
+        QueryReader {
             clean: without_comments(text),
             sts,
             seen: Seen::of(sts),

@@ -21,7 +21,7 @@ pub struct Completion {
 }
 
 /// Where the cursor stands.
-struct Found<'a> {
+struct CursorContext<'a> {
     /// The innermost command that the cursor is in or right after.
     command: Option<&'a Command>,
     context: Context,
@@ -31,7 +31,7 @@ struct Found<'a> {
 impl Index {
     /// What may be typed at an offset of a file.
     pub fn complete(&self, file: usize, offset: usize) -> Vec<Completion> {
-        let mut found = Found {
+        let mut found = CursorContext {
             command: None,
             context: Context::File,
             within: Within::default(),
@@ -46,7 +46,13 @@ impl Index {
     }
 
     /// Follows the blocks around the offset inwards.
-    fn descend<'a>(&self, items: &'a [Item], file: usize, offset: usize, found: &mut Found<'a>) {
+    fn descend<'a>(
+        &self,
+        items: &'a [Item],
+        file: usize,
+        offset: usize,
+        found: &mut CursorContext<'a>,
+    ) {
         for item in items {
             let (block, context) = match item {
                 Item::Macro(definition) => {

@@ -24,7 +24,7 @@ use std::time::Duration;
 use ioco_adapters::{AmpOptions, Choice, Chosen, HubOptions, Units};
 use serde::{Deserialize, Serialize};
 
-use crate::exit::Stop;
+use crate::exit::CommandError;
 use crate::project::Project;
 use crate::time;
 
@@ -61,7 +61,7 @@ pub struct AmpWay {
 
 impl AmpWay {
     /// What is typed and written, checked.
-    pub fn hub(&self, project: &Project) -> Result<HubOptions, Stop> {
+    pub fn hub(&self, project: &Project) -> Result<HubOptions, CommandError> {
         let section = &project.amp;
         let certificate = match (&section.certificate, &section.key) {
             (Some(certificate), Some(key)) => {
@@ -69,7 +69,7 @@ impl AmpWay {
             }
             (None, None) => None,
             _ => {
-                return Err(Stop::usage(
+                return Err(CommandError::usage(
                     "[amp] needs both certificate and key, or neither",
                 ));
             }
@@ -87,7 +87,7 @@ impl AmpWay {
                 if let (Some(outside), None, false) =
                     (outside, &options.certificate, project.insecure)
                 {
-                    return Err(Stop::usage(format!(
+                    return Err(CommandError::usage(format!(
                         "adapters would send their token to {outside} unencrypted (ws://)"
                     ))
                     .hint(
@@ -96,20 +96,24 @@ impl AmpWay {
                 }
                 Ok(options)
             }
-            Err(trouble) => Err(Stop {
+            Err(trouble) => Err(CommandError {
                 hint: trouble.hint,
-                ..Stop::usage(trouble.message)
+                ..CommandError::usage(trouble.message)
             }),
         }
     }
 
-    pub fn options(&self, project: &Project, patience: Duration) -> Result<AmpOptions, Stop> {
+    pub fn options(
+        &self,
+        project: &Project,
+        patience: Duration,
+    ) -> Result<AmpOptions, CommandError> {
         let section = &project.amp;
         let defaults = AmpOptions::default();
         let units = match &section.units {
             None => Units::default(),
             Some(name) => Units::named(name).ok_or_else(|| {
-                Stop::usage(format!("[amp] units: there is no '{name}'"))
+                CommandError::usage(format!("[amp] units: there is no '{name}'"))
                     .hint("use auto, protocol or thousandths")
             })?,
         };
@@ -120,7 +124,7 @@ impl AmpWay {
         let (mut configuration, configuration_of) = section.choices()?;
         for typed in &self.configure {
             let (key, value) = typed.split_once('=').ok_or_else(|| {
-                Stop::usage(format!("'{typed}' is not a setting"))
+                CommandError::usage(format!("'{typed}' is not a setting"))
                     .hint("write --configure endpoint=ws://localhost:3001")
             })?;
             configuration.insert(key.to_owned(), Choice::Text(value.to_owned()));
@@ -135,7 +139,7 @@ impl AmpWay {
         })
     }
 
-    fn chosen(&self, section: &AmpSection) -> Result<Chosen, Stop> {
+    fn chosen(&self, section: &AmpSection) -> Result<Chosen, CommandError> {
         let named = |name: &String| Chosen::Named(name.clone());
         match self.adapters.as_slice() {
             [] if !section.channels.is_empty() => Ok(Chosen::PerChannel(section.channels.clone())),
@@ -145,7 +149,7 @@ impl AmpWay {
                 let mut channels = BTreeMap::new();
                 for typed in several {
                     let (channel, name) = typed.split_once('=').ok_or_else(|| {
-                        Stop::usage("several adapters need a channel each")
+                        CommandError::usage("several adapters need a channel each")
                             .hint("write --adapter door=Smartdoor --adapter bell=Smartbell")
                     })?;
                     channels.insert(channel.to_owned(), name.to_owned());
@@ -160,13 +164,13 @@ type Choices = BTreeMap<String, Choice>;
 
 impl AmpSection {
     /// For all adapters, and by the name of one.
-    fn choices(&self) -> Result<(Choices, BTreeMap<String, Choices>), Stop> {
+    fn choices(&self) -> Result<(Choices, BTreeMap<String, Choices>), CommandError> {
         let mut all = BTreeMap::new();
         let mut by_name = BTreeMap::new();
         for (key, value) in &self.configuration {
             match value {
                 toml::Value::Table(table) => {
-                    let own: Result<Choices, Stop> = table
+                    let own: Result<Choices, CommandError> = table
                         .iter()
                         .map(|(key, value)| Ok((key.clone(), choice(key, value)?)))
                         .collect();
@@ -181,13 +185,13 @@ impl AmpSection {
     }
 }
 
-fn choice(key: &str, value: &toml::Value) -> Result<Choice, Stop> {
+fn choice(key: &str, value: &toml::Value) -> Result<Choice, CommandError> {
     match value {
         toml::Value::String(text) => Ok(Choice::Text(text.clone())),
         toml::Value::Integer(number) => Ok(Choice::Integer(*number)),
         toml::Value::Float(number) => Ok(Choice::Float(*number)),
         toml::Value::Boolean(value) => Ok(Choice::Boolean(*value)),
-        _ => Err(Stop::usage(format!(
+        _ => Err(CommandError::usage(format!(
             "[amp.configuration] {key} must be a string, a number, or true or false"
         ))),
     }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use ioco_adapters::{Hub, Presence};
 use ioco_campaign::sections::amp::AmpWay;
-use ioco_campaign::{Answer, Exit, ModelOptions, Project, Stop, time};
+use ioco_campaign::{Answer, CommandError, Exit, ModelOptions, Project, time};
 use ioco_outside::Untrusted;
 use ioco_sts::Sts;
 use serde::Serialize;
@@ -31,7 +31,7 @@ pub fn run(arguments: &args::Adapters, format: Format) -> Answer {
     let model = model(&project, &options)?;
     let listen = arguments.amp.clone().or_else(|| project.sut.amp.clone());
     let listen = listen.ok_or_else(|| {
-        Stop::usage("nothing says where to listen")
+        CommandError::usage("nothing says where to listen")
             .hint("use --amp PORT, or write [sut] amp = \"PORT\" into ioco.toml")
     })?;
     let way = AmpWay {
@@ -40,9 +40,9 @@ pub fn run(arguments: &args::Adapters, format: Format) -> Answer {
         configure: Vec::new(),
     };
     let wait = Duration::from_nanos(time::parse(&arguments.wait)?);
-    let hub = Hub::listen(&way.hub(&project)?).map_err(|trouble| Stop {
+    let hub = Hub::listen(&way.hub(&project)?).map_err(|trouble| CommandError {
         hint: trouble.hint,
-        ..Stop::system(trouble.message)
+        ..CommandError::system(trouble.message)
     })?;
     let interrupt = interrupt::listen();
     say!("waiting for adapters at {} for {wait:?}", hub.url());
@@ -69,7 +69,7 @@ pub fn run(arguments: &args::Adapters, format: Format) -> Answer {
 }
 
 /// Without a model and without ioco.toml there is still something to list.
-fn project(arguments: &args::Adapters) -> Result<Project, Stop> {
+fn project(arguments: &args::Adapters) -> Result<Project, CommandError> {
     let nothing = arguments.model.is_none() && arguments.profile.is_none();
     if nothing && !std::path::Path::new(ioco_campaign::FILE_NAME).exists() {
         return Ok(crate::typed::with_typed(Project::default()));
@@ -77,7 +77,7 @@ fn project(arguments: &args::Adapters) -> Result<Project, Stop> {
     crate::typed::project(arguments.model.as_deref(), arguments.profile.as_deref())
 }
 
-fn model(project: &Project, options: &ModelOptions) -> Result<Option<Arc<Sts>>, Stop> {
+fn model(project: &Project, options: &ModelOptions) -> Result<Option<Arc<Sts>>, CommandError> {
     if project.model.is_none() {
         return Ok(None);
     }

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use ioco_campaign::{Answer, Exit, Model, ModelOptions, Stop};
+use ioco_campaign::{Answer, CommandError, Exit, Model, ModelOptions};
 use ioco_sts::{CompareError, CompareOptions, Comparison, Distinction, Equivalence, compare};
 use serde::Serialize;
 
@@ -74,7 +74,7 @@ pub fn run(arguments: &args::Compare, format: Format) -> Answer {
 }
 
 /// Flags about labels are for the files that need them.
-fn load(path: &Path, options: &ModelOptions) -> Result<Model, Stop> {
+fn load(path: &Path, options: &ModelOptions) -> Result<Model, CommandError> {
     let says_itself = path.is_dir() || path.extension().is_some_and(|ending| ending == "aml");
     let options = match says_itself {
         true => options.without_labels(),
@@ -84,7 +84,7 @@ fn load(path: &Path, options: &ModelOptions) -> Result<Model, Stop> {
     ioco_campaign::model::load(&options, &project, &mut Teller)
 }
 
-fn refusal(error: CompareError) -> Stop {
+fn refusal(error: CompareError) -> CommandError {
     let hint = match &error {
         CompareError::Flatten(..) => {
             "bound the values in the model, or allow more states with --states N"
@@ -92,7 +92,7 @@ fn refusal(error: CompareError) -> Stop {
         CompareError::TooMany(_) => "allow more with --states N",
         CompareError::Endless(_) => "look for a loop of internal steps that counts without end",
     };
-    Stop::usage(format!("the models cannot be compared: {error}")).hint(hint)
+    CommandError::usage(format!("the models cannot be compared: {error}")).hint(hint)
 }
 
 fn in_words(found: &Comparison, arguments: &args::Compare) -> String {

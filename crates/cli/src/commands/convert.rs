@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use ioco_campaign::{Answer, Exit, Stop};
+use ioco_campaign::{Answer, CommandError, Exit};
 use ioco_sts::Sts;
 use ioco_sts::format;
 
@@ -25,7 +25,7 @@ pub fn run(arguments: &args::Convert) -> Answer {
         return nusmv::convert(path, &options, &arguments.output, goal);
     }
     if arguments.decompose.is_some() {
-        return Err(Stop::usage("--decompose is for NuSMV models only"));
+        return Err(CommandError::usage("--decompose is for NuSMV models only"));
     }
     let project = crate::typed::project(arguments.model.model.as_deref(), None)?;
     let model = model::load(&arguments.model, &project)?;
@@ -39,7 +39,7 @@ pub fn run(arguments: &args::Convert) -> Answer {
         output::data(&text);
     } else {
         fs::write(&arguments.output, text).map_err(|error| {
-            Stop::usage(format!(
+            CommandError::usage(format!(
                 "cannot write {}: {error}",
                 arguments.output.display()
             ))
@@ -54,7 +54,7 @@ pub fn run(arguments: &args::Convert) -> Answer {
     Ok(Exit::Conforms)
 }
 
-fn write(sts: &Sts, form: &str) -> Result<String, Stop> {
+fn write(sts: &Sts, form: &str) -> Result<String, CommandError> {
     match form {
         "json" => Ok(format::json::write(sts)),
         "dot" | "gv" => Ok(format::dot::write(sts)),
@@ -68,15 +68,17 @@ fn write(sts: &Sts, form: &str) -> Result<String, Stop> {
             format::graphwalker::write(sts).map_err(|error| unfit("GraphWalker", &error))
         }
         "" => Err(
-            Stop::usage("the output file's ending does not say the form")
+            CommandError::usage("the output file's ending does not say the form")
                 .hint(format!("use --to with {FORMS}")),
         ),
-        other => Err(Stop::usage(format!("'{other}' is not a form ioco writes"))
-            .hint(format!("use {FORMS}"))),
+        other => Err(
+            CommandError::usage(format!("'{other}' is not a form ioco writes"))
+                .hint(format!("use {FORMS}")),
+        ),
     }
 }
 
-fn unfit(form: &str, error: &format::FormatError) -> Stop {
-    Stop::usage(format!("the model cannot be written as {form}: {error}"))
+fn unfit(form: &str, error: &format::FormatError) -> CommandError {
+    CommandError::usage(format!("the model cannot be written as {form}: {error}"))
         .hint("--flatten removes data first")
 }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use ioco_campaign::{Answer, Exit, Results, Stop};
+use ioco_campaign::{Answer, CommandError, Exit, Results};
 use ioco_engine::Coverage;
 use ioco_sts::{LocationId, Sts, SwitchId};
 use serde::Serialize;
@@ -30,7 +30,7 @@ pub fn run(arguments: &args::Coverage, format: Format) -> Answer {
         && file.extension().is_none_or(|ending| ending != "svg")
     {
         return Err(
-            Stop::usage(format!("{} does not end in .svg", file.display()))
+            CommandError::usage(format!("{} does not end in .svg", file.display()))
                 .hint("the picture is an SVG; other programs turn it into other forms"),
         );
     }
@@ -39,8 +39,10 @@ pub fn run(arguments: &args::Coverage, format: Format) -> Answer {
     let results = Results::at(project.results());
     let path = results.coverage(&model.hash);
     let Some(coverage) = ioco_campaign::coverage::read(&path, &model.sts)? else {
-        return Err(Stop::usage("no test of this model has been recorded here")
-            .hint("run `ioco test` first; changing the model starts its coverage anew"));
+        return Err(
+            CommandError::usage("no test of this model has been recorded here")
+                .hint("run `ioco test` first; changing the model starts its coverage anew"),
+        );
     };
     let sts = &model.sts;
     let missing_locations: Vec<String> = (0..sts.locations().len())
@@ -149,7 +151,7 @@ fn entered(sts: &Sts, coverage: &Coverage) -> Vec<u64> {
     counts
 }
 
-fn draw(file: &Path, sts: &Sts, coverage: &Coverage) -> Result<(), Stop> {
+fn draw(file: &Path, sts: &Sts, coverage: &Coverage) -> Result<(), CommandError> {
     let counts = ioco_draw::Counts {
         locations: entered(sts, coverage),
         switches: (0..sts.switches().len())
@@ -159,8 +161,9 @@ fn draw(file: &Path, sts: &Sts, coverage: &Coverage) -> Result<(), Stop> {
     let style = ioco_draw::Style {
         coverage: Some(&counts),
     };
-    fs::write(file, ioco_draw::svg(sts, &style))
-        .map_err(|error| Stop::usage(format!("cannot write {}: {error}", file.display())))?;
+    fs::write(file, ioco_draw::svg(sts, &style)).map_err(|error| {
+        CommandError::usage(format!("cannot write {}: {error}", file.display()))
+    })?;
     say!("drawn: {}", file.display());
     Ok(())
 }

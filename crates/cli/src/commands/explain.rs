@@ -1,6 +1,6 @@
 //! `ioco explain`: what a code means and what to do about it.
 
-use ioco_campaign::{Answer, Exit, Stop};
+use ioco_campaign::{Answer, CommandError, Exit};
 use serde::Serialize;
 
 use crate::args::{self, Format};
@@ -25,7 +25,7 @@ pub fn run(arguments: &args::Explain, format: Format) -> Answer {
             show(code, text, format)?;
             Ok(Exit::Conforms)
         }
-        None => Err(Stop::usage(format!("there is no code '{typed}'"))
+        None => Err(CommandError::usage(format!("there is no code '{typed}'"))
             .hint("`ioco explain` without a code lists them all")),
     }
 }
@@ -36,7 +36,7 @@ fn all() -> impl Iterator<Item = (&'static str, &'static str)> {
     ioco_engine::codes().chain(model)
 }
 
-fn show(code: &str, text: &str, format: Format) -> Result<(), Stop> {
+fn show(code: &str, text: &str, format: Format) -> Result<(), CommandError> {
     if format == Format::Json {
         output::json(&Explained { code, text })
     } else {

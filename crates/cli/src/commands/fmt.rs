@@ -5,7 +5,7 @@ use std::io::Read;
 use std::path::Path;
 
 use ioco_budget::Budget;
-use ioco_campaign::{Answer, Exit, Stop};
+use ioco_campaign::{Answer, CommandError, Exit};
 use ioco_outside::file::{Unreadable, read_text};
 use serde::Serialize;
 
@@ -38,7 +38,7 @@ pub fn run(arguments: &args::Fmt, format: Format) -> Answer {
             Ok(text) => text,
             Err(error) => {
                 // The other files can still be laid out.
-                output::tell(&Stop::usage(format!("cannot read {name}: {error}")));
+                output::tell(&CommandError::usage(format!("cannot read {name}: {error}")));
                 exit = Exit::Usage;
                 continue;
             }
@@ -64,7 +64,7 @@ pub fn run(arguments: &args::Fmt, format: Format) -> Answer {
             }
         } else if changed {
             fs::write(path, &laid_out)
-                .map_err(|error| Stop::usage(format!("cannot write {name}: {error}")))?;
+                .map_err(|error| CommandError::usage(format!("cannot write {name}: {error}")))?;
             say!("{name}: laid out");
         }
         if format == Format::Json {

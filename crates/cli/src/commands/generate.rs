@@ -13,7 +13,7 @@ use crate::commands::nusmv;
 use crate::model;
 use std::time::{Duration, Instant};
 
-use ioco_campaign::{Answer, Interrupt, Stop, time};
+use ioco_campaign::{Answer, CommandError, Interrupt, time};
 use ioco_generate::fsm::Method;
 
 pub fn run(arguments: &args::Generate, format: Format) -> Answer {
@@ -30,7 +30,9 @@ pub fn run(arguments: &args::Generate, format: Format) -> Answer {
     let model = model::load(&arguments.model, &project)?;
     let method = arguments.cover.as_deref().and_then(Method::named);
     if arguments.extra.is_some() && method.is_none() {
-        return Err(Stop::usage("--extra goes with --cover w, wp or hsi"));
+        return Err(CommandError::usage(
+            "--extra goes with --cover w, wp or hsi",
+        ));
     }
     match (arguments.traces, &arguments.cover, &arguments.query) {
         (None, Some(_), None) if let Some(method) = method => {
@@ -39,10 +41,10 @@ pub fn run(arguments: &args::Generate, format: Format) -> Answer {
         (Some(length), None, None) => traces::run(arguments, length, &model, format),
         (None, Some(goals), None) => cover::run(goals, arguments, &model, format),
         (None, None, Some(file)) => query::run(file, arguments, &model, format),
-        (None, None, None) => Err(Stop::usage("nothing says what to generate")
+        (None, None, None) => Err(CommandError::usage("nothing says what to generate")
             .hint("use --traces 3, --cover locations or --query FILE")),
         _ => Err(
-            Stop::usage("--traces, --cover and --query are different suites")
+            CommandError::usage("--traces, --cover and --query are different suites")
                 .hint("generate them one after the other"),
         ),
     }
@@ -67,7 +69,7 @@ fn halt(deadline: Option<Instant>, interrupt: &Interrupt) -> Interrupt {
 }
 
 /// When the time given by `--time` is over.
-fn deadline(arguments: &args::Generate) -> Result<Option<Instant>, Stop> {
+fn deadline(arguments: &args::Generate) -> Result<Option<Instant>, CommandError> {
     let Some(text) = &arguments.smv.time else {
         return Ok(None);
     };
@@ -76,7 +78,7 @@ fn deadline(arguments: &args::Generate) -> Result<Option<Instant>, Stop> {
 }
 
 /// What only NuSMV models have is refused, not ignored.
-fn refuse_smv(smv: &args::SmvArguments) -> Result<(), Stop> {
+fn refuse_smv(smv: &args::SmvArguments) -> Result<(), CommandError> {
     let given = [
         ("--goal", !smv.goal.is_empty()),
         ("--technique", smv.technique != "auto"),
@@ -88,7 +90,9 @@ fn refuse_smv(smv: &args::SmvArguments) -> Result<(), Stop> {
         ("--assignments-only", smv.assignments_only),
     ];
     match given.iter().find(|(_, given)| *given) {
-        Some((name, _)) => Err(Stop::usage(format!("{name} is for NuSMV models only"))),
+        Some((name, _)) => Err(CommandError::usage(format!(
+            "{name} is for NuSMV models only"
+        ))),
         None => Ok(()),
     }
 }

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 
 use crate::args::{self, AdapterLanguage};
 use crate::commands::openapi;
-use ioco_campaign::{Answer, Exit, Stop};
+use ioco_campaign::{Answer, CommandError, Exit};
 
 const SETTINGS: &str = include_str!("../../templates/door/ioco.toml");
 const MODEL: (&str, &str) = ("door.aml", include_str!("../../templates/door/door.aml"));
@@ -23,14 +23,14 @@ pub fn run(arguments: &args::New) -> Answer {
     };
     if folder.exists() && fs::read_dir(folder).map_or(true, |mut entries| entries.next().is_some())
     {
-        return Err(Stop::usage(format!(
+        return Err(CommandError::usage(format!(
             "{} exists already and is not an empty folder",
             folder.display()
         ))
         .hint("choose another name; nothing was written"));
     }
     let failed = |path: &Path, error: std::io::Error| {
-        Stop::usage(format!("cannot write {}: {error}", path.display()))
+        CommandError::usage(format!("cannot write {}: {error}", path.display()))
     };
     fs::create_dir_all(folder).map_err(|error| failed(folder, error))?;
     for (name, text) in files {

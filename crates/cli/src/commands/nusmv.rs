@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::time::Instant;
 
-use ioco_campaign::{Answer, Exit, Interrupt, ModelOptions, Project, Stop, time};
+use ioco_campaign::{Answer, CommandError, Exit, Interrupt, ModelOptions, Project, time};
 use ioco_engine::SavedStep;
 use ioco_generate::suite::{Header, SUITE_VERSION, SavedGoal, SavedTest, SavedTree};
 use ioco_smv::decompose::Tree;
@@ -84,10 +84,10 @@ fn read(
     path: &Path,
     options: &ModelOptions,
     interrupt: &Interrupt,
-) -> Result<(Option<Model>, Vec<Diagnostic>), Stop> {
+) -> Result<(Option<Model>, Vec<Diagnostic>), CommandError> {
     let limits = options.budget(&Project::find(Some(path), None)?);
     let bytes = ioco_outside::file::read(path, &limits)
-        .map_err(|error| Stop::usage(format!("cannot read {}: {error}", path.display())))?;
+        .map_err(|error| CommandError::usage(format!("cannot read {}: {error}", path.display())))?;
     // Old models have comments in whatever their authors' machines wrote.
     let text = String::from_utf8_lossy(&bytes);
     let name = path.display().to_string();
@@ -100,10 +100,10 @@ fn show(diagnostics: &[Diagnostic]) {
     }
 }
 
-fn load(path: &Path, options: &ModelOptions, interrupt: &Interrupt) -> Result<Model, Stop> {
+fn load(path: &Path, options: &ModelOptions, interrupt: &Interrupt) -> Result<Model, CommandError> {
     let (model, diagnostics) = read(path, options, interrupt)?;
     show(&diagnostics);
-    model.ok_or_else(|| Stop::usage(format!("{} has errors", path.display())))
+    model.ok_or_else(|| CommandError::usage(format!("{} has errors", path.display())))
 }
 
 /// Finds a test, a proof that there is none, or says that it does not know, for every goal.
@@ -187,7 +187,10 @@ fn line(result: &GoalResult) -> String {
     )
 }
 
-fn goals(model: &mut Model, arguments: &Generate) -> Result<(Vec<Goal>, Vec<Shortened>), Stop> {
+fn goals(
+    model: &mut Model,
+    arguments: &Generate,
+) -> Result<(Vec<Goal>, Vec<Shortened>), CommandError> {
     let smv = &arguments.smv;
     let mut criteria = Vec::new();
     for word in arguments.cover.iter().flat_map(|text| text.split(',')) {
@@ -198,18 +201,21 @@ fn goals(model: &mut Model, arguments: &Generate) -> Result<(Vec<Goal>, Vec<Shor
             "mcdc" => Criterion::Mcdc,
             "invariants" | "invariant" => Criterion::Invariant,
             other => {
-                return Err(
-                    Stop::usage(format!("a NuSMV model has no '{other}' to cover")).hint(
-                        "use values, decisions, conditions, mcdc, invariants, or several joined by \
+                return Err(CommandError::usage(format!(
+                    "a NuSMV model has no '{other}' to cover"
+                ))
+                .hint(
+                    "use values, decisions, conditions, mcdc, invariants, or several joined by \
                          commas",
-                    ),
-                );
+                ));
             }
         });
     }
     if criteria.is_empty() && smv.goal.is_empty() {
-        return Err(Stop::usage("nothing says what the tests should reach")
-            .hint("use --cover values,decisions or --goal 'EXPRESSION'"));
+        return Err(
+            CommandError::usage("nothing says what the tests should reach")
+                .hint("use --cover values,decisions or --goal 'EXPRESSION'"),
+        );
     }
     let options = GoalOptions {
         max_values: smv.max_values,
@@ -230,9 +236,9 @@ fn goals(model: &mut Model, arguments: &Generate) -> Result<(Vec<Goal>, Vec<Shor
     Ok((goals, shortened))
 }
 
-fn bad_goal(goal: &str, diagnostic: Diagnostic) -> Stop {
+fn bad_goal(goal: &str, diagnostic: Diagnostic) -> CommandError {
     let column = diagnostic.place.column;
-    let stop = Stop::usage(format!(
+    let stop = CommandError::usage(format!(
         "goal '{goal}', column {column}: {}",
         diagnostic.message
     ));
@@ -242,12 +248,12 @@ fn bad_goal(goal: &str, diagnostic: Diagnostic) -> Stop {
     }
 }
 
-fn options(smv: &SmvArguments, jobs: Option<usize>) -> Result<Options, Stop> {
+fn options(smv: &SmvArguments, jobs: Option<usize>) -> Result<Options, CommandError> {
     let technique = Technique::ALL
         .into_iter()
         .find(|t| t.name() == smv.technique)
         .ok_or_else(|| {
-            Stop::usage(format!("there is no technique '{}'", smv.technique))
+            CommandError::usage(format!("there is no technique '{}'", smv.technique))
                 .hint("use auto, monolithic, strong or weak")
         })?;
     let seconds = |text: &str| time::parse(text).map(|nanoseconds| nanoseconds as f64 / 1e9);
@@ -269,7 +275,7 @@ fn write_suite(
     goals: &[Goal],
     results: &[GoalResult],
     minimise: bool,
-) -> Result<(), Stop> {
+) -> Result<(), CommandError> {
     let mut tests = suite::tests(results);
     if minimise {
         tests = suite::minimise(model, goals, &tests);
@@ -296,16 +302,16 @@ fn write_suite(
     Ok(())
 }
 
-fn write(file: &Path, text: &str) -> Result<(), Stop> {
+fn write(file: &Path, text: &str) -> Result<(), CommandError> {
     fs::write(file, text)
-        .map_err(|error| Stop::usage(format!("cannot write {}: {error}", file.display())))
+        .map_err(|error| CommandError::usage(format!("cannot write {}: {error}", file.display())))
 }
 
 /// The tests as a suite for the model that is written with them.
-fn suite_file(file: &Path, runnable: &Runnable) -> Result<String, Stop> {
+fn suite_file(file: &Path, runnable: &Runnable) -> Result<String, CommandError> {
     let loaded = ioco_aml::load_text(&file.display().to_string(), &runnable.aml);
     let Some(sts) = &loaded.sts else {
-        return Err(Stop::usage(format!(
+        return Err(CommandError::usage(format!(
             "the model of the tests is not read back: {:?}",
             loaded.diagnostics.first()
         )));
@@ -341,15 +347,15 @@ fn suite_file(file: &Path, runnable: &Runnable) -> Result<String, Stop> {
     Ok(lines.join("\n") + "\n")
 }
 
-fn as_json(line: &impl Serialize) -> Result<String, Stop> {
-    serde_json::to_string(line).map_err(|error| Stop::usage(error.to_string()))
+fn as_json(line: &impl Serialize) -> Result<String, CommandError> {
+    serde_json::to_string(line).map_err(|error| CommandError::usage(error.to_string()))
 }
 
 /// Draws the dependency graph and the tree of subsystems for a goal.
 pub fn convert(path: &Path, options: &ModelOptions, output: &Path, goal: Option<&str>) -> Answer {
     let Some(goal) = goal else {
         return Err(
-            Stop::usage("a NuSMV model has no locations and switches to write")
+            CommandError::usage("a NuSMV model has no locations and switches to write")
                 .hint("use --decompose 'GOAL' to draw how it falls apart for a goal"),
         );
     };
@@ -362,7 +368,11 @@ pub fn convert(path: &Path, options: &ModelOptions, output: &Path, goal: Option<
     let text = match output.extension().and_then(|ending| ending.to_str()) {
         Some("svg") => draw::svg(&tree),
         Some("dot" | "gv") => draw::dot(&tree),
-        _ => return Err(Stop::usage("a decomposition is drawn as .svg or .dot")),
+        _ => {
+            return Err(CommandError::usage(
+                "a decomposition is drawn as .svg or .dot",
+            ));
+        }
     };
     write(output, &text)?;
     say!("{}: {} subsystems", output.display(), tree.subsystems.len());

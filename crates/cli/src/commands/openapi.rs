@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::Path;
 
-use ioco_campaign::Stop;
+use ioco_campaign::CommandError;
 use serde_json::Value as Json;
 
 const METHODS: [&str; 5] = ["get", "post", "put", "patch", "delete"];
@@ -56,15 +56,15 @@ impl Status {
 }
 
 /// The files of a project: ioco.toml, model.aml and a page of text.
-pub fn import(file: &Path) -> Result<Vec<(String, String)>, Stop> {
+pub fn import(file: &Path) -> Result<Vec<(String, String)>, CommandError> {
     let text = ioco_outside::file::read_text(file, &ioco_budget::Budget::default())
-        .map_err(|error| Stop::usage(format!("cannot read {}: {error}", file.display())))?;
+        .map_err(|error| CommandError::usage(format!("cannot read {}: {error}", file.display())))?;
     let description = read(&text)
-        .map_err(|why| Stop::usage(format!("{} cannot be read: {why}", file.display())))?;
+        .map_err(|why| CommandError::usage(format!("{} cannot be read: {why}", file.display())))?;
     let operations = operations(&description);
     if operations.is_empty() {
         return Err(
-            Stop::usage(format!("{} describes no operation", file.display()))
+            CommandError::usage(format!("{} describes no operation", file.display()))
                 .hint("an OpenAPI description has \"paths\" with methods in them"),
         );
     }

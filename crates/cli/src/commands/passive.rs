@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use ioco_adapters::read_traces;
-use ioco_campaign::{Answer, Exit, Meaning, Project, Stop};
+use ioco_campaign::{Answer, CommandError, Exit, Project, SemanticsOptions};
 use ioco_engine::{Context, Explanation, explain, monitor};
 use ioco_sts::Verdict;
 use serde::Serialize;
@@ -26,11 +26,14 @@ struct Report {
 pub fn check(path: &Path, arguments: &ModelArguments, project: &Project, format: Format) -> Answer {
     let model = model::load(arguments, project)?;
     let text = ioco_outside::file::read_text(path, &ioco_budget::Budget::default())
-        .map_err(|error| Stop::usage(format!("cannot read {}: {error}", path.display())))?;
+        .map_err(|error| CommandError::usage(format!("cannot read {}: {error}", path.display())))?;
     let traces = read_traces(&text, &model.sts)
-        .map_err(|why| Stop::usage(format!("{}, {why}", path.display())))?;
+        .map_err(|why| CommandError::usage(format!("{}, {why}", path.display())))?;
     if traces.is_empty() {
-        return Err(Stop::usage(format!("{} has no traces", path.display())));
+        return Err(CommandError::usage(format!(
+            "{} has no traces",
+            path.display()
+        )));
     }
     let mut report = Report {
         traces: traces.len(),
@@ -40,7 +43,7 @@ pub fn check(path: &Path, arguments: &ModelArguments, project: &Project, format:
         explanations: Vec::new(),
     };
     for (index, trace) in traces.iter().enumerate() {
-        let mut semantics = Meaning::default().shown(&model.sts);
+        let mut semantics = SemanticsOptions::default().shown(&model.sts);
         let execution = monitor(&mut semantics, trace);
         match &execution.verdict {
             Verdict::Pass => report.passed += 1,

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use ioco_adapters::{HttpRelay, LineRelay, Relay};
 use ioco_campaign::connect::check_listening;
 use ioco_campaign::sections::lines::LinesSection;
-use ioco_campaign::{Answer, Exit, Stop};
+use ioco_campaign::{Answer, CommandError, Exit};
 
 use crate::args;
 use crate::{interrupt, model, output};
@@ -15,16 +15,16 @@ use crate::{interrupt, model, output};
 pub fn run(arguments: &args::Record) -> Answer {
     let project = crate::typed::project(arguments.model.model.as_deref(), None)?;
     let model = model::load(&arguments.model, &project)?;
-    let stopped = |trouble: ioco_adapters::Trouble| Stop {
+    let stopped = |trouble: ioco_adapters::AdapterError| CommandError {
         hint: trouble.hint,
-        ..Stop::system(trouble.message)
+        ..CommandError::system(trouble.message)
     };
     let (listen, to) = (&arguments.listen, &arguments.to);
     check_listening(listen, project.insecure)?;
     let sts = Arc::clone(&model.sts);
     let relay: Box<dyn Relay> = if to.contains("://") {
         let mapping = project.http.as_ref().ok_or_else(|| {
-            Stop::usage("nothing says which requests the labels are")
+            CommandError::usage("nothing says which requests the labels are")
                 .hint("write [http] into ioco.toml, as for tests over HTTP")
         })?;
         Box::new(HttpRelay::listen(listen, to, sts, mapping).map_err(stopped)?)
@@ -33,8 +33,9 @@ pub fn run(arguments: &args::Record) -> Answer {
         Box::new(LineRelay::listen(listen, to, sts, mapping.as_ref()).map_err(stopped)?)
     };
     let path = &arguments.output;
-    let mut file = File::create(path)
-        .map_err(|error| Stop::usage(format!("cannot write {}: {error}", path.display())))?;
+    let mut file = File::create(path).map_err(|error| {
+        CommandError::usage(format!("cannot write {}: {error}", path.display()))
+    })?;
     let interrupt = interrupt::listen();
     say!(
         "recording between {} and {}; Ctrl-C ends it",

@@ -5,7 +5,7 @@ use std::fs;
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
-use ioco_campaign::{Answer, Exit, Model, Project, Stop, history, time};
+use ioco_campaign::{Answer, CommandError, Exit, Model, Project, history, time};
 use ioco_report::{
     Document, Failure, Gathering, Paths, Run, github, html, json_line, junit, markdown, sarif,
 };
@@ -35,7 +35,7 @@ pub fn run(arguments: &args::Report, format: Format) -> Answer {
         Format::Json => {
             let document = reported.document(&store)?;
             let text = serde_json::to_string(&document);
-            text.map_err(|error| Stop::usage(error.to_string()))? + "\n"
+            text.map_err(|error| CommandError::usage(error.to_string()))? + "\n"
         }
         Format::Junit => junit(run, failures),
         Format::Markdown => markdown(run, failures, &paths),
@@ -48,14 +48,14 @@ pub fn run(arguments: &args::Report, format: Format) -> Answer {
 }
 
 /// The JUnit report of a run that has just ended.
-pub fn write_junit(project: &Project, run: i64, file: &Path) -> Result<(), Stop> {
+pub fn write_junit(project: &Project, run: i64, file: &Path) -> Result<(), CommandError> {
     let (store, row) = history::find(project, Some(run))?;
     let reported = Reported::new(&store, row)?;
     write(Some(file), &junit(&reported.run, &reported.failures)).map(|_| ())
 }
 
-fn cannot_write(file: &Path, error: &std::io::Error) -> Stop {
-    Stop::usage(format!("cannot write {}: {error}", file.display()))
+fn cannot_write(file: &Path, error: &std::io::Error) -> CommandError {
+    CommandError::usage(format!("cannot write {}: {error}", file.display()))
 }
 
 fn write(file: Option<&Path>, text: &str) -> Answer {
@@ -106,7 +106,7 @@ struct Reported {
 }
 
 impl Reported {
-    fn new(store: &Store, row: RunRow) -> Result<Reported, Stop> {
+    fn new(store: &Store, row: RunRow) -> Result<Reported, CommandError> {
         let model = history::model(store, &row)?;
         let mut run = Run {
             id: row.id.to_string(),
@@ -152,7 +152,7 @@ impl Reported {
         text
     }
 
-    fn document(&self, store: &Store) -> Result<Document, Stop> {
+    fn document(&self, store: &Store) -> Result<Document, CommandError> {
         let known = history::failures(store, self.row.id)?;
         let mut gathering = Gathering::new(
             history::semantics(&self.model, &self.row),
@@ -202,7 +202,7 @@ impl Reported {
 }
 
 /// The switches that the run did not take.
-fn missing(store: &Store, row: &RunRow, model: &Model) -> Result<Vec<String>, Stop> {
+fn missing(store: &Store, row: &RunRow, model: &Model) -> Result<Vec<String>, CommandError> {
     let covered = history::covered(store, row)?;
     let sts = &model.sts;
     let all = (0..sts.switches().len()).map(|index| {

@@ -2,7 +2,7 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use ioco_campaign::{Answer, Exit, Project, Stop, history, time, trust};
+use ioco_campaign::{Answer, CommandError, Exit, Project, history, time, trust};
 use ioco_engine::SavedVerdict;
 use ioco_outside::Untrusted;
 use ioco_store::{Comparison, RunRow, Sighting, Store, TestRow};
@@ -237,7 +237,7 @@ fn compare(project: &Project, from: i64, to: i64, format: Format) -> Answer {
 
 fn prune(project: &Project, keep: Option<usize>, older_than: Option<&str>) -> Answer {
     if keep.is_none() && older_than.is_none() {
-        return Err(Stop::usage("nothing says which runs to forget")
+        return Err(CommandError::usage("nothing says which runs to forget")
             .hint("use --keep 20, or --older-than 30d"));
     }
     let before = older_than.map(time::parse).transpose()?.map(|age| {

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use ioco_campaign::{
-    Answer, Campaign, Found, ModelOptions, Outcome, Plan, Reach, Stop, SuiteRow, TestSettings,
-    shrinking, trust,
+    Answer, Campaign, CommandError, ConnectionSpec, FoundFailure, ModelOptions, Outcome, Plan,
+    SuiteRow, TestSettings, shrinking, trust,
 };
 use ioco_engine::{StopReason, Summary};
 use serde::Serialize;
@@ -21,7 +21,7 @@ pub fn run(arguments: &args::Test, format: Format) -> Answer {
     )?;
     arguments.store.apply(&mut project);
     let choice = arguments.system.choice();
-    let reach = Reach::find(&choice, &project)?;
+    let reach = ConnectionSpec::find(&choice, &project)?;
     trust::store(&mut project, &mut Teller)?;
     trust::first_use(&project, &choice, &mut Teller)?;
     let shrinking = arguments.shrinking.settings();
@@ -78,14 +78,14 @@ pub fn run(arguments: &args::Test, format: Format) -> Answer {
 }
 
 /// The flags, and what ioco.toml says where they are silent.
-fn wanted(arguments: &args::Test, configured: &TestSettings) -> Result<TestSettings, Stop> {
+fn wanted(arguments: &args::Test, configured: &TestSettings) -> Result<TestSettings, CommandError> {
     let mut weights = BTreeMap::new();
     for typed in &arguments.weight {
         let parsed = typed
             .split_once('=')
             .and_then(|(l, n)| Some((l, n.parse().ok()?)));
         let (label, weight) = parsed.ok_or_else(|| {
-            Stop::usage(format!("'{typed}' is not a weight")).hint("write open=5")
+            CommandError::usage(format!("'{typed}' is not a weight")).hint("write open=5")
         })?;
         weights.insert(label.trim_start_matches('?').to_owned(), weight);
     }
@@ -123,7 +123,7 @@ fn wanted(arguments: &args::Test, configured: &TestSettings) -> Result<TestSetti
 #[serde(tag = "event", rename = "run-reported")]
 struct Reported<'a> {
     summary: Summary,
-    failures: &'a [Found],
+    failures: &'a [FoundFailure],
     run: i64,
 }
 

@@ -11,7 +11,7 @@ use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use ioco_solve::{Deadline, Oracle, choose_values};
+use ioco_solve::{Deadline, GuardSolver, choose_values};
 use ioco_sts::{
     Answer, Direction, Feasibility as _, Gate, Question, Relation, Semantics, Sts, SwitchId, Value,
     Verdict,
@@ -196,7 +196,7 @@ fn loaded(draft: &Draft) -> Result<Arc<Sts>, Finding> {
 }
 
 pub(crate) fn semantics(sts: &Arc<Sts>, relation: Relation) -> Semantics {
-    Semantics::new(Arc::clone(sts), Box::new(Oracle::new()), relation)
+    Semantics::new(Arc::clone(sts), Box::new(GuardSolver::new()), relation)
 }
 
 /// The state as ioco has it.
@@ -232,7 +232,7 @@ pub(crate) fn hint_all(theory: &Theory, sets: &[Set], dice: &mut Dice) {
 /// Whether ioco's solver leaves open if one of these states can respond. It then takes silence as
 /// possible, which is weaker than the theory and by design.
 pub(crate) fn solver_is_unsure(sts: &Sts, theory: &Theory, sets: &[Set]) -> bool {
-    let mut oracle = Oracle::new();
+    let mut oracle = GuardSolver::new();
     sets.iter().flat_map(|set| &set.states).any(|state| {
         let Some(valuation) = valuation(state, sts) else {
             return true;

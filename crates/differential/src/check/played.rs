@@ -4,7 +4,9 @@
 use std::sync::Arc;
 
 use ioco_adapters::{Connection as _, drive_watched};
-use ioco_engine::{Command, Settings, Stop, StrategyKind, TestReport, Tester, WaitPolicy};
+use ioco_engine::{
+    Command, Settings, StopConditions, StrategyKind, TestReport, Tester, WaitPolicy,
+};
 use ioco_generate::guide::Locations;
 use ioco_sts::{Action, DeviationKind, Direction, Observed, Relation, Step, Sts, Time, Verdict};
 use rand::RngExt as _;
@@ -106,18 +108,18 @@ fn tester(sts: &Arc<Sts>, relation: Relation, way: Way, dice: &mut Dice) -> Test
             true => WaitPolicy::Weighted(1.0),
             false => WaitPolicy::default(),
         },
-        stop: Stop {
+        stop: StopConditions {
             tests: Some(TESTS),
             steps_per_test: STEPS,
             failures: None,
             errors: None,
-            ..Stop::default()
+            ..StopConditions::default()
         },
         ..Settings::default()
     };
     let mut tester = Tester::new(semantics(sts, relation), settings);
     if way == Way::Locations {
-        tester.led_by(Box::new(Locations::new()));
+        tester.set_guide(Box::new(Locations::new()));
     }
     tester
 }

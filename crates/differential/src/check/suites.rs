@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use ioco_adapters::Connection as _;
-use ioco_engine::{SavedStep, Settings, Stop, StrategyKind, Tester};
-use ioco_generate::cover::{Cover, CoverLimits, Goal, GoalVerdict, Instance, Watch};
+use ioco_engine::{SavedStep, Settings, StopConditions, StrategyKind, Tester};
+use ioco_generate::cover::{Cover, CoverLimits, CoverObserver, Goal, GoalVerdict, Instance};
 use ioco_generate::suite::{
     Header, SUITE_VERSION, SavedGoal, SavedTest, SavedTree, SuiteTest, read,
 };
@@ -22,13 +22,13 @@ use crate::generate::{Behaviour, Dice, System, dice as new_dice};
 use crate::reference::{Event, Set, Theory};
 
 const LENGTH: u32 = 2;
-const MOST_TESTS: usize = 60;
+const MAX_TESTS: usize = 60;
 
 struct Deciding {
     steps: u32,
 }
 
-impl Watch for Deciding {
+impl CoverObserver for Deciding {
     fn decided(&mut self, _: Goal, _: &GoalVerdict, _: Option<&Instance>, _: u64) {}
 
     fn stop(&mut self) -> bool {
@@ -89,7 +89,7 @@ fn complete(
         if let Some(why) = not_allowed(theory, sts, &actions) {
             wrong.get_or_insert(why);
         }
-        if tests.len() < MOST_TESTS {
+        if tests.len() < MAX_TESTS {
             let steps = actions
                 .into_iter()
                 .map(|a| SavedStep::new(&observable(sts, a), sts));
@@ -279,12 +279,12 @@ fn verdicts(
     let settings = Settings {
         seed: dice.random(),
         strategy: StrategyKind::uniform(),
-        stop: Stop {
+        stop: StopConditions {
             tests: None,
             steps_per_test: 20,
             failures: None,
             errors: None,
-            ..Stop::default()
+            ..StopConditions::default()
         },
         ..Settings::default()
     };

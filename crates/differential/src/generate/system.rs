@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use ioco_adapters::{Arrival, Arrived, Connection, Trouble};
+use ioco_adapters::{AdapterError, Arrival, Arrived, Connection};
 use ioco_sts::{Action, Direction, LabelId, Sts, Value};
 use rand::RngExt as _;
 
@@ -69,7 +69,7 @@ impl Behaviour {
     }
 }
 
-const MOST_UNSEEN: u32 = 40;
+const MAX_UNSEEN: u32 = 40;
 
 /// Something that the tester saw, when it saw it.
 #[derive(Clone, Debug, PartialEq)]
@@ -151,7 +151,7 @@ impl System {
 
     fn schedule(&mut self) {
         self.unseen += 1;
-        if self.unseen > MOST_UNSEEN {
+        if self.unseen > MAX_UNSEEN {
             // It goes round in internal steps for ever, and is silent.
             self.next_act = None;
             return;
@@ -372,7 +372,7 @@ impl Connection for System {
         self.now
     }
 
-    fn reset(&mut self) -> Result<(), Trouble> {
+    fn reset(&mut self) -> Result<(), AdapterError> {
         self.resets += 1;
         self.dice = dice(self.seed.wrapping_add(self.resets));
         self.unseen = 0;
@@ -384,7 +384,7 @@ impl Connection for System {
         Ok(())
     }
 
-    fn give(&mut self, stimulus: &Action) -> Result<bool, Trouble> {
+    fn give(&mut self, stimulus: &Action) -> Result<bool, AdapterError> {
         let latency = self.up_to(self.behaviour.latency);
         let earliest = self.inbox.back().map_or(0, |(at, _)| *at);
         let at = (self.now + latency).max(earliest);
@@ -402,12 +402,12 @@ impl Connection for System {
         Ok(overtaken)
     }
 
-    fn poll(&mut self) -> Result<Option<Arrived>, Trouble> {
+    fn poll(&mut self) -> Result<Option<Arrived>, AdapterError> {
         let now = self.now;
         Ok(self.advance(now).map(|arrival| self.arrived(arrival)))
     }
 
-    fn wait(&mut self, until: u64) -> Result<Arrived, Trouble> {
+    fn wait(&mut self, until: u64) -> Result<Arrived, AdapterError> {
         let what = match self.advance(until) {
             Some(arrival) => arrival,
             None => Arrival::Silence,

@@ -14,14 +14,14 @@ use super::pool::{Anchors, candidates};
 use super::value::Val;
 
 /// More combinations of values than this are not tried: the reference is then unsure.
-const MOST_COMBINATIONS: usize = 15_000;
+const MAX_COMBINATIONS: usize = 15_000;
 
 /// Tries of switches in one check.
-const MOST_TRIED: u64 = 150_000;
+const MAX_TRIED: u64 = 150_000;
 /// Tries for a list of values of one switch.
 const TRIES_TO_LIST: u32 = 3_000;
 /// Values of one switch that are listed.
-const MOST_LISTED: usize = 1000;
+const MAX_LISTED: usize = 1000;
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct State {
@@ -97,7 +97,7 @@ impl Theory {
 
     /// Whether this model has cost so much that a check should come to an end.
     pub fn is_tired(&self) -> bool {
-        self.tried.get() > MOST_TRIED
+        self.tried.get() > MAX_TRIED
     }
 
     /// Whether something was left undecided since the last call.
@@ -335,7 +335,7 @@ impl Theory {
             .iter()
             .map(Vec::len)
             .try_fold(1usize, usize::checked_mul);
-        if count.is_none_or(|count| count > MOST_COMBINATIONS) {
+        if count.is_none_or(|count| count > MAX_COMBINATIONS) {
             self.unsure.set(true);
             return;
         }
@@ -435,7 +435,7 @@ impl Theory {
                 found.push(values.to_vec());
             }
             tried += 1;
-            found.len() >= MOST_LISTED || (!found.is_empty() && tried > TRIES_TO_LIST)
+            found.len() >= MAX_LISTED || (!found.is_empty() && tried > TRIES_TO_LIST)
         });
         // Spread over everything, not only the smallest.
         let step = found.len().div_ceil(most.max(1)).max(1);

@@ -10,7 +10,7 @@ use crate::port::Command;
 use crate::strategy::{Choice, Situation};
 
 /// With so many stimuli in flight a strategy waits for what comes before it gives another.
-const MOST_IN_FLIGHT: usize = 8;
+const MAX_IN_FLIGHT: usize = 8;
 
 impl Plan {
     pub(super) fn script(stimuli: Vec<ioco_sts::Action>) -> Plan {
@@ -48,7 +48,7 @@ impl Tester {
 
     fn decide_by_strategy(&mut self, now: u64) -> Command {
         let may_wait = !self.test.quiet;
-        if self.test.in_flight.len() >= MOST_IN_FLIGHT {
+        if self.test.in_flight.len() >= MAX_IN_FLIGHT {
             return self.wait(now);
         }
         let test = &mut self.test;

@@ -87,7 +87,7 @@ impl Tester {
     }
 
     /// Lets a guide lead the tests from now on.
-    pub fn led_by(&mut self, guide: Box<dyn Guide>) {
+    pub fn set_guide(&mut self, guide: Box<dyn Guide>) {
         self.strategy = Strategy::guided(guide, &self.semantics);
     }
 
@@ -168,7 +168,7 @@ impl Tester {
                 Command::Finished
             }
             (Phase::Idle | Phase::Finished, _) => Command::Finished,
-            (_, Input::Trouble(text)) | (Phase::Resetting, Input::Ended(text)) => {
+            (_, Input::AdapterError(text)) | (Phase::Resetting, Input::Ended(text)) => {
                 self.finish(Verdict::Error(text), now)
             }
             (_, Input::Ended(text)) => self.ended(text, now),
@@ -458,11 +458,11 @@ impl Tester {
         } += 1;
         summary.duration = now.saturating_sub(self.started.unwrap_or(now));
         if self.settings.events >= EventLevel::Tests {
-            self.tell_test(now);
+            self.emit_test(now);
         }
     }
 
-    fn tell_test(&mut self, now: u64) {
+    fn emit_test(&mut self, now: u64) {
         let test = self.test.number;
         self.events.push(Event::TestFinished {
             test,

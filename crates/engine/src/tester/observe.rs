@@ -10,7 +10,7 @@ use super::Tester;
 use super::test::{Phase, Plan};
 use crate::codes::{CROSSED, NOT_COMPLETE};
 use crate::event::Event;
-use crate::in_flight::Misfit;
+use crate::in_flight::Rejected;
 use crate::port::Command;
 use crate::saved::SavedStep;
 use crate::settings::EventLevel;
@@ -55,9 +55,9 @@ impl Tester {
                 }
                 self.decide(now)
             }
-            Err(Misfit::Unspecified) => self.unspecified(&step, now),
-            Err(Misfit::NotKnown) => self.not_known(&step, now),
-            Err(Misfit::Deviates) => {
+            Err(Rejected::Unspecified) => self.unspecified(&step, now),
+            Err(Rejected::NotKnown) => self.not_known(&step, now),
+            Err(Rejected::Deviates) => {
                 let Step::Response(action) = step else {
                     return self.finish(Verdict::Pass, now);
                 };
@@ -118,9 +118,9 @@ impl Tester {
                 }
                 self.decide(now)
             }
-            Err(Misfit::Unspecified) => self.unspecified(&Step::Quiescence, now),
-            Err(Misfit::NotKnown) => self.not_known(&Step::Quiescence, now),
-            Err(Misfit::Deviates) => {
+            Err(Rejected::Unspecified) => self.unspecified(&Step::Quiescence, now),
+            Err(Rejected::NotKnown) => self.not_known(&Step::Quiescence, now),
+            Err(Rejected::Deviates) => {
                 let kind = DeviationKind::MissingResponse;
                 self.deviate(kind, Observed::Silence(time), now)
             }
@@ -128,13 +128,13 @@ impl Tester {
     }
 
     /// Follows an observation, in every order that is possible.
-    fn fit(&mut self, step: &Step, now: u64) -> Result<(), Misfit> {
+    fn fit(&mut self, step: &Step, now: u64) -> Result<(), Rejected> {
         if self.test.in_flight.is_certain() {
             let Some(followed) = self.semantics.follow(self.test.set, step) else {
-                return Err(Misfit::Deviates);
+                return Err(Rejected::Deviates);
             };
             if self.semantics.set(followed.set).is_empty() {
-                return Err(Misfit::NotKnown);
+                return Err(Rejected::NotKnown);
             }
             if self.test.counts {
                 self.coverage.take(&followed.taken);

@@ -16,13 +16,13 @@ use super::prove::{Analysis, Fixpoint, Range};
 /// Steps back at most.
 const STEPS: u32 = 3;
 /// Questions to the solver for one goal at most.
-const MOST_CALLS: u32 = 60;
+const MAX_CALLS: u32 = 60;
 /// A contradiction shows soon or not at all: this part of the budget.
 const SHARE: u64 = 20;
 
 /// What must hold at a location, over variables and the parameters of the steps that follow.
 #[derive(Clone)]
-struct Need {
+struct Precondition {
     location: LocationId,
     conditions: Vec<Expr>,
     parameters: Vec<Type>,
@@ -58,14 +58,14 @@ impl<'p, 'a> Backward<'p, 'a> {
     /// Whether no way at all covers the target.
     pub fn never(&mut self, target: &Target) -> bool {
         let need = match target {
-            Target::At(location, expr) => Need {
+            Target::At(location, expr) => Precondition {
                 location: *location,
                 conditions: vec![expr.clone()],
                 parameters: Vec::new(),
             },
             Target::Taking(id, expr) => {
                 let switch = self.sts.switch(*id);
-                Need {
+                Precondition {
                     location: switch.source,
                     conditions: vec![switch.enabled.clone(), expr.clone()],
                     parameters: self.types(switch),
@@ -81,7 +81,7 @@ impl<'p, 'a> Backward<'p, 'a> {
     }
 
     /// Whether the need cannot be met at the start, nor by any switch that leads to its place.
-    fn refuted(&mut self, need: &Need, steps: u32) -> bool {
+    fn refuted(&mut self, need: &Precondition, steps: u32) -> bool {
         let sts = self.sts;
         let initial = sts.processes().iter().map(|p| p.initial);
         if initial.into_iter().any(|l| l == need.location) && !self.fails_initially(need) {
@@ -102,7 +102,7 @@ impl<'p, 'a> Backward<'p, 'a> {
     }
 
     /// What must hold before a switch so that the need is met after it.
-    fn before(&self, need: &Need, switch: &Switch) -> Need {
+    fn before(&self, need: &Precondition, switch: &Switch) -> Precondition {
         let first = need.parameters.len() as u32;
         let mut conditions = vec![shifted(&switch.enabled, first)];
         for condition in &need.conditions {
@@ -114,18 +114,18 @@ impl<'p, 'a> Backward<'p, 'a> {
         }
         let mut parameters = need.parameters.clone();
         parameters.extend(self.types(switch));
-        Need {
+        Precondition {
             location: switch.source,
             conditions,
             parameters,
         }
     }
 
-    fn fails_initially(&mut self, need: &Need) -> bool {
+    fn fails_initially(&mut self, need: &Precondition) -> bool {
         let initial = |variable: VarId| Expr::Const(self.sts.variable(variable).initial.clone());
         let all = need.conditions.iter();
         let conditions = all.map(|c| replaced(c, &initial)).collect();
-        let need = Need {
+        let need = Precondition {
             conditions,
             ..need.clone()
         };
@@ -133,9 +133,9 @@ impl<'p, 'a> Backward<'p, 'a> {
     }
 
     /// Whether the conditions exclude each other where they must hold.
-    fn contradicts(&mut self, need: &Need) -> bool {
+    fn contradicts(&mut self, need: &Precondition) -> bool {
         self.calls += 1;
-        if self.calls > MOST_CALLS {
+        if self.calls > MAX_CALLS {
             return false;
         }
         let slot = self.analysis.slot(need.location);

@@ -16,12 +16,12 @@ use super::polynomial::{Atoms, Polynomial, Substitution, resolved};
 use crate::moves::parts;
 
 /// States of a location that are looked at, in all and of one path.
-pub(super) const MOST_STATES: usize = 400;
-pub(super) const MOST_OF_PATH: usize = 4;
+pub(super) const MAX_STATES: usize = 400;
+pub(super) const MAX_OF_PATH: usize = 4;
 /// Equations with more variables than this are not guessed.
-const MOST_TERMS: usize = 12;
+const MAX_TERMS: usize = 12;
 /// Cases of enum variables that are told apart for one switch.
-const MOST_CASES: usize = 64;
+const MAX_CASES: usize = 64;
 
 /// Sum of `terms` is `constant`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -282,7 +282,7 @@ fn cases(sts: &Sts, switch: &Switch, always_set: &BTreeSet<VarId>) -> Vec<BTreeM
         let unset = (!always_set.contains(&variable)).then_some(Value::Void);
         let members = (0..members).map(|member| Value::Enum(id, member));
         let values: Vec<Value> = members.chain(unset).collect();
-        if cases.len() * values.len() > MOST_CASES {
+        if cases.len() * values.len() > MAX_CASES {
             return vec![BTreeMap::new()];
         }
         cases = values
@@ -322,7 +322,7 @@ fn guess(rows: &[Vec<i64>], columns: usize) -> Vec<Vec<i128>> {
     };
     let differences: Vec<Vec<i64>> = others.iter().map(difference).collect();
     let mut vectors = kernel(&differences, columns);
-    vectors.retain(|vector| vector.iter().filter(|f| **f != 0).count() <= MOST_TERMS);
+    vectors.retain(|vector| vector.iter().filter(|f| **f != 0).count() <= MAX_TERMS);
     vectors
 }
 

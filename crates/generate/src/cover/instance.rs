@@ -13,9 +13,9 @@ use crate::moves::{Move, moves_from};
 use crate::traces::PathStep;
 
 /// Paths of one test that are followed at most.
-const MOST_PATHS: usize = 256;
+const MAX_PATHS: usize = 256;
 /// Internal steps in a row that are followed at most.
-const MOST_SILENT: usize = 32;
+const MAX_SILENT: usize = 32;
 
 /// One path with all values.
 #[derive(Clone, Debug, PartialEq)]
@@ -139,8 +139,8 @@ impl<'a> Stepper<'a> {
     fn settle(&mut self, mut paths: Vec<Instance>, rng: &mut dyn Rng) -> Vec<Instance> {
         let mut silent: Vec<usize> = vec![0; paths.len()];
         let mut index = 0;
-        while index < paths.len() && paths.len() < MOST_PATHS {
-            if silent[index] < MOST_SILENT {
+        while index < paths.len() && paths.len() < MAX_PATHS {
+            if silent[index] < MAX_SILENT {
                 let path = paths[index].clone();
                 for step in self.moves_from(&path.end().locations).iter() {
                     if step.observable {
@@ -159,7 +159,7 @@ impl<'a> Stepper<'a> {
             }
             index += 1;
         }
-        paths.truncate(MOST_PATHS);
+        paths.truncate(MAX_PATHS);
         paths
     }
 

@@ -9,11 +9,11 @@
 //! tried from some of the earlier tests, then searched for from the start within a bound (see
 //! [`search`]). Every test is walked again by the meaning of the model before it counts.
 
-mod aims;
 mod backward;
 pub(crate) mod conditions;
 mod equations;
 mod goal;
+mod goal_index;
 mod instance;
 mod kernel;
 mod polynomial;
@@ -35,23 +35,23 @@ pub use instance::Instance;
 pub use states::{States, states};
 
 use crate::confirm::Confirm;
-use crate::feasible::{Effort, Feasible, MOST_SIZE, Memory, find_witness, own_values, tell};
+use crate::feasible::{Effort, Feasible, MAX_SIZE, Memory, find_witness, own_values, tell};
 use crate::moves::Move;
 use crate::symbolic::Symbolic;
-use aims::Aims;
+use goal_index::GoalIndex;
 pub(crate) use instance::Stepper;
-pub(crate) use prove::Reach;
-use search::{Hit, Hunt, Search};
+pub(crate) use prove::ReachableValues;
+use search::{FoundPath, GoalObserver, Search};
 
 /// Plans in a row that lead nowhere before propagation from a test is given up.
-const MOST_FAILURES: u32 = 100;
+const MAX_FAILURES: u32 = 100;
 /// The first propagation asks for quick answers only: this part of the budget.
 const FIRST_SHARE: u64 = 10;
 /// Questions that may stay undecided before propagation from a test is given up, at first and later.
 const FIRST_UNDECIDED: u32 = 2;
-const MOST_UNDECIDED: u32 = 8;
+const MAX_UNDECIDED: u32 = 8;
 /// Random tests in a row that find nothing new before they are given up.
-const MOST_SAMPLES: u32 = 100;
+const MAX_SAMPLES: u32 = 100;
 /// Tests that propagation starts from again where the last one led no further.
 const EARLIER_TESTS: usize = 4;
 
@@ -86,7 +86,7 @@ impl Default for CoverLimits {
 }
 
 /// Who wants to know what happens.
-pub trait Watch {
+pub trait CoverObserver {
     /// A goal is decided. `calls` are the questions to the solver since the last one was.
     fn decided(&mut self, goal: Goal, verdict: &GoalVerdict, test: Option<&Instance>, calls: u64);
 
@@ -131,11 +131,16 @@ impl Covered {
     /// The tests without those whose goals others cover, the later ones dropped first.
     pub fn minimal(&self, sts: &Sts) -> Vec<&Instance> {
         let goals: BTreeSet<Goal> = self.goals.keys().copied().collect();
-        let aims = Aims::new(sts, &goals);
+        let goal_index = GoalIndex::new(sts, &goals);
         let mut covers: Vec<BTreeSet<Goal>> = self
             .tests
             .iter()
-            .map(|test| aims.covered(test, &goals, &|| false).into_iter().collect())
+            .map(|test| {
+                goal_index
+                    .covered(test, &goals, &|| false)
+                    .into_iter()
+                    .collect()
+            })
             .collect();
         // Where the model is non-deterministic, a test covers goals on more than one path.
         for (goal, verdict) in &self.goals {
@@ -189,7 +194,7 @@ pub struct Cover<'a> {
     confirm: Confirm,
     rng: &'a mut dyn Rng,
     open: BTreeSet<Goal>,
-    aims: Aims<'a>,
+    goal_index: GoalIndex<'a>,
     tries: BTreeMap<Tried, u32>,
     /// States that tests have come by, some of every location.
     seen: BTreeMap<LocationId, Vec<State>>,
@@ -214,7 +219,7 @@ impl<'a> Cover<'a> {
             limits,
             confirm,
             rng,
-            aims: Aims::new(sts, &open),
+            goal_index: GoalIndex::new(sts, &open),
             open,
             tries: BTreeMap::new(),
             seen: BTreeMap::new(),
@@ -232,7 +237,7 @@ impl<'a> Cover<'a> {
 
     /// Decides every goal. The first test is `first`, as far as the model allows it, and otherwise
     /// a random one.
-    pub fn run(mut self, first: Option<&[Action]>, watch: &mut dyn Watch) -> Covered {
+    pub fn run(mut self, first: Option<&[Action]>, watch: &mut dyn CoverObserver) -> Covered {
         let mut paths = match first {
             Some(actions) => self.replay(actions),
             None => self.random_test(),
@@ -264,11 +269,16 @@ impl<'a> Cover<'a> {
 
     /// Algorithm 3 from a test on, until nothing is near that was not tried often enough, or until
     /// so many questions were too hard for the solver.
-    fn propagate(&mut self, paths: &mut Vec<Instance>, undecided: u32, watch: &mut dyn Watch) {
+    fn propagate(
+        &mut self,
+        paths: &mut Vec<Instance>,
+        undecided: u32,
+        watch: &mut dyn CoverObserver,
+    ) {
         let mut failures = 0;
         self.undecided = 0;
         while !self.open.is_empty()
-            && failures < MOST_FAILURES
+            && failures < MAX_FAILURES
             && self.undecided < undecided
             && !watch.stop()
         {
@@ -299,9 +309,9 @@ impl<'a> Cover<'a> {
 
     /// Random tests, as long as they find something now and then: where the values of a path are
     /// hard to solve for but not rare, they are cheaper than any question.
-    fn sample(&mut self, watch: &mut dyn Watch) {
+    fn sample(&mut self, watch: &mut dyn CoverObserver) {
         let mut idle = 0;
-        while !self.open.is_empty() && idle < MOST_SAMPLES && !watch.stop() {
+        while !self.open.is_empty() && idle < MAX_SAMPLES && !watch.stop() {
             let open = self.open.len();
             let paths = self.random_test();
             self.claim(&paths, watch);
@@ -314,7 +324,7 @@ impl<'a> Cover<'a> {
 
     /// The paper stays with the last test. Other paths begin elsewhere: with a few of the earlier
     /// tests, spread over all of them.
-    fn start_again(&mut self, watch: &mut dyn Watch) {
+    fn start_again(&mut self, watch: &mut dyn CoverObserver) {
         let every = self.result.tests.len().div_ceil(EARLIER_TESTS).max(1);
         let earlier: Vec<Vec<Action>> = self
             .result
@@ -329,11 +339,11 @@ impl<'a> Cover<'a> {
             }
             self.tries.clear();
             let mut paths = self.replay(&actions);
-            self.propagate(&mut paths, MOST_UNDECIDED, watch);
+            self.propagate(&mut paths, MAX_UNDECIDED, watch);
         }
     }
 
-    fn prove(&mut self, watch: &mut dyn Watch) {
+    fn prove(&mut self, watch: &mut dyn CoverObserver) {
         let sts = self.stepper.sts;
         let (effort, calls) = (self.limits.effort(), &mut self.calls);
         let (open, seen) = (&self.open, &self.seen);
@@ -343,19 +353,19 @@ impl<'a> Cover<'a> {
         }
     }
 
-    fn search(&mut self, watch: &mut dyn Watch) {
+    fn search(&mut self, watch: &mut dyn CoverObserver) {
         // The search borrows what claiming a goal needs: it collects, and the goals are claimed
         // afterwards, those first that were found first.
         struct Collect<'w> {
             left: BTreeSet<Goal>,
-            hits: Vec<(Hit, u64)>,
-            watch: &'w mut dyn Watch,
+            hits: Vec<(FoundPath, u64)>,
+            watch: &'w mut dyn CoverObserver,
         }
-        impl Hunt for Collect<'_> {
+        impl GoalObserver for Collect<'_> {
             fn goals(&self) -> &BTreeSet<Goal> {
                 &self.left
             }
-            fn hit(&mut self, hit: Hit, calls: u64) {
+            fn hit(&mut self, hit: FoundPath, calls: u64) {
                 self.left.remove(&hit.goal);
                 self.hits.push((hit, calls));
             }
@@ -370,7 +380,7 @@ impl<'a> Cover<'a> {
         };
         let mut search = Search {
             stepper: &mut self.stepper,
-            aims: &mut self.aims,
+            goal_index: &mut self.goal_index,
             rng: self.rng,
             depth: self.limits.depth,
             paths: self.limits.paths,
@@ -401,7 +411,7 @@ impl<'a> Cover<'a> {
     }
 
     /// The found path with all its states.
-    fn instance(&mut self, hit: &Hit) -> Option<Instance> {
+    fn instance(&mut self, hit: &FoundPath) -> Option<Instance> {
         let sts = self.stepper.sts;
         let start = State {
             locations: sts.processes().iter().map(|p| p.initial).collect(),
@@ -436,7 +446,7 @@ impl<'a> Cover<'a> {
         Some(path)
     }
 
-    fn decide(&mut self, goal: Goal, verdict: GoalVerdict, watch: &mut dyn Watch) {
+    fn decide(&mut self, goal: Goal, verdict: GoalVerdict, watch: &mut dyn CoverObserver) {
         if self.open.remove(&goal) {
             let test = match verdict {
                 GoalVerdict::Covered { test } => self.result.tests.get(test),
@@ -449,12 +459,12 @@ impl<'a> Cover<'a> {
     }
 
     /// Counts what the paths of a test cover.
-    fn claim(&mut self, paths: &[Instance], watch: &mut dyn Watch) {
+    fn claim(&mut self, paths: &[Instance], watch: &mut dyn CoverObserver) {
         for path in paths {
             self.remember(path);
             let interrupt = &self.limits.interrupt;
             let goals = self
-                .aims
+                .goal_index
                 .covered(path, &self.open, &|| interrupt.is_raised());
             if goals.is_empty() {
                 continue;
@@ -477,7 +487,7 @@ impl<'a> Cover<'a> {
             for location in &state.locations {
                 let taken = taken.entry(*location).or_default();
                 let seen = self.seen.entry(*location).or_default();
-                if *taken < equations::MOST_OF_PATH && seen.len() < equations::MOST_STATES {
+                if *taken < equations::MAX_OF_PATH && seen.len() < equations::MAX_STATES {
                     *taken += 1;
                     seen.push(state.clone());
                 }
@@ -617,14 +627,14 @@ impl<'a> Cover<'a> {
                 false => self.stepper.moves_from(&locations),
             };
             for step in moves.iter() {
-                for goal in self.aims.goals(&locations, step, &self.open) {
+                for goal in self.goal_index.goals(&locations, step, &self.open) {
                     let tried = tried(first, goal);
                     let tries = self.tries.get(&tried).copied().unwrap_or(0);
                     let cost = route.len() as u32 + tries;
                     if cost < best {
                         best = cost;
                         let mut route = route.clone();
-                        route.push(self.aims.asked(step, goal));
+                        route.push(self.goal_index.asked(step, goal));
                         plan = Some(Plan {
                             from: from.into(),
                             route,
@@ -652,7 +662,7 @@ impl<'a> Cover<'a> {
         &mut self,
         paths: &[Instance],
         plan: &Plan,
-        watch: &mut dyn Watch,
+        watch: &mut dyn CoverObserver,
     ) -> Option<Vec<Instance>> {
         struct Front<'p> {
             path: &'p Instance,
@@ -722,8 +732,8 @@ impl<'a> Cover<'a> {
             let extension = symbolic.extend(sts, step);
             size += extension.size();
             if extension.condition == Expr::FALSE
-                || size > MOST_SIZE
-                || extension.is_larger(MOST_SIZE)
+                || size > MAX_SIZE
+                || extension.is_larger(MAX_SIZE)
             {
                 return None;
             }

@@ -7,7 +7,7 @@ use ioco_sts::{BinaryOp, Expr, UnaryOp, Value, VarId};
 use rustc_hash::FxHashMap;
 
 /// Polynomials with more terms than this are given up.
-const MOST_TERMS: usize = 400;
+const MAX_TERMS: usize = 400;
 
 /// What polynomials are made of: variables, parameters, and expressions that are not sums and
 /// products.
@@ -92,7 +92,7 @@ impl Polynomial {
         let factor = self.terms.entry(product).or_insert(0);
         *factor = factor.checked_add(number)?;
         self.terms.retain(|_, factor| *factor != 0);
-        (self.terms.len() <= MOST_TERMS).then_some(())
+        (self.terms.len() <= MAX_TERMS).then_some(())
     }
 
     /// With another polynomial in the place of an atom.

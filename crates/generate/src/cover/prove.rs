@@ -113,16 +113,20 @@ pub(crate) fn unreachable(
 }
 
 /// What values can be at most, wherever a switch begins: nothing is beyond it.
-pub(crate) struct Reach<'a> {
+pub(crate) struct ReachableValues<'a> {
     analysis: Analysis<'a>,
     anything: Vec<Range>,
     found: Option<Fixpoint>,
 }
 
-impl<'a> Reach<'a> {
-    pub fn new(sts: &'a Sts, effort: &Effort, stop: &mut dyn FnMut() -> bool) -> Reach<'a> {
+impl<'a> ReachableValues<'a> {
+    pub fn new(
+        sts: &'a Sts,
+        effort: &Effort,
+        stop: &mut dyn FnMut() -> bool,
+    ) -> ReachableValues<'a> {
         let mut analysis = Analysis::new(sts, effort.clone());
-        Reach {
+        ReachableValues {
             found: analysis.run(stop),
             anything: sts.variables().iter().map(|v| Range::all(&v.ty)).collect(),
             analysis,

@@ -10,16 +10,16 @@ use ioco_sts::{Env, LocationId, Value};
 use rand::Rng;
 use rustc_hash::FxHashSet;
 
-use super::aims::Aims;
 use super::goal::{Bound, Goal};
+use super::goal_index::GoalIndex;
 use super::instance::Stepper;
-use crate::feasible::{Feasible, MOST_SIZE, Memory, Point, find_witness, tell};
+use crate::feasible::{Feasible, MAX_SIZE, Memory, Point, find_witness, tell};
 use crate::moves::Move;
 use crate::symbolic::{Extension, Symbolic};
 
 /// Questions that may stay undecided: what lies behind them is not searched, and each costs the whole
 /// budget.
-const MOST_UNDECIDED: usize = 24;
+const MAX_UNDECIDED: usize = 24;
 
 /// What the search found, and how far it went.
 pub(crate) struct Searched {
@@ -30,7 +30,7 @@ pub(crate) struct Searched {
 
 /// A path to an uncovered goal: its moves, the last one as the goal asks for it, and values for all
 /// its unknowns.
-pub(crate) struct Hit {
+pub(crate) struct FoundPath {
     pub goal: Goal,
     pub route: Vec<Rc<Move>>,
     pub witness: Vec<Value>,
@@ -46,12 +46,12 @@ struct Node {
 }
 
 /// Who searches.
-pub(crate) trait Hunt {
+pub(crate) trait GoalObserver {
     /// What is still to be found.
     fn goals(&self) -> &BTreeSet<Goal>;
 
     /// A path was found, after so many questions to the solver.
-    fn hit(&mut self, hit: Hit, calls: u64);
+    fn hit(&mut self, hit: FoundPath, calls: u64);
 
     /// Whether to stop.
     fn stop(&mut self) -> bool;
@@ -59,7 +59,7 @@ pub(crate) trait Hunt {
 
 pub(crate) struct Search<'s, 'a> {
     pub stepper: &'s mut Stepper<'a>,
-    pub aims: &'s mut Aims<'a>,
+    pub goal_index: &'s mut GoalIndex<'a>,
     pub rng: &'s mut dyn Rng,
     /// Moves of a path at most.
     pub depth: u32,
@@ -71,7 +71,7 @@ pub(crate) struct Search<'s, 'a> {
 
 impl Search<'_, '_> {
     /// Walks until everything is found, or all was tried within the limits.
-    pub fn run(&mut self, hunt: &mut dyn Hunt) -> Searched {
+    pub fn run(&mut self, hunt: &mut dyn GoalObserver) -> Searched {
         let sts = self.stepper.sts;
         let start = Extension {
             state: Symbolic::initial(sts),
@@ -88,11 +88,11 @@ impl Search<'_, '_> {
         }];
         let mut queue = VecDeque::from([0]);
         let mut seen: FxHashSet<(Vec<LocationId>, Vec<Value>)> = FxHashSet::default();
-        let mut useful = self.aims.leads_to(hunt.goals());
+        let mut useful = self.goal_index.leads_to(hunt.goals());
         let mut bound = Bound::default();
         let mut cut = false;
         while let Some(index) = queue.pop_front() {
-            if hunt.goals().is_empty() || bound.undecided >= MOST_UNDECIDED {
+            if hunt.goals().is_empty() || bound.undecided >= MAX_UNDECIDED {
                 break;
             }
             let locations = nodes[index].extension.state.locations.clone();
@@ -111,7 +111,7 @@ impl Search<'_, '_> {
                         exhausted: false,
                     };
                 }
-                if nodes.len() >= self.paths || bound.undecided >= MOST_UNDECIDED {
+                if nodes.len() >= self.paths || bound.undecided >= MAX_UNDECIDED {
                     cut = true;
                     break;
                 }
@@ -121,8 +121,8 @@ impl Search<'_, '_> {
                     continue;
                 };
                 let before = hunt.goals().len();
-                for goal in self.aims.goals(&locations, step, hunt.goals()) {
-                    let asked = self.aims.asked(step, goal);
+                for goal in self.goal_index.goals(&locations, step, hunt.goals()) {
+                    let asked = self.goal_index.asked(step, goal);
                     let found = match asked.plain {
                         None => Some(witness.clone()),
                         Some(_) => {
@@ -134,7 +134,7 @@ impl Search<'_, '_> {
                     if let Some(witness) = found {
                         let mut route = route(&nodes, index);
                         route.push(asked);
-                        let hit = Hit {
+                        let hit = FoundPath {
                             goal,
                             route,
                             witness,
@@ -143,7 +143,7 @@ impl Search<'_, '_> {
                     }
                 }
                 if hunt.goals().len() < before {
-                    useful = self.aims.leads_to(hunt.goals());
+                    useful = self.goal_index.leads_to(hunt.goals());
                 }
                 let node = self.enter(&nodes, index, step, witness);
                 // Where all variables are known, the way there does not matter.
@@ -182,7 +182,7 @@ impl Search<'_, '_> {
             return Feasible::No;
         }
         self.calls += 1;
-        if extension.is_larger(MOST_SIZE) {
+        if extension.is_larger(MAX_SIZE) {
             return Feasible::Undecided;
         }
         let mut solver = Embedded::new(sts.types(), sts.functions());
@@ -192,7 +192,7 @@ impl Search<'_, '_> {
             tell(&mut solver, &nodes[*earlier].extension);
             size += nodes[*earlier].extension.size();
         }
-        if size > MOST_SIZE {
+        if size > MAX_SIZE {
             return Feasible::Undecided;
         }
         tell(&mut solver, &extension);

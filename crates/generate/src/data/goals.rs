@@ -3,7 +3,7 @@
 use ioco_sts::{BinaryOp, Env, Expr, Gate, Sts, SwitchId, Type, Value};
 
 use super::{ValueGoal, Wanted};
-use crate::cover::Reach;
+use crate::cover::ReachableValues;
 
 /// The observable switches, and the parameters that their guards or updates speak of.
 fn spoken_of(sts: &Sts) -> Vec<(SwitchId, Vec<u32>)> {
@@ -52,7 +52,7 @@ pub(super) fn extremes(sts: &Sts) -> Vec<ValueGoal> {
 /// The limits that guards name, where they do not contradict the guard itself.
 pub(super) fn boundaries(
     sts: &Sts,
-    reach: &mut Reach<'_>,
+    reach: &mut ReachableValues<'_>,
     stop: &mut dyn FnMut() -> bool,
 ) -> Vec<ValueGoal> {
     let mut goals = Vec::new();

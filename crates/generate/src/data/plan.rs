@@ -10,13 +10,13 @@ use rustc_hash::FxHashMap;
 
 use super::goals::{boundaries, equal, extremes, pairs};
 use super::{Data, Proof, ValueGoal, ValueVerdict, Wanted, test_covers};
-use crate::cover::{Instance, Reach, Stepper};
+use crate::cover::{Instance, ReachableValues, Stepper};
 use crate::feasible::{Feasible, own_values};
 use crate::moves::Move;
 use crate::traces::{Node, Walk};
 
 /// Internal steps in a row after which a test is not carried on.
-const MOST_SILENT: u32 = 64;
+const MAX_SILENT: u32 = 64;
 
 /// When to stop.
 pub struct DataLimits<'a> {
@@ -63,7 +63,7 @@ pub fn plan<S: Solver, R: Rng>(
     limits: &mut DataLimits<'_>,
 ) -> DataPlan {
     let sts = walk.sts;
-    let mut reach = Reach::new(sts, &walk.extent.effort(), limits.stop);
+    let mut reach = ReachableValues::new(sts, &walk.extent.effort(), limits.stop);
     let mut goals = extremes(sts);
     if data != Data::MinMax {
         goals.extend(boundaries(sts, &mut reach, limits.stop));
@@ -127,7 +127,7 @@ struct Progress {
 fn decide<S: Solver, R: Rng>(
     walk: &mut Walk<'_, S, R>,
     goals: Vec<ValueGoal>,
-    reach: &mut Reach<'_>,
+    reach: &mut ReachableValues<'_>,
     limits: &mut DataLimits<'_>,
 ) -> DataPlan {
     let sts = walk.sts;
@@ -483,7 +483,7 @@ impl<'a> Planner<'_, 'a, '_> {
             .filter(|(step, _)| step.observable)
             .count() as u32;
         let mut silent = 0;
-        while observed < length && silent < MOST_SILENT {
+        while observed < length && silent < MAX_SILENT {
             let mut moves = self.stepper.moves_from(&test.end().locations).to_vec();
             moves.shuffle(rng);
             // Internal steps only where nothing else can be done, so that they cannot go round.

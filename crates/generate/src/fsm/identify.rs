@@ -12,7 +12,7 @@ type Sequence = Vec<usize>;
 
 /// With more states there are too many pairs of them: memory grows with their number, eight bytes for
 /// each, and time with it.
-const MOST_STATES: usize = 3_000;
+const MAX_STATES: usize = 3_000;
 
 /// What tells the states of a machine apart.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,8 +34,8 @@ impl Identifiers {
 
     /// The same; it ends early when the meter says so.
     pub fn within(machine: &Machine, meter: &Meter<'_>) -> Result<Identifiers, MachineError> {
-        if machine.states() > MOST_STATES {
-            return Err(MachineError::TooManyStates(MOST_STATES));
+        if machine.states() > MAX_STATES {
+            return Err(MachineError::TooManyStates(MAX_STATES));
         }
         let pairs = Pairs::new(machine, meter)?;
         let characterisation = characterisation(machine, &pairs, meter)?;

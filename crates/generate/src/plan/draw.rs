@@ -15,9 +15,9 @@ use ioco_sts::{BinaryOp, Direction, Expr, State, Sts, Type, Value};
 use rand::seq::SliceRandom as _;
 use rand::{Rng, RngExt as _};
 
+use super::distances::Distances;
 use super::pattern::Progress;
-use super::reach::Reach;
-use super::search::{MOST_SILENT, Search, Searched, Start, Way};
+use super::search::{MAX_SILENT, MatchingPath, Search, Searched, Start};
 use crate::feasible::{Effort, own_values};
 use crate::moves::Move;
 use crate::symbolic::Symbolic;
@@ -25,7 +25,7 @@ use crate::symbolic::Symbolic;
 /// Sets of values that are set free, one after the other, for one step that does not fit.
 const REPAIRS: usize = 24;
 /// Repairs of one way.
-const MOST_REPAIRED: usize = 6;
+const MAX_REPAIRED: usize = 6;
 /// Values that are set free together.
 const FEWEST: usize = 2;
 const MOST: usize = 5;
@@ -48,19 +48,19 @@ impl Search<'_> {
         start: &Start,
         tries: usize,
         number: usize,
-        known: &mut Vec<Way>,
+        known: &mut Vec<MatchingPath>,
         rng: &mut dyn Rng,
         stop: &mut dyn FnMut() -> bool,
     ) -> Searched {
         let begin = std::iter::once((start.state.locations.clone(), start.progress));
-        let reach = Reach::new(self.sts, self.pattern, begin, &mut self.moves);
+        let reach = Distances::new(self.sts, self.pattern, begin, &mut self.moves);
         for _ in 0..tries {
             if known.len() >= number || stop() {
                 break;
             }
             self.result.paths += 1;
             let drawn = self.draw_one(start, &reach, rng, stop);
-            let another = |way: &Way| known.iter().all(|k| k.switches() != way.switches());
+            let another = |way: &MatchingPath| known.iter().all(|k| k.switches() != way.switches());
             known.extend(drawn.filter(another));
         }
         self.result
@@ -69,10 +69,10 @@ impl Search<'_> {
     fn draw_one(
         &mut self,
         start: &Start,
-        reach: &Reach,
+        reach: &Distances,
         rng: &mut dyn Rng,
         stop: &mut dyn FnMut() -> bool,
-    ) -> Option<Way> {
+    ) -> Option<MatchingPath> {
         let mut draft = Draft {
             moves: Vec::new(),
             witness: Vec::new(),
@@ -86,7 +86,7 @@ impl Search<'_> {
             let mut options = self.options(&draft.state.locations, draft.progress);
             options.retain(|(step, progress)| {
                 let observed = draft.observed + u32::from(step.observable);
-                let to = super::reach::target(self.sts, &draft.state.locations, step);
+                let to = super::distances::target(self.sts, &draft.state.locations, step);
                 let far = reach.distance(&to, *progress);
                 far.is_some_and(|far| observed + far <= self.limits.steps)
             });
@@ -100,7 +100,7 @@ impl Search<'_> {
                 draft.witness.extend(own);
                 draft.enter(step, progress, state);
             } else {
-                if repaired >= MOST_REPAIRED {
+                if repaired >= MAX_REPAIRED {
                     return None;
                 }
                 repaired += 1;
@@ -112,11 +112,11 @@ impl Search<'_> {
                 draft.witness = witness;
                 draft.enter(step, progress, state);
             }
-            if draft.silent > MOST_SILENT {
+            if draft.silent > MAX_SILENT {
                 return None;
             }
         }
-        Some(Way::new(0, draft.moves, draft.witness))
+        Some(MatchingPath::new(0, draft.moves, draft.witness))
     }
 
     /// Values of a move's own unknowns in a known state.

@@ -9,8 +9,8 @@ use ioco_solve::Outcome;
 use ioco_sts::{Action, Env, Expr, State, StateSet, Step, Sts, Value};
 use rand::Rng;
 
+use super::distances::MoveTable;
 use super::pattern::{Pattern, Progress, initial_state};
-use super::reach::MoveTable;
 use super::search::Start;
 use crate::feasible::{Effort, own_values};
 use crate::moves::Move;
@@ -18,17 +18,17 @@ use crate::moves::Move;
 /// Beliefs that are followed at most.
 const MOST: usize = 2_000;
 /// Internal steps in a row that are followed at most.
-const MOST_SILENT: usize = 64;
+const MAX_SILENT: usize = 64;
 
 /// A state that the model may be in, with what the pattern has seen on the way there.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Belief {
+pub struct PatternState {
     pub state: State,
     pub progress: Progress,
 }
 
-impl From<&Belief> for Start {
-    fn from(belief: &Belief) -> Start {
+impl From<&PatternState> for Start {
+    fn from(belief: &PatternState) -> Start {
         Start {
             state: belief.state.clone(),
             progress: belief.progress,
@@ -42,7 +42,7 @@ pub struct Follower {
     budget: u64,
     /// What was followed so far.
     trace: Vec<Step>,
-    beliefs: BTreeSet<Belief>,
+    beliefs: BTreeSet<PatternState>,
 }
 
 impl Follower {
@@ -62,7 +62,7 @@ impl Follower {
     }
 
     /// What may be the case now.
-    pub fn beliefs(&self) -> impl Iterator<Item = &Belief> {
+    pub fn beliefs(&self) -> impl Iterator<Item = &PatternState> {
         self.beliefs.iter()
     }
 
@@ -108,7 +108,7 @@ impl Follower {
                 for (progress, condition) in self.pattern.after(belief.progress, step) {
                     if holds(sts, &condition, &belief.state, &action.values) {
                         let state = state.clone();
-                        next.insert(Belief { state, progress });
+                        next.insert(PatternState { state, progress });
                     }
                 }
             }
@@ -119,7 +119,7 @@ impl Follower {
 
     fn restart(&mut self, sts: &Sts, rng: &mut dyn Rng) {
         self.trace.clear();
-        self.beliefs = BTreeSet::from([Belief {
+        self.beliefs = BTreeSet::from([PatternState {
             state: initial_state(sts),
             progress: Progress::default(),
         }]);
@@ -128,31 +128,32 @@ impl Follower {
 
     /// Adds what internal steps and the pattern alone lead to.
     fn settle(&mut self, sts: &Sts, rng: &mut dyn Rng) {
-        let mut queue: Vec<(Belief, usize)> = self.beliefs.iter().map(|b| (b.clone(), 0)).collect();
+        let mut queue: Vec<(PatternState, usize)> =
+            self.beliefs.iter().map(|b| (b.clone(), 0)).collect();
         let mut moves = MoveTable::default();
         while let Some((belief, silent)) = queue.pop() {
             if self.beliefs.len() >= MOST {
                 return;
             }
-            let mut add = |belief: Belief, silent: usize| {
+            let mut add = |belief: PatternState, silent: usize| {
                 if self.beliefs.insert(belief.clone()) {
                     queue.push((belief, silent));
                 }
             };
-            let Belief { state, progress } = &belief;
+            let PatternState { state, progress } = &belief;
             if let Some((next, condition)) = self.pattern.idle(*progress, &state.locations)
                 && holds(sts, &condition, state, &[])
             {
                 let state = state.clone();
                 add(
-                    Belief {
+                    PatternState {
                         state,
                         progress: next,
                     },
                     silent,
                 );
             }
-            if silent >= MOST_SILENT {
+            if silent >= MAX_SILENT {
                 continue;
             }
             for step in moves.from(sts, &state.locations).iter() {
@@ -177,7 +178,7 @@ impl Follower {
                 };
                 for (progress, _) in self.pattern.after(*progress, step) {
                     let state = after.clone();
-                    add(Belief { state, progress }, silent + 1);
+                    add(PatternState { state, progress }, silent + 1);
                 }
             }
         }

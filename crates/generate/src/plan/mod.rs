@@ -4,15 +4,15 @@
 //! states, or shows that there is none within a number of steps; it also draws ways by chance. [`Follower`] keeps track of a
 //! pattern along what really happened, by plain evaluation; it is also what confirms a found way.
 
+mod distances;
 mod draw;
 mod follow;
 mod pattern;
-mod reach;
 mod search;
 
-pub use follow::{Belief, Follower};
+pub use follow::{Follower, PatternState};
 pub use pattern::{Item, Pattern, Progress};
-pub use search::{Limits, Search, Searched, Start, Way};
+pub use search::{Limits, MatchingPath, Search, Searched, Start};
 
 pub(crate) use pattern::initial_state;
 pub(crate) use search::other_values;

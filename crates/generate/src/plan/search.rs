@@ -13,15 +13,15 @@ use ioco_sts::{Action, BinaryOp, Env, Expr, LocationId, State, Sts, SwitchId, Va
 use rand::Rng;
 use rustc_hash::FxHashMap;
 
+use super::distances::{Distances, MoveTable};
 use super::pattern::{Pattern, Progress};
-use super::reach::{MoveTable, Reach};
-use crate::feasible::{Effort, Feasible, MOST_SIZE, find_witness, own_values, tell};
+use crate::feasible::{Effort, Feasible, MAX_SIZE, find_witness, own_values, tell};
 use crate::moves::Move;
 use crate::symbolic::{Extension, Symbolic};
 use crate::traces::PathStep;
 
 /// Internal steps in a row that are followed at most.
-pub(super) const MOST_SILENT: u32 = 256;
+pub(super) const MAX_SILENT: u32 = 256;
 
 /// How far a search goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,7 +43,7 @@ pub struct Start {
 
 /// A way that matches, with values.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Way {
+pub struct MatchingPath {
     /// Which of the starts it begins at.
     pub start: usize,
     pub steps: Vec<(Rc<Move>, Option<Action>)>,
@@ -53,9 +53,9 @@ pub struct Way {
     pub(crate) witness: Vec<Value>,
 }
 
-impl Way {
+impl MatchingPath {
     /// The moves with these values of all their unknowns.
-    pub(super) fn new(start: usize, moves: Vec<Rc<Move>>, witness: Vec<Value>) -> Way {
+    pub(super) fn new(start: usize, moves: Vec<Rc<Move>>, witness: Vec<Value>) -> MatchingPath {
         let mut steps = Vec::new();
         let mut base = 0;
         for step in &moves {
@@ -65,7 +65,7 @@ impl Way {
                 steps.push((Rc::clone(step), step.action(unknowns)));
             }
         }
-        Way {
+        MatchingPath {
             start,
             steps,
             moves,
@@ -149,7 +149,7 @@ impl<'a> Search<'a> {
         starts: &[Start],
         rng: &mut dyn Rng,
         stop: &mut dyn FnMut() -> bool,
-    ) -> (Option<Way>, Searched) {
+    ) -> (Option<MatchingPath>, Searched) {
         let mut found = None;
         let mut keep = |way| {
             found = Some(way);
@@ -166,13 +166,13 @@ impl<'a> Search<'a> {
         starts: &[Start],
         variety: usize,
         rng: &mut dyn Rng,
-        found: &mut dyn FnMut(Way) -> bool,
+        found: &mut dyn FnMut(MatchingPath) -> bool,
         stop: &mut dyn FnMut() -> bool,
     ) -> Searched {
         let begin = starts
             .iter()
             .map(|s| (s.state.locations.clone(), s.progress));
-        let reach = Reach::new(self.sts, self.pattern, begin, &mut self.moves);
+        let reach = Distances::new(self.sts, self.pattern, begin, &mut self.moves);
         let mut queue = BinaryHeap::new();
         for (number, start) in starts.iter().enumerate() {
             self.nodes.push(Node {
@@ -239,14 +239,14 @@ impl<'a> Search<'a> {
                     (false, false) => node.silent + 1,
                 };
                 let locations =
-                    super::reach::target(self.sts, &node.extension.state.locations, &step);
+                    super::distances::target(self.sts, &node.extension.state.locations, &step);
                 let Some(far) = reach.distance(&locations, progress) else {
                     continue;
                 };
                 if observed + far > self.limits.steps {
                     continue;
                 }
-                if silent > MOST_SILENT {
+                if silent > MAX_SILENT {
                     self.result.runaway = true;
                     continue;
                 }
@@ -332,7 +332,7 @@ impl<'a> Search<'a> {
         let chain = self.chain(index);
         let earlier = chain.iter().map(|n| self.nodes[*n].extension.size());
         let size = extension.size() + earlier.sum::<usize>();
-        if size > MOST_SIZE || extension.is_larger(MOST_SIZE) {
+        if size > MAX_SIZE || extension.is_larger(MAX_SIZE) {
             return Feasible::Undecided;
         }
         let effort = effort.fair(size);
@@ -395,11 +395,11 @@ impl<'a> Search<'a> {
         chain
     }
 
-    fn way(&self, index: usize) -> Way {
+    fn way(&self, index: usize) -> MatchingPath {
         let moves = self.chain(index).into_iter();
         let moves: Vec<Rc<Move>> = moves.filter_map(|n| self.nodes[n].step.clone()).collect();
         let node = &self.nodes[index];
-        Way::new(node.start, moves, node.witness.clone())
+        MatchingPath::new(node.start, moves, node.witness.clone())
     }
 }
 
@@ -407,11 +407,11 @@ impl<'a> Search<'a> {
 pub(crate) fn other_values(
     sts: &Sts,
     start: &State,
-    way: &Way,
+    way: &MatchingPath,
     known: &[Vec<Value>],
     rng: &mut dyn Rng,
     budget: u64,
-) -> Outcome<Way> {
+) -> Outcome<MatchingPath> {
     let moves = &way.moves;
     let mut solver = Embedded::new(sts.types(), sts.functions());
     let mut symbolic = Symbolic::known(start);
@@ -438,7 +438,7 @@ pub(crate) fn other_values(
         &Effort::steps(budget),
     ) {
         Feasible::More(witness) | Feasible::Anew(witness) => {
-            Outcome::Sat(Way::new(way.start, moves.clone(), witness))
+            Outcome::Sat(MatchingPath::new(way.start, moves.clone(), witness))
         }
         Feasible::No => Outcome::Unsat,
         Feasible::Undecided => Outcome::Unknown(ioco_solve::Unknown::Deadline),

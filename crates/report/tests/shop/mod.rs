@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use ioco_engine::{
-    Command, Event, EventLevel, FailureContext, FailureFile, Input, Sender, Settings, Stop,
-    TestReport, Tester, WireLine,
+    Command, Event, EventLevel, FailureContext, FailureFile, Input, Sender, Settings,
+    StopConditions, TestReport, Tester, WireLine,
 };
-use ioco_solve::Oracle;
+use ioco_solve::GuardSolver;
 use ioco_sts::{Action, Direction, Execution, Relation, Semantics, Sts, Value};
 
 const TEXT: &str = "\
@@ -43,10 +43,10 @@ impl Shop {
         let settings = Settings {
             seed: 3,
             events: EventLevel::Steps,
-            stop: Stop {
+            stop: StopConditions {
                 tests: Some(6),
                 failures: None,
-                ..Stop::default()
+                ..StopConditions::default()
             },
             ..Settings::default()
         };
@@ -101,7 +101,11 @@ fn leave(sts: &Sts) -> Action {
 }
 
 fn semantics(sts: &Arc<Sts>) -> Semantics {
-    Semantics::new(Arc::clone(sts), Box::new(Oracle::new()), Relation::Ioco)
+    Semantics::new(
+        Arc::clone(sts),
+        Box::new(GuardSolver::new()),
+        Relation::Ioco,
+    )
 }
 
 fn run_test(tester: &mut Tester, first: Command, sts: &Sts, now: &mut u64) -> TestReport {
@@ -114,7 +118,7 @@ fn run_test(tester: &mut Tester, first: Command, sts: &Sts, now: &mut u64) -> Te
         let input = match command {
             Command::Finished => return tester.finished_test(),
             Command::Reset { .. } if tester.summary().tests == 5 => {
-                Input::Trouble("the system ended: exit status 1".to_owned())
+                Input::AdapterError("the system ended: exit status 1".to_owned())
             }
             Command::Reset { .. } => Input::Ready,
             _ if answer.is_some() => answer.take().map_or(Input::Silence, Input::Response),

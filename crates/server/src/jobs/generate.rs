@@ -3,9 +3,9 @@
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
-use ioco_campaign::{Interrupt, Meaning, Script, Stop};
+use ioco_campaign::{CommandError, Interrupt, Script, SemanticsOptions};
 use ioco_generate::Confirm;
-use ioco_generate::cover::{Cover, CoverLimits, Goal, GoalVerdict, Instance, Watch};
+use ioco_generate::cover::{Cover, CoverLimits, CoverObserver, Goal, GoalVerdict, Instance};
 use ioco_sts::{Action, LocationId, Semantics, Sts, SwitchId};
 use ioco_view::{GoalView, goal_of, number_of};
 use rand_chacha::ChaCha8Rng;
@@ -23,7 +23,7 @@ pub struct GenerateRequest {
     #[serde(default)]
     pub cover: Option<String>,
     #[serde(default)]
-    pub only: Option<Only>,
+    pub only: Option<GoalRef>,
     /// After which no further goal is begun.
     #[serde(default)]
     pub seconds: Option<f64>,
@@ -31,7 +31,7 @@ pub struct GenerateRequest {
 
 /// One goal: `switch` or `location`, by number.
 #[derive(Debug, Deserialize)]
-pub struct Only {
+pub struct GoalRef {
     pub kind: String,
     pub id: u32,
 }
@@ -106,9 +106,9 @@ fn wanted(request: &GenerateRequest, sts: &Sts) -> Result<Vec<Goal>, Refusal> {
 }
 
 fn cover(sts: &Arc<Sts>, goals: &[Goal], job: &Job, end: Instant) -> Vec<GoalView> {
-    let semantics = || Meaning::default().shown(sts);
+    let semantics = || SemanticsOptions::default().shown(sts);
     job.write(|view| view.total = Some(goals.len()));
-    let halt = Halt::at(end, &job.interrupt);
+    let halt = StopFlag::at(end, &job.interrupt);
     let limits = CoverLimits {
         interrupt: halt.raised.clone(),
         ..CoverLimits::default()
@@ -148,12 +148,12 @@ const LOOK: Duration = Duration::from_millis(20);
 
 /// A flag that is raised when the time is over or somebody stops the job, so that what solves or walks
 /// only has to look at it. The thread behind it ends with the flag's owner.
-struct Halt {
+struct StopFlag {
     raised: Interrupt,
 }
 
-impl Halt {
-    fn at(end: Instant, job: &Interrupt) -> Halt {
+impl StopFlag {
+    fn at(end: Instant, job: &Interrupt) -> StopFlag {
         let raised = Interrupt::default();
         let (halt, job) = (raised.clone(), job.clone());
         std::thread::spawn(move || {
@@ -162,11 +162,11 @@ impl Halt {
             }
             halt.raise();
         });
-        Halt { raised }
+        StopFlag { raised }
     }
 }
 
-impl Drop for Halt {
+impl Drop for StopFlag {
     fn drop(&mut self) {
         self.raised.raise();
     }
@@ -194,7 +194,7 @@ struct Decided<'a> {
     found: Vec<GoalView>,
 }
 
-impl Watch for Decided<'_> {
+impl CoverObserver for Decided<'_> {
     fn decided(&mut self, goal: Goal, verdict: &GoalVerdict, test: Option<&Instance>, calls: u64) {
         let seconds = self.since.elapsed().as_secs_f64();
         self.since = Instant::now();
@@ -211,7 +211,7 @@ impl Watch for Decided<'_> {
 
 /// The tests behind goals; one that is the beginning of another is left out, and its goal counted
 /// with the other's.
-pub fn scripts(goals: &[GoalView], sts: &Sts) -> Result<Vec<Script>, Stop> {
+pub fn scripts(goals: &[GoalView], sts: &Sts) -> Result<Vec<Script>, CommandError> {
     let mut all: Vec<(Vec<Action>, &str)> = Vec::new();
     for goal in goals {
         let Some(test) = &goal.test else { continue };
@@ -225,9 +225,9 @@ pub fn scripts(goals: &[GoalView], sts: &Sts) -> Result<Vec<Script>, Stop> {
                     label: step.label.clone(),
                     values: step.values.clone(),
                 };
-                given.action(sts).map_err(Stop::usage)
+                given.action(sts).map_err(CommandError::usage)
             })
-            .collect::<Result<Vec<_>, Stop>>()?;
+            .collect::<Result<Vec<_>, CommandError>>()?;
         all.push((script, &goal.goal));
     }
     all.sort();

@@ -4,7 +4,8 @@ use std::sync::{Arc, PoisonError};
 
 use ioco_campaign::sections::limits::Limits;
 use ioco_campaign::{
-    Observer, Opened, Project, Session, ShrinkSettings, Stop, SystemChoice, failures, shrinking,
+    CommandError, Observer, Opened, Project, Session, ShrinkSettings, SystemChoice, failures,
+    shrinking,
 };
 use ioco_engine::{Explanation, SavedDeviation, TextOptions};
 use ioco_sts::Execution;
@@ -33,18 +34,18 @@ pub struct ShrinkRequest {
 }
 
 /// Replays at most; more is a run.
-const MOST_REPLAYS: u32 = 1000;
+const MAX_REPLAYS: u32 = 1000;
 
 impl App {
     pub fn replay(self: &Arc<App>, id: &str, request: &ReplayRequest) -> Result<Arc<Job>, Refusal> {
         let path = self.failure_path(id)?.display().to_string();
         let system = choice(request.connection.as_ref())?;
-        let times = request.times.unwrap_or(1).clamp(1, MOST_REPLAYS);
+        let times = request.times.unwrap_or(1).clamp(1, MAX_REPLAYS);
         let in_use = self.slot.take(&format!("failure {id} is replayed"))?;
         let app = Arc::clone(self);
         Ok(self.start_job("replay", move |job| {
             let _in_use = in_use;
-            let mut told = Told::new(job);
+            let mut told = JobObserver::new(job);
             let mut opened = told.open(&path, &app.project, &system)?;
             job.write(|view| view.total = Some(times as usize));
             let Some(replay) = opened.replay(times, false)? else {
@@ -77,11 +78,13 @@ impl App {
         let app = Arc::clone(self);
         Ok(self.start_job("shrink", move |job| {
             let _in_use = in_use;
-            let mut told = Told::new(job);
+            let mut told = JobObserver::new(job);
             let mut opened = told.open(&path, &app.project, &system)?;
             let Some(again) = opened.shrink(&settings, None, &mut told)? else {
-                return Err(Stop::usage("it does not fail any more: nothing to shrink")
-                    .hint("replay it to see what the system does now"));
+                return Err(
+                    CommandError::usage("it does not fail any more: nothing to shrink")
+                        .hint("replay it to see what the system does now"),
+                );
             };
             let mut races = app.races.lock().unwrap_or_else(PoisonError::into_inner);
             races.insert(again.saved.id.to_string(), told.race);
@@ -117,14 +120,14 @@ fn choice(connection: Option<&ConnectionView>) -> Result<SystemChoice, Refusal> 
 }
 
 /// Writes down what the work tells.
-struct Told<'a> {
+struct JobObserver<'a> {
     job: &'a Job,
     race: Vec<ioco_view::RacePoint>,
 }
 
-impl<'a> Told<'a> {
-    fn new(job: &'a Job) -> Told<'a> {
-        Told {
+impl<'a> JobObserver<'a> {
+    fn new(job: &'a Job) -> JobObserver<'a> {
+        JobObserver {
             job,
             race: Vec::new(),
         }
@@ -135,7 +138,7 @@ impl<'a> Told<'a> {
         path: &str,
         project: &Project,
         system: &SystemChoice,
-    ) -> Result<Opened, Stop> {
+    ) -> Result<Opened, CommandError> {
         let interrupt = self.job.interrupt.clone();
         failures::open(
             path,
@@ -149,7 +152,7 @@ impl<'a> Told<'a> {
     }
 }
 
-impl Observer for Told<'_> {
+impl Observer for JobObserver<'_> {
     fn shrinking(&mut self, from: usize, now: ioco_shrink::Progress) {
         race_on(&mut self.race, from, now);
         let race = self.race.clone();
@@ -190,7 +193,7 @@ impl App {
     pub(super) fn start_job(
         &self,
         kind: &'static str,
-        work: impl FnOnce(&Job) -> Result<Option<Json>, Stop> + Send + 'static,
+        work: impl FnOnce(&Job) -> Result<Option<Json>, CommandError> + Send + 'static,
     ) -> Arc<Job> {
         let mut jobs = self.jobs.lock().unwrap_or_else(PoisonError::into_inner);
         let id = format!("{kind}-{}", jobs.len() + 1);

@@ -12,18 +12,18 @@
 //!    transitions that no run has seen pass.
 //!
 //! Two things make this cheap. Every run is remembered in an observation tree, so that nothing that
-//! is known is run again. And suspicions are *packed*: as long as the system answers as it should,
-//! the run goes back to the initial state of the model and on to the next suspicion, so that one
-//! run clears many. A suspicion that fails inside such a run is then run alone, from a reset.
+//! is known is run again. And candidates are *packed*: as long as the system answers as it should,
+//! the run goes back to the initial state of the model and on to the next candidate, so that one
+//! run clears many. A candidate that fails inside such a run is then run alone, from a reset.
 //!
 //! Where all this finds nothing, cycles and elements of the trace are removed as the trace-centric
 //! shrinkers do, and the search begins again with what is left. A failure that is not explained ends
 //! with a pass that leaves out each single stimulus.
 
+mod candidate;
 mod observations;
 mod pack;
 pub(crate) mod routes;
-mod suspicion;
 mod trail;
 
 use ioco_sts::Execution;
@@ -37,9 +37,9 @@ use crate::shrunk::BugKind;
 use crate::trace_centric::{Compare, Cycles, without};
 use crate::walk::Walk;
 
+use candidate::Cause;
 pub(crate) use observations::Observations;
 use routes::{Originals, Routes};
-use suspicion::Cause;
 use trail::Trail;
 
 /// Nodes of a model with data that are explored; values are asked of the solver for each.
@@ -51,7 +51,7 @@ const MAX_CYCLES: usize = 10;
 /// Stimuli of a trace that analogies alone can deal with.
 const SHORT: usize = 6;
 
-/// Packed runs that may lead to nothing before a round of suspicions is given up.
+/// Packed runs that may lead to nothing before a round of candidates is given up.
 const MAX_MISSES: usize = 2;
 
 struct Auto<'s, 'a> {
@@ -129,8 +129,8 @@ impl Auto<'_, '_> {
         let Some(trail) = self.trail() else {
             return Ok(false);
         };
-        let suspicions = suspicion::causes(&self.routes, self.session, &trail, &self.labels)?;
-        let direct = suspicions
+        let candidates = candidate::causes(&self.routes, self.session, &trail, &self.labels)?;
+        let direct = candidates
             .first()
             .filter(|s| s.cause == Cause::State)
             .cloned();
@@ -139,7 +139,7 @@ impl Auto<'_, '_> {
             self.cause = Cause::State;
             return Ok(true);
         }
-        let found = self.try_packed(suspicions, 2 * MAX_MISSES)?;
+        let found = self.try_packed(candidates, 2 * MAX_MISSES)?;
         if self.session.kind == BugKind::Unknown
             && let Some(direct) = direct
         {
@@ -158,7 +158,7 @@ impl Auto<'_, '_> {
         let Some(trail) = self.trail() else {
             return Ok(false);
         };
-        let suspicions = suspicion::analogies(
+        let candidates = candidate::analogies(
             &self.routes,
             self.session,
             &self.seen,
@@ -168,7 +168,7 @@ impl Auto<'_, '_> {
         )?;
         // Where the state does not decide there is more to try.
         let more = usize::from(self.session.kind != BugKind::State);
-        let found = self.try_packed(suspicions, MAX_MISSES + more)?;
+        let found = self.try_packed(candidates, MAX_MISSES + more)?;
         Ok(found.is_some())
     }
 

@@ -1,37 +1,37 @@
-//! Many suspicions in one run: as long as the system answers as it should, the run goes back to
+//! Many candidates in one run: as long as the system answers as it should, the run goes back to
 //! the initial state of the model and on to the next one.
 
 use std::ops::Range;
 
 use ioco_sts::{Action, Execution, Step, Verdict};
 
-use super::suspicion::Suspicion;
+use super::candidate::Candidate;
 use super::{Auto, Cause};
 use crate::session::Halt;
 
-/// Stimuli in one packed run, unless a single suspicion needs more.
+/// Stimuli in one packed run, unless a single candidate needs more.
 const MAX_STIMULI: usize = 80;
 
 /// Suspicions one after the other.
 struct Pack {
     stimuli: Vec<Action>,
-    /// Where each suspicion stands in `stimuli`, the way back behind it included.
-    parts: Vec<(Suspicion, Range<usize>)>,
+    /// Where each candidate stands in `stimuli`, the way back behind it included.
+    parts: Vec<(Candidate, Range<usize>)>,
 }
 
 impl Auto<'_, '_> {
-    /// Tries suspicions in order, packed, until one gives something shorter. Gives up after
+    /// Tries candidates in order, packed, until one gives something shorter. Gives up after
     /// `max_misses` packed runs that led to nothing.
     pub(super) fn try_packed(
         &mut self,
-        mut suspicions: Vec<Suspicion>,
+        mut candidates: Vec<Candidate>,
         max_misses: usize,
-    ) -> Result<Option<Suspicion>, Halt> {
-        suspicions.retain(|s| !self.seen.passes(&s.stimuli));
-        suspicions.reverse();
+    ) -> Result<Option<Candidate>, Halt> {
+        candidates.retain(|s| !self.seen.passes(&s.stimuli));
+        candidates.reverse();
         let mut misses = 0;
-        while misses < max_misses && !suspicions.is_empty() {
-            let pack = self.pack(&mut suspicions);
+        while misses < max_misses && !candidates.is_empty() {
+            let pack = self.pack(&mut candidates);
             let attempt = self.run(&pack.stimuli)?;
             let done = attempt.execution.stimuli().count();
             misses += 1;
@@ -39,7 +39,7 @@ impl Auto<'_, '_> {
                 // What comes behind a refused stimulus was not tried.
                 if matches!(attempt.execution.verdict, Verdict::Inconclusive(_)) {
                     let untried = pack.parts.into_iter().filter(|(_, r)| r.start > done);
-                    suspicions.extend(untried.map(|(s, _)| s).rev());
+                    candidates.extend(untried.map(|(s, _)| s).rev());
                 }
                 continue;
             }
@@ -48,9 +48,9 @@ impl Auto<'_, '_> {
                 .iter()
                 .position(|(_, range)| range.contains(&(done - 1)));
             let Some(failed) = failed else { continue };
-            let (suspicion, range) = pack.parts[failed].clone();
+            let (candidate, range) = pack.parts[failed].clone();
             let untried = pack.parts.into_iter().skip(failed + 1).rev();
-            suspicions.extend(untried.map(|(s, _)| s));
+            candidates.extend(untried.map(|(s, _)| s));
             let (execution, is_alone) = match range.start {
                 0 => (attempt.execution, true),
                 start => {
@@ -66,39 +66,39 @@ impl Auto<'_, '_> {
             };
             if is_alone && execution.length() < self.best.length() {
                 // It may have failed on the way back only: then the cause is not the suspected one.
-                let is_within = execution.stimuli().count() <= suspicion.stimuli.len();
+                let is_within = execution.stimuli().count() <= candidate.stimuli.len();
                 let cause = if is_within {
-                    suspicion.cause
+                    candidate.cause
                 } else {
                     Cause::Unknown
                 };
                 self.accept(execution, cause);
-                return Ok(Some(suspicion));
+                return Ok(Some(candidate));
             }
         }
         Ok(None)
     }
 
-    /// Takes suspicions from the end of the list.
-    fn pack(&self, suspicions: &mut Vec<Suspicion>) -> Pack {
+    /// Takes candidates from the end of the list.
+    fn pack(&self, candidates: &mut Vec<Candidate>) -> Pack {
         let mut pack = Pack {
             stimuli: Vec::new(),
             parts: Vec::new(),
         };
-        while let Some(next) = suspicions.last() {
+        while let Some(next) = candidates.last() {
             let start = pack.stimuli.len();
             if start > 0 && start + next.stimuli.len() > MAX_STIMULI {
                 break;
             }
-            let Some(suspicion) = suspicions.pop() else {
+            let Some(candidate) = candidates.pop() else {
                 break;
             };
-            pack.stimuli.extend(suspicion.stimuli.iter().cloned());
-            let home = self.routes.way_home(suspicion.end);
-            let is_last = home.is_none() || suspicions.is_empty();
+            pack.stimuli.extend(candidate.stimuli.iter().cloned());
+            let home = self.routes.way_home(candidate.end);
+            let is_last = home.is_none() || candidates.is_empty();
             pack.stimuli
                 .extend(home.filter(|_| !is_last).into_iter().flatten());
-            pack.parts.push((suspicion, start..pack.stimuli.len()));
+            pack.parts.push((candidate, start..pack.stimuli.len()));
             if is_last {
                 break;
             }

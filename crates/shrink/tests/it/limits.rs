@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use ioco_shrink::{Ended, Options, Pipeline, Runner, SHRINKERS, Watch, shrink};
-use ioco_solve::Oracle;
+use ioco_shrink::{Ended, Options, Pipeline, Runner, SHRINKERS, ShrinkObserver, shrink};
+use ioco_solve::GuardSolver;
 use ioco_sts::{
     Action, Deviation, DeviationKind, Direction, Execution, Observed, Relation, Semantics, Step,
     Sts, Value, Verdict,
@@ -17,7 +17,11 @@ fn aml(text: &str) -> Arc<Sts> {
 }
 
 fn with_solver(sts: &Arc<Sts>) -> Semantics {
-    Semantics::new(Arc::clone(sts), Box::new(Oracle::new()), Relation::Ioco)
+    Semantics::new(
+        Arc::clone(sts),
+        Box::new(GuardSolver::new()),
+        Relation::Ioco,
+    )
 }
 
 fn stimulus(sts: &Sts, name: &str, values: &[i64]) -> Action {
@@ -123,7 +127,7 @@ process('Counters') {
 /// Stops after a number of looks.
 struct Patience(usize);
 
-impl Watch for Patience {
+impl ShrinkObserver for Patience {
     fn stop(&mut self) -> bool {
         self.0 = self.0.saturating_sub(1);
         self.0 == 0

@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::{Entity, Flattener, Resolved, ScopeId};
+use super::{Entity, Flattener, InstanceId, Resolved};
 use crate::diagnostic::{Problem, Span};
 use crate::expr::{ExprId, Node, VarId};
 use crate::model::{Constraint, Invariant, Specification, VarKind};
@@ -13,7 +13,7 @@ impl Flattener<'_> {
     pub(super) fn build_all(&mut self) {
         let mut next_by_process: FxHashMap<VarId, Vec<(usize, ExprId)>> = FxHashMap::default();
         for index in 0..self.scopes.len() {
-            let scope = ScopeId(index);
+            let scope = InstanceId(index);
             for module in self.scopes[index].modules.clone() {
                 for item in &module.items {
                     if self.full {
@@ -35,7 +35,7 @@ impl Flattener<'_> {
     fn item(
         &mut self,
         item: &Item,
-        scope: ScopeId,
+        scope: InstanceId,
         next_by_process: &mut FxHashMap<VarId, Vec<(usize, ExprId)>>,
     ) -> Result<(), Problem> {
         match item {
@@ -142,7 +142,7 @@ impl Flattener<'_> {
         }
     }
 
-    fn target(&mut self, target: &Expr, scope: ScopeId) -> Result<VarId, Problem> {
+    fn target(&mut self, target: &Expr, scope: InstanceId) -> Result<VarId, Problem> {
         match self.resolve(target, scope)? {
             Resolved::Expr(id) => match self.model.exprs.node(id) {
                 Node::Var(var) => Ok(*var),
@@ -166,7 +166,7 @@ impl Flattener<'_> {
         value: ExprId,
         target_span: Span,
         value_span: Span,
-        scope: ScopeId,
+        scope: InstanceId,
         next_by_process: &mut FxHashMap<VarId, Vec<(usize, ExprId)>>,
     ) -> Result<(), Problem> {
         let name = self.model.var(var).name.clone();
@@ -277,7 +277,7 @@ impl Flattener<'_> {
                 kind: Box::new(Kind::Name(name.clone())),
                 span,
             };
-            let resolved = self.resolve(&reference, ScopeId(0));
+            let resolved = self.resolve(&reference, InstanceId(0));
             match resolved {
                 Ok(Resolved::Expr(expr)) => self.model.defines.push((name, expr)),
                 Ok(_) => {}

@@ -1,6 +1,6 @@
 //! Builds flat expressions: resolves names, expands definitions, and checks types as it goes.
 
-use super::{DefineState, Entity, Flattener, Resolved, ScopeId};
+use super::{DefineState, Entity, Flattener, InstanceId, Resolved};
 use crate::diagnostic::{Problem, Span};
 use crate::expr::{ExprId, Node};
 use crate::syntax::parser::{DEPTH_LIMIT, too_deep};
@@ -22,14 +22,14 @@ impl<'t> Flattener<'t> {
         self.types.of(&self.model.exprs, &self.model.vars, id)
     }
 
-    pub(super) fn resolve(&mut self, expr: &Expr, scope: ScopeId) -> Result<Resolved, Problem> {
+    pub(super) fn resolve(&mut self, expr: &Expr, scope: InstanceId) -> Result<Resolved, Problem> {
         self.resolve_at(expr, scope, 0)
     }
 
     fn resolve_at(
         &mut self,
         expr: &Expr,
-        scope: ScopeId,
+        scope: InstanceId,
         depth: usize,
     ) -> Result<Resolved, Problem> {
         if depth > RESOLVE_DEPTH {
@@ -44,7 +44,7 @@ impl<'t> Flattener<'t> {
             }
         }
         match &*expr.kind {
-            Kind::Own => Ok(Resolved::Scope(scope)),
+            Kind::Own => Ok(Resolved::Instance(scope)),
             Kind::Name(name) => {
                 let parameter = self.scopes[scope.0].parameters.get_key_value(name.as_str());
                 if let Some((&parameter, &(argument, outer))) = parameter {
@@ -60,7 +60,7 @@ impl<'t> Flattener<'t> {
                 self.lookup(scope, name, expr.span)
             }
             Kind::Dot(base, field) => match self.resolve_at(base, scope, depth + 1)? {
-                Resolved::Scope(inner) => {
+                Resolved::Instance(inner) => {
                     let parameter = self.scopes[inner.0]
                         .parameters
                         .get_key_value(field.as_str());
@@ -96,10 +96,10 @@ impl<'t> Flattener<'t> {
 
     fn argument(
         &mut self,
-        scope: ScopeId,
+        scope: InstanceId,
         parameter: &'t str,
         argument: &Expr,
-        outer: ScopeId,
+        outer: InstanceId,
     ) -> Result<ExprId, Problem> {
         if let Some(known) = self.arguments.get(&(scope, parameter)) {
             return Ok(*known);
@@ -145,7 +145,7 @@ impl<'t> Flattener<'t> {
         Ok(Resolved::Expr(case))
     }
 
-    fn lookup(&mut self, scope: ScopeId, name: &str, span: Span) -> Result<Resolved, Problem> {
+    fn lookup(&mut self, scope: InstanceId, name: &str, span: Span) -> Result<Resolved, Problem> {
         let full = self.full_name(scope, name);
         if self.entities.contains_key(&full) {
             return self.entity(&full, span);
@@ -216,7 +216,7 @@ impl<'t> Flattener<'t> {
         match self.entities.get(full).copied() {
             Some(Entity::Var(var)) => Ok(Resolved::Expr(self.model.exprs.var(var))),
             Some(Entity::Value(expr)) => Ok(Resolved::Expr(expr)),
-            Some(Entity::Instance(scope)) => Ok(Resolved::Scope(scope)),
+            Some(Entity::Instance(scope)) => Ok(Resolved::Instance(scope)),
             Some(Entity::Array { low, high }) => Ok(Resolved::Array {
                 name: full.to_owned(),
                 low,
@@ -249,7 +249,7 @@ impl<'t> Flattener<'t> {
         }
     }
 
-    pub(super) fn build(&mut self, expr: &Expr, scope: ScopeId) -> Result<ExprId, Problem> {
+    pub(super) fn build(&mut self, expr: &Expr, scope: InstanceId) -> Result<ExprId, Problem> {
         if self.depth > BUILD_DEPTH {
             self.full = true;
             return Err(too_deep(expr.span));
@@ -266,7 +266,7 @@ impl<'t> Flattener<'t> {
         Ok(id)
     }
 
-    fn build_any(&mut self, expr: &Expr, scope: ScopeId) -> Result<ExprId, Problem> {
+    fn build_any(&mut self, expr: &Expr, scope: InstanceId) -> Result<ExprId, Problem> {
         let span = expr.span;
         match &*expr.kind {
             Kind::Bool(value) => Ok(self.model.exprs.boolean(*value)),
@@ -278,7 +278,7 @@ impl<'t> Flattener<'t> {
                 match self.resolve(expr, scope)? {
                     Resolved::Expr(id) => Ok(id),
                     // A symbolic constant may have the name of an instance; where a value is needed it is the constant.
-                    Resolved::Scope(_) => match self.symbol_named(expr) {
+                    Resolved::Instance(_) => match self.symbol_named(expr) {
                         Some(symbol) => Ok(self.model.exprs.constant(symbol)),
                         None => Err(Problem::error(
                             span,
@@ -392,7 +392,7 @@ impl<'t> Flattener<'t> {
         operator: Operator,
         left: &Expr,
         right: &Expr,
-        scope: ScopeId,
+        scope: InstanceId,
         span: Span,
     ) -> Result<ExprId, Problem> {
         match operator {
@@ -450,7 +450,7 @@ impl<'t> Flattener<'t> {
         &mut self,
         name: &str,
         arguments: &[Expr],
-        scope: ScopeId,
+        scope: InstanceId,
         span: Span,
     ) -> Result<ExprId, Problem> {
         let arity = |wanted: usize| {
@@ -533,7 +533,7 @@ impl<'t> Flattener<'t> {
         }
     }
 
-    pub(super) fn boolean(&mut self, expr: &Expr, scope: ScopeId) -> Result<ExprId, Problem> {
+    pub(super) fn boolean(&mut self, expr: &Expr, scope: InstanceId) -> Result<ExprId, Problem> {
         let id = self.build(expr, scope)?;
         let type_ = self.type_of(id);
         if type_.is_boolean() {
@@ -549,7 +549,7 @@ impl<'t> Flattener<'t> {
         Err(problem)
     }
 
-    fn integer(&mut self, expr: &Expr, scope: ScopeId) -> Result<ExprId, Problem> {
+    fn integer(&mut self, expr: &Expr, scope: InstanceId) -> Result<ExprId, Problem> {
         let id = self.build(expr, scope)?;
         let type_ = self.type_of(id);
         if type_.is_integer() {

@@ -1,6 +1,6 @@
 //! First pass: instances, variables with their domains, symbolic constants, definitions by full name.
 
-use super::{DefineState, Entity, Flattener, Scope, ScopeId};
+use super::{DefineState, Entity, Flattener, Instance, InstanceId};
 use crate::diagnostic::{Problem, Span};
 use crate::expr::VarId;
 use crate::model::{Var, VarKind};
@@ -15,14 +15,14 @@ const VARIABLE_LIMIT: usize = 1_000_000;
 
 impl<'t> Flattener<'t> {
     pub(super) fn declare_all(&mut self, main: &'t Module) {
-        self.scopes.push(Scope {
+        self.scopes.push(Instance {
             name: String::new(),
             modules: vec![main],
             parameters: rustc_hash::FxHashMap::default(),
             process: 0,
         });
         self.declare_constants();
-        self.declare_scope(ScopeId(0), 0);
+        self.declare_scope(InstanceId(0), 0);
         if !self.has_errors() {
             self.declare_defines();
         }
@@ -77,7 +77,7 @@ impl<'t> Flattener<'t> {
         }
     }
 
-    fn declare_scope(&mut self, scope: ScopeId, depth: usize) {
+    fn declare_scope(&mut self, scope: InstanceId, depth: usize) {
         // Inherited modules are part of this one: same names, same parameters.
         let mut at = 0;
         while at < self.scopes[scope.0].modules.len() {
@@ -144,7 +144,7 @@ impl<'t> Flattener<'t> {
         full: &str,
         section: Section,
         type_: &'t Type,
-        scope: ScopeId,
+        scope: InstanceId,
         span: Span,
         depth: usize,
     ) {
@@ -241,7 +241,7 @@ impl<'t> Flattener<'t> {
         module: &str,
         arguments: &'t [Expr],
         process: bool,
-        scope: ScopeId,
+        scope: InstanceId,
         span: Span,
         depth: usize,
     ) {
@@ -275,7 +275,7 @@ impl<'t> Flattener<'t> {
         if !arguments.is_empty() {
             self.model.features.insert("parameters");
         }
-        let inner = ScopeId(self.scopes.len());
+        let inner = InstanceId(self.scopes.len());
         let process_id = if process {
             self.processes.push(full.to_owned());
             self.processes.len() - 1
@@ -288,7 +288,7 @@ impl<'t> Flattener<'t> {
             .zip(arguments)
             .map(|(name, argument)| (name.as_str(), (argument, scope)))
             .collect();
-        self.scopes.push(Scope {
+        self.scopes.push(Instance {
             name: full.to_owned(),
             modules: vec![declared],
             parameters,
@@ -300,7 +300,7 @@ impl<'t> Flattener<'t> {
 
     fn declare_defines(&mut self) {
         for index in 0..self.scopes.len() {
-            let scope = ScopeId(index);
+            let scope = InstanceId(index);
             for module in self.scopes[index].modules.clone() {
                 for item in &module.items {
                     let Item::Define { name, body } = item else {
@@ -311,7 +311,7 @@ impl<'t> Flattener<'t> {
                         Kind::Name(simple) => self.full_name(scope, simple),
                         // `left.ack := ...` adds a name to another instance.
                         Kind::Dot(base, field) => match self.resolve(base, scope) {
-                            Ok(super::Resolved::Scope(other)) => self.full_name(other, field),
+                            Ok(super::Resolved::Instance(other)) => self.full_name(other, field),
                             Ok(_) => {
                                 self.problems.push(Problem::error(
                                     base.span,
@@ -337,7 +337,7 @@ impl<'t> Flattener<'t> {
         }
     }
 
-    fn range_bounds(&mut self, low: &Expr, high: &Expr, scope: ScopeId) -> Option<(i64, i64)> {
+    fn range_bounds(&mut self, low: &Expr, high: &Expr, scope: InstanceId) -> Option<(i64, i64)> {
         let bounds = self
             .constant(low, scope, 0)
             .and_then(|low_value| Ok((low_value, self.constant(high, scope, 0)?)));
@@ -367,7 +367,7 @@ impl<'t> Flattener<'t> {
         }
     }
 
-    fn enum_domain(&mut self, values: &[Expr], span: Span, scope: ScopeId) -> Option<Domain> {
+    fn enum_domain(&mut self, values: &[Expr], span: Span, scope: InstanceId) -> Option<Domain> {
         let mut found = Vec::new();
         for value in values {
             let value = match &*value.kind {
@@ -406,7 +406,7 @@ impl<'t> Flattener<'t> {
     }
 
     /// An integer that is known before the model runs: a bound of a range or an array.
-    fn constant(&self, expr: &Expr, scope: ScopeId, depth: usize) -> Result<i64, Problem> {
+    fn constant(&self, expr: &Expr, scope: InstanceId, depth: usize) -> Result<i64, Problem> {
         let refuse = || Problem::error(expr.span, "this must be an integer constant");
         if depth > 100 {
             return Err(refuse());

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use rustc_hash::FxHashSet;
 
 use super::{Edge, GoalResult, Options, Verdict};
-use crate::complete::{Completer, Gait};
+use crate::complete::{Completer, WalkPolicy};
 use crate::engine::Budget;
 use crate::engine::unroll::Trace;
 use crate::eval::{Evaluator, Memo, State};
@@ -41,12 +41,12 @@ struct Answers {
 }
 
 /// Variables with more values are not watched one by one.
-const MOST_VALUES: u64 = 64;
+const MAX_VALUES: u64 = 64;
 
 /// Variables with more values are not watched two by two.
 const FEW_VALUES: u64 = 16;
-const MOST_PAIRS: usize = 12_000;
-const MOST_SAMPLES: usize = 4096;
+const MAX_PAIRS: usize = 12_000;
+const MAX_SAMPLES: usize = 4096;
 
 /// How many runs are kept to start from.
 const KEPT_RUNS: usize = 40;
@@ -155,12 +155,12 @@ impl<'a> Board<'a> {
     }
 
     /// A random run of the whole model, by evaluation alone, that moves the given variables.
-    pub fn stroll(
+    pub fn random_walk(
         &self,
         start: Vec<State>,
         steps: usize,
         seed: u64,
-        gait: Gait,
+        policy: WalkPolicy,
         focus: &[VarId],
         budget: Budget,
     ) -> Option<Vec<State>> {
@@ -172,7 +172,7 @@ impl<'a> Board<'a> {
             inside[var.index()] = true;
         }
         self.completer
-            .stroll(start, steps, seed, gait, &inside, budget)
+            .random_walk(start, steps, seed, policy, &inside, budget)
     }
 
     /// Answers one goal by a run of the whole model that the interpreter has accepted, if it reaches the goal.
@@ -223,11 +223,11 @@ impl<'a> Board<'a> {
         let answers = &mut *answers;
         for state in run {
             answers.walked += 1;
-            if answers.samples.len() < MOST_SAMPLES {
+            if answers.samples.len() < MAX_SAMPLES {
                 answers.samples.push(state.clone());
             } else if answers.walked.is_multiple_of(8) {
                 // Some of the later ones too: they are from other places.
-                answers.samples[answers.walked / 8 % MOST_SAMPLES].clone_from(state);
+                answers.samples[answers.walked / 8 % MAX_SAMPLES].clone_from(state);
             }
         }
         for (var, seen) in answers.seen.iter_mut().enumerate() {
@@ -247,7 +247,7 @@ impl<'a> Board<'a> {
         let mut unseen = Vec::new();
         for var in vars {
             let entry = self.model.var(*var);
-            if entry.kind == VarKind::Input || entry.domain.len() > MOST_VALUES {
+            if entry.kind == VarKind::Input || entry.domain.len() > MAX_VALUES {
                 continue;
             }
             let seen = &answers.seen[var.index()];
@@ -289,7 +289,7 @@ impl<'a> Board<'a> {
                     pairs.push([(*left, *left_value), (*right, *right_value)]);
                 }
             }
-            if pairs.len() > MOST_PAIRS {
+            if pairs.len() > MAX_PAIRS {
                 return Vec::new();
             }
         }

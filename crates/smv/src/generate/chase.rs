@@ -12,7 +12,7 @@ use crate::system::Circuit;
 const LONGEST: usize = 3000;
 const DEEPEST: usize = 24;
 /// Seconds for one question.
-const GLANCE: f64 = 0.25;
+const SECONDS_PER_QUESTION: f64 = 0.25;
 
 pub(super) struct Chase<'a> {
     model: &'a Model,
@@ -27,7 +27,7 @@ pub(super) struct Chase<'a> {
 }
 
 /// What one round of looking ahead brought.
-pub(super) enum Found {
+pub(super) enum Lookahead {
     /// A run that reaches this goal.
     Goal(usize, Trace),
     Nothing,
@@ -75,7 +75,7 @@ impl<'a> Chase<'a> {
     }
 
     /// Asks for any of the goals within a few steps of the current state; wanders on when there is none.
-    pub fn round(&mut self, goals: &[usize]) -> Found {
+    pub fn round(&mut self, goals: &[usize]) -> Lookahead {
         if self.needs_start() {
             self.failures = 0;
         }
@@ -83,7 +83,7 @@ impl<'a> Chase<'a> {
             self.ahead.extend();
         }
         let Some(state) = self.current.last().cloned() else {
-            return Found::Nothing;
+            return Lookahead::Nothing;
         };
         let mut here: Vec<Literal> = Vec::new();
         for (var, value) in self.circuit.vars.iter().zip(&state) {
@@ -106,15 +106,16 @@ impl<'a> Chase<'a> {
         let mut assumptions = here.clone();
         assumptions.push(any);
         // A hard question is not worth its time here: another state may make it easy.
-        self.ahead.set_budget(self.budget.within(GLANCE));
+        self.ahead
+            .set_budget(self.budget.within(SECONDS_PER_QUESTION));
         let answer = self.ahead.solve(&assumptions);
         self.ahead.set_budget(self.budget);
         let found = match answer {
-            Answer::Unknown if self.budget.over() => Found::OutOfTime,
+            Answer::Unknown if self.budget.over() => Lookahead::OutOfTime,
             Answer::Unknown => {
                 self.failures += 2;
                 self.depth = (self.depth - 1).max(3);
-                Found::Nothing
+                Lookahead::Nothing
             }
             Answer::Yes => {
                 let hit = wanted
@@ -126,9 +127,9 @@ impl<'a> Chase<'a> {
                         let (last, goal) = (*last, *goal);
                         self.append(last);
                         self.failures = 0;
-                        Found::Goal(goal, self.current.clone())
+                        Lookahead::Goal(goal, self.current.clone())
                     }
-                    None => Found::Nothing,
+                    None => Lookahead::Nothing,
                 }
             }
             Answer::No => {
@@ -137,11 +138,11 @@ impl<'a> Chase<'a> {
                 if self.refused.is_multiple_of(20) && self.depth < DEEPEST {
                     self.depth += 1;
                 }
-                Found::Nothing
+                Lookahead::Nothing
             }
         };
         self.ahead.clause(&[!any]);
-        if matches!(found, Found::Nothing) {
+        if matches!(found, Lookahead::Nothing) {
             self.wander(&here);
         }
         found

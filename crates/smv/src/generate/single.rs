@@ -6,8 +6,8 @@ use super::board::Board;
 use crate::circuit::encode::TooLarge;
 use crate::depend::{Dependencies, vars_of};
 use crate::engine::Budget;
-use crate::engine::apart;
 use crate::engine::bdd::{Event, Halt};
+use crate::engine::detached;
 use crate::engine::ic3::{Ic3, Outcome};
 use crate::engine::order;
 use crate::engine::sat::Answer;
@@ -187,7 +187,7 @@ fn fixpoint(
     budget: Budget,
 ) -> Result<Decision, Halt> {
     let mut found = None;
-    let result = apart::run(circuit, order, nodes, budget, &|_| true, &mut |event| {
+    let result = detached::run(circuit, order, nodes, budget, &|_| true, &mut |event| {
         if let Event::Reached { trace, .. } = event {
             found = Some(trace);
         }

@@ -112,7 +112,7 @@ fn one_sided(left: &Steps, right: &Steps) -> Option<(Key, Side)> {
 }
 
 /// A pair of state sets, the pair before it (by number) and the step between.
-struct Found {
+struct VisitedPair {
     pair: (SetId, SetId),
     before: usize,
     step: Option<Step>,
@@ -127,7 +127,7 @@ fn search(
     differs: impl Fn(&Steps, &Steps) -> Option<(Key, Side)>,
 ) -> Result<Option<Difference>, CompareError> {
     let start = (left.semantics.initial(), right.semantics.initial());
-    let mut found = vec![Found {
+    let mut found = vec![VisitedPair {
         pair: start,
         before: 0,
         step: None,
@@ -182,7 +182,7 @@ fn search(
                 Key::Quiescence => now.push_back(found.len()),
                 _ => next.push_back(found.len()),
             }
-            found.push(Found {
+            found.push(VisitedPair {
                 pair,
                 before: number,
                 step: Some(step),
@@ -191,9 +191,9 @@ fn search(
     }
 }
 
-fn trace_to(found: &[Found], mut number: usize) -> Trace {
+fn trace_to(found: &[VisitedPair], mut number: usize) -> Trace {
     let mut trace = Vec::new();
-    while let Found {
+    while let VisitedPair {
         before,
         step: Some(step),
         ..

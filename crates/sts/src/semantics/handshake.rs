@@ -40,12 +40,12 @@ type Group = Box<[SwitchId]>;
 /// What is known of the hand-shakes of a model.
 #[derive(Default)]
 pub(super) struct Handshakes {
-    guards: FxHashMap<Group, Arc<Together>>,
+    guards: FxHashMap<Group, Arc<JoinedGuard>>,
     listed: FxHashMap<(Group, Box<[Value]>), Listed>,
 }
 
 /// The guards of a group in one.
-struct Together {
+struct JoinedGuard {
     guard: Expr,
     /// The parameters that it mentions. The others are unset.
     open: Vec<usize>,
@@ -160,14 +160,14 @@ impl Semantics {
         listed
     }
 
-    fn together(&mut self, group: &[SwitchId]) -> Arc<Together> {
+    fn together(&mut self, group: &[SwitchId]) -> Arc<JoinedGuard> {
         if let Some(known) = self.handshakes.guards.get(group) {
             return Arc::clone(known);
         }
         let guards = group.iter().map(|id| self.sts.switch(*id).guard.clone());
         let guard = guards.fold(Expr::TRUE, Expr::and);
         let open = guard.params().into_iter().map(|p| p as usize).collect();
-        let together = Arc::new(Together { guard, open });
+        let together = Arc::new(JoinedGuard { guard, open });
         let key = Group::from(group);
         self.handshakes.guards.insert(key, Arc::clone(&together));
         together
@@ -200,7 +200,7 @@ impl Semantics {
         &mut self,
         sender: SwitchId,
         label: LabelId,
-        together: &Together,
+        together: &JoinedGuard,
         state: &State,
     ) -> Listed {
         let sts = Arc::clone(&self.sts);
@@ -292,7 +292,7 @@ enum Candidate {
 fn by_equations(
     sts: &Sts,
     label: LabelId,
-    together: &Together,
+    together: &JoinedGuard,
     state: &State,
 ) -> Option<Candidate> {
     let parameters = &sts.label(label).parameters;

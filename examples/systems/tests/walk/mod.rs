@@ -82,7 +82,7 @@ pub fn step(sts: &Sts, direction: Direction, message: &Message) -> Option<Step> 
 struct Tries;
 
 /// A stimulus of a dozen numbers is not offered by itself; the tests bring their own values.
-const MOST_TUPLES: usize = 2_000;
+const MAX_TUPLES: usize = 2_000;
 
 impl Tries {
     fn candidates(sts: &Sts, ty: &Type, valuation: &[Value]) -> Vec<Value> {
@@ -137,7 +137,7 @@ impl Feasibility for Tries {
                 Some(value) => vec![value],
                 None => Tries::candidates(sts, &parameter.ty, question.valuation),
             };
-            if tuples.len() * values.len() > MOST_TUPLES {
+            if tuples.len() * values.len() > MAX_TUPLES {
                 return Answer::Unknown;
             }
             tuples = tuples

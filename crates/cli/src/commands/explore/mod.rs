@@ -7,7 +7,7 @@ mod walk;
 use std::io::{self, BufRead, IsTerminal};
 use std::sync::Arc;
 
-use ioco_campaign::{Answer, Exit, Stop};
+use ioco_campaign::{Answer, CommandError, Exit};
 use ioco_sts::Relation;
 
 use crate::args;
@@ -26,7 +26,7 @@ pub fn run(arguments: &args::Explore) -> Answer {
     let dumb = std::env::var_os("TERM").is_none_or(|term| term == "dumb");
     if terminal && !dumb && !arguments.lines {
         let trouble = |error: io::Error| {
-            Stop::usage(format!("the terminal cannot be used: {error}")).hint("try --lines")
+            CommandError::usage(format!("the terminal cannot be used: {error}")).hint("try --lines")
         };
         screen::run(walk).map_err(trouble)?;
     } else {

@@ -6,13 +6,13 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-use ioco_campaign::{Answer, Exit, Interrupt, Model, Stop};
+use ioco_campaign::{Answer, CommandError, Exit, Interrupt, Model};
 use ioco_generate::Confirm;
 use ioco_generate::cover::{
-    Cover, CoverLimits, Goal, GoalVerdict, Instance, States, Watch, states,
+    Cover, CoverLimits, CoverObserver, Goal, GoalVerdict, Instance, States, states,
 };
 use ioco_generate::suite::SavedGoal;
-use ioco_solve::Oracle;
+use ioco_solve::GuardSolver;
 use ioco_sts::{Relation, Semantics, Sts};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
@@ -24,7 +24,7 @@ use crate::output;
 use crate::progress::Progress;
 
 /// A model with more states than this is said to have too many.
-const MOST_STATES: usize = 100_000;
+const MAX_STATES: usize = 100_000;
 
 /// One line of `--format json`.
 #[derive(Serialize)]
@@ -57,7 +57,7 @@ struct Lines<'a> {
     halt: Interrupt,
     goals: usize,
     decided: usize,
-    broken: Option<Stop>,
+    broken: Option<CommandError>,
 }
 
 impl Lines<'_> {
@@ -80,7 +80,7 @@ impl Lines<'_> {
     }
 }
 
-impl Watch for Lines<'_> {
+impl CoverObserver for Lines<'_> {
     fn decided(&mut self, goal: Goal, verdict: &GoalVerdict, test: Option<&Instance>, calls: u64) {
         let seconds = self.since.elapsed().as_secs_f64();
         self.since = Instant::now();
@@ -114,10 +114,12 @@ impl Watch for Lines<'_> {
 
 pub fn run(wanted: &str, arguments: &args::Generate, model: &Model, format: Format) -> Answer {
     if arguments.count || arguments.loops.is_some() || arguments.jobs.is_some() {
-        return Err(Stop::usage("--count, --loops and --jobs go with --traces"));
+        return Err(CommandError::usage(
+            "--count, --loops and --jobs go with --traces",
+        ));
     }
     if arguments.data.is_some() {
-        return Err(Stop::usage("--data goes with --traces"));
+        return Err(CommandError::usage("--data goes with --traces"));
     }
     let sts = &model.sts;
     let (goals, with_states) = goals(wanted, sts)?;
@@ -144,7 +146,11 @@ pub fn run(wanted: &str, arguments: &args::Generate, model: &Model, format: Form
     }
     let mut rng = ChaCha8Rng::seed_from_u64(arguments.seed);
     let confirm = || {
-        let semantics = Semantics::new(Arc::clone(sts), Box::new(Oracle::new()), Relation::Ioco);
+        let semantics = Semantics::new(
+            Arc::clone(sts),
+            Box::new(GuardSolver::new()),
+            Relation::Ioco,
+        );
         Confirm::new(semantics)
     };
     // Goals that are many are looked at first: where they cannot be listed, nothing is begun.
@@ -223,7 +229,7 @@ pub fn run(wanted: &str, arguments: &args::Generate, model: &Model, format: Form
 }
 
 /// The model with how often the tests visit its locations and take its switches.
-fn draw(file: &Path, sts: &Sts, tests: &[&Instance]) -> Result<(), Stop> {
+fn draw(file: &Path, sts: &Sts, tests: &[&Instance]) -> Result<(), CommandError> {
     let mut counts = ioco_draw::Counts {
         locations: vec![0; sts.locations().len()],
         switches: vec![0; sts.switches().len()],
@@ -240,14 +246,15 @@ fn draw(file: &Path, sts: &Sts, tests: &[&Instance]) -> Result<(), Stop> {
     let style = ioco_draw::Style {
         coverage: Some(&counts),
     };
-    fs::write(file, ioco_draw::svg(sts, &style))
-        .map_err(|error| Stop::usage(format!("cannot write {}: {error}", file.display())))?;
+    fs::write(file, ioco_draw::svg(sts, &style)).map_err(|error| {
+        CommandError::usage(format!("cannot write {}: {error}", file.display()))
+    })?;
     say!("drawn: {}", file.display());
     Ok(())
 }
 
 /// The goals that words joined by commas ask for, and whether states are among them.
-fn goals(wanted: &str, sts: &Sts) -> Result<(Vec<Goal>, bool), Stop> {
+fn goals(wanted: &str, sts: &Sts) -> Result<(Vec<Goal>, bool), CommandError> {
     let mut goals = Vec::new();
     let mut states = false;
     for word in wanted.split(',') {
@@ -259,7 +266,7 @@ fn goals(wanted: &str, sts: &Sts) -> Result<(Vec<Goal>, bool), Stop> {
             "mcdc" => goals.extend(Goal::mcdc(sts)),
             "states" => states = true,
             other => {
-                return Err(Stop::usage(format!("'{other}' is not something to cover")).hint(
+                return Err(CommandError::usage(format!("'{other}' is not something to cover")).hint(
                     "use locations, switches, decisions, conditions, mcdc or states; several are \
                      joined by commas; or one of w, wp and hsi",
                 ));
@@ -272,9 +279,9 @@ fn goals(wanted: &str, sts: &Sts) -> Result<(Vec<Goal>, bool), Stop> {
 }
 
 /// Every state of the model, where there are not too many.
-fn all_states(sts: &Sts, confirm: &mut Confirm) -> Result<States, Stop> {
-    states(sts, MOST_STATES, confirm).map_err(|error| {
-        Stop::usage(format!(
+fn all_states(sts: &Sts, confirm: &mut Confirm) -> Result<States, CommandError> {
+    states(sts, MAX_STATES, confirm).map_err(|error| {
+        CommandError::usage(format!(
             "the states of this model cannot be listed: {error}"
         ))
         .hint("use --cover locations, or --cover conditions to tell values apart")

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use ioco_campaign::Stop;
+use ioco_campaign::CommandError;
 use ioco_generate::data::{
     Data, DataLimits, DataPlan, Proof, ValueGoal, ValueVerdict, covers, plan,
 };
 use ioco_generate::{Confirm, Walk};
-use ioco_solve::{Embedded, Oracle};
+use ioco_solve::{Embedded, GuardSolver};
 use ioco_sts::{Relation, Semantics, Sts};
 use rand_chacha::ChaCha8Rng;
 use serde::Serialize;
@@ -25,7 +25,7 @@ pub enum Values {
 }
 
 impl Values {
-    pub fn read(arguments: &args::Generate) -> Result<Values, Stop> {
+    pub fn read(arguments: &args::Generate) -> Result<Values, CommandError> {
         let values = match arguments.data.as_deref() {
             None => Values::Random(1),
             Some("minmax") => Values::Wanted(Data::MinMax),
@@ -34,18 +34,20 @@ impl Values {
             Some(number) => match number.parse() {
                 Ok(rounds) if rounds > 0 => Values::Random(rounds),
                 _ => {
-                    return Err(Stop::usage(format!("'{number}' says nothing about values"))
-                        .hint("use minmax, boundaries, pairs, or a number from 1 on"));
+                    return Err(CommandError::usage(format!(
+                        "'{number}' says nothing about values"
+                    ))
+                    .hint("use minmax, boundaries, pairs, or a number from 1 on"));
                 }
             },
         };
         if arguments.count && arguments.data.is_some() {
-            return Err(Stop::usage(
+            return Err(CommandError::usage(
                 "--count leaves values out, so --data has no use",
             ));
         }
         if arguments.smv.minimise && !matches!(values, Values::Wanted(_)) {
-            return Err(Stop::usage(
+            return Err(CommandError::usage(
                 "every trace of a complete suite is there for its own sake: nothing to minimise",
             )
             .hint("with --data minmax, --minimise leaves the tests that the values need"));
@@ -170,8 +172,17 @@ impl Seen {
 impl Planned {
     /// Writes traces for the values that the others do not have. Returns how many were not
     /// confirmed.
-    pub fn add_missing(&self, sts: &Arc<Sts>, seen: &Seen, suite: &Suite) -> Result<u64, Stop> {
-        let semantics = Semantics::new(Arc::clone(sts), Box::new(Oracle::new()), Relation::Ioco);
+    pub fn add_missing(
+        &self,
+        sts: &Arc<Sts>,
+        seen: &Seen,
+        suite: &Suite,
+    ) -> Result<u64, CommandError> {
+        let semantics = Semantics::new(
+            Arc::clone(sts),
+            Box::new(GuardSolver::new()),
+            Relation::Ioco,
+        );
         let mut confirm = Confirm::new(semantics);
         let mut page = suite.page();
         let mut unconfirmed = 0;
@@ -196,7 +207,7 @@ impl Planned {
 
     /// Says what became of every value: on standard output where the suite goes elsewhere, and
     /// otherwise only how many. True where nothing is left open.
-    pub fn report(&self, sts: &Sts, lines: Option<Format>) -> Result<bool, Stop> {
+    pub fn report(&self, sts: &Sts, lines: Option<Format>) -> Result<bool, CommandError> {
         let (mut reached, mut proved, mut unreachable, mut unknown) = (0, 0, 0, 0);
         for (goal, verdict) in self.plan.goals.iter().zip(&self.plan.verdicts) {
             match verdict {

@@ -4,9 +4,9 @@
 use std::sync::Arc;
 
 use ioco_budget::{Budget, Halted, Meter};
-use ioco_campaign::{Answer, Exit, Model, Stop};
+use ioco_campaign::{Answer, CommandError, Exit, Model};
 use ioco_generate::fsm::{MachineError, Method, ModelMachine, Sequences, suite_within};
-use ioco_solve::Oracle;
+use ioco_solve::GuardSolver;
 use ioco_sts::{Relation, Semantics, Step};
 use serde::Serialize;
 
@@ -15,7 +15,7 @@ use crate::args::{self, Format};
 use crate::output;
 
 /// Stimuli of all tests together, counted once where tests begin alike: about a gigabyte.
-const MOST_STIMULI: usize = 20_000_000;
+const MAX_STIMULI: usize = 20_000_000;
 
 /// The size of a suite: what `--format json` prints last.
 #[derive(Serialize)]
@@ -34,7 +34,7 @@ pub fn run(method: Method, arguments: &args::Generate, model: &Model, format: Fo
     let extra = arguments.extra.unwrap_or(0);
     let sts = &model.sts;
     let read = ModelMachine::new(sts, arguments.model.reading.states).map_err(|error| {
-        Stop::usage(format!(
+        CommandError::usage(format!(
             "--cover {} needs a model that answers every stimulus in one way: {error}",
             method.name()
         ))
@@ -47,7 +47,7 @@ pub fn run(method: Method, arguments: &args::Generate, model: &Model, format: Fo
         ..Budget::default()
     };
     let meter = Meter::new(&budget, Some(&halt));
-    let found = match suite_within(read.machine(), method, extra, MOST_STIMULI, &meter) {
+    let found = match suite_within(read.machine(), method, extra, MAX_STIMULI, &meter) {
         Ok(found) => found,
         Err(MachineError::Halted(Halted::Interrupted)) if interrupt.is_raised() => {
             return Ok(Exit::Interrupted);
@@ -108,7 +108,7 @@ fn in_words(size: &Size, waiting: usize) -> String {
     )
 }
 
-fn refuse_others(arguments: &args::Generate) -> Result<(), Stop> {
+fn refuse_others(arguments: &args::Generate) -> Result<(), CommandError> {
     let given = [
         ("--loops", arguments.loops.is_some()),
         ("--jobs", arguments.jobs.is_some()),
@@ -118,35 +118,40 @@ fn refuse_others(arguments: &args::Generate) -> Result<(), Stop> {
         ("--minimise", arguments.smv.minimise),
     ];
     match given.iter().find(|(_, given)| *given) {
-        Some((flag, _)) => Err(Stop::usage(format!(
+        Some((flag, _)) => Err(CommandError::usage(format!(
             "{flag} does not go with --cover w, wp or hsi"
         ))),
-        None if arguments.count && arguments.output.is_some() => Err(Stop::usage(
+        None if arguments.count && arguments.output.is_some() => Err(CommandError::usage(
             "--count writes no tests, so there is nothing for --output",
         )),
         None => Ok(()),
     }
 }
 
-fn refusal(error: &MachineError, read: &ModelMachine, model: &Model, method: Method) -> Stop {
+fn refusal(
+    error: &MachineError,
+    read: &ModelMachine,
+    model: &Model,
+    method: Method,
+) -> CommandError {
     let why = read.explain(&model.sts, error);
     let name = method.name();
     match error {
-        MachineError::Partial { .. } => Stop::usage(format!(
+        MachineError::Partial { .. } => CommandError::usage(format!(
             "--cover {name} needs a model that accepts every stimulus everywhere: {why}"
         ))
         .hint("--cover hsi needs no stimulus where the model has none"),
-        MachineError::Alike { .. } => Stop::usage(format!(
+        MachineError::Alike { .. } => CommandError::usage(format!(
             "--cover {name} needs states that can be told apart: {why}"
         ))
         .hint("say in the model what one of them does with a stimulus of the other"),
         MachineError::TooLarge(_) => {
-            Stop::usage(why).hint("a smaller --extra, or --cover hsi, makes fewer tests")
+            CommandError::usage(why).hint("a smaller --extra, or --cover hsi, makes fewer tests")
         }
         MachineError::TooManyStates(_) => {
-            Stop::usage(why).hint("for models of this size use --cover switches")
+            CommandError::usage(why).hint("for models of this size use --cover switches")
         }
-        MachineError::Halted(_) => Stop::usage(why),
+        MachineError::Halted(_) => CommandError::usage(why),
     }
 }
 
@@ -157,9 +162,13 @@ fn write(
     arguments: &args::Generate,
     model: &Model,
     format: Format,
-) -> Result<u64, Stop> {
+) -> Result<u64, CommandError> {
     let sts = &model.sts;
-    let mut semantics = Semantics::new(Arc::clone(sts), Box::new(Oracle::new()), Relation::Ioco);
+    let mut semantics = Semantics::new(
+        Arc::clone(sts),
+        Box::new(GuardSolver::new()),
+        Relation::Ioco,
+    );
     let suite = Suite::open(arguments, format, model, None)?;
     let mut page = suite.page();
     let mut unconfirmed = 0;

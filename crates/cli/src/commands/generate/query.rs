@@ -5,13 +5,13 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-use ioco_campaign::{Answer, Exit, Model, Stop};
+use ioco_campaign::{Answer, CommandError, Exit, Model};
 use ioco_generate::Confirm;
 use ioco_generate::answer::{self, End};
 use ioco_generate::plan::{Limits, Pattern};
 use ioco_generate::suite::{SavedQuery, SavedTest, SavedTree};
 use ioco_generate::tree::{Grower, Purpose};
-use ioco_solve::Oracle;
+use ioco_solve::GuardSolver;
 use ioco_sts::{Relation, Semantics};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
@@ -59,18 +59,18 @@ struct Verdict {
 pub fn run(file: &Path, arguments: &args::Generate, model: &Model, format: Format) -> Answer {
     let traces = arguments.count || arguments.loops.is_some() || arguments.jobs.is_some();
     if traces || arguments.data.is_some() {
-        return Err(Stop::usage(
+        return Err(CommandError::usage(
             "--count, --loops, --jobs and --data go with --traces",
         ));
     }
     let deadline = super::deadline(arguments)?;
     if arguments.number == 0 {
-        return Err(Stop::usage("--number 0 asks for no test at all"));
+        return Err(CommandError::usage("--number 0 asks for no test at all"));
     }
     let sts = &model.sts;
     let query = ioco_campaign::query::load(file, sts, &mut Teller)?;
     let text = ioco_outside::file::read_text(file, &ioco_budget::Budget::default())
-        .map_err(|error| Stop::usage(format!("cannot read {}: {error}", file.display())))?;
+        .map_err(|error| CommandError::usage(format!("cannot read {}: {error}", file.display())))?;
     let pattern = Pattern::from(&query);
     let (within, default_bound) = answer::bound(&pattern, arguments.depth.or(query.within));
     if default_bound {
@@ -86,7 +86,13 @@ pub fn run(file: &Path, arguments: &args::Generate, model: &Model, format: Forma
         budget: BUDGET,
     };
     let mut rng = ChaCha8Rng::seed_from_u64(arguments.seed);
-    let semantics = || Semantics::new(Arc::clone(sts), Box::new(Oracle::new()), Relation::Ioco);
+    let semantics = || {
+        Semantics::new(
+            Arc::clone(sts),
+            Box::new(GuardSolver::new()),
+            Relation::Ioco,
+        )
+    };
     let mut confirm = Confirm::new(semantics());
     let interrupt = interrupt::listen();
     let progress = Progress::start();

@@ -6,14 +6,14 @@ use std::io::{self, Write};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-use ioco_campaign::{Model, Stop};
+use ioco_campaign::{CommandError, Model};
 use ioco_engine::SavedStep;
 use ioco_generate::PathStep;
 use ioco_generate::plan::{Limits, Pattern};
 use ioco_generate::suite::export::Export;
 use ioco_generate::suite::{Header, SUITE_VERSION, SavedGoal, SavedQuery, SavedTest, SavedTree};
 use ioco_generate::tree::{Grower, Purpose};
-use ioco_solve::Oracle;
+use ioco_solve::GuardSolver;
 use ioco_sts::{Action, Direction, Relation, Semantics, Step, Sts, SwitchId};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
@@ -101,7 +101,7 @@ impl Suite {
         format: Format,
         model: &Model,
         query: Option<SavedQuery>,
-    ) -> Result<Suite, Stop> {
+    ) -> Result<Suite, CommandError> {
         let file = arguments.output.as_deref();
         let form = match export(arguments)? {
             Some(export) => Form::Export(export),
@@ -110,7 +110,7 @@ impl Suite {
         };
         let out: Box<dyn Write + Send> = match file {
             Some(path) => Box::new(File::create(path).map_err(|error| {
-                Stop::usage(format!("cannot write {}: {error}", path.display()))
+                CommandError::usage(format!("cannot write {}: {error}", path.display()))
             })?),
             None => Box::new(io::stdout()),
         };
@@ -149,27 +149,27 @@ impl Suite {
     }
 
     /// What went wrong with writing. A reader that went away (`| head`) is nothing wrong.
-    pub fn close(self) -> Result<(), Stop> {
+    pub fn close(self) -> Result<(), CommandError> {
         let mut target = match self.target.into_inner() {
             Ok(target) => target,
             Err(poisoned) => poisoned.into_inner(),
         };
         let flushed = target.out.flush().err();
         match target.failed.or(flushed) {
-            Some(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-                Err(Stop::usage(format!("cannot write the suite: {error}")))
-            }
+            Some(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(CommandError::usage(
+                format!("cannot write the suite: {error}"),
+            )),
             _ => Ok(()),
         }
     }
 }
 
 /// The form for another test runner: as asked for, or as the file is named.
-fn export(arguments: &args::Generate) -> Result<Option<Export>, Stop> {
+fn export(arguments: &args::Generate) -> Result<Option<Export>, CommandError> {
     match (&arguments.export, &arguments.output) {
         (Some(name), _) => match Export::named(name) {
             Some(export) => Ok(Some(export)),
-            None => Err(Stop::usage(format!("there is no export '{name}'"))
+            None => Err(CommandError::usage(format!("there is no export '{name}'"))
                 .hint(format!("use {}", Export::NAMES.join(", ")))),
         },
         (None, Some(path)) => {
@@ -298,8 +298,11 @@ impl Page<'_> {
     fn grower(&mut self) -> (&mut Grower, &mut ChaCha8Rng) {
         let sts = &self.suite.model.sts;
         let (grower, rng) = self.grower.get_or_insert_with(|| {
-            let semantics =
-                Semantics::new(Arc::clone(sts), Box::new(Oracle::new()), Relation::Ioco);
+            let semantics = Semantics::new(
+                Arc::clone(sts),
+                Box::new(GuardSolver::new()),
+                Relation::Ioco,
+            );
             (Grower::new(semantics, BUDGET), ChaCha8Rng::seed_from_u64(1))
         });
         (grower, rng)

@@ -9,9 +9,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-use ioco_campaign::{Answer, Exit, Model, Stop};
+use ioco_campaign::{Answer, CommandError, Exit, Model};
 use ioco_generate::{Confirm, Distinct, Extent, Path, Share, Tally, Walk, bounds};
-use ioco_solve::{Embedded, Oracle};
+use ioco_solve::{Embedded, GuardSolver};
 use ioco_sts::{Relation, Semantics, Sts};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
@@ -80,7 +80,7 @@ struct Work<'a> {
 }
 
 /// What a thread found.
-struct Found {
+struct ThreadResult {
     tally: Tally,
     /// Tests that the second walk did not confirm, and the first objection.
     unconfirmed: u64,
@@ -93,9 +93,9 @@ struct Found {
     traces: Distinct,
 }
 
-impl Found {
-    fn new(sts: &Sts, length: u32) -> Found {
-        Found {
+impl ThreadResult {
+    fn new(sts: &Sts, length: u32) -> ThreadResult {
+        ThreadResult {
             tally: Tally::default(),
             unconfirmed: 0,
             objection: None,
@@ -105,7 +105,7 @@ impl Found {
         }
     }
 
-    fn add(&mut self, other: Found) {
+    fn add(&mut self, other: ThreadResult) {
         self.tally.add(other.tally);
         self.unconfirmed += other.unconfirmed;
         self.objection = self.objection.take().or(other.objection);
@@ -117,20 +117,22 @@ impl Found {
 
 pub fn run(arguments: &args::Generate, length: u32, model: &Model, format: Format) -> Answer {
     let jobs = match arguments.jobs {
-        Some(0) => return Err(Stop::usage("--jobs 0 leaves nobody to do the work")),
+        Some(0) => return Err(CommandError::usage("--jobs 0 leaves nobody to do the work")),
         Some(jobs) => jobs,
         None => std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
     };
     if arguments.loops == Some(0) {
-        return Err(Stop::usage("--loops 0 forbids even the start").hint("--loops 1 is the least"));
+        return Err(
+            CommandError::usage("--loops 0 forbids even the start").hint("--loops 1 is the least")
+        );
     }
     if arguments.count && arguments.output.is_some() {
-        return Err(Stop::usage(
+        return Err(CommandError::usage(
             "--count writes no tests, so there is nothing for --output",
         ));
     }
     if arguments.depth.is_some() || arguments.svg.is_some() {
-        return Err(Stop::usage("--depth and --svg go with --cover"));
+        return Err(CommandError::usage("--depth and --svg go with --cover"));
     }
     let values = Values::read(arguments)?;
     let deadline = super::deadline(arguments)?;
@@ -146,7 +148,7 @@ pub fn run(arguments: &args::Generate, length: u32, model: &Model, format: Forma
     say_bounds(&model.sts, length);
     let seed = arguments.seed;
     let mut first = walk(&model.sts, &extent, seed);
-    first.heed(&over);
+    first.set_interrupt(&over);
     let (shares, mut total) = first.shares(SHARES, DEEPEST_CUT);
     if total.runaway.is_none() && !over() {
         say!("estimate: {} paths", rounded(estimate(&mut first)));
@@ -172,7 +174,7 @@ pub fn run(arguments: &args::Generate, length: u32, model: &Model, format: Forma
         traces: AtomicU64::new(0),
         stop: AtomicBool::new(total.runaway.is_some()),
     };
-    let mut found = Found::new(&model.sts, length);
+    let mut found = ThreadResult::new(&model.sts, length);
     // Values alone need no more than the tests that have them.
     if !arguments.smv.minimise {
         found = in_parallel(&work, jobs, &over);
@@ -190,7 +192,7 @@ pub fn run(arguments: &args::Generate, length: u32, model: &Model, format: Forma
             "internal steps go on without end: {} {place}",
             model.sts.show_switch(switch)
         );
-        return Err(Stop::usage(message.trim_end().to_owned())
+        return Err(CommandError::usage(message.trim_end().to_owned())
             .hint("the suite is not complete; give the internal steps a guard that ends them"));
     }
     let seconds = started.elapsed().as_secs_f64();
@@ -247,10 +249,10 @@ fn estimate(walk: &mut Walk<'_, Embedded, ChaCha8Rng>) -> f64 {
     guesses.iter().sum::<f64>() / guesses.len() as f64
 }
 
-fn in_parallel(work: &Work<'_>, jobs: usize, over: &dyn Fn() -> bool) -> Found {
+fn in_parallel(work: &Work<'_>, jobs: usize, over: &dyn Fn() -> bool) -> ThreadResult {
     let progress = Progress::start();
     let (send, results) = mpsc::channel();
-    let mut found = Found::new(work.sts, work.extent.length);
+    let mut found = ThreadResult::new(work.sts, work.extent.length);
     std::thread::scope(|scope| {
         for _ in 0..jobs.min(work.shares.len()) {
             let send = send.clone();
@@ -279,18 +281,18 @@ fn in_parallel(work: &Work<'_>, jobs: usize, over: &dyn Fn() -> bool) -> Found {
     found
 }
 
-fn one_thread(work: &Work<'_>) -> Found {
-    let mut found = Found::new(work.sts, work.extent.length);
+fn one_thread(work: &Work<'_>) -> ThreadResult {
+    let mut found = ThreadResult::new(work.sts, work.extent.length);
     let over = || work.stop.load(Ordering::Relaxed);
     let mut walk = walk(work.sts, &work.extent, work.seed);
-    walk.heed(&over);
+    walk.set_interrupt(&over);
     if work.sought.is_some() {
         walk.prefer_extremes();
     }
     found.seen = Seen::of(work.sought);
     let semantics = Semantics::new(
         Arc::clone(work.sts),
-        Box::new(Oracle::new()),
+        Box::new(GuardSolver::new()),
         Relation::Ioco,
     );
     let mut confirm = Confirm::new(semantics);
@@ -381,7 +383,7 @@ fn rounded(guess: f64) -> String {
     }
 }
 
-fn summary(total: &Tally, found: &Found, seconds: f64, length: u32) {
+fn summary(total: &Tally, found: &ThreadResult, seconds: f64, length: u32) {
     let written = total.paths - found.unconfirmed;
     let speed = total.paths as f64 / seconds.max(1e-9);
     let traces = found.traces.count();

@@ -2,7 +2,7 @@
 //! the others have not cost much more until then. Most models need no more.
 
 use super::task::Task;
-use super::walks::{Leisure, walks};
+use super::walks::{WalkLimits, walks};
 use super::{
     Group, LIGHT_SHARE, PARTS_SECONDS, PARTS_SHARE, prepare, prove_together, slice, smaller_parts,
 };
@@ -48,8 +48,8 @@ struct Round {
 
 impl Round {
     /// Walks again, others than before.
-    fn leisure(&self, number: usize, group: usize) -> Leisure {
-        Leisure {
+    fn limits(&self, number: usize, group: usize) -> WalkLimits {
+        WalkLimits {
             patience: self.seconds * 0.5,
             stamina: 9,
             most_seconds: self.seconds * 5.0,
@@ -79,7 +79,7 @@ pub(super) fn light(board: &Board, group: &Group, group_number: usize) {
     for (number, round) in ROUNDS.iter().enumerate() {
         let task = Task::new(board, &open, &system.vars, &circuit);
         if number > 0 {
-            walks(board, round.leisure(number, group_number));
+            walks(board, round.limits(number, group_number));
         }
         if task.left().is_empty() {
             return;

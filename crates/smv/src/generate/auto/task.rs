@@ -5,17 +5,17 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use super::walks::LONGEST_WALK;
-use crate::complete::Gait;
+use crate::complete::WalkPolicy;
 use crate::engine::Budget;
-use crate::engine::apart;
 use crate::engine::bdd::{Event, Halt};
+use crate::engine::detached;
 use crate::engine::ic3::{Ic3, Outcome};
 use crate::engine::order;
 use crate::engine::sat::Answer;
 use crate::engine::unroll::Unrolling;
 use crate::expr::VarId;
 use crate::generate::board::Board;
-use crate::generate::chase::{Chase, Found};
+use crate::generate::chase::{Chase, Lookahead};
 use crate::generate::single;
 use crate::system::Circuit;
 
@@ -147,7 +147,7 @@ impl<'t, 'b> Task<'t, 'b> {
 
     /// One fixpoint; when it is complete, what is left is infeasible.
     pub fn diagram(&self, order: &order::Order, nodes: usize, budget: Budget) -> Result<(), Halt> {
-        apart::run(
+        detached::run(
             self.circuit,
             order,
             nodes,
@@ -188,14 +188,14 @@ impl<'t, 'b> Task<'t, 'b> {
                 };
                 let known = start.len();
                 if random & 2 == 0
-                    && let Some(walk) = self.board.stroll(
+                    && let Some(walk) = self.board.random_walk(
                         start,
                         2000,
                         random,
                         match random & 12 {
-                            0 => Gait::Fair,
-                            4 => Gait::Eager,
-                            _ => Gait::Shy,
+                            0 => WalkPolicy::Uniform,
+                            4 => WalkPolicy::PreferChange,
+                            _ => WalkPolicy::PreferStay,
                         },
                         self.vars,
                         budget.within(1.0),
@@ -213,9 +213,9 @@ impl<'t, 'b> Task<'t, 'b> {
                 chase.restart(&part);
             }
             match chase.round(&left) {
-                Found::Goal(index, trace) => self.reached(index, &trace, "look-ahead"),
-                Found::Nothing => {}
-                Found::OutOfTime => return,
+                Lookahead::Goal(index, trace) => self.reached(index, &trace, "look-ahead"),
+                Lookahead::Nothing => {}
+                Lookahead::OutOfTime => return,
             }
         }
     }

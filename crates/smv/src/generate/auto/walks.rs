@@ -1,7 +1,7 @@
 //! Random walks over the whole model, which find most tests.
 
 use super::SMALL_BITS;
-use crate::complete::Gait;
+use crate::complete::WalkPolicy;
 use crate::expr::VarId;
 use crate::generate::board::Board;
 use crate::simulate;
@@ -12,7 +12,7 @@ pub(super) const LONGEST_WALK: usize = 4000;
 
 /// How long to walk.
 #[derive(Clone, Copy)]
-pub(super) struct Leisure {
+pub(super) struct WalkLimits {
     /// Seconds without any success.
     pub patience: f64,
     /// Walks without any success.
@@ -22,26 +22,26 @@ pub(super) struct Leisure {
     pub seed: u64,
 }
 
-pub(super) const BRISK: Leisure = Leisure {
+pub(super) const BRISK: WalkLimits = WalkLimits {
     patience: 0.01,
     stamina: 3,
     most_seconds: 1.0,
     seed: 0,
 };
 
-pub(super) const THOROUGH: Leisure = Leisure {
+pub(super) const THOROUGH: WalkLimits = WalkLimits {
     patience: 0.4,
     stamina: 9,
     most_seconds: 12.0,
     seed: 1 << 20,
 };
 
-pub(super) fn walks(board: &Board, leisure: Leisure) {
+pub(super) fn walks(board: &Board, limits: WalkLimits) {
     let bits: u32 = board.model.vars.iter().map(|var| var.domain.bits()).sum();
     // A small model is soon known.
     let small = bits <= SMALL_BITS;
     let share = board.options.time_per_goal * board.goals.len() as f64 * 0.05;
-    let budget = board.budget().within(share.min(leisure.most_seconds));
+    let budget = board.budget().within(share.min(limits.most_seconds));
     let start = budget.now();
     let mut fruitful = start;
     let mut circuit = None;
@@ -50,17 +50,21 @@ pub(super) fn walks(board: &Board, leisure: Leisure) {
     let mut poor = 0;
     for round in 0..400_u64 {
         // A walk that has found nothing for half as long as it once took to find something will hardly find more.
-        let patience = leisure.patience + (fruitful - start) / 2.0;
-        let tired = poor > leisure.stamina || (poor > 0 && budget.now() > fruitful + patience);
+        let patience = limits.patience + (fruitful - start) / 2.0;
+        let tired = poor > limits.stamina || (poor > 0 && budget.now() > fruitful + patience);
         if budget.over() || tired || board.open_goals().is_empty() {
             break;
         }
         let budget = budget.within(fruitful + patience - budget.now());
-        let seed = board.options.seed.wrapping_add(leisure.seed + round * 7919);
-        let gait = [Gait::Fair, Gait::Eager, Gait::Shy][(round % 3) as usize];
-        let steps = match (small, gait) {
+        let seed = board.options.seed.wrapping_add(limits.seed + round * 7919);
+        let policy = [
+            WalkPolicy::Uniform,
+            WalkPolicy::PreferChange,
+            WalkPolicy::PreferStay,
+        ][(round % 3) as usize];
+        let steps = match (small, policy) {
             (true, _) => 30,
-            (false, Gait::Fair) => 80,
+            (false, WalkPolicy::Uniform) => 80,
             (false, _) if round < 6 => 400,
             (false, _) => 3000,
         };
@@ -74,7 +78,7 @@ pub(super) fn walks(board: &Board, leisure: Leisure) {
                 _ => Vec::new(),
             };
             known = start.len();
-            run = board.stroll(start, steps, seed, gait, &everything, budget);
+            run = board.random_walk(start, steps, seed, policy, &everything, budget);
             blind = run.is_some();
         }
         let found = match run {
@@ -84,10 +88,10 @@ pub(super) fn walks(board: &Board, leisure: Leisure) {
                     Circuit::compile(board.model, &System::whole(board.model), &[])
                 });
                 let Ok(compiled) = compiled else { return };
-                let eager = gait == Gait::Eager;
+                let prefer_change = policy == WalkPolicy::PreferChange;
                 let steps = steps.min(300);
                 board.offer(
-                    simulate::walk(board.model, compiled, steps, seed, eager, budget),
+                    simulate::walk(board.model, compiled, steps, seed, prefer_change, budget),
                     0,
                     "random walk",
                 )

@@ -12,7 +12,7 @@ use crate::types::Type;
 use crate::value::Value;
 
 /// Numbers of JavaScript are exact up to here.
-const MOST_EXACT: i64 = 1 << 53;
+const MAX_EXACT: i64 = 1 << 53;
 
 /// Writes a system of one process whose guards and updates speak of variables only.
 pub fn write(sts: &Sts) -> Result<String, FormatError> {
@@ -163,7 +163,7 @@ fn value(sts: &Sts, value: &Value) -> Option<String> {
         // Nothing is less or more than it, as with `:void`.
         Value::Void => "undefined".to_owned(),
         Value::Bool(value) => value.to_string(),
-        Value::Int(value) if value.abs_diff(0) > MOST_EXACT as u64 => return None,
+        Value::Int(value) if value.abs_diff(0) > MAX_EXACT as u64 => return None,
         Value::Int(value) => value.to_string(),
         Value::Decimal(value) => value.to_string(),
         Value::Str(text) => Json::from(&**text).to_string(),

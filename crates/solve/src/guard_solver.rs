@@ -14,28 +14,28 @@ const STEPS: u64 = 60_000;
 /// Whether a guard can hold, by known values and ranges first and by search then, under a limit on
 /// steps: the same questions always get the same answers.
 #[derive(Clone, Debug)]
-pub struct Oracle {
+pub struct GuardSolver {
     steps: u64,
 }
 
-impl Oracle {
-    pub fn new() -> Oracle {
-        Oracle { steps: STEPS }
+impl GuardSolver {
+    pub fn new() -> GuardSolver {
+        GuardSolver { steps: STEPS }
     }
 
     /// With another limit on the steps for one question.
-    pub fn with_steps(steps: u64) -> Oracle {
-        Oracle { steps }
+    pub fn with_steps(steps: u64) -> GuardSolver {
+        GuardSolver { steps }
     }
 }
 
-impl Default for Oracle {
-    fn default() -> Oracle {
-        Oracle::new()
+impl Default for GuardSolver {
+    fn default() -> GuardSolver {
+        GuardSolver::new()
     }
 }
 
-impl Feasibility for Oracle {
+impl Feasibility for GuardSolver {
     fn feasible(&mut self, question: Question<'_>) -> Answer {
         let Question {
             sts,

@@ -47,19 +47,19 @@ type Place = (Box<[LocationId]>, u32);
 
 /// Distances to the end of one pattern.
 #[derive(Default)]
-pub(crate) struct Reach {
+pub(crate) struct Distances {
     distance: FxHashMap<Place, u32>,
     /// Everything that can be reached was looked at: what has no distance has no way.
     complete: bool,
 }
 
-impl Reach {
+impl Distances {
     pub fn new(
         sts: &Sts,
         pattern: &Pattern,
         starts: impl Iterator<Item = (Box<[LocationId]>, Progress)>,
         moves: &mut MoveTable,
-    ) -> Reach {
+    ) -> Distances {
         // Counts in gaps are left out: distances get smaller by that, never larger.
         let mut numbers: FxHashMap<Place, usize> = FxHashMap::default();
         let mut places: Vec<Place> = Vec::new();
@@ -77,7 +77,7 @@ impl Reach {
         let mut index = 0;
         while index < places.len() {
             if places.len() > MOST {
-                return Reach::default();
+                return Distances::default();
             }
             let (locations, item) = places[index].clone();
             let mut edges: Vec<(Place, u32)> = Vec::new();
@@ -131,7 +131,7 @@ impl Reach {
             }
         }
         let reached = places.into_iter().zip(distance);
-        Reach {
+        Distances {
             distance: reached
                 .filter(|(_, distance)| *distance < u32::MAX)
                 .collect(),

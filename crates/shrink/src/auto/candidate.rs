@@ -22,34 +22,34 @@ pub(super) enum Cause {
 
 /// A list of stimuli from the initial state that is worth a run.
 #[derive(Clone, Debug)]
-pub(super) struct Suspicion {
+pub(super) struct Candidate {
     pub stimuli: Vec<Action>,
     /// The length of the failing execution if it fails at its end.
     pub predicted: usize,
     pub cause: Cause,
     /// Where the model is at the end, if it passes.
     pub end: NodeId,
-    doubts: Doubts,
+    doubts: Assumptions,
 }
 
-/// How much has to be assumed for a suspicion to be right. Those with few assumptions are tried
+/// How much has to be assumed for a candidate to be right. Those with few assumptions are tried
 /// first, and short ones of them.
-type Doubts = u32;
+type Assumptions = u32;
 
 /// A step of the trail that is left out may matter.
-const LEFT_OUT: Doubts = 1;
+const LEFT_OUT: Assumptions = 1;
 /// The failing stimulus may be fine in another state.
-const OTHER_STATE: Doubts = 1;
+const OTHER_STATE: Assumptions = 1;
 /// A stimulus that does something else in the other state, as the model has it.
-const OTHER_EFFECT: Doubts = 1;
+const OTHER_EFFECT: Assumptions = 1;
 /// The failure may not show as a response that does not come.
-const OTHER_REVEAL: Doubts = 1;
+const OTHER_REVEAL: Assumptions = 1;
 /// A transition that no run has seen pass, but that no run has seen fail either.
-const UNSEEN: Doubts = 1;
+const UNSEEN: Assumptions = 1;
 /// A stimulus that is not known to be the cause.
-const OTHER_CAUSE: Doubts = 2;
+const OTHER_CAUSE: Assumptions = 2;
 /// A stimulus that needs no response may get one.
-const UNASKED_RESPONSE: Doubts = 3;
+const UNASKED_RESPONSE: Assumptions = 3;
 
 /// Stimuli of the trail that are suspected before longer parts of it are.
 const MAX_RECENT: usize = 6;
@@ -57,10 +57,10 @@ const MAX_RECENT: usize = 6;
 /// Suspicions that differ only in the numbers in the names of their labels.
 const MAX_ALIKE: usize = 3;
 
-/// At most so many suspicions make a round.
+/// At most so many candidates make a round.
 const MAX_SUSPICIONS: usize = 60;
 
-/// Collects suspicions for one trail.
+/// Collects candidates for one trail.
 struct Collector<'r, 'a> {
     routes: &'r Routes,
     session: &'r Session<'a>,
@@ -68,7 +68,7 @@ struct Collector<'r, 'a> {
     halted: RefCell<Option<Halt>>,
     /// Only what is shorter than this.
     length: usize,
-    found: Vec<Suspicion>,
+    found: Vec<Candidate>,
     /// Where in `found` a list is.
     known: FxHashMap<Vec<Action>, usize>,
     /// Transitions that fail whenever they are taken: nothing new lies behind them.
@@ -172,7 +172,14 @@ impl<'r, 'a> Collector<'r, 'a> {
     }
 
     /// `draft` and then a last stimulus that fails with `tail` steps.
-    fn suspect(&mut self, draft: &Draft, last: &Action, tail: usize, cause: Cause, doubts: Doubts) {
+    fn suspect(
+        &mut self,
+        draft: &Draft,
+        last: &Action,
+        tail: usize,
+        cause: Cause,
+        doubts: Assumptions,
+    ) {
         let predicted = draft.steps + tail;
         if predicted >= self.length {
             return;
@@ -190,7 +197,7 @@ impl<'r, 'a> Collector<'r, 'a> {
             }
             return;
         }
-        self.found.push(Suspicion {
+        self.found.push(Candidate {
             stimuli: given.stimuli,
             predicted,
             cause,
@@ -199,8 +206,8 @@ impl<'r, 'a> Collector<'r, 'a> {
         });
     }
 
-    /// The suspicions, without those that are too much alike.
-    fn finish(self, max: usize) -> Result<Vec<Suspicion>, Halt> {
+    /// The candidates, without those that are too much alike.
+    fn finish(self, max: usize) -> Result<Vec<Candidate>, Halt> {
         // A search that came to its limit leaves what it found.
         if self.halted.into_inner().is_some() {
             self.session.poll()?;
@@ -208,8 +215,8 @@ impl<'r, 'a> Collector<'r, 'a> {
         let families = self.families;
         let mut kinds: FxHashMap<Vec<(u32, Vec<Value>)>, usize> = FxHashMap::default();
         let mut found = self.found;
-        found.retain(|suspicion| {
-            let stimuli = suspicion.stimuli.iter();
+        found.retain(|candidate| {
+            let stimuli = candidate.stimuli.iter();
             let kind = stimuli.map(|a| (families[a.label.index()], a.values.clone()));
             let alike = kinds.entry(kind.collect()).or_insert(0);
             *alike += 1;
@@ -263,7 +270,7 @@ pub(super) fn causes(
     session: &Session<'_>,
     trail: &Trail,
     labels: &[u32],
-) -> Result<Vec<Suspicion>, Halt> {
+) -> Result<Vec<Candidate>, Halt> {
     let mut collector = Collector::new(routes, session, labels, trail.length);
     let last = trail.last();
     let (failing, reveal) = (trail.nodes[last], &trail.stimuli[last]);
@@ -326,7 +333,7 @@ fn suspect_cause(
     collector: &mut Collector<'_, '_>,
     trail: &Trail,
     positions: &[usize],
-    doubts: Doubts,
+    doubts: Assumptions,
 ) {
     let last = trail.last();
     let (failing, reveal) = (trail.nodes[last], &trail.stimuli[last]);
@@ -372,7 +379,7 @@ pub(super) fn analogies(
     trail: &Trail,
     cause: Cause,
     labels: &[u32],
-) -> Result<Vec<Suspicion>, Halt> {
+) -> Result<Vec<Candidate>, Halt> {
     let mut collector = Collector::new(routes, session, labels, trail.length);
     if cause == Cause::State {
         collector.failing = seen.failing().clone();
@@ -432,7 +439,7 @@ fn cause_elsewhere(
     trail: &Trail,
     position: usize,
     settled: &[NodeId],
-    doubts: Doubts,
+    doubts: Assumptions,
 ) {
     let (from, action) = (trail.nodes[position], &trail.stimuli[position]);
     for &node in settled {
@@ -460,7 +467,7 @@ fn reveals(
     position: usize,
     draft: &Draft,
     cause: Cause,
-    doubts: Doubts,
+    doubts: Assumptions,
 ) {
     let last = trail.last();
     if let Some((replayed, reveal)) = replay(collector, trail, draft, position + 1..last) {

@@ -13,10 +13,10 @@ use crate::system::Circuit;
 
 /// Threads that were left behind and still hold their diagrams. Their number is limited, and with it the memory.
 static LEFT_BEHIND: AtomicUsize = AtomicUsize::new(0);
-const MOST_LEFT_BEHIND: usize = 2;
+const MAX_LEFT_BEHIND: usize = 2;
 
 /// How often the time is looked at while the thread works.
-const GLANCE: Duration = Duration::from_millis(20);
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 struct Shared {
     stop: AtomicBool,
@@ -52,9 +52,9 @@ impl Shared {
 }
 
 /// Tells, also when the thread panics, that its memory is free again.
-struct Farewell(Arc<Shared>);
+struct EndNotice(Arc<Shared>);
 
-impl Drop for Farewell {
+impl Drop for EndNotice {
     fn drop(&mut self) {
         let mut phase = self.0.phase();
         if *phase == Phase::LeftBehind {
@@ -73,11 +73,11 @@ pub(crate) fn run(
     wanted: &dyn Fn(usize) -> bool,
     report: &mut dyn FnMut(Event) -> bool,
 ) -> Result<(), Halt> {
-    while LEFT_BEHIND.load(Ordering::Relaxed) >= MOST_LEFT_BEHIND {
+    while LEFT_BEHIND.load(Ordering::Relaxed) >= MAX_LEFT_BEHIND {
         if budget.over() {
             return Err(Halt::Time);
         }
-        std::thread::sleep(GLANCE);
+        std::thread::sleep(POLL_INTERVAL);
     }
     let shared = Arc::new(Shared {
         stop: AtomicBool::new(false),
@@ -90,7 +90,7 @@ pub(crate) fn run(
     let (answers, answer) = channel();
     let (own, circuit, order) = (shared.clone(), circuit.clone(), order.clone());
     let started = crate::stack::spawn_alone(move || {
-        let _farewell = Farewell(own.clone());
+        let _farewell = EndNotice(own.clone());
         let result = work(&own, &circuit, &order, nodes, &sender, &answer);
         // Nobody listens any more when the thread was left behind.
         let _ = sender.send(Message::Ended(result));
@@ -99,7 +99,7 @@ pub(crate) fn run(
         return Err(Halt::Memory);
     }
     loop {
-        match messages.recv_timeout(GLANCE) {
+        match messages.recv_timeout(POLL_INTERVAL) {
             Ok(Message::Event(event)) => {
                 let more = report(event);
                 for (goal, flag) in shared.wanted.iter().enumerate() {

@@ -15,7 +15,7 @@ use crate::moves::Move;
 ///
 /// What a goal takes is put together only for a move that is asked for: a guard with many
 /// conditions has as many goals, and each takes the whole guard.
-pub(crate) struct Aims<'a> {
+pub(crate) struct GoalIndex<'a> {
     sts: &'a Sts,
     by_switch: Vec<Vec<Goal>>,
     by_location: Vec<Vec<Goal>>,
@@ -24,8 +24,8 @@ pub(crate) struct Aims<'a> {
     asked: FxHashMap<(*const Move, Goal), Rc<Move>>,
 }
 
-impl<'a> Aims<'a> {
-    pub fn new(sts: &'a Sts, goals: &BTreeSet<Goal>) -> Aims<'a> {
+impl<'a> GoalIndex<'a> {
+    pub fn new(sts: &'a Sts, goals: &BTreeSet<Goal>) -> GoalIndex<'a> {
         let mut by_switch = vec![Vec::new(); sts.switches().len()];
         let mut by_location = vec![Vec::new(); sts.locations().len()];
         let mut evaluated: FxHashMap<SwitchId, (usize, Where)> = FxHashMap::default();
@@ -58,7 +58,7 @@ impl<'a> Aims<'a> {
                 }
             }
         }
-        Aims {
+        GoalIndex {
             sts,
             by_switch,
             by_location,

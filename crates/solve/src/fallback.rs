@@ -2,7 +2,7 @@
 
 use ioco_sts::{Answer, Expr, Feasibility, LabelId, Question, Solved, Sts, Value};
 
-use crate::oracle::Oracle;
+use crate::guard_solver::GuardSolver;
 use crate::outcome::{Deadline, Outcome};
 use crate::solver::Solver;
 
@@ -11,21 +11,21 @@ use crate::solver::Solver;
 const STEPS: u64 = 200_000;
 
 /// The embedded solver first, and another one for what it leaves open.
-pub struct SecondOpinion {
-    first: Oracle,
+pub struct FallbackSolver {
+    first: GuardSolver,
     second: Box<dyn Solver>,
 }
 
-impl SecondOpinion {
-    pub fn new(second: Box<dyn Solver>) -> SecondOpinion {
-        SecondOpinion {
-            first: Oracle::new(),
+impl FallbackSolver {
+    pub fn new(second: Box<dyn Solver>) -> FallbackSolver {
+        FallbackSolver {
+            first: GuardSolver::new(),
             second,
         }
     }
 }
 
-impl Feasibility for SecondOpinion {
+impl Feasibility for FallbackSolver {
     fn feasible(&mut self, question: Question<'_>) -> Answer {
         let Question {
             sts,
@@ -165,7 +165,7 @@ mod tests {
         let sum = Expr::binary(BinaryOp::Add, Expr::Param(1), Expr::Param(2));
         let guard = Expr::binary(BinaryOp::Eq, sum, Expr::int(18));
         let second = Embedded::new(sts.types(), sts.functions());
-        let mut solver = SecondOpinion::new(Box::new(second));
+        let mut solver = FallbackSolver::new(Box::new(second));
         let question = || Question {
             sts: &sts,
             label,
