@@ -1,5 +1,6 @@
 //! `cargo xtask faults`: the long run of the suite of bad peers, against the program as it is released.
 
+use crate::postgres::Postgres;
 use crate::tools::{self, cargo, target_directory};
 
 pub fn run(arguments: &[String]) -> Result<(), String> {
@@ -16,6 +17,19 @@ pub fn run(arguments: &[String]) -> Result<(), String> {
     let mut arguments = arguments.to_vec();
     if arguments.last().is_some_and(|word| word == "--soak") {
         arguments.push("10000000".to_owned());
+    }
+    // Needed for the part that kills a database, and there only.
+    let is_whole = !is_soak && !arguments.iter().any(|word| word == "--stops");
+    let server = if is_whole { Postgres::start()? } else { None };
+    if let Some(server) = &server {
+        let words = ["--database", "--database-pid", "--database-start"];
+        let values = [server.url(), server.pid_file(), server.start_command()];
+        arguments.extend(
+            words
+                .into_iter()
+                .zip(values)
+                .flat_map(|(w, v)| [w.to_owned(), v]),
+        );
     }
     tools::run(
         "faults",

@@ -31,7 +31,9 @@ cargo xtask COMMAND
   mutants [PART] [--...]  change the code that verdicts rest on and report what no test notices
   differential [--minutes N] [--seed S]
                           compare ioco with a second implementation of the theory on new models
-  faults [--soak N]       the long run of the suite of bad peers, or N steps (10 million) against a process
+  faults [--soak N] [--stops]
+                          the long run of the suite of bad peers, or N steps (10 million) against a process, or
+                          only how soon everything stops
   solver [--minutes N]    compare the embedded solver with z3 on new questions
   experiment NAME ...     rerun a published experiment (shrinking, decomposition)
 ";

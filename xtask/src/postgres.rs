@@ -47,6 +47,37 @@ impl Postgres {
         format!("postgres://ioco@127.0.0.1:{}/postgres", self.port)
     }
 
+    /// The file with the number of its first process, while it runs.
+    pub fn pid_file(&self) -> String {
+        self.folder
+            .join("data/postmaster.pid")
+            .display()
+            .to_string()
+    }
+
+    /// The shell command that starts it again.
+    pub fn start_command(&self) -> String {
+        let mut command = as_postgres(&self.programs.join("pg_ctl"));
+        command
+            .args(["--wait", "start", "--pgdata"])
+            .arg(self.folder.join("data"))
+            .arg("--log")
+            .arg(self.folder.join("log"))
+            .arg("--options")
+            .arg(self.options());
+        let words = std::iter::once(command.get_program()).chain(command.get_args());
+        let quoted = words.map(|word| format!("'{}'", word.to_string_lossy()));
+        quoted.collect::<Vec<String>>().join(" ")
+    }
+
+    fn options(&self) -> String {
+        format!(
+            "-p {} -c listen_addresses=127.0.0.1 -c unix_socket_directories={}",
+            self.port,
+            self.folder.display()
+        )
+    }
+
     fn make_and_start(&self) -> Result<(), String> {
         fs::create_dir_all(&self.folder).map_err(|error| error.to_string())?;
         if is_root() {
@@ -65,16 +96,11 @@ impl Postgres {
             &data,
             None,
         )?;
-        let options = format!(
-            "-p {} -c listen_addresses=127.0.0.1 -c unix_socket_directories={}",
-            self.port,
-            self.folder.display()
-        );
         self.run(
             "pg_ctl",
             &["--wait", "start", "--pgdata"],
             &data,
-            Some(&options),
+            Some(&self.options()),
         )
     }
 

@@ -5,6 +5,8 @@ use std::net::{TcpListener, TcpStream, ToSocketAddrs as _};
 use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
 
+use ioco_budget::Budget;
+
 use crate::connection::AdapterError;
 use crate::stream::Stream;
 use crate::supervise::Until;
@@ -42,19 +44,22 @@ impl Dial {
     }
 
     /// A connection.
-    pub fn connect(&self, until: &Until<'_>) -> Result<Stream, AdapterError> {
+    pub fn connect(&self, budget: &Budget, until: &Until<'_>) -> Result<Stream, AdapterError> {
+        let stream = |socket| stream(socket, budget);
         match self {
             Dial::Call(address) => call(address, until).and_then(stream).map_err(|error| {
                 AdapterError::new(format!("no connection to {address}: {error}"))
                     .hint("the system must be listening there before the test begins")
             }),
-            Dial::Answer(listener, address) => wait_for_call(listener, until).map_err(|error| {
-                AdapterError::new(match error.kind() {
-                    io::ErrorKind::TimedOut => format!("nobody connected to {address}"),
-                    _ => format!("no connection at {address}: {error}"),
-                })
-                .hint("the system connects to this address when it starts")
-            }),
+            Dial::Answer(listener, address) => wait_for_call(listener, until)
+                .and_then(stream)
+                .map_err(|error| {
+                    AdapterError::new(match error.kind() {
+                        io::ErrorKind::TimedOut => format!("nobody connected to {address}"),
+                        _ => format!("no connection at {address}: {error}"),
+                    })
+                    .hint("the system connects to this address when it starts")
+                }),
         }
     }
 }
@@ -90,10 +95,10 @@ fn try_all(address: &str, deadline: Instant) -> io::Result<TcpStream> {
     Err(last)
 }
 
-fn wait_for_call(listener: &TcpListener, until: &Until<'_>) -> io::Result<Stream> {
+fn wait_for_call(listener: &TcpListener, until: &Until<'_>) -> io::Result<TcpStream> {
     loop {
         match listener.accept() {
-            Ok((socket, _)) => return stream(socket),
+            Ok((socket, _)) => return Ok(socket),
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
             Err(error) => return Err(error),
         }
@@ -104,8 +109,8 @@ fn wait_for_call(listener: &TcpListener, until: &Until<'_>) -> io::Result<Stream
     }
 }
 
-fn stream(socket: TcpStream) -> io::Result<Stream> {
+fn stream(socket: TcpStream, budget: &Budget) -> io::Result<Stream> {
     socket.set_nodelay(true)?;
     let output = OwnedFd::from(socket.try_clone()?);
-    Stream::new(OwnedFd::from(socket), output, None)
+    Stream::new(OwnedFd::from(socket), output, None, budget)
 }

@@ -5,11 +5,13 @@
 //! or asleep, and the system gets that time again. What had arrived by the end of the wait is read
 //! before it counts as silence, also where another thread reads ([`Connection::catch_up`]).
 
+use ioco_budget::Budget;
 use ioco_engine::{Command, Input, Tester};
 use ioco_shrink::Runner;
 use ioco_sts::{Action, Execution};
 
 use crate::connection::{AdapterError, Arrival, Arrived, Connection};
+use crate::supervise::size;
 
 /// The longest that a wait goes on without looking whether somebody wants to stop.
 const SLICE: u64 = 50_000_000;
@@ -230,18 +232,15 @@ pub struct Exchange {
     pub raw: Vec<u8>,
 }
 
-/// Bytes of one message that are kept for the failure file.
-const KEPT: usize = 64 << 10;
-
-/// Bytes of all messages of a test that are kept; of later ones, [`KEPT_LATER`] each.
-const KEPT_IN_ALL: usize = 4 << 20;
-
-const KEPT_LATER: usize = 1 << 10;
+/// So many messages of the greatest length are kept of a test; of later ones, one part in so many each.
+const KEPT_WHOLE: usize = 64;
 
 /// Keeps what crossed the border in the test under way, for the failure file. Long messages are cut: the
 /// steps of the failure have their values.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Recorder {
+    /// Bytes of one message that are kept.
+    most: usize,
     ready_at: u64,
     exchanges: Vec<Exchange>,
     /// Bytes in `exchanges`.
@@ -249,6 +248,15 @@ pub struct Recorder {
 }
 
 impl Recorder {
+    pub fn new(budget: &Budget) -> Recorder {
+        Recorder {
+            most: size(budget.wire),
+            ready_at: 0,
+            exchanges: Vec::new(),
+            kept: 0,
+        }
+    }
+
     pub fn note(&mut self, crossing: Crossing<'_>) {
         match crossing.what {
             Crossed::Reset => {
@@ -257,9 +265,9 @@ impl Recorder {
             }
             Crossed::Ready => self.ready_at = crossing.at,
             what => {
-                let most = match self.kept < KEPT_IN_ALL {
-                    true => KEPT,
-                    false => KEPT_LATER,
+                let most = match self.kept < self.most.saturating_mul(KEPT_WHOLE) {
+                    true => self.most,
+                    false => self.most / KEPT_WHOLE,
                 };
                 let raw = cut(crossing.raw, most);
                 self.kept += raw.len();
@@ -312,11 +320,12 @@ impl<'a, C: Connection + ?Sized> ScriptRunner<'a, C> {
         connection: &'a mut C,
         stop: &'a dyn Fn() -> bool,
     ) -> ScriptRunner<'a, C> {
+        let recorder = Recorder::new(tester.sts().budget());
         ScriptRunner {
             tester,
             connection,
             stop,
-            recorder: Recorder::default(),
+            recorder,
             times: Vec::new(),
             trouble: None,
         }
@@ -342,7 +351,7 @@ mod tests {
 
     #[test]
     fn a_recorder_keeps_a_bounded_part_of_long_messages() {
-        let mut recorder = Recorder::default();
+        let mut recorder = Recorder::new(&Budget::default());
         let raw = "ä".repeat(1 << 20);
         for at in 0..200 {
             let what = Crossed::Response;
@@ -353,7 +362,7 @@ mod tests {
             });
         }
         let kept: usize = recorder.exchanges().iter().map(|e| e.raw.len()).sum();
-        assert!(kept < 2 * KEPT_IN_ALL, "{kept}");
+        assert!(kept < 2 * KEPT_WHOLE * recorder.most, "{kept}");
         for exchange in recorder.exchanges() {
             let text = std::str::from_utf8(&exchange.raw).expect("still text");
             assert!(text.ends_with("more bytes)"));

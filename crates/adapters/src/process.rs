@@ -134,7 +134,8 @@ impl Process {
         let (Some(input), Some(output)) = (input, output) else {
             unreachable!("both were asked for as pipes");
         };
-        let stream = Stream::new(input, output, aside).map_err(not_started)?;
+        let stream =
+            Stream::new(input, output, aside, self.codec.sts().budget()).map_err(not_started)?;
         let session = Session::new(Arc::clone(&self.codec), stream, self.epoch, self.habits);
         Ok(Running { session, group })
     }

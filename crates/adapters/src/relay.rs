@@ -7,6 +7,7 @@ use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use ioco_budget::Budget;
 use ioco_engine::Recorded;
 use ioco_sts::{Direction, Sts};
 
@@ -118,7 +119,8 @@ impl LineRelay {
         for socket in [&client, &system] {
             socket.set_nodelay(true).map_err(failed)?;
         }
-        let (tell, told) = queue();
+        let budget = *self.sts.budget();
+        let (tell, told) = queue(&budget);
         for (from, to, side) in [
             (&client, &system, Side::Client),
             (&system, &client, Side::System),
@@ -126,16 +128,20 @@ impl LineRelay {
             let from = from.try_clone().map_err(failed)?;
             let to = to.try_clone().map_err(failed)?;
             let tell = tell.clone();
-            std::thread::spawn(move || pass_on(from, to, side, &tell));
+            std::thread::spawn(move || pass_on(from, to, side, &budget, &tell));
         }
         write(RESET_LINE).map_err(failed)?;
         let mut ended = 0;
         // What the system says between a reset and its end belongs to nobody.
         let mut resetting = false;
+        let mut stopping = false;
         while ended < 2 {
-            // Traffic without a pause must not keep us from stopping.
-            if stop() {
-                break;
+            // Traffic without a pause must not keep us from stopping: nothing more is passed on, and what was
+            // passed on already is written.
+            if stop() && !stopping {
+                stopping = true;
+                let _ = client.shutdown(Shutdown::Both);
+                let _ = system.shutdown(Shutdown::Both);
             }
             match told.take_until(Instant::now() + SLICE) {
                 Received::Entry(Relayed::Line(when, side, line)) => {
@@ -158,6 +164,7 @@ impl LineRelay {
                     write(&write_recorded(at, &lost, &self.sts)).map_err(failed)?;
                 }
                 Received::Entry(Relayed::Ended) => ended += 1,
+                Received::Nothing if stopping => break,
                 Received::Nothing | Received::Ended => {}
             }
         }
@@ -270,9 +277,15 @@ pub(crate) fn cannot_pass_on(to: &str, error: &io::Error) -> AdapterError {
 }
 
 /// Copies bytes until one side ends, and tells of the lines in them.
-fn pass_on(mut from: TcpStream, mut to: TcpStream, side: Side, tell: &Sender<Relayed>) {
+fn pass_on(
+    mut from: TcpStream,
+    mut to: TcpStream,
+    side: Side,
+    budget: &Budget,
+    tell: &Sender<Relayed>,
+) {
     let mut bytes = vec![0; 16 << 10];
-    let mut lines = Some(Lines::new());
+    let mut lines = Some(Lines::new(budget));
     while let Ok(count @ 1..) = from.read(&mut bytes) {
         if let Some(reading) = &mut lines {
             reading.feed(&bytes[..count]);

@@ -15,7 +15,9 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::{Errno, ioctl_fionbio};
 
-use crate::supervise::{Lines, MAX_LINE, TooLong, Until};
+use ioco_budget::Budget;
+
+use crate::supervise::{Lines, TooLong, Until};
 
 /// Bytes read at once; the size of a pipe's buffer on Linux.
 const CHUNK: usize = 64 << 10;
@@ -74,6 +76,7 @@ impl Stream {
         input: OwnedFd,
         output: OwnedFd,
         aside: Option<OwnedFd>,
+        budget: &Budget,
     ) -> io::Result<Stream> {
         for fd in [&input, &output].into_iter().chain(&aside) {
             ioctl_fionbio(fd, true)?;
@@ -83,7 +86,7 @@ impl Stream {
             output,
             aside,
             last_words: LastLines::default(),
-            lines: Lines::new(),
+            lines: Lines::new(budget),
             ended: false,
         })
     }
@@ -193,7 +196,7 @@ impl Stream {
         if until.is_over() {
             return Err(StreamError::TimedOut);
         }
-        let takes = !self.ended && self.lines.unfinished().len() < MAX_LINE;
+        let takes = !self.ended && self.lines.has_room();
         let mut fds = vec![PollFd::new(&self.output, PollFlags::OUT)];
         if takes {
             fds.push(PollFd::new(&self.input, PollFlags::IN));

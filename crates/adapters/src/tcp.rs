@@ -85,7 +85,7 @@ impl Tcp {
     }
 
     fn connect(&self, until: &Until<'_>) -> Result<Session, AdapterError> {
-        let stream = self.dial.connect(until)?;
+        let stream = self.dial.connect(self.codec.sts().budget(), until)?;
         let codec = Arc::clone(&self.codec);
         Ok(Session::new(codec, stream, self.epoch, self.habits))
     }

@@ -296,7 +296,7 @@ fn what_arrived_is_judged_before_a_stimulus_is_given() {
         given: Vec::new(),
         now: 0,
     };
-    let mut recorder = Recorder::default();
+    let mut recorder = Recorder::new(&ioco_budget::Budget::default());
     let open = Action::plain(sts.label_named(Direction::Stimulus, "open").unwrap());
     let first = tester.script(vec![open], 0);
     drive(&mut tester, first, &mut connection, &|| false, &mut |c| {

@@ -24,14 +24,23 @@ pub enum Resource {
     Depth,
     /// The states of one state set.
     States,
+    /// The bytes of one message of a system: a line, an answer, an event.
+    Message,
+    /// Messages that wait to be judged.
+    Queue,
+    /// The bytes of one message that a failure file keeps.
+    Wire,
 }
 
 impl Resource {
-    pub const ALL: [Resource; 4] = [
+    pub const ALL: [Resource; 7] = [
         Resource::Steps,
         Resource::Bytes,
         Resource::Depth,
         Resource::States,
+        Resource::Message,
+        Resource::Queue,
+        Resource::Wire,
     ];
 
     /// The name of its setting: `--limit NAME=N`, or `NAME = N` under `[limits]` in `ioco.toml`.
@@ -41,6 +50,9 @@ impl Resource {
             Resource::Bytes => "bytes",
             Resource::Depth => "depth",
             Resource::States => "states",
+            Resource::Message => "message",
+            Resource::Queue => "queue",
+            Resource::Wire => "wire",
         }
     }
 }
@@ -52,6 +64,9 @@ pub struct Budget {
     pub bytes: u64,
     pub depth: u64,
     pub states: u64,
+    pub message: u64,
+    pub queue: u64,
+    pub wire: u64,
 }
 
 impl Default for Budget {
@@ -61,6 +76,9 @@ impl Default for Budget {
             bytes: 64 << 20,
             depth: 200,
             states: 4096,
+            message: 16 << 20,
+            queue: 1024,
+            wire: 64 << 10,
         }
     }
 }
@@ -72,6 +90,9 @@ impl Budget {
             Resource::Bytes => self.bytes,
             Resource::Depth => self.depth,
             Resource::States => self.states,
+            Resource::Message => self.message,
+            Resource::Queue => self.queue,
+            Resource::Wire => self.wire,
         }
     }
 
@@ -81,6 +102,9 @@ impl Budget {
             Resource::Bytes => &mut self.bytes,
             Resource::Depth => &mut self.depth,
             Resource::States => &mut self.states,
+            Resource::Message => &mut self.message,
+            Resource::Queue => &mut self.queue,
+            Resource::Wire => &mut self.wire,
         } = limit;
     }
 
@@ -110,6 +134,9 @@ impl fmt::Display for Exhausted {
             Resource::Bytes => write!(f, "this is larger than {limit} bytes"),
             Resource::Depth => write!(f, "this is nested deeper than {limit} levels"),
             Resource::States => write!(f, "there are more than {limit} possible states"),
+            Resource::Message => write!(f, "a message of more than {limit} bytes"),
+            Resource::Queue => write!(f, "more than {limit} messages wait"),
+            Resource::Wire => write!(f, "more than {limit} bytes of one message are not kept"),
         }?;
         write!(
             f,
@@ -244,6 +271,6 @@ mod tests {
             budget.set(resource, value);
         }
         let limits = Resource::ALL.map(|resource| budget.limit(resource));
-        assert_eq!(limits, [1, 2, 3, 4]);
+        assert_eq!(limits, [1, 2, 3, 4, 5, 6, 7]);
     }
 }

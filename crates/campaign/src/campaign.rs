@@ -497,7 +497,8 @@ impl Campaign {
         found.hint = hint;
         let stimuli: Vec<Action> = shrunk.execution.stimuli().cloned().collect();
         let shown = self.session.show(&stimuli);
-        let is_gone = shown.is_gone() && !self.session.interrupt.is_raised();
+        // What was broken off proves nothing.
+        let is_gone = shown.is_gone() && !self.session.is_over();
         if shown.put_into(&mut file, &shrunk.execution) {
             self.keep(&path, &file, observer);
         }
@@ -668,7 +669,7 @@ fn known(
 ) -> Vec<Known> {
     let mut known = Vec::new();
     for path in results.failure_files() {
-        let Ok(file) = failures::read(&path) else {
+        let Ok(file) = failures::read(&path, model.sts.budget()) else {
             observer.warning(&format!("{} cannot be read; left alone", path.display()));
             continue;
         };

@@ -10,7 +10,7 @@ use crate::results::Results;
 
 /// Reads a coverage file; `None` where there is none.
 pub fn read(path: &Path, sts: &Sts) -> Result<Option<Coverage>, CommandError> {
-    let Ok(text) = ioco_outside::file::read_text(path, &ioco_budget::Budget::default()) else {
+    let Ok(text) = ioco_outside::file::read_text(path, sts.budget()) else {
         return Ok(None);
     };
     let damaged = |why: String| {

@@ -309,7 +309,7 @@ pub fn open(
         // Somebody else's run may have found it.
         Err(stop) => history::fetch(here, typed, observer)?.ok_or(stop)?,
     };
-    let file = read(&path)?;
+    let file = read(&path, &here.limits.overridden_by(limits).budget())?;
     let mut origin: Origin = serde_json::from_value(file.connection.clone()).map_err(|error| {
         CommandError::usage(format!(
             "{} does not say how it was found: {}",
@@ -384,8 +384,8 @@ pub fn open(
     })
 }
 
-pub fn read(path: &Path) -> Result<FailureFile, CommandError> {
-    let text = read_text(path, &Budget::default())
+pub fn read(path: &Path, budget: &Budget) -> Result<FailureFile, CommandError> {
+    let text = read_text(path, budget)
         .map_err(|error| CommandError::usage(format!("cannot read {}: {error}", path.display())))?;
     FailureFile::read(&text).map_err(|error| {
         CommandError::usage(format!("{}: {}", path.display(), Untrusted::of(error)))

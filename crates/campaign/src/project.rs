@@ -190,7 +190,10 @@ impl Project {
             sut: parsed.sut,
             amp: parsed.amp,
             lines: parsed.lines,
-            http: parsed.http,
+            http: parsed.http.map(|http| HttpMapping {
+                certificate: http.certificate.map(|file| root.join(file)),
+                ..http
+            }),
             store: parsed.store,
             limits: parsed.limits,
             test: parsed.test.in_folder(&root),

@@ -11,7 +11,7 @@ use crate::observer::Observer;
 
 /// Reads a query; what is wrong with its text is shown to the observer.
 pub fn load(path: &Path, sts: &Sts, observer: &mut dyn Observer) -> Result<Query, CommandError> {
-    let text = ioco_outside::file::read_text(path, &ioco_budget::Budget::default())
+    let text = ioco_outside::file::read_text(path, sts.budget())
         .map_err(|error| CommandError::usage(format!("cannot read {}: {error}", path.display())))?;
     let name = path.display().to_string();
     query::parse(&name, &text, sts).map_err(|diagnostics| {

@@ -20,6 +20,9 @@ use crate::results::Results;
 const SHARE: u32 = 20;
 /// Waiting more often than this tells nobody anything sooner.
 const OFTEN: Duration = Duration::from_millis(5);
+/// Events that are kept in memory until they are told. After one slow wait the next comes late, and a fast system
+/// does much in between.
+const MAX_UNTOLD: usize = 10_000;
 
 pub(crate) struct Record {
     /// `None` when the store has refused.
@@ -126,7 +129,8 @@ impl Record {
     /// Whether it is time to wait for the store. Against a system at the usual speed that is so
     /// after every test; a faster one runs ahead by a few milliseconds.
     pub fn is_due(&self) -> bool {
-        self.settled.elapsed() >= (self.waited * SHARE).max(OFTEN)
+        let is_full = self.untold.len() >= MAX_UNTOLD;
+        is_full || self.settled.elapsed() >= (self.waited * SHARE).max(OFTEN)
     }
 
     pub fn failure(&mut self, file: &FailureFile, test: u64, flaky: bool) {
@@ -158,4 +162,32 @@ impl Record {
 
 fn begin_at(place: &Place, run: NewRun, interrupt: &Interrupt) -> Result<Recording, StoreError> {
     Recording::begin_unless(place, run, &|| interrupt.is_raised())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn after_a_slow_wait_what_is_not_told_yet_stays_bounded() {
+        let refused = StoreError::Failed {
+            place: String::new(),
+            why: String::new(),
+        };
+        let mut record = Record::of(Err(refused), &Interrupt::default());
+        // The store took very long once.
+        record.waited = Duration::from_secs(3600);
+        let event = Event::TestStarted {
+            test: 1,
+            seed: 1,
+            at: 0,
+            name: None,
+        };
+        let mut handed_over = 0;
+        while !record.is_due() {
+            record.events(vec![event.clone(); 100]);
+            handed_over += 100;
+            assert!(handed_over <= MAX_UNTOLD, "{handed_over}");
+        }
+    }
 }

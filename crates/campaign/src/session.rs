@@ -57,7 +57,7 @@ impl Session {
             interrupt,
             meaning,
             over_at: None,
-            recorder: Recorder::default(),
+            recorder: Recorder::new(sts.budget()),
             trouble: None,
         })
     }
@@ -133,9 +133,14 @@ impl Session {
         }
     }
 
+    /// Whether nothing more is to be run: somebody wants to stop, or the time of the run is up.
+    pub(crate) fn is_over(&self) -> bool {
+        self.interrupt.is_raised() || self.over_at.is_some_and(|at| Instant::now() >= at)
+    }
+
     fn replay_recorded(&mut self, stimuli: &[Action]) -> Shown {
-        let interrupt = self.interrupt.clone();
-        let stop = || interrupt.is_raised();
+        let (interrupt, over_at) = (self.interrupt.clone(), self.over_at);
+        let stop = || interrupt.is_raised() || over_at.is_some_and(|at| Instant::now() >= at);
         let mut link = Limited::new(&mut self.link, *self.sts.budget());
         let mut runner = ScriptRunner::new(&mut self.tester, &mut link, &stop);
         let execution = runner.run(stimuli);
@@ -159,8 +164,11 @@ impl Session {
                 && confidence.failed == 0
                 && confidence.runs < settings.attempts)
         {
+            if self.is_over() {
+                break;
+            }
             let again = self.replay(&stimuli);
-            if self.interrupt.is_raised() || matches!(again.verdict, Verdict::Error(_)) {
+            if self.is_over() || matches!(again.verdict, Verdict::Error(_)) {
                 break;
             }
             let seen = match (again.deviation(), failure.deviation()) {
@@ -173,7 +181,7 @@ impl Session {
         confidence
     }
 
-    /// Cuts a failing execution down.
+    /// Cuts a failing execution down, within the time of the run, and within this time where it is given.
     pub fn shrink(
         &mut self,
         failure: &Execution,
@@ -198,16 +206,17 @@ impl Session {
             ..Options::default()
         };
         let interrupt = self.interrupt.clone();
-        let stop = || interrupt.is_raised();
+        let own =
+            nanoseconds.and_then(|time| Instant::now().checked_add(Duration::from_nanos(time)));
+        let over_at = [own, self.over_at].into_iter().flatten().min();
+        let stop = || interrupt.is_raised() || over_at.is_some_and(|at| Instant::now() >= at);
         let mut semantics = self.meaning.semantics(&self.sts)?;
         let mut link = Limited::new(&mut self.link, *self.sts.budget());
         let mut runner = ScriptRunner::new(&mut self.tester, &mut link, &stop);
         let mut watch = Watcher {
-            interrupt: &self.interrupt,
+            stop: &stop,
             observer,
             from: failure.length(),
-            started: Instant::now(),
-            limit: nanoseconds,
         };
         let shrunk = ioco_shrink::shrink(
             &pipeline,
@@ -248,11 +257,9 @@ pub fn sizes(shrunk: &Shrunk) -> Sizes {
 }
 
 struct Watcher<'a> {
-    interrupt: &'a Interrupt,
+    stop: &'a dyn Fn() -> bool,
     observer: &'a mut dyn Observer,
     from: usize,
-    started: Instant,
-    limit: Option<u64>,
 }
 
 impl ShrinkObserver for Watcher<'_> {
@@ -261,10 +268,7 @@ impl ShrinkObserver for Watcher<'_> {
     }
 
     fn stop(&mut self) -> bool {
-        let late = self
-            .limit
-            .is_some_and(|limit| self.started.elapsed().as_nanos() >= u128::from(limit));
-        late || self.interrupt.is_raised()
+        (self.stop)()
     }
 }
 

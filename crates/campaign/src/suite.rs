@@ -50,7 +50,7 @@ pub(crate) fn load(
     model: &Model,
     observer: &mut dyn Observer,
 ) -> Result<Vec<ReadTest>, CommandError> {
-    let text = ioco_outside::file::read_text(path, &ioco_budget::Budget::default())
+    let text = ioco_outside::file::read_text(path, model.sts.budget())
         .map_err(|error| CommandError::usage(format!("cannot read {}: {error}", path.display())))?;
     let suite = suite::read(&text, &model.sts)
         .map_err(|error| CommandError::usage(format!("{}: {error}", path.display())))?;

@@ -130,6 +130,9 @@ pub struct New {
     /// Make labels and a first model from this OpenAPI description (JSON or YAML) instead
     #[arg(long, value_name = "FILE", conflicts_with = "adapter")]
     pub openapi: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub limits: LimitArguments,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -226,7 +229,8 @@ pub struct ReadingArguments {
 /// How much one piece of work may use.
 #[derive(Clone, Debug, Default, Args)]
 pub struct LimitArguments {
-    /// Raise or lower a limit on work: steps, bytes, depth or states (may be repeated)
+    /// Raise or lower a limit on work: steps, bytes, depth or states, or on what a system sends: message,
+    /// queue or wire (may be repeated)
     #[arg(long = "limit", value_name = "NAME=N")]
     limits: Vec<Limit>,
 }
@@ -302,6 +306,9 @@ pub struct Fmt {
     /// Change nothing; exit with 1 if a file would change
     #[arg(long)]
     pub check: bool,
+
+    #[command(flatten)]
+    pub limits: LimitArguments,
 }
 
 #[derive(Debug, Args)]

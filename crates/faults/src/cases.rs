@@ -12,14 +12,14 @@ use ioco_adapters::{
     Amp, AmpOptions, Connection, Http, HttpMapping, Hub, HubOptions, LineRelay, Mapping, Process,
     ProcessOptions, Relay as _, Sockets, Tcp, TcpOptions, TextLines, drive, read_traces,
 };
-use ioco_engine::{Settings, StopConditions, Tester, WaitPolicy};
+use ioco_engine::{Recorded, Settings, StopConditions, Tester, WaitPolicy};
 use ioco_solve::GuardSolver;
 use ioco_sts::{Relation, Semantics, Sts};
 
-use crate::fault::{Fault, Injector, Kind};
-use crate::peers::{self, By, Service, listen};
-use crate::rules::{self, Outcome};
-use crate::{model, stores};
+use crate::fault::{Fault, Injector, PINGS, Struck};
+use crate::peers::{self, By, PONG_LINE, Service, listen};
+use crate::rules::{self, Carrier, Outcome};
+use crate::{model, stores, tls};
 
 /// Nobody waits this long; a hang is found all the same.
 pub const HANG: Duration = Duration::from_secs(120);
@@ -34,9 +34,11 @@ pub enum Way {
     Http,
     Events,
     Messages,
-    /// Over TLS, to somebody who has none.
+    /// Answers over TLS, with certificates of every sort.
     Https,
     Amp,
+    /// Adapters over TLS.
+    AmpTls,
     Relay,
     /// A store in a file.
     File,
@@ -45,7 +47,7 @@ pub enum Way {
 }
 
 impl Way {
-    pub const ALL: [Way; 12] = [
+    pub const ALL: [Way; 13] = [
         Way::Process,
         Way::Tcp,
         Way::TcpListen,
@@ -55,10 +57,21 @@ impl Way {
         Way::Messages,
         Way::Https,
         Way::Amp,
+        Way::AmpTls,
         Way::Relay,
         Way::File,
         Way::Server,
     ];
+
+    fn carrier(self) -> Carrier {
+        match self {
+            Way::Process | Way::Tcp | Way::TcpListen | Way::Relay => Carrier::Lines,
+            Way::Text => Carrier::Text,
+            Way::Http => Carrier::Answers,
+            Way::Events | Way::Messages | Way::Amp | Way::File | Way::Server => Carrier::Stream,
+            Way::Https | Way::AmpTls => Carrier::Encrypted,
+        }
+    }
 
     pub fn name(self) -> &'static str {
         match self {
@@ -69,8 +82,9 @@ impl Way {
             Way::Http => "http",
             Way::Events => "sse",
             Way::Messages => "websocket",
-            Way::Https => "tls",
+            Way::Https => "https",
             Way::Amp => "amp",
+            Way::AmpTls => "amp over tls",
             Way::Relay => "relay",
             Way::File => "store: file",
             Way::Server => "store: server",
@@ -92,39 +106,38 @@ pub struct Played {
 /// Plays one fault. `peer` is the program `ioco-bad-peer`.
 pub fn play(way: Way, fault: Fault, peer: &Path) -> Played {
     let (tell, told) = channel();
+    let fault = match way {
+        Way::Https | Way::AmpTls => fault.behind_a_handshake(),
+        _ => fault,
+    };
     let injector = Injector::new(fault);
-    let (own, peer) = (injector.clone(), peer.to_owned());
-    std::thread::spawn(move || tell.send(judged(way, fault, own, &peer)));
+    // Something else than the bytes of a message was made wrong: a certificate, a file.
+    let changed = Arc::new(AtomicBool::new(false));
+    let (own, change, peer) = (injector.clone(), Arc::clone(&changed), peer.to_owned());
+    std::thread::spawn(move || tell.send(judged(way, fault, own, &change, &peer)));
     let (outcome, message) = match told.recv_timeout(HANG) {
         Ok(Ok(ended)) => ended,
         Ok(Err(error)) => panic!("the suite itself failed: {error}"),
         Err(RecvTimeoutError::Timeout) => (Outcome::Hang, String::new()),
         Err(RecvTimeoutError::Disconnected) => (Outcome::Panic, String::new()),
     };
-    // What a process injects it does not tell; it is judged as if it had, and so are those who only hang up.
-    let is_known = !matches!(way, Way::Process | Way::File | Way::Server);
-    let is_injected = injector.is_injected() || (!is_known && fault.kind != Kind::Nothing);
+    // A process tells by a file, which its own thread has read.
+    let struck = injector.struck();
+    let is_changed = changed.load(Ordering::SeqCst);
     let is_wrong = match way {
-        Way::Process => {
-            let kind = fault.kind;
-            let quiet = rules::is_wrong(kind, true, outcome);
-            // It may not have come to the fault.
-            quiet && rules::is_wrong(Kind::Nothing, true, outcome)
-        }
-        // Whatever happens there, nothing is judged: an error, or all is well.
-        Way::Https => outcome != Outcome::Error,
-        Way::Relay | Way::File | Way::Server => !matches!(outcome, Outcome::Pass | Outcome::Error),
-        // The library takes a handshake byte by byte for an attack.
-        Way::Amp | Way::Messages if fault.kind == Kind::SlowLoris && outcome == Outcome::Error => {
-            false
-        }
-        // An adapter says more than pong: a lost message need not be one that is waited for.
-        Way::Amp | Way::Events | Way::Messages if outcome == Outcome::Pass => false,
-        _ => rules::is_wrong(fault.kind, is_injected, outcome),
+        Way::Https if tls::Sort::of(fault.seed) != tls::Sort::Right => outcome != Outcome::Error,
+        // The peer of a recorder and the files of a store have rules of their own, by which an outcome that is
+        // wrong was made a failure.
+        Way::Relay => outcome != Outcome::Pass,
+        Way::File if !is_changed => outcome != Outcome::Pass,
+        Way::File => !matches!(outcome, Outcome::Pass | Outcome::Error),
+        // It is no database, whatever it says.
+        Way::Server => outcome != Outcome::Error,
+        _ => rules::is_wrong(fault.kind, struck, way.carrier(), outcome),
     };
     Played {
         outcome,
-        is_injected,
+        is_injected: struck.is_some() || is_changed,
         is_wrong: is_wrong || matches!(outcome, Outcome::Hang | Outcome::Panic),
         message,
     }
@@ -132,7 +145,7 @@ pub fn play(way: Way, fault: Fault, peer: &Path) -> Played {
 
 type Judged = io::Result<(Outcome, String)>;
 
-fn judged(way: Way, fault: Fault, injector: Injector, peer: &Path) -> Judged {
+fn judged(way: Way, fault: Fault, injector: Injector, changed: &AtomicBool, peer: &Path) -> Judged {
     let kind = fault.kind;
     let (sts, patience) = (model::ping(rules::timeout(kind)), rules::patience(kind));
     let other = |error: ioco_adapters::AdapterError| io::Error::other(error.message);
@@ -140,9 +153,15 @@ fn judged(way: Way, fault: Fault, injector: Injector, peer: &Path) -> Judged {
         Way::Process => {
             let (at, seed) = (fault.at.to_string(), fault.seed.to_string());
             let program = peer.to_string_lossy().into_owned();
-            let mut options = ProcessOptions::new(&program, &[kind.name(), &at, &seed]);
+            let folder = tempfile::tempdir()?;
+            let mark = folder.path().join("struck");
+            let marked = mark.to_string_lossy();
+            let arguments = [kind.name(), &at, &seed, "", &marked];
+            let mut options = ProcessOptions::new(&program, &arguments);
             options.patience = patience;
-            Ok(test(&mut Process::new(Arc::clone(&sts), options), &sts))
+            let ended = test(&mut Process::new(Arc::clone(&sts), options), &sts);
+            injector.told(Struck::read(&mark));
+            Ok(ended)
         }
         Way::Tcp => {
             let system = listen(move |socket| {
@@ -183,33 +202,46 @@ fn judged(way: Way, fault: Fault, injector: Injector, peer: &Path) -> Judged {
             let lines = TextLines::new(Arc::clone(&sts), &mapping, &sockets, patience);
             Ok(test(&mut lines.map_err(other)?, &sts))
         }
-        Way::Http | Way::Events | Way::Messages | Way::Https => {
+        Way::Http | Way::Events | Way::Messages => {
             let by = match way {
                 Way::Events => By::Event,
                 Way::Messages => By::Message,
                 _ => By::Answer,
             };
-            let service = Service::new(by, injector.clone());
-            let is_plain = way != Way::Https;
-            let system = listen(move |socket| match is_plain {
-                true => service.serve(&socket),
-                // Somebody who answers whatever is said, and knows no TLS.
-                false => peers::text(&socket, &injector),
-            })?;
-            let scheme = if is_plain { "http" } else { "https" };
-            let base = format!("{scheme}://{}", system.address);
-            let patience = if is_plain {
-                patience
-            } else {
-                Duration::from_millis(300)
-            };
+            let service = Service::new(by, injector);
+            let system = listen(move |socket| service.serve(&socket))?;
+            let base = format!("http://{}", system.address);
             let http = Http::new(Arc::clone(&sts), &base, &mapping(by), patience);
             Ok(test(&mut http.map_err(other)?, &sts))
         }
-        Way::Amp => {
-            let hub = Arc::new(Hub::listen(&HubOptions::new("0")).map_err(other)?);
+        Way::Https => {
+            let sort = tls::Sort::of(fault.seed);
+            changed.store(sort != tls::Sort::Right, Ordering::SeqCst);
+            let config = tls::server(sort)?;
+            let folder = tempfile::tempdir()?;
+            let roots = folder.path().join("roots.pem");
+            std::fs::write(&roots, tls::trusted()?)?;
+            let system =
+                listen(move |socket| peers::encrypted(socket, Arc::clone(&config), &injector))?;
+            let base = format!("https://{}", system.address);
+            let mapping = HttpMapping {
+                certificate: Some(roots),
+                ..mapping(By::Answer)
+            };
+            let http = Http::new(Arc::clone(&sts), &base, &mapping, patience);
+            Ok(test(&mut http.map_err(other)?, &sts))
+        }
+        Way::Amp | Way::AmpTls => {
+            let folder = tempfile::tempdir()?;
+            let is_encrypted = way == Way::AmpTls;
+            let mut hub = HubOptions::new("0");
+            if is_encrypted {
+                hub.certificate = Some(tls::files(tls::Sort::Right, folder.path())?);
+            }
+            let hub = Arc::new(Hub::listen(&hub).map_err(other)?);
             let url = hub.url();
-            std::thread::spawn(move || peers::adapter(&url, &injector));
+            let client = is_encrypted.then(tls::client).transpose()?;
+            std::thread::spawn(move || peers::adapter(&url, client, &injector));
             let options = AmpOptions {
                 patience,
                 connect_within: patience
@@ -220,7 +252,7 @@ fn judged(way: Way, fault: Fault, injector: Injector, peer: &Path) -> Judged {
             Ok(test(&mut Amp::new(Arc::clone(&sts), hub, options), &sts))
         }
         Way::Relay => relayed(&sts, injector),
-        Way::File => stores::damaged_file(fault),
+        Way::File => stores::damaged_file(fault, changed),
         Way::Server => stores::bad_server(injector),
     }
 }
@@ -257,7 +289,7 @@ fn test(connection: &mut dyn Connection, sts: &Arc<Sts>) -> (Outcome, String) {
     let settings = Settings {
         stop: StopConditions {
             tests: Some(1),
-            steps_per_test: 6,
+            steps_per_test: 2 * PINGS as u64,
             ..StopConditions::default()
         },
         // Silence is waited for only where a response is due.
@@ -280,21 +312,23 @@ fn test(connection: &mut dyn Connection, sts: &Arc<Sts>) -> (Outcome, String) {
     (Outcome::from(&verdict), message)
 }
 
-/// A client whose pings a recorder passes on to a bad system. The recording must be one.
+/// A client whose pings a recorder passes on to a bad system. The client gets what the system sent, byte by byte,
+/// and the recording has what the client got.
 fn relayed(sts: &Arc<Sts>, injector: Injector) -> Judged {
+    let sender = injector.clone();
     let system = listen(move |socket| {
         let reading = socket.try_clone()?;
-        peers::line(reading, &mut &socket, &injector)
+        peers::line(reading, &mut &socket, &sender)
     })?;
     let relay = LineRelay::listen("127.0.0.1:0", &system.address, Arc::clone(sts), None);
     let relay = relay.map_err(|error| io::Error::other(error.message))?;
     let address = relay.address();
     let done = Arc::new(AtomicBool::new(false));
     let finished = Arc::clone(&done);
-    std::thread::spawn(move || {
-        let asked = client(&address);
+    let asking = std::thread::spawn(move || {
+        let got = client(&address);
         finished.store(true, Ordering::SeqCst);
-        asked
+        got
     });
     let mut recorded = String::new();
     let served = relay.run(Some(1), &|| done.load(Ordering::SeqCst), &mut |line| {
@@ -302,29 +336,83 @@ fn relayed(sts: &Arc<Sts>, injector: Injector) -> Judged {
         recorded.push('\n');
         Ok(())
     });
-    match (served, read_traces(&recorded, sts)) {
-        (Ok(_), Ok(_)) => Ok((Outcome::Pass, String::new())),
-        (Err(trouble), _) => Ok((Outcome::Error, trouble.message)),
-        (_, Err(why)) => Ok((Outcome::Fail, format!("{why:?}"))),
+    let got = asking.join().map_err(|_| io::ErrorKind::Other)??;
+    let wrong = match (served, read_traces(&recorded, sts)) {
+        (Err(trouble), _) => Some(trouble.message),
+        (_, Err(why)) => Some(format!("the recording cannot be read: {why:?}")),
+        (Ok(_), Ok(traces)) => {
+            let steps = traces.iter().flat_map(|trace| trace.iter());
+            let responses = steps.filter(|(_, step)| matches!(step, Recorded::Response(_)));
+            compare(&injector.sent(), &got, responses.count())
+        }
+    };
+    Ok(match wrong {
+        Some(why) => (Outcome::Fail, why),
+        None => (Outcome::Pass, String::new()),
+    })
+}
+
+/// What is wrong with what a client got of what was sent, and with the number of pongs that were recorded.
+fn compare(sent: &[u8], got: &[u8], recorded: usize) -> Option<String> {
+    let both = sent.len().min(got.len());
+    if sent[..both] != got[..both] {
+        return Some("the client got other bytes than the system sent".to_owned());
     }
+    let pongs = |bytes: &[u8]| {
+        let lines = bytes.split_inclusive(|byte| *byte == b'\n');
+        lines.filter(|line| *line == PONG_LINE.as_bytes()).count()
+    };
+    let (seen, said) = (pongs(got), pongs(sent));
+    // Of a flood, not all that was sent is kept for this comparison.
+    let is_flood = said > 1000;
+    if recorded < seen || (recorded > said && !is_flood) {
+        return Some(format!(
+            "{recorded} pongs were recorded of {said} sent and {seen} got"
+        ));
+    }
+    None
 }
 
 /// Pings three times and reads a little of what comes.
-fn client(address: &str) -> io::Result<()> {
+fn client(address: &str) -> io::Result<Vec<u8>> {
     use std::io::{Read as _, Write as _};
     let mut socket = TcpStream::connect(address)?;
     socket.set_read_timeout(Some(Duration::from_millis(20)))?;
     let begun = Instant::now();
-    for _ in 0..3 {
-        socket.write_all(b"{\"stimulus\":\"ping\",\"values\":{}}\n")?;
-        let mut bytes = vec![0; 64 << 10];
-        let mut read = 0;
-        while read < (1 << 20) && begun.elapsed() < Duration::from_secs(1) {
+    let mut got = Vec::new();
+    let mut bytes = vec![0; 64 << 10];
+    for _ in 0..PINGS {
+        if socket
+            .write_all(b"{\"stimulus\":\"ping\",\"values\":{}}\n")
+            .is_err()
+        {
+            break;
+        }
+        let enough = got.len() + (1 << 20);
+        while got.len() < enough && begun.elapsed() < Duration::from_secs(1) {
             match socket.read(&mut bytes) {
                 Ok(0) | Err(_) => break,
-                Ok(count) => read += count,
+                Ok(count) => got.extend_from_slice(&bytes[..count]),
             }
         }
     }
-    Ok(())
+    Ok(got)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{PONG_LINE, compare};
+
+    #[test]
+    fn a_recorder_that_changes_or_loses_something_is_found_out() {
+        let two = PONG_LINE.repeat(2);
+        let (two, one) = (two.as_bytes(), PONG_LINE.as_bytes());
+        assert_eq!(compare(two, two, 2), None);
+        // The client hung up before the second.
+        assert_eq!(compare(two, one, 2), None);
+        assert_eq!(compare(two, one, 1), None);
+        for (sent, got, recorded) in [(two, two, 1), (one, one, 2), (one, &b"{}\n"[..], 0)] {
+            assert!(compare(sent, got, recorded).is_some());
+        }
+    }
 }

@@ -2,9 +2,9 @@
 
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
-use std::sync::Arc;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use rand::{Rng as _, RngExt as _};
@@ -83,6 +83,15 @@ pub struct Fault {
 }
 
 impl Fault {
+    /// The same for a connection over TLS, where a handshake comes first.
+    pub fn behind_a_handshake(self) -> Fault {
+        let factor = if self.kind.counts_bytes() { 8 } else { 2 };
+        Fault {
+            at: self.at * factor,
+            ..self
+        }
+    }
+
     pub fn random(random: &mut ChaCha8Rng) -> Fault {
         let kind = Kind::ALL[random.random_range(0..Kind::ALL.len())];
         let most = if kind.counts_bytes() { 200 } else { 6 };
@@ -94,17 +103,81 @@ impl Fault {
     }
 }
 
+/// What a message is to the tester, which decides what its loss may lead to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// Part of connecting or of a reset: without it there is no test.
+    Greeting,
+    /// Confirms that a stimulus was taken.
+    Confirmation,
+    /// A response that is due, and not the last of the test.
+    Response,
+    /// The last response of the test: nobody looks at what follows it.
+    Last,
+    /// Nobody needs it.
+    Idle,
+}
+
+impl Role {
+    const ALL: [(Role, &'static str); 5] = [
+        (Role::Greeting, "greeting"),
+        (Role::Confirmation, "confirmation"),
+        (Role::Response, "response"),
+        (Role::Last, "last"),
+        (Role::Idle, "idle"),
+    ];
+}
+
+/// Where a fault struck: bytes were changed, held back or added, or the connection was cut.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Struck {
+    pub role: Role,
+    /// Bytes at the end of the message that were not sent.
+    pub missing: usize,
+}
+
+impl Struck {
+    /// As a process writes it to its file.
+    fn write(self) -> String {
+        let name = Role::ALL.iter().find(|(role, _)| *role == self.role);
+        format!("{} {}", name.map_or("", |(_, name)| name), self.missing)
+    }
+
+    /// What a process wrote; `None` where its fault did not strike.
+    pub fn read(file: &Path) -> Option<Struck> {
+        let text = std::fs::read_to_string(file).ok()?;
+        let (name, missing) = text.split_once(' ')?;
+        let (role, _) = Role::ALL.into_iter().find(|(_, known)| *known == name)?;
+        let missing = missing.parse().ok()?;
+        Some(Struck { role, missing })
+    }
+}
+
 /// The most that a flood sends to somebody who goes on reading.
 const FLOOD: usize = 256 << 20;
+
+/// How much of what was sent is kept for comparison.
+const KEPT: usize = 8 << 20;
+
+/// The pings of a test, and so its responses.
+pub const PINGS: usize = 3;
 
 /// One fault, shared by all connections of a system.
 #[derive(Clone)]
 pub struct Injector {
     fault: Fault,
     messages: Arc<AtomicUsize>,
+    responses: Arc<AtomicUsize>,
     bytes: Arc<AtomicUsize>,
-    injected: Arc<AtomicBool>,
+    struck: Arc<Mutex<Option<Struck>>>,
     held: Arc<Mutex<Vec<u8>>>,
+    sent: Arc<Mutex<Vec<u8>>>,
+    /// Where a process says that its fault struck.
+    mark: Option<PathBuf>,
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Injector {
@@ -112,45 +185,101 @@ impl Injector {
         Injector {
             fault,
             messages: Arc::default(),
+            responses: Arc::default(),
             bytes: Arc::default(),
-            injected: Arc::default(),
+            struck: Arc::default(),
             held: Arc::default(),
+            sent: Arc::default(),
+            mark: None,
         }
     }
 
-    pub fn is_injected(&self) -> bool {
-        self.injected.load(Ordering::SeqCst)
+    /// The same, for a process: writes to this file where it struck.
+    pub fn marking(fault: Fault, mark: Option<PathBuf>) -> Injector {
+        Injector {
+            mark,
+            ..Injector::new(fault)
+        }
     }
 
-    fn strike(&self) {
-        self.injected.store(true, Ordering::SeqCst);
+    pub fn struck(&self) -> Option<Struck> {
+        *locked(&self.struck)
+    }
+
+    /// A process told where it struck.
+    pub fn told(&self, struck: Option<Struck>) {
+        *locked(&self.struck) = struck;
+    }
+
+    /// The bytes that went out, as far as they are kept.
+    pub fn sent(&self) -> Vec<u8> {
+        locked(&self.sent).clone()
+    }
+
+    /// Before the bytes go out: a process may be ended by what they lead to.
+    fn strike(&self, struck: Struck) {
+        *locked(&self.struck) = Some(struck);
+        if let Some(mark) = &self.mark {
+            let _ = std::fs::write(mark, struck.write());
+        }
+    }
+
+    /// Nobody was there to be struck.
+    fn missed(&self) {
+        *locked(&self.struck) = None;
+        if let Some(mark) = &self.mark {
+            let _ = std::fs::remove_file(mark);
+        }
     }
 
     /// Sends a message of the honest system, with the fault if this is its place. An error ends the
     /// connection.
-    pub fn send(&self, message: &[u8], out: &mut dyn Write) -> io::Result<()> {
+    pub fn send(&self, role: Role, message: &[u8], out: &mut dyn Write) -> io::Result<()> {
+        let role = match role {
+            Role::Response if self.responses.fetch_add(1, Ordering::SeqCst) + 1 >= PINGS => {
+                Role::Last
+            }
+            role => role,
+        };
         let number = self.messages.fetch_add(1, Ordering::SeqCst);
-        let held = std::mem::take(&mut *self.held.lock().map_err(|_| io::ErrorKind::Other)?);
+        let held = std::mem::take(&mut *locked(&self.held));
         let message = [message, &held].concat();
         if self.fault.kind.counts_bytes() {
-            return self.send_up_to(&message, out);
+            return self.send_up_to(role, &message, out);
         }
         if number != self.fault.at || self.fault.kind == Kind::Nothing {
-            return write(out, &message);
+            return self.write(out, &message);
         }
-        self.strike();
+        let missing = match self.fault.kind {
+            Kind::Drop | Kind::Reorder | Kind::Garbage => message.len(),
+            Kind::Truncate => message.len().div_ceil(2),
+            _ => 0,
+        };
+        let struck = Struck { role, missing };
         match self.fault.kind {
             Kind::Delay => {
-                std::thread::sleep(Duration::from_millis(self.fault.seed % 20));
-                write(out, &message)
+                let time = Duration::from_millis(1 + self.fault.seed % 20);
+                self.strike(struck);
+                std::thread::sleep(time);
+                self.write_or_miss(out, &message)
             }
-            Kind::Drop => Ok(()),
-            Kind::Duplicate => write(out, &message).and_then(|()| write(out, &message)),
-            Kind::Reorder => {
-                *self.held.lock().map_err(|_| io::ErrorKind::Other)? = message;
+            Kind::Drop => {
+                self.strike(struck);
                 Ok(())
             }
-            Kind::Truncate => write(out, &message[..message.len() / 2]),
+            Kind::Duplicate => {
+                self.strike(struck);
+                self.write_or_miss(out, &message.repeat(2))
+            }
+            Kind::Reorder => {
+                self.strike(struck);
+                *locked(&self.held) = message;
+                Ok(())
+            }
+            Kind::Truncate => {
+                self.strike(struck);
+                self.write_or_miss(out, &message[..message.len() / 2])
+            }
             Kind::Garbage => {
                 let bytes = self.fault.seed.to_le_bytes();
                 let length = 1 + usize::from(bytes[0]);
@@ -158,20 +287,24 @@ impl Injector {
                     .map(|index| bytes[index % 8].wrapping_mul(index as u8 | 1))
                     .chain([b'\n'])
                     .collect();
-                write(out, &garbage)
+                self.strike(struck);
+                self.write_or_miss(out, &garbage)
             }
             Kind::Flood => {
+                self.strike(struck);
+                self.write_or_miss(out, &message.repeat(2))?;
                 let block = message.repeat(1 + (64 << 10) / message.len().max(1));
-                let mut sent = 0;
+                let mut sent = 2 * message.len();
                 while sent < FLOOD {
-                    write(out, &block)?;
+                    self.write(out, &block)?;
                     sent += block.len();
                 }
                 Ok(())
             }
             Kind::SlowLoris => {
+                self.strike(struck);
                 for byte in message {
-                    write(out, &[byte])?;
+                    self.write(out, &[byte])?;
                     std::thread::sleep(Duration::from_micros(200));
                 }
                 Ok(())
@@ -180,29 +313,50 @@ impl Injector {
         }
     }
 
-    fn send_up_to(&self, message: &[u8], out: &mut dyn Write) -> io::Result<()> {
+    fn send_up_to(&self, role: Role, message: &[u8], out: &mut dyn Write) -> io::Result<()> {
         let before = self.bytes.fetch_add(message.len(), Ordering::SeqCst);
         let left = self.fault.at.saturating_sub(before);
         if left >= message.len() {
-            return write(out, message);
+            return self.write(out, message);
         }
-        self.strike();
-        write(out, &message[..left])?;
+        // Only the first message that is cut was struck; those behind it are not sent either.
+        if self.struck().is_none() {
+            let missing = message.len() - left;
+            self.strike(Struck { role, missing });
+            self.write_or_miss(out, &message[..left])?;
+        }
         match self.fault.kind {
             Kind::Close => Err(io::ErrorKind::ConnectionReset.into()),
             _ => Ok(()),
         }
     }
-}
 
-fn write(out: &mut dyn Write, bytes: &[u8]) -> io::Result<()> {
-    out.write_all(bytes).and_then(|()| out.flush())
+    fn write_or_miss(&self, out: &mut dyn Write, bytes: &[u8]) -> io::Result<()> {
+        self.write(out, bytes).inspect_err(|_| self.missed())
+    }
+
+    fn write(&self, out: &mut dyn Write, bytes: &[u8]) -> io::Result<()> {
+        let mut sent = locked(&self.sent);
+        let room = KEPT.saturating_sub(sent.len()).min(bytes.len());
+        sent.extend_from_slice(&bytes[..room]);
+        drop(sent);
+        out.write_all(bytes).and_then(|()| out.flush())
+    }
 }
 
 /// A socket with a fault in what it sends.
+#[derive(Debug)]
 pub struct Bad {
     pub socket: TcpStream,
     pub injector: Injector,
+    /// Of what is sent next.
+    pub role: Role,
+}
+
+impl std::fmt::Debug for Injector {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.fault.fmt(f)
+    }
 }
 
 impl Read for Bad {
@@ -214,7 +368,12 @@ impl Read for Bad {
 impl Write for Bad {
     /// Every call is a message.
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match self.injector.send(bytes, &mut &self.socket) {
+        // TLS 1.3 sends this for the sake of devices in between; both ends ignore it.
+        let role = match bytes {
+            [0x14, 3, 3, 0, 1, 1] => Role::Idle,
+            _ => self.role,
+        };
+        match self.injector.send(role, bytes, &mut &self.socket) {
             Ok(()) => Ok(bytes.len()),
             Err(error) => {
                 let _ = self.socket.shutdown(Shutdown::Both);

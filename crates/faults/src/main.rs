@@ -1,4 +1,4 @@
-//! `cargo xtask faults`: the long run of the suite of bad peers. Prints its table; fails if anything was lost,
+//! `cargo xtask faults`: the long run of the suite of bad peers. Prints its tables; fails if anything was lost,
 //! hung or judged wrongly.
 
 use std::process::ExitCode;
@@ -6,32 +6,52 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use ioco_faults::cases::{Way, play};
+use ioco_faults::database::{self, Database, Deaths};
+use ioco_faults::disks::{self, Disk};
 use ioco_faults::fault::Fault;
 use ioco_faults::program::{self, Kills, Programs, beside};
 use ioco_faults::table::Table;
+use ioco_faults::{soak, stops};
 use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 
-/// What was asked for: `--faults N --kills N --soak N --seed N`.
+/// What was asked for: `--faults N --kills N --soak N --seed N --stops`, and where a database is.
 struct Asked {
     faults: u64,
     kills: u64,
     soak: u64,
     seed: u64,
+    stops: bool,
+    database: Option<Database>,
 }
 
 fn asked() -> Asked {
     let words: Vec<String> = std::env::args().collect();
-    let value = |name: &str, usual: u64| {
+    let text = |name: &str| {
         let position = words.iter().position(|word| word == name);
-        let next = position.and_then(|position| words.get(position + 1));
-        next.and_then(|text| text.parse().ok()).unwrap_or(usual)
+        position
+            .and_then(|position| words.get(position + 1))
+            .cloned()
+    };
+    let value = |name: &str, usual: u64| {
+        text(name)
+            .and_then(|text| text.parse().ok())
+            .unwrap_or(usual)
+    };
+    let database = || {
+        Some(Database {
+            url: text("--database")?,
+            pid: text("--database-pid")?.into(),
+            start: text("--database-start")?,
+        })
     };
     Asked {
         faults: value("--faults", 10_000),
         kills: value("--kills", 500),
         soak: value("--soak", 0),
         seed: value("--seed", 1),
+        stops: words.iter().any(|word| word == "--stops"),
+        database: database(),
     }
 }
 
@@ -45,45 +65,47 @@ fn main() -> ExitCode {
     if asked.soak > 0 {
         return soak(&programs, asked.soak);
     }
+    if asked.stops {
+        return match stops(&programs) {
+            Some(0) => ExitCode::SUCCESS,
+            _ => ExitCode::FAILURE,
+        };
+    }
     let table = faults(&programs, &asked);
     print!("{}", table.show());
-    let mut random = ChaCha8Rng::seed_from_u64(asked.seed);
-    let mut kills = Kills::default();
-    let mut disks = (0, 0);
-    for number in 0..asked.kills {
-        if let Err(error) = program::kill(&programs, &mut random, &mut kills) {
-            eprintln!("a kill could not be played: {error}");
-        }
-        // Every tenth time the disk is full as well.
-        if number % 10 == 0 {
-            let blocks = random.random_range(0..400);
-            let is_reported = program::full_disk(&programs, blocks).unwrap_or(false);
-            disks = (disks.0 + 1, disks.1 + u64::from(!is_reported));
-        }
-    }
+    let mut complaints = table.complaints.clone();
+    let (kills, peers) = kills(&programs, &asked, &mut complaints);
     println!(
         "kills {}: {} hung, {} systems left behind; {} tests told and kept, {} lost",
         kills.kills, kills.hung, kills.left, kills.told, kills.lost
     );
+    println!("killed systems {}: {} judged wrongly", peers.0, peers.1);
+    let disks = disks(&programs, &asked, &mut complaints);
     println!(
-        "full disks {}: {} deviations not reported",
+        "full and read-only disks {}: {} judged wrongly",
         disks.0, disks.1
     );
+    let deaths = deaths(&programs, &asked, &mut complaints);
     println!(
-        "faults {}, wrong {}, hung {}; peak memory {} MiB",
-        table.faults(),
-        table.wrong(),
-        table.hung() + kills.hung,
+        "killed databases {}: {} hung; {} tests told and kept, {} lost",
+        deaths.deaths, deaths.hung, deaths.told, deaths.lost
+    );
+    let late = stops(&programs);
+    let lost = kills.lost + kills.left + deaths.lost;
+    let hung = table.hung() + kills.hung + deaths.hung + late.unwrap_or(1);
+    let wrong = table.wrong() + peers.1 + disks.1;
+    println!(
+        "faults {}, kills {}: {lost} lost, {hung} hung, {wrong} wrong; peak memory {} MiB",
+        table.faults() + disks.0 + deaths.deaths,
+        kills.kills + peers.0,
         program::peak("self").unwrap_or(0) >> 10
     );
-    for complaint in &table.complaints {
+    for complaint in complaints {
         println!("  {complaint}");
     }
-    let bad = table.wrong() + kills.hung + kills.left + kills.lost + disks.1;
-    if bad == 0 {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::FAILURE
+    match lost + hung + wrong {
+        0 => ExitCode::SUCCESS,
+        _ => ExitCode::FAILURE,
     }
 }
 
@@ -114,26 +136,112 @@ fn faults(programs: &Programs, asked: &Asked) -> Table {
     table.into_inner().unwrap_or_default()
 }
 
+/// Kills ioco, and every fifth time its system instead: counts of those, and how many were judged wrongly.
+fn kills(programs: &Programs, asked: &Asked, complaints: &mut Vec<String>) -> (Kills, (u64, u64)) {
+    let all = Mutex::new((Kills::default(), (0, 0), Vec::new()));
+    let next = AtomicU64::new(0);
+    std::thread::scope(|scope| {
+        for _ in 0..3 {
+            scope.spawn(|| {
+                loop {
+                    let number = next.fetch_add(1, Ordering::Relaxed);
+                    if number >= asked.kills {
+                        return;
+                    }
+                    let mut random = ChaCha8Rng::seed_from_u64(asked.seed ^ (number << 20));
+                    let mut kills = Kills::default();
+                    let mut peers = (0, 0);
+                    let mut complaint = None;
+                    let played = if number % 5 == 4 {
+                        program::kill_peer(programs, &mut random).map(|wrong| {
+                            peers = (1, u64::from(wrong.is_some()));
+                            complaint = wrong;
+                        })
+                    } else {
+                        program::kill(programs, &mut random, &mut kills)
+                    };
+                    if let Err(error) = played {
+                        complaint = Some(format!("a kill could not be played: {error}"));
+                    }
+                    if let Ok(mut all) = all.lock() {
+                        all.0.add(&kills);
+                        all.1 = (all.1.0 + peers.0, all.1.1 + peers.1);
+                        all.2.extend(complaint);
+                    }
+                }
+            });
+        }
+    });
+    let (kills, peers, said) = all.into_inner().unwrap_or_default();
+    complaints.extend(said);
+    (kills, peers)
+}
+
+/// How many disks refused, and how many runs on them were judged wrongly.
+fn disks(programs: &Programs, asked: &Asked, complaints: &mut Vec<String>) -> (u64, u64) {
+    let can_mount = disks::can_mount();
+    if !can_mount {
+        println!("file systems cannot be made here: only limits on files are played");
+    }
+    let mut random = ChaCha8Rng::seed_from_u64(asked.seed);
+    let mut counts = (0, 0);
+    for _ in 0..asked.kills / 10 {
+        let disk = match can_mount {
+            true => Disk::random(&mut random),
+            false => Disk::Blocks(random.random_range(0..400)),
+        };
+        let wrong = match disks::play(programs, disk) {
+            Ok(wrong) => wrong,
+            Err(error) => Some(format!("a disk could not be played: {error}")),
+        };
+        counts = (counts.0 + 1, counts.1 + u64::from(wrong.is_some()));
+        complaints.extend(wrong);
+    }
+    counts
+}
+
+fn deaths(programs: &Programs, asked: &Asked, complaints: &mut Vec<String>) -> Deaths {
+    let mut deaths = Deaths::default();
+    let Some(server) = &asked.database else {
+        println!("no database was given: none is killed");
+        return deaths;
+    };
+    let mut random = ChaCha8Rng::seed_from_u64(asked.seed);
+    for _ in 0..asked.kills / 25 {
+        if let Err(error) = database::kill(programs, server, &mut random, &mut deaths) {
+            complaints.push(format!(
+                "a death of the database could not be played: {error}"
+            ));
+        }
+    }
+    deaths
+}
+
+/// Measures and prints how soon ioco stops; how many cases did not end at all.
+fn stops(programs: &Programs) -> Option<u64> {
+    match stops::measure(programs) {
+        Ok(rows) => {
+            print!("{}", stops::show(&rows));
+            Some(stops::hung(&rows))
+        }
+        Err(error) => {
+            println!("stopping could not be measured: {error}");
+            None
+        }
+    }
+}
+
 fn soak(programs: &Programs, steps: u64) -> ExitCode {
-    let samples = match program::soak(programs, steps) {
+    let samples = match soak::soak(programs, steps) {
         Ok(samples) => samples,
         Err(error) => {
             eprintln!("the soak failed: {error}");
             return ExitCode::FAILURE;
         }
     };
-    println!("{:>12} {:>12}", "steps", "memory");
-    for (done, memory) in &samples {
-        println!("{done:>12} {:>8} KiB", memory);
-    }
-    // The first quarter fills caches; after that memory stays where it is.
-    let settled = samples.get(samples.len() / 4).map_or(0, |sample| sample.1);
-    let last = samples.last().map_or(0, |sample| sample.1);
-    let is_level = last <= settled + settled / 10 + 4096;
-    println!("{}", if is_level { "level" } else { "memory grows" });
-    if is_level {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::FAILURE
+    print!("{}", soak::show(&samples));
+    match soak::Fit::of(&samples).is_some_and(|fit| fit.is_level()) {
+        true => ExitCode::SUCCESS,
+        false => ExitCode::FAILURE,
     }
 }

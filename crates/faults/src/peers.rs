@@ -1,6 +1,6 @@
 //! Honest systems, one for each protocol. Each sends through an [`Injector`].
 
-use std::io::{self, BufRead as _, BufReader, Read, Write};
+use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use prost::Message as _;
 
-use crate::fault::{Bad, Injector};
+use crate::fault::{Bad, Injector, Role};
 
 /// The sockets of a system that runs in this process; they end with it.
 #[derive(Clone, Default)]
@@ -70,14 +70,17 @@ pub fn listen(
     Ok(Listening { address, open })
 }
 
+/// The answer to a ping as a line.
+pub const PONG_LINE: &str = "{\"response\":\"pong\",\"values\":{}}\n";
+
 /// One JSON object a line.
 pub fn line(input: impl Read, out: &mut dyn Write, injector: &Injector) -> io::Result<()> {
     for text in BufReader::new(input).lines() {
-        let answer = match text?.contains("\"reset\"") {
-            true => "{\"ready\":true}\n",
-            false => "{\"response\":\"pong\",\"values\":{}}\n",
+        let (role, answer) = match text?.contains("\"reset\"") {
+            true => (Role::Greeting, "{\"ready\":true}\n"),
+            false => (Role::Response, PONG_LINE),
         };
-        injector.send(answer.as_bytes(), out)?;
+        injector.send(role, answer.as_bytes(), out)?;
     }
     Ok(())
 }
@@ -101,11 +104,11 @@ fn write_all(out: &mut dyn Write, bytes: &[u8]) -> io::Result<()> {
 /// Lines of its own.
 pub fn text(socket: &TcpStream, injector: &Injector) -> io::Result<()> {
     for text in BufReader::new(socket).lines() {
-        let answer = match text?.trim() {
-            "RESET" => "READY\n",
-            _ => "PONG 1\n",
+        let (role, answer) = match text?.trim() {
+            "RESET" => (Role::Greeting, "READY\n"),
+            _ => (Role::Response, "PONG 1\n"),
         };
-        injector.send(answer.as_bytes(), &mut &*socket)?;
+        injector.send(role, answer.as_bytes(), &mut &*socket)?;
     }
     Ok(())
 }
@@ -117,6 +120,8 @@ pub enum By {
     Event,
     Message,
 }
+
+const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}";
 
 /// What the connections of an HTTP system share.
 #[derive(Clone)]
@@ -148,7 +153,8 @@ impl Service {
                     let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n";
                     // First: whoever has read the head may ping at once.
                     self.keep(socket)?;
-                    self.injector.send(head.as_bytes(), &mut &*socket)?;
+                    self.injector
+                        .send(Role::Greeting, head.as_bytes(), &mut &*socket)?;
                     reader.read_exact(&mut first[..1])?;
                 }
                 "/socket" => {
@@ -159,31 +165,28 @@ impl Service {
                     );
                     // First: whoever has read the head may ping at once.
                     self.keep(socket)?;
-                    self.injector.send(head.as_bytes(), &mut &*socket)?;
+                    self.injector
+                        .send(Role::Greeting, head.as_bytes(), &mut &*socket)?;
                     reader.read_exact(&mut first[..1])?;
                 }
                 "/ping" => {
-                    let answer = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}";
                     match self.by {
-                        By::Answer => self.injector.send(answer, &mut &*socket)?,
+                        By::Answer => self.injector.send(Role::Response, ANSWER, &mut &*socket)?,
                         By::Event => {
-                            write(socket, answer)?;
+                            write(socket, ANSWER)?;
                             self.tell(b"event: pong\ndata: {}\n\n")?;
                         }
                         By::Message => {
-                            write(socket, answer)?;
+                            write(socket, ANSWER)?;
                             // A text frame.
                             self.tell(b"\x81\x0f{\"pong\":\"pong\"}")?;
                         }
                     }
                 }
-                _ => {
-                    let answer = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}";
-                    match self.by {
-                        By::Answer => self.injector.send(answer, &mut &*socket)?,
-                        By::Event | By::Message => write(socket, answer)?,
-                    }
-                }
+                _ => match self.by {
+                    By::Answer => self.injector.send(Role::Greeting, ANSWER, &mut &*socket)?,
+                    By::Event | By::Message => write(socket, ANSWER)?,
+                },
             }
         }
     }
@@ -198,7 +201,7 @@ impl Service {
         let stream = self.stream.lock().unwrap_or_else(PoisonError::into_inner);
         match stream.as_ref() {
             Some(mut socket) => {
-                let sent = self.injector.send(message, &mut socket);
+                let sent = self.injector.send(Role::Response, message, &mut socket);
                 if sent.is_err() {
                     let _ = socket.shutdown(Shutdown::Both);
                 }
@@ -214,7 +217,7 @@ fn write(mut socket: &TcpStream, bytes: &[u8]) -> io::Result<()> {
 }
 
 /// The path of the next request, and its key for a web socket; `None` at the end.
-fn request(reader: &mut BufReader<&TcpStream>) -> io::Result<Option<(String, String)>> {
+fn request(reader: &mut impl BufRead) -> io::Result<Option<(String, String)>> {
     let mut head = String::new();
     if reader.read_line(&mut head)? == 0 {
         return Ok(None);
@@ -239,6 +242,33 @@ fn request(reader: &mut BufReader<&TcpStream>) -> io::Result<Option<(String, Str
     let mut body = vec![0; length];
     reader.read_exact(&mut body)?;
     Ok(Some((path, key)))
+}
+
+/// The same over TLS. Every record is a message.
+pub fn encrypted(
+    socket: TcpStream,
+    config: Arc<rustls::ServerConfig>,
+    injector: &Injector,
+) -> io::Result<()> {
+    let bad = Bad {
+        socket,
+        injector: injector.clone(),
+        role: Role::Greeting,
+    };
+    let server = rustls::ServerConnection::new(config).map_err(io::Error::other)?;
+    let mut reader = BufReader::new(rustls::StreamOwned::new(server, bad));
+    while let Some((path, _)) = request(&mut reader)? {
+        let stream = reader.get_mut();
+        // Tickets and what else belongs to the handshake go out before the answer.
+        stream.flush()?;
+        if path == "/ping" {
+            stream.sock.role = Role::Response;
+        }
+        stream.write_all(ANSWER)?;
+        stream.flush()?;
+        stream.sock.role = Role::Greeting;
+    }
+    Ok(())
 }
 
 /// The part of the plugin-adapter protocol that an honest adapter needs.
@@ -281,11 +311,10 @@ mod amp {
     }
 }
 
-/// An adapter that connects to `url` and stays until the connection ends.
-pub fn adapter(url: &str, injector: &Injector) {
-    let address = url
-        .trim_start_matches("ws://")
-        .trim_end_matches("/adapters");
+/// An adapter that connects to `url` and stays until the connection ends; over TLS with these roots.
+pub fn adapter(url: &str, tls: Option<Arc<rustls::ClientConfig>>, injector: &Injector) {
+    let (_, rest) = url.split_once("://").unwrap_or_default();
+    let address = rest.trim_end_matches("/adapters");
     let Ok(socket) = TcpStream::connect(address) else {
         return;
     };
@@ -294,10 +323,32 @@ pub fn adapter(url: &str, injector: &Injector) {
     let bad = Bad {
         socket,
         injector: injector.clone(),
+        role: Role::Greeting,
     };
-    let Ok((mut socket, _)) = tungstenite::client(url, bad) else {
+    let Some(config) = tls else {
+        if let Ok((socket, _)) = tungstenite::client(url, bad) {
+            converse(socket, |bad, role| bad.role = role);
+        }
         return;
     };
+    let host = address.split(':').next().unwrap_or_default().to_owned();
+    let client = rustls::pki_types::ServerName::try_from(host)
+        .ok()
+        .and_then(|name| rustls::ClientConnection::new(config, name).ok());
+    let Some(client) = client else {
+        return;
+    };
+    let stream = rustls::StreamOwned::new(client, bad);
+    if let Ok((socket, _)) = tungstenite::client(url, stream) {
+        converse(socket, |stream, role| stream.sock.role = role);
+    }
+}
+
+/// Answers what ioco sends; `as_role` says what is sent next.
+fn converse<S: Read + Write>(
+    mut socket: tungstenite::WebSocket<S>,
+    as_role: impl Fn(&mut S, Role),
+) {
     let label = |name: &str, direction| amp::Label {
         direction,
         label: name.to_owned(),
@@ -312,19 +363,22 @@ pub fn adapter(url: &str, injector: &Injector) {
         label: Some(label),
         ..amp::Message::default()
     };
-    let mut replies = vec![amp::Message {
+    let announcement = amp::Message {
         announcement: Some(amp::Announcement {
             name: "Bad".to_owned(),
             labels: vec![label("ping", 0), label("pong", 1)],
         }),
         ..amp::Message::default()
-    }];
+    };
+    let mut replies = vec![(Role::Greeting, announcement)];
     loop {
-        for reply in replies.drain(..) {
+        for (role, reply) in replies.drain(..) {
+            as_role(socket.get_mut(), role);
             let frame = tungstenite::Message::binary(reply.encode_to_vec());
             if socket.send(frame).is_err() {
                 return;
             }
+            as_role(socket.get_mut(), Role::Greeting);
         }
         let Ok(tungstenite::Message::Binary(bytes)) = socket.read() else {
             return;
@@ -333,11 +387,11 @@ pub fn adapter(url: &str, injector: &Injector) {
             return;
         };
         if message.configuration.is_some() || message.reset.is_some() {
-            replies.push(ready());
+            replies.push((Role::Greeting, ready()));
         }
         if let Some(stimulus) = message.label {
-            replies.push(answer(stimulus));
-            replies.push(answer(label("pong", 1)));
+            replies.push((Role::Confirmation, answer(stimulus)));
+            replies.push((Role::Response, answer(label("pong", 1))));
         }
     }
 }

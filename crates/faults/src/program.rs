@@ -36,6 +36,16 @@ pub struct Kills {
     pub hung: u64,
 }
 
+impl Kills {
+    pub fn add(&mut self, other: &Kills) {
+        self.kills += other.kills;
+        self.told += other.told;
+        self.lost += other.lost;
+        self.left += other.left;
+        self.hung += other.hung;
+    }
+}
+
 const SIGNALS: [&str; 8] = [
     "-KILL", "-KILL", "-KILL", "-KILL", "-TERM", "-INT", "-HUP", "-QUIT",
 ];
@@ -95,8 +105,50 @@ pub fn kill(programs: &Programs, random: &mut ChaCha8Rng, kills: &mut Kills) -> 
     Ok(())
 }
 
+/// Kills the system in the middle of a run: that is an error of the system (exit code 3), never a failure of a
+/// test. Says what was wrong.
+pub fn kill_peer(programs: &Programs, random: &mut ChaCha8Rng) -> io::Result<Option<String>> {
+    let folder = tempfile::tempdir()?;
+    fs::write(folder.path().join("ping.aml"), model::TEXT)?;
+    let sut = format!("exec '{}' nothing 0 0 pid", programs.peer.display());
+    let mut child = Command::new(&programs.ioco)
+        .current_dir(folder.path())
+        .args(["test", "ping.aml", "--sut", &sut])
+        .args(["--tests", "1000000000", "--steps", "6"])
+        .args(["--timeout", "20s", "--no-shrink"])
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()?;
+    let file = folder.path().join("pid");
+    let begun = Instant::now();
+    let pid = loop {
+        match fs::read_to_string(&file)
+            .ok()
+            .and_then(|pid| pid.parse().ok())
+        {
+            Some(pid) => break pid,
+            None if begun.elapsed() > HANG => return Err(io::ErrorKind::TimedOut.into()),
+            None => std::thread::sleep(Duration::from_millis(5)),
+        }
+    };
+    std::thread::sleep(Duration::from_micros(random.random_range(0..500_000)));
+    send("-KILL", pid);
+    if !ends(&mut child)? {
+        child.kill()?;
+        child.wait()?;
+        return Ok(Some("a system was killed, and ioco hung".to_owned()));
+    }
+    Ok(match child.wait()?.code() {
+        Some(3) => None,
+        other => Some(format!(
+            "a system was killed, and ioco ended with {other:?}"
+        )),
+    })
+}
+
 /// The numbers of the tests that these lines tell the end of.
-fn ended(lines: impl Iterator<Item = String>) -> BTreeSet<u64> {
+pub(crate) fn ended(lines: impl Iterator<Item = String>) -> BTreeSet<u64> {
     lines
         .filter_map(|line| serde_json::from_str::<Json>(&line).ok())
         .filter(|event| event["event"] == "test-finished")
@@ -104,14 +156,14 @@ fn ended(lines: impl Iterator<Item = String>) -> BTreeSet<u64> {
         .collect()
 }
 
-fn send(signal: &str, pid: u32) {
+pub(crate) fn send(signal: &str, pid: u32) {
     let _ = Command::new("kill")
         .args([signal, &pid.to_string()])
         .stderr(Stdio::null())
         .status();
 }
 
-fn ends(child: &mut Child) -> io::Result<bool> {
+pub(crate) fn ends(child: &mut Child) -> io::Result<bool> {
     let begun = Instant::now();
     while begun.elapsed() < HANG {
         if child.try_wait()?.is_some() {
@@ -137,76 +189,13 @@ fn is_gone(pid: &str) -> bool {
     false
 }
 
-/// Tests a system that answers wrongly, with room for `blocks` in every file: the deviation is reported.
-pub fn full_disk(programs: &Programs, blocks: u64) -> io::Result<bool> {
-    let folder = tempfile::tempdir()?;
-    fs::write(folder.path().join("ping.aml"), model::TEXT)?;
-    // Two pongs to one ping.
-    let sut = format!("exec '{}' duplicate 1 0", programs.peer.display());
-    let output = Command::new("sh")
-        .current_dir(folder.path())
-        .arg("-c")
-        .arg(format!(
-            "trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" \"$@\""
-        ))
-        .arg(&programs.ioco)
-        .args(["test", "ping.aml", "--sut", &sut, "--timeout", "200ms"])
-        .args(["--no-shrink", "--seed", "1"])
-        .stdin(Stdio::null())
-        .output()?;
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    Ok(output.status.code() == Some(1) && text.contains("D001"))
-}
-
-/// Memory of the program over a long run against a local process, in KiB: sampled after every part.
-pub fn soak(programs: &Programs, steps: u64) -> io::Result<Vec<(u64, u64)>> {
-    let folder = tempfile::tempdir()?;
-    fs::write(folder.path().join("ping.aml"), model::TEXT)?;
-    let sut = format!("exec '{}' quick", programs.peer.display());
-    let tests = (steps / 1000).max(1);
-    let mut child = Command::new(&programs.ioco)
-        .current_dir(folder.path())
-        .args(["test", "ping.aml", "--sut", &sut, "--format", "json"])
-        .args(["--tests", &tests.to_string(), "--steps", "1000"])
-        .args(["--seed", "1"])
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::inherit())
-        .spawn()?;
-    let Some(out) = child.stdout.take() else {
-        return Err(io::ErrorKind::Other.into());
-    };
-    let mut samples = Vec::new();
-    let (mut done, mut next) = (0, 0);
-    for line in BufReader::new(out).lines() {
-        let line = line?;
-        if !line.contains("\"test-finished\"") {
-            continue;
-        }
-        done += 1000;
-        if done >= next {
-            samples.push((done, memory(&child.id().to_string()).unwrap_or(0)));
-            next = done + steps / 20;
-        }
-    }
-    let status = child.wait()?;
-    if !status.success() {
-        return Err(io::Error::other(format!("ioco ended with {status}")));
-    }
-    Ok(samples)
-}
-
-/// Resident memory of a process in KiB; only Linux says.
-pub fn memory(pid: &str) -> Option<u64> {
-    field(pid, "VmRSS:")
-}
-
 /// The most memory that a process had, in KiB.
 pub fn peak(pid: &str) -> Option<u64> {
     field(pid, "VmHWM:")
 }
 
-fn field(pid: &str, name: &str) -> Option<u64> {
+/// A number of `/proc/PID/status`, in KiB; only Linux says.
+pub(crate) fn field(pid: &str, name: &str) -> Option<u64> {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix(name))?;
     line.trim().trim_end_matches(" kB").trim().parse().ok()

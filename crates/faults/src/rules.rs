@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use ioco_sts::Verdict;
 
-use crate::fault::Kind;
+use crate::fault::{Kind, Role, Struck};
 
 /// How a case ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -31,41 +31,78 @@ impl From<&Verdict> for Outcome {
     }
 }
 
-/// Whether a test may fail by this fault: only if the system, as ioco sees it, said something wrong or left
-/// out what was due. A connection that breaks is an error.
-pub fn may_fail(kind: Kind) -> bool {
+/// What a connection does with the bytes of a message, as far as it decides what a fault may lead to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Carrier {
+    /// Lines of JSON: the last one needs no newline.
+    Lines,
+    /// Lines of text: whatever the model does not know is an unknown response.
+    Text,
+    /// Answers to requests, each with its length.
+    Answers,
+    /// Events or messages that come by themselves.
+    Stream,
+    /// Encrypted: whatever is not the next record ends the connection.
+    Encrypted,
+}
+
+/// Whether this is a wrong answer to a fault. `struck` says where it struck, if it did.
+///
+/// The rules, for a test that waits for every response:
+/// - Nothing that was only slow is anything but a pass.
+/// - A test does not pass without a message that it needs. A duplicate is no loss: it may be taken for the answer to
+///   the next ping.
+/// - A test fails only if a response was missing, wrong or too many. What is lost of a greeting or of a
+///   confirmation is an error, and so is a connection that was cut.
+/// - The loss of a response, and nothing else, is a failure and no error.
+pub fn is_wrong(kind: Kind, struck: Option<Struck>, carrier: Carrier, outcome: Outcome) -> bool {
+    let Some(struck) = struck else {
+        // Where the times are short, a busy machine may be too slow before the fault strikes.
+        return outcome != Outcome::Pass && !is_silent(kind);
+    };
+    !allowed(kind, struck, carrier).contains(&outcome)
+}
+
+fn allowed(kind: Kind, struck: Struck, carrier: Carrier) -> &'static [Outcome] {
+    use Outcome::{Error, Fail, Pass};
+    let is_response = matches!(struck.role, Role::Response | Role::Last);
     match kind {
-        Kind::Nothing | Kind::Delay | Kind::SlowLoris | Kind::Close => false,
-        Kind::Drop
-        | Kind::Duplicate
-        | Kind::Reorder
-        | Kind::Truncate
-        | Kind::Garbage
-        | Kind::Flood
-        | Kind::HalfOpen => true,
-    }
-}
-
-/// Whether a test may pass although this fault was injected into a message that it waits for.
-pub fn may_pass(kind: Kind) -> bool {
-    !matches!(kind, Kind::Drop | Kind::Truncate | Kind::Garbage)
-}
-
-/// Whether this is a wrong answer to a fault.
-pub fn is_wrong(kind: Kind, is_injected: bool, outcome: Outcome) -> bool {
-    if !is_injected && is_silent(kind) {
-        // The times are short, so a busy machine may be too slow before the fault strikes.
-        return false;
-    }
-    let kind = if is_injected { kind } else { Kind::Nothing };
-    match outcome {
-        Outcome::Pass => !may_pass(kind),
-        Outcome::Fail => !may_fail(kind),
-        // An honest system that is merely slow is neither an error nor inconclusive.
-        Outcome::Inconclusive | Outcome::Error => {
-            matches!(kind, Kind::Nothing | Kind::Delay | Kind::SlowLoris)
+        Kind::Nothing | Kind::Delay => &[Pass],
+        _ if struck.role == Role::Idle => &[Pass, Error],
+        // The library for web sockets takes a handshake byte by byte for an attack.
+        Kind::SlowLoris if carrier == Carrier::Stream && struck.role == Role::Greeting => {
+            &[Pass, Error]
         }
-        Outcome::Hang | Outcome::Panic => false,
+        Kind::SlowLoris => &[Pass],
+        Kind::Drop | Kind::Reorder if carrier == Carrier::Encrypted && !is_response => &[Error],
+        // The confirmation came behind the response, or not at all.
+        Kind::Reorder if struck.role == Role::Confirmation => &[Pass, Error],
+        Kind::Drop | Kind::Reorder if is_response && carrier != Carrier::Encrypted => &[Fail],
+        Kind::Close
+            if matches!(carrier, Carrier::Lines | Carrier::Text)
+                && is_response
+                && struck.missing == 1 =>
+        {
+            &[Pass, Error]
+        }
+        Kind::Close => &[Error],
+        Kind::Drop | Kind::Reorder | Kind::Truncate | Kind::Garbage | Kind::HalfOpen => {
+            if is_response {
+                &[Fail, Error]
+            } else {
+                &[Error]
+            }
+        }
+        Kind::Duplicate if carrier == Carrier::Text && !is_response => &[Pass, Fail, Error],
+        Kind::Duplicate if !is_response => &[Pass, Error],
+        // What is due comes behind the flood, perhaps too late, or in the middle of it.
+        Kind::Flood if carrier == Carrier::Encrypted && !is_response => &[Pass, Error],
+        Kind::Flood if !is_response => &[Pass, Fail, Error],
+        Kind::Duplicate | Kind::Flood if struck.role == Role::Last => &[Pass, Fail, Error],
+        Kind::Duplicate | Kind::Flood if carrier == Carrier::Encrypted => &[Error],
+        Kind::Duplicate | Kind::Flood if carrier == Carrier::Answers => &[Pass, Error],
+        Kind::Duplicate => &[Pass, Fail],
+        Kind::Flood => &[Fail, Error],
     }
 }
 

@@ -3,22 +3,25 @@
 
 use std::fs;
 use std::io::{self, Read as _};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use ioco_store::{NewRun, Place, Recording, Store};
 
-use crate::fault::{Fault, Injector, Kind};
+use crate::fault::{Fault, Injector, Kind, Role};
 use crate::peers::listen;
 use crate::rules::Outcome;
 
-/// A store with one run, damaged; then a run is added and everything is read. No error may be a panic.
-pub fn damaged_file(fault: Fault) -> io::Result<(Outcome, String)> {
+/// A store with one run, damaged; then a run is added and everything is read. A file that is refused stays as it
+/// is; one that is not refused has the new run in it.
+pub fn damaged_file(fault: Fault, changed: &AtomicBool) -> io::Result<(Outcome, String)> {
     let folder = tempfile::tempdir()?;
     let path = folder.path().join("ioco.db");
     let other = |error: ioco_store::StoreError| io::Error::other(error.to_string());
     let place = Place::new(&path, None).map_err(other)?;
     drop(Recording::begin(&place, run()).map_err(other)?);
-    let mut bytes = fs::read(&path)?;
+    let before = fs::read(&path)?;
+    let mut bytes = before.clone();
     let length = bytes.len();
     let at = (fault.seed as usize) % length;
     match fault.kind {
@@ -34,19 +37,30 @@ pub fn damaged_file(fault: Fault) -> io::Result<(Outcome, String)> {
         }
     }
     fs::write(&path, &bytes)?;
+    changed.store(bytes != before, Ordering::SeqCst);
     for left in ["ioco.db-wal", "ioco.db-shm"] {
         let _ = fs::remove_file(folder.path().join(left));
     }
-    let used = || -> Result<(), ioco_store::StoreError> {
-        let mut recording = Recording::begin(&place, run())?;
+    let begun = Recording::begin(&place, run()).and_then(|mut recording| {
         recording.flush()?;
-        drop(recording);
-        let store = Store::open(&place)?;
-        store.runs(None, 10)?;
-        Ok(())
+        Ok(recording.run())
+    });
+    let number = match begun {
+        Ok(number) => number,
+        Err(error) if fs::read(&path)? == bytes => {
+            return Ok((Outcome::Error, error.to_string()));
+        }
+        Err(error) => return Ok((Outcome::Fail, format!("refused and changed: {error}"))),
     };
-    Ok(match used() {
-        Ok(()) => (Outcome::Pass, String::new()),
+    // SQLite keeps no checksums: where text was changed in text, nobody can see it. The new run is there all the
+    // same, unless reading it meets the damage.
+    let runs = Store::open(&place).and_then(|store| store.runs(None, 10));
+    Ok(match runs {
+        Ok(runs) if runs.iter().any(|run| run.id == number) => (Outcome::Pass, String::new()),
+        Ok(runs) => (
+            Outcome::Fail,
+            format!("run {number} is not among {} runs", runs.len()),
+        ),
         Err(error) => (Outcome::Error, error.to_string()),
     })
 }
@@ -67,7 +81,7 @@ pub fn bad_server(injector: Injector) -> io::Result<(Outcome, String)> {
                 b"Z\0\0\0\x05I",
                 b"C\0\0\0\x0dSELECT 1\0",
             ] {
-                injector.send(message, &mut &socket)?;
+                injector.send(Role::Greeting, message, &mut &socket)?;
             }
         }
     })?;

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use ioco_faults::cases::{Way, play};
+use ioco_faults::disks::{self, Disk};
 use ioco_faults::fault::{Fault, Kind};
 use ioco_faults::program::{self, Kills, Programs};
 use ioco_faults::table::Table;
@@ -19,7 +20,7 @@ fn every_fault_on_every_connection_is_judged_rightly() {
         .into_iter()
         .flat_map(|way| Kind::ALL.into_iter().map(move |kind| (way, kind)))
         .flat_map(|(way, kind)| {
-            [0, 1, 2, 37].map(|at| {
+            [0, 1, 2, 4, 37].map(|at| {
                 (
                     way,
                     Fault {
@@ -78,10 +79,34 @@ fn a_killed_program_loses_nothing_and_leaves_nothing_behind() {
         program::kill(&programs, &mut random, &mut kills).expect("played");
     }
     assert_eq!((kills.hung, kills.left, kills.lost), (0, 0, 0), "{kills:?}");
-    for blocks in [0, 30, 200] {
-        assert!(
-            program::full_disk(&programs, blocks).expect("played"),
-            "{blocks}"
-        );
+}
+
+#[test]
+fn a_disk_that_refuses_hides_no_deviation_and_lets_no_run_pass_unkept() {
+    let Some(ioco) = program::beside("ioco") else {
+        eprintln!("skipped: the program ioco is not built here");
+        return;
+    };
+    let programs = Programs {
+        ioco,
+        peer: peer().to_owned(),
+    };
+    let mut disks = vec![Disk::Blocks(0), Disk::Blocks(30), Disk::Blocks(200)];
+    if disks::can_mount() {
+        disks.extend([
+            Disk::Full(8),
+            Disk::Full(100),
+            Disk::ReadOnly,
+            Disk::ReadOnlyEverywhere,
+        ]);
+    } else {
+        eprintln!("skipped: file systems cannot be made here");
     }
+    for disk in disks {
+        let wrong = disks::play(&programs, disk).expect("played");
+        assert_eq!(wrong, None);
+    }
+    let mut random = ChaCha8Rng::seed_from_u64(4);
+    let wrong = program::kill_peer(&programs, &mut random).expect("played");
+    assert_eq!(wrong, None);
 }

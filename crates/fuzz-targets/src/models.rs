@@ -13,6 +13,9 @@ pub const BUDGET: Budget = Budget {
     bytes: 1 << 20,
     depth: 100,
     states: 100,
+    message: 1 << 20,
+    queue: 100,
+    wire: 1 << 10,
 };
 
 /// A model with a little of everything, for readers that need one.

@@ -37,13 +37,14 @@ impl App {
 
     pub fn failure_files(&self) -> Vec<(PathBuf, FailureFile)> {
         let paths = self.results().failure_files();
-        let read = |path: PathBuf| failures::read(&path).ok().map(|file| (path, file));
+        let budget = self.project.limits.budget();
+        let read = |path: PathBuf| failures::read(&path, &budget).ok().map(|file| (path, file));
         paths.into_iter().filter_map(read).collect()
     }
 
     pub fn failure(&self, id: &str) -> Result<FailureDetail, Refusal> {
         let path = self.failure_path(id)?;
-        let file = failures::read(&path)?;
+        let file = failures::read(&path, &self.project.limits.budget())?;
         let facts = self.facts(&path, &file, self.sightings()?.get(&*file.id));
         let origin = origin(&file)?;
         let place = self.project.root.join(&origin.model);

@@ -264,7 +264,7 @@ impl Observer for Watcher<'_> {
             races.insert(found.id.clone(), race);
         }
         self.found = Some(found.id.clone());
-        let summary = failures::read(&found.file).map(|file| FailureSummary {
+        let summary = failures::read(&found.file, self.sts.budget()).map(|file| FailureSummary {
             flaky: found.flaky,
             ..FailureSummary::new(&file, &facts)
         });

@@ -33,6 +33,14 @@ impl StoreError {
         }
     }
 
+    /// Of a server whose answers make no sense.
+    pub(crate) fn not_understood(place: &str) -> StoreError {
+        StoreError::Failed {
+            place: place.to_owned(),
+            why: "what it answers is not understood".to_owned(),
+        }
+    }
+
     /// Of an operation on an open store.
     pub(crate) fn of(place: &str, error: &sqlx::Error) -> StoreError {
         let (place, why) = (place.to_owned(), error.to_string());

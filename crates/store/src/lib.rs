@@ -8,9 +8,11 @@
 //! shows outside.
 
 mod body;
+mod caught;
 mod compare;
 mod encode;
 mod error;
+mod migrations;
 mod place;
 mod query;
 mod read;

@@ -1,26 +1,20 @@
 //! Where a store is: a file, or a database server.
 
-use std::borrow::Cow;
 use std::fs;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Once;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use sqlx::any::AnyConnectOptions;
-use sqlx::migrate::{Migration, MigrationType, Migrator};
 use sqlx::postgres::{PgConnectOptions, PgSslMode};
-use sqlx::{AnyConnection, ConnectOptions, Connection, Executor, SqlSafeStr};
+use sqlx::{AnyConnection, ConnectOptions, Connection, Executor};
 use tokio::time::timeout;
 
 use crate::error::StoreError;
 
-/// Each with its number; never changed once released, only added to.
-static MIGRATIONS: [(i64, &str, &str); 1] =
-    [(1, "runs", include_str!("../migrations/0001_runs.sql"))];
-
 /// How long a server may take to answer.
-const PATIENCE: Duration = Duration::from_secs(10);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
 /// Files up to so many bytes are read whole before a run is added to them: a tenth of a second.
 const MAX_CHECKED: u64 = 64 << 20;
 
@@ -197,77 +191,6 @@ impl Place {
             why: found.replace('\n', "; "),
         })
     }
-
-    /// How the tables are compared with those that this ioco knows.
-    pub(crate) async fn age(&self, connection: &mut AnyConnection) -> Result<Age, StoreError> {
-        let asked: sqlx::Result<(Option<i64>,)> =
-            sqlx::query_as("SELECT MAX(version) FROM _sqlx_migrations")
-                .fetch_one(connection)
-                .await;
-        let version = match asked {
-            Ok((version,)) => version,
-            Err(error) if no_such_table(&error) => None,
-            Err(error) => return Err(StoreError::of(&self.show(), &error)),
-        };
-        let newest = MIGRATIONS.iter().map(|(version, ..)| *version).max();
-        Ok(match version {
-            None => Age::Empty,
-            _ if version == newest => Age::Current,
-            _ if version < newest => Age::Older,
-            _ => Age::Newer,
-        })
-    }
-
-    /// Gets a store ready to be written to: makes its tables, and brings those of a file up to date.
-    /// A server is shared, and others may use an older ioco: that is upgraded only when somebody asks.
-    pub(crate) async fn prepare(&self, connection: &mut AnyConnection) -> Result<(), StoreError> {
-        let is_server = matches!(self, Place::Server(_));
-        if is_server && self.age(connection).await? == Age::Older {
-            return Err(StoreError::Older { place: self.show() });
-        }
-        self.migrate(connection).await
-    }
-
-    /// Makes the tables, or brings them up to date; refuses those of a newer ioco.
-    pub(crate) async fn migrate(&self, connection: &mut AnyConnection) -> Result<(), StoreError> {
-        // SQLite migrates without a lock: of runs that begin side by side, one makes the tables.
-        let _alone = match self {
-            Place::File(path) => Some(alone(&path.with_extension("lock"))),
-            Place::Server(_) => None,
-        };
-        let migrations = MIGRATIONS.iter().map(|(version, name, sql)| {
-            let kind = MigrationType::Simple;
-            Migration::new(
-                *version,
-                Cow::Borrowed(*name),
-                kind,
-                (*sql).into_sql_str(),
-                false,
-            )
-        });
-        Migrator::with_migrations(migrations.collect())
-            .run(connection)
-            .await
-            .map_err(|error| StoreError::of_migration(&self.show(), error))
-    }
-}
-
-/// The tables of a store, compared with those that this ioco knows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Age {
-    /// There are none.
-    Empty,
-    Older,
-    Current,
-    Newer,
-}
-
-fn no_such_table(error: &sqlx::Error) -> bool {
-    let Some(error) = error.as_database_error() else {
-        return false;
-    };
-    // PostgreSQL has a code for it, SQLite only words.
-    error.code().as_deref() == Some("42P01") || error.message().contains("no such table")
 }
 
 fn is_loopback(host: &str) -> bool {
@@ -276,29 +199,6 @@ fn is_loopback(host: &str) -> bool {
         || host
             .parse::<IpAddr>()
             .is_ok_and(|address| address.is_loopback())
-}
-
-/// Holds a lock on a file until it is dropped. Where that is not possible, or takes too long, we go on
-/// without: the worst is an error that says so.
-fn alone(path: &Path) -> Option<fs::File> {
-    // Whoever made the project may have put a link here.
-    if path.is_symlink() {
-        return None;
-    }
-    let file = fs::OpenOptions::new()
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .open(path)
-        .ok()?;
-    let begun = Instant::now();
-    while let Err(fs::TryLockError::WouldBlock) = file.try_lock() {
-        if begun.elapsed() >= PATIENCE {
-            break;
-        }
-        std::thread::sleep(Duration::from_millis(5));
-    }
-    Some(file)
 }
 
 /// As part of an address.

@@ -7,8 +7,10 @@ use sqlx::any::AnyRow;
 use sqlx::{AnyConnection, Connection, Row};
 use tokio::runtime::{Builder, Runtime};
 
+use crate::caught::caught;
 use crate::error::StoreError;
-use crate::place::{Age, Place};
+use crate::migrations::Age;
+use crate::place::Place;
 use crate::read::{emit_tests, number, parsed, run_row, steps_between, test_row};
 use crate::record::Recording;
 use crate::rows::{Covered, FailureRow, NewRun, RunRow, Sighting, StoredModel, TestRow, TrendRow};
@@ -50,10 +52,12 @@ impl Store {
     /// Opens a store to change it; makes it where there is none.
     pub fn open(place: &Place) -> Asked<Store> {
         let runtime = runtime(place)?;
-        let connection = runtime.block_on(async {
-            let mut connection = place.connect().await?;
-            place.prepare(&mut connection).await?;
-            Ok(connection)
+        let connection = caught(&place.show(), || {
+            runtime.block_on(async {
+                let mut connection = place.connect().await?;
+                place.prepare(&mut connection).await?;
+                Ok(connection)
+            })
         })?;
         Ok(Store::new(place, runtime, connection))
     }
@@ -61,18 +65,20 @@ impl Store {
     /// Opens a store to read it, and leaves it as it is; `None` where there is nothing in it.
     pub fn read(place: &Place) -> Asked<Option<Store>> {
         let runtime = runtime(place)?;
-        let opened = runtime.block_on(async {
-            let mut connection = place.connect_to_read().await?;
-            match place.age(&mut connection).await? {
-                Age::Empty => Ok(None),
-                Age::Current => Ok(Some(connection)),
-                Age::Older => Err(StoreError::Older {
-                    place: place.show(),
-                }),
-                Age::Newer => Err(StoreError::Newer {
-                    place: place.show(),
-                }),
-            }
+        let opened = caught(&place.show(), || {
+            runtime.block_on(async {
+                let mut connection = place.connect_to_read().await?;
+                match place.age(&mut connection).await? {
+                    Age::Empty => Ok(None),
+                    Age::Current => Ok(Some(connection)),
+                    Age::Older => Err(StoreError::Older {
+                        place: place.show(),
+                    }),
+                    Age::Newer => Err(StoreError::Newer {
+                        place: place.show(),
+                    }),
+                }
+            })
         })?;
         Ok(opened.map(|connection| Store::new(place, runtime, connection)))
     }
@@ -80,13 +86,15 @@ impl Store {
     /// Brings a store up to date; whether there was anything to do.
     pub fn migrate(place: &Place) -> Asked<bool> {
         let runtime = runtime(place)?;
-        runtime.block_on(async {
-            let mut connection = place.connect().await?;
-            place.check(&mut connection).await?;
-            let was = place.age(&mut connection).await?;
-            place.migrate(&mut connection).await?;
-            let _ = connection.close().await;
-            Ok(was != Age::Current)
+        caught(&place.show(), || {
+            runtime.block_on(async {
+                let mut connection = place.connect().await?;
+                place.check(&mut connection).await?;
+                let was = place.age(&mut connection).await?;
+                place.migrate(&mut connection).await?;
+                let _ = connection.close().await;
+                Ok(was != Age::Current)
+            })
         })
     }
 
@@ -115,13 +123,17 @@ impl Store {
             // A question that panicked did not change anything.
             Err(poisoned) => poisoned.into_inner(),
         };
-        let connection = connection.as_mut().ok_or_else(|| StoreError::Failed {
+        let mut open = connection.take().ok_or_else(|| StoreError::Failed {
             place: self.shown.clone(),
             why: "it is closed".to_owned(),
         })?;
-        self.runtime
-            .block_on(ask(connection))
-            .map_err(|error| StoreError::of(&self.shown, &error))
+        // After a panic nobody knows what state the connection is in: it is not put back.
+        let (open, answer) = caught(&self.shown, || {
+            let answer = self.runtime.block_on(ask(&mut open));
+            Ok((open, answer))
+        })?;
+        *connection = Some(open);
+        answer.map_err(|error| StoreError::of(&self.shown, &error))
     }
 
     /// Newest first; of one model by name, or of all.

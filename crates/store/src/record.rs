@@ -12,6 +12,7 @@ use ioco_engine::{CoverageSnapshot, Event, FailureFile};
 use sqlx::{AnyConnection, Connection};
 use tokio::time::timeout;
 
+use crate::caught::caught;
 use crate::encode::Encoder;
 use crate::error::StoreError;
 use crate::place::Place;
@@ -73,7 +74,19 @@ impl Recording {
         let own_place = place.clone();
         let thread = std::thread::Builder::new()
             .name("ioco-store".to_owned())
-            .spawn(move || write(&own_place, &new, &received, &begun, &shared))
+            .spawn(move || {
+                let written = caught(&own_place.show(), || {
+                    write(&own_place, &new, &received, &begun, &shared);
+                    Ok(())
+                });
+                if let Err(error) = written {
+                    if let Ok(mut failed) = shared.lock() {
+                        *failed = Some(StoreError::not_understood(&own_place.show()));
+                    }
+                    // Whoever waits for the beginning learns of it there.
+                    let _ = begun.send(Err(error));
+                }
+            })
             .map_err(|error| StoreError::Failed {
                 place: place.show(),
                 why: error.to_string(),
@@ -81,7 +94,9 @@ impl Recording {
         let run = loop {
             match begins.recv_timeout(SLICE) {
                 Ok(begun) => break begun?,
-                Err(RecvTimeoutError::Disconnected) => return Err(gone(place)),
+                Err(RecvTimeoutError::Disconnected) => {
+                    return Err(StoreError::not_understood(&place.show()));
+                }
                 Err(RecvTimeoutError::Timeout) if stop() => return Err(unanswered(&place.show())),
                 Err(RecvTimeoutError::Timeout) => {}
             }
@@ -227,13 +242,6 @@ fn unanswered(place: &str) -> StoreError {
     StoreError::Failed {
         place: place.to_owned(),
         why: "it did not answer in time".to_owned(),
-    }
-}
-
-fn gone(place: &Place) -> StoreError {
-    StoreError::Failed {
-        place: place.show(),
-        why: "what it answers is not understood".to_owned(),
     }
 }
 

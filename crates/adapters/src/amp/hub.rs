@@ -17,12 +17,12 @@ use tungstenite::http::{StatusCode, header};
 use tungstenite::protocol::WebSocketConfig;
 use tungstenite::protocol::frame::coding::CloseCode;
 
-use super::peer::{Heartbeat, Line, MAX_MESSAGE, Order, Peer, Socket};
+use super::peer::{Heartbeat, Line, Order, Peer, Socket};
 use ioco_outside::Untrusted;
 use ioco_outside::access::{is_loopback_host, is_own_origin, same_secret};
 
 use crate::connection::AdapterError;
-use crate::supervise::Warnings;
+use crate::supervise::{Warnings, size};
 
 /// The path of the protocol.
 const PATH: &str = "/adapters";
@@ -54,6 +54,8 @@ pub struct HubOptions {
     /// An adapter of which nothing is heard for so long is gone. They may be slow, and some do not
     /// answer a ping while they reset their system.
     pub given_up_after: Duration,
+    /// Bytes of one message at most.
+    pub message: u64,
 }
 
 impl HubOptions {
@@ -64,6 +66,7 @@ impl HubOptions {
             certificate: None,
             heartbeat: Duration::from_secs(10),
             given_up_after: Duration::from_secs(90),
+            message: ioco_budget::Budget::default().message,
         }
     }
 
@@ -124,6 +127,8 @@ struct Shared {
     is_local: bool,
     encryption: Option<Arc<rustls::ServerConfig>>,
     pulse: Heartbeat,
+    /// Bytes of one message at most.
+    message: usize,
 }
 
 impl Shared {
@@ -173,6 +178,7 @@ impl Hub {
             token: options.token.clone(),
             is_local: address.ip().is_loopback(),
             encryption,
+            message: size(options.message),
             pulse: Heartbeat {
                 heartbeat: options.heartbeat,
                 given_up_after: options.given_up_after,
@@ -402,8 +408,8 @@ fn shake_hands(tcp: TcpStream, deadline: Instant, shared: &Shared) -> Accepted {
         }
     };
     let config = WebSocketConfig::default()
-        .max_message_size(Some(MAX_MESSAGE))
-        .max_frame_size(Some(MAX_MESSAGE));
+        .max_message_size(Some(shared.message))
+        .max_frame_size(Some(shared.message));
     let mut accepted = tungstenite::accept_hdr_with_config(socket, check, Some(config));
     while let Err(tungstenite::HandshakeError::Interrupted(unfinished)) = accepted {
         if is_over() {

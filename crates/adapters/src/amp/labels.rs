@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use ioco_budget::Budget;
 use ioco_sts::{Action, Direction, Label, LabelId, Sts};
 
 use super::values::{self, Clocks};
@@ -19,6 +20,10 @@ pub(crate) struct Labels {
 }
 
 impl Labels {
+    pub fn budget(&self) -> &Budget {
+        self.sts.budget()
+    }
+
     pub fn new(sts: Arc<Sts>) -> Labels {
         Labels { sts }
     }

@@ -23,9 +23,6 @@ use tungstenite::{Bytes, Error, Message, WebSocket};
 use super::wire::{self, Body};
 use crate::supervise::Sender;
 
-/// A message longer than this is not read.
-pub(crate) const MAX_MESSAGE: usize = 16 << 20;
-
 /// How an adapter is known to be alive; [`super::HubOptions`] says it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Heartbeat {
@@ -406,9 +403,11 @@ impl Line {
     /// Remembers what an error of the socket says about the adapter.
     fn note(&mut self, error: &Error) {
         match error {
-            Error::Capacity(CapacityError::MessageTooLong { size, .. }) => {
-                let mib = MAX_MESSAGE >> 20;
-                let fault = format!("sent a message of {size} bytes, more than {mib} MiB");
+            Error::Capacity(CapacityError::MessageTooLong { size, max_size }) => {
+                let fault = format!(
+                    "sent a message of {size} bytes, more than {max_size}; raise the limit with \
+                     --limit message=N"
+                );
                 self.refuse(CloseCode::Size, fault);
             }
             Error::ConnectionClosed

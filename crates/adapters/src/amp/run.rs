@@ -157,7 +157,7 @@ impl Amp {
     /// Waits for the adapters of the run and configures them.
     fn begin(&mut self, stop: &dyn Fn() -> bool) -> Result<(), AdapterError> {
         let members = self.gather(stop)?;
-        let (tell, happened) = queue();
+        let (tell, happened) = queue(self.labels.budget());
         let mut configurations = Vec::new();
         for member in &members {
             let channels: Vec<&str> = member.channels.iter().map(String::as_str).collect();

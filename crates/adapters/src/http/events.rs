@@ -1,6 +1,8 @@
 //! Server-sent events: fields line by line, an event at every blank line.
 
-use crate::supervise::{Lines, MAX_LINE, TooLong};
+use ioco_budget::Budget;
+
+use crate::supervise::{Lines, TooLong, size};
 
 /// Finds events in bytes, in whatever pieces they come. The lines of one event together are no longer than
 /// one line may be.
@@ -13,13 +15,11 @@ pub(crate) struct EventLines {
     limit: usize,
 }
 
-impl Default for EventLines {
-    fn default() -> EventLines {
-        EventLines::limited(MAX_LINE)
-    }
-}
-
 impl EventLines {
+    pub fn new(budget: &Budget) -> EventLines {
+        EventLines::limited(size(budget.message))
+    }
+
     fn limited(limit: usize) -> EventLines {
         EventLines {
             lines: Lines::limited(limit),
@@ -77,7 +77,7 @@ mod tests {
         let event = |name: &str, data: &str| (name.to_owned(), data.to_owned());
         let expected = vec![event("paid", "{\"id\":\n1}"), event("message", "x")];
         for cut in 0..bytes.len() {
-            let mut lines = EventLines::default();
+            let mut lines = EventLines::new(&ioco_budget::Budget::default());
             let mut found = lines.feed(&bytes[..cut]).unwrap();
             found.extend(lines.feed(&bytes[cut..]).unwrap());
             assert_eq!(found, expected, "cut at {cut}");

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use ioco_sts::{Action, Direction, Label, LabelId, Sts};
@@ -22,6 +23,9 @@ pub struct HttpMapping {
     /// Sent with every request.
     #[serde(default)]
     pub headers: BTreeMap<String, String>,
+    /// A file with the certificates (PEM) of the authorities that a system over https:// is believed by,
+    /// instead of the public ones.
+    pub certificate: Option<PathBuf>,
     /// A path with server-sent events.
     pub events: Option<String>,
     /// A path with a web socket whose text frames are JSON.

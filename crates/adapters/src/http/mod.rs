@@ -14,23 +14,23 @@ mod wire;
 
 use std::io::Read as _;
 use std::net::{Shutdown, TcpStream};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
+use ioco_budget::Budget;
 use ioco_sts::{Action, LabelId, Sts};
+use ureq::tls::{PemItem, RootCerts, TlsConfig, parse_pem};
 
 use crate::connection::{AdapterError, Arrival, Arrived, Connection};
 use crate::dial;
 use crate::session::nanoseconds;
-use crate::supervise::{MAX_LINE, Received, Receiver, Sender, Until, never, queue};
+use crate::supervise::{Received, Receiver, Sender, Until, never, queue, size};
 use events::EventLines;
 pub use mapping::{HttpMapping, OneOrMore, RequestMapping, ResponseMapping, Statuses};
 use mapping::{Mapped, Request};
 pub use relay::HttpRelay;
-
-/// An answer longer than this is not read.
-const MAX_ANSWER: u64 = 16 << 20;
 
 /// How long a reset waits for answers to the requests before it. Sent at once it could overtake them; behind
 /// one that is never answered it would not be sent at all.
@@ -104,9 +104,12 @@ impl Listening {
 /// A connection to a system with an HTTP interface.
 pub struct Http {
     mapped: Mapped,
+    budget: Budget,
     base: String,
     events: Option<String>,
     websocket: Option<String>,
+    /// Whom a system over https:// is believed by; the public authorities where nothing is said.
+    roots: Option<RootCerts>,
     requests: Option<Requests>,
     listening: Vec<Listening>,
     tell: Sender<Stamped>,
@@ -144,6 +147,11 @@ impl Http {
                 "messages of a web socket are read over http:// only, not from {base}"
             )));
         }
+        let roots = match &mapping.certificate {
+            Some(file) => Some(roots(file, sts.budget()).map_err(wrong)?),
+            None => None,
+        };
+        let budget = *sts.budget();
         let mapped = Mapped::new(sts, mapping).map_err(wrong)?;
         let mut warnings = Vec::new();
         if mapped.reset.is_none() {
@@ -152,12 +160,14 @@ impl Http {
                     .to_owned(),
             );
         }
-        let (tell, happened) = queue();
+        let (tell, happened) = queue(&budget);
         Ok(Http {
             mapped,
+            budget,
             base: base.trim_end_matches('/').to_owned(),
             events: mapping.events.clone(),
             websocket: mapping.websocket.clone(),
+            roots,
             requests: None,
             listening: Vec::new(),
             tell,
@@ -180,7 +190,12 @@ impl Http {
     /// `body`: how long the body of an answer may take.
     fn agent(&self, body: Option<Duration>) -> ureq::Agent {
         let patience = Some(self.patience);
+        let mut tls = TlsConfig::builder();
+        if let Some(roots) = &self.roots {
+            tls = tls.root_certs(roots.clone());
+        }
         let config = ureq::Agent::config_builder()
+            .tls_config(tls.build())
             .http_status_as_error(false)
             .timeout_resolve(patience)
             .timeout_connect(patience)
@@ -210,9 +225,10 @@ impl Http {
             let agent = self.agent(Some(self.patience));
             let (orders, received) = channel::<Order>();
             let (own, base, tell) = (agent.clone(), self.base.clone(), self.tell.clone());
+            let most = self.budget.message;
             std::thread::spawn(move || {
                 for (number, to, request) in received {
-                    let Some(happened) = send(&own, &base, number, to, &request) else {
+                    let Some(happened) = send(&own, &base, most, number, to, &request) else {
                         continue;
                     };
                     let size = happened.size();
@@ -231,7 +247,7 @@ impl Http {
         let agent = self.agent(None);
         let (own, tell) = (agent.clone(), self.tell.clone());
         let (opened, opens) = channel();
-        let asked = url.to_owned();
+        let (asked, budget) = (url.to_owned(), self.budget);
         std::thread::spawn(move || {
             let request = own.get(&asked).header("Accept", "text/event-stream");
             match request.call() {
@@ -243,7 +259,7 @@ impl Http {
                 }
                 Ok(answer) => {
                     if opened.send(Ok(())).is_ok() {
-                        listen_to_events(answer.into_body(), &tell);
+                        listen_to_events(answer.into_body(), &budget, &tell);
                     }
                 }
             }
@@ -264,7 +280,7 @@ impl Http {
     /// Opens the web socket; a thread then listens.
     fn start_messages(&self, url: &str, until: &Until<'_>) -> Result<Listening, AdapterError> {
         let failed = |why: &dyn std::fmt::Display| not_reached(url, &why.to_string());
-        let (socket, tcp) = open_socket(url, until).map_err(|why| failed(&why))?;
+        let (socket, tcp) = open_socket(url, &self.budget, until).map_err(|why| failed(&why))?;
         let tell = self.tell.clone();
         std::thread::spawn(move || listen_to_socket(socket, &tell));
         Ok(Listening::Messages(tcp))
@@ -285,7 +301,7 @@ impl Http {
         for listening in self.listening.drain(..) {
             listening.end();
         }
-        (self.tell, self.happened) = queue();
+        (self.tell, self.happened) = queue(&self.budget);
     }
 
     /// Whether this tells of a request that was given up.
@@ -405,15 +421,34 @@ impl Http {
     }
 }
 
+/// The certificates in a file.
+fn roots(file: &Path, budget: &Budget) -> Result<RootCerts, String> {
+    let shown = file.display();
+    let text = ioco_outside::file::read(file, budget).map_err(|why| format!("{shown}: {why}"))?;
+    let mut certificates = Vec::new();
+    for item in parse_pem(&text) {
+        let item = item.map_err(|why| format!("{shown}: {why}"))?;
+        if let PemItem::Certificate(certificate) = item {
+            certificates.push(certificate);
+        }
+    }
+    if certificates.is_empty() {
+        return Err(format!("{shown} holds no certificate in PEM form"));
+    }
+    Ok(RootCerts::from(certificates))
+}
+
 fn not_reached(url: &str, why: &str) -> AdapterError {
     AdapterError::new(format!("no connection to {url}: {why}"))
         .hint("the system must be listening there before the test begins")
 }
 
-/// Sends a request. `None`: no answer came in time, which is silence, and judged as such.
+/// Sends a request; an answer of more than `most` bytes is not read. `None`: no answer came in time, which is
+/// silence, and judged as such.
 fn send(
     agent: &ureq::Agent,
     base: &str,
+    most: u64,
     number: u64,
     to: Option<LabelId>,
     request: &Request,
@@ -433,9 +468,13 @@ fn send(
         if let Timeout(ureq::Timeout::RecvResponse | ureq::Timeout::RecvBody) = error {
             return None;
         }
+        let hint = match error {
+            ureq::Error::BodyExceedsLimit(_) => "; raise the limit with --limit message=N",
+            _ => "",
+        };
         Some(HttpEvent::AdapterError {
             number: Some(number),
-            message: format!("{} {url} failed: {error}", request.method),
+            message: format!("{} {url} failed: {error}{hint}", request.method),
             ended: matches!(error, Io(_) | Protocol(_) | ConnectionFailed),
         })
     };
@@ -447,11 +486,7 @@ fn send(
         Err(error) => failed(&error),
         Ok(mut answer) => {
             let status = answer.status().as_u16();
-            let body = answer
-                .body_mut()
-                .with_config()
-                .limit(MAX_ANSWER)
-                .read_to_vec();
+            let body = answer.body_mut().with_config().limit(most).read_to_vec();
             match body {
                 Err(error) => failed(&error),
                 Ok(body) => Some(HttpEvent::Answer {
@@ -466,9 +501,9 @@ fn send(
 }
 
 /// Tells of server-sent events until there are no more.
-fn listen_to_events(body: ureq::Body, tell: &Sender<Stamped>) {
+fn listen_to_events(body: ureq::Body, budget: &Budget, tell: &Sender<Stamped>) {
     let mut reader = body.into_reader();
-    let mut lines = EventLines::default();
+    let mut lines = EventLines::new(budget);
     let mut bytes = vec![0; 16 << 10];
     let message = loop {
         let count = match reader.read(&mut bytes) {
@@ -501,7 +536,11 @@ fn listen_to_events(body: ureq::Body, tell: &Sender<Stamped>) {
 type ClientSocket = tungstenite::WebSocket<TcpStream>;
 
 /// A web socket, and what ends it.
-fn open_socket(url: &str, until: &Until<'_>) -> Result<(ClientSocket, TcpStream), String> {
+fn open_socket(
+    url: &str,
+    budget: &Budget,
+    until: &Until<'_>,
+) -> Result<(ClientSocket, TcpStream), String> {
     use tungstenite::HandshakeError::{Failure, Interrupted};
     let say = |error: &dyn std::fmt::Display| error.to_string();
     let uri: tungstenite::http::Uri = url.parse().map_err(|error| say(&error))?;
@@ -514,8 +553,8 @@ fn open_socket(url: &str, until: &Until<'_>) -> Result<(ClientSocket, TcpStream)
     tcp.set_read_timeout(slice).map_err(|error| say(&error))?;
     tcp.set_write_timeout(slice).map_err(|error| say(&error))?;
     let config = tungstenite::protocol::WebSocketConfig::default()
-        .max_message_size(Some(MAX_LINE))
-        .max_frame_size(Some(MAX_LINE));
+        .max_message_size(Some(size(budget.message)))
+        .max_frame_size(Some(size(budget.message)));
     let mut shaken = tungstenite::client::client_with_config(uri, tcp, Some(config));
     let socket = loop {
         shaken = match shaken {
@@ -690,7 +729,7 @@ pub(crate) fn read_messages(parts: &[&[u8]], answers: bool) -> (Vec<String>, Opt
 
 /// The server-sent events that are found in bytes.
 pub(crate) fn read_events(parts: &[&[u8]]) -> Vec<(String, String)> {
-    let mut lines = events::EventLines::default();
+    let mut lines = events::EventLines::new(&ioco_budget::Budget::default());
     let found = parts.iter().map(|part| lines.feed(part));
     // What was found before a mistake depends on the cut.
     let found: Result<Vec<_>, _> = found.collect();

@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use ioco_budget::{Budget, Resource};
 use ioco_engine::Recorded;
 use ioco_sts::{LabelId, Sts};
 
@@ -30,9 +31,6 @@ const CONNECTING: Duration = Duration::from_secs(10);
 
 /// How often the listener looks for a client.
 const LISTENING: Duration = Duration::from_millis(5);
-
-/// A longer body is passed on, and not recorded.
-const MAX_BODY: usize = 16 << 20;
 
 /// A recorder of HTTP traffic in one model's terms.
 pub struct HttpRelay {
@@ -157,6 +155,7 @@ impl HttpRelay {
             number,
             tell: tell.clone(),
             between: Arc::clone(&between),
+            budget: *self.sts.budget(),
         };
         let down = Flow {
             from: system.try_clone()?,
@@ -164,6 +163,7 @@ impl HttpRelay {
             number,
             tell: tell.clone(),
             between,
+            budget: *self.sts.budget(),
         };
         let (events, websocket) = (self.events.clone(), self.websocket.clone());
         std::thread::spawn(move || up.pass_requests());
@@ -186,7 +186,7 @@ impl Relay for HttpRelay {
     ) -> Result<u64, AdapterError> {
         let failed = |error: io::Error| cannot_pass_on(&self.to, &error);
         let mut write = without_empty_traces(write);
-        let (tell, told) = queue::<Stamped>();
+        let (tell, told) = queue::<Stamped>(self.sts.budget());
         let listener = self.listener.try_clone().map_err(failed)?;
         let done = Arc::new(AtomicBool::new(false));
         let (connected, finished) = (tell.clone(), Arc::clone(&done));
@@ -265,6 +265,7 @@ struct Flow {
     number: u64,
     tell: Sender<Stamped>,
     between: Arc<PairState>,
+    budget: Budget,
 }
 
 impl Flow {
@@ -309,7 +310,7 @@ impl Flow {
                         body = Body::after(&head);
                         request = Some(head.first);
                     }
-                    MessagePart::Data(data) => body.add(&data),
+                    MessagePart::Data(data) => body.add(&data, &self.budget),
                     MessagePart::End => {
                         if let Some(StartLine::Request { method, target }) = request.take() {
                             let open = (method == "HEAD", target.clone());
@@ -371,19 +372,19 @@ impl Flow {
                     StartLine::Answer { status: 101 } => {
                         self.between.upgraded.store(true, Ordering::Relaxed);
                         match asks_for(websocket) {
-                            true => Answering::Messages(Box::new(TextMessages::new())),
+                            true => Answering::Messages(Box::new(TextMessages::new(&self.budget))),
                             false => Answering::Nothing,
                         }
                     }
                     StartLine::Answer { .. } if streams && asks_for(events) => {
-                        Answering::Events(EventLines::default())
+                        Answering::Events(EventLines::new(&self.budget))
                     }
                     StartLine::Answer { .. } if streams => Answering::Nothing,
                     StartLine::Answer { status } => Answering::Whole(status),
                     StartLine::Request { .. } => Answering::Nothing,
                 };
             }
-            (MessagePart::Data(data), Answering::Whole(_)) => body.add(&data),
+            (MessagePart::Data(data), Answering::Whole(_)) => body.add(&data, &self.budget),
             (MessagePart::Data(data), Answering::Events(lines)) => match lines.feed(&data) {
                 Ok(events) => events
                     .into_iter()
@@ -444,9 +445,10 @@ impl Body {
         }
     }
 
-    fn add(&mut self, data: &[u8]) {
-        if self.bytes.len() + data.len() > MAX_BODY {
-            self.unreadable = Some("its body is too long".to_owned());
+    fn add(&mut self, data: &[u8], budget: &Budget) {
+        let length = self.bytes.len() + data.len();
+        if let Err(over) = budget.check(Resource::Message, length as u64) {
+            self.unreadable = Some(format!("its body is too long: {over}"));
         } else if self.unreadable.is_none() {
             self.bytes.extend_from_slice(data);
         }

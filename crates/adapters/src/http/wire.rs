@@ -4,8 +4,11 @@
 
 use std::io::{self, Read, Write};
 
+use ioco_budget::Budget;
 use tungstenite::protocol::{Role, WebSocketConfig};
 use tungstenite::{Error, Message, WebSocket};
+
+use crate::supervise::size;
 
 /// A head longer than this is not HTTP.
 const MAX_HEAD: usize = 64 << 10;
@@ -298,8 +301,10 @@ impl Write for WebSocketBytes {
 pub(crate) struct TextMessages(WebSocket<WebSocketBytes>);
 
 impl TextMessages {
-    pub fn new() -> TextMessages {
-        let config = WebSocketConfig::default();
+    pub fn new(budget: &Budget) -> TextMessages {
+        let config = WebSocketConfig::default()
+            .max_message_size(Some(size(budget.message)))
+            .max_frame_size(Some(size(budget.message)));
         let socket =
             WebSocket::from_raw_socket(WebSocketBytes::default(), Role::Client, Some(config));
         TextMessages(socket)
@@ -414,7 +419,7 @@ mod tests {
     fn text_messages_of_a_web_socket_are_overheard() {
         // A text frame of two, a ping, and the rest of the text.
         let frames = [0x01, 2, b'{', b'"', 0x89, 0, 0x80, 3, b'a', b'"', b'}'];
-        let mut messages = TextMessages::new();
+        let mut messages = TextMessages::new(&ioco_budget::Budget::default());
         assert_eq!(messages.feed(&frames[..5]), Ok(Vec::new()));
         assert_eq!(messages.feed(&frames[5..]), Ok(vec!["{\"a\"}".to_owned()]));
     }

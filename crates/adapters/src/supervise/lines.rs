@@ -1,7 +1,6 @@
 //! Lines out of bytes, however the bytes are cut, with a limit on the length of a line.
 
-/// A longer line is not read.
-pub(crate) const MAX_LINE: usize = 16 << 20;
+use ioco_budget::Budget;
 
 /// A line has no end within the limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,8 +10,18 @@ pub(crate) struct TooLong {
 
 impl std::fmt::Display for TooLong {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "a line of more than {} MiB", self.limit >> 20)
+        let limit = self.limit;
+        write!(
+            f,
+            "a line of more than {limit} bytes; raise the limit with --limit message=N, or message under \
+             [limits] in ioco.toml"
+        )
     }
+}
+
+/// A limit as a size in memory.
+pub(crate) fn size(limit: u64) -> usize {
+    usize::try_from(limit).unwrap_or(usize::MAX)
 }
 
 /// Bytes that were read and not yet given out as lines.
@@ -26,8 +35,8 @@ pub(crate) struct Lines {
 }
 
 impl Lines {
-    pub fn new() -> Lines {
-        Lines::limited(MAX_LINE)
+    pub fn new(budget: &Budget) -> Lines {
+        Lines::limited(size(budget.message))
     }
 
     pub fn limited(limit: usize) -> Lines {
@@ -59,6 +68,11 @@ impl Lines {
         let start = std::mem::replace(&mut self.start, end + 1);
         self.scanned = self.start;
         Ok(Some(&self.buffer[start..end]))
+    }
+
+    /// Whether what there is without an end fits the limit.
+    pub fn has_room(&self) -> bool {
+        self.unfinished().len() < self.limit
     }
 
     /// What there is of a line that has no end yet.

@@ -16,7 +16,7 @@ mod warnings;
 pub(crate) use guard::Guarded;
 pub use guard::kill_guarded;
 pub use limited::Limited;
-pub(crate) use lines::{Lines, MAX_LINE, TooLong};
+pub(crate) use lines::{Lines, TooLong, size};
 pub(crate) use queue::{Received, Receiver, Sender, queue};
 pub(crate) use until::{SLICE, Until, never};
 pub(crate) use warnings::Warnings;

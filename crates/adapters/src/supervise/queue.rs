@@ -5,17 +5,23 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-/// Entries that wait at most.
-const MAX_ENTRIES: usize = 1024;
+use ioco_budget::Budget;
 
-/// Bytes that wait at most; one entry may be larger, and then waits alone.
-const MAX_BYTES: usize = 16 << 20;
+use super::size;
+
+/// What may wait: entries, and their bytes. One entry may be larger than that, and then waits alone.
+#[derive(Clone, Copy)]
+struct Bounds {
+    entries: usize,
+    bytes: usize,
+}
 
 struct State<T> {
     entries: VecDeque<(T, usize)>,
     bytes: usize,
     senders: usize,
     is_received: bool,
+    bounds: Bounds,
 }
 
 struct Shared<T> {
@@ -33,14 +39,18 @@ impl<T> Shared<T> {
     }
 }
 
-/// A queue with the usual bounds.
-pub(crate) fn queue<T>() -> (Sender<T>, Receiver<T>) {
+/// A queue with the bounds of the budget: so many messages, and no more bytes than one message may have.
+pub(crate) fn queue<T>(budget: &Budget) -> (Sender<T>, Receiver<T>) {
     let shared = Arc::new(Shared {
         state: Mutex::new(State {
             entries: VecDeque::new(),
             bytes: 0,
             senders: 1,
             is_received: true,
+            bounds: Bounds {
+                entries: size(budget.queue),
+                bytes: size(budget.message),
+            },
         }),
         filled: Condvar::new(),
         emptied: Condvar::new(),
@@ -93,8 +103,9 @@ impl<T> Sender<T> {
 }
 
 fn has_room<T>(state: &State<T>, bytes: usize) -> bool {
-    let fits = state.bytes + bytes <= MAX_BYTES || state.entries.is_empty();
-    fits && state.entries.len() < MAX_ENTRIES
+    let bounds = state.bounds;
+    let fits = state.bytes.saturating_add(bytes) <= bounds.bytes || state.entries.is_empty();
+    fits && state.entries.len() < bounds.entries
 }
 
 fn put<T>(
@@ -174,6 +185,17 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
+
+    const MAX_ENTRIES: usize = 5;
+    const MAX_BYTES: usize = 1000;
+
+    fn queue<T>() -> (Sender<T>, Receiver<T>) {
+        super::queue(&Budget {
+            queue: MAX_ENTRIES as u64,
+            message: MAX_BYTES as u64,
+            ..Budget::default()
+        })
+    }
 
     #[test]
     fn a_sender_waits_until_there_is_room() {

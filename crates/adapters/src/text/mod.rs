@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use ioco_budget::Budget;
 use ioco_sts::{Action, Direction, LabelId, Sts};
 
 use crate::connection::{AdapterError, Arrival, Arrived, Connection};
@@ -58,6 +59,10 @@ pub(crate) struct Templates {
 
 impl Templates {
     /// What is wrong with the mapping is said at once, in words for a person.
+    pub fn budget(&self) -> &Budget {
+        self.sts.budget()
+    }
+
     pub fn new(sts: Arc<Sts>, mapping: &Mapping) -> Result<Templates, AdapterError> {
         let wrong = |message: String| {
             AdapterError::new(message).hint("[lines] of ioco.toml says how labels look as lines")
@@ -233,7 +238,8 @@ impl TextLines {
     fn connect(&mut self, until: &Until<'_>) -> Result<(), AdapterError> {
         self.streams.clear();
         for dial in &self.dials {
-            self.streams.push(dial.connect(until)?);
+            self.streams
+                .push(dial.connect(self.templates.budget(), until)?);
         }
         Ok(())
     }

@@ -79,6 +79,7 @@ impl AmpWay {
         let options = HubOptions {
             token: token.filter(|token| !token.is_empty()),
             certificate,
+            message: project.limits.budget().message,
             ..HubOptions::new(&self.listen)
         };
         match options.check() {

@@ -6,6 +6,9 @@
 //! bytes = 268_435_456               # the size of one value, one state set, one file
 //! depth = 400                       # nesting of parentheses, calls and values
 //! states = 20_000                   # the states of one state set
+//! message = 67_108_864              # the bytes of one message of a system
+//! queue = 4096                      # messages that wait to be judged
+//! wire = 1024                       # the bytes of one message that a failure file keeps
 //! ```
 
 use std::fmt;
@@ -45,6 +48,24 @@ pub struct Limits {
         deserialize_with = "count"
     )]
     pub states: Option<u64>,
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "count"
+    )]
+    pub message: Option<u64>,
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "count"
+    )]
+    pub queue: Option<u64>,
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "count"
+    )]
+    pub wire: Option<u64>,
 }
 
 impl Limits {
@@ -58,6 +79,9 @@ impl Limits {
             Resource::Bytes => &mut self.bytes,
             Resource::Depth => &mut self.depth,
             Resource::States => &mut self.states,
+            Resource::Message => &mut self.message,
+            Resource::Queue => &mut self.queue,
+            Resource::Wire => &mut self.wire,
         }
     }
 
@@ -201,11 +225,11 @@ mod tests {
         for (typed, message) in [
             (
                 "states",
-                "write NAME=N, with one of the names steps, bytes, depth, states",
+                "write NAME=N, with one of the names steps, bytes, depth, states, message, queue, wire",
             ),
             (
                 "state=3",
-                "there is no limit 'state', only steps, bytes, depth, states",
+                "there is no limit 'state', only steps, bytes, depth, states, message, queue, wire",
             ),
             ("steps=many", "'many' is not a number above 0"),
             ("steps=-1", "'-1' is not a number above 0"),

@@ -4,7 +4,6 @@ use std::fs;
 use std::io::Read;
 use std::path::Path;
 
-use ioco_budget::Budget;
 use ioco_campaign::{Answer, CommandError, Exit};
 use ioco_outside::file::{Unreadable, read_text};
 use serde::Serialize;
@@ -20,6 +19,7 @@ struct Formatted {
 
 pub fn run(arguments: &args::Fmt, format: Format) -> Answer {
     let mut exit = Exit::Conforms;
+    let budget = arguments.limits.limits().budget();
     for path in &arguments.files {
         let piped = path == Path::new("-");
         let name = if piped {
@@ -32,7 +32,7 @@ pub fn run(arguments: &args::Fmt, format: Format) -> Answer {
             let read = std::io::stdin().read_to_string(&mut text);
             read.map(|_| text).map_err(Unreadable::Io)
         } else {
-            read_text(path, &Budget::default())
+            read_text(path, &budget)
         };
         let text = match read {
             Ok(text) => text,

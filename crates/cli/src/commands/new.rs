@@ -18,7 +18,7 @@ type Files = Vec<(String, String)>;
 pub fn run(arguments: &args::New) -> Answer {
     let folder = arguments.name.as_path();
     let files = match &arguments.openapi {
-        Some(description) => openapi::import(description)?,
+        Some(description) => openapi::import(description, &arguments.limits.limits().budget())?,
         None => door(arguments.adapter),
     };
     if folder.exists() && fs::read_dir(folder).map_or(true, |mut entries| entries.next().is_some())

@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::Path;
 
+use ioco_budget::Budget;
 use ioco_campaign::CommandError;
 use serde_json::Value as Json;
 
@@ -56,8 +57,8 @@ impl Status {
 }
 
 /// The files of a project: ioco.toml, model.aml and a page of text.
-pub fn import(file: &Path) -> Result<Vec<(String, String)>, CommandError> {
-    let text = ioco_outside::file::read_text(file, &ioco_budget::Budget::default())
+pub fn import(file: &Path, budget: &Budget) -> Result<Vec<(String, String)>, CommandError> {
+    let text = ioco_outside::file::read_text(file, budget)
         .map_err(|error| CommandError::usage(format!("cannot read {}: {error}", file.display())))?;
     let description = read(&text)
         .map_err(|why| CommandError::usage(format!("{} cannot be read: {why}", file.display())))?;

@@ -25,7 +25,7 @@ struct Report {
 
 pub fn check(path: &Path, arguments: &ModelArguments, project: &Project, format: Format) -> Answer {
     let model = model::load(arguments, project)?;
-    let text = ioco_outside::file::read_text(path, &ioco_budget::Budget::default())
+    let text = ioco_outside::file::read_text(path, model.sts.budget())
         .map_err(|error| CommandError::usage(format!("cannot read {}: {error}", path.display())))?;
     let traces = read_traces(&text, &model.sts)
         .map_err(|why| CommandError::usage(format!("{}, {why}", path.display())))?;

@@ -167,7 +167,7 @@ fn what_adapters_do_wrong_is_told_with_their_name_and_the_label() {
         ("no-confirmation", &["Smartdoor@test did not confirm ?"]),
         (
             "big",
-            &["Smartdoor@test sent a message of", "more than 16 MiB"],
+            &["Smartdoor@test sent a message of", "more than 16777216"],
         ),
         (
             "error",

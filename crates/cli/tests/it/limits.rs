@@ -10,7 +10,7 @@ fn a_bad_limit_is_wrong_usage() {
     for (typed, words) in [
         (
             "state=3",
-            "there is no limit 'state', only steps, bytes, depth, states",
+            "there is no limit 'state', only steps, bytes, depth, states, message, queue, wire",
         ),
         ("steps=many", "'many' is not a number above 0"),
         ("depth=5000", "depth can be raised to 500"),

@@ -120,6 +120,48 @@ fn a_damaged_or_newer_store_stops_the_run_before_it_begins_and_stays_as_it_is() 
 }
 
 #[test]
+fn a_store_is_upgraded_by_a_command_and_one_of_a_newer_program_is_refused_with_what_to_do() {
+    let folder = project();
+    let here = folder.path();
+    // As a program of an earlier day wrote it.
+    let old = include_str!("../../../store/tests/version-1.sql");
+    fs::create_dir(here.join(".ioco")).unwrap();
+    let change = |text: &str| {
+        let script = "import sqlite3, sys\n\
+                      store = sqlite3.connect('.ioco/ioco.db')\n\
+                      store.executescript(sys.argv[1])\nstore.close()\n";
+        let done = std::process::Command::new("python3")
+            .current_dir(here)
+            .args(["-c", script, text])
+            .status();
+        assert!(done.expect("python runs").success());
+    };
+    change(old);
+    let ran = ask(here, &["store", "migrate"]);
+    assert_eq!(ran.code, 0, "{}", ran.all());
+    assert!(ran.all().contains("up to date"), "{}", ran.all());
+    let listed = asked(here, &["runs"]);
+    assert!(listed.contains("ping"), "{listed}");
+    // A program that knows one migration more was here.
+    change(
+        "INSERT INTO _sqlx_migrations VALUES (2, 'more', '2026-01-01', 1, X'00', 0);\n\
+         CREATE TABLE more (a BIGINT);",
+    );
+    let file = here.join(".ioco/ioco.db");
+    let before = fs::read(&file).unwrap();
+    for ran in [
+        ask(here, &["store", "migrate"]),
+        ask(here, &["runs"]),
+        test(here, "pong", &[]),
+    ] {
+        assert_eq!(ran.code, 2, "{}", ran.all());
+        assert!(ran.err.contains("newer ioco"), "{}", ran.all());
+        assert!(ran.err.contains("nothing was changed"), "{}", ran.all());
+    }
+    assert!(before == fs::read(&file).unwrap(), "it was changed");
+}
+
+#[test]
 fn a_failure_that_only_the_store_has_can_be_replayed() {
     let folder = project();
     let here = folder.path();

@@ -71,3 +71,27 @@ fn a_folder_without_a_project_is_not_served() {
     assert_eq!(ran.code, 2, "{}", ran.all());
     assert!(ran.err.contains("there is no ioco.toml"), "{}", ran.all());
 }
+
+#[test]
+fn a_model_that_never_begins_is_refused_and_the_server_can_be_interrupted() {
+    let folder = folder();
+    let settings = "model = \"fifo.aml\"\n";
+    std::fs::write(folder.path().join("ioco.toml"), settings).expect("written");
+    let made = std::process::Command::new("mkfifo")
+        .arg(folder.path().join("fifo.aml"))
+        .status();
+    assert!(made.expect("mkfifo runs").success());
+    let (mut child, url) = serve(folder.path());
+    // Each of these would read it, and wait for a writer who never comes.
+    for path in [
+        "/api/project",
+        "/api/model?path=fifo.aml",
+        "/api/goals?model=fifo.aml",
+    ] {
+        let answer = ask(&url, path);
+        assert!(answer.starts_with("HTTP/1.1 "), "{path}: {answer}");
+        assert!(!answer.starts_with("HTTP/1.1 5"), "{path}: {answer}");
+    }
+    interrupt(&child);
+    assert_eq!(child.wait().expect("it ends").code(), Some(0));
+}

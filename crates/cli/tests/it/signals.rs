@@ -134,3 +134,55 @@ fn send_if_running(signal: &str, child: &mut Child) {
         send(signal, child);
     }
 }
+
+/// Starts a program as a terminal does, waits for a file, and closes the terminal. Prints how it ended.
+const TERMINAL: &str = r#"
+import os, pty, sys, time
+waits_for, *command = sys.argv[1:]
+pid, terminal = pty.fork()
+if pid == 0:
+    os.execvp(command[0], command)
+while not os.path.exists(waits_for):
+    time.sleep(0.02)
+os.close(terminal)
+_, status = os.waitpid(pid, 0)
+print(os.WEXITSTATUS(status) if os.WIFEXITED(status) else -os.WTERMSIG(status))
+"#;
+
+#[test]
+fn a_closed_terminal_ends_the_system_and_keeps_the_run() {
+    let folder = folder_with(&[
+        ("ping.aml", PING),
+        ("system.py", SYSTEM),
+        ("terminal.py", TERMINAL),
+    ]);
+    let ioco_itself = ioco();
+    let mut command = Command::new("python3");
+    for (name, value) in ioco_itself.get_envs() {
+        match value {
+            Some(value) => command.env(name, value),
+            None => command.env_remove(name),
+        };
+    }
+    let mut terminal = command
+        .current_dir(folder.path())
+        .args(["terminal.py", "pids"])
+        .arg(ioco_itself.get_program())
+        .args(["test", "ping.aml", "--sut", "exec python3 system.py"])
+        .args(["--tests", "1000000000"])
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("python starts");
+    until("ioco ends", || {
+        terminal.try_wait().expect("a status").is_some()
+    });
+    let output = terminal.wait_with_output().expect("it has ended");
+    let ended = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert_eq!(ended.trim(), "130");
+    let pids = std::fs::read_to_string(folder.path().join("pids")).expect("pids");
+    for pid in pids.split_whitespace() {
+        until("the system ends", || !is_alive(pid));
+    }
+    assert!(is_finished(folder.path()));
+}

@@ -69,7 +69,7 @@ pub fn run(file: &Path, arguments: &args::Generate, model: &Model, format: Forma
     }
     let sts = &model.sts;
     let query = ioco_campaign::query::load(file, sts, &mut Teller)?;
-    let text = ioco_outside::file::read_text(file, &ioco_budget::Budget::default())
+    let text = ioco_outside::file::read_text(file, sts.budget())
         .map_err(|error| CommandError::usage(format!("cannot read {}: {error}", file.display())))?;
     let pattern = Pattern::from(&query);
     let (within, default_bound) = answer::bound(&pattern, arguments.depth.or(query.within));

@@ -1,0 +1,439 @@
+//! How long it takes from Ctrl-C, and from the end of `--time`, to the end of the program: one row for each kind of
+//! connection with a system that says nothing, and for each long command. Measured and printed, not judged: only a
+//! program that does not end at all is a fault.
+
+use std::fs;
+use std::io::{self, Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::cases::HANG;
+use crate::model;
+use crate::program::{Programs, send};
+
+/// Work goes on for so long before the signal, and `--time` is so long.
+const WORK: Duration = Duration::from_millis(1500);
+
+/// A command that would go on for ever, or nearly.
+struct Case {
+    name: &'static str,
+    arguments: Vec<String>,
+    /// Whether it has `--time`.
+    has_time: bool,
+    /// Files of the project.
+    files: Vec<(&'static str, String)>,
+    /// What to do to a command that serves.
+    after: fn(&mut Child) -> io::Result<()>,
+}
+
+impl Case {
+    fn new(name: &'static str, arguments: &[&str]) -> Case {
+        Case {
+            name,
+            arguments: arguments.iter().map(|&word| word.to_owned()).collect(),
+            has_time: true,
+            files: vec![("ping.aml", model::TEXT.to_owned())],
+            after: |_| Ok(()),
+        }
+    }
+
+    fn without_time(mut self) -> Case {
+        self.has_time = false;
+        self
+    }
+
+    fn with(mut self, name: &'static str, text: impl Into<String>) -> Case {
+        self.files.push((name, text.into()));
+        self
+    }
+}
+
+/// One row of the table, in milliseconds; `None` where there is no such setting.
+#[derive(Clone, Debug)]
+pub struct Row {
+    pub name: &'static str,
+    pub interrupt: Ended,
+    pub time: Option<Ended>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    After(u128),
+    /// It was over before anybody asked.
+    Before,
+    Hung,
+}
+
+/// Takes connections and says nothing.
+fn mute() -> io::Result<String> {
+    let listener = TcpListener::bind("127.0.0.1:0")?;
+    let address = listener.local_addr()?.to_string();
+    std::thread::spawn(move || {
+        for mut socket in listener.incoming().flatten() {
+            std::thread::spawn(move || socket.read_to_end(&mut Vec::new()));
+        }
+    });
+    Ok(address)
+}
+
+const HTTP: &str = "[http]\nreset = { method = \"POST\", path = \"/reset\" }\n\
+     [http.stimuli]\nping = { method = \"POST\", path = \"/ping\" }\n";
+const ANSWERS: &str = "[http.responses]\npong = { to = \"ping\", status = 200 }\n";
+
+/// Many states, and values without end.
+const LARGE: &str = "
+external 'wire'
+process('large') {
+  channel('wire') {
+    stimulus 'add', { 'x' => :integer, 'y' => :integer }
+    response 'sum', { 'z' => :integer }
+  }
+  var 'a', :integer, 0
+  var 'b', :integer, 0
+  state 'idle'
+  repeat {
+    o { receive 'add', constraint: '0 <= x && x <= 1000 && 0 <= y && y <= 1000 && a < 1000000',
+          update: 'a = a + x; b = b + y * 3'
+        send 'sum', constraint: 'z == a + b' }
+  }
+}
+";
+
+fn cases(programs: &Programs) -> io::Result<Vec<Case>> {
+    let address = mute()?;
+    let patient = "[sut]\nready_within = \"3600s\"\n";
+    let http = |scheme: &str, more: &str| {
+        format!(
+            "[sut]\nhttp = \"{scheme}://{address}\"\nready_within = \"3600s\"\n{HTTP}{more}{ANSWERS}"
+        )
+    };
+    let stream = |line: &str, response: &str| {
+        let head = HTTP.replace("[http]\n", &format!("[http]\n{line}\n"));
+        format!(
+            "[sut]\nhttp = \"http://{address}\"\nready_within = \"3600s\"\n{head}[http.responses]\npong = {{ {response} }}\n"
+        )
+    };
+    let lines =
+        "[lines]\nreset = \"RESET\"\nready = \"READY\"\n[lines.responses]\npong = \"PONG\"\n";
+    let peer = programs.peer.display();
+    let (quick, slow) = (
+        format!("exec '{peer}' quick"),
+        // Two pongs in each test, from a system that takes its time.
+        "exec python3 slow.py".to_owned(),
+    );
+    fn test<'a>(more: &[&'a str]) -> Vec<&'a str> {
+        [&["test", "ping.aml"], more].concat()
+    }
+    let store = format!("postgres://nobody@{address}/nothing");
+    let mut cases = vec![
+        Case::new(
+            "test, process that is never ready",
+            &test(&["--sut", "exec sleep 3600"]),
+        )
+        .with("ioco.toml", patient),
+        Case::new(
+            "test, process that answers",
+            &test(&["--sut", &quick, "--tests", "1000000000"]),
+        ),
+        Case::new(
+            "test, silence of an hour",
+            &test(&["--sut", "exec python3 deaf.py", "--timeout", "3600s"]),
+        )
+        .with("deaf.py", DEAF),
+        Case::new("test, tcp", &test(&["--tcp", &address])).with("ioco.toml", patient),
+        Case::new("test, tcp-listen", &test(&["--tcp-listen", "127.0.0.1:0"]))
+            .with("ioco.toml", patient),
+        Case::new("test, text lines", &test(&["--tcp", &address]))
+            .with("ioco.toml", format!("{patient}{lines}")),
+        Case::new(
+            "test, http",
+            &["test", "ping.aml", "--http", &format!("http://{address}")],
+        )
+        .with("ioco.toml", http("http", "")),
+        Case::new(
+            "test, https",
+            &["test", "ping.aml", "--http", &format!("https://{address}")],
+        )
+        .with("ioco.toml", http("https", "")),
+        Case::new(
+            "test, sse",
+            &["test", "ping.aml", "--http", &format!("http://{address}")],
+        )
+        .with(
+            "ioco.toml",
+            stream("events = \"/events\"", "event = \"pong\""),
+        ),
+        Case::new(
+            "test, websocket",
+            &["test", "ping.aml", "--http", &format!("http://{address}")],
+        )
+        .with(
+            "ioco.toml",
+            stream("websocket = \"/socket\"", "message = true"),
+        ),
+        Case::new("test, amp without an adapter", &test(&["--amp", "0"]))
+            .with("ioco.toml", patient),
+        Case::new(
+            "test, store on a mute server",
+            &test(&["--sut", &quick, "--tests", "1000000000", "--store", &store]),
+        ),
+        Case::new(
+            "test, shrinking a slow system",
+            &test(&[
+                "--sut", &slow, "--tests", "1", "--steps", "400", "--seed", "1",
+            ]),
+        )
+        .with("slow.py", SLOW),
+        Case::new(
+            "test, planning (locations)",
+            &[
+                "test",
+                "large.aml",
+                "--sut",
+                &quick,
+                "--strategy",
+                "locations",
+                "--tests",
+                "1000000000",
+            ],
+        )
+        .with("large.aml", LARGE),
+        Case::new(
+            "generate --traces",
+            &[
+                "generate",
+                "large.aml",
+                "--traces",
+                "12",
+                "-o",
+                "suite.json",
+            ],
+        )
+        .with("large.aml", LARGE),
+        Case::new(
+            "generate --cover mcdc",
+            &[
+                "generate",
+                "large.aml",
+                "--cover",
+                "mcdc",
+                "--depth",
+                "200",
+                "-o",
+                "suite.json",
+            ],
+        )
+        .with("large.aml", LARGE),
+        Case::new(
+            "check --flatten",
+            &["check", "large.aml", "--flatten", "--states", "100000000"],
+        )
+        .without_time()
+        .with("large.aml", LARGE),
+        Case::new(
+            "compare",
+            &["compare", "large.aml", "large.aml", "--states", "100000000"],
+        )
+        .without_time()
+        .with("large.aml", LARGE),
+        Case::new(
+            "record",
+            &[
+                "record",
+                "ping.aml",
+                "--listen",
+                "127.0.0.1:0",
+                "--to",
+                &address,
+                "-o",
+                "trace.jsonl",
+            ],
+        )
+        .without_time(),
+        Case::new("runs, mute server", &["runs", "--store", &store]).without_time(),
+        Case::new(
+            "store migrate, mute server",
+            &["store", "migrate", "--store", &store],
+        )
+        .without_time(),
+        Case::new("serve", &["serve"])
+            .without_time()
+            .with("ioco.toml", "model = \"ping.aml\"\n"),
+    ];
+    let mut job = Case::new("serve, a run of the page", &["serve"])
+        .without_time()
+        .with(
+            "ioco.toml",
+            format!(
+                "model = \"ping.aml\"\n[sut]\ncommand = [\"{peer}\", \"nothing\", \"0\", \"0\"]\n"
+            ),
+        );
+    job.after = start_run;
+    cases.push(job);
+    Ok(cases)
+}
+
+/// Is ready, and then neither reads nor says anything.
+const DEAF: &str = "import sys, time\nsys.stdin.readline()\nprint('{\"ready\": true}', flush=True)\ntime.sleep(3600)\n";
+
+/// Answers after a moment, and twice once it has been asked often.
+const SLOW: &str = "
+import json, sys, time
+asked = 0
+for line in sys.stdin:
+    if json.loads(line).get('reset'):
+        asked = 0
+        print('{\"ready\": true}', flush=True)
+        continue
+    asked += 1
+    time.sleep(0.01)
+    print('{\"response\": \"pong\"}', flush=True)
+    if asked > 60:
+        print('{\"response\": \"pong\"}', flush=True)
+";
+
+/// Begins a run by the page's interface.
+fn start_run(child: &mut Child) -> io::Result<()> {
+    let mut line = Vec::new();
+    let out = child.stdout.as_mut().ok_or(io::ErrorKind::Other)?;
+    let mut byte = [0];
+    while out.read(&mut byte)? == 1 && byte != *b"\n" {
+        line.push(byte[0]);
+    }
+    let url = String::from_utf8_lossy(&line).into_owned();
+    let (address, token) = url
+        .trim()
+        .trim_start_matches("http://")
+        .split_once("/?token=")
+        .ok_or(io::ErrorKind::InvalidData)?;
+    let body = "{\"model\": \"ping.aml\", \"tests\": 1000000000}";
+    let mut socket = TcpStream::connect(address)?;
+    write!(
+        socket,
+        "POST /api/runs HTTP/1.1\r\nHost: {address}\r\nX-Ioco-Token: {token}\r\nContent-Type: application/json\r\n\
+         Content-Length: {}\r\nConnection: close\r\n\r\n{body}",
+        body.len()
+    )?;
+    let mut answer = String::new();
+    socket.read_to_string(&mut answer)?;
+    if !answer.starts_with("HTTP/1.1 2") {
+        return Err(io::Error::other(format!(
+            "the page starts no run: {answer}"
+        )));
+    }
+    Ok(())
+}
+
+fn start(programs: &Programs, case: &Case, folder: &Path, more: &[&str]) -> io::Result<Child> {
+    for (name, text) in &case.files {
+        fs::write(folder.join(name), text)?;
+    }
+    let mut child = Command::new(&programs.ioco)
+        .current_dir(folder)
+        .args(&case.arguments)
+        .args(more)
+        .env("XDG_STATE_HOME", folder)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()?;
+    (case.after)(&mut child)?;
+    Ok(child)
+}
+
+/// The time from `asked` to the end.
+fn ended(child: &mut Child, asked: Instant) -> io::Result<Ended> {
+    while asked.elapsed() < HANG {
+        if child.try_wait()?.is_some() {
+            return Ok(Ended::After(asked.elapsed().as_millis()));
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    child.kill()?;
+    child.wait()?;
+    Ok(Ended::Hung)
+}
+
+/// Measures every case.
+pub fn measure(programs: &Programs) -> io::Result<Vec<Row>> {
+    let mut rows = Vec::new();
+    for case in cases(programs)? {
+        let folder = tempfile::tempdir()?;
+        let mut child = start(programs, &case, folder.path(), &[])?;
+        // Nobody reads what it prints; it must not wait for that.
+        drain(&mut child);
+        std::thread::sleep(WORK);
+        let interrupt = match child.try_wait()? {
+            Some(_) => Ended::Before,
+            None => {
+                send("-INT", child.id());
+                ended(&mut child, Instant::now())?
+            }
+        };
+        let time = if case.has_time {
+            let folder = tempfile::tempdir()?;
+            let begun = Instant::now();
+            let seconds = format!("{}ms", WORK.as_millis());
+            let mut child = start(programs, &case, folder.path(), &["--time", &seconds])?;
+            drain(&mut child);
+            while child.try_wait()?.is_none() && begun.elapsed() < WORK {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            Some(match child.try_wait()? {
+                Some(_) => Ended::Before,
+                None => ended(&mut child, Instant::now())?,
+            })
+        } else {
+            None
+        };
+        rows.push(Row {
+            name: case.name,
+            interrupt,
+            time,
+        });
+    }
+    Ok(rows)
+}
+
+fn drain(child: &mut Child) {
+    if let Some(mut out) = child.stdout.take() {
+        std::thread::spawn(move || io::copy(&mut out, &mut io::sink()));
+    }
+}
+
+pub fn show(rows: &[Row]) -> String {
+    let cell = |ended: Ended| match ended {
+        Ended::After(milliseconds) => format!("{milliseconds} ms"),
+        Ended::Before => "before".to_owned(),
+        Ended::Hung => "hung".to_owned(),
+    };
+    let mut text = format!(
+        "{:<36} {:>12} {:>12}\n",
+        "to the end of ioco", "Ctrl-C", "--time"
+    );
+    for row in rows {
+        let time = row.time.map_or("-".to_owned(), cell);
+        text.push_str(&format!(
+            "{:<36} {:>12} {time:>12}\n",
+            row.name,
+            cell(row.interrupt)
+        ));
+    }
+    let late = |ended: Ended| matches!(ended, Ended::After(time) if time > 1000);
+    let all = rows
+        .iter()
+        .flat_map(|row| [Some(row.interrupt), row.time])
+        .flatten();
+    text.push_str(&format!(
+        "{} later than one second\n",
+        all.filter(|e| late(*e)).count()
+    ));
+    text
+}
+
+pub fn hung(rows: &[Row]) -> u64 {
+    let is_hung = |row: &&Row| row.interrupt == Ended::Hung || row.time == Some(Ended::Hung);
+    rows.iter().filter(is_hung).count() as u64
+}
