@@ -62,7 +62,7 @@ fn example(package: &str, name: &str) -> Result<(), String> {
 fn program() -> Result<(), String> {
     tools::run(
         "build ioco",
-        cargo().args(["build", "--quiet", "--release", "--package", "ioco"]),
+        cargo().args(["build", "--quiet", "--release", "--package", "ioco-cli"]),
     )?;
     let ioco = target_directory().join("release").join("ioco");
     let size = std::fs::metadata(&ioco)

@@ -10,7 +10,7 @@ pub fn run() -> Result<(), String> {
         "build",
         "--release",
         "--package",
-        "ioco",
+        "ioco-cli",
         "--package",
         "ioco-examples",
     ];

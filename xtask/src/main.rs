@@ -7,6 +7,7 @@ mod demo;
 mod differential;
 mod faults;
 mod fuzz;
+mod library;
 mod mutants;
 mod postgres;
 mod schemas;

@@ -3,6 +3,7 @@
 use std::env;
 use std::process::Command;
 
+use crate::library;
 use crate::postgres::Postgres;
 use crate::schemas;
 use crate::tools::{self, cargo, need_cargo_deny, need_pytest, need_typescript, need_z3};
@@ -41,6 +42,7 @@ pub fn run() -> Result<(), String> {
     }
     tools::run("tests", &mut tests)?;
     drop(postgres);
+    library::check()?;
     editor()?;
     crate::web::check()?;
     need_cargo_deny()?;

@@ -1,50 +1,76 @@
-//! Connections to systems under test: the only place that waits.
+//! Connections to systems under test, and the driver that carries out the tester's commands: the only
+//! place that waits.
+//!
+//! Systems in this process need nothing but the driver and a virtual clock. Everything that waits for
+//! somebody else (programs, sockets, HTTP) is behind the feature `connections`, and needs a Unix.
 
-#[cfg(not(unix))]
-compile_error!("ioco-adapters waits with poll(2) and needs Linux, macOS or another Unix");
+#[cfg(all(feature = "connections", not(unix)))]
+compile_error!(
+    "the feature `connections` waits with poll(2) and needs Linux, macOS or another Unix"
+);
 
+#[cfg(feature = "connections")]
 mod amp;
-mod check;
 mod connection;
+#[cfg(feature = "connections")]
 mod dial;
 mod drive;
+#[cfg(feature = "connections")]
 #[doc(hidden)]
 pub mod fuzzing;
+#[cfg(feature = "connections")]
 mod http;
 mod in_process;
+#[cfg(feature = "connections")]
 mod line;
+#[cfg(feature = "connections")]
 mod process;
+#[cfg(feature = "connections")]
 mod relay;
+#[cfg(feature = "connections")]
 mod session;
 mod simulated;
+#[cfg(feature = "connections")]
 mod stream;
+#[cfg(feature = "connections")]
 mod supervise;
-mod system;
+#[cfg(feature = "connections")]
 mod tcp;
+#[cfg(feature = "connections")]
 mod template;
+#[cfg(feature = "connections")]
 mod text;
+#[cfg(feature = "connections")]
 mod trace;
+#[cfg(feature = "connections")]
 mod values;
 
+#[cfg(feature = "connections")]
 pub use amp::{
     Amp, AmpOptions, AnnouncedItem, AnnouncedLabel, AnnouncedParameter, Choice, Chosen, Hub,
     HubOptions, Presence, Units,
 };
-pub use check::{NotConforming, check};
 pub use connection::{AdapterError, Arrival, Arrived, Connection};
 pub use drive::{Crossed, Crossing, Exchange, Recorder, ScriptRunner, drive, drive_watched};
+#[cfg(feature = "connections")]
 pub use http::{
     Http, HttpMapping, HttpRelay, OneOrMore, RequestMapping, ResponseMapping, Statuses,
 };
 pub use in_process::{InProcess, Local, Outbox};
-pub use ioco_sts::Message;
+#[cfg(feature = "connections")]
 pub use line::{Codec, Line, RESET};
+#[cfg(feature = "connections")]
 pub use process::{Process, ProcessOptions, ResetBy};
+#[cfg(feature = "connections")]
 pub use relay::{LineRelay, Relay};
 pub use simulated::Simulated;
+#[cfg(feature = "connections")]
 pub use supervise::{Limited, kill_guarded};
-pub use system::{Bound, System};
+#[cfg(feature = "connections")]
 pub use tcp::{Tcp, TcpOptions};
+#[cfg(feature = "connections")]
 pub use text::{Mapping, Sockets, TextLines};
+#[cfg(feature = "connections")]
 pub use trace::{Recording, read_traces, write_recorded};
+#[cfg(feature = "connections")]
 pub use values::{Mismatch, read_value, write_value};

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ioco_adapters::{
-    AdapterError, Arrival, Arrived, Bound, Connection, Crossed, Local, Message, Process,
-    ProcessOptions, Recorder, ScriptRunner, Simulated, System, drive,
+    AdapterError, Arrival, Arrived, Connection, Crossed, InProcess, Local, Process, ProcessOptions,
+    Recorder, ScriptRunner, Simulated, drive,
 };
 use ioco_engine::{Settings, StopConditions, Tester};
 use ioco_shrink::Runner;
@@ -56,9 +56,9 @@ fn failure(verdict: &Verdict) -> Option<DeviationKind> {
     }
 }
 
-fn verdict_of<S: System>(system: S) -> (Verdict, Option<AdapterError>) {
+fn verdict_of<S: InProcess>(system: S) -> (Verdict, Option<AdapterError>) {
     let sts = door();
-    let mut connection = Local::new(Bound::new(Arc::clone(&sts), system));
+    let mut connection = Local::new(system);
     run(&mut tester(&sts, 200), &mut connection)
 }
 
@@ -94,31 +94,6 @@ fn end_of(verdict: &Verdict) -> &str {
         },
         _ => "",
     }
-}
-
-#[test]
-fn a_panic_is_an_error_and_not_a_failure() {
-    let mut system = Door::default();
-    system.answer = "panic";
-    let (verdict, trouble) = verdict_of(system);
-    assert!(end_of(&verdict).contains("hinge broke"), "{verdict:?}");
-    assert!(trouble.is_some());
-}
-
-#[test]
-fn a_timer_that_stands_still_is_an_error() {
-    struct Stuck;
-    impl System for Stuck {
-        fn reset(&mut self) {}
-        fn give(&mut self, _: &Message) -> Vec<Message> {
-            Vec::new()
-        }
-        fn timer(&self) -> Option<u64> {
-            Some(0)
-        }
-    }
-    let (verdict, _) = verdict_of(Stuck);
-    assert!(matches!(verdict, Verdict::Error(text) if text.contains("timer")));
 }
 
 #[test]
@@ -166,7 +141,7 @@ fn the_same_seeds_give_the_same_run() {
 fn a_script_runs_from_a_reset_and_is_recorded() {
     let sts = door();
     let mut tester = tester(&sts, 1);
-    let mut connection = Local::new(Bound::new(Arc::clone(&sts), Door::default()));
+    let mut connection = Local::new(Door::default());
     let stop = || false;
     let mut runner = ScriptRunner::new(&mut tester, &mut connection, &stop);
     let open = Action::plain(sts.label_named(Direction::Stimulus, "open").unwrap());

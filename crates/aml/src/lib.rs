@@ -25,7 +25,7 @@ mod words;
 use std::sync::Arc;
 
 use ioco_budget::Budget;
-use ioco_sts::{Expr, LabelId, Sts};
+use ioco_sts::{Assignment, Expr, LabelId, Sts};
 
 use crate::ast::Text;
 use crate::expr::check::Checker;
@@ -107,9 +107,43 @@ pub fn parse_expression(
     sts: &Sts,
     label: Option<LabelId>,
 ) -> Result<Expr, Vec<Diagnostic>> {
+    parse(text, sts, label, |checker| checker.any())
+}
+
+/// As [`parse_expression`], for a guard: the expression is a condition.
+pub fn parse_condition(
+    text: &str,
+    sts: &Sts,
+    label: Option<LabelId>,
+) -> Result<Expr, Vec<Diagnostic>> {
+    parse(text, sts, label, |checker| Some(checker.condition()))
+}
+
+/// As [`parse_expression`], for an update: `x = 1; y += x`.
+pub fn parse_update(
+    text: &str,
+    sts: &Sts,
+    label: Option<LabelId>,
+) -> Result<Vec<Assignment>, Vec<Diagnostic>> {
+    parse(text, sts, label, |checker| {
+        let updates = checker.updates().into_iter();
+        let assignments = updates.map(|update| Assignment {
+            variable: update.variable,
+            value: update.value,
+        });
+        Some(assignments.collect())
+    })
+}
+
+fn parse<T>(
+    text: &str,
+    sts: &Sts,
+    label: Option<LabelId>,
+    read: impl FnOnce(&mut Checker<'_>) -> Option<T>,
+) -> Result<T, Vec<Diagnostic>> {
     let seen = Seen::of(sts);
     let mut diagnostics = Vec::new();
-    let expr = Checker {
+    let parsed = read(&mut Checker {
         names: Names {
             types: sts.types(),
             variables: &seen.variables,
@@ -121,10 +155,9 @@ pub fn parse_expression(
         file: 0,
         budget: *sts.budget(),
         diagnostics: &mut diagnostics,
-    }
-    .any();
-    match expr {
-        Some(expr) if diagnostics.is_empty() => Ok(expr),
+    });
+    match parsed {
+        Some(parsed) if diagnostics.is_empty() => Ok(parsed),
         _ => {
             let files = [SourceFile {
                 name: "expression".to_owned(),

@@ -93,15 +93,7 @@ impl SemanticsOptions {
 }
 
 fn start(program: &str) -> Result<SolverProcess, CommandError> {
-    let mut words = program.split_whitespace();
-    let name = words.next().unwrap_or_default();
-    let arguments: Vec<&str> = words.collect();
-    let started = match (name, arguments.is_empty()) {
-        ("z3", true) => SolverProcess::z3(),
-        ("cvc5", true) => SolverProcess::cvc5(),
-        _ => SolverProcess::start(name, &arguments),
-    };
-    started.map_err(|error| {
+    SolverProcess::command(program).map_err(|error| {
         CommandError::usage(error.to_string())
             .hint("--solver takes embedded, z3, cvc5, or the command of another SMT-LIB solver")
     })

@@ -10,7 +10,7 @@ use ioco_view::{
 use serde::Serialize;
 
 /// The page with all its script and style, and a mark where the data belongs.
-const PAGE: &str = include_str!("../../../web/dist/report.html");
+const PAGE: &str = include_str!("../files/report.html");
 const MARK: &str = "__IOCO_REPORT__";
 /// Passing tests that are for nothing in particular are samples: the first so many.
 const PASSING: usize = 20;

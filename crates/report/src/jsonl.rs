@@ -3,7 +3,7 @@
 use ioco_engine::Event;
 
 /// The JSON schema of a line, as published in the book.
-pub const EVENTS_SCHEMA: &str = include_str!("../../../book/src/schema/events.json");
+pub const EVENTS_SCHEMA: &str = include_str!("../files/events.json");
 
 /// One event as a line, with its end.
 pub fn json_line(event: &Event) -> String {

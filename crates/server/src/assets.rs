@@ -7,8 +7,9 @@ use rust_embed::RustEmbed;
 
 use crate::refusal::Refusal;
 
+// `page` links to `web/dist`, so that a package of this crate holds it.
 #[derive(RustEmbed)]
-#[folder = "../../web/dist"]
+#[folder = "page"]
 struct Page;
 
 const POLICY: &str = "default-src 'self'; script-src 'self' 'wasm-unsafe-eval' blob:; \

@@ -42,6 +42,18 @@ impl SolverProcess {
         SolverProcess::start("cvc5", &["--incremental", "--produce-models", "--quiet"])
     }
 
+    /// A command as a person types it: a program and its arguments. `z3` and `cvc5` alone get theirs.
+    pub fn command(text: &str) -> Result<SolverProcess, PipeError> {
+        let mut words = text.split_whitespace();
+        let program = words.next().unwrap_or_default();
+        let arguments: Vec<&str> = words.collect();
+        match (program, arguments.is_empty()) {
+            ("z3", true) => SolverProcess::z3(),
+            ("cvc5", true) => SolverProcess::cvc5(),
+            _ => SolverProcess::start(program, &arguments),
+        }
+    }
+
     pub fn start(program: &str, arguments: &[&str]) -> Result<SolverProcess, PipeError> {
         let mut process = SolverProcess {
             program: program.to_owned(),

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use ioco_adapters::{Message, System};
+use ioco_adapters::{InProcess, Outbox};
 use ioco_sts::{
-    Assignment, BinaryOp, Direction, Expr, Gate, Label, Parameter, Place, Sts, StsBuilder, Type,
-    Value, Variable,
+    Action, Assignment, BinaryOp, Direction, Expr, Gate, Label, Parameter, Place, Sts, StsBuilder,
+    Type, Value, Variable,
 };
 
 /// Silence for so long counts as quiescence.
@@ -66,14 +66,14 @@ pub fn door_with(on_open: &str, on_close: &str, counts_by: i64) -> Arc<Sts> {
     Arc::new(builder.build())
 }
 
-/// The door as a person would write it.
+/// The door, without a model inside.
 #[derive(Clone, Debug)]
 pub struct Door {
     pub answer: &'static str,
     pub counts_by: i64,
     pub close_after: Option<u64>,
+    sts: Arc<Sts>,
     times: i64,
-    now: u64,
     closes_at: Option<u64>,
 }
 
@@ -83,43 +83,44 @@ impl Default for Door {
             answer: "opened",
             counts_by: 1,
             close_after: Some(TIMEOUT / 2),
+            sts: door(),
             times: 0,
-            now: 0,
             closes_at: None,
         }
     }
 }
 
-impl System for Door {
-    fn reset(&mut self) {
+impl Door {
+    fn send(&self, name: &str, out: &mut Outbox) {
+        let Some(label) = self.sts.label_named(Direction::Response, name) else {
+            return out.send_unknown(name.to_owned());
+        };
+        let parameters = self.sts.label(label).parameters.iter();
+        let values = parameters.map(|_| Value::Int(self.times)).collect();
+        out.send(Action { label, values });
+    }
+}
+
+impl InProcess for Door {
+    fn reset(&mut self, _: &mut Outbox) {
         self.times = 0;
         self.closes_at = None;
     }
 
-    fn give(&mut self, stimulus: &Message) -> Vec<Message> {
-        assert_ne!(self.answer, "panic", "the hinge broke");
-        if stimulus.label != "open" {
-            return Vec::new();
-        }
+    fn give(&mut self, stimulus: &Action, now: u64, out: &mut Outbox) {
+        assert_eq!(self.sts.label(stimulus.label).name, "open");
         self.times += self.counts_by;
-        self.closes_at = self.close_after.map(|time| self.now + time);
-        let answer = Message::plain(self.answer);
-        match self.answer {
-            "opened" => vec![answer.with("times", self.times)],
-            _ => vec![answer],
+        self.closes_at = self.close_after.map(|time| now + time);
+        self.send(self.answer, out);
+    }
+
+    fn elapse(&mut self, _: u64, until: u64, out: &mut Outbox) -> u64 {
+        match self.closes_at.take_if(|at| *at <= until) {
+            Some(at) => {
+                self.send("closed", out);
+                at
+            }
+            None => until,
         }
-    }
-
-    fn clock(&mut self, now: u64) {
-        self.now = now;
-    }
-
-    fn timer(&self) -> Option<u64> {
-        self.closes_at
-    }
-
-    fn fire(&mut self) -> Vec<Message> {
-        self.closes_at = None;
-        vec![Message::plain("closed")]
     }
 }

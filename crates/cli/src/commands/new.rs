@@ -77,7 +77,7 @@ fn door(language: Option<AdapterLanguage>) -> Files {
                 ("door.py", include_str!("../../templates/adapters/door.py")),
                 (
                     "ioco_adapter.py",
-                    include_str!("../../../../adapters/python/ioco_adapter.py"),
+                    include_str!("../../templates/adapters/ioco_adapter.py"),
                 ),
             ],
         ),

@@ -1,0 +1,1 @@
+../../../../adapters/python/ioco_adapter.py
