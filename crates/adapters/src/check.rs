@@ -4,9 +4,9 @@ use std::fmt;
 use std::sync::Arc;
 
 use ioco_engine::{Context, Explanation, Settings, Summary, TestReport, Tester, TextOptions};
-use ioco_shrink::{Options, Pipeline, shrink};
+use ioco_shrink::{Confidence, Options, Pipeline, Runner, shrink};
 use ioco_solve::GuardSolver;
-use ioco_sts::{Execution, Relation, Semantics, Sts, Verdict};
+use ioco_sts::{Action, Execution, Relation, Semantics, Sts, Verdict};
 
 use crate::connection::{AdapterError, Connection};
 use crate::drive::{ScriptRunner, drive};
@@ -16,6 +16,9 @@ const SHRINKERS: &str = "auto";
 
 /// Runs that shrinking may take; each costs a reset.
 const SHRINKING_RUNS: usize = 1000;
+
+/// How often a failure is run again before it is shrunk.
+const SEEN_AGAIN: u32 = 3;
 
 /// A test that failed, or could not be carried out. Shown, it is the whole story.
 #[derive(Clone)]
@@ -47,7 +50,7 @@ impl fmt::Debug for NotConforming {
 impl std::error::Error for NotConforming {}
 
 /// Tests a system against a model until a stop condition of `settings` holds, or the first test
-/// fails or cannot be carried out. A failure comes shrunk and explained.
+/// fails or cannot be carried out. A failure comes explained, and shrunk if it can be seen again.
 pub fn check<C: Connection + ?Sized>(
     sts: &Arc<Sts>,
     connection: &mut C,
@@ -97,7 +100,13 @@ fn explain<C: Connection + ?Sized>(
         ..Options::default()
     };
     let mut runner = ScriptRunner::new(tester, connection, &|| false);
-    let pipeline: Result<Pipeline, _> = SHRINKERS.parse();
+    // Whether it can be seen again at all comes first: shrinking what cannot is in vain.
+    let again = seen_again(&mut runner, &execution);
+    let is_gone = again.runs > 0 && again.failed == 0;
+    if is_gone {
+        context.confirmed = Some((again.failed.into(), again.runs.into()));
+    }
+    let pipeline: Option<Pipeline> = SHRINKERS.parse().ok().filter(|_| !is_gone);
     let shrunk = pipeline.and_then(|pipeline| {
         shrink(
             &pipeline,
@@ -107,9 +116,10 @@ fn explain<C: Connection + ?Sized>(
             &options,
             &mut (),
         )
+        .ok()
     });
     // What cannot be shrunk, such as an error, is explained as it is.
-    if let Ok(shrunk) = shrunk {
+    if let Some(shrunk) = shrunk {
         context.shrunk = Some(ioco_engine::Shrunk {
             from: shrunk.original_length,
             to: shrunk.execution.length(),
@@ -126,4 +136,23 @@ fn explain<C: Connection + ?Sized>(
         explanation,
         trouble,
     }))
+}
+
+/// Runs the stimuli of a deviation again. An error is no deviation, and is not run again.
+fn seen_again(runner: &mut dyn Runner, failure: &Execution) -> Confidence {
+    let mut confidence = Confidence { failed: 0, runs: 0 };
+    let Some(first) = failure.deviation() else {
+        return confidence;
+    };
+    let stimuli: Vec<Action> = failure.stimuli().cloned().collect();
+    while confidence.runs < SEEN_AGAIN {
+        let again = runner.run(&stimuli);
+        if matches!(again.verdict, Verdict::Error(_)) {
+            break;
+        }
+        let deviation = again.deviation();
+        confidence.runs += 1;
+        confidence.failed += u32::from(deviation.is_some_and(|again| again.is_like(first)));
+    }
+    confidence
 }

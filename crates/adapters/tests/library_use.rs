@@ -3,6 +3,8 @@
 //! The model says what a piggy bank does: it takes coins, tells what is in it, and gives everything
 //! back when it is broken. The time that passes in the model's time-outs is virtual.
 
+use std::cell::Cell;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use ioco_adapters::{Bound, Local, Message, System, check};
@@ -127,4 +129,43 @@ fn a_forgetful_piggy_bank_is_found_out_and_explained() {
     assert!(text.contains("D003 wrong value"), "{text}");
     assert!(text.contains("piggy.aml:"), "{text}");
     assert!(text.contains("confirmed      5 of 5 runs"), "{text}");
+}
+
+/// Says the wrong sum once in its life, and counts how often it is reset.
+#[derive(Default)]
+struct WrongOnce {
+    bank: PiggyBank,
+    was_wrong: bool,
+    resets: Rc<Cell<u32>>,
+}
+
+impl System for WrongOnce {
+    fn reset(&mut self) {
+        self.resets.set(self.resets.get() + 1);
+        self.bank.reset();
+    }
+
+    fn give(&mut self, stimulus: &Message) -> Vec<Message> {
+        let answer = self.bank.give(stimulus);
+        if answer[..].iter().any(|m| m.label == "contains") && !self.was_wrong {
+            self.was_wrong = true;
+            return vec![Message::plain("contains").with("cents", 777)];
+        }
+        answer
+    }
+}
+
+#[test]
+fn what_cannot_be_seen_again_is_not_shrunk() {
+    let model = model();
+    let system = WrongOnce::default();
+    let resets = Rc::clone(&system.resets);
+    let bank = Bound::new(Arc::clone(&model), system);
+    let found = check(&model, &mut Local::new(bank), settings()).unwrap_err();
+    let text = found.to_string();
+    assert!(text.contains("D003 wrong value"), "{text}");
+    assert!(text.contains("0 of 3 runs"), "{text}");
+    // The test that failed, and three runs to see it again.
+    let tests = found.explanation.test.expect("a number");
+    assert_eq!(u64::from(resets.get()), tests + 3);
 }
