@@ -83,7 +83,11 @@ fn main() -> ExitCode {
         if !seen.insert(format!("{:?} {}", case.flavour, finding.kind)) {
             continue;
         }
-        println!("seed {seed}: {}", finding.kind);
+        let passed = started.elapsed().as_secs_f64();
+        println!(
+            "seed {seed}: {} (case {cases}, after {passed:.0} s)",
+            finding.kind
+        );
         let (case, finding) = shrunk(&case, &finding);
         println!("finding {}: {}", seen.len(), finding.kind);
         if let Err(error) = write(&options.out, seen.len(), &case, &finding) {

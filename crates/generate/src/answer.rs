@@ -1,6 +1,7 @@
 //! Answers to queries: tests that match a pattern, as many different ones as are wanted, or that
 //! there are none within a number of steps.
 
+use ioco_budget::Interrupt;
 use ioco_solve::Outcome;
 use ioco_sts::{Sts, Value};
 use rand::Rng;
@@ -66,7 +67,7 @@ pub fn answer(
         progress: Progress::default(),
     };
     let mut found: Vec<MatchingPath> = Vec::new();
-    let look = |limits,
+    let look = |limits: Limits,
                 found: &mut Vec<MatchingPath>,
                 rng: &mut dyn Rng,
                 stop: &mut dyn FnMut() -> bool| {
@@ -81,22 +82,23 @@ pub fn answer(
     };
     // Where all ways have the same length, none is shorter than one found by chance; and chance is
     // quick where the conditions of whole ways are hard. Small searches need no help.
-    let first = match pattern.is_of_one_length() {
+    let reduced = pattern.is_of_one_length();
+    let first = match reduced {
         true => Limits {
             paths: limits.paths.min(FEW_PATHS),
             budget: limits.budget / FRACTION,
-            ..limits
+            ..limits.clone()
         },
-        false => limits,
+        false => limits.clone(),
     };
     let mut searched = look(first, &mut found, rng, stop);
     if found.len() < number && !searched.exhausted {
-        let search = Search::new(sts, pattern, limits);
+        let search = Search::new(sts, pattern, limits.clone());
         let drawn = search.draw(&start, DRAWS, number, &mut found, rng, stop);
         searched.paths += drawn.paths;
         searched.solver_calls += drawn.solver_calls;
-        if found.len() < number && first != limits {
-            let last = look(limits, &mut found, rng, stop);
+        if found.len() < number && reduced {
+            let last = look(limits.clone(), &mut found, rng, stop);
             searched = Searched {
                 paths: searched.paths + last.paths,
                 solver_calls: searched.solver_calls + last.solver_calls,
@@ -106,7 +108,7 @@ pub fn answer(
     }
     let mut unconfirmed = 0;
     let mut confirmed = |way: &MatchingPath, rng: &mut dyn Rng| {
-        let right = is_confirmed(sts, pattern, way, confirm, limits.budget, rng);
+        let right = is_confirmed(sts, pattern, way, confirm, &limits, rng);
         unconfirmed += u64::from(!right);
         right
     };
@@ -115,13 +117,14 @@ pub fn answer(
     let mut values: Vec<Vec<Vec<Value>>> =
         found.iter().map(|way| vec![way.witness.clone()]).collect();
     let mut open: Vec<usize> = (0..found.len()).collect();
-    while found.len() < number && !open.is_empty() && !stop() {
+    let effort = limits.effort();
+    while found.len() < number && !open.is_empty() && !stop() && !limits.interrupt.is_raised() {
         open.retain(|&index| {
             if found.len() >= number {
                 return true;
             }
             let known = &values[index];
-            match other_values(sts, &start.state, &found[index], known, rng, limits.budget) {
+            match other_values(sts, &start.state, &found[index], known, rng, &effort) {
                 Outcome::Sat(way) => {
                     values[index].push(way.witness.clone());
                     if confirmed(&way, rng) {
@@ -159,13 +162,15 @@ fn is_confirmed(
     pattern: &Pattern,
     way: &MatchingPath,
     confirm: &mut Confirm,
-    budget: u64,
+    limits: &Limits,
     rng: &mut dyn Rng,
 ) -> bool {
     if confirm.steps(way.path()).is_err() {
         return false;
     }
-    let mut follower = Follower::new(sts, pattern.clone(), budget, rng);
+    // What was found before somebody interrupts is still confirmed: its values are known.
+    let never = Interrupt::default();
+    let mut follower = Follower::new(sts, pattern.clone(), limits.budget, &never, rng);
     for action in way.actions() {
         follower.take(sts, &action, rng);
     }

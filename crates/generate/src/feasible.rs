@@ -4,8 +4,8 @@ use std::hash::{Hash, Hasher};
 use std::rc::Rc;
 
 use ioco_budget::Interrupt;
-use ioco_solve::{Deadline, Outcome, Solver};
-use ioco_sts::{BinaryOp, Env, Expr, Sts, Value};
+use ioco_solve::{Deadline, Outcome, Solver, Unknown};
+use ioco_sts::{BinaryOp, Env, EvalError, Expr, Sts, Value};
 use rand::{Rng, RngExt as _};
 use rustc_hash::FxHashMap;
 
@@ -202,9 +202,13 @@ pub(crate) fn own_values(
                 parameters: &[],
                 functions: sts.functions(),
             };
-            match step.guard.holds(env) {
+            match step.guard.holds_within(env, sts.budget()).0 {
                 Ok(true) => Outcome::Sat(Vec::new()),
-                _ => Outcome::Unsat,
+                // It may hold all the same.
+                Err(EvalError::Exhausted(why)) => {
+                    Outcome::Unknown(Unknown::Incomplete(why.to_string()))
+                }
+                Ok(false) | Err(_) => Outcome::Unsat,
             }
         }
     }
@@ -241,10 +245,6 @@ impl Effort {
             steps,
             interrupt: interrupt.clone(),
         }
-    }
-
-    pub fn steps(steps: u64) -> Effort {
-        Effort::new(steps, &Interrupt::default())
     }
 
     /// The effort for a question of this size, so that no question takes much longer than another.
@@ -355,11 +355,12 @@ mod tests {
         let plain = Rc::new(moves[0].clone());
         let mut memory = Memory::default();
         let mut rng = ChaCha8Rng::seed_from_u64(0);
+        let effort = Effort::new(10_000, &Interrupt::default());
         for wanted in 0..50 {
             let value = Expr::Const(Value::Int(wanted));
             let condition = Expr::binary(BinaryOp::Eq, Expr::Param(0), value);
             let asked = Rc::new(Move::on_condition(&sts, &plain, &condition));
-            let answer = memory.own_values(&sts, &asked, &[], &mut rng, &Effort::steps(10_000));
+            let answer = memory.own_values(&sts, &asked, &[], &mut rng, &effort);
             assert_eq!(answer.sat(), Some(vec![Value::Int(wanted)]));
         }
     }

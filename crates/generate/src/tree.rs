@@ -5,13 +5,15 @@
 //! A tree is grown along the meaning of the model ([`Semantics`]), which shares no code with the
 //! search that found the plan: a step that the meaning does not allow ends up in no tree.
 
-use ioco_solve::{Deadline, Embedded, Outcome, Solver as _};
+use ioco_budget::Interrupt;
+use ioco_solve::{Embedded, Outcome, Solver as _};
 use ioco_sts::{
     Action, BinaryOp, Direction, Expr, LabelId, Offer, Semantics, SetId, State, Step, Sts, Value,
 };
 use rand::Rng;
 use std::sync::Arc;
 
+use crate::feasible::Effort;
 use crate::plan::{Follower, Limits, Pattern, Search, Start};
 
 /// Different values of one response that get branches of their own.
@@ -74,7 +76,7 @@ pub enum Allowed {
 }
 
 /// What a test is for, so that branches can be planned on.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub struct Purpose<'a> {
     pub pattern: &'a Pattern,
     pub limits: Limits,
@@ -84,11 +86,17 @@ pub struct Purpose<'a> {
 pub struct Grower {
     semantics: Semantics,
     budget: u64,
+    interrupt: Interrupt,
 }
 
 impl Grower {
-    pub fn new(semantics: Semantics, budget: u64) -> Grower {
-        Grower { semantics, budget }
+    /// Every question to the solver takes at most `budget` steps, and ends when somebody interrupts.
+    pub fn new(semantics: Semantics, budget: u64, interrupt: Interrupt) -> Grower {
+        Grower {
+            semantics,
+            budget,
+            interrupt,
+        }
     }
 
     /// The tree of a planned test; `None` where the meaning of the model does not allow it, or where
@@ -96,7 +104,7 @@ impl Grower {
     pub fn grow(
         &mut self,
         plan: &[Action],
-        purpose: Option<Purpose<'_>>,
+        purpose: Option<&Purpose<'_>>,
         rng: &mut dyn Rng,
     ) -> Option<Tree> {
         let start = self.semantics.initial();
@@ -110,7 +118,7 @@ impl Grower {
         start: SetId,
         trace: &mut Vec<Step>,
         plan: &[Action],
-        purpose: Option<Purpose<'_>>,
+        purpose: Option<&Purpose<'_>>,
         left: &mut usize,
         rng: &mut dyn Rng,
     ) -> Option<Tree> {
@@ -174,7 +182,7 @@ impl Grower {
         set: SetId,
         trace: &mut Vec<Step>,
         action: Action,
-        purpose: Purpose<'_>,
+        purpose: &Purpose<'_>,
         left: &mut usize,
         rng: &mut dyn Rng,
     ) -> Option<Tree> {
@@ -184,7 +192,8 @@ impl Grower {
         let states = Arc::clone(self.semantics.set(next));
         trace.push(step);
         let pattern = purpose.pattern;
-        let mut follower = Follower::new(&sts, pattern.clone(), self.budget, rng);
+        let (budget, interrupt) = (self.budget, &self.interrupt);
+        let mut follower = Follower::new(&sts, pattern.clone(), budget, interrupt, rng);
         follower.catch_up(&sts, trace, &states, rng);
         let plan = if follower.is_complete() {
             Some(Vec::new())
@@ -192,9 +201,9 @@ impl Grower {
             let starts: Vec<Start> = follower.beliefs().map(Start::from).collect();
             let limits = Limits {
                 steps: purpose.limits.steps.saturating_sub(trace.len() as u32),
-                ..purpose.limits
+                ..purpose.limits.clone()
             };
-            let (way, _) = Search::new(&sts, pattern, limits).shortest(&starts, rng, &mut || false);
+            let (way, _) = Search::new(&sts, pattern, limits).shortest(&starts, rng);
             way.map(|way| way.actions())
         };
         let grown = plan.and_then(|plan| {
@@ -221,10 +230,11 @@ impl Grower {
         let menu = self.semantics.menu(set);
         let states = Arc::clone(self.semantics.set(set));
         let sts = Arc::clone(self.semantics.sts());
+        let effort = Effort::new(self.budget, &self.interrupt);
         let mut found = Vec::new();
         for offer in &menu.responses {
             let condition = condition(&sts, offer, &states.states);
-            match few_values(&sts, offer.label, &condition, self.budget) {
+            match few_values(&sts, offer.label, &condition, &effort) {
                 Some(values) => found.extend(
                     values
                         .into_iter()
@@ -266,7 +276,12 @@ fn with_values(expr: &Expr, state: &State) -> Expr {
 }
 
 /// All values of a label's parameters that satisfy the condition, where they are few.
-fn few_values(sts: &Sts, label: LabelId, condition: &Expr, budget: u64) -> Option<Vec<Vec<Value>>> {
+fn few_values(
+    sts: &Sts,
+    label: LabelId,
+    condition: &Expr,
+    effort: &Effort,
+) -> Option<Vec<Vec<Value>>> {
     let parameters = &sts.label(label).parameters;
     if parameters.is_empty() {
         return Some(vec![Vec::new()]);
@@ -278,7 +293,7 @@ fn few_values(sts: &Sts, label: LabelId, condition: &Expr, budget: u64) -> Optio
     solver.assert(condition);
     let mut found: Vec<Vec<Value>> = Vec::new();
     loop {
-        match solver.model(&Deadline::steps(budget)) {
+        match effort.ask(|deadline| solver.model(deadline)) {
             Outcome::Unsat => return Some(found),
             Outcome::Sat(values) if found.len() < MAX_VALUES => {
                 let differs = values.iter().enumerate().map(|(position, value)| {

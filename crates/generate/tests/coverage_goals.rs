@@ -11,13 +11,15 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use common::models::{Model, model};
+use ioco_budget::Interrupt;
 use ioco_generate::Confirm;
 use ioco_generate::cover::{
     Cover, CoverLimits, CoverObserver, Covered, Goal, GoalVerdict, Instance, Reason, states,
 };
 use ioco_solve::GuardSolver;
 use ioco_sts::{
-    Action, Direction, LocationId, Message, Relation, Semantics, Step, Sts, SwitchId, Value,
+    Action, Direction, FlattenError, LocationId, Message, Relation, Semantics, Step, Sts, SwitchId,
+    Value,
 };
 use proptest::prelude::*;
 use rand_chacha::ChaCha8Rng;
@@ -456,22 +458,58 @@ fn every_state_of_a_finite_model_is_visited() {
         Box::new(GuardSolver::new()),
         Relation::Ioco,
     );
-    let found = states(&sts, 1000, &mut Confirm::new(semantics)).expect("a finite model");
+    let never = Interrupt::default();
+    let found = states(&sts, 1000, &mut Confirm::new(semantics), &never).expect("a finite model");
     // Counting with 0 to 10, and Full.
     assert_eq!(found.states.len(), 12);
     assert!(found.visited.iter().all(Option::is_some));
     let visited = found.tests.iter().flat_map(|test| &test.states);
     assert_eq!(visited.collect::<std::collections::BTreeSet<_>>().len(), 12);
-    let error = states(&example("coffee/model.aml"), 1000, &mut {
-        let sts = example("coffee/model.aml");
-        Confirm::new(Semantics::new(
-            sts,
-            Box::new(GuardSolver::new()),
-            Relation::Ioco,
-        ))
-    });
+    let coffee = example("coffee/model.aml");
+    let semantics = Semantics::new(
+        Arc::clone(&coffee),
+        Box::new(GuardSolver::new()),
+        Relation::Ioco,
+    );
+    let error = states(&coffee, 1000, &mut Confirm::new(semantics), &never);
     let error = error.expect_err("a balance without end").to_string();
     assert!(error.contains("coin"), "{error}");
+}
+
+#[test]
+fn listing_states_ends_when_somebody_asks_to_stop() {
+    let sts = text(COUNTER);
+    let semantics = Semantics::new(
+        Arc::clone(&sts),
+        Box::new(GuardSolver::new()),
+        Relation::Ioco,
+    );
+    let interrupt = Interrupt::default();
+    interrupt.raise();
+    let found = states(&sts, 1000, &mut Confirm::new(semantics), &interrupt);
+    assert!(matches!(found, Err(FlattenError::Interrupted)));
+}
+
+/// Evaluating the guard takes more steps than the budget allows.
+#[test]
+fn a_guard_that_cannot_be_evaluated_is_not_proved_unreachable() {
+    let sts = text(
+        "
+external 'm'
+function('f', [:integer] => :integer) { |n| if n < 1 then 1 else f(n - 1) + f(n - 1) }
+process('m') {
+  channel('m') { stimulus 'go' }
+  var 'n', :integer, 60
+  state 'Start'
+  receive 'go', constraint: 'f(n) > 0'
+  state 'Behind'
+}
+",
+    );
+    let behind = Goal::Location(sts.location_named("Behind").unwrap());
+    let (covered, _) = run(&sts, &[behind], None);
+    let verdict = &covered.goals[&behind];
+    assert!(matches!(verdict, GoalVerdict::Unknown(_)), "{verdict:?}");
 }
 
 /// An interrupt is seen at once.

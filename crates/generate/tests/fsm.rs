@@ -2,12 +2,13 @@
 
 use std::collections::BTreeSet;
 
+use ioco_budget::Interrupt;
 use ioco_formats::dot::{self, MealyOptions};
 use ioco_generate::fsm::{
     Identifiers, Machine, MachineError, Method, ModelMachine, NotAMachine, Response, Sequences,
     suite, suite_within,
 };
-use ioco_sts::{CompareOptions, Equivalence, Relation, Sts, compare};
+use ioco_sts::{CompareOptions, Equivalence, FlattenError, Relation, Sts, compare};
 use proptest::prelude::*;
 
 const LIMIT: usize = 1_000_000;
@@ -383,7 +384,7 @@ fn a_model_is_read_as_a_machine() {
     let sts = read_model(
         "digraph { a -> b [label=\"coin/beep\"]; b -> c [label=\"coin/\"]; c -> b [label=\"coin/beep\"] }",
     );
-    let model = ModelMachine::new(&sts, 100).unwrap();
+    let model = ModelMachine::new(&sts, 100, &Interrupt::default()).unwrap();
     assert_eq!((model.waiting(), model.machine().states()), (3, 2));
     let (steps, switches) = model.test(&[0, 0]);
     let shown: Vec<String> = steps.iter().map(|step| step.show(&sts)).collect();
@@ -392,9 +393,22 @@ fn a_model_is_read_as_a_machine() {
 }
 
 #[test]
+fn reading_a_model_ends_when_somebody_asks_to_stop() {
+    let interrupt = Interrupt::default();
+    interrupt.raise();
+    let sts = read_model("digraph { a -> a [label=\"coin/beep\"] }");
+    let read = ModelMachine::new(&sts, 100, &interrupt);
+    assert_eq!(
+        read.unwrap_err(),
+        NotAMachine::Listing(FlattenError::Interrupted)
+    );
+}
+
+#[test]
 fn what_is_no_machine_is_told() {
     let check = |edges: &str, part: &str| {
-        let error: NotAMachine = ModelMachine::new(&read_model(edges), 100).unwrap_err();
+        let error: NotAMachine =
+            ModelMachine::new(&read_model(edges), 100, &Interrupt::default()).unwrap_err();
         assert!(error.to_string().contains(part), "{error}");
     };
     check(
@@ -435,7 +449,7 @@ fn telling_states_apart_ends_when_somebody_asks_to_stop() {
         (0..5).map(answer).collect()
     };
     let machine = Machine::new(0, 5, (0..40).map(row).collect());
-    let interrupt = ioco_budget::Interrupt::default();
+    let interrupt = Interrupt::default();
     let budget = ioco_budget::Budget::default();
     let meter = ioco_budget::Meter::new(&budget, Some(&interrupt));
     let halted = |found| matches!(found, Err(MachineError::Halted(_)));
@@ -459,7 +473,7 @@ fn states_that_nothing_tells_apart_are_told() {
     let sts = read_model(
         "digraph { a -> b [label=\"i/x\"]; b -> a [label=\"i/x\"]; a -> a [label=\"j/x\"] }",
     );
-    let model = ModelMachine::new(&sts, 100).unwrap();
+    let model = ModelMachine::new(&sts, 100, &Interrupt::default()).unwrap();
     let error = suite(model.machine(), Method::Hsi, 0, LIMIT).unwrap_err();
     assert_eq!(
         model.explain(&sts, &error),

@@ -12,9 +12,10 @@ use std::sync::Arc;
 
 use common::models::{Model, model};
 use ioco_aml::query::Matcher;
+use ioco_budget::Interrupt;
 use ioco_generate::answer::{Answers, End, answer};
 use ioco_generate::plan::{Item, Limits, Pattern};
-use ioco_generate::tree::{Grower, Purpose};
+use ioco_generate::tree::{Allowed, Branch, Grower, Purpose};
 use ioco_generate::{Confirm, moves_from};
 use ioco_solve::GuardSolver;
 use ioco_sts::{Expr, LabelId, LocationId, Relation, Semantics, State, Step, Sts, Value};
@@ -49,6 +50,7 @@ fn limits(steps: u32) -> Limits {
         steps,
         paths: 20_000,
         budget: 50_000,
+        interrupt: Interrupt::default(),
     }
 }
 
@@ -201,13 +203,13 @@ fn a_tree_says_what_else_may_come() {
     let pattern = Pattern::from(&query);
     let answers = ask_pattern(&sts, &pattern, 3, 1);
     let mut rng = ChaCha8Rng::seed_from_u64(3);
-    let mut grower = Grower::new(semantics(&sts), 50_000);
+    let mut grower = Grower::new(semantics(&sts), 50_000, Interrupt::default());
     let purpose = Purpose {
         pattern: &pattern,
         limits: limits(3),
     };
     let tree = grower
-        .grow(&answers.tests[0].actions(), Some(purpose), &mut rng)
+        .grow(&answers.tests[0].actions(), Some(&purpose), &mut rng)
         .expect("the plan is one of the model");
     let saved = ioco_generate::suite::SavedTree::new(&tree, &sts);
     let text = serde_json::to_string(&saved).expect("JSON");
@@ -245,8 +247,8 @@ process('m') {
         limits: limits(5),
     };
     let actions = answers.tests[0].actions();
-    let tree = Grower::new(semantics(&sts), 50_000)
-        .grow(&actions, Some(purpose), &mut rng)
+    let tree = Grower::new(semantics(&sts), 50_000, Interrupt::default())
+        .grow(&actions, Some(&purpose), &mut rng)
         .expect("a tree");
     // coin, or tea: coin, or tea: no third coin within five steps.
     let first = &tree.branches[0];
@@ -405,4 +407,72 @@ proptest! {
             }
         }
     }
+}
+
+/// Both branches need a value that the solver has to find.
+const GUESS: &str = "
+external 'm'
+process('m') {
+  channel('m') {
+    stimulus 'guess', {'x' => :integer, 'y' => :integer}
+    response 'sum', {'s' => :integer}
+  }
+  var 'n', :integer, 0
+  state 'A'
+  repeat {
+    o { receive 'guess', constraint: 'x + y == 7 && x - y == 1', update: 'n = x' }
+    o { send 'sum', constraint: 's == n || s == n + 1' }
+  }
+}
+";
+
+#[test]
+fn an_interrupt_ends_the_search_and_the_questions_of_a_query() {
+    let sts = ioco_aml::load_text("m.aml", GUESS).sts.expect("a model");
+    let text = "within 3 steps\n...\n?guess\n!sum where s == 5";
+    let query = ioco_aml::query::parse("q", text, &sts).expect("a query");
+    let pattern = Pattern::from(&query);
+    assert_eq!(ask_pattern(&sts, &pattern, 3, 1).end, End::Enough);
+    let ask = |raised_at: u32| {
+        let mut limits = limits(3);
+        let interrupt = Interrupt::default();
+        limits.interrupt = interrupt.clone();
+        let mut looks = 0;
+        let mut stop = || {
+            looks += 1;
+            if looks > raised_at {
+                interrupt.raise();
+            }
+            // Only the interrupt ends it.
+            false
+        };
+        let mut rng = ChaCha8Rng::seed_from_u64(3);
+        let mut confirm = Confirm::new(semantics(&sts));
+        let answers = answer(&sts, &pattern, limits, 1, &mut confirm, &mut rng, &mut stop);
+        (answers.tests.len(), answers.end, looks)
+    };
+    let (tests, end, looks) = ask(0);
+    assert_eq!((tests, end), (0, End::Unknown));
+    assert!(looks <= 4, "{looks} looks after the interrupt");
+    // Raised between two ways: the question after it gets no answer.
+    assert_eq!(ask(1).1, End::Unknown);
+}
+
+#[test]
+fn an_interrupt_ends_the_questions_about_branches() {
+    let sts = ioco_aml::load_text("m.aml", GUESS).sts.expect("a model");
+    let mut rng = ChaCha8Rng::seed_from_u64(3);
+    let mut grown = |interrupt: &Interrupt| {
+        let mut grower = Grower::new(semantics(&sts), 50_000, interrupt.clone());
+        let tree = grower.grow(&[], None, &mut rng).expect("a tree");
+        tree.branches
+    };
+    let interrupt = Interrupt::default();
+    let listed = |branch: &Branch| matches!(branch.allowed, Allowed::Values(_));
+    assert!(grown(&interrupt).iter().all(listed));
+    interrupt.raise();
+    // The condition stands for the values that could not be listed.
+    let branches = grown(&interrupt);
+    assert_eq!(branches.len(), 1);
+    assert!(!listed(&branches[0]));
 }

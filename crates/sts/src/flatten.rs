@@ -13,7 +13,7 @@ mod alike;
 use std::fmt;
 use std::sync::Arc;
 
-use ioco_budget::Exhausted;
+use ioco_budget::{Exhausted, Interrupt};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::action::Action;
@@ -53,6 +53,8 @@ pub enum FlattenError {
     TooManySwitches { limit: usize, label: String },
     /// Listing so few states must not take for ever: this switch was the last to be tried.
     TooMuchWork { limit: usize, switch: SwitchId },
+    /// Somebody asked to stop.
+    Interrupted,
 }
 
 impl fmt::Display for FlattenError {
@@ -87,6 +89,7 @@ impl fmt::Display for FlattenError {
                 "trying all values takes more work than {limit} states are worth; bound the values of \
                  the parameters, or allow more states"
             ),
+            FlattenError::Interrupted => f.write_str("interrupted"),
         }
     }
 }
@@ -111,7 +114,7 @@ const SWITCHES_PER_STATE: usize = 64;
 /// Enumerates the reachable states, at most `limit` of them. The result is one process; internal
 /// steps and hand-shakes become τ.
 pub fn flatten(sts: &Sts, limit: usize) -> Result<Sts, FlattenError> {
-    Ok(Explorer::explored(sts, limit, &[])?.build())
+    Ok(Explorer::explored(sts, limit, &[], &Interrupt::default())?.build())
 }
 
 /// A step between two states of [`Explored`].
@@ -132,9 +135,9 @@ pub struct Explored {
     pub steps: Vec<ExploredStep>,
 }
 
-/// Enumerates the reachable states, at most `limit` of them.
-pub fn explore(sts: &Sts, limit: usize) -> Result<Explored, FlattenError> {
-    let explorer = Explorer::explored(sts, limit, &[])?;
+/// Enumerates the reachable states, at most `limit` of them, until somebody asks to stop.
+pub fn explore(sts: &Sts, limit: usize, interrupt: &Interrupt) -> Result<Explored, FlattenError> {
+    let explorer = Explorer::explored(sts, limit, &[], interrupt)?;
     let actions = explorer.actions;
     let steps = explorer.edges.into_iter().map(|edge| ExploredStep {
         source: edge.source,
@@ -172,6 +175,7 @@ struct Explorer<'a> {
     sts: &'a Sts,
     semantics: Semantics,
     limit: usize,
+    interrupt: Interrupt,
     /// Left for everything.
     steps: u64,
     states: Vec<State>,
@@ -193,8 +197,9 @@ impl<'a> Explorer<'a> {
         sts: &'a Sts,
         limit: usize,
         given: &[Action],
+        interrupt: &Interrupt,
     ) -> Result<Explorer<'a>, FlattenError> {
-        let mut explorer = Explorer::new(sts, limit);
+        let mut explorer = Explorer::new(sts, limit, interrupt);
         for action in given {
             explorer.add_action(action.clone());
         }
@@ -202,7 +207,7 @@ impl<'a> Explorer<'a> {
         Ok(explorer)
     }
 
-    fn new(sts: &'a Sts, limit: usize) -> Explorer<'a> {
+    fn new(sts: &'a Sts, limit: usize, interrupt: &Interrupt) -> Explorer<'a> {
         Explorer {
             sts,
             semantics: Semantics::new(
@@ -211,6 +216,7 @@ impl<'a> Explorer<'a> {
                 Relation::Ioco,
             ),
             limit,
+            interrupt: interrupt.clone(),
             steps: (limit as u64)
                 .saturating_mul(STEPS_PER_STATE)
                 .max(LEAST_STEPS),
@@ -239,17 +245,26 @@ impl<'a> Explorer<'a> {
         let mut next = 0;
         loop {
             while next < self.states.len() {
+                self.go_on()?;
                 self.internal_steps(next)?;
                 self.find_actions(next)?;
                 next += 1;
             }
             // An action found in one state may also be accepted by states visited before it.
             for number in 0..self.states.len() {
+                self.go_on()?;
                 self.try_actions(number)?;
             }
             if next == self.states.len() {
                 return Ok(());
             }
+        }
+    }
+
+    fn go_on(&self) -> Result<(), FlattenError> {
+        match self.interrupt.is_raised() {
+            true => Err(FlattenError::Interrupted),
+            false => Ok(()),
         }
     }
 

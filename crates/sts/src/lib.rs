@@ -7,6 +7,7 @@
 
 mod action;
 mod compare;
+mod components;
 mod decimal;
 mod domain;
 mod eval;

@@ -11,6 +11,7 @@ use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
+use ioco_budget::Budget;
 use ioco_solve::{Deadline, GuardSolver, choose_values};
 use ioco_sts::{
     Answer, Direction, Feasibility as _, Gate, Question, Relation, Semantics, Sts, SwitchId, Value,
@@ -99,13 +100,7 @@ impl Case {
             8 => Kind::Compare,
             _ => Kind::Suite,
         };
-        let flavour = match dice.random_range(0..20) {
-            0..4 => Flavour::Plain,
-            4..8 => Flavour::Finite,
-            8..14 => Flavour::Data,
-            14..19 => Flavour::Network,
-            _ => Flavour::Endless,
-        };
+        let flavour = flavour(&mut dice, kind);
         let model = draft(&mut dice, flavour);
         let mutant = kind == Kind::Compare || dice.random_range(0..3) == 0;
         let other = match mutant {
@@ -148,12 +143,55 @@ impl Case {
     }
 
     fn checked(&self, counts: &mut Counts) -> Option<Finding> {
-        let sts = match loaded(&self.draft) {
+        let states = match self.flavour {
+            Flavour::Endless => FEW_STATES,
+            _ => MAX_STATES,
+        };
+        let sts = match loaded(&self.draft, states) {
             Ok(sts) => sts,
             Err(finding) => return Some(finding),
         };
-        let other = loaded(&self.other).unwrap_or_else(|_| Arc::clone(&sts));
+        let other = loaded(&self.other, states).unwrap_or_else(|_| Arc::clone(&sts));
         ask(self.kind, &sts, &other, self.seed, counts)
+    }
+}
+
+/// The states of one set that ioco follows: more than the reference does, so that nothing is lost by
+/// it, and no case takes long.
+const MAX_STATES: u64 = 300;
+/// Fewer than the reference follows: it then knows states that ioco has cut off.
+const FEW_STATES: u64 = 20;
+
+/// Which corner of the language suits what is asked.
+fn flavour(dice: &mut Dice, kind: Kind) -> Flavour {
+    let roll = dice.random_range(0..40);
+    match kind {
+        // Both sides must be able to list everything.
+        Kind::Compare => match roll {
+            0..12 => Flavour::Plain,
+            12..26 => Flavour::Finite,
+            26..38 => Flavour::FiniteNetwork,
+            _ => Flavour::Data,
+        },
+        Kind::Trace => match roll {
+            0..5 => Flavour::Plain,
+            5..11 => Flavour::Finite,
+            11..16 => Flavour::Data,
+            16..20 => Flavour::Texts,
+            20..25 => Flavour::Network,
+            25..29 => Flavour::Endless,
+            _ => Flavour::Counting,
+        },
+        Kind::Suite if roll < 10 => Flavour::FiniteNetwork,
+        Kind::Explore | Kind::Test | Kind::Suite => match roll {
+            0..5 => Flavour::Plain,
+            5..10 => Flavour::Finite,
+            10..17 => Flavour::Data,
+            17..23 => Flavour::Texts,
+            23..31 => Flavour::Network,
+            31..37 if kind != Kind::Suite => Flavour::Endless,
+            _ => Flavour::Counting,
+        },
     }
 }
 
@@ -179,10 +217,16 @@ pub fn ask(
     }
 }
 
-fn loaded(draft: &Draft) -> Result<Arc<Sts>, Finding> {
+fn loaded(draft: &Draft, states: u64) -> Result<Arc<Sts>, Finding> {
     let text = draft.text();
     let loaded = ioco_aml::load_text("model.aml", &text);
-    loaded.sts.ok_or_else(|| {
+    let limited = loaded.sts.map(|sts| {
+        let mut sts = Arc::unwrap_or_clone(sts);
+        let budget = *sts.budget();
+        sts.set_budget(Budget { states, ..budget });
+        Arc::new(sts)
+    });
+    limited.ok_or_else(|| {
         let errors: Vec<&str> = loaded
             .diagnostics
             .iter()

@@ -221,6 +221,39 @@ impl Names<'_> {
         format!("{name} == {}", self.term(dice, ty))
     }
 
+    /// A condition that ties string parameters together, or one of them to a variable.
+    pub fn texts_together(&self, dice: &mut Dice) -> Option<String> {
+        let own: Vec<&String> = self
+            .parameters
+            .iter()
+            .filter(|(_, ty)| *ty == Ty::Str)
+            .map(|(name, _)| name)
+            .collect();
+        let (first, second) = match own.as_slice() {
+            [] => return None,
+            [alone] => ((*alone).clone(), self.term(dice, &Ty::Str)),
+            [first, second, ..] if one_in(dice, 2) => ((*first).clone(), (*second).clone()),
+            [first, second, ..] => ((*second).clone(), (*first).clone()),
+        };
+        let pattern = *pick(dice, &PATTERNS);
+        let other = *pick(dice, &PATTERNS);
+        Some(match dice.random_range(0..8) {
+            0 | 1 => format!("{first} == {second} && {second} =~ /{pattern}/"),
+            2 => format!("{first} =~ /{pattern}/ && {first} == {second}"),
+            3 => format!("{first} == {second} && {first} =~ /{pattern}/ && {second} =~ /{other}/"),
+            4 => format!("{first} =~ /{pattern}/ && !({first} =~ /{other}/)"),
+            5 => format!("{first} != {second} && {first} =~ /{pattern}/"),
+            6 => format!(
+                "{first} == {second} && length({second}) == {}",
+                dice.random_range(0..4)
+            ),
+            _ => format!(
+                "({first} == {second} || {first} == \"{}\") && {second} =~ /{pattern}/",
+                pick(dice, &TEXTS)
+            ),
+        })
+    }
+
     /// Another parameter of the same type.
     fn like(&self, dice: &mut Dice, name: &str, ty: &Ty) -> Option<String> {
         let others: Vec<&String> = self

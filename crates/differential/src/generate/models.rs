@@ -15,10 +15,23 @@ pub enum Flavour {
     Finite,
     /// One or two types of any kind.
     Data,
+    /// Strings that equations and regular expressions tie together.
+    Texts,
     /// Several processes with hand-shakes.
     Network,
+    /// The same with small types: everything can be listed.
+    FiniteNetwork,
     /// Counters in internal loops that never end.
     Endless,
+    /// Responses that tell how many stimuli have arrived.
+    Counting,
+}
+
+impl Flavour {
+    /// Several processes with hand-shakes.
+    fn is_network(self) -> bool {
+        matches!(self, Flavour::Network | Flavour::FiniteNetwork)
+    }
 }
 
 fn types(dice: &mut Dice, flavour: Flavour) -> Vec<Ty> {
@@ -41,8 +54,13 @@ fn types(dice: &mut Dice, flavour: Flavour) -> Vec<Ty> {
     };
     match flavour {
         Flavour::Plain => Vec::new(),
-        Flavour::Finite => few(dice, &finite, 2),
-        Flavour::Endless => vec![Ty::Int],
+        Flavour::Finite | Flavour::FiniteNetwork => few(dice, &finite, 2),
+        Flavour::Endless | Flavour::Counting => vec![Ty::Int],
+        Flavour::Texts => {
+            let mut all = vec![Ty::Str, Ty::Str];
+            all.extend(few(dice, &finite, 1));
+            all
+        }
         Flavour::Data => {
             let mut all = few(dice, &wide, 2);
             all.extend(few(dice, &finite, 1));
@@ -55,6 +73,10 @@ fn types(dice: &mut Dice, flavour: Flavour) -> Vec<Ty> {
         }
     }
 }
+
+/// The labels of models that count.
+const PUSH: &str = "push";
+const COUNT: &str = "count";
 
 /// A random model.
 pub fn draft(dice: &mut Dice, flavour: Flavour) -> Draft {
@@ -73,7 +95,8 @@ pub fn draft(dice: &mut Dice, flavour: Flavour) -> Draft {
         );
     }
     let processes = match flavour {
-        Flavour::Network => dice.random_range(2..4),
+        _ if flavour.is_network() => dice.random_range(2..4),
+        Flavour::Counting => 1,
         Flavour::Plain => dice.random_range(1..3),
         _ => 1 + usize::from(one_in(dice, 6)),
     };
@@ -121,7 +144,20 @@ fn labels(dice: &mut Dice, flavour: Flavour, processes: usize, types: &[Ty]) -> 
     for number in 0..dice.random_range(1..4) {
         add(dice, format!("r{number}"), true, None, 2);
     }
-    if processes > 1 && flavour != Flavour::Plain {
+    if flavour == Flavour::Counting {
+        labels.push(LabelDraft {
+            name: PUSH.to_owned(),
+            wire_from: None,
+            response: false,
+            parameters: Vec::new(),
+        });
+        labels.push(LabelDraft {
+            name: COUNT.to_owned(),
+            wire_from: None,
+            response: true,
+            parameters: vec![("pcount".to_owned(), Ty::Int)],
+        });
+    } else if processes > 1 && flavour != Flavour::Plain {
         for number in 0..dice.random_range(1..3) {
             let sender = dice.random_range(0..processes);
             add(dice, format!("w{number}"), true, Some(sender), 1);
@@ -148,7 +184,7 @@ fn process(
     let most = if processes > 2 { 1 } else { 2 };
     let count = match flavour {
         Flavour::Plain => 0,
-        Flavour::Endless => 1,
+        Flavour::Endless | Flavour::Counting => 1,
         _ => dice.random_range(0..=most),
     };
     for at in 0..count {
@@ -156,7 +192,9 @@ fn process(
         let initial = (!one_in(dice, 6) && ty != Ty::Struct).then(|| names.constant(dice, &ty));
         let initial = match &ty {
             Ty::List(_) => initial.map(|_| "[]".to_owned()),
-            _ if flavour == Flavour::Endless => Some("0".to_owned()),
+            _ if flavour == Flavour::Endless || flavour == Flavour::Counting => {
+                Some("0".to_owned())
+            }
             _ => initial,
         };
         variables.push(VarDraft {
@@ -177,10 +215,53 @@ fn process(
             .collect();
         process.states.push(StateDraft { timeout, edges });
     }
-    if flavour == Flavour::Endless {
-        endless(dice, draft, &mut process);
+    match flavour {
+        Flavour::Endless => endless(dice, draft, &mut process),
+        Flavour::Counting => counting(dice, draft, &mut process),
+        _ => {}
     }
     process
+}
+
+/// A state that counts stimuli, and responses that tell how many there were.
+fn counting(dice: &mut Dice, draft: &Draft, process: &mut ProcessDraft) {
+    let name = process.variables[0].name.clone();
+    let last = process.states.len();
+    let at = match one_in(dice, 2) {
+        true => 0,
+        false => dice.random_range(0..last),
+    };
+    let label = |name: &str| draft.labels.iter().position(|label| label.name == name);
+    let (Some(push), Some(count)) = (label(PUSH), label(COUNT)) else {
+        return;
+    };
+    let mut edges = vec![Edge {
+        gate: Gate::Receive(push),
+        guard: Vec::new(),
+        update: vec![(name.clone(), format!("{name} + 1"))],
+        target: at,
+    }];
+    let told = *pick(dice, &["==", "==", "==", "<="]);
+    let after = *pick(dice, &["", "", "0", "- 1"]);
+    edges.push(Edge {
+        gate: Gate::Send(count),
+        guard: vec![
+            format!("pcount {told} {name}"),
+            "pcount > 0".to_owned(),
+            format!("{name} > 0"),
+        ],
+        update: match after {
+            "" => Vec::new(),
+            "0" => vec![(name.clone(), "0".to_owned())],
+            less => vec![(name.clone(), format!("{name} {less}"))],
+        },
+        target: match one_in(dice, 3) {
+            true => dice.random_range(0..last),
+            false => at,
+        },
+    });
+    process.states[at].edges.truncate(2);
+    process.states[at].edges.extend(edges);
 }
 
 /// A loop that counts, and a choice behind it that depends on the count.
@@ -197,7 +278,8 @@ fn endless(dice: &mut Dice, draft: &Draft, process: &mut ProcessDraft) {
     let responses: Vec<usize> = (0..draft.labels.len())
         .filter(|l| draft.labels[*l].response && draft.labels[*l].wire_from.is_none())
         .collect();
-    let far = *pick(dice, &["3", "900", "5000"]);
+    // Within what ioco follows, at its limit, and beyond it.
+    let far = *pick(dice, &["3", "12", "25", "32"]);
     let send = |label: usize, comparison: &str, target: usize| Edge {
         gate: Gate::Send(label),
         guard: vec![format!("{name} {comparison} {far}")],
@@ -273,6 +355,9 @@ fn edge(
                 guard.push(names.about(dice, name, ty));
             }
         }
+    }
+    if flavour == Flavour::Texts && !is_wire && !one_in(dice, 3) {
+        guard.extend(names.texts_together(dice));
     }
     if one_in(dice, 4) {
         guard.extend(names.condition(dice));

@@ -33,13 +33,7 @@ pub struct Behaviour {
 
 impl Behaviour {
     pub fn random(dice: &mut Dice, sts: &Sts) -> Behaviour {
-        let shortest = sts
-            .locations()
-            .iter()
-            .filter_map(|l| l.timeout)
-            .chain([sts.timeout()])
-            .min()
-            .unwrap_or(sts.timeout());
+        let shortest = shortest_timeout(sts);
         let faulty = one_in(dice, 2);
         let mut rate = |often: u32| match faulty && one_in(dice, 3) {
             true => often,
@@ -67,6 +61,23 @@ impl Behaviour {
             claims: one_in(dice, 6),
         }
     }
+
+    /// The same with stimuli and responses that may cross.
+    pub fn crossing(self, sts: &Sts) -> Behaviour {
+        let latency = shortest_timeout(sts) / 4;
+        Behaviour {
+            crossing: true,
+            delay: self.delay.min(latency / 8),
+            latency,
+            ..self
+        }
+    }
+}
+
+/// What takes longer than this may be taken for silence.
+fn shortest_timeout(sts: &Sts) -> u64 {
+    let own = sts.locations().iter().filter_map(|l| l.timeout);
+    own.chain([sts.timeout()]).min().unwrap_or(sts.timeout())
 }
 
 const MAX_UNSEEN: u32 = 40;

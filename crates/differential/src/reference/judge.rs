@@ -53,6 +53,8 @@ pub struct Judge<'t> {
     free: bool,
     /// The reference did not know something.
     unsure: bool,
+    /// Whether a silence was allowed was not known, so the states after it are not certain.
+    doubtful: bool,
 }
 
 impl<'t> Judge<'t> {
@@ -67,6 +69,7 @@ impl<'t> Judge<'t> {
             orders: BTreeSet::from([start]),
             free: false,
             unsure: false,
+            doubtful: false,
         }
     }
 
@@ -163,7 +166,9 @@ impl<'t> Judge<'t> {
                 }
             }
         }
-        self.unsure |= theory.take_unsure();
+        let unsure = theory.take_unsure();
+        self.unsure |= unsure;
+        self.doubtful |= unsure && *observation == Observation::Silence;
         match () {
             () if self.free || self.unsure => Judgement::Open,
             () if !self.orders.is_empty() => Judgement::Allowed,
@@ -179,6 +184,12 @@ impl<'t> Judge<'t> {
         if !order.set.states.is_empty() {
             self.orders.insert(order);
         }
+    }
+
+    /// Whether some order certainly explains everything. States may be missing from a set, but those
+    /// that are in it are certain.
+    pub fn is_certainly_allowed(&self) -> bool {
+        !self.orders.is_empty() && !self.doubtful
     }
 
     /// Whether some order still explains everything, whatever is unspecified.

@@ -63,7 +63,7 @@ pub struct Theory {
     limit: usize,
     /// Something could not be decided since the flag was last taken.
     unsure: Cell<bool>,
-    /// Switches that were tried, with values.
+    /// Switches that were tried, with values, and states of closures.
     tried: Cell<u64>,
     /// Values that somebody else says satisfy a guard; they are tried as well.
     hints: RefCell<BTreeMap<LabelId, BTreeSet<Vec<Val>>>>,
@@ -544,6 +544,7 @@ impl Theory {
         };
         let mut open: std::collections::VecDeque<State> = start.into_iter().collect();
         while let Some(state) = open.pop_front() {
+            self.tried.set(self.tried.get() + 1);
             for next in self.internal_steps(&state) {
                 if set.states.contains(&next) {
                     continue;

@@ -4,6 +4,7 @@
 use std::collections::VecDeque;
 use std::rc::Rc;
 
+use ioco_budget::Interrupt;
 use ioco_sts::{FlattenError, State, Sts, SwitchId, explore};
 
 use super::instance::Instance;
@@ -23,8 +24,13 @@ pub struct States {
 
 /// Visits every reachable state, if there are at most `limit`. A test goes to a state from which no
 /// state is nearer than by another way; the states on its way are visited by it too.
-pub fn states(sts: &Sts, limit: usize, confirm: &mut Confirm) -> Result<States, FlattenError> {
-    let explored = explore(sts, limit)?;
+pub fn states(
+    sts: &Sts,
+    limit: usize,
+    confirm: &mut Confirm,
+    interrupt: &Interrupt,
+) -> Result<States, FlattenError> {
+    let explored = explore(sts, limit, interrupt)?;
     let count = explored.states.len();
     let mut steps_from: Vec<Vec<usize>> = vec![Vec::new(); count];
     for (number, step) in explored.steps.iter().enumerate() {
@@ -53,6 +59,10 @@ pub fn states(sts: &Sts, limit: usize, confirm: &mut Confirm) -> Result<States, 
         tests: Vec::new(),
     };
     for last in (0..count).filter(|state| !leads_on[*state]) {
+        if interrupt.is_raised() {
+            // The states that are left stay unvisited.
+            break;
+        }
         let mut way = vec![last];
         let mut numbers = Vec::new();
         while let Some(number) = entered[way[way.len() - 1]] {

@@ -3,6 +3,7 @@
 
 use std::fmt;
 
+use ioco_budget::Interrupt;
 use ioco_sts::{
     Action, Direction, Explored, ExploredStep, FlattenError, Step, Sts, SwitchId, explore,
 };
@@ -87,9 +88,13 @@ pub struct ModelMachine {
 }
 
 impl ModelMachine {
-    /// Reads a model with at most `limit` states.
-    pub fn new(sts: &Sts, limit: usize) -> Result<ModelMachine, NotAMachine> {
-        let explored = explore(sts, limit).map_err(NotAMachine::Listing)?;
+    /// Reads a model with at most `limit` states, until somebody asks to stop.
+    pub fn new(
+        sts: &Sts,
+        limit: usize,
+        interrupt: &Interrupt,
+    ) -> Result<ModelMachine, NotAMachine> {
+        let explored = explore(sts, limit, interrupt).map_err(NotAMachine::Listing)?;
         Exploration::new(sts, &explored)?.machine()
     }
 

@@ -4,6 +4,7 @@
 
 use std::collections::BTreeSet;
 
+use ioco_budget::Interrupt;
 use ioco_engine::{Advice, Guide, View};
 use ioco_sts::{LocationId, State, Step, Sts};
 use rand::Rng;
@@ -57,7 +58,7 @@ impl Locations {
         targets: Vec<LocationId>,
         seen: usize,
         rng: &mut dyn Rng,
-        stop: &mut dyn FnMut() -> bool,
+        interrupt: &Interrupt,
     ) -> bool {
         let starts: Vec<Start> = states
             .iter()
@@ -67,7 +68,7 @@ impl Locations {
             })
             .collect();
         let pattern = Pattern::visits(targets);
-        let (way, _) = Search::new(sts, &pattern, limits(STEPS)).shortest(&starts, rng, stop);
+        let (way, _) = Search::new(sts, &pattern, limits(STEPS, interrupt)).shortest(&starts, rng);
         let Some(way) = way else { return false };
         self.goal = way.switches().last().map(|id| sts.switch(*id).target);
         if let Some(goal) = self.goal {
@@ -111,8 +112,7 @@ impl Guide for Locations {
             }
         }
         let seen = observed(trace);
-        let mut stop = || interrupt.is_raised();
-        if self.plan(sts, &set.states, targets.clone(), seen, rng, &mut stop) {
+        if self.plan(sts, &set.states, targets.clone(), seen, rng, interrupt) {
             return match self.planned.next(trace) {
                 Some(next) => advice(sts, next),
                 // Internal steps alone lead there.
@@ -122,11 +122,11 @@ impl Guide for Locations {
         self.goal = None;
         let at_start = trace.iter().all(|step| *step == Step::Quiescence);
         let start = [initial_state(sts)];
-        if !at_start && self.plan(sts, &start, targets.clone(), 0, rng, &mut stop) {
+        if !at_start && self.plan(sts, &start, targets.clone(), 0, rng, interrupt) {
             // From the start there is a way.
             return Advice::End;
         }
-        if stop() {
+        if interrupt.is_raised() {
             // Nothing was shown to be out of reach.
             return Advice::Chance;
         }

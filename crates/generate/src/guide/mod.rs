@@ -7,6 +7,7 @@ mod scenario;
 pub use locations::Locations;
 pub use scenario::Scenario;
 
+use ioco_budget::Interrupt;
 use ioco_engine::Advice;
 use ioco_sts::{Action, Direction, Step, Sts};
 
@@ -17,11 +18,12 @@ pub(crate) const BUDGET: u64 = 10_000;
 /// Ways that one plan may begin.
 const PATHS: usize = 4_000;
 
-pub(crate) fn limits(steps: u32) -> Limits {
+pub(crate) fn limits(steps: u32, interrupt: &Interrupt) -> Limits {
     Limits {
         steps,
         paths: PATHS,
         budget: BUDGET,
+        interrupt: interrupt.clone(),
     }
 }
 

@@ -44,9 +44,9 @@ impl Guide for Scenario {
             self.complete = false;
             self.planned = Planned::default();
         }
-        let follower = self
-            .follower
-            .get_or_insert_with(|| Follower::new(sts, self.pattern.clone(), super::BUDGET, rng));
+        let follower = self.follower.get_or_insert_with(|| {
+            Follower::new(sts, self.pattern.clone(), super::BUDGET, interrupt, rng)
+        });
         if self.complete {
             return Advice::Reached;
         }
@@ -64,8 +64,8 @@ impl Guide for Scenario {
         let seen = observed(trace);
         let left = self.steps.saturating_sub(seen as u32);
         let starts: Vec<Start> = follower.beliefs().map(Start::from).collect();
-        let search = Search::new(sts, &self.pattern, limits(left));
-        let (way, searched) = search.shortest(&starts, rng, &mut || interrupt.is_raised());
+        let search = Search::new(sts, &self.pattern, limits(left, interrupt));
+        let (way, searched) = search.shortest(&starts, rng);
         match way {
             Some(way) => {
                 self.planned = Planned {

@@ -10,7 +10,7 @@
 
 use std::rc::Rc;
 
-use ioco_solve::{Deadline, Embedded, Outcome, Solver as _};
+use ioco_solve::{Embedded, Outcome, Solver as _};
 use ioco_sts::{BinaryOp, Direction, Expr, State, Sts, Type, Value};
 use rand::seq::SliceRandom as _;
 use rand::{Rng, RngExt as _};
@@ -18,7 +18,7 @@ use rand::{Rng, RngExt as _};
 use super::distances::Distances;
 use super::pattern::Progress;
 use super::search::{MAX_SILENT, MatchingPath, Search, Searched, Start};
-use crate::feasible::{Effort, own_values};
+use crate::feasible::own_values;
 use crate::moves::Move;
 use crate::symbolic::Symbolic;
 
@@ -55,7 +55,7 @@ impl Search<'_> {
         let begin = std::iter::once((start.state.locations.clone(), start.progress));
         let reach = Distances::new(self.sts, self.pattern, begin, &mut self.moves);
         for _ in 0..tries {
-            if known.len() >= number || stop() {
+            if known.len() >= number || stop() || self.limits.interrupt.is_raised() {
                 break;
             }
             self.result.paths += 1;
@@ -121,7 +121,7 @@ impl Search<'_> {
 
     /// Values of a move's own unknowns in a known state.
     fn own(&self, state: &State, step: &Move, rng: &mut dyn Rng) -> Option<Vec<Value>> {
-        let effort = Effort::steps(self.limits.budget);
+        let effort = self.limits.effort();
         match own_values(self.sts, step, &state.valuation, rng, &effort) {
             // A hand-shake sends a value wherever one is possible: not for us to leave out.
             Outcome::Sat(own) if !step.observable && own.contains(&Value::Void) => None,
@@ -153,6 +153,9 @@ impl Search<'_> {
         }
         let own = draft.witness.len();
         for _ in 0..REPAIRS {
+            if self.limits.interrupt.is_raised() {
+                return None;
+            }
             stimuli.shuffle(rng);
             let many = rng.random_range(FEWEST..=MOST).min(stimuli.len());
             let mut is_free = vec![false; witness.len()];
@@ -172,8 +175,9 @@ impl Search<'_> {
                 condition.walk(&mut |_| size += 1);
                 solver.assert(condition);
             }
-            let deadline = Deadline::steps(Effort::steps(self.limits.budget).fair(size).steps);
-            let Outcome::Sat(found) = solver.random_model(rng, &deadline) else {
+            let effort = self.limits.effort().fair(size);
+            let found = effort.ask(|deadline| solver.random_model(rng, deadline));
+            let Outcome::Sat(found) = found else {
                 continue;
             };
             let mut chosen = witness.clone();

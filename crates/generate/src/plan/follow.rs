@@ -5,6 +5,7 @@
 
 use std::collections::BTreeSet;
 
+use ioco_budget::Interrupt;
 use ioco_solve::Outcome;
 use ioco_sts::{Action, Env, Expr, State, StateSet, Step, Sts, Value};
 use rand::Rng;
@@ -39,17 +40,25 @@ impl From<&PatternState> for Start {
 /// Follows one pattern through one model.
 pub struct Follower {
     pattern: Pattern,
-    budget: u64,
+    effort: Effort,
     /// What was followed so far.
     trace: Vec<Step>,
     beliefs: BTreeSet<PatternState>,
 }
 
 impl Follower {
-    pub fn new(sts: &Sts, pattern: Pattern, budget: u64, rng: &mut dyn Rng) -> Follower {
+    /// Every question to the solver takes at most `budget` steps, and ends when somebody interrupts: what
+    /// it would have led to is then not followed.
+    pub fn new(
+        sts: &Sts,
+        pattern: Pattern,
+        budget: u64,
+        interrupt: &Interrupt,
+        rng: &mut dyn Rng,
+    ) -> Follower {
         let mut follower = Follower {
             pattern,
-            budget,
+            effort: Effort::new(budget, interrupt),
             trace: Vec::new(),
             beliefs: BTreeSet::new(),
         };
@@ -160,13 +169,8 @@ impl Follower {
                 if step.observable {
                     continue;
                 }
-                let Outcome::Sat(own) = own_values(
-                    sts,
-                    step,
-                    &state.valuation,
-                    rng,
-                    &Effort::steps(self.budget),
-                ) else {
+                let own = own_values(sts, step, &state.valuation, rng, &self.effort);
+                let Outcome::Sat(own) = own else {
                     continue;
                 };
                 // A hand-shake sends a value wherever one is possible.

@@ -8,6 +8,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
 use std::rc::Rc;
 
+use ioco_budget::Interrupt;
 use ioco_solve::{Embedded, Outcome, Solver as _};
 use ioco_sts::{Action, BinaryOp, Env, Expr, LocationId, State, Sts, SwitchId, Value, VarId};
 use rand::Rng;
@@ -24,7 +25,7 @@ use crate::traces::PathStep;
 pub(super) const MAX_SILENT: u32 = 256;
 
 /// How far a search goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Limits {
     /// Observable steps of a way.
     pub steps: u32,
@@ -32,6 +33,14 @@ pub struct Limits {
     pub paths: usize,
     /// Solver steps for one question.
     pub budget: u64,
+    /// Ends every question to the solver, and the search.
+    pub interrupt: Interrupt,
+}
+
+impl Limits {
+    pub(crate) fn effort(&self) -> Effort {
+        Effort::new(self.budget, &self.interrupt)
+    }
 }
 
 /// Where a way may begin.
@@ -148,18 +157,17 @@ impl<'a> Search<'a> {
         mut self,
         starts: &[Start],
         rng: &mut dyn Rng,
-        stop: &mut dyn FnMut() -> bool,
     ) -> (Option<MatchingPath>, Searched) {
         let mut found = None;
         let mut keep = |way| {
             found = Some(way);
             false
         };
-        let searched = self.run(starts, 1, rng, &mut keep, stop);
+        let searched = self.run(starts, 1, rng, &mut keep, &mut || false);
         (found, searched)
     }
 
-    /// Walks until `found` wants no more, or `stop` says so. A state that was met `variety` times
+    /// Walks until `found` wants no more, `stop` says so, or somebody interrupts. A state that was met `variety` times
     /// is not gone on from again: so many different ways are found where there are as many.
     pub fn run(
         &mut self,
@@ -199,7 +207,7 @@ impl<'a> Search<'a> {
         let mut told: BTreeSet<(usize, Vec<SwitchId>)> = BTreeSet::new();
         let mut cut = false;
         while let Some(Reverse((_, _, index))) = queue.pop() {
-            if stop() {
+            if stop() || self.limits.interrupt.is_raised() {
                 cut = true;
                 break;
             }
@@ -311,7 +319,7 @@ impl<'a> Search<'a> {
     }
 
     fn feasible(&mut self, index: usize, step: &Move, rng: &mut dyn Rng) -> Feasible {
-        let (sts, effort) = (self.sts, Effort::steps(self.limits.budget));
+        let (sts, effort) = (self.sts, self.limits.effort());
         let node = &self.nodes[index];
         // Where every variable that is read is known, nothing chosen before can be blamed.
         let is_final = step.reads.iter().all(|v| node.extension.state.knows(*v));
@@ -410,7 +418,7 @@ pub(crate) fn other_values(
     way: &MatchingPath,
     known: &[Vec<Value>],
     rng: &mut dyn Rng,
-    budget: u64,
+    effort: &Effort,
 ) -> Outcome<MatchingPath> {
     let moves = &way.moves;
     let mut solver = Embedded::new(sts.types(), sts.functions());
@@ -431,12 +439,8 @@ pub(crate) fn other_values(
             .reduce(|left, right| Expr::binary(BinaryOp::Or, left, right));
         solver.assert(&differs.unwrap_or(Expr::FALSE));
     }
-    match find_witness(
-        &mut solver,
-        moves.iter().map(|m| &**m),
-        rng,
-        &Effort::steps(budget),
-    ) {
+    let steps = moves.iter().map(|m| &**m);
+    match find_witness(&mut solver, steps, rng, effort) {
         Feasible::More(witness) | Feasible::Anew(witness) => {
             Outcome::Sat(MatchingPath::new(way.start, moves.clone(), witness))
         }

@@ -71,7 +71,7 @@ impl SuiteTest {
         };
         let mut follower = match self.follower.take() {
             Some(follower) => follower,
-            None => Follower::new(sts, (**pattern).clone(), BUDGET, rng),
+            None => Follower::new(sts, (**pattern).clone(), BUDGET, interrupt, rng),
         };
         follower.catch_up(sts, trace, set, rng);
         let seen = observed(trace);
@@ -83,9 +83,8 @@ impl SuiteTest {
             return Advice::Reached;
         }
         let left = within.saturating_sub(seen as u32);
-        let mut stop = || interrupt.is_raised();
-        let search = Search::new(sts, pattern, limits(left));
-        let (way, _) = search.shortest(&starts, rng, &mut stop);
+        let search = Search::new(sts, pattern, limits(left, interrupt));
+        let (way, _) = search.shortest(&starts, rng);
         let Some(way) = way else {
             return Advice::Lost(format!(
                 "{after} the goal of the test is out of reach; the system did nothing wrong"

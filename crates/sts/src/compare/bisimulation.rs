@@ -12,6 +12,7 @@ use std::collections::BTreeSet;
 use rustc_hash::FxHashMap;
 
 use super::Equivalence;
+use crate::components::components;
 use crate::label::Direction;
 use crate::partition::coarsest;
 use crate::sts::{Gate, Sts};
@@ -123,59 +124,13 @@ fn quotient(edges: &Edges, blocks: &[u32]) -> Edges {
 }
 
 /// The strongly connected components of the internal steps, numbered so that an internal step
-/// leads to a component of the same or of a smaller number (Tarjan, without recursion).
+/// leads to a component of the same or of a smaller number.
 fn internal_cycles(edges: &Edges) -> Vec<u32> {
-    const NEW: usize = usize::MAX;
-    let mut order = vec![NEW; edges.len()];
-    let mut low = vec![0; edges.len()];
-    let mut component = vec![u32::MAX; edges.len()];
-    let mut stack: Vec<usize> = Vec::new();
-    let mut visited = 0;
-    let mut components = 0;
-    for start in 0..edges.len() {
-        if order[start] != NEW {
-            continue;
-        }
-        // A state, and how many of its edges need no other look.
-        let mut path: Vec<(usize, usize)> = vec![(start, 0)];
-        while let Some((state, position)) = path.pop() {
-            if order[state] == NEW {
-                order[state] = visited;
-                low[state] = visited;
-                visited += 1;
-                stack.push(state);
-            }
-            let mut below = None;
-            for (at, (label, target)) in edges[state].iter().enumerate().skip(position) {
-                if *label != TAU {
-                    continue;
-                }
-                if order[*target] == NEW {
-                    below = Some((at, *target));
-                    break;
-                }
-                if component[*target] == u32::MAX {
-                    low[state] = low[state].min(low[*target]);
-                }
-            }
-            if let Some((at, target)) = below {
-                // On the way back the edge is looked at again, for what was found behind it.
-                path.push((state, at));
-                path.push((target, 0));
-                continue;
-            }
-            if low[state] == order[state] {
-                while let Some(member) = stack.pop() {
-                    component[member] = components;
-                    if member == state {
-                        break;
-                    }
-                }
-                components += 1;
-            }
-        }
-    }
-    component
+    let internal = edges.iter().map(|leaving| {
+        let internal = leaving.iter().filter(|(label, _)| *label == TAU);
+        internal.map(|(_, target)| *target).collect()
+    });
+    components(&internal.collect::<Vec<_>>())
 }
 
 /// The coarsest weak bisimulation of a graph whose internal steps lead to smaller numbers only.

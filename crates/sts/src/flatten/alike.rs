@@ -2,6 +2,7 @@
 //! other one, too. Alone, each would be explored with its own values only, and two guards on the
 //! same parameter could look like two different labels.
 
+use ioco_budget::Interrupt;
 use rustc_hash::FxHashSet;
 
 use super::{Explorer, FlattenError};
@@ -25,11 +26,12 @@ pub fn flatten_alike(
     }
     let mut for_left: Vec<Action> = Vec::new();
     let mut for_right: Vec<Action> = Vec::new();
+    let never = Interrupt::default();
     loop {
-        let explored_left =
-            Explorer::explored(left, limit, &for_left).map_err(|error| (Side::Left, error))?;
-        let explored_right =
-            Explorer::explored(right, limit, &for_right).map_err(|error| (Side::Right, error))?;
+        let explored_left = Explorer::explored(left, limit, &for_left, &never)
+            .map_err(|error| (Side::Left, error))?;
+        let explored_right = Explorer::explored(right, limit, &for_right, &never)
+            .map_err(|error| (Side::Right, error))?;
         let new_left = unknown(&explored_right, &explored_left);
         let new_right = unknown(&explored_left, &explored_right);
         if new_left.is_empty() && new_right.is_empty() {

@@ -6,6 +6,7 @@ use ioco_budget::{Budget, Exhausted, Resource};
 use rustc_hash::FxHashMap;
 
 use super::{Answer, Semantics, Taken, Warning};
+use crate::components::on_cycles;
 use crate::ids::SwitchId;
 use crate::state::{State, StateSet};
 use crate::sts::Gate;
@@ -82,7 +83,7 @@ impl Semantics {
         for location in &state.locations {
             for &id in sts.outgoing(*location) {
                 match sts.switch(id).gate {
-                    Gate::Tau => match self.take(id, state, &[]) {
+                    Gate::Tau => match self.take(&sts, id, state, &[]) {
                         Taken::To(next) => found.steps.push((id, next)),
                         Taken::No => {}
                         Taken::Unknown(exhausted) => {
@@ -198,21 +199,9 @@ impl Semantics {
                 }
             }
         }
-        let returns = |start: usize| {
-            let mut seen = vec![false; targets.len()];
-            let mut open = targets[start].clone();
-            while let Some(state) = open.pop() {
-                if state == start {
-                    return true;
-                }
-                if !std::mem::replace(&mut seen[state], true) {
-                    open.extend(&targets[state]);
-                }
-            }
-            false
-        };
-        (0..targets.len())
-            .map(|state| leads_on[state] || returns(state))
+        let returns = on_cycles(&targets);
+        let both = leads_on.into_iter().zip(returns);
+        both.map(|(leads_on, returns)| leads_on || returns)
             .collect()
     }
 }

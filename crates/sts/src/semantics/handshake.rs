@@ -181,9 +181,10 @@ impl Semantics {
         state: &State,
         candidate: Candidate,
     ) -> Listed {
+        let sts = Arc::clone(&self.sts);
         let (values, left_out) = match candidate {
             Candidate::None => (Vec::new(), None),
-            Candidate::Values(values) => match self.holds(sender, guard, state, &values) {
+            Candidate::Values(values) => match self.holds(&sts, sender, guard, state, &values) {
                 Ok(true) => (vec![values], None),
                 Ok(false) => (Vec::new(), None),
                 Err(exhausted) => (Vec::new(), Some(LeftOut::Exhausted(sender, exhausted))),
@@ -224,7 +225,7 @@ impl Semantics {
                 Solved::Unknown => break,
             };
             // A solver that is mistaken must not take part.
-            let right = self.holds(sender, &guard, state, &next) == Ok(true);
+            let right = self.holds(&sts, sender, &guard, state, &next) == Ok(true);
             if !right || next.len() != sts.label(label).parameters.len() {
                 break;
             }
@@ -252,13 +253,13 @@ impl Semantics {
     }
 
     fn take_together(&mut self, group: &[SwitchId], state: &State, values: &[Value]) -> Taken {
+        let sts = Arc::clone(&self.sts);
         let mut next = state.clone();
         for &id in group {
-            let alone = match self.take(id, state, values) {
+            let alone = match self.take(&sts, id, state, values) {
                 Taken::To(alone) => alone,
                 other => return other,
             };
-            let sts = Arc::clone(&self.sts);
             let switch = sts.switch(id);
             for assignment in &switch.update {
                 let index = assignment.variable.index();

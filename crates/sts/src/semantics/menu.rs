@@ -147,7 +147,7 @@ impl Semantics {
                     }
                     answer
                 } else {
-                    match self.holds(id, &switch.enabled, state, &[]) {
+                    match self.holds(&sts, id, &switch.enabled, state, &[]) {
                         Ok(true) => Answer::Yes,
                         Ok(false) => Answer::No,
                         Err(_) => Answer::Unknown,
@@ -185,7 +185,7 @@ impl Semantics {
         let gate = Gate::Observable(stimulus.label);
         state.locations.iter().any(|location| {
             sts.outgoing(*location).iter().any(|id| {
-                let mut taken = || self.take(*id, state, &stimulus.values);
+                let mut taken = || self.take(&sts, *id, state, &stimulus.values);
                 sts.switch(*id).gate == gate && matches!(taken(), Taken::To(_))
             })
         })

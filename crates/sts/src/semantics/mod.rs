@@ -9,6 +9,7 @@ mod closure;
 mod handshake;
 mod menu;
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use ioco_budget::{Budget, Exhausted, Resource};
@@ -293,9 +294,14 @@ impl Semantics {
         if action.values.len() > label.parameters.len() {
             return None;
         }
-        let typed = action.values.iter().zip(&label.parameters);
-        let typed = typed.map(|(value, p)| sts.types().converted(value, &p.ty));
-        let values: Vec<Value> = typed.collect::<Option<_>>()?;
+        let typed = || action.values.iter().zip(&label.parameters);
+        // Most values have the parameter's type as they are, and need no copy.
+        let values: Cow<'_, [Value]> = if typed().all(|(value, p)| sts.types().fits(value, &p.ty)) {
+            Cow::Borrowed(&action.values)
+        } else {
+            let converted = typed().map(|(value, p)| sts.types().converted(value, &p.ty));
+            Cow::Owned(converted.collect::<Option<_>>()?)
+        };
         let set = Arc::clone(self.set(from));
         let mut reached = Vec::new();
         let mut taken = Vec::new();
@@ -306,7 +312,7 @@ impl Semantics {
                     if sts.switch(id).gate != Gate::Observable(action.label) {
                         continue;
                     }
-                    match self.take(id, state, &values) {
+                    match self.take(&sts, id, state, &values) {
                         Taken::To(next) => {
                             reached.push(next);
                             taken.push(id);
@@ -384,10 +390,9 @@ impl Semantics {
     }
 
     /// The state after taking a switch alone.
-    fn take(&mut self, id: SwitchId, state: &State, parameters: &[Value]) -> Taken {
-        let sts = Arc::clone(&self.sts);
+    fn take(&mut self, sts: &Sts, id: SwitchId, state: &State, parameters: &[Value]) -> Taken {
         let switch = sts.switch(id);
-        match self.holds(id, &switch.enabled, state, parameters) {
+        match self.holds(sts, id, &switch.enabled, state, parameters) {
             Ok(true) => {}
             Ok(false) => return Taken::No,
             Err(exhausted) => return Taken::Unknown(exhausted),
@@ -417,12 +422,12 @@ impl Semantics {
     /// Whether a guard holds; the error is that this is not known.
     fn holds(
         &mut self,
+        sts: &Sts,
         id: SwitchId,
         guard: &Expr,
         state: &State,
         parameters: &[Value],
     ) -> Result<bool, Exhausted> {
-        let sts = Arc::clone(&self.sts);
         let env = Env {
             variables: &state.valuation,
             parameters,

@@ -13,7 +13,7 @@ use ioco_generate::cover::{
 };
 use ioco_generate::suite::SavedGoal;
 use ioco_solve::GuardSolver;
-use ioco_sts::{Relation, Semantics, Sts};
+use ioco_sts::{FlattenError, Relation, Semantics, Sts};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 use serde::Serialize;
@@ -155,7 +155,10 @@ pub fn run(wanted: &str, arguments: &args::Generate, model: &Model, format: Form
     };
     // Goals that are many are looked at first: where they cannot be listed, nothing is begun.
     let states = match with_states {
-        true => Some(all_states(sts, &mut confirm())?),
+        true => match all_states(sts, &mut confirm(), &lines.halt)? {
+            Some(states) => Some(states),
+            None => return Ok(lines.ended()),
+        },
         false => None,
     };
     let covered = Cover::new(sts, &goals, limits, confirm(), &mut rng).run(None, &mut lines);
@@ -174,7 +177,7 @@ pub fn run(wanted: &str, arguments: &args::Generate, model: &Model, format: Form
     };
     kept.extend(states.iter().flat_map(|states| &states.tests));
     if arguments.output.is_some() || arguments.export.is_some() {
-        let suite = Suite::open(arguments, format, model, None)?;
+        let suite = Suite::open(arguments, format, model, None, &lines.halt)?;
         let mut page = suite.page();
         for test in &kept {
             let goal = covered.goal_of(sts, test);
@@ -278,17 +281,34 @@ fn goals(wanted: &str, sts: &Sts) -> Result<(Vec<Goal>, bool), CommandError> {
     Ok((unique.into_iter().collect(), states))
 }
 
-/// Every state of the model, where there are not too many.
-fn all_states(sts: &Sts, confirm: &mut Confirm) -> Result<States, CommandError> {
-    states(sts, MAX_STATES, confirm).map_err(|error| {
-        CommandError::usage(format!(
+/// Every state of the model, where there are not too many; `None` if it was interrupted.
+fn all_states(
+    sts: &Sts,
+    confirm: &mut Confirm,
+    halt: &Interrupt,
+) -> Result<Option<States>, CommandError> {
+    match states(sts, MAX_STATES, confirm, halt) {
+        Ok(states) => Ok(Some(states)),
+        Err(FlattenError::Interrupted) => Ok(None),
+        Err(error) => Err(CommandError::usage(format!(
             "the states of this model cannot be listed: {error}"
         ))
-        .hint("use --cover locations, or --cover conditions to tell values apart")
-    })
+        .hint("use --cover locations, or --cover conditions to tell values apart")),
+    }
 }
 
 impl Lines<'_> {
+    /// The exit where the states could not be listed in time.
+    fn ended(&self) -> Exit {
+        match self.interrupt.is_raised() {
+            true => Exit::Interrupted,
+            false => {
+                output::warn("the time was up before all states were known");
+                Exit::GoalMissed
+            }
+        }
+    }
+
     /// The states with the tests that visit them, numbered from `first` on.
     fn states(&mut self, states: &States, first: usize) {
         for (state, visited) in states.states.iter().zip(&states.visited) {

@@ -3,11 +3,13 @@
 
 use std::sync::Arc;
 
-use ioco_budget::{Budget, Halted, Meter};
+use ioco_budget::{Budget, Halted, Interrupt, Meter};
 use ioco_campaign::{Answer, CommandError, Exit, Model};
-use ioco_generate::fsm::{MachineError, Method, ModelMachine, Sequences, suite_within};
+use ioco_generate::fsm::{
+    MachineError, Method, ModelMachine, NotAMachine, Sequences, suite_within,
+};
 use ioco_solve::GuardSolver;
-use ioco_sts::{Relation, Semantics, Step};
+use ioco_sts::{FlattenError, Relation, Semantics, Step};
 use serde::Serialize;
 
 use super::suite::Suite;
@@ -33,15 +35,26 @@ pub fn run(method: Method, arguments: &args::Generate, model: &Model, format: Fo
     refuse_others(arguments)?;
     let extra = arguments.extra.unwrap_or(0);
     let sts = &model.sts;
-    let read = ModelMachine::new(sts, arguments.model.reading.states).map_err(|error| {
+    let interrupt = crate::interrupt::listen();
+    let halt = super::halt(super::deadline(arguments)?, &interrupt);
+    let ended = || match interrupt.is_raised() {
+        true => Exit::Interrupted,
+        false => {
+            output::warn("the time was up: there is no suite");
+            Exit::GoalMissed
+        }
+    };
+    let read = ModelMachine::new(sts, arguments.model.reading.states, &halt);
+    if let Err(NotAMachine::Listing(FlattenError::Interrupted)) = read {
+        return Ok(ended());
+    }
+    let read = read.map_err(|error| {
         CommandError::usage(format!(
             "--cover {} needs a model that answers every stimulus in one way: {error}",
             method.name()
         ))
         .hint("for other models use --cover switches or --traces N")
     })?;
-    let interrupt = crate::interrupt::listen();
-    let halt = super::halt(super::deadline(arguments)?, &interrupt);
     let budget = Budget {
         steps: u64::MAX,
         ..Budget::default()
@@ -49,13 +62,7 @@ pub fn run(method: Method, arguments: &args::Generate, model: &Model, format: Fo
     let meter = Meter::new(&budget, Some(&halt));
     let found = match suite_within(read.machine(), method, extra, MAX_STIMULI, &meter) {
         Ok(found) => found,
-        Err(MachineError::Halted(Halted::Interrupted)) if interrupt.is_raised() => {
-            return Ok(Exit::Interrupted);
-        }
-        Err(MachineError::Halted(Halted::Interrupted)) => {
-            output::warn("the time was up: there is no suite");
-            return Ok(Exit::GoalMissed);
-        }
+        Err(MachineError::Halted(Halted::Interrupted)) => return Ok(ended()),
         Err(error) => return Err(refusal(&error, &read, model, method)),
     };
     let (tests, stimuli) = found.size();
@@ -69,7 +76,7 @@ pub fn run(method: Method, arguments: &args::Generate, model: &Model, format: Fo
     };
     let unconfirmed = match arguments.count {
         true => 0,
-        false => write(&found, &read, arguments, model, format)?,
+        false => write(&found, &read, arguments, model, format, &halt)?,
     };
     match format {
         Format::Json => output::json(&size)?,
@@ -162,6 +169,7 @@ fn write(
     arguments: &args::Generate,
     model: &Model,
     format: Format,
+    halt: &Interrupt,
 ) -> Result<u64, CommandError> {
     let sts = &model.sts;
     let mut semantics = Semantics::new(
@@ -169,7 +177,7 @@ fn write(
         Box::new(GuardSolver::new()),
         Relation::Ioco,
     );
-    let suite = Suite::open(arguments, format, model, None)?;
+    let suite = Suite::open(arguments, format, model, None, halt)?;
     let mut page = suite.page();
     let mut unconfirmed = 0;
     for sequence in found.tests() {

@@ -80,10 +80,12 @@ pub fn run(file: &Path, arguments: &args::Generate, model: &Model, format: Forma
         );
     }
     let started = Instant::now();
+    let interrupt = interrupt::listen();
     let limits = Limits {
         steps: within,
         paths: PATHS,
         budget: BUDGET,
+        interrupt: super::halt(deadline, &interrupt),
     };
     let mut rng = ChaCha8Rng::seed_from_u64(arguments.seed);
     let semantics = || {
@@ -94,42 +96,47 @@ pub fn run(file: &Path, arguments: &args::Generate, model: &Model, format: Forma
         )
     };
     let mut confirm = Confirm::new(semantics());
-    let interrupt = interrupt::listen();
     let progress = Progress::start();
     let mut steps = 0u64;
     let answers = answer::answer(
         sts,
         &pattern,
-        limits,
+        limits.clone(),
         arguments.number,
         &mut confirm,
         &mut rng,
         &mut || {
             steps += 1;
             progress.say(|| format!("{steps} ways"));
-            interrupt.is_raised() || deadline.is_some_and(|end| Instant::now() >= end)
+            false
         },
     );
     drop(progress);
-    let mut grower = Grower::new(semantics(), BUDGET);
+    let mut grower = Grower::new(semantics(), BUDGET, limits.interrupt.clone());
     let purpose = Purpose {
         pattern: &pattern,
         limits: Limits {
             paths: BRANCH_PATHS,
-            ..limits
+            ..limits.clone()
         },
     };
     let saved_query = SavedQuery { text, within };
     let writes = arguments.output.is_some() || arguments.export.is_some();
     let suite = match writes {
-        true => Some(Suite::open(arguments, format, model, Some(saved_query))?),
+        true => Some(Suite::open(
+            arguments,
+            format,
+            model,
+            Some(saved_query),
+            &limits.interrupt,
+        )?),
         false => None,
     };
     let mut page = suite.as_ref().map(Suite::page);
     let mut unconfirmed = answers.unconfirmed;
     let mut number = 0;
     for way in &answers.tests {
-        let Some(tree) = grower.grow(&way.actions(), Some(purpose), &mut rng) else {
+        let Some(tree) = grower.grow(&way.actions(), Some(&purpose), &mut rng) else {
             unconfirmed += 1;
             continue;
         };

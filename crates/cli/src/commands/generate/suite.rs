@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-use ioco_campaign::{CommandError, Model};
+use ioco_campaign::{CommandError, Interrupt, Model};
 use ioco_engine::SavedStep;
 use ioco_generate::PathStep;
 use ioco_generate::plan::{Limits, Pattern};
@@ -71,6 +71,8 @@ pub struct Suite {
     form: Form,
     model: Model,
     tests: AtomicU64,
+    /// Ends every question about what else may come.
+    interrupt: Interrupt,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -101,6 +103,7 @@ impl Suite {
         format: Format,
         model: &Model,
         query: Option<SavedQuery>,
+        interrupt: &Interrupt,
     ) -> Result<Suite, CommandError> {
         let file = arguments.output.as_deref();
         let form = match export(arguments)? {
@@ -119,6 +122,7 @@ impl Suite {
             form,
             model: model.clone(),
             tests: AtomicU64::new(0),
+            interrupt: interrupt.clone(),
         };
         let mut page = suite.page();
         match form {
@@ -215,16 +219,16 @@ impl Page<'_> {
         let actions: Vec<Action> = path.clone().filter_map(|step| step.action).collect();
         let purpose = pattern
             .as_ref()
-            .map(|pattern| purpose(pattern, actions.len()));
+            .map(|pattern| self.suite.purpose(pattern, actions.len()));
         let name = goal
             .as_ref()
             .map_or_else(String::new, |goal| goal.show(sts));
         match self.suite.form {
             Form::Text => return self.add(sts, path),
-            Form::Export(export) => self.export(export, &actions, purpose, &name),
+            Form::Export(export) => self.export(export, &actions, purpose.as_ref(), &name),
             Form::Json => {
                 let (grower, rng) = self.grower();
-                let Some(tree) = grower.grow(&actions, purpose, rng) else {
+                let Some(tree) = grower.grow(&actions, purpose.as_ref(), rng) else {
                     // The second walk allowed it, so the meaning of the model does.
                     return self.add(sts, path);
                 };
@@ -280,7 +284,7 @@ impl Page<'_> {
         &mut self,
         export: Export,
         actions: &[Action],
-        purpose: Option<Purpose<'_>>,
+        purpose: Option<&Purpose<'_>>,
         name: &str,
     ) {
         let (grower, rng) = self.grower();
@@ -303,7 +307,9 @@ impl Page<'_> {
                 Box::new(GuardSolver::new()),
                 Relation::Ioco,
             );
-            (Grower::new(semantics, BUDGET), ChaCha8Rng::seed_from_u64(1))
+            let interrupt = self.suite.interrupt.clone();
+            let grower = Grower::new(semantics, BUDGET, interrupt);
+            (grower, ChaCha8Rng::seed_from_u64(1))
         });
         (grower, rng)
     }
@@ -327,13 +333,16 @@ impl Page<'_> {
     }
 }
 
-fn purpose(pattern: &Pattern, steps: usize) -> Purpose<'_> {
-    Purpose {
-        pattern,
-        limits: Limits {
-            steps: steps as u32 + DETOUR,
-            paths: BRANCH_PATHS,
-            budget: BUDGET,
-        },
+impl Suite {
+    fn purpose<'p>(&self, pattern: &'p Pattern, steps: usize) -> Purpose<'p> {
+        Purpose {
+            pattern,
+            limits: Limits {
+                steps: steps as u32 + DETOUR,
+                paths: BRANCH_PATHS,
+                budget: BUDGET,
+                interrupt: self.interrupt.clone(),
+            },
+        }
     }
 }

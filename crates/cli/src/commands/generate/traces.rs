@@ -159,7 +159,7 @@ pub fn run(arguments: &args::Generate, length: u32, model: &Model, format: Forma
     };
     let suite = match arguments.count {
         true => None,
-        false => Some(Suite::open(arguments, format, model, None)?),
+        false => Some(Suite::open(arguments, format, model, None, &halt)?),
     };
     let work = Work {
         sts: &model.sts,
