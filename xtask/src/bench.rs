@@ -11,14 +11,17 @@ use crate::tools::{self, cargo, root, target_directory};
 type Part = (&'static str, fn() -> Result<(), String>);
 
 const PARTS: &[Part] = &[
-    ("solver", || example("ioco-solve", "solver_speed")),
-    ("tester", || example("ioco-engine", "tester_speed")),
-    ("process", || example("ioco-adapters", "process_speed")),
-    ("generate", || {
-        example("ioco-generate", "cover_speed")?;
-        example("ioco-generate", "generate_speed")
+    ("solver", || example("ioco-solve", "solver_speed", &[])),
+    ("ablation", || {
+        example("ioco-generate", "solver_ablation", &["record"])
     }),
-    ("store", || example("ioco-store", "store_speed")),
+    ("tester", || example("ioco-engine", "tester_speed", &[])),
+    ("process", || example("ioco-adapters", "process_speed", &[])),
+    ("generate", || {
+        example("ioco-generate", "cover_speed", &[])?;
+        example("ioco-generate", "generate_speed", &[])
+    }),
+    ("store", || example("ioco-store", "store_speed", &[])),
     ("program", program),
 ];
 
@@ -45,7 +48,7 @@ pub fn run(only: &[String]) -> Result<(), String> {
 }
 
 /// A benchmark that a crate keeps beside its code.
-fn example(package: &str, name: &str) -> Result<(), String> {
+fn example(package: &str, name: &str, features: &[&str]) -> Result<(), String> {
     let arguments = [
         "run",
         "--quiet",
@@ -54,6 +57,8 @@ fn example(package: &str, name: &str) -> Result<(), String> {
         package,
         "--example",
         name,
+        "--features",
+        &features.join(","),
     ];
     tools::run(name, cargo().args(arguments))
 }

@@ -3,11 +3,11 @@
 
 use std::sync::Arc;
 
-use ioco_solve::process::SolverProcess;
 use ioco_solve::{FallbackSolver, GuardSolver, SmtLib};
 use ioco_sts::{Feasibility, Relation, Semantics, Sts};
 
 use crate::exit::CommandError;
+use crate::solver_process::SolverProcess;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum SolverChoice {

@@ -5,14 +5,18 @@
     reason = "a program that measures reads the clock"
 )]
 
+#[path = "../tests/questions/blocks.rs"]
+mod blocks;
+
 use std::time::Instant;
 
+use blocks::block;
 use ioco_solve::{Deadline, Embedded, GuardSolver, Outcome, Solver, choose_values};
 use ioco_sts::{
     BinaryOp, Direction, Expr, Feasibility as _, IntRange, Label, LabelId, Parameter, Question,
     StsBuilder, Type, Types, Value, VarId,
 };
-use rand::{RngExt as _, SeedableRng as _};
+use rand::SeedableRng as _;
 use rand_chacha::ChaCha8Rng;
 
 fn integer(min: i64, max: i64) -> Type {
@@ -72,40 +76,6 @@ fn solver(unknowns: &[Type], conditions: &[Expr]) -> Embedded {
         solver.assert(condition);
     }
     solver
-}
-
-/// Twenty integers, 26 linear conditions, ten of them disjunctions.
-fn block(seed: u64) -> (Vec<Type>, Vec<Expr>) {
-    let mut rng = ChaCha8Rng::seed_from_u64(seed);
-    let hidden: Vec<i64> = (0..20).map(|_| rng.random_range(0..=100)).collect();
-    let mut conditions = Vec::new();
-    for index in 0..26 {
-        let mut row = |satisfied: bool| {
-            let terms: Vec<(i64, u32)> = (0..3)
-                .map(|_| (rng.random_range(-5..=5), rng.random_range(0..20)))
-                .collect();
-            let value: i64 = terms.iter().map(|(c, u)| c * hidden[*u as usize]).sum();
-            let slack = rng.random_range(0..20);
-            let bound = if satisfied {
-                value + slack
-            } else {
-                value - slack - 1
-            };
-            let sum = terms
-                .iter()
-                .map(|(c, u)| times(*c, *u))
-                .reduce(plus)
-                .expect("three terms");
-            at_most(sum, Expr::int(bound))
-        };
-        conditions.push(if index < 16 {
-            row(true)
-        } else {
-            let (first, second) = (row(index % 2 == 0), row(index % 2 == 1));
-            Expr::binary(BinaryOp::Or, first, second)
-        });
-    }
-    (vec![integer(0, 100); 20], conditions)
 }
 
 fn main() {

@@ -2,10 +2,12 @@
 
 use ioco_sts::{Expr, Function, Type, Types};
 
+use crate::pipeline::Pipeline;
 use crate::query::Query;
 
 /// Unknowns and conditions, in the order in which they came.
 pub(crate) struct Asserted {
+    pub pipeline: Pipeline,
     types: Types,
     functions: Vec<Function>,
     /// With whether it may be void.
@@ -18,6 +20,7 @@ pub(crate) struct Asserted {
 impl Asserted {
     pub fn new(types: &Types, functions: &[Function]) -> Asserted {
         Asserted {
+            pipeline: Pipeline::WHOLE,
             types: types.clone(),
             functions: functions.to_vec(),
             unknowns: Vec::new(),
@@ -53,6 +56,7 @@ impl Asserted {
         for (ty, void) in &self.unknowns {
             query.unknown(ty, *void);
         }
+        query.pipeline = self.pipeline;
         query.conditions = self.conditions.clone();
         query
     }

@@ -45,7 +45,7 @@ pub fn choose_values(
         _ => {
             let query = parameters_query(sts, label, guard, valuation, Unset::Allowed);
             let outcome = query.solve(&mut Choice::Random(rng), deadline);
-            or_proposed(outcome, &query)
+            or_proposed(outcome, &query, deadline)
         }
     }
 }

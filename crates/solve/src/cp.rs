@@ -13,6 +13,7 @@ use rust_decimal::Decimal;
 
 use crate::backward::comparison;
 use crate::domain::{Domain, Values};
+use crate::form::Form;
 use crate::forward::View;
 use crate::goal::{Constants, Goal, Shape, each_unknown};
 use crate::outcome::Deadline;
@@ -38,14 +39,6 @@ pub(crate) enum Solved {
     GaveUp,
     /// The goals have something that aries has no counterpart for.
     Unfit,
-}
-
-/// `(sum of terms + constant) / 10^scale` over variables of the model.
-#[derive(Clone, Debug)]
-struct Form {
-    terms: Vec<(Var, i128)>,
-    constant: i128,
-    scale: u32,
 }
 
 struct Builder<'a> {
@@ -315,9 +308,9 @@ impl<'a> Builder<'a> {
             _ => return Err(Unfit),
         }
         let (left, right) = (self.form(left, when)?, self.form(right, when)?);
-        let difference = add(&left, &right, -1).ok_or(Unfit)?;
+        let difference = left.minus(&right).ok_or(Unfit)?;
         let total = self.sum(&difference)?;
-        let negated = self.sum(&scaled(&difference, -1, 0).ok_or(Unfit)?)?;
+        let negated = self.sum(&difference.times(-1, 0).ok_or(Unfit)?)?;
         // Everything is whole in units of the last digit, so strict comparisons move by one.
         match op {
             BinaryOp::Eq => self.model.enforce_if(when, eq(total, 0)),
@@ -339,34 +332,23 @@ impl<'a> Builder<'a> {
     }
 
     /// The number that `expr` comes to; that it has a value is enforced where `when` is true.
-    fn form(&mut self, expr: &'a Expr, when: Lit) -> Result<Form, Unfit> {
-        let constant = |constant: i128, scale: u32| Form {
-            terms: Vec::new(),
-            constant,
-            scale,
-        };
+    fn form(&mut self, expr: &'a Expr, when: Lit) -> Result<Form<Var>, Unfit> {
         let reach = self.view.reach(expr);
         if reach.void || reach.never_has_a_value() {
             return Err(Unfit);
         }
         match expr {
-            Expr::Const(Value::Int(value)) => Ok(constant(i128::from(*value), 0)),
-            Expr::Const(Value::Enum(_, member)) => Ok(constant(i128::from(*member), 0)),
-            Expr::Const(Value::Decimal(value)) => {
-                let value = value.normalize();
-                Ok(constant(value.mantissa(), value.scale()))
+            Expr::Const(Value::Enum(_, member)) => {
+                Form::number(&Value::Int(i64::from(*member))).ok_or(Unfit)
             }
+            Expr::Const(value) => Form::number(value).ok_or(Unfit),
             Expr::Param(unknown) => {
                 let is_decimal = matches!(reach.values, Values::Decimal { .. });
-                Ok(Form {
-                    terms: vec![(self.variable(*unknown)?, 1)],
-                    constant: 0,
-                    scale: if is_decimal { self.scale } else { 0 },
-                })
+                let scale = if is_decimal { self.scale } else { 0 };
+                Ok(Form::of(self.variable(*unknown)?, scale))
             }
             Expr::Unary(UnaryOp::Neg, inner) if !reach.error => {
-                let inner = self.form(inner, when)?;
-                scaled(&inner, -1, 0).ok_or(Unfit)
+                self.form(inner, when)?.times(-1, 0).ok_or(Unfit)
             }
             Expr::Unary(UnaryOp::Abs, inner) if !reach.error => {
                 let inner = self.form(inner, when)?;
@@ -377,7 +359,7 @@ impl<'a> Builder<'a> {
                 self.model.enforce_if(positive, eq(result, number));
                 self.model
                     .enforce_if(!positive, eq(LinSum::from(result) + number, 0));
-                Ok(Form::of(result))
+                Ok(Form::of(result, 0))
             }
             Expr::Binary(op, both) => self.arithmetic(*op, both, &reach.values, reach.error, when),
             Expr::If(all) => {
@@ -397,7 +379,7 @@ impl<'a> Builder<'a> {
                     let branch = self.sum(&branch)?;
                     self.model.enforce_if(literal, eq(branch, result));
                 }
-                Ok(Form::of(result))
+                Ok(Form::of(result, 0))
             }
             _ => Err(Unfit),
         }
@@ -410,7 +392,7 @@ impl<'a> Builder<'a> {
         values: &Values,
         error: bool,
         when: Lit,
-    ) -> Result<Form, Unfit> {
+    ) -> Result<Form<Var>, Unfit> {
         // Overflow is possible, or a zero divisor: not to be modelled here.
         if error {
             return Err(Unfit);
@@ -418,32 +400,32 @@ impl<'a> Builder<'a> {
         let left = self.form(&both[0], when)?;
         let right = self.form(&both[1], when)?;
         match op {
-            BinaryOp::Add => add(&left, &right, 1).ok_or(Unfit),
-            BinaryOp::Sub => add(&left, &right, -1).ok_or(Unfit),
+            BinaryOp::Add => left.plus(&right).ok_or(Unfit),
+            BinaryOp::Sub => left.minus(&right).ok_or(Unfit),
             BinaryOp::Mul if left.terms.is_empty() => {
-                scaled(&right, left.constant, left.scale).ok_or(Unfit)
+                right.times(left.constant, left.scale).ok_or(Unfit)
             }
             BinaryOp::Mul if right.terms.is_empty() => {
-                scaled(&left, right.constant, right.scale).ok_or(Unfit)
+                left.times(right.constant, right.scale).ok_or(Unfit)
             }
             BinaryOp::Mul => {
                 let (a, b) = (self.whole(&left)?, self.whole(&right)?);
                 let product = self.fresh(values)?;
                 self.model.enforce(eq_mul(product, a, b));
-                Ok(Form::of(product))
+                Ok(Form::of(product, 0))
             }
             BinaryOp::Max => {
                 let (a, b) = (self.whole(&left)?, self.whole(&right)?);
                 let result = self.fresh(values)?;
                 self.model.enforce(eq_max::<Var>(result, [a, b]));
-                Ok(Form::of(result))
+                Ok(Form::of(result, 0))
             }
             BinaryOp::Min => {
                 let (a, b) = (self.whole(&left)?, self.whole(&right)?);
                 let result = self.fresh(values)?;
                 self.model
                     .enforce(aries_solver::prelude::eq_min::<Var, _>(result, [a, b]));
-                Ok(Form::of(result))
+                Ok(Form::of(result, 0))
             }
             BinaryOp::Div | BinaryOp::Rem => {
                 if !right.terms.is_empty() || left.scale != 0 || right.scale != 0 {
@@ -459,10 +441,10 @@ impl<'a> Builder<'a> {
     fn division(
         &mut self,
         op: BinaryOp,
-        dividend: &Form,
+        dividend: &Form<Var>,
         divisor: i128,
         expr: &Expr,
-    ) -> Result<Form, Unfit> {
+    ) -> Result<Form<Var>, Unfit> {
         let number = self.whole(dividend)?;
         if divisor.abs() > MAX_FACTOR {
             return Err(Unfit);
@@ -490,7 +472,10 @@ impl<'a> Builder<'a> {
         self.model.enforce(or([positive, rest.leq(0)]));
         self.model
             .enforce(eq(LinSum::from(divisor * quotient) + rest, number));
-        Ok(Form::of(if op == BinaryOp::Div { quotient } else { rest }))
+        Ok(Form::of(
+            if op == BinaryOp::Div { quotient } else { rest },
+            0,
+        ))
     }
 
     /// `positive` is true exactly where the number is not negative.
@@ -512,7 +497,7 @@ impl<'a> Builder<'a> {
     }
 
     /// The numerator of a form as aries has it, where the numbers leave room: aries adds up in 64 bits.
-    fn sum(&self, form: &Form) -> Result<LinSum, Unfit> {
+    fn sum(&self, form: &Form<Var>) -> Result<LinSum, Unfit> {
         let fits = |n: i128| n.abs() < MAX_FACTOR;
         if !fits(form.constant) || !form.terms.iter().all(|(_, c)| fits(*c)) {
             return Err(Unfit);
@@ -532,7 +517,7 @@ impl<'a> Builder<'a> {
     }
 
     /// A variable that equals a form of integers.
-    fn whole(&mut self, form: &Form) -> Result<Var, Unfit> {
+    fn whole(&mut self, form: &Form<Var>) -> Result<Var, Unfit> {
         if form.scale != 0 {
             return Err(Unfit);
         }
@@ -559,52 +544,6 @@ impl<'a> Builder<'a> {
 fn bounds(model: &Model, variable: Var) -> (IntCst, IntCst) {
     use aries_solver::prelude::Dom as _;
     model.bounds(variable)
-}
-
-impl Form {
-    fn of(variable: Var) -> Form {
-        Form {
-            terms: vec![(variable, 1)],
-            constant: 0,
-            scale: 0,
-        }
-    }
-}
-
-fn scaled(form: &Form, factor: i128, digits: u32) -> Option<Form> {
-    let terms = form
-        .terms
-        .iter()
-        .map(|&(variable, c)| Some((variable, c.checked_mul(factor)?)))
-        .collect::<Option<Vec<_>>>()?;
-    Some(Form {
-        terms,
-        constant: form.constant.checked_mul(factor)?,
-        scale: form.scale + digits,
-    })
-}
-
-/// `left + sign * right`.
-fn add(left: &Form, right: &Form, sign: i128) -> Option<Form> {
-    let scale = left.scale.max(right.scale);
-    let mut total = scaled(left, 10_i128.checked_pow(scale - left.scale)?, 0)?;
-    let right = scaled(
-        right,
-        10_i128
-            .checked_pow(scale - right.scale)?
-            .checked_mul(sign)?,
-        0,
-    )?;
-    for (variable, c) in right.terms {
-        match total.terms.iter_mut().find(|t| t.0 == variable) {
-            Some(term) => term.1 = term.1.checked_add(c)?,
-            None => total.terms.push((variable, c)),
-        }
-    }
-    total.terms.retain(|t| t.1 != 0);
-    total.constant = total.constant.checked_add(right.constant)?;
-    total.scale = scale;
-    Some(total)
 }
 
 #[cfg(test)]

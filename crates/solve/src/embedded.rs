@@ -5,6 +5,7 @@ use ioco_sts::{BinaryOp, Expr, Function, Type, Types, Value};
 use crate::asserted::Asserted;
 use crate::optimum::{Sense, optimum};
 use crate::outcome::{Deadline, Outcome};
+use crate::pipeline::Pipeline;
 use crate::search::Choice;
 use crate::solver::Solver;
 
@@ -18,6 +19,12 @@ impl Embedded {
         Embedded {
             asserted: Asserted::new(types, functions),
         }
+    }
+
+    /// With parts of the solver switched off.
+    pub fn with_pipeline(mut self, pipeline: Pipeline) -> Embedded {
+        self.asserted.pipeline = pipeline;
+        self
     }
 }
 

@@ -60,6 +60,14 @@ struct Reader<'a> {
 
 /// Reads a guard, with the variables' values known.
 pub(crate) fn read(sts: &Sts, label: LabelId, guard: &Expr, valuation: &[Value]) -> Reading {
+    #[cfg(feature = "record")]
+    crate::record::guard(&crate::choose::parameters_query(
+        sts,
+        label,
+        guard,
+        valuation,
+        crate::choose::Unset::Allowed,
+    ));
     let slots = sts
         .label(label)
         .parameters

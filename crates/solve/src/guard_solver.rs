@@ -5,6 +5,7 @@ use ioco_sts::{Answer, Feasibility, Question, Solved, Value};
 use crate::choose::{Unset, holds, parameters_query};
 use crate::fast::{self, Reading, Slot};
 use crate::outcome::{Deadline, Outcome};
+use crate::pipeline::{Part, Pipeline};
 use crate::propose::or_proposed;
 use crate::search::Choice;
 
@@ -16,16 +17,69 @@ const STEPS: u64 = 60_000;
 #[derive(Clone, Debug)]
 pub struct GuardSolver {
     steps: u64,
+    pipeline: Pipeline,
 }
 
 impl GuardSolver {
     pub fn new() -> GuardSolver {
-        GuardSolver { steps: STEPS }
+        GuardSolver::with_steps(STEPS)
     }
 
     /// With another limit on the steps for one question.
     pub fn with_steps(steps: u64) -> GuardSolver {
-        GuardSolver { steps }
+        GuardSolver {
+            steps,
+            pipeline: Pipeline::WHOLE,
+        }
+    }
+
+    /// With parts of the solver switched off.
+    pub fn with_pipeline(self, pipeline: Pipeline) -> GuardSolver {
+        GuardSolver { pipeline, ..self }
+    }
+
+    /// Whether a guard can hold; the deadline tells afterwards what that took and which part answered.
+    pub fn answer(&self, question: Question<'_>, deadline: &Deadline<'_>) -> Answer {
+        let Question {
+            sts,
+            label,
+            guard,
+            valuation,
+        } = question;
+        if self.pipeline.has(Part::Box) {
+            deadline.answer_by(Part::Box);
+            match fast::read(sts, label, guard, valuation) {
+                Reading::Never => return Answer::No,
+                // Values that are read off are evaluated like all others.
+                Reading::Slots(slots) => {
+                    let values: Option<Vec<Value>> = slots.iter().map(Slot::witness).collect();
+                    if let Some(values) = values
+                        && holds(sts, guard, valuation, &values)
+                    {
+                        return Answer::Yes;
+                    }
+                }
+                Reading::Unclear => {}
+            }
+        }
+        match self.search(question, deadline) {
+            Outcome::Sat(_) => Answer::Yes,
+            Outcome::Unsat => Answer::No,
+            Outcome::Unknown(_) => Answer::Unknown,
+        }
+    }
+
+    fn search(&self, question: Question<'_>, deadline: &Deadline<'_>) -> Outcome<Vec<Value>> {
+        let Question {
+            sts,
+            label,
+            guard,
+            valuation,
+        } = question;
+        let mut query = parameters_query(sts, label, guard, valuation, Unset::Allowed);
+        query.pipeline = self.pipeline;
+        let outcome = query.solve(&mut Choice::Plain, deadline);
+        or_proposed(outcome, &query, deadline)
     }
 }
 
@@ -37,44 +91,11 @@ impl Default for GuardSolver {
 
 impl Feasibility for GuardSolver {
     fn feasible(&mut self, question: Question<'_>) -> Answer {
-        let Question {
-            sts,
-            label,
-            guard,
-            valuation,
-        } = question;
-        match fast::read(sts, label, guard, valuation) {
-            Reading::Never => return Answer::No,
-            // Values that are read off are evaluated like all others.
-            Reading::Slots(slots) => {
-                let values: Option<Vec<Value>> = slots.iter().map(Slot::witness).collect();
-                if let Some(values) = values
-                    && holds(sts, guard, valuation, &values)
-                {
-                    return Answer::Yes;
-                }
-            }
-            Reading::Unclear => {}
-        }
-        let query = parameters_query(sts, label, guard, valuation, Unset::Allowed);
-        let outcome = query.solve(&mut Choice::Plain, &Deadline::steps(self.steps));
-        match or_proposed(outcome, &query) {
-            Outcome::Sat(_) => Answer::Yes,
-            Outcome::Unsat => Answer::No,
-            Outcome::Unknown(_) => Answer::Unknown,
-        }
+        self.answer(question, &Deadline::steps(self.steps))
     }
 
     fn solve(&mut self, question: Question<'_>) -> Solved {
-        let Question {
-            sts,
-            label,
-            guard,
-            valuation,
-        } = question;
-        let query = parameters_query(sts, label, guard, valuation, Unset::Allowed);
-        let outcome = query.solve(&mut Choice::Plain, &Deadline::steps(self.steps));
-        match or_proposed(outcome, &query) {
+        match self.search(question, &Deadline::steps(self.steps)) {
             Outcome::Sat(values) => Solved::Values(values),
             Outcome::Unsat => Solved::None,
             Outcome::Unknown(_) => Solved::Unknown,

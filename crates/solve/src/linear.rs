@@ -7,11 +7,11 @@
 //! overflow need not be looked at here.
 
 use ioco_sts::{BinaryOp, Expr, Function, UnaryOp, Value};
-use rust_decimal::Decimal;
 use rustc_hash::FxHashMap;
 
 use crate::backward::comparison;
 use crate::domain::{Domain, Values};
+use crate::form::{Form, Terms, multiplied, sum};
 use crate::forward::View;
 use crate::goal::Goal;
 use crate::outcome::Deadline;
@@ -25,18 +25,10 @@ const MAX_ALL_ATOMS: usize = 60;
 /// So many comparisons with `!=` are taken apart, one at a time.
 const MAX_UNEQUAL: usize = 4;
 
-/// `(sum of terms + constant) / 10^scale`.
-#[derive(Clone, Debug)]
-struct Form {
-    terms: Vec<(usize, i128)>,
-    constant: i128,
-    scale: u32,
-}
-
 /// `sum of terms <= bound`, or `<` where strict.
 #[derive(Clone, Debug)]
 struct Row {
-    terms: Vec<(usize, i128)>,
+    terms: Terms<usize>,
     bound: i128,
     strict: bool,
 }
@@ -146,7 +138,8 @@ impl<'a> System<'a> {
         };
         if op == BinaryOp::Ne {
             let sides = [(&left, &right), (&right, &left)];
-            let case = |(small, large)| row(add(small, large, -1)?, true);
+            let case =
+                |(small, large): (&Form<usize>, &Form<usize>)| row(small.minus(large)?, true);
             if let [Some(less), Some(more)] = sides.map(case) {
                 self.unequal.push([less, more]);
             }
@@ -161,13 +154,13 @@ impl<'a> System<'a> {
             _ => [Some((&left, &right, false)), Some((&right, &left, false))],
         };
         for (small, large, strict) in rows.into_iter().flatten() {
-            if let Some(difference) = add(small, large, -1) {
+            if let Some(difference) = small.minus(large) {
                 self.push(difference, strict);
             }
         }
     }
 
-    fn push(&mut self, form: Form, strict: bool) {
+    fn push(&mut self, form: Form<usize>, strict: bool) {
         self.rows.extend(row(form, strict));
     }
 
@@ -200,46 +193,29 @@ impl<'a> System<'a> {
         }
     }
 
-    fn form(&mut self, expr: &'a Expr) -> Option<Form> {
-        let constant = |constant: i128, scale: u32| Form {
-            terms: Vec::new(),
-            constant,
-            scale,
-        };
+    fn form(&mut self, expr: &'a Expr) -> Option<Form<usize>> {
         match expr {
-            Expr::Const(Value::Int(value)) => return Some(constant(i128::from(*value), 0)),
-            Expr::Const(Value::Decimal(value)) => {
-                let value: Decimal = value.normalize();
-                return Some(constant(value.mantissa(), value.scale()));
-            }
-            Expr::Unary(UnaryOp::Neg, inner) => {
-                let inner = self.form(inner)?;
-                return add(&constant(0, 0), &inner, -1);
-            }
-            Expr::Binary(op @ (BinaryOp::Add | BinaryOp::Sub), both) => {
-                let (left, right) = (self.form(&both[0])?, self.form(&both[1])?);
-                return add(&left, &right, if *op == BinaryOp::Add { 1 } else { -1 });
-            }
+            Expr::Const(value @ (Value::Int(_) | Value::Decimal(_))) => Form::number(value),
+            Expr::Unary(UnaryOp::Neg, inner) => self.form(inner)?.times(-1, 0),
+            Expr::Binary(BinaryOp::Add, both) => self.form(&both[0])?.plus(&self.form(&both[1])?),
+            Expr::Binary(BinaryOp::Sub, both) => self.form(&both[0])?.minus(&self.form(&both[1])?),
             Expr::Binary(BinaryOp::Mul, both) => {
-                let factor = |e: &Expr| match self.view.reach(e).domain().only() {
-                    Some(Value::Int(value)) => Some((i128::from(value), 0)),
-                    Some(Value::Decimal(value)) => Some((value.mantissa(), value.scale())),
-                    _ => None,
+                let factor = |e: &Expr| {
+                    let only = self.view.reach(e).domain().only()?;
+                    Form::<usize>::number(&only)
                 };
                 let (factor, other) = match (factor(&both[0]), factor(&both[1])) {
                     (Some(factor), _) => (factor, &both[1]),
                     (_, Some(factor)) => (factor, &both[0]),
                     _ => return self.atom(expr),
                 };
-                let other = self.form(other)?;
-                return scaled(&other, factor.0, factor.1);
+                self.form(other)?.times(factor.constant, factor.scale)
             }
-            _ => {}
+            _ => self.atom(expr),
         }
-        self.atom(expr)
     }
 
-    fn atom(&mut self, expr: &'a Expr) -> Option<Form> {
+    fn atom(&mut self, expr: &'a Expr) -> Option<Form<usize>> {
         let reach = self.view.reach(expr);
         let integer = match reach.values {
             // Two unset values are equal although they are no numbers.
@@ -253,69 +229,8 @@ impl<'a> System<'a> {
             self.atoms.push(Atom { expr, integer });
             self.atoms.len() - 1
         });
-        Some(Form {
-            terms: vec![(index, 1)],
-            constant: 0,
-            scale: 0,
-        })
+        Some(Form::of(index, 0))
     }
-}
-
-fn scaled(form: &Form, factor: i128, digits: u32) -> Option<Form> {
-    Some(Form {
-        terms: multiply(&form.terms, factor)?,
-        constant: form.constant.checked_mul(factor)?,
-        scale: form.scale + digits,
-    })
-}
-
-fn multiply(terms: &[(usize, i128)], factor: i128) -> Option<Vec<(usize, i128)>> {
-    terms
-        .iter()
-        .filter(|_| factor != 0)
-        .map(|&(atom, c)| Some((atom, c.checked_mul(factor)?)))
-        .collect()
-}
-
-/// `left + sign * right`.
-fn add(left: &Form, right: &Form, sign: i128) -> Option<Form> {
-    let scale = left.scale.max(right.scale);
-    let left = scaled(left, 10_i128.checked_pow(scale - left.scale)?, 0)?;
-    let right = scaled(
-        right,
-        10_i128
-            .checked_pow(scale - right.scale)?
-            .checked_mul(sign)?,
-        0,
-    )?;
-    Some(Form {
-        terms: merge(&left.terms, &right.terms)?,
-        constant: left.constant.checked_add(right.constant)?,
-        scale,
-    })
-}
-
-/// The sum of two lists of terms, sorted by atom and without zeros.
-fn merge(left: &[(usize, i128)], right: &[(usize, i128)]) -> Option<Vec<(usize, i128)>> {
-    let mut sum: Vec<(usize, i128)> = Vec::with_capacity(left.len() + right.len());
-    let (mut l, mut r) = (left.iter().peekable(), right.iter().peekable());
-    while let Some(&&(atom, c)) = match (l.peek(), r.peek()) {
-        (Some(a), Some(b)) if a.0 <= b.0 => l.peek(),
-        (Some(_), None) => l.peek(),
-        _ => r.peek(),
-    } {
-        if l.peek().is_some_and(|a| a.0 == atom && a.1 == c) {
-            l.next();
-        } else {
-            r.next();
-        }
-        match sum.last_mut() {
-            Some(last) if last.0 == atom => last.1 = last.1.checked_add(c)?,
-            _ => sum.push((atom, c)),
-        }
-    }
-    sum.retain(|term| term.1 != 0);
-    Some(sum)
 }
 
 /// Divides by the common divisor; over integers the bound is rounded down.
@@ -406,7 +321,7 @@ fn eliminate(rows: Vec<Row>, integer: &[bool], deadline: &Deadline<'_>) -> bool 
 }
 
 /// `form <= 0`, or `form < 0`.
-fn row(form: Form, strict: bool) -> Option<Row> {
+fn row(form: Form<usize>, strict: bool) -> Option<Row> {
     Some(Row {
         bound: form.constant.checked_neg()?,
         terms: form.terms,
@@ -426,9 +341,9 @@ fn combine(up: &Row, down: &Row, atom: usize) -> Option<Row> {
     let divisor = i128::try_from(gcd(a.unsigned_abs(), b.unsigned_abs())).ok()?;
     let (up_factor, down_factor) = (b / divisor, a / divisor);
     Some(Row {
-        terms: merge(
-            &multiply(&up.terms, up_factor)?,
-            &multiply(&down.terms, down_factor)?,
+        terms: sum(
+            multiplied(&up.terms, up_factor)?,
+            &multiplied(&down.terms, down_factor)?,
         )?,
         bound: up
             .bound
@@ -440,7 +355,7 @@ fn combine(up: &Row, down: &Row, atom: usize) -> Option<Row> {
 
 /// Of rows over the same terms only the strongest.
 fn strongest(rows: Vec<Row>) -> Vec<Row> {
-    let mut best: FxHashMap<Vec<(usize, i128)>, usize> = FxHashMap::default();
+    let mut best: FxHashMap<Terms<usize>, usize> = FxHashMap::default();
     let mut kept: Vec<Row> = Vec::new();
     for row in rows {
         match best.get(&row.terms) {

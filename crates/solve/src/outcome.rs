@@ -6,6 +6,8 @@ use std::fmt;
 use ioco_budget::Budget;
 use ioco_sts::{Env, EvalError, Expr, Value};
 
+use crate::pipeline::Part;
+
 /// The answer to a question about conditions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome<T> {
@@ -76,6 +78,7 @@ pub struct Deadline<'a> {
     steps: Cell<u64>,
     over: Cell<bool>,
     taken: Cell<u64>,
+    answered_by: Cell<Option<Part>>,
 }
 
 impl<'a> Deadline<'a> {
@@ -91,6 +94,7 @@ impl<'a> Deadline<'a> {
             steps: Cell::new(u64::MAX),
             over: Cell::new(false),
             taken: Cell::new(0),
+            answered_by: Cell::new(None),
         }
     }
 
@@ -101,6 +105,7 @@ impl<'a> Deadline<'a> {
             steps: Cell::new(steps),
             over: Cell::new(false),
             taken: Cell::new(0),
+            answered_by: Cell::new(None),
         }
     }
 
@@ -113,6 +118,15 @@ impl<'a> Deadline<'a> {
     /// How many steps were taken under this deadline.
     pub fn taken(&self) -> u64 {
         self.taken.get()
+    }
+
+    /// The part of the embedded solver that answered last under this deadline.
+    pub fn answered_by(&self) -> Option<Part> {
+        self.answered_by.get()
+    }
+
+    pub(crate) fn answer_by(&self, part: Part) {
+        self.answered_by.set(Some(part));
     }
 
     /// Takes one step; false when there is none left.

@@ -7,6 +7,7 @@ use ioco_sts::{BinaryOp, Env, Expr, Type, UnaryOp, Value};
 use crate::backward::comparison;
 use crate::goal::each_unknown;
 use crate::outcome::{Deadline, Outcome};
+use crate::pipeline::Part;
 use crate::query::Query;
 use crate::search::Choice;
 
@@ -16,10 +17,14 @@ const STEPS: u64 = 4_000;
 const MOST: usize = 16;
 
 /// What the search said, or values that were found by a proposal where it did not know.
-pub(crate) fn or_proposed(outcome: Outcome<Vec<Value>>, query: &Query<'_>) -> Outcome<Vec<Value>> {
-    let Outcome::Unknown(_) = outcome else {
+pub(crate) fn or_proposed(
+    outcome: Outcome<Vec<Value>>,
+    query: &Query<'_>,
+    asked: &Deadline<'_>,
+) -> Outcome<Vec<Value>> {
+    if !matches!(outcome, Outcome::Unknown(_)) || !query.pipeline.has(Part::Proposals) {
         return outcome;
-    };
+    }
     let deadline = Deadline::steps(STEPS);
     for (unknown, value) in proposals(query, &deadline) {
         let equal = Expr::binary(BinaryOp::Eq, Expr::Param(unknown), Expr::Const(value));
@@ -27,6 +32,7 @@ pub(crate) fn or_proposed(outcome: Outcome<Vec<Value>>, query: &Query<'_>) -> Ou
         fixed.conditions.insert(0, equal);
         let found = fixed.solve(&mut Choice::Plain, &deadline);
         if found.is_sat() {
+            asked.answer_by(Part::Proposals);
             return found;
         }
         if deadline.is_over() {

@@ -9,6 +9,7 @@ use crate::cp::{self, Solved};
 use crate::domain::{Domain, Values};
 use crate::goal::{Constants, Goal, each_unknown};
 use crate::outcome::{Deadline, Outcome, Unknown};
+use crate::pipeline::{Part, Pipeline};
 use crate::search::{Choice, Found, Search, Stop, all_hold, concrete};
 use crate::{samples, strings};
 
@@ -36,6 +37,7 @@ const MAX_INLINED: usize = 400;
 pub(crate) struct Query<'a> {
     pub types: &'a Types,
     pub functions: &'a [Function],
+    pub pipeline: Pipeline,
     /// The unknowns of the question come first; parts of arrays and structs follow.
     pub unknowns: Vec<(Type, Domain)>,
     pub conditions: Vec<Expr>,
@@ -53,6 +55,7 @@ impl<'a> Query<'a> {
         Query {
             types,
             functions,
+            pipeline: Pipeline::WHOLE,
             unknowns: Vec::new(),
             conditions: Vec::new(),
         }
@@ -92,15 +95,19 @@ impl<'a> Query<'a> {
     ) -> Search<'s, 's> {
         Search {
             functions: self.functions,
+            pipeline: self.pipeline,
             constants,
             deadline,
             budget,
             skipped: false,
+            part: Part::Narrowing,
         }
     }
 
     /// Values for all unknowns, checked by evaluation.
     pub fn solve(&self, choice: &mut Choice<'_>, deadline: &Deadline<'_>) -> Outcome<Vec<Value>> {
+        #[cfg(feature = "record")]
+        crate::record::question(self, choice);
         let mut written_out = self.clone();
         for condition in &mut written_out.conditions {
             *condition = inlined(condition, self.functions, 0);
@@ -130,7 +137,10 @@ impl<'a> Query<'a> {
         let mut goals = self.goals();
         let mut search = self.search(&constants, deadline, FIRST_STEPS);
         match search.narrow(&mut domains, &mut goals) {
-            Err(Stop::Nothing) => return Outcome::Unsat,
+            Err(Stop::Nothing) => {
+                deadline.answer_by(Part::Narrowing);
+                return Outcome::Unsat;
+            }
             Err(Stop::GaveUp) if deadline.is_over() => {
                 return Outcome::Unknown(Unknown::Deadline);
             }
@@ -308,7 +318,8 @@ impl<'a> Query<'a> {
                 !case.unknowns[parameter].1.is_empty()
             })
         };
-        if let Some((index, simpler)) = strings::simplified(&parts, &is(Type::Str)) {
+        let languages = self.pipeline.has(Part::Languages);
+        if languages && let Some((index, simpler)) = strings::simplified(&parts, &is(Type::Str)) {
             let mut case = self.clone();
             if !set_joined(&mut case, parts[index].expr) {
                 return Outcome::Unsat;
@@ -316,7 +327,9 @@ impl<'a> Query<'a> {
             case.conditions = without(index).chain([simpler]).collect();
             return case.solve_nested(choice, deadline, nesting + 1);
         }
-        if let Some((index, equal, term)) = strings::substitution(&parts, &is(Type::Str)) {
+        if languages
+            && let Some((index, equal, term)) = strings::substitution(&parts, &is(Type::Str))
+        {
             let mut case = self.clone();
             case.conditions = without(index).map(|c| replace(&c, equal, &term)).collect();
             let equal = equal as usize;
@@ -358,7 +371,8 @@ impl<'a> Query<'a> {
                 cases.push(set);
             }
             cases.push(self.with_value(unknown, &Value::Void));
-        } else if !reading.is_settled()
+        } else if languages
+            && !reading.is_settled()
             && let Some((index, mut ways)) =
                 strings::branches(&parts, &reading.members(), &is(Type::Bool))
         {
@@ -369,13 +383,12 @@ impl<'a> Query<'a> {
                 cases.push(case);
             }
         } else {
-            let candidates = reading.candidates(
-                domain.values.lengths(),
-                &self.conditions,
-                constants,
-                choice,
-                deadline,
-            );
+            let lengths = domain.values.lengths();
+            let candidates = if languages {
+                reading.candidates(lengths, &self.conditions, constants, choice, deadline)
+            } else {
+                reading.samples(lengths, &self.conditions, constants, choice, deadline)
+            };
             complete = candidates.complete;
             let mut found = candidates.strings;
             let mut seen = std::collections::BTreeSet::new();
@@ -404,7 +417,10 @@ impl<'a> Query<'a> {
         let mut unknown_why: Option<Unknown> = None;
         for case in cases {
             match case.solve_nested(choice, deadline, nesting + 1) {
-                Outcome::Sat(values) => return Outcome::Sat(values),
+                Outcome::Sat(values) => {
+                    deadline.answer_by(Part::Languages);
+                    return Outcome::Sat(values);
+                }
                 Outcome::Unsat => {}
                 Outcome::Unknown(Unknown::Deadline) => return Outcome::Unknown(Unknown::Deadline),
                 Outcome::Unknown(why) => unknown_why = Some(why),
@@ -413,7 +429,10 @@ impl<'a> Query<'a> {
         match unknown_why {
             Some(why) => Outcome::Unknown(why),
             None if deadline.is_over() => Outcome::Unknown(Unknown::Deadline),
-            None if complete => Outcome::Unsat,
+            None if complete => {
+                deadline.answer_by(Part::Languages);
+                Outcome::Unsat
+            }
             None => Outcome::incomplete("not every string was tried"),
         }
     }
@@ -535,7 +554,7 @@ impl<'a> Query<'a> {
         choice: &mut Choice<'_>,
         deadline: &Deadline<'_>,
     ) -> Outcome<Vec<Value>> {
-        // Close to zero and to the constants first, where values are readable; then anywhere.
+        // Close to zero and to the constants first, where values are readable.
         let (near, cut) = cap(&domains, constants);
         // Many conditions at once are what learning is for: only a quick try before it.
         let steps = if goals.len() > MANY_GOALS {
@@ -543,34 +562,53 @@ impl<'a> Query<'a> {
         } else {
             FIRST_STEPS
         };
-        for (domains, cut) in [(&near, cut), (&domains, false)] {
-            let mut search = self.search(constants, deadline, steps);
-            match search.run(domains.clone(), goals.clone(), choice) {
-                Found::Model(model) => return self.model(&model, constants, choice),
-                Found::Nothing if !cut && !search.skipped => return Outcome::Unsat,
-                Found::Nothing | Found::GaveUp => {}
+        let mut why = "the search took too many steps";
+        for part in [Part::Nearby, Part::Learning, Part::Exhaustive] {
+            if !self.pipeline.has(part) {
+                continue;
+            }
+            let (domains, cut, steps) = match part {
+                Part::Nearby => (&near, cut, steps),
+                _ => (&domains, false, LAST_STEPS),
+            };
+            if part == Part::Learning {
+                match self.learn(&near, domains, &goals, constants, choice, deadline) {
+                    Solved::Model(model) => {
+                        deadline.answer_by(part);
+                        return self.model(&model, constants, choice);
+                    }
+                    Solved::Nothing { cut: false } => {
+                        deadline.answer_by(part);
+                        return Outcome::Unsat;
+                    }
+                    _ => {}
+                }
+            } else {
+                let mut search = self.search(constants, deadline, steps);
+                let found = search.run(domains.clone(), goals.clone(), choice);
+                let answers = if search.part == Part::Nearby {
+                    part
+                } else {
+                    search.part
+                };
+                match found {
+                    Found::Model(model) => {
+                        deadline.answer_by(answers);
+                        return self.model(&model, constants, choice);
+                    }
+                    Found::Nothing if !cut && !search.skipped => {
+                        deadline.answer_by(answers);
+                        return Outcome::Unsat;
+                    }
+                    Found::Nothing => why = "not every decimal number was tried",
+                    Found::GaveUp => why = "the search took too many steps",
+                }
             }
             if deadline.is_over() {
                 return Outcome::Unknown(Unknown::Deadline);
             }
-            if !cut && *domains == near {
-                break;
-            }
         }
-        match self.learn(&near, &domains, &goals, constants, choice, deadline) {
-            Solved::Model(model) => return self.model(&model, constants, choice),
-            Solved::Nothing { cut: false } => return Outcome::Unsat,
-            _ if deadline.is_over() => return Outcome::Unknown(Unknown::Deadline),
-            _ => {}
-        }
-        let mut search = self.search(constants, deadline, LAST_STEPS);
-        match search.run(domains, goals, choice) {
-            Found::Model(model) => self.model(&model, constants, choice),
-            Found::Nothing if !search.skipped => Outcome::Unsat,
-            _ if deadline.is_over() => Outcome::Unknown(Unknown::Deadline),
-            Found::Nothing => Outcome::incomplete("not every decimal number was tried"),
-            Found::GaveUp => Outcome::incomplete("the search took too many steps"),
-        }
+        Outcome::incomplete(why)
     }
 
     /// Asks the solver that learns from conflicts; for a random model first within random halves of

@@ -11,6 +11,7 @@ use crate::forward::View;
 use crate::goal::{Constants, Goal, Shape, each_unknown};
 use crate::linear;
 use crate::outcome::Deadline;
+use crate::pipeline::{Part, Pipeline};
 
 /// Rounds of narrowing at one node. Narrowing that has not settled by then is crawling; stopping
 /// early only leaves the domains wider.
@@ -55,12 +56,15 @@ pub(crate) enum Found {
 
 pub(crate) struct Search<'a, 's> {
     pub functions: &'a [Function],
+    pub pipeline: Pipeline,
     pub constants: &'s Constants,
     pub deadline: &'s Deadline<'s>,
     /// Steps that this search may take; the deadline counts besides.
     pub budget: u64,
     /// Values between the ones tried were left out, so `Nothing` proves nothing.
     pub skipped: bool,
+    /// What decided: narrowing, elimination, or, with any splits, the search itself.
+    pub part: Part,
 }
 
 /// Narrowing left nothing, or ran out of steps.
@@ -110,6 +114,10 @@ impl<'a> Search<'a, '_> {
                 }
                 if reach.is_always(want) {
                     goals.swap_remove(index);
+                    continue;
+                }
+                if !self.pipeline.has(Part::Narrowing) {
+                    index += 1;
                     continue;
                 }
                 let mut narrower = Narrower {
@@ -163,12 +171,19 @@ impl<'a> Search<'a, '_> {
             return found;
         }
         // All alternatives are chosen: what is left is a conjunction, once per branch.
-        if !refuted && linear::refutes(&goals, &domains, self.functions, self.deadline) {
+        if !refuted
+            && self.pipeline.has(Part::Elimination)
+            && linear::refutes(&goals, &domains, self.functions, self.deadline)
+        {
+            if self.part == Part::Narrowing {
+                self.part = Part::Elimination;
+            }
             return Found::Nothing;
         }
         let Some(unknown) = self.open_unknown(&domains, &goals, choice) else {
             return self.decide(domains, &goals);
         };
+        self.part = Part::Nearby;
         let mut parts = self.parts(&domains[unknown], choice);
         let mut gave_up = false;
         // The value to try first stays first; the rest in any order.

@@ -512,6 +512,28 @@ impl Reading {
         self.group.iter().map(|(member, _)| *member).collect()
     }
 
+    /// Strings that the conditions suggest, where no language lists them.
+    pub fn samples(
+        &self,
+        lengths: (i64, i64),
+        conditions: &[Expr],
+        constants: &Constants,
+        choice: &mut Choice<'_>,
+        deadline: &Deadline<'_>,
+    ) -> Candidates {
+        Candidates {
+            strings: samples(
+                self.unknown,
+                lengths,
+                conditions,
+                constants,
+                choice,
+                deadline,
+            ),
+            complete: false,
+        }
+    }
+
     /// Strings to try for the unknown, which is set and of these lengths.
     pub fn candidates(
         &self,
@@ -533,17 +555,7 @@ impl Reading {
         }
         let known: Vec<String> = named(constants).map(str::to_owned).collect();
         let Ok(mut language) = Language::new(&own, deadline) else {
-            return Candidates {
-                strings: samples(
-                    self.unknown,
-                    lengths,
-                    conditions,
-                    constants,
-                    choice,
-                    deadline,
-                ),
-                complete: false,
-            };
+            return self.samples(lengths, conditions, constants, choice, deadline);
         };
         if language.is_empty() {
             return Candidates {

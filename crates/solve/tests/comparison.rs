@@ -6,11 +6,18 @@
 //! --minutes N` goes on with new seeds. Without a z3 program the comparison is with the enumeration
 //! alone, and says so.
 
+#[path = "../../campaign/src/solver_process.rs"]
+#[allow(
+    dead_code,
+    clippy::disallowed_methods,
+    reason = "shared with the program; the edge"
+)]
+mod process;
 mod questions;
 
-use ioco_solve::process::SolverProcess;
 use ioco_solve::{Deadline, Embedded, GuardSolver, Outcome, SmtLib, Solver as _, choose_values};
 use ioco_sts::{Answer, Feasibility as _, Function, Question as Asked, Type, Value};
+use process::SolverProcess;
 use questions::generate::{Kind, question};
 use questions::{Question, enumerate, functions, shrink, types};
 use rand::SeedableRng as _;

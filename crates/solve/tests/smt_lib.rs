@@ -2,11 +2,18 @@
 //! program these tests say so and pass; `pip install z3-solver` brings one.
 
 mod common;
+#[path = "../../campaign/src/solver_process.rs"]
+#[allow(
+    dead_code,
+    clippy::disallowed_methods,
+    reason = "shared with the program; the edge"
+)]
+mod process;
 
 use common::{functions, problem, types};
-use ioco_solve::process::SolverProcess;
 use ioco_solve::{Deadline, Embedded, Outcome, Pipe, PipeError, SmtLib, Solver, Unknown};
 use ioco_sts::{BinaryOp, Env, Expr, Function, Pattern, Type, Types, UnaryOp, Value};
+use process::SolverProcess;
 use rand::SeedableRng as _;
 use rand_chacha::ChaCha8Rng;
 

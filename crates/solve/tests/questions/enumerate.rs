@@ -16,6 +16,11 @@ pub struct Tried {
 }
 
 pub fn solutions(question: &Question, functions: &[Function]) -> Tried {
+    solutions_among(MOST, question, functions)
+}
+
+/// With another limit on the assignments that are tried.
+pub fn solutions_among(most: usize, question: &Question, functions: &[Function]) -> Tried {
     let mut named: Vec<Value> = Vec::new();
     for condition in &question.conditions {
         condition.walk(&mut |e| {
@@ -37,7 +42,11 @@ pub fn solutions(question: &Question, functions: &[Function]) -> Tried {
         domains.push(values);
     }
     // The largest lists lose their ends first.
-    while domains.iter().map(Vec::len).product::<usize>() > MOST {
+    let count = |domains: &[Vec<Value>]| {
+        let sizes = domains.iter().map(Vec::len);
+        sizes.fold(1_usize, usize::saturating_mul)
+    };
+    while count(&domains) > most {
         complete = false;
         if let Some(longest) = domains.iter_mut().max_by_key(|d| d.len()) {
             let shorter = longest.len() * 3 / 4;

@@ -19,10 +19,14 @@ pub enum Kind {
     Array,
     Struct,
     Mixed,
+    /// Guards as models have them.
+    Guard,
+    /// Several linear conditions over a few integers.
+    Linear,
 }
 
 impl Kind {
-    pub const ALL: [Kind; 10] = [
+    pub const ALL: [Kind; 12] = [
         Kind::Boolean,
         Kind::Bounded,
         Kind::Unbounded,
@@ -33,6 +37,8 @@ impl Kind {
         Kind::Array,
         Kind::Struct,
         Kind::Mixed,
+        Kind::Guard,
+        Kind::Linear,
     ];
 
     pub fn name(self) -> &'static str {
@@ -47,6 +53,8 @@ impl Kind {
             Kind::Array => "arrays",
             Kind::Struct => "structs",
             Kind::Mixed => "mixed",
+            Kind::Guard => "guards",
+            Kind::Linear => "linear",
         }
     }
 }
@@ -87,6 +95,11 @@ pub fn small() -> Type {
 }
 
 pub fn question(kind: Kind, rng: &mut dyn Rng) -> Question {
+    match kind {
+        Kind::Guard => return super::shapes::guard(rng),
+        Kind::Linear => return super::shapes::linear(rng),
+        _ => {}
+    }
     let count = rng.random_range(1..=3);
     // Parameters of labels may all be unset; unknowns of a path seldom.
     let void = rng.random_range(0..3) == 0;
@@ -110,7 +123,7 @@ pub fn question(kind: Kind, rng: &mut dyn Rng) -> Question {
                 })),
                 Kind::Struct if second => Type::Str,
                 Kind::Struct => Type::Struct(PAIR),
-                Kind::Mixed => match rng.random_range(0..7) {
+                Kind::Mixed | Kind::Guard | Kind::Linear => match rng.random_range(0..7) {
                     0 => Type::Bool,
                     1 => small(),
                     2 => Type::INTEGER,

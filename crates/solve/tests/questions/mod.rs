@@ -1,8 +1,14 @@
 //! Questions of every kind for the comparison of solvers: made at random, answered by trying values,
 //! and made smaller when two answers exclude each other.
 
+#[allow(
+    dead_code,
+    reason = "the ledger and the benchmarks use it, the comparison does not"
+)]
+pub mod blocks;
 pub mod enumerate;
 pub mod generate;
+pub mod shapes;
 pub mod shrink;
 
 use ioco_solve::Solver;

@@ -1,17 +1,12 @@
-//! The edge: a solver program as a child process. The only part of this crate that waits and that
-//! starts threads; everything else reaches it through [`Pipe`].
-#![allow(
-    clippy::disallowed_methods,
-    reason = "the edge: reading a child's output without blocking takes a thread"
-)]
+//! A solver program as a child process, for `ioco_solve::SmtLib`. It waits and reads in a thread of its
+//! own, so it lives here and not in the solver's crate, which is pure; that crate's tests include this file.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
-use crate::outcome::Deadline;
-use crate::smt::{Pipe, PipeError};
+use ioco_solve::{Deadline, Pipe, PipeError};
 
 /// How long to wait between two looks at the deadline.
 const WAIT: Duration = Duration::from_millis(2);

@@ -1,0 +1,284 @@
+//! The ledger: what the solver says to a fixed set of questions, with which values, which part said it,
+//! and in how many steps. A lost propagation, a wrong bound or a changed order shows as a changed line.
+//!
+//! The ledger cannot bless a wrong answer: values must pass evaluation, and *unsatisfiable* and the
+//! extremes must be what trying values says. After a change that is meant to change answers:
+//!
+//!     IOCO_LEDGER=write cargo test -p ioco-solve --test ledger
+//!
+//! and review the difference of `ledger.txt` and `smt_lib.txt`.
+#![allow(
+    clippy::disallowed_methods,
+    reason = "a test that keeps its expectations in a file reads and writes it"
+)]
+
+#[allow(dead_code, reason = "shared with the comparison")]
+mod questions;
+
+use std::fmt::Write as _;
+use std::sync::{Arc, Mutex};
+
+use ioco_solve::{
+    Boundaries, Deadline, Embedded, GuardSolver, Outcome, Pipe, PipeError, SmtLib, Solver,
+    boundary_values, choose_values, extreme_values,
+};
+use ioco_sts::{Function, Question as Asked, Type, Value};
+use questions::generate::{Kind, question};
+use questions::{Question, blocks, enumerate, functions, types};
+use rand::SeedableRng as _;
+use rand_chacha::ChaCha8Rng;
+
+/// Questions of each kind.
+const OF_EACH_KIND: u64 = 36;
+const BLOCKS: u64 = 2;
+/// Steps for one question.
+const STEPS: u64 = 3_000;
+/// Assignments that are tried to check an answer.
+const TRIED: usize = 1_500;
+
+/// `Sat` with values, or why not.
+fn said<T: std::fmt::Debug>(outcome: &Outcome<T>) -> String {
+    match outcome {
+        Outcome::Sat(values) => format!("{values:?}"),
+        Outcome::Unsat => "unsatisfiable".to_owned(),
+        Outcome::Unknown(why) => why.to_string(),
+    }
+}
+
+struct Ledger {
+    functions: Vec<Function>,
+    text: String,
+    wrong: Vec<String>,
+}
+
+impl Ledger {
+    fn line(&mut self, what: &str, answer: &str, deadline: &Deadline<'_>) {
+        let part = deadline.answered_by().map_or("", |part| part.name());
+        let steps = deadline.taken();
+        let _ = writeln!(self.text, "  {what:<9} {answer}  [{part} {steps}]");
+    }
+
+    fn enter(&mut self, name: &str, question: &Question, seed: u64) {
+        let _ = writeln!(self.text, "{name} {seed}: {}", question.show());
+        let mut known = Known {
+            question,
+            functions: &self.functions.clone(),
+            tried: None,
+        };
+        let mut embedded = Embedded::new(&types(), &self.functions);
+        question.tell(&mut embedded);
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        for what in ["model", "random"] {
+            let deadline = Deadline::steps(STEPS);
+            let outcome = match what {
+                "model" => embedded.model(&deadline),
+                _ => embedded.random_model(&mut rng, &deadline),
+            };
+            self.line(what, &said(&outcome), &deadline);
+            self.wrong.extend(known.objection(&outcome));
+        }
+        for (unknown, (ty, _)) in (0u32..).zip(&question.unknowns).take(3) {
+            if matches!(ty, Type::Str | Type::Array(_) | Type::Struct(_)) {
+                continue;
+            }
+            for (what, least) in [("least", true), ("greatest", false)] {
+                let deadline = Deadline::steps(STEPS);
+                let outcome = match least {
+                    true => embedded.minimum(unknown, &deadline),
+                    false => embedded.maximum(unknown, &deadline),
+                };
+                self.line(what, &said(&outcome), &deadline);
+                self.wrong.extend(known.passed(unknown, least, &outcome));
+            }
+        }
+        if question.unknowns.iter().all(|(_, void)| *void) {
+            self.guard(question, &mut known, &mut rng);
+        }
+    }
+
+    /// The question as the guard of a label.
+    fn guard(&mut self, question: &Question, known: &mut Known<'_>, rng: &mut ChaCha8Rng) {
+        let (sts, label) = question.model();
+        let guard = question.guard();
+        let asked = Asked {
+            sts: &sts,
+            label,
+            guard: &guard,
+            valuation: &[],
+        };
+        let deadline = Deadline::steps(STEPS);
+        let answer = GuardSolver::new().answer(asked, &deadline);
+        self.line("guard", &format!("{answer:?}"), &deadline);
+        let deadline = Deadline::steps(STEPS);
+        let chosen = choose_values(&sts, label, &guard, &[], rng, &deadline);
+        self.line("choice", &said(&chosen), &deadline);
+        self.wrong.extend(known.objection(&chosen));
+        for largest in [false, true] {
+            let values = extreme_values(&sts, label, &guard, &[], largest);
+            let deadline = Deadline::never();
+            self.line("extreme", &format!("{values:?}"), &deadline);
+            let outcome = values.map_or(Outcome::Sat(Vec::new()), Outcome::Sat);
+            if !matches!(&outcome, Outcome::Sat(values) if values.is_empty()) {
+                self.wrong.extend(known.objection(&outcome));
+            }
+        }
+        let deadline = Deadline::steps(STEPS);
+        for boundaries in boundary_values(&sts, label, &guard, &[], &deadline) {
+            let Boundaries {
+                parameter,
+                minimum,
+                maximum,
+                limits,
+            } = boundaries;
+            let answer = format!("{} {} {limits:?}", said(&minimum), said(&maximum));
+            self.line(&format!("limits {parameter}"), &answer, &deadline);
+        }
+    }
+}
+
+/// A question and, where it was asked for, what trying values says.
+struct Known<'q> {
+    question: &'q Question,
+    functions: &'q [Function],
+    tried: Option<enumerate::Tried>,
+}
+
+impl Known<'_> {
+    fn tried(&mut self) -> &enumerate::Tried {
+        let (question, functions) = (self.question, self.functions);
+        self.tried
+            .get_or_insert_with(|| enumerate::solutions_among(TRIED, question, functions))
+    }
+
+    fn objection(&mut self, outcome: &Outcome<Vec<Value>>) -> Option<String> {
+        let why = match outcome {
+            Outcome::Sat(values) => {
+                let right =
+                    self.question.fits(values) && self.question.holds(values, self.functions);
+                (!right).then(|| format!("{values:?} do not pass"))
+            }
+            Outcome::Unsat => {
+                let solution = self.tried().solutions.first();
+                solution.map(|values| format!("unsatisfiable, but {values:?} will do"))
+            }
+            Outcome::Unknown(_) => None,
+        };
+        why.map(|why| format!("{}: {why}", self.question.show()))
+    }
+
+    /// What is wrong with an extreme.
+    fn passed(&mut self, unknown: u32, least: bool, outcome: &Outcome<Value>) -> Option<String> {
+        if let Outcome::Unknown(_) = outcome {
+            return None;
+        }
+        let tried = self.tried();
+        let of = |values: &Vec<Value>| values[unknown as usize].clone();
+        let all = tried.solutions.iter().map(of).filter(|v| !v.is_void());
+        let seen = if least { all.min() } else { all.max() };
+        let right = match (outcome, &seen) {
+            (Outcome::Sat(value), Some(seen)) => {
+                let passed = if least { seen < value } else { seen > value };
+                !passed && (!tried.complete || seen == value)
+            }
+            (Outcome::Sat(_), None) => !tried.complete,
+            (_, seen) => seen.is_none(),
+        };
+        (!right).then(|| {
+            let show = self.question.show();
+            format!("{show}: the extreme of p{unknown} is {outcome:?}, but {seen:?}")
+        })
+    }
+}
+
+/// Compares with the file, or writes it.
+fn compare(file: &str, text: &str) {
+    let path = format!("{}/tests/{file}", env!("CARGO_MANIFEST_DIR"));
+    if std::env::var_os("IOCO_LEDGER").is_some_and(|mode| mode == "write") {
+        std::fs::write(&path, text).expect("the ledger can be written");
+        return;
+    }
+    let kept = std::fs::read_to_string(&path).expect("the ledger can be read");
+    let differing = |(new, old): &(&str, &str)| new != old;
+    let first = text.lines().zip(kept.lines()).enumerate();
+    let first = { first }.find(|(_, both)| differing(both));
+    if let Some((line, (new, old))) = first {
+        panic!("{file}:{}\n  was {old}\n  is  {new}", line + 1);
+    }
+    assert_eq!(text.lines().count(), kept.lines().count(), "{file}");
+}
+
+fn every_question(mut visit: impl FnMut(&str, &Question, u64)) {
+    for kind in Kind::ALL {
+        for seed in 0..OF_EACH_KIND {
+            let mut rng = ChaCha8Rng::seed_from_u64(seed);
+            visit(kind.name(), &question(kind, &mut rng), seed);
+        }
+    }
+}
+
+#[test]
+fn answers_are_those_of_the_ledger() {
+    let mut ledger = Ledger {
+        functions: functions(),
+        text: String::new(),
+        wrong: Vec::new(),
+    };
+    every_question(|name, question, seed| ledger.enter(name, question, seed));
+    for seed in 0..BLOCKS {
+        let (unknowns, conditions) = blocks::block(seed);
+        let unknowns = unknowns.into_iter().map(|ty| (ty, false)).collect();
+        let question = Question {
+            unknowns,
+            conditions,
+        };
+        ledger.enter("block", &question, seed);
+    }
+    assert!(ledger.wrong.is_empty(), "{}", ledger.wrong.join("\n"));
+    compare("ledger.txt", &ledger.text);
+}
+
+/// Keeps what is sent, and knows no answer.
+struct Kept(Arc<Mutex<String>>);
+
+impl Pipe for Kept {
+    fn send(&mut self, line: &str) -> Result<(), PipeError> {
+        let mut text = self.0.lock().expect("one thread");
+        text.push_str(line.trim_end());
+        text.push('\n');
+        Ok(())
+    }
+
+    fn receive(&mut self, _: &Deadline<'_>) -> Result<String, PipeError> {
+        Ok("unknown".to_owned())
+    }
+
+    fn restart(&mut self) -> Result<(), PipeError> {
+        Ok(())
+    }
+}
+
+/// What a solver program is told. `comparison.rs` asks z3 whether that means the same.
+#[test]
+fn translations_are_those_of_the_ledger() {
+    let text = Arc::new(Mutex::new(String::new()));
+    let functions = functions();
+    let mut number = 0;
+    every_question(|name, question, seed| {
+        number += 1;
+        if number % 3 != 0 {
+            return;
+        }
+        let pipe = Kept(Arc::clone(&text));
+        let mut solver = SmtLib::new(&types(), &functions, Box::new(pipe));
+        question.tell(&mut solver);
+        let outcome = solver.model(&Deadline::steps(STEPS));
+        let said = format!(
+            "; {name} {seed}: {}\n; {}\n",
+            question.show(),
+            said(&outcome)
+        );
+        text.lock().expect("one thread").push_str(&said);
+    });
+    let text = text.lock().expect("one thread");
+    compare("smt_lib.txt", &text);
+}
