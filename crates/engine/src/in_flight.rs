@@ -25,7 +25,7 @@
 
 use std::sync::Arc;
 
-use ioco_sts::{Action, Followed, OpenSilence, Semantics, SetId, Step, SwitchId};
+use ioco_sts::{Action, Followed, LabelId, OpenSilence, Semantics, SetId, Step, SwitchId};
 
 use crate::codes::{CROSSED, NOT_COMPLETE, UNDECIDED};
 
@@ -133,12 +133,6 @@ impl InFlight {
         self.stimuli.len()
     }
 
-    /// Whether everything has arrived, in an order that makes no difference any more: then the
-    /// caller's set is all there is to follow.
-    pub fn is_certain(&self) -> bool {
-        self.stimuli.is_empty() && self.orders.is_empty()
-    }
-
     /// The system has seen everything by now, in one of the possible orders.
     pub fn settle(&mut self) {
         self.stimuli.clear();
@@ -150,9 +144,18 @@ impl InFlight {
         self.doubt
     }
 
-    /// The sets that the model may be in besides the current one.
-    pub fn sets(&self) -> impl Iterator<Item = SetId> + '_ {
+    /// The sets that the model may be in where not everything has arrived.
+    fn sets(&self) -> impl Iterator<Item = SetId> + '_ {
         self.stimuli.iter().flat_map(|s| s.before.iter().copied())
+    }
+
+    /// Whether one of the orders allows a response of this label, with some values. `current` is where
+    /// the model is once everything has arrived.
+    pub fn expects(&self, semantics: &mut Semantics, current: SetId, label: LabelId) -> bool {
+        self.sets().chain([current]).any(|set| {
+            let menu = semantics.menu(set);
+            menu.responses.iter().any(|offer| offer.label == label)
+        })
     }
 
     /// Why a silence here says nothing, if it does not: every order that may allow it allows it only

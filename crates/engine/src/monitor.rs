@@ -187,15 +187,7 @@ impl Monitor<'_> {
 
     /// Whether a response of this label would be right with other values.
     fn expects(&mut self, label: ioco_sts::LabelId) -> bool {
-        self.sets().into_iter().any(|set| {
-            let menu = self.semantics.menu(set);
-            menu.responses.iter().any(|offer| offer.label == label)
-        })
-    }
-
-    /// Every set that the model may be in.
-    fn sets(&self) -> Vec<SetId> {
-        self.in_flight.sets().chain([self.set]).collect()
+        self.in_flight.expects(self.semantics, self.set, label)
     }
 
     fn deviation(&mut self, kind: DeviationKind, observed: Observed) -> Verdict {

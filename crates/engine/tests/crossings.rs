@@ -6,11 +6,13 @@ mod common;
 use std::sync::Arc;
 
 use common::*;
-use ioco_engine::{Input, Recorded, Settings, monitor};
+use ioco_engine::{
+    Advice, Command, Guide, Input, Recorded, Settings, TestReport, Tester, View, monitor,
+};
 use ioco_solve::GuardSolver;
 use ioco_sts::{
-    Action, Assignment, BinaryOp, DeviationKind, Execution, Expr, Gate, Parameter, Place, Relation,
-    Semantics, Sts, StsBuilder, Type, Value, Variable, Verdict,
+    Action, Assignment, BinaryOp, DeviationKind, EvaluationOnly, Execution, Expr, Gate, Parameter,
+    Place, Relation, Semantics, Sts, StsBuilder, Type, Value, Variable, Verdict,
 };
 
 /// `repeat { receive 'a' update k += 1 | send 'count' constraint 'n == k && k > 0' }`
@@ -133,14 +135,12 @@ fn scripted(stimuli: usize, n: i64) -> Execution {
     loop {
         now += 1;
         command = match command {
-            ioco_engine::Command::Give(_) => {
+            Command::Give(_) => {
                 given += 1;
                 tester.handle(Input::Given { overtaken: true }, now)
             }
-            ioco_engine::Command::Await { .. } if given < stimuli => {
-                tester.handle(Input::Silence, now)
-            }
-            ioco_engine::Command::Await { .. } if n > 0 => {
+            Command::Await { .. } if given < stimuli => tester.handle(Input::Silence, now),
+            Command::Await { .. } if n > 0 => {
                 tester.handle(Input::Response(response(&sts, "count")), now)
             }
             _ => return tester.finished_test().execution,
@@ -163,7 +163,7 @@ fn the_tester_follows_as_many_as_the_monitor() {
 fn a_step_keeps_its_time_when_the_order_turns_out_to_be_another() {
     let sts = plain("A !x B\nA ?s S\nB ?s T\nT !y T2\nS !z S2");
     let mut tester = tester(&sts, Settings::default());
-    let give = ioco_engine::Command::Give(stimulus(&sts, "s"));
+    let give = Command::Give(stimulus(&sts, "s"));
     let number = (1..10_000).find(|number| {
         tester.repeat_test(*number, 0);
         tester.handle(Input::Ready, 0) == give
@@ -200,6 +200,17 @@ fn the_monitor_tells_the_order_that_explains_a_recording() {
     );
     let shown: Vec<String> = execution.trace.iter().map(|s| s.show(&sts)).collect();
     assert_eq!(shown, ["!x", "?s"]);
+}
+
+#[test]
+fn stimuli_move_behind_every_response_that_was_sent_before_them() {
+    let sts = plain("A !x B\nB !y C\nC ?s D\nD ?t E\nB ?s F\nF ?t G\nA ?s S\nS ?t T");
+    let stimuli = ["s", "t"].map(|name| Recorded::Stimulus(stimulus(&sts, name)));
+    let responses = ["x", "y"].map(|name| Recorded::Response(response(&sts, name)));
+    let recorded: Vec<(u64, Recorded)> = (0..).zip(stimuli.into_iter().chain(responses)).collect();
+    let execution = monitor(&mut semantics(&sts), &recorded);
+    let shown: Vec<String> = execution.trace.iter().map(|s| s.show(&sts)).collect();
+    assert_eq!(shown, ["!x", "!y", "?s", "?t"]);
 }
 
 #[test]
@@ -250,5 +261,183 @@ fn orders_that_lead_to_the_same_states_leave_no_doubt() {
         let both = format!("{TWO_WAYS}\nU ?t Due");
         let execution = after_a_crossing(&both, pause, &silent);
         assert!(execution.deviation().is_some(), "{execution:?}");
+    }
+}
+
+/// `n` times `?s` and a `!x` that may come before, between or after them; each place leads to states
+/// of its own.
+fn one_response_among(n: usize) -> Execution {
+    let mut lines = Vec::new();
+    for seen in 0..=n {
+        lines.push(format!("P{seen} !x Q{seen}_{seen}"));
+        if seen < n {
+            lines.push(format!("P{seen} ?s P{}", seen + 1));
+        }
+        for later in seen..n {
+            lines.push(format!("Q{seen}_{later} ?s Q{seen}_{}", later + 1));
+        }
+    }
+    lines.push("Never !bad Never".to_owned());
+    let sts = plain(&lines.join("\n"));
+    let mut recorded = vec![Recorded::Stimulus(stimulus(&sts, "s")); n];
+    recorded.push(Recorded::Response(response(&sts, "x")));
+    recorded.push(Recorded::Response(response(&sts, "bad")));
+    let recorded: Vec<(u64, Recorded)> = (0..).zip(recorded).collect();
+    monitor(&mut semantics(&sts), &recorded)
+}
+
+#[test]
+fn more_orders_than_are_followed_prove_nothing() {
+    let sixteen = one_response_among(15);
+    let kind = sixteen.deviation().map(|d| d.kind);
+    assert_eq!(kind, Some(DeviationKind::UnexpectedResponse), "{sixteen:?}");
+    let seventeen = one_response_among(16).verdict;
+    assert_eq!(ioco_engine::code_of(&seventeen), Some("I002"));
+    assert!(
+        matches!(&seventeen, Verdict::Inconclusive(reason) if reason.contains("16 orders")),
+        "{seventeen:?}"
+    );
+}
+
+/// Gives these stimuli one after the other without listening, and then ends the test.
+struct Gives(Vec<Action>);
+
+impl Guide for Gives {
+    fn advise(&mut self, view: View<'_>) -> Advice {
+        let given = view.trace.iter();
+        let given = given.filter(|s| matches!(s, ioco_sts::Step::Stimulus(_)));
+        match self.0.get(given.count()) {
+            Some(next) => Advice::Give(next.clone()),
+            None => Advice::Reached,
+        }
+    }
+}
+
+/// A test that gives stimuli without listening, each `(name, overtaken)`, and then takes these inputs
+/// and nothing more.
+fn given(tester: &mut Tester, stimuli: &[(&str, bool)], then: Vec<Input>) -> TestReport {
+    let sts = Arc::clone(tester.sts());
+    let guide = Gives(
+        stimuli
+            .iter()
+            .map(|(name, _)| stimulus(&sts, name))
+            .collect(),
+    );
+    let mut command = tester.guided_test(Box::new(guide), 0).expect("a test");
+    let (mut overtaken, mut then) = (stimuli.iter(), then.into_iter());
+    let mut now = 0;
+    loop {
+        now += 1;
+        let input = match command {
+            Command::Reset { .. } => Input::Ready,
+            Command::Give(_) => Input::Given {
+                overtaken: overtaken.next().expect("as many as given").1,
+            },
+            Command::Await { until } => then.next().unwrap_or_else(|| {
+                now = until;
+                Input::Silence
+            }),
+            Command::Finished => return tester.finished_test(),
+        };
+        command = tester.handle(input, now);
+    }
+}
+
+#[test]
+fn what_has_arrived_is_not_overtaken_any_more() {
+    let sts = plain("A !x B\nB ?s C\nC ?t D\nA ?s S\nS ?t T");
+    let x = || vec![Input::Response(response(&sts, "x"))];
+    for (last_overtaken, fails) in [(true, false), (false, true)] {
+        let mut tester = tester(&sts, Settings::default());
+        let report = given(&mut tester, &[("s", true), ("t", last_overtaken)], x());
+        let deviates = report.execution.deviation().is_some();
+        assert_eq!(deviates, fails, "{report:?}");
+    }
+}
+
+#[test]
+fn a_silence_announced_before_a_stimulus_arrived_is_not_taken_for_the_answer_to_it() {
+    let sts = plain("A ?s S\nS !y A");
+    let mut tester = tester(&sts, Settings::default());
+    let report = given(&mut tester, &[("s", true)], vec![Input::Quiescent]);
+    let kind = report.execution.deviation().map(|d| d.kind);
+    assert_eq!(kind, Some(DeviationKind::MissingResponse), "{report:?}");
+}
+
+#[test]
+fn what_is_in_flight_is_kept_when_state_sets_are_forgotten() {
+    let sts = plain("A !x B\nB ?s T\nT !y End\nA ?s S\nS !z End");
+    let settings = Settings {
+        remember: 0,
+        ..Settings::default()
+    };
+    for (last, fails) in [("y", false), ("z", true)] {
+        let mut tester = tester(&sts, settings.clone());
+        let responses = ["x", last].map(|name| Input::Response(response(&sts, name)));
+        let report = given(&mut tester, &[("s", true)], responses.into());
+        let deviates = report.execution.deviation().is_some();
+        assert_eq!(deviates, fails, "{report:?}");
+    }
+}
+
+#[test]
+fn a_strategy_waits_when_eight_stimuli_are_in_flight() {
+    let sts = plain("Up ?s Up\nNever !x Never");
+    let mut tester = tester(&sts, Settings::default());
+    let guide = Gives(vec![stimulus(&sts, "s"); 20]);
+    tester.guided_test(Box::new(guide), 0).expect("a test");
+    let mut command = tester.handle(Input::Ready, 0);
+    let mut in_a_row = Vec::new();
+    for now in 1..30 {
+        let input = match command {
+            Command::Give(_) => {
+                in_a_row.push(now);
+                Input::Given { overtaken: true }
+            }
+            _ => break,
+        };
+        command = tester.handle(input, now);
+    }
+    assert_eq!(in_a_row.len(), 8);
+    assert!(matches!(command, Command::Await { .. }), "{command:?}");
+}
+
+/// After `?s` a response is possible whose guard a solver that knows nothing leaves open.
+fn open_after_s(before: &str) -> Tester {
+    let text = format!(
+        "external 'c'
+         process('p') {{
+           channel('c') {{ stimulus 's'; response 'x'; response 'r', {{'n' => :integer}} }}
+           state 'Start'
+           choice {{
+             o {{ receive 's'; send 'r', constraint: 'n == 4'; goto 'End' }}
+             {before}
+           }}
+           state 'End'
+         }}"
+    );
+    let sts = ioco_aml::load_text("model.aml", &text).sts.expect("right");
+    let semantics = Semantics::new(sts, Box::new(EvaluationOnly), Relation::Ioco);
+    Tester::new(semantics, Settings::default())
+}
+
+#[test]
+fn a_silence_that_only_an_open_order_explains_is_no_pass() {
+    for (before, code) in [
+        // Silent before `?s` arrived.
+        ("", None),
+        // It had to speak before `?s`, so that it was silent after it, which is not known to be right.
+        ("o { send 'x'; goto 'End' }", Some("I005")),
+    ] {
+        let mut tester = open_after_s(before);
+        let four = Action {
+            values: vec![Value::Int(4)],
+            ..response(tester.sts(), "r")
+        };
+        let heard = vec![Input::Quiescent, Input::Response(four)];
+        let report = given(&mut tester, &[("s", true)], heard);
+        let verdict = &report.execution.verdict;
+        assert_eq!(ioco_engine::code_of(verdict), code, "{report:?}");
+        assert_eq!(*verdict == Verdict::Pass, code.is_none(), "{report:?}");
     }
 }

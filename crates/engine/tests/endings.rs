@@ -274,6 +274,146 @@ fn a_limit_on_time_does_not_wait_for_a_silence_that_nobody_needs() {
     assert!(now < 1100 * MILLISECOND, "{now}");
 }
 
+#[test]
+fn a_limit_on_time_ends_the_wait_for_a_silence_that_never_comes() {
+    // After `?go` it may tick, or not.
+    let sts = plain("Idle ?go Up\nUp !tick Up\nUp tau Rest");
+    let clock = Clock {
+        sts: Arc::clone(&sts),
+    };
+    let stop = StopConditions {
+        time: Some(1000 * MILLISECOND),
+        ..StopConditions::default()
+    };
+    let mut tester = tester_of(&sts, settings(StrategyKind::uniform(), stop));
+    let first = tester.scripted_test(vec![stimulus(&sts, "go")], 0);
+    let ended = ticking(&mut tester, first, &clock, 0);
+    assert!(ended <= 1000 * MILLISECOND, "{ended}");
+    assert_eq!(tester.finished_test().execution.verdict, Verdict::Pass);
+}
+
+/// The end of the first wait of a script, begun when the run has so much time left.
+fn first_wait(left: u64, counts: bool) -> (Tester, u64) {
+    let sts = plain("Idle ?go Up\nUp !tick Up\nUp tau Rest\nRest ?go Rest");
+    let timeout = sts.timeout();
+    let stop = StopConditions {
+        time: Some(10 * timeout),
+        ..StopConditions::default()
+    };
+    let mut tester = tester_of(&sts, settings(StrategyKind::uniform(), stop));
+    let from = 10 * timeout - left;
+    tester.end_run(0);
+    let script = vec![stimulus(&sts, "go"); 2];
+    match counts {
+        true => tester.scripted_test(script, from),
+        false => tester.script(script, from),
+    };
+    tester.handle(Input::Ready, from);
+    match tester.handle(Input::Given { overtaken: false }, from) {
+        Command::Await { until } => (tester, until - from),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn silence_counts_where_the_time_of_the_run_is_enough_for_it() {
+    let timeout = plain("A ?a A").timeout();
+    for (left, counts, waits, judged) in [
+        (timeout - 1, true, timeout - 1, false),
+        (timeout, true, timeout, true),
+        // A script that does not count has all the time that it needs.
+        (timeout - 1, false, timeout, true),
+    ] {
+        let (mut tester, waited) = first_wait(left, counts);
+        assert_eq!(waited, waits);
+        tester.handle(Input::Silence, 10 * timeout);
+        let silent = tester.trace().contains(&Step::Quiescence);
+        assert_eq!(silent, judged, "{left} {counts}");
+    }
+}
+
+#[test]
+fn a_test_of_a_suite_is_not_cut_short_by_its_length_or_by_coverage() {
+    let sts = plain("Idle ?poke Idle\nNever !tick Never");
+    let stop = StopConditions {
+        steps_per_test: 1,
+        coverage: Some(0.0),
+        ..StopConditions::default()
+    };
+    let mut tester = tester_of(&sts, settings(StrategyKind::uniform(), stop));
+    let first = tester.scripted_test(vec![stimulus(&sts, "poke"); 3], 0);
+    let mut silent = Answers::new(|_| Vec::new());
+    let report = run(&mut tester, first, &mut silent, false, &mut 0);
+    assert_eq!(report.execution.verdict, Verdict::Pass);
+    assert_eq!(report.execution.stimuli().count(), 3);
+}
+
+#[test]
+fn a_script_looks_for_a_response_that_is_not_allowed_unless_told_not_to() {
+    let sts = plain("Idle ?poke Idle\nNever !tick Never");
+    for glance in [0, 1] {
+        let settings = Settings {
+            glance,
+            ..Settings::default()
+        };
+        let mut tester = tester_of(&sts, settings);
+        tester.script(vec![stimulus(&sts, "poke"); 2], 0);
+        tester.handle(Input::Ready, 0);
+        let next = tester.handle(Input::Given { overtaken: false }, 0);
+        let expected = match glance {
+            0 => Command::Give(stimulus(&sts, "poke")),
+            _ => Command::Await { until: glance },
+        };
+        assert_eq!(next, expected);
+    }
+}
+
+#[test]
+fn a_test_that_begins_with_given_stimuli_goes_on_by_the_strategy() {
+    let sts = plain("A ?first B\nB ?second C\nC ?third C\nNever ?not Never\nNever !x Never");
+    let stop = StopConditions {
+        steps_per_test: 20,
+        ..StopConditions::default()
+    };
+    let settings = settings(StrategyKind::uniform(), stop);
+    for beginning in [&["first", "second"][..], &["first", "not"], &["not"], &[]] {
+        let mut tester = tester_of(&sts, settings.clone());
+        let stimuli = beginning.iter().map(|name| stimulus(&sts, name)).collect();
+        let first = tester.next_test_after(stimuli, 0).expect("a test");
+        let mut silent = Answers::new(|_| Vec::new());
+        let report = run(&mut tester, first, &mut silent, false, &mut 0);
+        assert_eq!(report.execution.verdict, Verdict::Pass, "{beginning:?}");
+        let given: Vec<String> = report
+            .execution
+            .stimuli()
+            .map(|s| s.show(&sts).to_string())
+            .collect();
+        assert!(given.len() > 5, "{beginning:?}: {given:?}");
+        assert_eq!(given[..3], ["?first", "?second", "?third"]);
+    }
+}
+
+#[test]
+fn a_guide_may_lead_one_test_or_all() {
+    let sts = ten();
+    let mut tester = tester_of(&sts, Settings::default());
+    let asks = |tester: &mut Tester, first: Command, number: u64| {
+        let report = run(tester, first, &mut deaf_to_one(&sts), false, &mut 0);
+        assert_eq!(report.number, number);
+        report.execution.trace[0].show(&sts)
+    };
+    for number in [1, 2] {
+        let guide = Box::new(OneOf("ask3", Advice::End));
+        let first = tester.guided_test(guide, 0).unwrap();
+        assert_eq!(asks(&mut tester, first, number), "?ask3");
+    }
+    tester.set_guide(Box::new(OneOf("ask4", Advice::End)));
+    for number in [3, 4] {
+        let first = tester.next_test(0).unwrap();
+        assert_eq!(asks(&mut tester, first, number), "?ask4");
+    }
+}
+
 /// Searches until somebody interrupts it.
 struct Endless;
 

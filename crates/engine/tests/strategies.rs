@@ -185,6 +185,9 @@ fn boundary_values_of_stimuli_are_given_and_counted() {
             .all(|v| (&&Value::Int(1)..=&&Value::Int(5)).contains(&v))
     );
     assert_eq!(coverage.covered_boundaries(), values.len());
+    let summary = tester.summary();
+    assert_eq!(summary.boundaries, values.len() as u64);
+    assert_eq!(summary.covered_boundaries, values.len() as u64);
 }
 
 #[test]
@@ -193,7 +196,12 @@ fn memory_stays_bounded_on_data_that_never_repeats() {
     let mut settings = steps(StrategyKind::uniform(), 3000);
     settings.remember = 50;
     settings.stop.coverage = None;
+    let mut tester = run_with(&sts, settings.clone(), &mut silent());
+    assert!(tester.semantics().remembered() <= 60);
+    // Also within one test.
+    settings.stop.steps_per_test = 3000;
     let mut tester = run_with(&sts, settings, &mut silent());
+    assert_eq!(tester.summary().tests, 1);
     assert!(tester.semantics().remembered() <= 60);
 }
 

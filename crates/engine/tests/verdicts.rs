@@ -9,7 +9,9 @@ use ioco_engine::{
     Command, EventLevel, FailureContext, FailureFile, Input, Replayed, Settings, StopConditions,
     StopReason, Tester,
 };
-use ioco_sts::{DeviationKind, Execution, Observed, Step, Sts, Verdict};
+use ioco_sts::{
+    DeviationKind, EvaluationOnly, Execution, Observed, Relation, Semantics, Step, Sts, Verdict,
+};
 
 const COFFEE: &str = "
     Idle ?coin Paid
@@ -123,12 +125,18 @@ fn a_label_that_the_model_does_not_have_is_an_unexpected_response() {
 #[test]
 fn a_known_label_with_values_of_the_wrong_type_is_a_wrong_value() {
     let sts = plain(COFFEE);
-    let mut system = Answers::new(|given| match given.len() {
-        1 => vec![Input::Unknown("refund(amount=\"x\")".to_owned())],
-        _ => Vec::new(),
-    });
-    let execution = run_script(&sts, &["coin"], &mut system);
-    assert_eq!(kind(&execution), Some(DeviationKind::WrongValue));
+    for (text, expected) in [
+        ("refund(amount=\"x\")", DeviationKind::WrongValue),
+        // A label of the model, where it does not belong.
+        ("coffee(hot=\"x\")", DeviationKind::UnexpectedResponse),
+    ] {
+        let mut system = Answers::new(|given| match given.len() {
+            1 => vec![Input::Unknown(text.to_owned())],
+            _ => Vec::new(),
+        });
+        let execution = run_script(&sts, &["coin"], &mut system);
+        assert_eq!(kind(&execution), Some(expected));
+    }
 }
 
 #[test]
@@ -138,7 +146,27 @@ fn a_stimulus_that_is_not_offered_makes_a_script_inconclusive() {
     let Verdict::Inconclusive(reason) = &execution.verdict else {
         panic!("{:?}", execution.verdict);
     };
-    assert!(reason.contains("?button"), "{reason}");
+    assert!(
+        reason.contains("stimulus 1 of the test, ?button"),
+        "{reason}"
+    );
+}
+
+#[test]
+fn under_uioco_a_script_does_not_give_what_one_of_the_states_refuses() {
+    let sts =
+        plain("Idle ?coin Paid\nIdle ?coin Stuck\nPaid ?button Brewing\nBrewing !coffee Idle");
+    for (relation, given) in [(Relation::Ioco, 2), (Relation::Uioco, 1)] {
+        let semantics = Semantics::new(Arc::clone(&sts), Box::new(EvaluationOnly), relation);
+        let mut tester = Tester::new(semantics, Settings::default());
+        let script = ["coin", "button"].map(|name| stimulus(&sts, name));
+        let command = tester.script(script.into(), 0);
+        let mut system = answers(&sts, &[("button", "coffee")]);
+        let report = run(&mut tester, command, &mut system, false, &mut 0);
+        assert_eq!(report.execution.stimuli().count(), given, "{report:?}");
+        let refused = matches!(report.execution.verdict, Verdict::Inconclusive(_));
+        assert_eq!(refused, given == 1, "{report:?}");
+    }
 }
 
 #[test]
@@ -194,6 +222,39 @@ fn an_interrupted_test_is_inconclusive_and_ends_the_run() {
     assert!(matches!(verdict, Verdict::Inconclusive(_)));
     assert_eq!(tester.next_test(3), None);
     assert_eq!(tester.stop_reason(), Some(StopReason::Interrupted));
+}
+
+#[test]
+fn an_interrupt_between_two_tests_ends_the_run() {
+    let sts = plain(COFFEE);
+    let second = 1000 * MILLISECOND;
+    for (at, reason) in [
+        (second - 1, StopReason::Interrupted),
+        // Whoever watches the time interrupts when it is up.
+        (second, StopReason::Time),
+    ] {
+        for finished in [false, true] {
+            let stop = StopConditions {
+                time: Some(second),
+                errors: None,
+                ..StopConditions::default()
+            };
+            let settings = Settings {
+                stop,
+                ..Settings::default()
+            };
+            let mut tester = tester(&sts, settings);
+            tester.next_test(0);
+            tester.handle(Input::Ready, 0);
+            if finished {
+                tester.handle(Input::AdapterError("gone".to_owned()), 0);
+                tester.finished_test();
+            }
+            assert_eq!(tester.handle(Input::Interrupted, at), Command::Finished);
+            let stopped = (tester.next_test(at), tester.stop_reason());
+            assert_eq!(stopped, (None, Some(reason)), "{at} {finished}");
+        }
+    }
 }
 
 #[test]

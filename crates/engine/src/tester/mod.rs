@@ -321,7 +321,7 @@ impl Tester {
         {
             return Some(StopReason::Steps);
         }
-        (self.time_left(now) == Some(0)).then_some(StopReason::Time)
+        self.is_time_up(now).then_some(StopReason::Time)
     }
 
     /// Nanoseconds until the time of the run is up; `None` without a limit.
@@ -331,8 +331,7 @@ impl Tester {
     }
 
     fn is_time_up(&self, now: u64) -> bool {
-        let limits = self.settings.stop.time.zip(self.started);
-        limits.is_some_and(|(limit, started)| now.saturating_sub(started) >= limit)
+        self.time_left(now) == Some(0)
     }
 
     fn stop(&mut self, reason: StopReason) {

@@ -129,19 +129,6 @@ impl Tester {
 
     /// Follows an observation, in every order that is possible.
     fn fit(&mut self, step: &Step, now: u64) -> Result<(), Rejected> {
-        if self.test.in_flight.is_certain() {
-            let Some(followed) = self.semantics.follow(self.test.set, step) else {
-                return Err(Rejected::Deviates);
-            };
-            if self.semantics.set(followed.set).is_empty() {
-                return Err(Rejected::NotKnown);
-            }
-            if self.test.counts {
-                self.coverage.take(&followed.taken);
-            }
-            self.arrive(step.clone(), followed.set, now);
-            return Ok(());
-        }
         let mut taken: Vec<SwitchId> = Vec::new();
         let length = self.test.trace.len();
         let test = &mut self.test;
@@ -178,12 +165,8 @@ impl Tester {
 
     /// Whether a response of this label would be right with other values.
     fn expects(&mut self, label: LabelId) -> bool {
-        let mut sets: Vec<_> = self.test.in_flight.sets().collect();
-        sets.push(self.test.set);
-        sets.into_iter().any(|set| {
-            let menu = self.semantics.menu(set);
-            menu.responses.iter().any(|offer| offer.label == label)
-        })
+        let test = &self.test;
+        test.in_flight.expects(&mut self.semantics, test.set, label)
     }
 
     fn deviate(&mut self, kind: DeviationKind, observed: Observed, now: u64) -> Command {
