@@ -30,6 +30,7 @@ mod relay;
 #[cfg(feature = "connections")]
 mod session;
 mod simulated;
+mod solver_process;
 #[cfg(feature = "connections")]
 mod stream;
 #[cfg(feature = "connections")]
@@ -64,6 +65,7 @@ pub use process::{Process, ProcessOptions, ResetBy};
 #[cfg(feature = "connections")]
 pub use relay::{LineRelay, Relay};
 pub use simulated::Simulated;
+pub use solver_process::SolverProcess;
 #[cfg(feature = "connections")]
 pub use supervise::{Limited, kill_guarded};
 #[cfg(feature = "connections")]

@@ -19,7 +19,6 @@ pub mod sections;
 mod session;
 pub mod shrinking;
 mod solver;
-mod solver_process;
 mod suite;
 pub mod system;
 pub mod time;

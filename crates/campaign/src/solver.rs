@@ -7,7 +7,7 @@ use ioco_solve::{FallbackSolver, GuardSolver, SmtLib};
 use ioco_sts::{Feasibility, Relation, Semantics, Sts};
 
 use crate::exit::CommandError;
-use crate::solver_process::SolverProcess;
+use ioco_adapters::SolverProcess;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum SolverChoice {

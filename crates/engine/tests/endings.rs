@@ -349,6 +349,26 @@ fn a_test_of_a_suite_is_not_cut_short_by_its_length_or_by_coverage() {
 }
 
 #[test]
+fn a_script_looks_for_a_response_that_is_not_allowed_unless_told_not_to() {
+    let sts = plain("Idle ?poke Idle\nNever !tick Never");
+    for glance in [0, 1] {
+        let settings = Settings {
+            glance,
+            ..Settings::default()
+        };
+        let mut tester = tester_of(&sts, settings);
+        tester.script(vec![stimulus(&sts, "poke"); 2], 0);
+        tester.handle(Input::Ready, 0);
+        let next = tester.handle(Input::Given { overtaken: false }, 0);
+        let expected = match glance {
+            0 => Command::Give(stimulus(&sts, "poke")),
+            _ => Command::Await { until: glance },
+        };
+        assert_eq!(next, expected);
+    }
+}
+
+#[test]
 fn a_test_that_begins_with_given_stimuli_goes_on_by_the_strategy() {
     let sts = plain("A ?first B\nB ?second C\nC ?third C\nNever ?not Never\nNever !x Never");
     let stop = StopConditions {

@@ -77,3 +77,20 @@ fn a_response_with_wrong_values_is_told_from_one_that_is_not_expected() {
         assert_eq!(kind(&sts, recorded), expected, "{shown}");
     }
 }
+
+#[test]
+fn silence_counts_from_the_time_out_on() {
+    let sts = counts_before_go();
+    let timeout = sts.timeout();
+    for (pause, expected) in [(timeout - 1, false), (timeout, true)] {
+        let mut semantics = Semantics::new(
+            Arc::clone(&sts),
+            Box::new(GuardSolver::new()),
+            Relation::Ioco,
+        );
+        let go = Recorded::Stimulus(stimulus(&sts, "go"));
+        let recorded = [(7, go), (7 + pause, Recorded::End)];
+        let execution = monitor(&mut semantics, &recorded);
+        assert_eq!(execution.deviation().is_some(), expected, "{execution:?}");
+    }
+}

@@ -4,13 +4,13 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use ioco_adapters::SolverProcess;
 use ioco_adapters::{AdapterError, Connection as _, Local, ScriptRunner, drive};
 use ioco_engine::{
-    Context, EventLevel, FailureContext, FailureFile, Settings, Stop, StrategyKind, TestReport,
-    Tester, explain,
+    Context, EventLevel, FailureContext, FailureFile, Settings, StopConditions, StrategyKind,
+    TestReport, Tester, explain,
 };
 use ioco_shrink::{Confidence, Ended, Options, Pipeline, Runner as _, Shrunk, shrink};
-use ioco_solve::process::SolverProcess;
 use ioco_solve::{FallbackSolver, GuardSolver, SmtLib};
 use ioco_sts::{Action, Execution, Feasibility, Semantics, Sts, Verdict};
 
@@ -185,7 +185,7 @@ impl Check {
     /// How many stimuli, responses and silences one test has; 100 unless this says otherwise. A test
     /// goes on a little longer while a response is due.
     pub fn steps(mut self, steps: u64) -> Check {
-        self.settings.stop = Stop {
+        self.settings.stop = StopConditions {
             steps_per_test: steps,
             ..self.settings.stop
         };

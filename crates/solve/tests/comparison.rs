@@ -6,7 +6,7 @@
 //! --minutes N` goes on with new seeds. Without a z3 program the comparison is with the enumeration
 //! alone, and says so.
 
-#[path = "../../campaign/src/solver_process.rs"]
+#[path = "../../adapters/src/solver_process.rs"]
 #[allow(
     dead_code,
     clippy::disallowed_methods,

@@ -2,7 +2,7 @@
 //! program these tests say so and pass; `pip install z3-solver` brings one.
 
 mod common;
-#[path = "../../campaign/src/solver_process.rs"]
+#[path = "../../adapters/src/solver_process.rs"]
 #[allow(
     dead_code,
     clippy::disallowed_methods,
