@@ -25,6 +25,7 @@ cargo xtask COMMAND
   demo                    build ioco and test an example system with a planted bug
   test                    every check and test of the project; installs what it needs
   web                     the checks of the page alone
+  library                 the checks of the library alone: its example outside, other systems, packages
   fuzz [--minutes N] [TARGET]
                           every reader on new inputs; what fails is kept in fuzz/found
   agreement [--models N]  generated NuSMV models: every technique against enumeration
@@ -49,6 +50,7 @@ fn main() -> ExitCode {
         "demo" => demo::run(),
         "test" => test::run(),
         "web" => web::check(),
+        "library" => library::check(),
         "bench" => bench::run(rest),
         "fuzz" => fuzz::run(rest),
         "agreement" => agreement::run(rest),
