@@ -5,13 +5,12 @@
 //! or asleep, and the system gets that time again. What had arrived by the end of the wait is read
 //! before it counts as silence, also where another thread reads ([`Connection::catch_up`]).
 
-use ioco_budget::Budget;
+use ioco_budget::{Budget, size};
 use ioco_engine::{Command, Input, Tester};
 use ioco_shrink::Runner;
 use ioco_sts::{Action, Execution};
 
 use crate::connection::{AdapterError, Arrival, Arrived, Connection};
-use crate::supervise::size;
 
 /// The longest that a wait goes on without looking whether somebody wants to stop.
 const SLICE: u64 = 50_000_000;

@@ -164,6 +164,11 @@ impl Interrupt {
     }
 }
 
+/// A limit as a size in memory.
+pub fn size(limit: u64) -> usize {
+    usize::try_from(limit).unwrap_or(usize::MAX)
+}
+
 /// Why metered work ended early.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Halted {

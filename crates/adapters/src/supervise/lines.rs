@@ -1,6 +1,6 @@
 //! Lines out of bytes, however the bytes are cut, with a limit on the length of a line.
 
-use ioco_budget::Budget;
+use ioco_budget::{Budget, size};
 
 /// A line has no end within the limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,11 +17,6 @@ impl std::fmt::Display for TooLong {
              [limits] in ioco.toml"
         )
     }
-}
-
-/// A limit as a size in memory.
-pub(crate) fn size(limit: u64) -> usize {
-    usize::try_from(limit).unwrap_or(usize::MAX)
 }
 
 /// Bytes that were read and not yet given out as lines.

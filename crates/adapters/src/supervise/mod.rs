@@ -15,8 +15,9 @@ mod warnings;
 
 pub(crate) use guard::Guarded;
 pub use guard::kill_guarded;
+pub(crate) use ioco_budget::size;
 pub use limited::Limited;
-pub(crate) use lines::{Lines, TooLong, size};
+pub(crate) use lines::{Lines, TooLong};
 pub(crate) use queue::{Received, Receiver, Sender, queue};
 pub(crate) use until::{SLICE, Until, never};
 pub(crate) use warnings::Warnings;
