@@ -144,7 +144,7 @@ pub enum Verdict {
     Pass,
     Fail(Deviation),
     /// The test could not be followed: a stimulus that it wants to give is not offered by the
-    /// model in the states reached (seed 003: truncated), or a response allowed by the model left
+    /// model in the states reached (Koopman et al. 2013: truncated), or a response allowed by the model left
     /// the plan.
     Inconclusive(String),
     /// The system or its adapter could not be used. Never a fail.
