@@ -226,7 +226,7 @@ impl Opened {
             tries -= 1;
             match &report.execution.verdict {
                 Verdict::Fail(_) | Verdict::Ended(_) => break (report, session.wire()),
-                Verdict::Error(message) => return Err(unusable(session, message)),
+                Verdict::Error(reason) => return Err(unusable(session, &reason.text)),
                 Verdict::Pass | Verdict::Inconclusive(_) => {}
             }
             if tries == 0 || session.interrupt.is_raised() {

@@ -29,8 +29,8 @@ impl SuiteRow {
         let (verdict, reason) = match &report.execution.verdict {
             Verdict::Pass => ("pass", None),
             Verdict::Fail(deviation) => ("fail", Some(deviation.kind.code().to_owned())),
-            Verdict::Inconclusive(reason) => ("inconclusive", Some(reason.clone())),
-            Verdict::Error(reason) => ("error", Some(reason.clone())),
+            Verdict::Inconclusive(reason) => ("inconclusive", Some(reason.text.clone())),
+            Verdict::Error(reason) => ("error", Some(reason.text.clone())),
             Verdict::Ended(deviation) => ("error", Some(deviation.kind.code().to_owned())),
         };
         SuiteRow {

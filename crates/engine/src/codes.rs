@@ -3,15 +3,6 @@
 
 use ioco_sts::Verdict;
 
-/// Texts that the tester puts into its verdicts, by which they are recognised again.
-pub(crate) const NOT_OFFERED: &str = "is not offered here";
-pub(crate) const CROSSED: &str = "a stimulus that crossed it";
-pub(crate) const INTERRUPTED: &str = "the run was interrupted";
-pub(crate) const NOT_COMPLETE: &str = "not all states of the model are known here";
-pub(crate) const UNDECIDED: &str = "it cannot be decided whether this response is possible";
-pub(crate) const CUT_SHORT: &str = "a limit of the run was reached before the test was over";
-pub(crate) const NOT_ASKED: &str = "the adapter answered a question that was not asked";
-
 struct Code {
     code: &'static str,
     text: &'static str,
@@ -123,23 +114,13 @@ pub fn code_of(verdict: &Verdict) -> Option<&'static str> {
     match verdict {
         Verdict::Pass => None,
         Verdict::Fail(deviation) | Verdict::Ended(deviation) => Some(deviation.kind.code()),
-        Verdict::Inconclusive(reason)
-            if reason.contains(INTERRUPTED) || reason.contains(CUT_SHORT) =>
-        {
-            Some("I003")
-        }
-        Verdict::Inconclusive(reason) if reason.contains(NOT_COMPLETE) => Some("I004"),
-        Verdict::Inconclusive(reason) if reason.contains(UNDECIDED) => Some("I005"),
-        Verdict::Inconclusive(reason) if reason.contains(CROSSED) => Some("I002"),
-        Verdict::Inconclusive(_) => Some("I001"),
-        Verdict::Error(reason) if reason.contains(NOT_ASKED) => Some("E003"),
-        Verdict::Error(_) => Some("E001"),
+        Verdict::Inconclusive(reason) | Verdict::Error(reason) => Some(reason.cause.code()),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use ioco_sts::DeviationKind;
+    use ioco_sts::{Cause, DeviationKind, Reason};
 
     use super::*;
 
@@ -174,20 +155,25 @@ mod tests {
             let text = describe(kind.code()).expect("described");
             assert!(text.to_lowercase().starts_with(kind.name()));
         }
-        let inconclusive = |text: &str| Verdict::Inconclusive(text.to_owned());
-        let error = |text: &str| Verdict::Error(text.to_owned());
-        for (verdict, code) in [
-            (inconclusive(NOT_OFFERED), "I001"),
-            (inconclusive(CROSSED), "I002"),
-            (inconclusive(INTERRUPTED), "I003"),
-            (inconclusive(CUT_SHORT), "I003"),
-            (inconclusive(NOT_COMPLETE), "I004"),
-            (inconclusive(UNDECIDED), "I005"),
-            (error("the system died"), "E001"),
-            (error(NOT_ASKED), "E003"),
+        for cause in [
+            Cause::NotOffered,
+            Cause::Crossed,
+            Cause::Interrupted,
+            Cause::StatesMissing,
+            Cause::Undecided,
         ] {
-            assert_eq!(code_of(&verdict), Some(code));
-            assert!(describe(code).is_some());
+            let code = code_of(&Verdict::inconclusive(cause, "why"));
+            assert!(
+                code.and_then(describe)
+                    .is_some_and(|text| text.starts_with("Inconclusive"))
+            );
+        }
+        for cause in [Cause::Unusable, Cause::Contract] {
+            let code = code_of(&Verdict::Error(Reason::new(cause, "why")));
+            assert!(
+                code.and_then(describe)
+                    .is_some_and(|text| text.starts_with("Error"))
+            );
         }
         assert_eq!(code_of(&Verdict::Pass), None);
         assert_eq!(describe("D999"), None);

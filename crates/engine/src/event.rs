@@ -124,10 +124,10 @@ impl SavedVerdict {
                 deviation: SavedDeviation::new(deviation, sts),
             },
             Verdict::Inconclusive(reason) => SavedVerdict::Inconclusive {
-                reason: reason.clone(),
+                reason: reason.text.clone(),
             },
             Verdict::Error(reason) => SavedVerdict::Error {
-                reason: reason.clone(),
+                reason: reason.text.clone(),
                 deviation: None,
             },
             Verdict::Ended(deviation) => SavedVerdict::Error {

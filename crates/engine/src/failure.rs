@@ -317,7 +317,7 @@ impl FailureFile {
         let mut other: Option<String> = None;
         for run in runs {
             match &run.verdict {
-                Verdict::Error(reason) => return Replayed::Unusable(reason.clone()),
+                Verdict::Error(reason) => return Replayed::Unusable(reason.text.clone()),
                 Verdict::Pass => {}
                 Verdict::Inconclusive(reason) => {
                     other.get_or_insert_with(|| format!("inconclusive: {reason}"));

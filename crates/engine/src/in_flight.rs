@@ -25,9 +25,9 @@
 
 use std::sync::Arc;
 
-use ioco_sts::{Action, Followed, LabelId, OpenSilence, Semantics, SetId, Step, SwitchId};
-
-use crate::codes::{CROSSED, NOT_COMPLETE, UNDECIDED};
+use ioco_sts::{
+    Action, Cause, Followed, LabelId, OpenSilence, Reason, Semantics, SetId, Step, Sts, SwitchId,
+};
 
 /// So many stimuli in flight are followed; each costs one question to the model per response.
 pub(crate) const MAX_FOLLOWED: usize = 64;
@@ -43,6 +43,19 @@ struct Sent {
     /// Its position in the trace.
     position: usize,
 }
+
+/// Why a test ends when a response was sent before a stimulus that the model does not accept after it.
+pub(crate) fn crossed(step: &Step, sts: &Sts) -> Reason {
+    let shown = step.show(sts);
+    let text = format!(
+        "{shown} was sent before a stimulus that crossed it reached the system, and the model does not \
+         accept that stimulus after it"
+    );
+    Reason::new(Cause::Crossed, text)
+}
+
+/// What a reason says where states are missing.
+pub(crate) const STATES_MISSING: &str = "not all states of the model are known here";
 
 /// Why what follows cannot prove a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,17 +74,17 @@ impl std::fmt::Display for Uncertainty {
         match self {
             Uncertainty::Unspecified => write!(
                 f,
-                "an earlier response may have been sent before {CROSSED} reached the system, in a \
+                "an earlier response may have been sent before a stimulus that crossed it reached the system, in a \
                  state for which the model does not say what it does"
             ),
             Uncertainty::TooMany => write!(
                 f,
-                "more than {MAX_FOLLOWED} stimuli were in flight, and which of them is {CROSSED} is \
+                "more than {MAX_FOLLOWED} stimuli were in flight, and which of them is a stimulus that crossed it is \
                  not known"
             ),
             Uncertainty::TooManyOrders => write!(
                 f,
-                "an earlier response may have been sent before or after {CROSSED}, in more than \
+                "an earlier response may have been sent before or after a stimulus that crossed it, in more than \
                  {MAX_ORDERS} orders that differ for the model"
             ),
         }
@@ -160,7 +173,7 @@ impl InFlight {
 
     /// Why a silence here says nothing, if it does not: every order that may allow it allows it only
     /// if a response is impossible, which is not known.
-    pub fn open_silence(&self, semantics: &mut Semantics, current: SetId) -> Option<String> {
+    pub fn open_silence(&self, semantics: &mut Semantics, current: SetId) -> Option<Reason> {
         let last = match self.orders.as_slice() {
             [] => vec![current],
             orders => orders.to_vec(),
@@ -175,14 +188,19 @@ impl InFlight {
             }
         }
         let shown = Step::Quiescence.show(semantics.sts());
-        let reason = match why? {
+        let (cause, why) = match why? {
             OpenSilence::Response(label) => {
-                let label = semantics.sts().label(label);
-                format!("{UNDECIDED}: {}", label.marked_name())
+                let label = semantics.sts().label(label).marked_name();
+                let why =
+                    format!("it cannot be decided whether this response is possible: {label}");
+                (Cause::Undecided, why)
             }
-            OpenSilence::InternalStep => NOT_COMPLETE.to_owned(),
+            OpenSilence::InternalStep => (Cause::StatesMissing, STATES_MISSING.to_owned()),
         };
-        Some(format!("{shown} cannot be judged: {reason}"))
+        Some(Reason::new(
+            cause,
+            format!("{shown} cannot be judged: {why}"),
+        ))
     }
 
     /// Forgets the state sets that are not needed any more, and returns the new id of `current`.

@@ -10,12 +10,11 @@
 use std::sync::Arc;
 
 use ioco_sts::{
-    Action, Deviation, DeviationKind, Direction, Execution, Observed, Semantics, SetId, Step,
-    Trace, Verdict,
+    Action, Cause, Deviation, DeviationKind, Direction, Execution, Observed, Reason, Semantics,
+    SetId, Step, Trace, Verdict,
 };
 
-use crate::codes::{CROSSED, NOT_COMPLETE};
-use crate::in_flight::{InFlight, Rejected};
+use crate::in_flight::{InFlight, Rejected, STATES_MISSING, crossed};
 
 /// One thing that was recorded.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,7 +66,7 @@ struct Monitor<'s> {
     /// Silence was noted since the last stimulus or response.
     silent: bool,
     /// Why a silence was not judged, if one was not: then the recording does not pass.
-    not_judged: Option<String>,
+    not_judged: Option<Reason>,
 }
 
 impl Monitor<'_> {
@@ -119,9 +118,12 @@ impl Monitor<'_> {
         match what {
             Recorded::End => Ok(()),
             Recorded::Stimulus(stimulus) => self.stimulus(stimulus),
-            Recorded::Undescribed(text) => Err(Verdict::Inconclusive(format!(
-                "what follows cannot be judged, because the model does not describe this: {text}"
-            ))),
+            Recorded::Undescribed(text) => Err(Verdict::inconclusive(
+                Cause::NotOffered,
+                format!(
+                    "what follows cannot be judged, because the model does not describe this: {text}"
+                ),
+            )),
             Recorded::Response(response) => self.response(response),
             Recorded::Unknown(text) => {
                 let name = text.split(['(', ' ']).next().unwrap_or_default();
@@ -144,9 +146,10 @@ impl Monitor<'_> {
         let accepted = self.semantics.accepts(self.set, stimulus);
         let Some(next) = self.semantics.after(self.set, &step).filter(|_| accepted) else {
             let shown = stimulus.show(self.semantics.sts());
-            return Err(Verdict::Inconclusive(format!(
-                "the model does not say what {shown} does here"
-            )));
+            return Err(Verdict::inconclusive(
+                Cause::NotOffered,
+                format!("the model does not say what {shown} does here"),
+            ));
         };
         let position = self.trace.len();
         self.in_flight
@@ -162,11 +165,9 @@ impl Monitor<'_> {
         match self.observe(&step) {
             Ok(()) => Ok(()),
             // Where the model does not accept what is in flight it says nothing about the rest.
-            Err(Rejected::Unspecified) => Err(Verdict::Inconclusive(format!(
-                "{} was sent before {CROSSED} reached the system, and the model does not accept \
-                 that stimulus after it",
-                step.show(self.semantics.sts())
-            ))),
+            Err(Rejected::Unspecified) => {
+                Err(Verdict::Inconclusive(crossed(&step, self.semantics.sts())))
+            }
             Err(Rejected::NotKnown) => Err(self.not_complete(&step)),
             Err(Rejected::Deviates) => {
                 let kind = if self.expects(response.label) {
@@ -182,7 +183,10 @@ impl Monitor<'_> {
     /// Where states of the model are missing, one of those may allow what was recorded.
     fn not_complete(&self, step: &Step) -> Verdict {
         let shown = step.show(self.semantics.sts());
-        Verdict::Inconclusive(format!("{shown} cannot be judged: {NOT_COMPLETE}"))
+        Verdict::inconclusive(
+            Cause::StatesMissing,
+            format!("{shown} cannot be judged: {STATES_MISSING}"),
+        )
     }
 
     /// Whether a response of this label would be right with other values.
@@ -193,7 +197,10 @@ impl Monitor<'_> {
     fn deviation(&mut self, kind: DeviationKind, observed: Observed) -> Verdict {
         let shown = observed.show(self.semantics.sts());
         if let Some(doubt) = self.in_flight.doubt() {
-            return Verdict::Inconclusive(format!("{shown} cannot be judged: {doubt}"));
+            return Verdict::inconclusive(
+                Cause::Crossed,
+                format!("{shown} cannot be judged: {doubt}"),
+            );
         }
         Verdict::Fail(Deviation {
             kind,

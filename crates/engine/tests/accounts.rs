@@ -147,7 +147,7 @@ fn a_report_says_which_failure_was_seen_and_when() {
     let names: Vec<_> = reports.iter().map(|r| r.name.as_deref()).collect();
     assert_eq!(names[..3], [None, Some("the answer comes"), None]);
     let verdict = &reports[4].execution.verdict;
-    assert_eq!(*verdict, Verdict::Error("gone".to_owned()));
+    assert_eq!(*verdict, Verdict::unusable("gone"));
 }
 
 /// An event in a few words.

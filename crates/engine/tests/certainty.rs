@@ -490,7 +490,7 @@ fn a_silence_that_the_solver_cannot_decide_is_no_pass() {
     let Verdict::Inconclusive(reason) = &verdict else {
         panic!("{verdict:?}");
     };
-    assert!(reason.contains("!r"), "{reason}");
+    assert!(reason.text.contains("!r"), "{reason}");
     assert_eq!(code_of(&verdict), Some("I005"));
     assert_eq!(model.verdict(&["?stop", "δ"]), Verdict::Pass);
     // What follows is still judged.

@@ -99,7 +99,7 @@ fn more_stimuli_in_flight_than_are_followed_prove_nothing() {
         panic!("{verdict:?}");
     };
     assert!(
-        reason.contains("more than 64 stimuli were in flight"),
+        reason.text.contains("more than 64 stimuli were in flight"),
         "{reason}"
     );
     assert_eq!(ioco_engine::code_of(&verdict), Some("I002"));
@@ -154,7 +154,7 @@ fn the_tester_follows_as_many_as_the_monitor() {
     assert!(matches!(certain.verdict, Verdict::Fail(_)), "{certain:?}");
     let doubtful = scripted(65, 1);
     assert!(
-        matches!(&doubtful.verdict, Verdict::Inconclusive(reason) if reason.contains("in flight")),
+        matches!(&doubtful.verdict, Verdict::Inconclusive(reason) if reason.text.contains("in flight")),
         "{doubtful:?}"
     );
 }
@@ -294,7 +294,7 @@ fn more_orders_than_are_followed_prove_nothing() {
     let seventeen = one_response_among(16).verdict;
     assert_eq!(ioco_engine::code_of(&seventeen), Some("I002"));
     assert!(
-        matches!(&seventeen, Verdict::Inconclusive(reason) if reason.contains("16 orders")),
+        matches!(&seventeen, Verdict::Inconclusive(reason) if reason.text.contains("16 orders")),
         "{seventeen:?}"
     );
 }

@@ -147,7 +147,7 @@ fn a_stimulus_that_is_not_offered_makes_a_script_inconclusive() {
         panic!("{:?}", execution.verdict);
     };
     assert!(
-        reason.contains("stimulus 1 of the test, ?button"),
+        reason.text.contains("stimulus 1 of the test, ?button"),
         "{reason}"
     );
 }
@@ -180,7 +180,7 @@ fn trouble_is_an_error_and_stops_the_run() {
     let reports = campaign(&mut tester, &mut system);
     assert_eq!(reports.len(), 1);
     let verdict = &reports[0].execution.verdict;
-    assert_eq!(*verdict, Verdict::Error("the system died".to_owned()));
+    assert_eq!(*verdict, Verdict::unusable("the system died"));
     assert_eq!(tester.stop_reason(), Some(StopReason::Errors));
     assert_eq!(tester.summary().failed, 0);
 }

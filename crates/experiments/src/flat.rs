@@ -8,8 +8,8 @@ use ioco_aml::{Sources, load, load_text};
 use ioco_examples::{Message, System, flat};
 use ioco_shrink::Runner;
 use ioco_sts::{
-    Action, Deviation, DeviationKind, Direction, EvaluationOnly, Execution, LabelId, Observed,
-    Relation, Semantics, SetId, Step, Sts, Verdict, reduce,
+    Action, Cause, Deviation, DeviationKind, Direction, EvaluationOnly, Execution, LabelId,
+    Observed, Relation, Semantics, SetId, Step, Sts, Verdict, reduce,
 };
 
 use crate::ExperimentError;
@@ -132,7 +132,10 @@ impl Runner for FlatRunner {
                 }
                 Given::Refused => {
                     let shown = stimulus.show(self.semantics.sts());
-                    Verdict::Inconclusive(format!("the model does not offer {shown} here"))
+                    Verdict::inconclusive(
+                        Cause::NotOffered,
+                        format!("the model does not offer {shown} here"),
+                    )
                 }
                 Given::Deviates(at, observed) => Verdict::Fail(Deviation {
                     kind: match observed {

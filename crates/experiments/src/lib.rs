@@ -1,4 +1,4 @@
-//! The shrinking experiments of seeds 000 and 003, run again against our own mutants, with the
+//! The shrinking experiments of van den Broek 2024 and Koopman et al. 2013, run again against our own mutants, with the
 //! published figures beside ours.
 //!
 //! The failing traces and published results come from a folder in the format of the published

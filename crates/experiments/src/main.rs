@@ -1,5 +1,5 @@
-//! The program behind `cargo xtask experiment shrinking`: the shrinking experiments of seeds 000
-//! and 003, with the published figures beside ours.
+//! The program behind `cargo xtask experiment shrinking`: the shrinking experiments of van den Broek 2024
+//! and Koopman et al. 2013, with the published figures beside ours.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;

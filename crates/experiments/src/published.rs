@@ -29,7 +29,7 @@ pub struct Case {
 }
 
 impl Case {
-    /// What seed 000, Tables 5.2 to 5.4, says of the bug.
+    /// What van den Broek 2024, Tables 5.2 to 5.4, says of the bug.
     pub fn bug_type(&self) -> &'static str {
         let trace_bugs: &[&str] = match self.experiment.as_str() {
             "smartdoor" => &["m03", "m08"],

@@ -27,7 +27,7 @@ impl Sum {
         for (length, original) in lengths.iter().zip(&row.original_lengths) {
             self.length += *length as f64;
             self.shortest += usize::from(*length == row.shortest);
-            // As in seed 000: what is already the shortest cannot be shrunk, and does not count.
+            // As in van den Broek 2024: what is already the shortest cannot be shrunk, and does not count.
             if *original > row.shortest {
                 self.shrinking.0 += 100.0 * (1.0 - *length as f64 / *original as f64);
                 self.shrinking.1 += 1;
@@ -49,9 +49,12 @@ impl Sum {
 }
 
 const EXPERIMENTS: [(&str, &str); 3] = [
-    ("smartdoor", "SmartDoor (seed 000, Table 6.1)"),
-    ("koopman", "Koopman's vending machine (seed 000, Table 6.2)"),
-    ("atm", "Teller machine (seed 000, Table 6.3)"),
+    ("smartdoor", "SmartDoor (van den Broek 2024, Table 6.1)"),
+    (
+        "koopman",
+        "Koopman's vending machine (van den Broek 2024, Table 6.2)",
+    ),
+    ("atm", "Teller machine (van den Broek 2024, Table 6.3)"),
 ];
 
 /// All tables as text.
@@ -73,9 +76,10 @@ pub fn show(report: &Report, vending: Option<&[VendingTable; 2]>) -> String {
     }
     table(&mut text, "All", &report.rows.iter().collect::<Vec<_>>());
     if let Some([by_seed, by_mutant]) = vending {
-        let title = "Seed 003, Table 1: one mutant, ten seeds (transitions)";
+        let title = "Koopman et al. 2013, Table 1: one mutant, ten seeds (transitions)";
         issue_table(&mut text, title, by_seed, &PUBLISHED_BY_SEED);
-        let title = "Seed 003, Table 2: ten mutants, averages over ten seeds (transitions)";
+        let title =
+            "Koopman et al. 2013, Table 2: ten mutants, averages over ten seeds (transitions)";
         issue_table(&mut text, title, by_mutant, &PUBLISHED_BY_MUTANT);
     }
     text

@@ -1,4 +1,4 @@
-//! Tables 1 and 2 of seed 003: ten seeds and ten mutants of the vending machine, element
+//! Tables 1 and 2 of Koopman et al. 2013: ten seeds and ten mutants of the vending machine, element
 //! elimination against cycle elimination, in transitions.
 
 use std::path::Path;
@@ -117,7 +117,7 @@ fn one_issue(sts: &Arc<Sts>, mutant: &str, seed: u64) -> Result<[f64; 8], Experi
     ])
 }
 
-/// Random walks of 1000 inputs, at most 100 of them, until one fails: the defaults of seed 003.
+/// Random walks of 1000 inputs, at most 100 of them, until one fails: the defaults of Koopman et al. 2013.
 fn find_issue(sts: &Arc<Sts>, runner: &mut FlatRunner, seed: u64) -> Option<Execution> {
     let mut choices = Choices(seed);
     let mut model = semantics(sts);

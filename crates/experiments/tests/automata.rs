@@ -61,7 +61,7 @@ impl Runner for Played {
             let theirs = Played::label(&model, &played, stimulus.label).map(Action::plain);
             let given = theirs.and_then(|a| self.played.after(state, &Step::Stimulus(a)));
             let (Some(next), Some(given)) = (self.model.after(set, &step), given) else {
-                let verdict = Verdict::Inconclusive("not offered".to_owned());
+                let verdict = Verdict::inconclusive(ioco_sts::Cause::NotOffered, "not offered");
                 return Execution { trace, verdict };
             };
             (set, state) = (next, given);

@@ -99,7 +99,7 @@ impl Runner for DataRunner {
         for stimulus in stimuli {
             let step = Step::Stimulus(stimulus.clone());
             let Some(next) = self.semantics.after(set, &step) else {
-                let verdict = Verdict::Inconclusive("not offered".to_owned());
+                let verdict = Verdict::inconclusive(ioco_sts::Cause::NotOffered, "not offered");
                 return Execution { trace, verdict };
             };
             (set, _) = (next, trace.push(step));

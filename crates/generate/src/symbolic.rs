@@ -1,5 +1,5 @@
 //! Symbolic walks: where a path leads, the variables as expressions over the parameters chosen on
-//! the way, and the condition under which it can be walked (seed 001, Definition 14).
+//! the way, and the condition under which it can be walked (Sietsma 2009, Definition 14).
 //!
 //! Parameters of the path are numbered through: unknown `k` is [`Expr::Param`]`(k)`.
 

@@ -1,4 +1,4 @@
-//! Complete suites: every feasible path of N observable steps (Gentraces of seed 004, chapter 3).
+//! Complete suites: every feasible path of N observable steps (Gentraces of van der Heijden 2019, chapter 3).
 //!
 //! Paths grow from the start location, depth first, and an infeasible prefix is never extended.
 //! Every path carries a *witness*: values of all its parameters that make it walkable. Most moves

@@ -25,7 +25,7 @@ const SOLVER_STEPS: u64 = 20_000;
 /// Whether the several states that a step can lead to are followed together or apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Nodes {
-    /// One node per state, as seed 000 does.
+    /// One node per state, as van den Broek 2024 does.
     States,
     /// One node per state set, as a tester does.
     Sets,

@@ -1,4 +1,4 @@
-//! Element and cycle elimination as seed 003 (section 6) defines them: a binary tree of
+//! Element and cycle elimination as Koopman et al. 2013 (section 6) defines them: a binary tree of
 //! candidates, of which the first branch is taken when the candidate shows an issue. A candidate
 //! whose next stimulus the model refuses is truncated: no issue.
 //!

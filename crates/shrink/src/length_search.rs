@@ -1,4 +1,4 @@
-//! Binary search on the length with other pseudo-random traces (seed 003, section 3): what people
+//! Binary search on the length with other pseudo-random traces (Koopman et al. 2013, section 3): what people
 //! did before there was shrinking, and the baseline to compare with.
 
 use ioco_sts::{Action, Execution, Step};

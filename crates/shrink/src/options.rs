@@ -2,7 +2,7 @@
 
 use ioco_budget::Budget;
 
-/// Which part of the model the model-centric shrinkers may use (seed 000, section 4.2).
+/// Which part of the model the model-centric shrinkers may use (van den Broek 2024, section 4.2).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Pruning {
     /// The whole model.

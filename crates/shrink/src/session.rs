@@ -162,8 +162,8 @@ impl<'a> Session<'a> {
         }
         self.poll()?;
         let execution = self.runner.run(stimuli);
-        if let Verdict::Error(message) = &execution.verdict {
-            return Err(Halt(Ended::AdapterError(message.clone())));
+        if let Verdict::Error(reason) = &execution.verdict {
+            return Err(Halt(Ended::AdapterError(reason.text.clone())));
         }
         let accepted = self.accepts(&execution);
         if accepted && execution.length() < self.best.length() {

@@ -2,7 +2,7 @@
 
 use ioco_sts::Execution;
 
-/// Whether the failing state alone decides, or the way there matters (seed 000, section 2.3).
+/// Whether the failing state alone decides, or the way there matters (van den Broek 2024, section 2.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum BugKind {
     /// The shortest path of the model to the failing state fails too.

@@ -52,4 +52,4 @@ pub use sts::{
 };
 pub use types::{EnumType, IntRange, StructType, Type, Types};
 pub use value::Value;
-pub use verdict::{Deviation, DeviationKind, Execution, Observed, Time, Verdict};
+pub use verdict::{Cause, Deviation, DeviationKind, Execution, Observed, Reason, Time, Verdict};

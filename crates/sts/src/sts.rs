@@ -1,4 +1,4 @@
-//! Symbolic transition systems (seed 001, Definitions 1-3), as a network of processes.
+//! Symbolic transition systems (Sietsma 2009, Definitions 1-3), as a network of processes.
 
 use ioco_budget::Budget;
 use serde::{Deserialize, Serialize};

@@ -138,20 +138,86 @@ impl Deviation {
     }
 }
 
+/// Why a test has neither passed nor failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cause {
+    /// A stimulus that the test wants to give is not offered by the model in the states reached (Koopman
+    /// et al. 2013: truncated), or an allowed response left the plan.
+    NotOffered,
+    /// The system sent a response before it saw a stimulus, and the model does not say what follows.
+    Crossed,
+    /// The run was stopped, or reached a limit.
+    Interrupted,
+    /// Not all states of the model are known, and one of the others may allow what was observed.
+    StatesMissing,
+    /// The solver cannot decide whether a response is possible, so silence cannot be judged.
+    Undecided,
+    /// The system or its adapter cannot be used.
+    Unusable,
+    /// The adapter broke its contract.
+    Contract,
+}
+
+impl Cause {
+    /// The code that `ioco explain` describes.
+    pub fn code(self) -> &'static str {
+        match self {
+            Cause::NotOffered => "I001",
+            Cause::Crossed => "I002",
+            Cause::Interrupted => "I003",
+            Cause::StatesMissing => "I004",
+            Cause::Undecided => "I005",
+            Cause::Unusable => "E001",
+            Cause::Contract => "E003",
+        }
+    }
+}
+
+/// A cause, in words for a person.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reason {
+    pub cause: Cause,
+    pub text: String,
+}
+
+impl Reason {
+    pub fn new(cause: Cause, text: impl Into<String>) -> Reason {
+        Reason {
+            cause,
+            text: text.into(),
+        }
+    }
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
 /// What one test says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
     Pass,
     Fail(Deviation),
-    /// The test could not be followed: a stimulus that it wants to give is not offered by the
-    /// model in the states reached (seed 003: truncated), or a response allowed by the model left
-    /// the plan.
-    Inconclusive(String),
+    /// The test could not be followed or judged.
+    Inconclusive(Reason),
     /// The system or its adapter could not be used. Never a fail.
-    Error(String),
+    Error(Reason),
     /// An error too: the system ended in the middle of the test. What led there is kept, run again
     /// and shrunk like a failure.
     Ended(Deviation),
+}
+
+impl Verdict {
+    pub fn inconclusive(cause: Cause, text: impl Into<String>) -> Verdict {
+        Verdict::Inconclusive(Reason::new(cause, text))
+    }
+
+    /// The system or its adapter cannot be used.
+    pub fn unusable(text: impl Into<String>) -> Verdict {
+        Verdict::Error(Reason::new(Cause::Unusable, text))
+    }
 }
 
 /// One execution of a test against a system, from a reset on.

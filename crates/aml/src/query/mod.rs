@@ -1,5 +1,5 @@
 //! Queries: a small text in which a person asks for a test, as a pattern of labels, gaps and
-//! places in order (seed 001, section 4.4). The same text serves as a scenario for testing on the
+//! places in order (Sietsma 2009, section 4.4). The same text serves as a scenario for testing on the
 //! fly.
 //!
 //! ```text

@@ -389,13 +389,13 @@ impl Session<'_> {
                 let is_error = matches!(report.execution.verdict, Verdict::Error(_));
                 match judged.deviation {
                     _ if judged.open => None,
-                    _ if way == Way::Replay && reason.contains("of the test") => None,
+                    _ if way == Way::Replay && reason.text.contains("of the test") => None,
                     None if way == Way::Suite => None,
-                    _ if reason.contains("the plan asks for") => None,
-                    None if way == Way::Scenario && reason.contains("scenario") => None,
-                    Some(_) => Some((OPEN, reason.clone())),
-                    None if is_error => Some((OPEN, reason.clone())),
-                    None => Some((OPEN, reason.clone())),
+                    _ if reason.text.contains("the plan asks for") => None,
+                    None if way == Way::Scenario && reason.text.contains("scenario") => None,
+                    Some(_) => Some((OPEN, reason.text.clone())),
+                    None if is_error => Some((OPEN, reason.text.clone())),
+                    None => Some((OPEN, reason.text.clone())),
                 }
             }
             Verdict::Ended(_) => Some(("the system did not end", nothing)),

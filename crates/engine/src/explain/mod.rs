@@ -131,8 +131,8 @@ pub fn explain(
             });
             ("error", deviation.observed.show(&sts), Reasons::default())
         }
-        Verdict::Inconclusive(reason) => ("inconclusive", reason.clone(), Reasons::default()),
-        Verdict::Error(reason) => ("error", reason.clone(), Reasons::default()),
+        Verdict::Inconclusive(reason) => ("inconclusive", reason.text.clone(), Reasons::default()),
+        Verdict::Error(reason) => ("error", reason.text.clone(), Reasons::default()),
         Verdict::Pass => return None,
     };
     let switches = walk.last.into_iter().chain(reasons.switches);

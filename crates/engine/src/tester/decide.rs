@@ -1,11 +1,10 @@
 //! Choosing the next command: by the strategy, or by the script.
 
-use ioco_sts::{Step, Verdict};
+use ioco_sts::{Cause, Step, Verdict};
 
 use super::Tester;
 use super::ending::{MAX_ANSWERS, Until};
 use super::test::{Phase, Plan};
-use crate::codes::NOT_OFFERED;
 use crate::port::Command;
 use crate::strategy::{Choice, Situation};
 
@@ -82,7 +81,10 @@ impl Tester {
             Choice::Wait => self.wait(now),
             Choice::End => self.end(Verdict::Pass, Until::NothingDue, now),
             Choice::Reached => self.end(Verdict::Pass, Until::Silence, now),
-            Choice::Lost(reason) => self.end(Verdict::Inconclusive(reason), Until::NothingDue, now),
+            Choice::Lost(why) => {
+                let verdict = Verdict::inconclusive(Cause::NotOffered, why);
+                self.end(verdict, Until::NothingDue, now)
+            }
         }
     }
 
@@ -154,8 +156,9 @@ impl Tester {
             _ => {
                 let shown = stimulus.show(&self.sts);
                 let number = *next + 1;
-                let reason = format!("stimulus {number} of the test, {shown}, {NOT_OFFERED}");
-                self.end(Verdict::Inconclusive(reason), Until::NothingDue, now)
+                let why = format!("stimulus {number} of the test, {shown}, is not offered here");
+                let verdict = Verdict::inconclusive(Cause::NotOffered, why);
+                self.end(verdict, Until::NothingDue, now)
             }
         }
     }

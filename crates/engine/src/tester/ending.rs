@@ -7,11 +7,10 @@
 //! Limits on time and steps hold whatever the test is doing, because they are looked at after
 //! everything that happens.
 
-use ioco_sts::Verdict;
+use ioco_sts::{Cause, Reason, Verdict};
 
 use super::Tester;
 use super::test::Plan;
-use crate::codes::CUT_SHORT;
 use crate::port::Command;
 
 /// A test whose end is decided waits for so many responses more while one is due.
@@ -106,11 +105,19 @@ impl Tester {
     }
 
     /// Why a test that is cut short now says nothing.
-    fn unfinished(&self) -> Option<String> {
+    fn unfinished(&self) -> Option<Reason> {
         match &self.test.plan {
-            Plan::Script { goes_on: false, .. } => Some(CUT_SHORT.to_owned()),
-            Plan::Guide(chooser) => chooser.unfinished(),
-            Plan::Strategy | Plan::Script { .. } => self.strategy.unfinished(),
+            Plan::Script { goes_on: false, .. } => {
+                let why = "a limit of the run was reached before the test was over";
+                Some(Reason::new(Cause::Interrupted, why))
+            }
+            Plan::Guide(chooser) => chooser.unfinished().map(not_reached),
+            Plan::Strategy | Plan::Script { .. } => self.strategy.unfinished().map(not_reached),
         }
     }
+}
+
+/// What a guide or a strategy was about to do.
+fn not_reached(why: String) -> Reason {
+    Reason::new(Cause::NotOffered, why)
 }

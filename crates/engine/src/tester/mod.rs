@@ -13,9 +13,8 @@ mod test;
 use std::sync::Arc;
 
 use ioco_budget::Interrupt;
-use ioco_sts::{Action, Execution, Semantics, SetId, Step, Sts, Verdict};
+use ioco_sts::{Action, Cause, Execution, Reason, Semantics, SetId, Step, Sts, Verdict};
 
-use crate::codes::{INTERRUPTED, NOT_ASKED};
 use crate::coverage::Coverage;
 use crate::event::{EVENT_VERSION, Event, SavedDeviation, SavedVerdict};
 use crate::guide::Guide;
@@ -169,7 +168,7 @@ impl Tester {
             }
             (Phase::Idle | Phase::Finished, _) => Command::Finished,
             (_, Input::AdapterError(text)) | (Phase::Resetting, Input::Ended(text)) => {
-                self.finish(Verdict::Error(text), now)
+                self.finish(Verdict::unusable(text), now)
             }
             (_, Input::Ended(text)) => self.ended(text, now),
             (_, Input::Interrupted) => self.interrupt(now),
@@ -182,8 +181,8 @@ impl Tester {
             (_, Input::Quiescent) => self.quiescent(now),
             (_, Input::Unknown(text)) => self.unknown(text, now),
             (_, Input::Ready | Input::Given { .. } | Input::Silence) => {
-                let reason = NOT_ASKED.to_owned();
-                self.finish(Verdict::Error(reason), now)
+                let why = "the adapter answered a question that was not asked";
+                self.finish(Verdict::Error(Reason::new(Cause::Contract, why)), now)
             }
         }
     }
@@ -382,7 +381,8 @@ impl Tester {
 
     fn interrupt(&mut self, now: u64) -> Command {
         self.interrupted |= !self.is_time_up(now);
-        self.finish(Verdict::Inconclusive(INTERRUPTED.to_owned()), now)
+        let verdict = Verdict::inconclusive(Cause::Interrupted, "the run was interrupted");
+        self.finish(verdict, now)
     }
 
     fn finish(&mut self, verdict: Verdict, now: u64) -> Command {

@@ -3,14 +3,13 @@
 use std::sync::Arc;
 
 use ioco_sts::{
-    Action, Deviation, DeviationKind, Direction, LabelId, Observed, Step, SwitchId, Verdict,
+    Action, Cause, Deviation, DeviationKind, Direction, LabelId, Observed, Step, SwitchId, Verdict,
 };
 
 use super::Tester;
 use super::test::{Phase, Plan};
-use crate::codes::{CROSSED, NOT_COMPLETE};
 use crate::event::Event;
-use crate::in_flight::Rejected;
+use crate::in_flight::{Rejected, STATES_MISSING, crossed};
 use crate::port::Command;
 use crate::saved::SavedStep;
 use crate::settings::EventLevel;
@@ -20,7 +19,7 @@ impl Tester {
     pub(super) fn given(&mut self, overtaken: bool, now: u64) -> Command {
         let phase = std::mem::replace(&mut self.test.phase, Phase::Finished);
         let Phase::Giving { stimulus, followed } = phase else {
-            return self.finish(Verdict::Error("no stimulus is under way".to_owned()), now);
+            return self.finish(Verdict::unusable("no stimulus is under way"), now);
         };
         let test = &mut self.test;
         if overtaken {
@@ -86,7 +85,7 @@ impl Tester {
     /// The time that was asked for passed without a response.
     pub(super) fn silent(&mut self, now: u64) -> Command {
         let Phase::Awaiting { since, whole } = self.test.phase else {
-            return self.finish(Verdict::Error("nobody was waiting".to_owned()), now);
+            return self.finish(Verdict::unusable("nobody was waiting"), now);
         };
         if !whole {
             if let Plan::Script { listened, .. } = &mut self.test.plan {
@@ -173,8 +172,8 @@ impl Tester {
         self.test.times.push(now.saturating_sub(self.test.started));
         let states = Arc::clone(self.semantics.set(self.test.set));
         if let Some(doubt) = self.test.in_flight.doubt() {
-            let reason = format!("{} cannot be judged: {doubt}", observed.show(&self.sts));
-            return self.finish(Verdict::Inconclusive(reason), now);
+            let why = format!("{} cannot be judged: {doubt}", observed.show(&self.sts));
+            return self.finish(Verdict::inconclusive(Cause::Crossed, why), now);
         }
         let deviation = Deviation {
             kind,
@@ -198,16 +197,12 @@ impl Tester {
     /// States of the model are missing, and one of those may allow what was observed.
     fn not_known(&mut self, step: &Step, now: u64) -> Command {
         let shown = step.show(&self.sts);
-        let reason = format!("{shown} cannot be judged: {NOT_COMPLETE}");
-        self.finish(Verdict::Inconclusive(reason), now)
+        let why = format!("{shown} cannot be judged: {STATES_MISSING}");
+        self.finish(Verdict::inconclusive(Cause::StatesMissing, why), now)
     }
 
     fn unspecified(&mut self, step: &Step, now: u64) -> Command {
-        let shown = step.show(&self.sts);
-        let reason = format!(
-            "{shown} was sent before {CROSSED} reached the system, and the model does not accept \
-             that stimulus after it"
-        );
+        let reason = crossed(step, &self.sts);
         self.finish(Verdict::Inconclusive(reason), now)
     }
 }

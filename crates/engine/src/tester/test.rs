@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ioco_sts::{Action, Followed, Menu, SetId, Trace, Verdict};
+use ioco_sts::{Action, Followed, Menu, Reason, SetId, Trace, Verdict};
 
 use super::ending::Ending;
 use crate::in_flight::InFlight;
@@ -63,7 +63,7 @@ pub(super) struct Test {
     /// The last thing seen was silence: waiting again shows nothing new.
     pub quiet: bool,
     /// Why a silence of this test was not judged, if one was not: then it does not pass.
-    pub not_judged: Option<String>,
+    pub not_judged: Option<Reason>,
     /// How it ends, once that is decided.
     pub ending: Option<Ending>,
     /// Responses since the last stimulus.

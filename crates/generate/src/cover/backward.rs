@@ -1,4 +1,4 @@
-//! Proofs by going back: a condition at a location contradicts the guard of every switch that leads
+//! Proofs by weakest preconditions: a condition at a location contradicts the guard of every switch that leads
 //! there, or what those need in turn contradicts all that come before them, a few steps back.
 //!
 //! At every place the ranges of the variables and the equations between them are known (see

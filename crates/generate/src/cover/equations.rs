@@ -1,4 +1,5 @@
-//! Linear equations between variables that hold whenever a path is at a location: `a + b == 100`.
+//! Affine invariants: linear equations between variables that hold whenever a path is at a location,
+//! such as `a + b == 100`.
 //!
 //! They are guessed and then proved. A guess is an equation that holds in every state that tests
 //! have come by. It is proved by induction: it holds at the start, and every switch that leads to

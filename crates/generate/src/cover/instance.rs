@@ -1,4 +1,4 @@
-//! Instantiated paths: what a test does in the model, with all values known (seed 001,
+//! Instantiated paths: what a test does in the model, with all values known (Sietsma 2009,
 //! appendix B). A test follows several of them at once where the model is non-deterministic.
 
 use std::rc::Rc;

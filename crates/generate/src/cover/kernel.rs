@@ -1,4 +1,4 @@
-//! What a set of vectors is orthogonal to, in small whole numbers, as far as there is such a thing.
+//! The null space of a set of vectors, in small whole numbers, as far as there is such a thing.
 //!
 //! Elimination in whole numbers makes them grow without end. So it is done modulo a large prime,
 //! where nothing grows, and each result is read as the small fraction that it stands for. A result

@@ -1,4 +1,4 @@
-//! Coverage of locations, switches and the outcomes of guards (seed 001, sections 7-9 and appendix
+//! Coverage of locations, switches and the outcomes of guards (Sietsma 2009, sections 7-9 and appendix
 //! B), made complete. See [`conditions`] for what is asked of guards.
 //!
 //! A random test comes first. Then, again and again, the nearest uncovered goal beside the paths of

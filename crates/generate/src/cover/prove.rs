@@ -1,11 +1,11 @@
 //! Proofs that a goal cannot be reached: by the structure of the model, by a guard that never
 //! holds, and by the values that variables can have.
 //!
-//! For the last, every location gets a range of values per variable that includes all that can
-//! occur there: beginning with the initial values, switches carry ranges from location to location
-//! until nothing changes. Limits are found by the solver, so that a guard counts. In a network of
-//! processes there is one range per variable for all locations. What is left is tried by going back
-//! from the goal (see [`super::backward`]).
+//! The last is interval analysis with widening (Cousot and Cousot 1977). Every location gets a range of
+//! values per variable that includes all that can occur there: beginning with the initial values, switches
+//! carry ranges from location to location until nothing changes. The solver finds the limits, so that a
+//! guard counts. In a network of processes there is one range per variable for all locations. What is left
+//! is tried by weakest preconditions (see [`super::backward`]).
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,4 @@
-//! Where propagation gives up: a breadth-first search over symbolic states, from the start, within
+//! Where propagation gives up: breadth-first symbolic execution, from the start, within
 //! a bound. When it runs out of paths before it runs into the bound, what was not found does not
 //! exist.
 

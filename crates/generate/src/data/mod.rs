@@ -1,4 +1,4 @@
-//! Data coverage along the traces of a length (seed 004, section 4.4): every parameter takes its
+//! Data coverage along the traces of a length (van der Heijden 2019, section 4.4): every parameter takes its
 //! smallest and its largest feasible value on every switch, or the limits of its sub-domains, or
 //! pairs of them.
 //!

@@ -1,5 +1,5 @@
 //! Guides for tests on the fly: they plan with the solver and plan anew when the system chose
-//! otherwise (seed 001, section 7).
+//! otherwise (Sietsma 2009, section 7).
 
 mod locations;
 mod scenario;

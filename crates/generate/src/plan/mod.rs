@@ -1,4 +1,4 @@
-//! Plans: ways through a model that match a pattern, with values (seed 001, sections 4.4 and 7).
+//! Plans: ways through a model that match a pattern, with values (Sietsma 2009, sections 4.4 and 7).
 //!
 //! A [`Pattern`] says what a way must do, in order. [`Search`] finds the shortest ways from known
 //! states, or shows that there is none within a number of steps; it also draws ways by chance. [`Follower`] keeps track of a

@@ -1,5 +1,5 @@
 //! The search for ways that match a pattern: over symbolic states and progress together, shortest
-//! ways first (A* with the distances of [`super::reach`]), within bounds.
+//! ways first (A* with the distances of [`super::distances`]), within bounds.
 //!
 //! When it runs out of ways before it runs into a bound other than the number of steps, what was
 //! not found does not exist within that number.

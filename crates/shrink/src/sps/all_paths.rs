@@ -1,4 +1,4 @@
-//! Every path to the failing state, in the order of length and then of the model text (seed 000,
+//! Every path to the failing state, in the order of length and then of the model text (van den Broek 2024,
 //! Algorithm 2).
 //!
 //! The published algorithm keeps a queue of all open paths, which grows without bound on dense

@@ -1,4 +1,4 @@
-//! Shortest-path shrinkers (seed 000, chapter 4): paths of the model to the failing state, shorter
+//! Shortest-path shrinkers (van den Broek 2024, chapter 4): paths of the model to the failing state, shorter
 //! ones first, until one of them fails.
 
 mod all_paths;

@@ -1,4 +1,4 @@
-//! The queue of open paths that the two reduced searches share (seed 000, Algorithms 3 and 4).
+//! The queue of open paths that the two reduced searches share (van den Broek 2024, Algorithms 3 and 4).
 //!
 //! A search ends each time it arrives; every node is expanded at most once per search, and paths
 //! that come to a node a second time wait for the next one. Paths are stored by their parent.

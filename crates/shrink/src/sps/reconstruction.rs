@@ -1,4 +1,4 @@
-//! Trace reconstruction (seed 000, Algorithm 1): which states and transitions of the model a trace
+//! Trace reconstruction (van den Broek 2024, Algorithm 1): which states and transitions of the model a trace
 //! can have gone through, and where it can have ended.
 //!
 //! Routes are kept as layers of nodes instead of one list per route, so that a trace through a

@@ -62,7 +62,10 @@ impl<F: FnMut() -> Box<dyn FlatSystem>> Runner for FlatRunner<F> {
         for stimulus in stimuli {
             let step = Step::Stimulus(stimulus.clone());
             let Some(next) = self.semantics.after(set, &step) else {
-                let verdict = Verdict::Inconclusive("the model refuses a stimulus".to_owned());
+                let verdict = Verdict::inconclusive(
+                    ioco_sts::Cause::NotOffered,
+                    "the model refuses a stimulus",
+                );
                 return Execution { trace, verdict };
             };
             set = next;

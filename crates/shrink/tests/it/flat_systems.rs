@@ -1,7 +1,7 @@
-//! The three systems of seed 000 with their mutants, on flat labels, written down from the
+//! The three systems of van den Broek 2024 with their mutants, on flat labels, written down from the
 //! descriptions and the published traces.
 
-/// Every mutant of seed 000, Tables 5.2 to 5.4.
+/// Every mutant of van den Broek 2024, Tables 5.2 to 5.4.
 pub const MUTANTS: [(&str, u32); 3] = [("smartdoor", 8), ("koopman", 10), ("atm", 5)];
 
 /// A system under test that answers at once.

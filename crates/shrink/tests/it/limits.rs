@@ -45,7 +45,7 @@ impl<F: Fn(&[Action]) -> bool> Runner for Silent<F> {
         for (index, action) in stimuli.iter().enumerate() {
             let step = Step::Stimulus(action.clone());
             let Some(next) = self.semantics.after(set, &step) else {
-                let verdict = Verdict::Inconclusive("not offered".to_owned());
+                let verdict = Verdict::inconclusive(ioco_sts::Cause::NotOffered, "not offered");
                 return Execution { trace, verdict };
             };
             (set, _) = (next, trace.push(step));

@@ -218,7 +218,7 @@ impl Runner for RandomRunner {
         }
         for stimulus in stimuli {
             if !self.semantics.accepts(set, stimulus) {
-                let verdict = Verdict::Inconclusive("not offered".to_owned());
+                let verdict = Verdict::inconclusive(ioco_sts::Cause::NotOffered, "not offered");
                 return Execution { trace, verdict };
             }
             let step = Step::Stimulus(stimulus.clone());

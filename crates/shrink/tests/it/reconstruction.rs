@@ -1,4 +1,4 @@
-//! Models that are not deterministic, and pruning (seed 000, sections 4.1 and 4.2).
+//! Models that are not deterministic, and pruning (van den Broek 2024, sections 4.1 and 4.2).
 
 use ioco_shrink::{BugKind, Options, Pipeline, Pruning, Runner, shrink};
 use ioco_sts::{Action, Direction};

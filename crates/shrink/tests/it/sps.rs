@@ -1,4 +1,4 @@
-//! The shortest-path shrinkers: the example of seed 000, section 4.5, candidate by candidate, and
+//! The shortest-path shrinkers: the example of van den Broek 2024, section 4.5, candidate by candidate, and
 //! the published figures.
 
 use ioco_shrink::{BugKind, Ended, Options, Pipeline, Runner, shrink};
@@ -140,7 +140,7 @@ fn subpaths_of_a_trace_with_many_transitions_are_many() {
     ");
 }
 
-/// What seed 000 calls state bugs, in its Tables 5.2 to 5.4.
+/// What van den Broek 2024 calls state bugs, in its Tables 5.2 to 5.4.
 const STATE_BUGS: [&str; 11] = [
     "smartdoor m01",
     "smartdoor m02",

@@ -1,4 +1,4 @@
-//! Reachability with decision diagrams: one fixpoint, ring by ring, shared by all goals. A goal that meets a ring gets a
+//! Symbolic reachability with binary decision diagrams: one least fixpoint, ring by ring, shared by all goals. A goal that meets a ring gets a
 //! shortest run; a goal that meets none when the rings are complete cannot be reached.
 
 use oxidd::bcdd::{BCDDFunction, BCDDManagerRef};

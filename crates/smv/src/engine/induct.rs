@@ -1,4 +1,4 @@
-//! Many conjectures proved together, by induction over one step. Each says that something never holds: a goal that no
+//! Many conjectures proved together, by k-induction. Each says that something never holds: a goal that no
 //! walk has met, a value that no variable was seen to take. What fails from a state that respects all of them is given
 //! up, until those left hold up each other (the Houdini algorithm). One small solver decides hundreds of goals at once,
 //! and what is proved makes every other engine stronger.

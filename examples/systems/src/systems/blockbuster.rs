@@ -1,4 +1,4 @@
-//! The shop of videos of seed 001, section 4: which movies to buy and which to sell.
+//! The shop of videos of Sietsma 2009, section 4: which movies to buy and which to sell.
 //!
 //! `categories` and `classes` set the profile, `shop` says what is in stock. The answer is a sequence
 //! of transactions after which every category has its best percentage: Algorithm 1 of the paper. Each
