@@ -2,6 +2,7 @@
 //! connection with a system that says nothing, and for each long command. Measured and printed, not judged: only a
 //! program that does not end at all is a fault.
 
+use std::fmt;
 use std::fs;
 use std::io::{self, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
@@ -9,12 +10,14 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::cases::HANG;
 use crate::model;
 use crate::program::{Programs, send};
 
 /// Work goes on for so long before the signal, and `--time` is so long.
 const WORK: Duration = Duration::from_millis(1500);
+
+/// Who has not ended after so long hangs.
+const HANG: Duration = Duration::from_secs(30);
 
 /// A command that would go on for ever, or nearly.
 struct Case {
@@ -356,10 +359,15 @@ fn ended(child: &mut Child, asked: Instant) -> io::Result<Ended> {
     Ok(Ended::Hung)
 }
 
-/// Measures every case.
-pub fn measure(programs: &Programs) -> io::Result<Vec<Row>> {
+/// Measures every case whose name contains `only`, and tells each row at once: one that hangs takes its time.
+pub fn measure(
+    programs: &Programs,
+    only: Option<&str>,
+    tell: &mut dyn FnMut(&Row),
+) -> io::Result<Vec<Row>> {
     let mut rows = Vec::new();
-    for case in cases(programs)? {
+    let asked = |case: &Case| only.is_none_or(|only| case.name.contains(only));
+    for case in cases(programs)?.into_iter().filter(asked) {
         let folder = tempfile::tempdir()?;
         let mut child = start(programs, &case, folder.path(), &[])?;
         // Nobody reads what it prints; it must not wait for that.
@@ -388,11 +396,13 @@ pub fn measure(programs: &Programs) -> io::Result<Vec<Row>> {
         } else {
             None
         };
-        rows.push(Row {
+        let row = Row {
             name: case.name,
             interrupt,
             time,
-        });
+        };
+        tell(&row);
+        rows.push(row);
     }
     Ok(rows)
 }
@@ -403,34 +413,38 @@ fn drain(child: &mut Child) {
     }
 }
 
-pub fn show(rows: &[Row]) -> String {
-    let cell = |ended: Ended| match ended {
-        Ended::After(milliseconds) => format!("{milliseconds} ms"),
-        Ended::Before => "before".to_owned(),
-        Ended::Hung => "hung".to_owned(),
-    };
-    let mut text = format!(
-        "{:<36} {:>12} {:>12}\n",
-        "to the end of ioco", "Ctrl-C", "--time"
-    );
-    for row in rows {
-        let time = row.time.map_or("-".to_owned(), cell);
-        text.push_str(&format!(
-            "{:<36} {:>12} {time:>12}\n",
-            row.name,
-            cell(row.interrupt)
-        ));
+impl fmt::Display for Ended {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Ended::After(milliseconds) => write!(f, "{milliseconds} ms"),
+            Ended::Before => write!(f, "before"),
+            Ended::Hung => write!(f, "hung"),
+        }
     }
-    let late = |ended: Ended| matches!(ended, Ended::After(time) if time > 1000);
-    let all = rows
-        .iter()
-        .flat_map(|row| [Some(row.interrupt), row.time])
-        .flatten();
-    text.push_str(&format!(
-        "{} later than one second\n",
-        all.filter(|e| late(*e)).count()
-    ));
-    text
+}
+
+/// The head of the table.
+pub const HEAD: &str = "to the end of ioco                         Ctrl-C       --time";
+
+impl fmt::Display for Row {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let time = self.time.map_or("-".to_owned(), |time| time.to_string());
+        let interrupt = self.interrupt.to_string();
+        write!(f, "{:<36} {interrupt:>12} {time:>12}", self.name)
+    }
+}
+
+/// The table's last line.
+pub fn foot(rows: &[Row]) -> String {
+    let cells = rows.iter().flat_map(|row| [Some(row.interrupt), row.time]);
+    let late = |ended: &Ended| matches!(ended, Ended::After(time) if *time > 1000);
+    let is_before = |ended: &Ended| *ended == Ended::Before;
+    let cells: Vec<Ended> = cells.flatten().collect();
+    format!(
+        "{} later than one second, {} over before anybody asked",
+        cells.iter().filter(|cell| late(cell)).count(),
+        cells.iter().filter(|cell| is_before(cell)).count()
+    )
 }
 
 pub fn hung(rows: &[Row]) -> u64 {
