@@ -11,7 +11,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::model;
-use crate::program::{Programs, send};
+use crate::program::{Programs, heed_signals, send};
 
 /// Work goes on for so long before the signal, and `--time` is so long.
 const WORK: Duration = Duration::from_millis(1500);
@@ -365,6 +365,7 @@ pub fn measure(
     only: Option<&str>,
     tell: &mut dyn FnMut(&Row),
 ) -> io::Result<Vec<Row>> {
+    heed_signals();
     let mut rows = Vec::new();
     let asked = |case: &Case| only.is_none_or(|only| case.name.contains(only));
     for case in cases(programs)?.into_iter().filter(asked) {
