@@ -256,14 +256,14 @@ fn deaths(programs: &Programs, asked: &Asked, complaints: &mut Vec<String>) -> D
     deaths
 }
 
-/// Measures and prints how soon ioco stops; how many cases did not end at all.
+/// Measures and prints how soon ioco stops; how many cases did not end, or not by being stopped.
 fn stops(programs: &Programs, only: Option<&str>) -> Option<u64> {
     println!("{}", stops::HEAD);
     let measured = stops::measure(programs, only, &mut |row| println!("{row}"));
     match measured {
         Ok(rows) => {
             println!("{}", stops::foot(&rows));
-            Some(stops::hung(&rows))
+            Some(stops::wrong(&rows))
         }
         Err(error) => {
             println!("stopping could not be measured: {error}");

@@ -1,6 +1,6 @@
 //! How long it takes from Ctrl-C, and from the end of `--time`, to the end of the program: one row for each kind of
 //! connection with a system that says nothing, and for each long command. Measured and printed, not judged: only a
-//! program that does not end at all is a fault.
+//! program that does not end at all is a fault, and a case that was over before it was stopped.
 
 use std::fmt;
 use std::fs;
@@ -19,7 +19,7 @@ const WORK: Duration = Duration::from_millis(1500);
 /// Who has not ended after so long hangs.
 const HANG: Duration = Duration::from_secs(30);
 
-/// A command that would go on for ever, or nearly.
+/// A command that would go on for minutes, or for ever.
 struct Case {
     name: &'static str,
     arguments: Vec<String>,
@@ -84,25 +84,6 @@ fn mute() -> io::Result<String> {
 const HTTP: &str = "[http]\nreset = { method = \"POST\", path = \"/reset\" }\n\
      [http.stimuli]\nping = { method = \"POST\", path = \"/ping\" }\n";
 const ANSWERS: &str = "[http.responses]\npong = { to = \"ping\", status = 200 }\n";
-
-/// Many states, and values without end.
-const LARGE: &str = "
-external 'wire'
-process('large') {
-  channel('wire') {
-    stimulus 'add', { 'x' => :integer, 'y' => :integer }
-    response 'sum', { 'z' => :integer }
-  }
-  var 'a', :integer, 0
-  var 'b', :integer, 0
-  state 'idle'
-  repeat {
-    o { receive 'add', constraint: '0 <= x && x <= 1000 && 0 <= y && y <= 1000 && a < 1000000',
-          update: 'a = a + x; b = b + y * 3'
-        send 'sum', constraint: 'z == a + b' }
-  }
-}
-";
 
 fn cases(programs: &Programs) -> io::Result<Vec<Case>> {
     let address = mute()?;
@@ -193,7 +174,7 @@ fn cases(programs: &Programs) -> io::Result<Vec<Case>> {
             "test, planning (locations)",
             &[
                 "test",
-                "large.aml",
+                "deep.aml",
                 "--sut",
                 &quick,
                 "--strategy",
@@ -202,45 +183,45 @@ fn cases(programs: &Programs) -> io::Result<Vec<Case>> {
                 "1000000000",
             ],
         )
-        .with("large.aml", LARGE),
+        .with("deep.aml", model::deep()),
         Case::new(
             "generate --traces",
-            &[
-                "generate",
-                "large.aml",
-                "--traces",
-                "12",
-                "-o",
-                "suite.json",
-            ],
+            &["generate", "deep.aml", "--traces", "40", "-o", "suite.json"],
         )
-        .with("large.aml", LARGE),
+        .with("deep.aml", model::deep()),
         Case::new(
             "generate --cover mcdc",
             &[
                 "generate",
-                "large.aml",
+                "deep.aml",
                 "--cover",
                 "mcdc",
                 "--depth",
-                "200",
+                "1000000",
                 "-o",
                 "suite.json",
             ],
         )
-        .with("large.aml", LARGE),
+        .with("deep.aml", model::deep()),
         Case::new(
             "check --flatten",
             &["check", "large.aml", "--flatten", "--states", "100000000"],
         )
         .without_time()
-        .with("large.aml", LARGE),
+        .with("large.aml", model::LARGE),
         Case::new(
             "compare",
-            &["compare", "large.aml", "large.aml", "--states", "100000000"],
+            &[
+                "compare",
+                "large.aml",
+                "large.aml",
+                "--flatten",
+                "--states",
+                "100000000",
+            ],
         )
         .without_time()
-        .with("large.aml", LARGE),
+        .with("large.aml", model::LARGE),
         Case::new(
             "record",
             &[
@@ -448,7 +429,9 @@ pub fn foot(rows: &[Row]) -> String {
     )
 }
 
-pub fn hung(rows: &[Row]) -> u64 {
-    let is_hung = |row: &&Row| row.interrupt == Ended::Hung || row.time == Some(Ended::Hung);
-    rows.iter().filter(is_hung).count() as u64
+/// Rows that show nothing good: it did not end, or was over before anybody asked, and nothing was measured.
+pub fn wrong(rows: &[Row]) -> u64 {
+    let is_wrong = |ended: Ended| matches!(ended, Ended::Hung | Ended::Before);
+    let wrong = |row: &&Row| is_wrong(row.interrupt) || row.time.is_some_and(is_wrong);
+    rows.iter().filter(wrong).count() as u64
 }
