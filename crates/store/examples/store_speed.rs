@@ -9,7 +9,7 @@ mod walker;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use ioco_engine::{EventLevel, Settings, Stop, StrategyKind, Tester};
+use ioco_engine::{EventLevel, Settings, StopConditions, StrategyKind, Tester};
 use ioco_store::{NewRun, Place, Recording};
 use ioco_sts::{EvaluationOnly, Relation, Semantics, Sts};
 use walker::{Walker, ring, run_all};
@@ -85,11 +85,11 @@ fn run(sts: &Arc<Sts>, place: Option<&Place>) -> Duration {
         seed: 1,
         strategy: StrategyKind::uniform(),
         events: EventLevel::Steps,
-        stop: Stop {
+        stop: StopConditions {
             tests: None,
             steps_per_test: STEPS_PER_TEST,
             total_steps: Some(STEPS),
-            ..Stop::default()
+            ..StopConditions::default()
         },
         ..Settings::default()
     };
