@@ -107,14 +107,19 @@ impl LineRelay {
         })
     }
 
+    /// Whether anything was passed on.
     fn serve(
         &self,
         client: TcpStream,
         stop: &dyn Fn() -> bool,
         write: &mut dyn FnMut(&str) -> io::Result<()>,
-    ) -> Result<(), AdapterError> {
+    ) -> Result<bool, AdapterError> {
         let failed = |error: io::Error| cannot_pass_on(&self.to, &error);
-        let system = dial::call(&self.to, &Until::within(CONNECTING, stop)).map_err(failed)?;
+        let system = match dial::call(&self.to, &Until::within(CONNECTING, stop)) {
+            // Whoever stops while the system is being called has not seen it fail.
+            Err(_) if stop() => return Ok(false),
+            called => called.map_err(failed)?,
+        };
         client.set_nonblocking(false).map_err(failed)?;
         for socket in [&client, &system] {
             socket.set_nodelay(true).map_err(failed)?;
@@ -172,7 +177,8 @@ impl LineRelay {
         let _ = client.shutdown(Shutdown::Both);
         let _ = system.shutdown(Shutdown::Both);
         let at = nanoseconds(self.epoch.elapsed());
-        write(&write_recorded(at, &Recorded::End, &self.sts)).map_err(failed)
+        write(&write_recorded(at, &Recorded::End, &self.sts)).map_err(failed)?;
+        Ok(true)
     }
 
     /// Whether the system says when a reset is done.
@@ -243,8 +249,7 @@ impl Relay for LineRelay {
         while clients.is_none_or(|clients| served < clients) && !stop() {
             match self.listener.accept() {
                 Ok((client, _)) => {
-                    self.serve(client, stop, &mut write)?;
-                    served += 1;
+                    served += u64::from(self.serve(client, stop, &mut write)?);
                 }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                     std::thread::sleep(SLICE);

@@ -24,7 +24,7 @@ use crate::failures::{self, Origin};
 use crate::model::{Model, ModelOptions};
 use crate::observer::Observer;
 use crate::project::{Project, TestSettings};
-use crate::record::Record;
+use crate::record::{Record, Until};
 use crate::results::Results;
 use crate::session::{Session, sizes};
 use crate::shrinking::{self, ShrinkSettings};
@@ -219,7 +219,11 @@ impl Campaign {
         }
         trust::remember(&plan.project, &plan.reach, &origin.model);
         let new = history::new_run(&plan.model, &options, &meaning, &plan.reach, &settings);
-        let record = Record::begin(&mut plan.project, new, &session.interrupt, observer)?;
+        let until = Until {
+            interrupt: session.interrupt.clone(),
+            over_at: session.over_if_begun_now(),
+        };
+        let record = Record::begin(&mut plan.project, new, &until, observer)?;
         // The store may have gone to another folder.
         let results = Results::at(plan.project.results());
         Ok(Campaign {

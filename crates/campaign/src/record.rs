@@ -24,6 +24,22 @@ const OFTEN: Duration = Duration::from_millis(5);
 /// does much in between.
 const MAX_UNTOLD: usize = 10_000;
 
+/// How long a run waits for its store to begin.
+pub(crate) struct Until {
+    pub interrupt: Interrupt,
+    /// When the time of the run is up.
+    pub over_at: Option<Instant>,
+}
+
+impl Until {
+    /// A server that says nothing must not take longer than the whole run. A file answers, and a short run waits for
+    /// those that write into it at the same time.
+    fn is_over(&self, place: &Place) -> bool {
+        let is_late = self.over_at.is_some_and(|at| Instant::now() >= at);
+        self.interrupt.is_raised() || (is_late && !matches!(place, Place::File(_)))
+    }
+}
+
 pub(crate) struct Record {
     /// `None` when the store has refused.
     recording: Option<Recording>,
@@ -44,11 +60,12 @@ impl Record {
     pub fn begin(
         project: &mut Project,
         run: NewRun,
-        interrupt: &Interrupt,
+        until: &Until,
         observer: &mut dyn Observer,
     ) -> Result<Record, CommandError> {
         let place = history::place(project)?;
-        let refused = match begin_at(&place, run.clone(), interrupt) {
+        let interrupt = &until.interrupt;
+        let refused = match begin_at(&place, run.clone(), until) {
             Ok(recording) => return Ok(Record::of(Ok(recording), interrupt)),
             Err(refused) => refused,
         };
@@ -70,7 +87,7 @@ impl Record {
             && let Ok(elsewhere) = Results::elsewhere()
         {
             let old = project.elsewhere.replace(elsewhere.clone());
-            let begun = history::place(project).map(|place| begin_at(&place, run, interrupt));
+            let begun = history::place(project).map(|place| begin_at(&place, run, until));
             if let Ok(Ok(recording)) = begun {
                 observer.warning(&format!(
                     "{refused}; the results of this run are in {}",
@@ -160,13 +177,41 @@ impl Record {
     }
 }
 
-fn begin_at(place: &Place, run: NewRun, interrupt: &Interrupt) -> Result<Recording, StoreError> {
-    Recording::begin_unless(place, run, &|| interrupt.is_raised())
+fn begin_at(place: &Place, run: NewRun, until: &Until) -> Result<Recording, StoreError> {
+    Recording::begin_unless(place, run, &|| until.is_over(place))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_server_that_says_nothing_is_given_up_when_the_time_of_the_run_is_up() {
+        // Takes connections, since the system queues them, and never answers.
+        let mute = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+        let address = mute.local_addr().expect("an address");
+        let url = format!("postgres://nobody@{address}/nothing");
+        let place = Place::new("unused".as_ref(), Some(&url)).expect("an address");
+        let until = Until {
+            interrupt: Interrupt::default(),
+            over_at: Some(Instant::now()),
+        };
+        let refused = begin_at(&place, NewRun::default(), &until).err();
+        // The store's own limit on connecting is longer, and says something else.
+        let refused = refused.expect("no database").to_string();
+        assert!(refused.contains("did not answer in time"), "{refused}");
+    }
+
+    #[test]
+    fn a_file_is_waited_for_however_short_the_run_is() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let place = Place::new(&folder.path().join("ioco.db"), None).expect("a file");
+        let until = Until {
+            interrupt: Interrupt::default(),
+            over_at: Some(Instant::now()),
+        };
+        assert!(begin_at(&place, NewRun::default(), &until).is_ok());
+    }
 
     #[test]
     fn after_a_slow_wait_what_is_not_told_yet_stays_bounded() {

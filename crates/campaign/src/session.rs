@@ -105,12 +105,17 @@ impl Session {
     /// When the time of the run is up, and a moment more: the tester ends a run whose time is up by itself,
     /// unless it waits for a system that does not answer.
     fn over_at(&mut self) -> Option<Instant> {
+        let over_at = self.over_if_begun_now()?;
+        Some(*self.over_at.get_or_insert(over_at))
+    }
+
+    /// When a run that begins now would be over. `None`: it may go on for ever, or its time is no real one.
+    pub(crate) fn over_if_begun_now(&self) -> Option<Instant> {
         if self.link.is_virtual() {
             return None;
         }
         let time = Duration::from_nanos(self.tester.settings().stop.time?);
-        let over_at = Instant::now().checked_add(time)?.checked_add(TIME_IS_UP)?;
-        Some(*self.over_at.get_or_insert(over_at))
+        Instant::now().checked_add(time)?.checked_add(TIME_IS_UP)
     }
 
     /// What crossed the wire in the last test.

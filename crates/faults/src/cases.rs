@@ -73,6 +73,11 @@ impl Way {
         }
     }
 
+    /// Whether a test is run over it.
+    fn is_test(self) -> bool {
+        !matches!(self, Way::Relay | Way::File | Way::Server)
+    }
+
     pub fn name(self) -> &'static str {
         match self {
             Way::Process => "process",
@@ -98,6 +103,10 @@ pub struct Played {
     pub outcome: Outcome,
     /// The fault struck.
     pub is_injected: bool,
+    /// Where, if it was a message.
+    pub struck: Option<Struck>,
+    /// Responses without end came in the middle of a test.
+    pub is_flooded: bool,
     pub is_wrong: bool,
     /// What was said about it.
     pub message: String,
@@ -138,6 +147,9 @@ pub fn play(way: Way, fault: Fault, peer: &Path) -> Played {
     Played {
         outcome,
         is_injected: struck.is_some() || is_changed,
+        struck,
+        is_flooded: way.is_test()
+            && rules::is_flood_of_responses(fault.kind, struck, way.carrier()),
         is_wrong: is_wrong || matches!(outcome, Outcome::Hang | Outcome::Panic),
         message,
     }

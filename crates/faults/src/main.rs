@@ -15,14 +15,25 @@ use ioco_faults::{soak, stops};
 use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 
-/// What was asked for: `--faults N --kills N --soak N --seed N --stops`, and where a database is.
+/// What was asked for: `--faults N --kills N --soak N --seed N --stops`, and where a database is. To look into one
+/// complaint: `--only CONNECTION` and `--case N` play nothing but these, with the same seeds; with `--stops`, `--only`
+/// takes the rows whose names contain it.
 struct Asked {
     faults: u64,
     kills: u64,
     soak: u64,
     seed: u64,
     stops: bool,
+    only: Option<String>,
+    case: Option<u64>,
     database: Option<Database>,
+}
+
+impl Asked {
+    fn plays(&self, number: u64, way: Way) -> bool {
+        self.case.is_none_or(|case| case == number)
+            && self.only.as_deref().is_none_or(|only| only == way.name())
+    }
 }
 
 fn asked() -> Asked {
@@ -51,6 +62,8 @@ fn asked() -> Asked {
         soak: value("--soak", 0),
         seed: value("--seed", 1),
         stops: words.iter().any(|word| word == "--stops"),
+        only: text("--only"),
+        case: text("--case").and_then(|text| text.parse().ok()),
         database: database(),
     }
 }
@@ -66,13 +79,19 @@ fn main() -> ExitCode {
         return soak(&programs, asked.soak);
     }
     if asked.stops {
-        return match stops(&programs) {
+        return match stops(&programs, asked.only.as_deref()) {
             Some(0) => ExitCode::SUCCESS,
             _ => ExitCode::FAILURE,
         };
     }
     let table = faults(&programs, &asked);
     print!("{}", table.show());
+    if asked.only.is_some() || asked.case.is_some() {
+        return match table.wrong() {
+            0 => ExitCode::SUCCESS,
+            _ => ExitCode::FAILURE,
+        };
+    }
     let mut complaints = table.complaints.clone();
     let (kills, peers) = kills(&programs, &asked, &mut complaints);
     println!(
@@ -90,7 +109,7 @@ fn main() -> ExitCode {
         "killed databases {}: {} hung; {} tests told and kept, {} lost",
         deaths.deaths, deaths.hung, deaths.told, deaths.lost
     );
-    let late = stops(&programs);
+    let late = stops(&programs, None);
     let lost = kills.lost + kills.left + deaths.lost;
     let hung = table.hung() + kills.hung + deaths.hung + late.unwrap_or(1);
     let wrong = table.wrong() + peers.1 + disks.1;
@@ -122,12 +141,19 @@ fn faults(programs: &Programs, asked: &Asked) -> Table {
                     if is_enough || number > 4 * asked.faults {
                         return;
                     }
+                    let way = Way::ALL[number as usize % Way::ALL.len()];
+                    if !asked.plays(number, way) {
+                        continue;
+                    }
                     let mut random = ChaCha8Rng::seed_from_u64(asked.seed ^ (number << 20));
                     let fault = Fault::random(&mut random);
-                    let way = Way::ALL[number as usize % Way::ALL.len()];
                     let played = play(way, fault, &programs.peer);
                     if let Ok(mut table) = table.lock() {
-                        table.add(way, &format!("{fault:?}"), &played);
+                        let what = format!("case {number}, {fault:?}");
+                        // At once: the whole run takes an hour.
+                        if let Some(complaint) = table.add(way, &what, &played) {
+                            eprintln!("wrong: {complaint}");
+                        }
                     }
                 }
             });
@@ -163,6 +189,12 @@ fn kills(programs: &Programs, asked: &Asked, complaints: &mut Vec<String>) -> (K
                     if let Err(error) = played {
                         complaint = Some(format!("a kill could not be played: {error}"));
                     }
+                    if let Some(complaint) = &complaint {
+                        eprintln!("wrong: kill {number}: {complaint}");
+                    }
+                    if kills.hung + kills.left + kills.lost > 0 {
+                        eprintln!("wrong: kill {number}: {kills:?}");
+                    }
                     if let Ok(mut all) = all.lock() {
                         all.0.add(&kills);
                         all.1 = (all.1.0 + peers.0, all.1.1 + peers.1);
@@ -194,6 +226,9 @@ fn disks(programs: &Programs, asked: &Asked, complaints: &mut Vec<String>) -> (u
             Ok(wrong) => wrong,
             Err(error) => Some(format!("a disk could not be played: {error}")),
         };
+        if let Some(complaint) = &wrong {
+            eprintln!("wrong: {complaint}");
+        }
         counts = (counts.0 + 1, counts.1 + u64::from(wrong.is_some()));
         complaints.extend(wrong);
     }
@@ -207,22 +242,28 @@ fn deaths(programs: &Programs, asked: &Asked, complaints: &mut Vec<String>) -> D
         return deaths;
     };
     let mut random = ChaCha8Rng::seed_from_u64(asked.seed);
-    for _ in 0..asked.kills / 25 {
+    for number in 0..asked.kills / 25 {
+        let before = deaths;
         if let Err(error) = database::kill(programs, server, &mut random, &mut deaths) {
-            complaints.push(format!(
-                "a death of the database could not be played: {error}"
-            ));
+            let complaint = format!("a death of the database could not be played: {error}");
+            eprintln!("wrong: {complaint}");
+            complaints.push(complaint);
+        }
+        if (deaths.lost, deaths.hung) != (before.lost, before.hung) {
+            eprintln!("wrong: death {number} of the database: {before:?}, then {deaths:?}");
         }
     }
     deaths
 }
 
-/// Measures and prints how soon ioco stops; how many cases did not end at all.
-fn stops(programs: &Programs) -> Option<u64> {
-    match stops::measure(programs) {
+/// Measures and prints how soon ioco stops; how many cases did not end, or not by being stopped.
+fn stops(programs: &Programs, only: Option<&str>) -> Option<u64> {
+    println!("{}", stops::HEAD);
+    let measured = stops::measure(programs, only, &mut |row| println!("{row}"));
+    match measured {
         Ok(rows) => {
-            print!("{}", stops::show(&rows));
-            Some(stops::hung(&rows))
+            println!("{}", stops::foot(&rows));
+            Some(stops::wrong(&rows))
         }
         Err(error) => {
             println!("stopping could not be measured: {error}");

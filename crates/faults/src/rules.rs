@@ -68,7 +68,7 @@ fn allowed(kind: Kind, struck: Struck, carrier: Carrier) -> &'static [Outcome] {
     let is_response = matches!(struck.role, Role::Response | Role::Last);
     match kind {
         Kind::Nothing | Kind::Delay => &[Pass],
-        _ if struck.role == Role::Idle => &[Pass, Error],
+        _ if struck.role == Role::Idle => idle(kind),
         // The library for web sockets takes a handshake byte by byte for an attack.
         Kind::SlowLoris if carrier == Carrier::Stream && struck.role == Role::Greeting => {
             &[Pass, Error]
@@ -93,17 +93,46 @@ fn allowed(kind: Kind, struck: Struck, carrier: Carrier) -> &'static [Outcome] {
                 &[Error]
             }
         }
+        // Lines of text have no envelope: what is ready and what is a response is told by when a line comes. Behind
+        // the end of the reset a second READY is a line that the model does not know, and so a deviation.
         Kind::Duplicate if carrier == Carrier::Text && !is_response => &[Pass, Fail, Error],
         Kind::Duplicate if !is_response => &[Pass, Error],
-        // What is due comes behind the flood, perhaps too late, or in the middle of it.
+        // A record that comes twice has the wrong sequence number (RFC 8446, section 5.2): nothing behind it is read,
+        // so that no response can be judged.
         Kind::Flood if carrier == Carrier::Encrypted && !is_response => &[Pass, Error],
+        // A stream keeps its order. The pong comes behind 256 MiB of greetings: who has not read them all within the
+        // model's time of silence has seen silence where a response is due. And lines of text as above.
         Kind::Flood if !is_response => &[Pass, Fail, Error],
         Kind::Duplicate | Kind::Flood if struck.role == Role::Last => &[Pass, Fail, Error],
         Kind::Duplicate | Kind::Flood if carrier == Carrier::Encrypted => &[Error],
         Kind::Duplicate | Kind::Flood if carrier == Carrier::Answers => &[Pass, Error],
+        // Messages that come by themselves cross the pings on their way. A pong too many that arrives when the next
+        // ping is under way is what an honest system would have answered, and of the flood only as many are looked
+        // at as the test has pings left. Not each time: see `Row::floods`.
         Kind::Duplicate => &[Pass, Fail],
-        Kind::Flood => &[Fail, Error],
+        Kind::Flood => &[Pass, Fail, Error],
     }
+}
+
+/// The record that TLS 1.3 sends for the sake of devices in between (RFC 8446, appendix D.4). Its receiver drops it
+/// without looking further, and only before the handshake's end (section 5), so that it may be missing; one that is
+/// too late, or too many of them, may be refused. What is no whole record breaks the stream of records, whatever it
+/// was to be.
+fn idle(kind: Kind) -> &'static [Outcome] {
+    use Outcome::{Error, Pass};
+    match kind {
+        Kind::Nothing | Kind::Delay | Kind::SlowLoris | Kind::Drop => &[Pass],
+        Kind::Reorder | Kind::Duplicate | Kind::Flood => &[Pass, Error],
+        Kind::Truncate | Kind::Garbage | Kind::Close | Kind::HalfOpen => &[Error],
+    }
+}
+
+/// Whether a flood of responses in the middle of a test shows up as responses too many, unless each of them happens
+/// to arrive behind a ping.
+pub fn is_flood_of_responses(kind: Kind, struck: Option<Struck>, carrier: Carrier) -> bool {
+    kind == Kind::Flood
+        && struck.is_some_and(|struck| struck.role == Role::Response)
+        && !matches!(carrier, Carrier::Answers | Carrier::Encrypted)
 }
 
 /// Faults after which nothing comes: waiting longer shows nothing else, however busy the machine is. For
@@ -123,4 +152,36 @@ pub fn timeout(kind: Kind) -> Duration {
 /// How long a reset may take.
 pub fn patience(kind: Kind) -> Duration {
     Duration::from_millis(if is_silent(kind) { 150 } else { 20_000 })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Carrier, Outcome, is_wrong};
+    use crate::fault::{Kind, Role, Struck};
+
+    fn wrong(kind: Kind, role: Role, carrier: Carrier, outcome: Outcome) -> bool {
+        let missing = 3;
+        is_wrong(kind, Some(Struck { role, missing }), carrier, outcome)
+    }
+
+    #[test]
+    fn a_pong_of_a_flood_may_answer_the_next_ping() {
+        for carrier in [Carrier::Stream, Carrier::Lines, Carrier::Text] {
+            for outcome in [Outcome::Pass, Outcome::Fail, Outcome::Error] {
+                assert!(!wrong(Kind::Flood, Role::Response, carrier, outcome));
+            }
+            assert!(wrong(Kind::Flood, Role::Response, carrier, Outcome::Hang));
+        }
+    }
+
+    #[test]
+    fn a_record_that_nobody_needs_may_be_missing_and_not_be_cut() {
+        let (idle, tls) = (Role::Idle, Carrier::Encrypted);
+        assert!(wrong(Kind::Drop, idle, tls, Outcome::Error));
+        assert!(!wrong(Kind::Drop, idle, tls, Outcome::Pass));
+        for kind in [Kind::Truncate, Kind::Garbage, Kind::Close, Kind::HalfOpen] {
+            assert!(wrong(kind, idle, tls, Outcome::Pass));
+            assert!(!wrong(kind, idle, tls, Outcome::Error));
+        }
+    }
 }

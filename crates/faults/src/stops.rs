@@ -1,7 +1,8 @@
 //! How long it takes from Ctrl-C, and from the end of `--time`, to the end of the program: one row for each kind of
 //! connection with a system that says nothing, and for each long command. Measured and printed, not judged: only a
-//! program that does not end at all is a fault.
+//! program that does not end at all is a fault, and a case that was over before it was stopped.
 
+use std::fmt;
 use std::fs;
 use std::io::{self, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
@@ -9,14 +10,16 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::cases::HANG;
 use crate::model;
-use crate::program::{Programs, send};
+use crate::program::{Programs, heed_signals, send};
 
 /// Work goes on for so long before the signal, and `--time` is so long.
 const WORK: Duration = Duration::from_millis(1500);
 
-/// A command that would go on for ever, or nearly.
+/// Who has not ended after so long hangs.
+const HANG: Duration = Duration::from_secs(30);
+
+/// A command that would go on for minutes, or for ever.
 struct Case {
     name: &'static str,
     arguments: Vec<String>,
@@ -81,25 +84,6 @@ fn mute() -> io::Result<String> {
 const HTTP: &str = "[http]\nreset = { method = \"POST\", path = \"/reset\" }\n\
      [http.stimuli]\nping = { method = \"POST\", path = \"/ping\" }\n";
 const ANSWERS: &str = "[http.responses]\npong = { to = \"ping\", status = 200 }\n";
-
-/// Many states, and values without end.
-const LARGE: &str = "
-external 'wire'
-process('large') {
-  channel('wire') {
-    stimulus 'add', { 'x' => :integer, 'y' => :integer }
-    response 'sum', { 'z' => :integer }
-  }
-  var 'a', :integer, 0
-  var 'b', :integer, 0
-  state 'idle'
-  repeat {
-    o { receive 'add', constraint: '0 <= x && x <= 1000 && 0 <= y && y <= 1000 && a < 1000000',
-          update: 'a = a + x; b = b + y * 3'
-        send 'sum', constraint: 'z == a + b' }
-  }
-}
-";
 
 fn cases(programs: &Programs) -> io::Result<Vec<Case>> {
     let address = mute()?;
@@ -190,7 +174,7 @@ fn cases(programs: &Programs) -> io::Result<Vec<Case>> {
             "test, planning (locations)",
             &[
                 "test",
-                "large.aml",
+                "deep.aml",
                 "--sut",
                 &quick,
                 "--strategy",
@@ -199,45 +183,45 @@ fn cases(programs: &Programs) -> io::Result<Vec<Case>> {
                 "1000000000",
             ],
         )
-        .with("large.aml", LARGE),
+        .with("deep.aml", model::deep()),
         Case::new(
             "generate --traces",
-            &[
-                "generate",
-                "large.aml",
-                "--traces",
-                "12",
-                "-o",
-                "suite.json",
-            ],
+            &["generate", "deep.aml", "--traces", "40", "-o", "suite.json"],
         )
-        .with("large.aml", LARGE),
+        .with("deep.aml", model::deep()),
         Case::new(
             "generate --cover mcdc",
             &[
                 "generate",
-                "large.aml",
+                "deep.aml",
                 "--cover",
                 "mcdc",
                 "--depth",
-                "200",
+                "1000000",
                 "-o",
                 "suite.json",
             ],
         )
-        .with("large.aml", LARGE),
+        .with("deep.aml", model::deep()),
         Case::new(
             "check --flatten",
             &["check", "large.aml", "--flatten", "--states", "100000000"],
         )
         .without_time()
-        .with("large.aml", LARGE),
+        .with("large.aml", model::LARGE),
         Case::new(
             "compare",
-            &["compare", "large.aml", "large.aml", "--states", "100000000"],
+            &[
+                "compare",
+                "large.aml",
+                "large.aml",
+                "--flatten",
+                "--states",
+                "100000000",
+            ],
         )
         .without_time()
-        .with("large.aml", LARGE),
+        .with("large.aml", model::LARGE),
         Case::new(
             "record",
             &[
@@ -356,10 +340,16 @@ fn ended(child: &mut Child, asked: Instant) -> io::Result<Ended> {
     Ok(Ended::Hung)
 }
 
-/// Measures every case.
-pub fn measure(programs: &Programs) -> io::Result<Vec<Row>> {
+/// Measures every case whose name contains `only`, and tells each row at once: one that hangs takes its time.
+pub fn measure(
+    programs: &Programs,
+    only: Option<&str>,
+    tell: &mut dyn FnMut(&Row),
+) -> io::Result<Vec<Row>> {
+    heed_signals();
     let mut rows = Vec::new();
-    for case in cases(programs)? {
+    let asked = |case: &Case| only.is_none_or(|only| case.name.contains(only));
+    for case in cases(programs)?.into_iter().filter(asked) {
         let folder = tempfile::tempdir()?;
         let mut child = start(programs, &case, folder.path(), &[])?;
         // Nobody reads what it prints; it must not wait for that.
@@ -388,11 +378,13 @@ pub fn measure(programs: &Programs) -> io::Result<Vec<Row>> {
         } else {
             None
         };
-        rows.push(Row {
+        let row = Row {
             name: case.name,
             interrupt,
             time,
-        });
+        };
+        tell(&row);
+        rows.push(row);
     }
     Ok(rows)
 }
@@ -403,37 +395,43 @@ fn drain(child: &mut Child) {
     }
 }
 
-pub fn show(rows: &[Row]) -> String {
-    let cell = |ended: Ended| match ended {
-        Ended::After(milliseconds) => format!("{milliseconds} ms"),
-        Ended::Before => "before".to_owned(),
-        Ended::Hung => "hung".to_owned(),
-    };
-    let mut text = format!(
-        "{:<36} {:>12} {:>12}\n",
-        "to the end of ioco", "Ctrl-C", "--time"
-    );
-    for row in rows {
-        let time = row.time.map_or("-".to_owned(), cell);
-        text.push_str(&format!(
-            "{:<36} {:>12} {time:>12}\n",
-            row.name,
-            cell(row.interrupt)
-        ));
+impl fmt::Display for Ended {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Ended::After(milliseconds) => write!(f, "{milliseconds} ms"),
+            Ended::Before => write!(f, "before"),
+            Ended::Hung => write!(f, "hung"),
+        }
     }
-    let late = |ended: Ended| matches!(ended, Ended::After(time) if time > 1000);
-    let all = rows
-        .iter()
-        .flat_map(|row| [Some(row.interrupt), row.time])
-        .flatten();
-    text.push_str(&format!(
-        "{} later than one second\n",
-        all.filter(|e| late(*e)).count()
-    ));
-    text
 }
 
-pub fn hung(rows: &[Row]) -> u64 {
-    let is_hung = |row: &&Row| row.interrupt == Ended::Hung || row.time == Some(Ended::Hung);
-    rows.iter().filter(is_hung).count() as u64
+/// The head of the table.
+pub const HEAD: &str = "to the end of ioco                         Ctrl-C       --time";
+
+impl fmt::Display for Row {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let time = self.time.map_or("-".to_owned(), |time| time.to_string());
+        let interrupt = self.interrupt.to_string();
+        write!(f, "{:<36} {interrupt:>12} {time:>12}", self.name)
+    }
+}
+
+/// The table's last line.
+pub fn foot(rows: &[Row]) -> String {
+    let cells = rows.iter().flat_map(|row| [Some(row.interrupt), row.time]);
+    let late = |ended: &Ended| matches!(ended, Ended::After(time) if *time > 1000);
+    let is_before = |ended: &Ended| *ended == Ended::Before;
+    let cells: Vec<Ended> = cells.flatten().collect();
+    format!(
+        "{} later than one second, {} over before anybody asked",
+        cells.iter().filter(|cell| late(cell)).count(),
+        cells.iter().filter(|cell| is_before(cell)).count()
+    )
+}
+
+/// Rows that show nothing good: it did not end, or was over before anybody asked, and nothing was measured.
+pub fn wrong(rows: &[Row]) -> u64 {
+    let is_wrong = |ended: Ended| matches!(ended, Ended::Hung | Ended::Before);
+    let wrong = |row: &&Row| is_wrong(row.interrupt) || row.time.is_some_and(is_wrong);
+    rows.iter().filter(wrong).count() as u64
 }

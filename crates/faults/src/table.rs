@@ -9,7 +9,23 @@ use crate::rules::Outcome;
 pub struct Row {
     pub faults: u64,
     counts: BTreeMap<Outcome, u64>,
-    pub wrong: u64,
+    wrong: u64,
+    /// Floods of responses in the middle of a test, and how many of these tests passed. One may pass by chance; where
+    /// all do, responses are lost.
+    floods: (u64, u64),
+}
+
+/// So many floods do not all pass by chance.
+const FLOODS: u64 = 20;
+
+impl Row {
+    fn has_lost_floods(&self) -> bool {
+        self.floods.0 >= FLOODS && self.floods.0 == self.floods.1
+    }
+
+    fn wrong(&self) -> u64 {
+        self.wrong + u64::from(self.has_lost_floods())
+    }
 }
 
 #[derive(Clone, Debug, Default)]
@@ -20,18 +36,26 @@ pub struct Table {
 }
 
 impl Table {
-    pub fn add(&mut self, way: Way, what: &str, played: &Played) {
+    /// Counts a case; what was wrong with it, in words.
+    pub fn add(&mut self, way: Way, what: &str, played: &Played) -> Option<String> {
         let row = self.rows.entry(way).or_default();
         row.faults += u64::from(played.is_injected);
         *row.counts.entry(played.outcome).or_default() += 1;
-        if played.is_wrong {
-            row.wrong += 1;
-            if self.complaints.len() < 20 {
-                let (outcome, message) = (played.outcome, &played.message);
-                let complaint = format!("{} {what}: {outcome:?} {message}", way.name());
-                self.complaints.push(complaint);
-            }
+        if played.is_flooded {
+            row.floods.0 += 1;
+            row.floods.1 += u64::from(played.outcome == Outcome::Pass);
         }
+        if !played.is_wrong {
+            return None;
+        }
+        row.wrong += 1;
+        let (outcome, message) = (played.outcome, &played.message);
+        let struck = played.struck;
+        let complaint = format!("{} {what}: {outcome:?} {message} ({struck:?})", way.name());
+        if self.complaints.len() < 20 {
+            self.complaints.push(complaint.clone());
+        }
+        Some(complaint)
     }
 
     pub fn faults(&self) -> u64 {
@@ -39,7 +63,7 @@ impl Table {
     }
 
     pub fn wrong(&self) -> u64 {
-        self.rows.values().map(|row| row.wrong).sum()
+        self.rows.values().map(Row::wrong).sum()
     }
 
     pub fn hung(&self) -> u64 {
@@ -64,9 +88,41 @@ impl Table {
                 count(Outcome::Error),
                 count(Outcome::Hang),
                 count(Outcome::Panic),
-                row.wrong
+                row.wrong()
+            ));
+        }
+        for (way, row) in self.rows.iter().filter(|(_, row)| row.has_lost_floods()) {
+            let (floods, name) = (row.floods.0, way.name());
+            text.push_str(&format!(
+                "{name}: all {floods} tests with too many responses passed\n"
             ));
         }
         text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{FLOODS, Table};
+    use crate::cases::{Played, Way};
+    use crate::rules::Outcome;
+
+    #[test]
+    fn a_connection_that_loses_every_response_of_a_flood_is_found_out() {
+        let played = |outcome| Played {
+            outcome,
+            is_injected: true,
+            struck: None,
+            is_flooded: true,
+            is_wrong: false,
+            message: String::new(),
+        };
+        let mut table = Table::default();
+        for _ in 0..FLOODS {
+            table.add(Way::Events, "", &played(Outcome::Pass));
+        }
+        assert_eq!(table.wrong(), 1, "{}", table.show());
+        table.add(Way::Events, "", &played(Outcome::Fail));
+        assert_eq!(table.wrong(), 0, "{}", table.show());
     }
 }

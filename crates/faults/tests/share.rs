@@ -1,7 +1,11 @@
 //! A fixed share of the long run: every fault on every kind of connection.
 
+use std::net::TcpStream;
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
+use ioco_adapters::{HttpMapping, HttpRelay, LineRelay, Relay};
 use ioco_faults::cases::{Way, play};
 use ioco_faults::disks::{self, Disk};
 use ioco_faults::fault::{Fault, Kind};
@@ -109,4 +113,52 @@ fn a_disk_that_refuses_hides_no_deviation_and_lets_no_run_pass_unkept() {
     let mut random = ChaCha8Rng::seed_from_u64(4);
     let wrong = program::kill_peer(&programs, &mut random).expect("played");
     assert_eq!(wrong, None);
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_suite_in_the_background_of_a_shell_still_measures_signals() {
+    if program::beside("ioco").is_none() {
+        eprintln!("skipped: the program ioco is not built here");
+        return;
+    }
+    // What a shell does to a command with `&`.
+    let ignoring = "trap '' INT QUIT; exec \"$0\" --stops --only record";
+    let ran = std::process::Command::new("sh")
+        .args(["-c", ignoring, env!("CARGO_BIN_EXE_ioco-faults")])
+        .output()
+        .expect("a shell");
+    let shown = String::from_utf8_lossy(&ran.stdout);
+    assert!(ran.status.success(), "{shown}");
+    assert!(shown.contains("record"), "{shown}");
+}
+
+#[test]
+fn a_recorder_that_is_stopped_while_it_calls_the_system_reports_no_trouble() {
+    // A port where nobody listens, and a client that waits.
+    let nobody = {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+        listener.local_addr().expect("an address").to_string()
+    };
+    let sts = ioco_faults::model::ping(std::time::Duration::from_secs(1));
+    let mapping: HttpMapping = serde_json::from_str(
+        r#"{"stimuli": {"ping": {"path": "/ping"}}, "responses": {"pong": {"to": "ping"}}}"#,
+    )
+    .expect("a mapping");
+    let base = format!("http://{nobody}");
+    let lines = LineRelay::listen("127.0.0.1:0", &nobody, Arc::clone(&sts), None);
+    let http = HttpRelay::listen("127.0.0.1:0", &base, sts, &mapping);
+    let relays: [Box<dyn Relay>; 2] = [
+        Box::new(lines.expect("a relay")),
+        Box::new(http.expect("a relay")),
+    ];
+    for relay in relays {
+        let address = relay.address();
+        let _client = TcpStream::connect(address.trim_start_matches("http://")).expect("a client");
+        let asked = AtomicU64::new(0);
+        // Not before the client is there.
+        let stop = || asked.fetch_add(1, Ordering::SeqCst) > 0;
+        let served = relay.run(Some(1), &stop, &mut |_| Ok(()));
+        assert_eq!(served.map_err(|trouble| trouble.message), Ok(0));
+    }
 }

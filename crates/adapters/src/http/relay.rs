@@ -208,6 +208,8 @@ impl Relay for HttpRelay {
                         served += 1;
                         sockets.insert(number, [client, system]);
                     }
+                    // Whoever stops while the service is being called has not seen it fail.
+                    Err(_) if stop() => break,
                     Err(error) => {
                         outcome = Err(failed(error));
                         break;
