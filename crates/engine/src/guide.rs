@@ -47,7 +47,8 @@ pub enum Advice {
 pub trait Guide: Send {
     fn advise(&mut self, view: View<'_>) -> Advice;
 
-    /// Why a test that is cut short by a limit says nothing; `None` where it passes all the same.
+    /// Why a test that ends now says nothing, because a limit cuts it short or a response that was
+    /// waited for does not come; `None` where it passes all the same.
     fn unfinished(&self) -> Option<String> {
         None
     }

@@ -471,6 +471,32 @@ fn what_a_test_may_have_left_behind_is_let_go_before_the_next() {
     assert_eq!(drain(Advice::Reached, "maybe", false), 0);
 }
 
+/// Waits for a response that it wants, whatever comes.
+struct Waits;
+
+impl Guide for Waits {
+    fn advise(&mut self, _: View<'_>) -> Advice {
+        Advice::Listen
+    }
+
+    fn unfinished(&self) -> Option<String> {
+        Some("what was wanted did not come".to_owned())
+    }
+}
+
+#[test]
+fn a_guide_that_waits_in_vain_has_not_reached_its_goal() {
+    // Silence is allowed, and the response that the guide wants stays possible after it.
+    let sts = plain("Idle tau Idle\nIdle !answer Idle");
+    let mut tester = tester_of(&sts, Settings::default());
+    let first = tester.guided_test(Box::new(Waits), 0).unwrap();
+    let mut system = Answers::new(|_: &[Action]| Vec::new());
+    let report = run(&mut tester, first, &mut system, false, &mut 0);
+    assert_eq!(report.execution.trace, [Step::Quiescence]);
+    let reason = "what was wanted did not come".to_owned();
+    assert_eq!(report.execution.verdict, Verdict::Inconclusive(reason));
+}
+
 /// Gives this stimulus and then says this.
 struct OneOf(&'static str, Advice);
 

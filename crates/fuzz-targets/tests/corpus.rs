@@ -39,3 +39,22 @@ macro_rules! targets {
 targets! {
     aml expression query smv json dot aut mermaid graphwalker svg toml suite failure traces line amp http events
 }
+
+/// Mutations of a file that is not read try nothing but the first line of its reader.
+#[test]
+fn a_failure_file_with_every_field_is_kept() {
+    let target = ioco_fuzz_targets::target("failure").expect("a target");
+    let read = |data: &Vec<u8>| {
+        let text = String::from_utf8_lossy(data);
+        ioco_engine::FailureFile::read(&text).ok()
+    };
+    let is_whole = |file: &ioco_engine::FailureFile| {
+        let shrunk = file.shrunk.as_ref();
+        file.wire.len() > 1
+            && file.confirmed.is_some()
+            && !file.deviation.values.is_empty()
+            && shrunk.is_some_and(|s| s.minimal && !s.times.is_empty() && !s.wire.is_empty())
+    };
+    let kept = corpus(target);
+    assert!(kept.iter().filter_map(read).any(|file| is_whole(&file)));
+}

@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use ioco_solve::GuardSolver;
 use ioco_sts::{Action, Answer, Direction, LabelId, Relation, Semantics, SetId, Step, Sts, Value};
 
-use super::{Counts, Finding, hint_all, on_label, semantics, show_set};
+use super::{Counts, Finding, hint_all, on_label, semantics, show_set, texts};
 use crate::generate::{Dice, pick, simple_values};
 use crate::reference::{Event, Set, State, Theory, Val};
 
@@ -198,6 +199,10 @@ impl Walk<'_> {
         let menu = self.semantics.menu(set);
         let unknown = |q: &Answer| *q == Answer::Unknown;
         hint_all(self.theory, std::slice::from_ref(expected), dice);
+        let solver = &mut GuardSolver::new();
+        if let Some(found) = texts::check(self.theory, expected, solver, counts) {
+            return Some(found);
+        }
         self.theory.take_unsure();
         let silence = !self.theory.after_silence(expected).states.is_empty();
         if self.theory.take_unsure() || menu.quiescent.iter().any(unknown) {

@@ -5,6 +5,7 @@ mod explored;
 mod played;
 mod recorded;
 mod suites;
+pub mod texts;
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -121,6 +121,8 @@ fn labels(dice: &mut Dice, flavour: Flavour, processes: usize, types: &[Ty]) -> 
         |dice: &mut Dice, name: String, response: bool, wire_from: Option<usize>, most: u32| {
             let count = match types.is_empty() {
                 true => 0,
+                // Strings can be tied together only where there are some.
+                false if flavour == Flavour::Texts && wire_from.is_none() => most,
                 false => dice.random_range(0..=most),
             };
             let parameters = (0..count)

@@ -39,7 +39,11 @@ pub(crate) fn choose(
                 )),
             }
         }
-        Advice::Listen => situation.wait_or_end(),
+        // Silence was seen and nothing follows from more of it: what the guide waits for does not come.
+        Advice::Listen => match guide.unfinished() {
+            Some(reason) if !situation.may_wait => Choice::Lost(reason),
+            _ => situation.wait_or_end(),
+        },
         Advice::Chance => chance.choose(situation),
         Advice::End => Choice::End,
         Advice::Reached => Choice::Reached,
