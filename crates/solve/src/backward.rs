@@ -770,3 +770,6 @@ pub(crate) fn without(domain: &Domain, value: &Value) -> Domain {
     }
     rest
 }
+
+#[cfg(test)]
+mod tests;
