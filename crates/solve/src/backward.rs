@@ -1,7 +1,7 @@
 //! Narrowing: what the unknowns must be for a condition to come out as wanted. Every value taken
 //! away is impossible; what cannot be narrowed is left as it is.
 
-use ioco_sts::{BinaryOp, Expr, Function, UnaryOp, Value};
+use ioco_sts::{BinaryOp, Expr, Function, Type, Types, UnaryOp, Value};
 use rust_decimal::Decimal;
 
 use crate::domain::{Domain, Empty, Values, integers_between};
@@ -10,6 +10,9 @@ use crate::outcome::Deadline;
 
 pub(crate) struct Narrower<'a> {
     pub domains: &'a mut [Domain],
+    pub types: &'a Types,
+    /// The types of the unknowns.
+    pub unknowns: &'a [(Type, Domain)],
     pub functions: &'a [Function],
     pub deadline: &'a Deadline<'a>,
     pub changed: bool,
@@ -228,7 +231,19 @@ impl Narrower<'_> {
             }
             Expr::Param(position) => match self.domains.get_mut(*position as usize) {
                 Some(domain) => {
-                    self.changed |= domain.narrow(target)?;
+                    let own = self.unknowns.get(*position as usize);
+                    self.changed |= match (&target.values, own) {
+                        // Equal arrays and structs may hold numbers of other kinds; those of an
+                        // unknown have the kinds of its type.
+                        (Values::One(value), Some((ty, _))) => {
+                            let values = self.types.converted(value, ty);
+                            domain.narrow(&Domain {
+                                values: values.map_or(Values::None, Values::One),
+                                void: target.void,
+                            })?
+                        }
+                        _ => domain.narrow(target)?,
+                    };
                     Ok(())
                 }
                 None if target.void => Ok(()),

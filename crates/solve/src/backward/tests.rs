@@ -353,6 +353,8 @@ impl Case<'_> {
         let deadline = Deadline::never();
         let mut narrower = Narrower {
             domains: &mut domains,
+            types: &Types::default(),
+            unknowns: &[],
             functions: self.functions,
             deadline: &deadline,
             changed: false,
