@@ -165,7 +165,7 @@ fn items_of_equal_arrays_keep_their_kind() {
                 ],
             ),
         ] {
-            let found = model(&[integers.clone()], &conditions);
+            let found = model(std::slice::from_ref(&integers), &conditions);
             assert_ne!(found.is_unsat(), expected, "{conditions:?}: {found:?}");
             assert_eq!(found.is_sat(), expected, "{conditions:?}: {found:?}");
         }

@@ -261,6 +261,7 @@ fn constructs() -> Vec<(String, Expr)> {
         "Nested",
         Expr::binary(Mul, Expr::binary(Sub, x(), y()), Expr::int(3)),
     );
+    add("No slot", Expr::Param(9));
     add("Unset", Expr::binary(Eq, x(), Expr::Param(9)));
     all
 }
@@ -268,7 +269,7 @@ fn constructs() -> Vec<(String, Expr)> {
 /// What the construct is wanted to come to.
 fn targets(values: &Values) -> Vec<Domain> {
     let alike = |target: &Values| {
-        matches!(values, Values::Any)
+        matches!(values, Values::Any | Values::None)
             || matches!(
                 (values, target),
                 (Values::Bool { .. }, Values::Bool { .. })
@@ -460,7 +461,7 @@ fn bounds_are_sound_and_as_tight_as_they_were() {
         let mut pairs = Vec::new();
         for (number, left) in sets.iter().enumerate() {
             for (other, right) in sets.iter().enumerate() {
-                let void = |n: usize| (n + 2 * other + number) % 5 == 0;
+                let void = |n: usize| (n + 2 * other + number).is_multiple_of(5);
                 pairs.push([with_void(left, void(0)), with_void(right, void(1))]);
             }
         }
