@@ -161,3 +161,16 @@ fn a_solver_that_is_mistaken_makes_the_hand_shake_open() {
         assert!(set.truncated && warned, "{answer:?}");
     }
 }
+
+#[test]
+fn a_value_is_unset_only_where_nothing_else_will_do() {
+    let v_is = |value: Value| Expr::binary(BinaryOp::Eq, Expr::Param(0), Expr::Const(value));
+    let either = Expr::binary(BinaryOp::Or, v_is(Value::Void), v_is(Value::Int(3)));
+    for (guard, expected) in [(v_is(Value::Void), Value::Void), (either, Value::Int(3))] {
+        let (set, _) = initial(&model(guard, Budget::default()), Tries);
+        assert!(!set.truncated);
+        let after = set.states.iter().filter(|s| s.locations[0].index() == 1);
+        let kept: Vec<&Value> = after.map(|state| &state.valuation[0]).collect();
+        assert_eq!(kept, [&expected]);
+    }
+}
