@@ -261,6 +261,12 @@ fn constructs() -> Vec<(String, Expr)> {
         "Nested",
         Expr::binary(Mul, Expr::binary(Sub, x(), y()), Expr::int(3)),
     );
+    for (op, by) in [(Rem, 3), (Rem, -4), (Div, 3), (Div, -2), (Mul, -3)] {
+        add(
+            &format!("{op:?} by {by}"),
+            Expr::binary(op, x(), Expr::int(by)),
+        );
+    }
     add("No slot", Expr::Param(9));
     add("Unset", Expr::binary(Eq, x(), Expr::Param(9)));
     all
