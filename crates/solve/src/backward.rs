@@ -558,20 +558,16 @@ impl Narrower<'_> {
         let (low, high) = (i128::from(low), i128::from(high));
         let (modulus, min, max) = (i128::from(modulus), i128::from(min), i128::from(max));
         let rest = low % modulus;
-        let low = if rest < min {
-            low - rest + min
-        } else if rest > max {
+        let low = if rest > max {
             low - rest + modulus + min
         } else {
-            low
+            low.max(low - rest + min)
         };
         let rest = high % modulus;
-        let high = if rest > max {
-            high - rest + max
-        } else if rest < min {
+        let high = if rest < min {
             high - rest - modulus + max
         } else {
-            high
+            high.min(high - rest + max)
         };
         self.integers(expr, low, high)
     }

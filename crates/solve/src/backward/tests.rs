@@ -267,6 +267,12 @@ fn constructs() -> Vec<(String, Expr)> {
             Expr::binary(op, x(), Expr::int(by)),
         );
     }
+    add("If itself", Expr::If(Box::new([x(), y(), Expr::int(7)])));
+    let quotient = Expr::binary(Div, Expr::int(4), y());
+    add(
+        "In quotients",
+        Expr::InSet(Box::new(x()), vec![quotient, Expr::int(1)]),
+    );
     add("No slot", Expr::Param(9));
     add("Unset", Expr::binary(Eq, x(), Expr::Param(9)));
     all
