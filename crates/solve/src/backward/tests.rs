@@ -267,6 +267,13 @@ fn constructs() -> Vec<(String, Expr)> {
             Expr::binary(op, x(), Expr::int(by)),
         );
     }
+    for less in [1, 2] {
+        let argument = Expr::binary(Sub, x(), Expr::int(less));
+        add(
+            &format!("Down from {less} less"),
+            Expr::Call(FunctionId(2), vec![argument]),
+        );
+    }
     add("If itself", Expr::If(Box::new([x(), y(), Expr::int(7)])));
     let quotient = Expr::binary(Div, Expr::int(4), y());
     add(
