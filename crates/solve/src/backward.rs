@@ -1,7 +1,7 @@
 //! Narrowing: what the unknowns must be for a condition to come out as wanted. Every value taken
 //! away is impossible; what cannot be narrowed is left as it is.
 
-use ioco_sts::{BinaryOp, Expr, Function, UnaryOp, Value};
+use ioco_sts::{BinaryOp, Expr, Function, Type, Types, UnaryOp, Value};
 use rust_decimal::Decimal;
 
 use crate::domain::{Domain, Empty, Values, integers_between};
@@ -10,6 +10,9 @@ use crate::outcome::Deadline;
 
 pub(crate) struct Narrower<'a> {
     pub domains: &'a mut [Domain],
+    pub types: &'a Types,
+    /// The types of the unknowns.
+    pub unknowns: &'a [(Type, Domain)],
     pub functions: &'a [Function],
     pub deadline: &'a Deadline<'a>,
     pub changed: bool,
@@ -30,13 +33,6 @@ impl Narrower<'_> {
     /// `expr` has a value, and it is the truth `want`.
     pub fn truth(&mut self, expr: &Expr, want: bool) -> Narrowed {
         match expr {
-            Expr::Const(value) => {
-                if *value == Value::Bool(want) {
-                    Ok(())
-                } else {
-                    Err(Empty)
-                }
-            }
             Expr::Unary(UnaryOp::Not, inner) => self.truth(inner, !want),
             Expr::Binary(op @ (BinaryOp::And | BinaryOp::Or), both) => {
                 // The value of one side that decides the whole.
@@ -130,9 +126,8 @@ impl Narrower<'_> {
                 self.value(small, &Domain::set(Values::int(i64::MIN, high)))?;
                 self.value(large, &Domain::set(Values::int(low, i64::MAX)))
             }
-            (Values::Member { of, min, .. }, Values::Member { of: other, max, .. })
-                if of == other =>
-            {
+            // Where the enums differ, `large` is none of these members.
+            (Values::Member { of, min, .. }, Values::Member { max, .. }) => {
                 let step = u32::from(strict);
                 let high = max.checked_sub(step).ok_or(Empty)?;
                 let low = min.checked_add(step).ok_or(Empty)?;
@@ -228,7 +223,19 @@ impl Narrower<'_> {
             }
             Expr::Param(position) => match self.domains.get_mut(*position as usize) {
                 Some(domain) => {
-                    self.changed |= domain.narrow(target)?;
+                    let own = self.unknowns.get(*position as usize);
+                    self.changed |= match (&target.values, own) {
+                        // Equal arrays and structs may hold numbers of other kinds; those of an
+                        // unknown have the kinds of its type.
+                        (Values::One(value), Some((ty, _))) => {
+                            let values = self.types.converted(value, ty);
+                            domain.narrow(&Domain {
+                                values: values.map_or(Values::None, Values::One),
+                                void: target.void,
+                            })?
+                        }
+                        _ => domain.narrow(target)?,
+                    };
                     Ok(())
                 }
                 None if target.void => Ok(()),
@@ -551,20 +558,16 @@ impl Narrower<'_> {
         let (low, high) = (i128::from(low), i128::from(high));
         let (modulus, min, max) = (i128::from(modulus), i128::from(min), i128::from(max));
         let rest = low % modulus;
-        let low = if rest < min {
-            low - rest + min
-        } else if rest > max {
+        let low = if rest > max {
             low - rest + modulus + min
         } else {
-            low
+            low.max(low - rest + min)
         };
         let rest = high % modulus;
-        let high = if rest > max {
-            high - rest + max
-        } else if rest < min {
+        let high = if rest < min {
             high - rest - modulus + max
         } else {
-            high
+            high.min(high - rest + max)
         };
         self.integers(expr, low, high)
     }
@@ -770,3 +773,6 @@ pub(crate) fn without(domain: &Domain, value: &Value) -> Domain {
     }
     rest
 }
+
+#[cfg(test)]
+mod tests;

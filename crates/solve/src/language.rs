@@ -291,9 +291,6 @@ impl Language {
             text.push(c);
             all &= self.extend(target, left - 1, most, below, deadline, text, found);
             text.pop();
-            if found.len() >= most || deadline.is_over() {
-                return false;
-            }
         }
         all
     }
@@ -519,24 +516,13 @@ impl Program<'_> {
                 Ok(next)
             }
             HirKind::Class(class) => {
-                let ranges: Ranges = match class {
-                    Class::Unicode(class) => class
-                        .ranges()
-                        .iter()
-                        .map(|r| (u32::from(r.start()), u32::from(r.end())))
-                        .collect(),
-                    Class::Bytes(class) => {
-                        let ascii = class.ranges().iter().all(|r| r.end() < 128);
-                        if !ascii {
-                            return Err(Unfit);
-                        }
-                        let ranges = class.ranges().iter();
-                        ranges
-                            .map(|r| (u32::from(r.start()), u32::from(r.end())))
-                            .collect()
-                    }
+                let class = match class {
+                    Class::Unicode(class) => class.clone(),
+                    Class::Bytes(class) => class.to_unicode_class().ok_or(Unfit)?,
                 };
-                let set = self.sets.add(ranges)?;
+                let ranges = class.ranges().iter();
+                let ranges = ranges.map(|r| (u32::from(r.start()), u32::from(r.end())));
+                let set = self.sets.add(ranges.collect())?;
                 self.node(Node::Set(set, after))
             }
             HirKind::Look(look) => {
@@ -890,6 +876,8 @@ mod tests {
             "(a*)*$",
             "^a??b",
             r"(?-u:\b)b",
+            r"(?-u:\B)b",
+            r"(?-u)^[ab]\s?$",
             "x*",
         ];
         let characters = ['a', 'b', '0', ' ', '\n', 'B', 'ü'];
@@ -961,6 +949,48 @@ mod tests {
         assert_eq!(words(&both, 3), (Vec::new(), true));
         let (found, all) = words(&[literal(matches("^..$"), true)], 2);
         assert_eq!((found.len(), all), (50, false));
+    }
+
+    #[test]
+    fn exactly_as_many_words_as_wanted_are_all_there_are() {
+        let few = [literal(matches("^[a-e]{2}[01]$"), true)];
+        let (found, all) = words(&few, 3);
+        assert_eq!((found.len(), all), (50, true));
+        let many = [literal(matches("^([a-e]{2}[01]|zzz)$"), true)];
+        let (found, all) = words(&many, 3);
+        assert_eq!((found.len(), all), (50, false));
+    }
+
+    #[test]
+    fn of_long_words_only_one_is_made() {
+        let letters = [literal(matches("^[ab]+$"), true)];
+        for (length, count) in [(199, 50), (200, 50), (201, 1), (202, 1)] {
+            let (found, all) = words(&letters, length);
+            assert_eq!((found.len(), all), (count, false), "{length}");
+            assert!(found.iter().all(|word| word.len() == length));
+        }
+    }
+
+    #[test]
+    fn of_large_classes_some_characters_are_tried() {
+        let class = |size: u32| vec![(0x4E00, 0x4E00 + size - 1)];
+        for (size, tried) in [(1, 1), (63, 63), (64, 64), (65, 64), (66, 64)] {
+            let (characters, complete) = readable(&class(size));
+            assert_eq!(characters.len(), tried, "{size}");
+            assert_eq!(complete, size <= 64, "{size}");
+        }
+    }
+
+    #[test]
+    fn steps_count_the_size_of_a_pattern() {
+        let taken = |pattern: &str| {
+            let deadline = Deadline::never();
+            let language = Language::new(&[literal(matches(pattern), true)], &deadline);
+            let states = language.expect("small").longest();
+            deadline.taken() / states as u64
+        };
+        let (small, large) = (taken("^a{40}$"), taken("^a{1000}$"));
+        assert!(large > 5 * small, "{small} {large}");
     }
 
     #[test]

@@ -94,6 +94,8 @@ impl<'a> Query<'a> {
         budget: u64,
     ) -> Search<'s, 's> {
         Search {
+            types: self.types,
+            unknowns: &self.unknowns,
             functions: self.functions,
             pipeline: self.pipeline,
             constants,

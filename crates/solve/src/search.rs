@@ -1,7 +1,7 @@
 //! Search for values: narrow the domains, split alternatives, then try values and halves of
 //! domains. Complete where the domains are small, and stopped by a number of steps elsewhere.
 
-use ioco_sts::{EvalError, Expr, Function, Value};
+use ioco_sts::{EvalError, Expr, Function, Type, Types, Value};
 use rand::{Rng, RngExt as _};
 use rust_decimal::Decimal;
 
@@ -55,6 +55,9 @@ pub(crate) enum Found {
 }
 
 pub(crate) struct Search<'a, 's> {
+    pub types: &'a Types,
+    /// The types of the unknowns.
+    pub unknowns: &'a [(Type, Domain)],
     pub functions: &'a [Function],
     pub pipeline: Pipeline,
     pub constants: &'s Constants,
@@ -122,6 +125,8 @@ impl<'a> Search<'a, '_> {
                 }
                 let mut narrower = Narrower {
                     domains,
+                    types: self.types,
+                    unknowns: self.unknowns,
                     functions: self.functions,
                     deadline: self.deadline,
                     changed: false,

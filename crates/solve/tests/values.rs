@@ -132,6 +132,56 @@ fn arrays_are_built_from_their_items() {
     assert_eq!(model(&[numbers], &beyond), Outcome::Unsat);
 }
 
+/// An array of integers equals one of decimals, and its items stay integers: `1 / 2` is `0`.
+#[test]
+fn items_of_equal_arrays_keep_their_kind() {
+    use BinaryOp::{Div, Eq, Ge, Index};
+    let integers = Type::Array(Box::new(integer(0, 9)));
+    let of_decimals = Expr::Const(Value::Array([number("1.0")].into()));
+    let last = Expr::unary(UnaryOp::Last, x(0));
+    let first = bin(Index, x(0), Expr::int(0));
+    for item in [last, first] {
+        let half = bin(Div, item, Expr::int(2));
+        for (expected, conditions) in [
+            (
+                true,
+                [
+                    bin(Eq, x(0), of_decimals.clone()),
+                    bin(Eq, half.clone(), Expr::int(0)),
+                ],
+            ),
+            (
+                true,
+                [
+                    bin(Eq, half.clone(), Expr::int(0)),
+                    bin(Eq, of_decimals.clone(), x(0)),
+                ],
+            ),
+            (
+                false,
+                [
+                    bin(Eq, x(0), of_decimals.clone()),
+                    bin(Ge, half.clone(), Expr::int(1)),
+                ],
+            ),
+        ] {
+            let found = model(std::slice::from_ref(&integers), &conditions);
+            assert_ne!(found.is_unsat(), expected, "{conditions:?}: {found:?}");
+            assert_eq!(found.is_sat(), expected, "{conditions:?}: {found:?}");
+        }
+    }
+    // By way of another unknown.
+    let decimals = Type::Array(Box::new(Type::Decimal));
+    let half = bin(Div, Expr::unary(UnaryOp::Last, x(0)), Expr::int(2));
+    let conditions = [
+        bin(Eq, x(0), x(1)),
+        bin(Eq, x(1), of_decimals),
+        bin(Eq, half, Expr::int(0)),
+    ];
+    let found = model(&[integers, decimals], &conditions);
+    assert!(found.is_sat(), "{found:?}");
+}
+
 fn shop() -> Types {
     Types {
         enums: Vec::new(),

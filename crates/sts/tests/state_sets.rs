@@ -5,8 +5,9 @@ use std::sync::Arc;
 use ioco_budget::{Budget, Resource};
 use ioco_formats::{LabelMap, aut};
 use ioco_sts::{
-    Answer, Assignment, BinaryOp, EvaluationOnly, Expr, Feasibility, Gate, LabelId, Place,
-    Question, Relation, Semantics, Solved, Step, Sts, StsBuilder, Type, Value, Variable, Warning,
+    Answer, Assignment, BinaryOp, EvaluationOnly, Expr, Feasibility, Gate, Label, LabelId,
+    OpenSilence, Parameter, Place, Question, Relation, Semantics, Solved, Step, Sts, StsBuilder,
+    Type, Value, Variable, Warning,
 };
 
 /// An automaton with these transitions; `i` is an internal step, state 0 the initial one.
@@ -125,6 +126,24 @@ fn a_set_keeps_to_the_limits_on_states_and_on_memory() {
 }
 
 #[test]
+fn the_evaluations_of_one_set_share_their_steps() {
+    let budget = Budget {
+        steps: 40,
+        ..Budget::default()
+    };
+    // Each state takes a few of the 64 × 40 steps.
+    let mut semantics = semantics(&counter(budget, 0));
+    let set = Arc::clone(semantics.set(semantics.initial()));
+    assert!(set.truncated);
+    assert!(
+        (400..1_300).contains(&set.states.len()),
+        "{}",
+        set.states.len()
+    );
+    assert_eq!(exhausted(&mut semantics), [(Resource::Steps, 40)]);
+}
+
+#[test]
 fn whoever_counts_without_end_may_be_silent_in_every_state() {
     let budget = Budget {
         states: 10,
@@ -138,12 +157,11 @@ fn whoever_counts_without_end_may_be_silent_in_every_state() {
     assert_eq!(semantics.set(silent).states, semantics.set(initial).states);
 }
 
-/// From the initial state `?a` leads to `a` states, `?b` to `b` others, and `?t` to a truncated set
-/// if the budget has less than `t` states.
-fn fan(a: usize, b: usize, t: usize, most: u64) -> Semantics {
+/// From the initial state `?a` leads to `a` states, `?b` to `b` others.
+fn fan(a: usize, b: usize, most: u64) -> Semantics {
     let mut transitions = Vec::new();
     let mut states = 1;
-    for (label, count) in [("?a", a), ("?b", b), ("?t", t)] {
+    for (label, count) in [("?a", a), ("?b", b)] {
         for _ in 0..count {
             transitions.push((0, label, states));
             states += 1;
@@ -170,7 +188,7 @@ fn after(semantics: &mut Semantics, name: &str) -> ioco_sts::SetId {
 #[test]
 fn a_union_with_more_states_than_allowed_is_truncated() {
     for (most, truncated) in [(6, false), (5, false), (4, true), (3, true)] {
-        let mut semantics = fan(3, 2, 0, most);
+        let mut semantics = fan(3, 2, most);
         let (a, b) = (after(&mut semantics, "a"), after(&mut semantics, "b"));
         let union = semantics.union(a, b);
         let set = semantics.set(union);
@@ -181,19 +199,32 @@ fn a_union_with_more_states_than_allowed_is_truncated() {
 
 #[test]
 fn a_union_with_one_truncated_set_is_truncated() {
-    let mut semantics = fan(1, 1, 6, 5);
+    let transitions = [
+        (0, "?a", 1),
+        (0, "?t", 1),
+        (0, "?t", 2),
+        (0, "?t", 3),
+        (0, "?t", 4),
+    ];
+    let mut sts = automaton(5, &transitions);
+    Arc::make_mut(&mut sts).set_budget(Budget {
+        states: 3,
+        ..Budget::default()
+    });
+    let mut semantics = semantics(&sts);
     let (a, t) = (after(&mut semantics, "a"), after(&mut semantics, "t"));
     assert!(!semantics.set(a).truncated);
     assert!(semantics.set(t).truncated);
     for (left, right) in [(a, t), (t, a)] {
         let union = semantics.union(left, right);
+        assert_eq!(semantics.set(union).states.len(), 3);
         assert!(semantics.set(union).truncated);
     }
 }
 
 #[test]
 fn memory_is_crowded_by_many_sets_or_by_large_ones() {
-    let mut semantics = fan(1, 1, 0, 5);
+    let mut semantics = fan(1, 1, 5);
     after(&mut semantics, "a");
     assert_eq!(semantics.remembered(), 2);
     let crowded: Vec<bool> = (0..4).map(|sets| semantics.is_crowded(sets)).collect();
@@ -248,4 +279,112 @@ fn examples_are_those_of_the_solver() {
     };
     assert_eq!(EvaluationOnly.solve(question), Solved::Unknown);
     assert_eq!(Seven.solve(question), Solved::Values(vec![Value::Int(7)]));
+}
+
+/// A model whose labels have one parameter each; `i` is an internal step. The solver decides no guard
+/// that speaks of the parameter.
+fn guarded(relation: Relation, switches: &[(usize, &str, Expr, usize)]) -> Semantics {
+    let mut builder = StsBuilder::new("guarded");
+    let process = builder.process("main");
+    let locations: Vec<_> = (0..6)
+        .map(|number| builder.named_location(process, &format!("L{number}")))
+        .collect();
+    let mut labels: Vec<(String, LabelId)> = Vec::new();
+    for (from, name, guard, to) in switches {
+        let gate = match name.split_at(1) {
+            ("i", _) => Gate::Tau,
+            (mark, rest) => {
+                let known = labels.iter().find(|label| label.0 == *name);
+                let known = known.map(|label| label.1);
+                Gate::Observable(known.unwrap_or_else(|| {
+                    let direction = match mark {
+                        "?" => ioco_sts::Direction::Stimulus,
+                        _ => ioco_sts::Direction::Response,
+                    };
+                    let label = builder.label(Label {
+                        name: rest.to_owned(),
+                        channel: "c".to_owned(),
+                        direction,
+                        parameters: vec![Parameter {
+                            name: "v".to_owned(),
+                            ty: Type::INTEGER,
+                        }],
+                    });
+                    labels.push(((*name).to_owned(), label));
+                    label
+                }))
+            }
+        };
+        let (from, to) = (locations[*from], locations[*to]);
+        builder.switch(from, gate, guard.clone(), Vec::new(), to, Place::default());
+    }
+    Semantics::new(
+        Arc::new(builder.build()),
+        Box::new(EvaluationOnly),
+        relation,
+    )
+}
+
+fn v_is(value: i64) -> Expr {
+    Expr::binary(BinaryOp::Eq, Expr::Param(0), Expr::int(value))
+}
+
+#[test]
+fn silence_is_open_where_only_an_undecided_response_speaks_against_it() {
+    let open = |switches: &[(usize, &str, Expr, usize)]| {
+        let mut semantics = guarded(Relation::Ioco, switches);
+        let initial = semantics.initial();
+        let label = |name: &str| {
+            let sts = semantics.sts();
+            sts.label_named(ioco_sts::Direction::Response, name)
+        };
+        let (x, z) = (label("x"), label("z"));
+        semantics.open_silence(initial).map(|why| match why {
+            OpenSilence::Response(label) if Some(label) == x => "x",
+            OpenSilence::Response(label) if Some(label) == z => "z",
+            other => panic!("{other:?}"),
+        })
+    };
+    let tau = |from: usize, to: usize| (from, "i", Expr::TRUE, to);
+    assert_eq!(open(&[(0, "!x", v_is(1), 0)]), Some("x"));
+    assert_eq!(open(&[(0, "!x", Expr::TRUE, 0)]), None);
+    // A state that is certainly silent, and steps without end.
+    assert_eq!(open(&[tau(0, 1), tau(0, 2), (1, "!x", v_is(1), 1)]), None);
+    assert_eq!(open(&[tau(0, 1), tau(0, 0), (1, "!x", v_is(1), 1)]), None);
+    // A state that certainly responds is not the one that may be silent.
+    let both = [
+        tau(0, 1),
+        tau(0, 2),
+        (1, "!x", v_is(1), 1),
+        (1, "!y", Expr::TRUE, 1),
+        (2, "!z", v_is(1), 2),
+    ];
+    assert_eq!(open(&both), Some("z"));
+}
+
+#[test]
+fn under_uioco_the_condition_of_a_stimulus_is_that_of_the_stable_states() {
+    let switches = [
+        (0, "i", Expr::TRUE, 1),
+        (0, "?a", v_is(1), 0),
+        (1, "?a", v_is(2), 1),
+    ];
+    for (relation, expected) in [
+        (Relation::Ioco, [true, true, false]),
+        (Relation::Uioco, [false, true, false]),
+    ] {
+        let mut semantics = guarded(relation, &switches);
+        let initial = semantics.initial();
+        let offer = semantics.menu(initial).stimuli[0].clone();
+        let condition = semantics.offer_condition(initial, &offer);
+        let holds = [1, 2, 3].map(|value| {
+            let env = ioco_sts::Env {
+                variables: &[],
+                parameters: &[Value::Int(value)],
+                functions: &[],
+            };
+            condition.holds(env) == Ok(true)
+        });
+        assert_eq!(holds, expected, "{relation:?}");
+    }
 }

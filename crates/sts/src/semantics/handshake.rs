@@ -1,8 +1,8 @@
 //! Hand-shakes between processes: the sender offers values, and every process that declares the
 //! label takes part at the same moment.
 //!
-//! The values are those for which the guards of all who take part hold: equations give them directly,
-//! small types and bounds are enumerated, and a solver lists the rest. Where it cannot list them all, the
+//! The values are those for which the guards of all who take part hold: what equations, small types
+//! and bounds leave is enumerated, and a solver lists the rest. Where it cannot list them all, the
 //! state set is truncated.
 
 use std::sync::Arc;
@@ -12,11 +12,10 @@ use rustc_hash::FxHashMap;
 use super::closure::{InternalSteps, LeftOut};
 use super::{Question, Semantics, Solved, Taken, Warning};
 use crate::domain::{self, Unlisted};
-use crate::eval::Env;
 use crate::expr::{BinaryOp, Expr};
 use crate::ids::{LabelId, SwitchId};
 use crate::state::State;
-use crate::sts::{Gate, Sts};
+use crate::sts::Gate;
 use crate::value::Value;
 
 /// More combinations of parameter values than this are not enumerated.
@@ -126,8 +125,13 @@ impl Semantics {
     fn values_of(&mut self, group: &[SwitchId], label: LabelId, state: &State) -> Listed {
         let together = self.together(group);
         let sts = Arc::clone(&self.sts);
-        if let Some(candidate) = by_equations(&sts, label, &together, state) {
-            return self.only(group[0], &together.guard, state, candidate);
+        if together.open.is_empty() {
+            // No guard speaks of values: evaluation alone decides, and warns.
+            let unset = vec![Value::Void; sts.label(label).parameters.len()];
+            return Listed {
+                values: Arc::from([unset]),
+                left_out: None,
+            };
         }
         let key = (Group::from(group), state.valuation.clone());
         if let Some(known) = self.handshakes.listed.get(&key) {
@@ -171,29 +175,6 @@ impl Semantics {
         let key = Group::from(group);
         self.handshakes.guards.insert(key, Arc::clone(&together));
         together
-    }
-
-    /// The one candidate, if it is allowed.
-    fn only(
-        &mut self,
-        sender: SwitchId,
-        guard: &Expr,
-        state: &State,
-        candidate: Candidate,
-    ) -> Listed {
-        let sts = Arc::clone(&self.sts);
-        let (values, left_out) = match candidate {
-            Candidate::None => (Vec::new(), None),
-            Candidate::Values(values) => match self.holds(&sts, sender, guard, state, &values) {
-                Ok(true) => (vec![values], None),
-                Ok(false) => (Vec::new(), None),
-                Err(exhausted) => (Vec::new(), Some(LeftOut::Exhausted(sender, exhausted))),
-            },
-        };
-        Listed {
-            values: values.into(),
-            left_out,
-        }
     }
 
     /// Asks the solver for values, one after the other.
@@ -280,60 +261,4 @@ fn set_where_possible(mut values: Vec<Vec<Value>>, open: &[usize]) -> Vec<Vec<Va
         }
     }
     values
-}
-
-enum Candidate {
-    Values(Vec<Value>),
-    /// No values can be allowed.
-    None,
-}
-
-/// The values of the parameters, where equations of the guard fix every one that it mentions. `None`
-/// where they do not.
-fn by_equations(
-    sts: &Sts,
-    label: LabelId,
-    together: &JoinedGuard,
-    state: &State,
-) -> Option<Candidate> {
-    let parameters = &sts.label(label).parameters;
-    let mut values = vec![Value::Void; parameters.len()];
-    for &position in &together.open {
-        let value = equation(sts, &together.guard, position as u32, state)?;
-        let ty = &parameters.get(position)?.ty;
-        match sts.types().converted(&value, ty) {
-            Some(value) => values[position] = value,
-            None => return Some(Candidate::None),
-        }
-    }
-    Some(Candidate::Values(values))
-}
-
-/// The value of `parameter == e` in a conjunction, where `e` has no parameters.
-fn equation(sts: &Sts, guard: &Expr, parameter: u32, state: &State) -> Option<Value> {
-    let Expr::Binary(op, both) = guard else {
-        return None;
-    };
-    let [left, right] = &**both;
-    match op {
-        BinaryOp::And => {
-            equation(sts, left, parameter, state).or_else(|| equation(sts, right, parameter, state))
-        }
-        BinaryOp::Eq => {
-            let value = match (left, right) {
-                (Expr::Param(p), other) | (other, Expr::Param(p)) if *p == parameter => other,
-                _ => return None,
-            };
-            let env = Env {
-                variables: &state.valuation,
-                parameters: &[],
-                functions: sts.functions(),
-            };
-            let closed = !value.mentions_params();
-            closed
-                .then(|| value.eval_within(env, sts.budget()).0.ok())
-                .flatten()
-        }
-        _ => None,
-    }
 }
