@@ -155,7 +155,7 @@ fn give<C: Connection + ?Sized>(
     Ok((Input::Given { overtaken }, at))
 }
 
-/// Discards what the test before has left behind. AdapterError is left to the reset.
+/// Discards what the previous test left behind. The reset reports what goes wrong here.
 fn let_go<C: Connection + ?Sized>(drain: u64, connection: &mut C, stop: &dyn Fn() -> bool) {
     let deadline = connection.now().saturating_add(drain);
     while !stop() && connection.now() < deadline {

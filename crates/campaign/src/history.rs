@@ -21,7 +21,7 @@ use crate::system::{KeptSystem, SystemName};
 use crate::time::iso;
 use crate::trust;
 
-/// AdapterError with the store is the user's to mend.
+/// The user can fix an error of the store.
 pub fn stop(error: StoreError) -> CommandError {
     CommandError::usage(error.to_string()).hint(error.hint())
 }

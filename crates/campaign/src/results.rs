@@ -16,7 +16,7 @@ pub struct Results {
     root: PathBuf,
 }
 
-/// AdapterError with the results folder is the user's to resolve (permissions, a full disk).
+/// The user can fix an error of the results folder (permissions, a full disk).
 fn trouble(doing: &str, path: &Path, error: &io::Error) -> CommandError {
     CommandError {
         exit: Exit::Usage,

@@ -170,7 +170,7 @@ pub struct Record {
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,
 
-    /// CommandError after this many clients, instead of at Ctrl-C
+    /// Stop after this many clients, instead of at Ctrl-C
     #[arg(long, value_name = "N")]
     pub clients: Option<u64>,
 }
@@ -448,7 +448,7 @@ pub struct Test {
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
 
-    /// CommandError after this many tests [default: 100]
+    /// Stop after this many tests [default: 100]
     #[arg(long, value_name = "N")]
     pub tests: Option<u64>,
 
@@ -456,15 +456,15 @@ pub struct Test {
     #[arg(long, value_name = "N")]
     pub steps: Option<u64>,
 
-    /// CommandError after this time: 30s, 5m, 2h
+    /// Stop after this time: 30s, 5m, 2h
     #[arg(long, value_name = "TIME")]
     pub time: Option<String>,
 
-    /// CommandError when this share of the switches is covered; miss it and the exit code is 4
+    /// Stop when this share of the switches is covered; miss it and the exit code is 4
     #[arg(long, value_name = "PERCENT")]
     pub coverage: Option<f64>,
 
-    /// CommandError after this many distinct failures; 0 goes on to the end [default: 1]
+    /// Stop after this many distinct failures; 0 goes on to the end [default: 1]
     #[arg(long, value_name = "N")]
     pub failures: Option<u64>,
 
@@ -687,7 +687,7 @@ pub struct Shrink {
     #[command(flatten)]
     pub shrinking: ShrinkArguments,
 
-    /// CommandError after this time and keep the best so far: 30s, 5m
+    /// Stop after this time and keep the best so far: 30s, 5m
     #[arg(long, value_name = "TIME")]
     pub time: Option<String>,
 

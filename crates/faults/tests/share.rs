@@ -67,16 +67,19 @@ fn every_fault_on_every_connection_is_judged_rightly() {
     }
 }
 
-#[test]
-fn a_killed_program_loses_nothing_and_leaves_nothing_behind() {
+/// The programs to start; `None` where ioco is not built.
+fn programs() -> Option<Programs> {
     let Some(ioco) = program::beside("ioco") else {
         eprintln!("skipped: the program ioco is not built here");
-        return;
+        return None;
     };
-    let programs = Programs {
-        ioco,
-        peer: peer().to_owned(),
-    };
+    let peer = peer().to_owned();
+    Some(Programs { ioco, peer })
+}
+
+#[test]
+fn a_killed_program_loses_nothing_and_leaves_nothing_behind() {
+    let Some(programs) = programs() else { return };
     let mut random = ChaCha8Rng::seed_from_u64(3);
     let mut kills = Kills::default();
     for _ in 0..8 {
@@ -87,14 +90,7 @@ fn a_killed_program_loses_nothing_and_leaves_nothing_behind() {
 
 #[test]
 fn a_disk_that_refuses_hides_no_deviation_and_lets_no_run_pass_unkept() {
-    let Some(ioco) = program::beside("ioco") else {
-        eprintln!("skipped: the program ioco is not built here");
-        return;
-    };
-    let programs = Programs {
-        ioco,
-        peer: peer().to_owned(),
-    };
+    let Some(programs) = programs() else { return };
     let mut disks = vec![Disk::Blocks(0), Disk::Blocks(30), Disk::Blocks(200)];
     if disks::can_mount() {
         disks.extend([

@@ -1,6 +1,6 @@
 //! A second opinion: another solver, asked where the embedded one does not know.
 
-use ioco_sts::{Answer, Expr, Feasibility, LabelId, Question, Solved, Sts, Value};
+use ioco_sts::{Answer, Expr, Feasibility, Question, Solved, Value};
 
 use crate::guard_solver::GuardSolver;
 use crate::outcome::{Deadline, Outcome};
@@ -27,19 +27,8 @@ impl FallbackSolver {
 
 impl Feasibility for FallbackSolver {
     fn feasible(&mut self, question: Question<'_>) -> Answer {
-        let Question {
-            sts,
-            label,
-            guard,
-            valuation,
-        } = question;
-        match self.first.feasible(Question {
-            sts,
-            label,
-            guard,
-            valuation,
-        }) {
-            Answer::Unknown => match ask(&mut *self.second, sts, label, guard, valuation) {
+        match self.first.feasible(question) {
+            Answer::Unknown => match ask(&mut *self.second, question) {
                 Outcome::Sat(_) => Answer::Yes,
                 Outcome::Unsat => Answer::No,
                 Outcome::Unknown(_) => Answer::Unknown,
@@ -49,24 +38,12 @@ impl Feasibility for FallbackSolver {
     }
 
     fn example(&mut self, question: Question<'_>) -> Option<Vec<Value>> {
-        let Question {
-            sts,
-            label,
-            guard,
-            valuation,
-        } = question;
-        ask(&mut *self.second, sts, label, guard, valuation).sat()
+        ask(&mut *self.second, question).sat()
     }
 
     fn solve(&mut self, question: Question<'_>) -> Solved {
-        let Question {
-            sts,
-            label,
-            guard,
-            valuation,
-        } = question;
         match self.first.solve(question) {
-            Solved::Unknown => match ask(&mut *self.second, sts, label, guard, valuation) {
+            Solved::Unknown => match ask(&mut *self.second, question) {
                 Outcome::Sat(values) => Solved::Values(values),
                 Outcome::Unsat => Solved::None,
                 Outcome::Unknown(_) => Solved::Unknown,
@@ -77,27 +54,20 @@ impl Feasibility for FallbackSolver {
 }
 
 /// Values for all parameters of `label`: set where the guard mentions them, if that is possible.
-fn ask(
-    solver: &mut dyn Solver,
-    sts: &Sts,
-    label: LabelId,
-    guard: &Expr,
-    valuation: &[Value],
-) -> Outcome<Vec<Value>> {
-    match ask_once(solver, sts, label, guard, valuation, false) {
-        Outcome::Unsat => ask_once(solver, sts, label, guard, valuation, true),
+fn ask(solver: &mut dyn Solver, question: Question<'_>) -> Outcome<Vec<Value>> {
+    match ask_once(solver, question, false) {
+        Outcome::Unsat => ask_once(solver, question, true),
         answer => answer,
     }
 }
 
-fn ask_once(
-    solver: &mut dyn Solver,
-    sts: &Sts,
-    label: LabelId,
-    guard: &Expr,
-    valuation: &[Value],
-    void: bool,
-) -> Outcome<Vec<Value>> {
+fn ask_once(solver: &mut dyn Solver, question: Question<'_>, void: bool) -> Outcome<Vec<Value>> {
+    let Question {
+        sts,
+        label,
+        guard,
+        valuation,
+    } = question;
     let mentioned = guard.params();
     let parameters = &sts.label(label).parameters;
     solver.push();

@@ -1,4 +1,4 @@
-//! PairState an HTTP client and a service: passes bytes on, both ways, and tells of every request,
+//! Between an HTTP client and a service: passes bytes on, both ways, and reports every request,
 //! answer, event and message in the model's terms, by the same mapping that tests use.
 //!
 //! Nothing is changed on the way, so that clients and services notice nothing. A message is told of

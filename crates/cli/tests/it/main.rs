@@ -12,6 +12,7 @@ mod compare;
 mod connections;
 mod examples;
 mod generate;
+mod help;
 mod hostile;
 mod libraries;
 mod limits;
