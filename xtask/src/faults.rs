@@ -18,9 +18,8 @@ pub fn run(arguments: &[String]) -> Result<(), String> {
     if arguments.last().is_some_and(|word| word == "--soak") {
         arguments.push("10000000".to_owned());
     }
-    // Needed for the part that kills a database, and there only.
-    let is_whole = !is_soak && !arguments.iter().any(|word| word == "--stops");
-    let server = if is_whole { Postgres::start()? } else { None };
+    // A database that dies, and one that stalls.
+    let server = if is_soak { None } else { Postgres::start()? };
     if let Some(server) = &server {
         let words = ["--database", "--database-pid", "--database-start"];
         let values = [server.url(), server.pid_file(), server.start_command()];

@@ -4,11 +4,12 @@
 //! A store that refuses (a full disk, a server that went away) ends the record and not the run: what a run
 //! finds is reported whatever becomes of the disk. The person is warned once.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use ioco_budget::Interrupt;
 use ioco_engine::{CoverageSnapshot, Event, FailureFile};
-use ioco_store::{NewRun, Place, Recording, StoreError};
+use ioco_store::{NewRun, Place, Recording, StoreError, Wait};
 
 use crate::exit::{CommandError, Exit};
 use crate::history::{self, stop};
@@ -24,7 +25,8 @@ const OFTEN: Duration = Duration::from_millis(5);
 /// does much in between.
 const MAX_UNTOLD: usize = 10_000;
 
-/// How long a run waits for its store to begin.
+/// How long a run waits for its store.
+#[derive(Clone)]
 pub(crate) struct Until {
     pub interrupt: Interrupt,
     /// When the time of the run is up.
@@ -34,9 +36,14 @@ pub(crate) struct Until {
 impl Until {
     /// A server that says nothing must not take longer than the whole run. A file answers, and a short run waits for
     /// those that write into it at the same time.
-    fn is_over(&self, place: &Place) -> bool {
+    fn may_wait(&self, place: &Place) -> Wait {
         let is_late = self.over_at.is_some_and(|at| Instant::now() >= at);
-        self.interrupt.is_raised() || (is_late && !matches!(place, Place::File(_)))
+        match place {
+            _ if self.interrupt.is_raised() => Wait::NoMore,
+            Place::File(_) => Wait::On,
+            _ if is_late => Wait::WhileItMoves,
+            _ => Wait::On,
+        }
     }
 }
 
@@ -44,7 +51,6 @@ pub(crate) struct Record {
     /// `None` when the store has refused.
     recording: Option<Recording>,
     run: i64,
-    interrupt: Interrupt,
     /// Why the rest is not kept, until it is told.
     refused: Option<StoreError>,
     /// Handed over, and not told yet.
@@ -64,12 +70,11 @@ impl Record {
         observer: &mut dyn Observer,
     ) -> Result<Record, CommandError> {
         let place = history::place(project)?;
-        let interrupt = &until.interrupt;
         let refused = match begin_at(&place, run.clone(), until) {
-            Ok(recording) => return Ok(Record::of(Ok(recording), interrupt)),
+            Ok(recording) => return Ok(Record::of(Ok(recording))),
             Err(refused) => refused,
         };
-        if interrupt.is_raised() {
+        if until.interrupt.is_raised() {
             return Err(CommandError {
                 exit: Exit::Interrupted,
                 ..stop(refused)
@@ -93,15 +98,15 @@ impl Record {
                     "{refused}; the results of this run are in {}",
                     elsewhere.display()
                 ));
-                return Ok(Record::of(Ok(recording), interrupt));
+                return Ok(Record::of(Ok(recording)));
             }
             project.elsewhere = old;
             let _ = std::fs::remove_dir_all(&elsewhere);
         }
-        Ok(Record::of(Err(refused), interrupt))
+        Ok(Record::of(Err(refused)))
     }
 
-    fn of(begun: Result<Recording, StoreError>, interrupt: &Interrupt) -> Record {
+    fn of(begun: Result<Recording, StoreError>) -> Record {
         let (recording, refused) = match begun {
             Ok(recording) => (Some(recording), None),
             Err(refused) => (None, Some(refused)),
@@ -109,7 +114,6 @@ impl Record {
         Record {
             run: recording.as_ref().map_or(0, Recording::run),
             recording,
-            interrupt: interrupt.clone(),
             refused,
             untold: Vec::new(),
             settled: Instant::now(),
@@ -161,8 +165,7 @@ impl Record {
     /// Waits until everything is in the store, and tells of it.
     pub fn settle(&mut self, observer: &mut dyn Observer) {
         let begun = Instant::now();
-        let interrupt = self.interrupt.clone();
-        self.with(|recording| recording.flush_unless(&|| interrupt.is_raised()));
+        self.with(Recording::flush);
         self.settled = Instant::now();
         self.waited = self.settled - begun;
         if let Some(refused) = self.refused.take() {
@@ -178,7 +181,8 @@ impl Record {
 }
 
 fn begin_at(place: &Place, run: NewRun, until: &Until) -> Result<Recording, StoreError> {
-    Recording::begin_unless(place, run, &|| until.is_over(place))
+    let (until, at) = (until.clone(), place.clone());
+    Recording::begin_while(place, run, Arc::new(move || until.may_wait(&at)))
 }
 
 #[cfg(test)]
@@ -219,7 +223,7 @@ mod tests {
             place: String::new(),
             why: String::new(),
         };
-        let mut record = Record::of(Err(refused), &Interrupt::default());
+        let mut record = Record::of(Err(refused));
         // The store took very long once.
         record.waited = Duration::from_secs(3600);
         let event = Event::TestStarted {

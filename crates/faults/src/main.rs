@@ -79,7 +79,7 @@ fn main() -> ExitCode {
         return soak(&programs, asked.soak);
     }
     if asked.stops {
-        return match stops(&programs, asked.only.as_deref()) {
+        return match stops(&programs, &asked) {
             Some(0) => ExitCode::SUCCESS,
             _ => ExitCode::FAILURE,
         };
@@ -109,7 +109,7 @@ fn main() -> ExitCode {
         "killed databases {}: {} hung; {} tests told and kept, {} lost",
         deaths.deaths, deaths.hung, deaths.told, deaths.lost
     );
-    let late = stops(&programs, None);
+    let late = stops(&programs, &asked);
     let lost = kills.lost + kills.left + deaths.lost;
     let hung = table.hung() + kills.hung + deaths.hung + late.unwrap_or(1);
     let wrong = table.wrong() + peers.1 + disks.1;
@@ -257,9 +257,14 @@ fn deaths(programs: &Programs, asked: &Asked, complaints: &mut Vec<String>) -> D
 }
 
 /// Measures and prints how soon ioco stops; how many cases did not end, or not by being stopped.
-fn stops(programs: &Programs, only: Option<&str>) -> Option<u64> {
+fn stops(programs: &Programs, asked: &Asked) -> Option<u64> {
     println!("{}", stops::HEAD);
-    let measured = stops::measure(programs, only, &mut |row| println!("{row}"));
+    let measured = stops::measure(
+        programs,
+        asked.database.as_ref(),
+        asked.only.as_deref(),
+        &mut |row| println!("{row}"),
+    );
     match measured {
         Ok(rows) => {
             println!("{}", stops::foot(&rows));

@@ -5,11 +5,12 @@
 use std::fmt;
 use std::fs;
 use std::io::{self, Read as _, Write as _};
-use std::net::{TcpListener, TcpStream};
+use std::net::{Shutdown, TcpListener, TcpStream};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use crate::database::Database;
 use crate::model;
 use crate::program::{Programs, heed_signals, send};
 
@@ -81,11 +82,50 @@ fn mute() -> io::Result<String> {
     Ok(address)
 }
 
+/// A way to the server behind `url` on which nothing moves any more soon after somebody has taken it.
+fn stalling(url: &str) -> io::Result<String> {
+    let (before, after) = url.split_once('@').ok_or(io::ErrorKind::InvalidInput)?;
+    let (server, rest) = after.split_once('/').ok_or(io::ErrorKind::InvalidInput)?;
+    let listener = TcpListener::bind("127.0.0.1:0")?;
+    let address = listener.local_addr()?;
+    let server = server.to_owned();
+    std::thread::spawn(move || {
+        for client in listener.incoming().flatten() {
+            let Ok(behind) = TcpStream::connect(&server) else {
+                return;
+            };
+            let begun = Instant::now();
+            let both = (client.try_clone(), behind.try_clone());
+            let (Ok(client_again), Ok(behind_again)) = both else {
+                return;
+            };
+            std::thread::spawn(move || relay(client, behind, begun));
+            std::thread::spawn(move || relay(behind_again, client_again, begun));
+        }
+    });
+    Ok(format!("{before}@{address}/{rest}"))
+}
+
+/// Passes bytes on for half of [`WORK`], and then holds the line without a word.
+fn relay(mut from: TcpStream, mut to: TcpStream, begun: Instant) -> io::Result<()> {
+    let mut bytes = [0; 4096];
+    loop {
+        let length = from.read(&mut bytes)?;
+        if length == 0 {
+            return to.shutdown(Shutdown::Write);
+        }
+        if begun.elapsed() > WORK / 2 {
+            std::thread::sleep(2 * HANG);
+        }
+        to.write_all(&bytes[..length])?;
+    }
+}
+
 const HTTP: &str = "[http]\nreset = { method = \"POST\", path = \"/reset\" }\n\
      [http.stimuli]\nping = { method = \"POST\", path = \"/ping\" }\n";
 const ANSWERS: &str = "[http.responses]\npong = { to = \"ping\", status = 200 }\n";
 
-fn cases(programs: &Programs) -> io::Result<Vec<Case>> {
+fn cases(programs: &Programs, database: Option<&Database>) -> io::Result<Vec<Case>> {
     let address = mute()?;
     let patient = "[sut]\nready_within = \"3600s\"\n";
     let http = |scheme: &str, more: &str| {
@@ -256,6 +296,13 @@ fn cases(programs: &Programs) -> io::Result<Vec<Case>> {
         );
     job.after = start_run;
     cases.push(job);
+    if let Some(database) = database {
+        let store = stalling(&database.url)?;
+        cases.push(Case::new(
+            "test, store on a server that stalls",
+            &test(&["--sut", &quick, "--tests", "1000000000", "--store", &store]),
+        ));
+    }
     Ok(cases)
 }
 
@@ -343,13 +390,14 @@ fn ended(child: &mut Child, asked: Instant) -> io::Result<Ended> {
 /// Measures every case whose name contains `only`, and tells each row at once: one that hangs takes its time.
 pub fn measure(
     programs: &Programs,
+    database: Option<&Database>,
     only: Option<&str>,
     tell: &mut dyn FnMut(&Row),
 ) -> io::Result<Vec<Row>> {
     heed_signals();
     let mut rows = Vec::new();
     let asked = |case: &Case| only.is_none_or(|only| case.name.contains(only));
-    for case in cases(programs)?.into_iter().filter(asked) {
+    for case in cases(programs, database)?.into_iter().filter(asked) {
         let folder = tempfile::tempdir()?;
         let mut child = start(programs, &case, folder.path(), &[])?;
         // Nobody reads what it prints; it must not wait for that.

@@ -3,10 +3,11 @@
 
 use std::fs;
 use std::io::{self, Read as _};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use ioco_store::{NewRun, Place, Recording, Store};
+use ioco_store::{NewRun, Place, Recording, Store, Wait};
 
 use crate::fault::{Fault, Injector, Kind, Role};
 use crate::peers::listen;
@@ -89,11 +90,16 @@ pub fn bad_server(injector: Injector) -> io::Result<(Outcome, String)> {
     let other = |error: ioco_store::StoreError| io::Error::other(error.to_string());
     let place = Place::new("ioco.db".as_ref(), Some(&url)).map_err(other)?;
     let begun = Instant::now();
-    let stop = || begun.elapsed() > Duration::from_millis(200);
-    Ok(match Recording::begin_unless(&place, run(), &stop) {
-        Ok(_) => (Outcome::Pass, String::new()),
-        Err(error) => (Outcome::Error, error.to_string()),
-    })
+    let may_wait = move || match begun.elapsed() > Duration::from_millis(200) {
+        true => Wait::NoMore,
+        false => Wait::On,
+    };
+    Ok(
+        match Recording::begin_while(&place, run(), Arc::new(may_wait)) {
+            Ok(_) => (Outcome::Pass, String::new()),
+            Err(error) => (Outcome::Error, error.to_string()),
+        },
+    )
 }
 
 fn run() -> NewRun {

@@ -1,6 +1,7 @@
 //! Recording a run: the tester hands over what happened and goes on; one thread writes it, many
 //! messages to a transaction.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{
     Receiver, RecvTimeoutError, Sender, SyncSender, TrySendError, channel, sync_channel,
 };
@@ -36,6 +37,20 @@ const SLICE: Duration = Duration::from_millis(20);
 /// How long what is under way may take to be written once somebody wants to stop.
 const GRACE: Duration = Duration::from_millis(600);
 
+/// Whether a wait for the store may go on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wait {
+    /// For as long as a transaction may take.
+    On,
+    /// For as long as the store goes on writing: the run is over, and what is left to write is not much.
+    WhileItMoves,
+    /// A moment more: somebody wants to stop.
+    NoMore,
+}
+
+/// Asked while the store is waited for.
+pub type MayWait = Arc<dyn Fn() -> Wait + Send + Sync>;
+
 enum Order {
     Write(Message),
     /// Everything before it is to be in the database before the answer.
@@ -51,6 +66,9 @@ pub struct Recording {
     /// The first thing that went wrong.
     failed: Arc<Mutex<Option<StoreError>>>,
     thread: Option<JoinHandle<()>>,
+    may_wait: MayWait,
+    /// How many messages the store has taken.
+    taken: Arc<AtomicU64>,
     /// The store does not answer: nobody waits for it any more.
     is_given_up: bool,
 }
@@ -58,25 +76,27 @@ pub struct Recording {
 impl Recording {
     /// Opens the store, makes it where there is none, and begins a run in it.
     pub fn begin(place: &Place, new: NewRun) -> Result<Recording, StoreError> {
-        Recording::begin_unless(place, new, &|| false)
+        Recording::begin_while(place, new, Arc::new(|| Wait::On))
     }
 
-    /// The same, given up soon after `stop` says so.
-    pub fn begin_unless(
+    /// The same; here and later, nobody waits for the store longer than `may_wait` says.
+    pub fn begin_while(
         place: &Place,
         new: NewRun,
-        stop: &dyn Fn() -> bool,
+        may_wait: MayWait,
     ) -> Result<Recording, StoreError> {
         let (orders, received) = sync_channel(AHEAD);
         let (begun, begins) = channel();
         let failed = Arc::new(Mutex::new(None));
         let shared = Arc::clone(&failed);
+        let taken = Arc::new(AtomicU64::new(0));
+        let counter = Arc::clone(&taken);
         let own_place = place.clone();
         let thread = std::thread::Builder::new()
             .name("ioco-store".to_owned())
             .spawn(move || {
                 let written = caught(&own_place.show(), || {
-                    write(&own_place, &new, &received, &begun, &shared);
+                    write(&own_place, &new, &received, &begun, &shared, &counter);
                     Ok(())
                 });
                 if let Err(error) = written {
@@ -97,7 +117,9 @@ impl Recording {
                 Err(RecvTimeoutError::Disconnected) => {
                     return Err(StoreError::not_understood(&place.show()));
                 }
-                Err(RecvTimeoutError::Timeout) if stop() => return Err(unanswered(&place.show())),
+                Err(RecvTimeoutError::Timeout) if may_wait() != Wait::On => {
+                    return Err(unanswered(&place.show()));
+                }
                 Err(RecvTimeoutError::Timeout) => {}
             }
         };
@@ -108,6 +130,8 @@ impl Recording {
             orders: Some(orders),
             failed,
             thread: Some(thread),
+            may_wait,
+            taken,
             is_given_up: false,
         })
     }
@@ -129,55 +153,59 @@ impl Recording {
     }
 
     /// A failure as it is kept, seen in this test of the run.
-    pub fn failure(&self, file: &FailureFile, test: u64, flaky: bool) -> Result<(), StoreError> {
+    pub fn failure(
+        &mut self,
+        file: &FailureFile,
+        test: u64,
+        flaky: bool,
+    ) -> Result<(), StoreError> {
         let sighting = Box::new(Sighting::of(file, test, flaky));
         self.send(Order::Write(Message::Failure(sighting, file.model.clone())))
     }
 
     /// What this run covered, at its end.
-    pub fn coverage(&self, snapshot: CoverageSnapshot) -> Result<(), StoreError> {
+    pub fn coverage(&mut self, snapshot: CoverageSnapshot) -> Result<(), StoreError> {
         self.send(Order::Write(Message::Coverage(Box::new(snapshot))))
     }
 
     /// Returns when everything handed over so far is in the database.
     pub fn flush(&mut self) -> Result<(), StoreError> {
-        self.flush_unless(&|| false)
-    }
-
-    /// The same, given up a moment after `stop` says so.
-    pub fn flush_unless(&mut self, stop: &dyn Fn() -> bool) -> Result<(), StoreError> {
         self.encoder.settle();
+        self.hand_over()?;
         let (done, wait) = channel();
-        let rows = Box::new(self.encoder.take());
-        let mut stopped = Stopping::new(stop);
-        for order in [Order::Write(Message::Rows(rows)), Order::Flush(done)] {
-            self.send_unless(order, &mut stopped)?;
-        }
+        self.send(Order::Flush(done))?;
+        let mut waiting = Waiting::default();
         loop {
             match wait.recv_timeout(SLICE) {
                 Ok(()) => return Ok(()),
                 Err(RecvTimeoutError::Disconnected) => return Err(self.why()),
-                Err(RecvTimeoutError::Timeout) if stopped.is_over() => return Err(self.give_up()),
+                Err(RecvTimeoutError::Timeout) if self.is_over(&mut waiting) => {
+                    return Err(self.give_up());
+                }
                 Err(RecvTimeoutError::Timeout) => {}
             }
         }
     }
 
-    fn send_unless(
-        &mut self,
-        mut order: Order,
-        stopped: &mut Stopping<'_>,
-    ) -> Result<(), StoreError> {
+    fn send(&mut self, mut order: Order) -> Result<(), StoreError> {
+        let mut waiting = Waiting::default();
         loop {
             let orders = self.orders.as_ref().ok_or_else(|| self.why())?;
             match orders.try_send(order) {
                 Ok(()) => return Ok(()),
                 Err(TrySendError::Disconnected(_)) => return Err(self.why()),
-                Err(TrySendError::Full(_)) if stopped.is_over() => return Err(self.give_up()),
+                Err(TrySendError::Full(_)) if self.is_over(&mut waiting) => {
+                    return Err(self.give_up());
+                }
                 Err(TrySendError::Full(back)) => order = back,
             }
             std::thread::sleep(Duration::from_millis(1));
         }
+    }
+
+    fn is_over(&self, waiting: &mut Waiting) -> bool {
+        let taken = self.taken.load(Ordering::Relaxed);
+        waiting.is_over((self.may_wait)(), taken, Instant::now())
     }
 
     fn give_up(&mut self) -> StoreError {
@@ -188,11 +216,6 @@ impl Recording {
     fn hand_over(&mut self) -> Result<(), StoreError> {
         let rows = Box::new(self.encoder.take());
         self.send(Order::Write(Message::Rows(rows)))
-    }
-
-    fn send(&self, order: Order) -> Result<(), StoreError> {
-        let orders = self.orders.as_ref().ok_or_else(|| self.why())?;
-        orders.send(order).map_err(|_| self.why())
     }
 
     fn why(&self) -> StoreError {
@@ -209,9 +232,11 @@ impl Drop for Recording {
         if self.is_given_up {
             return;
         }
-        self.encoder.settle();
         // Who wants to know whether it was written has flushed.
-        let _ = self.hand_over();
+        let _ = self.flush();
+        if self.is_given_up {
+            return;
+        }
         drop(self.orders.take());
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
@@ -219,22 +244,24 @@ impl Drop for Recording {
     }
 }
 
-/// A wait that ends [`GRACE`] after somebody wants to stop.
-struct Stopping<'a> {
-    stop: &'a dyn Fn() -> bool,
-    since: Option<Instant>,
+/// A wait that ends [`GRACE`] after it may not go on.
+#[derive(Default)]
+struct Waiting {
+    /// Since when, and what the store had taken then.
+    since: Option<(Instant, u64)>,
 }
 
-impl<'a> Stopping<'a> {
-    fn new(stop: &'a dyn Fn() -> bool) -> Stopping<'a> {
-        Stopping { stop, since: None }
-    }
-
-    fn is_over(&mut self) -> bool {
-        if self.since.is_none() && (self.stop)() {
-            self.since = Some(Instant::now());
+impl Waiting {
+    fn is_over(&mut self, wait: Wait, taken: u64, now: Instant) -> bool {
+        if wait == Wait::On {
+            return false;
         }
-        self.since.is_some_and(|since| since.elapsed() >= GRACE)
+        let (since, before) = *self.since.get_or_insert((now, taken));
+        if wait == Wait::WhileItMoves && taken != before {
+            self.since = Some((now, taken));
+            return false;
+        }
+        now.duration_since(since) >= GRACE
     }
 }
 
@@ -252,6 +279,7 @@ fn write(
     orders: &Receiver<Order>,
     begun: &Sender<Result<i64, StoreError>>,
     failed: &Mutex<Option<StoreError>>,
+    taken: &AtomicU64,
 ) {
     let opened = runtime(place).and_then(|runtime| {
         let (connection, writer) = runtime.block_on(async {
@@ -273,7 +301,7 @@ fn write(
     };
     let _ = begun.send(Ok(writer.run()));
     while let Ok(first) = orders.recv() {
-        let batch = write_batch(&mut connection, &mut writer, first, orders);
+        let batch = write_batch(&mut connection, &mut writer, first, orders, taken);
         let written = runtime.block_on(async { timeout(PATIENCE, batch).await });
         let error = match written {
             Ok(Ok(flushed)) => {
@@ -299,23 +327,57 @@ async fn write_batch(
     writer: &mut Writer,
     first: Order,
     orders: &Receiver<Order>,
+    taken: &AtomicU64,
 ) -> Result<Vec<Sender<()>>, sqlx::Error> {
     let begun = Instant::now();
     let mut transaction = connection.begin().await?;
     let mut flushed = Vec::new();
-    let mut taken = 0;
+    let mut together = 0;
     let mut next = Some(first);
     while let Some(order) = next {
-        taken += 1;
+        together += 1;
         match order {
             Order::Write(message) => writer.write(&mut transaction, message).await?,
             Order::Flush(done) => flushed.push(done),
         }
+        taken.fetch_add(1, Ordering::Relaxed);
         // Who waits for a flush has waited long enough.
-        let more = flushed.is_empty() && taken < BATCH;
+        let more = flushed.is_empty() && together < BATCH;
         let patience = GATHERING.saturating_sub(begun.elapsed());
         next = more.then(|| orders.recv_timeout(patience).ok()).flatten();
     }
     transaction.commit().await?;
     Ok(flushed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn after(milliseconds: u64, from: Instant) -> Instant {
+        from + Duration::from_millis(milliseconds)
+    }
+
+    #[test]
+    fn once_the_run_is_over_a_store_is_waited_for_while_it_moves() {
+        let begun = Instant::now();
+        let mut waiting = Waiting::default();
+        assert!(!waiting.is_over(Wait::On, 0, after(60_000, begun)));
+        for taken in 0..100 {
+            let now = after(70_000 + 500 * taken, begun);
+            assert!(!waiting.is_over(Wait::WhileItMoves, taken, now));
+        }
+        let last = after(70_000 + 500 * 99, begun);
+        assert!(!waiting.is_over(Wait::WhileItMoves, 99, after(599, last)));
+        assert!(waiting.is_over(Wait::WhileItMoves, 99, after(600, last)));
+    }
+
+    #[test]
+    fn whoever_wants_to_stop_waits_a_moment_even_for_a_store_that_moves() {
+        let begun = Instant::now();
+        let mut waiting = Waiting::default();
+        assert!(!waiting.is_over(Wait::NoMore, 0, begun));
+        assert!(!waiting.is_over(Wait::NoMore, 7, after(599, begun)));
+        assert!(waiting.is_over(Wait::NoMore, 8, after(600, begun)));
+    }
 }
