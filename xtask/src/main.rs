@@ -12,6 +12,7 @@ mod mutants;
 mod postgres;
 mod schemas;
 mod shrinking;
+mod signals;
 mod solver;
 mod test;
 mod tools;
@@ -41,6 +42,7 @@ cargo xtask COMMAND
 ";
 
 fn main() -> ExitCode {
+    signals::heed();
     let args: Vec<String> = std::env::args().skip(1).collect();
     let Some((command, rest)) = args.split_first() else {
         eprint!("{USAGE}");

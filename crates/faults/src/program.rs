@@ -6,7 +6,6 @@ use std::fs;
 use std::io::{self, BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rand::RngExt as _;
@@ -51,30 +50,8 @@ const SIGNALS: [&str; 8] = [
     "-KILL", "-KILL", "-KILL", "-KILL", "-TERM", "-INT", "-HUP", "-QUIT",
 ];
 
-/// Has the programs that are started from now on heed all signals. A shell that starts something in the background,
-/// and `nohup`, have it ignore some; ioco keeps to that, and so it would not end when it is asked to. A signal that is
-/// handled here is not ignored by a program that this one starts.
-pub fn heed_signals() {
-    use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
-    static ONCE: std::sync::Once = std::sync::Once::new();
-    ONCE.call_once(|| {
-        let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-        let mask = status
-            .lines()
-            .find_map(|line| line.strip_prefix("SigIgn:"))
-            .and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
-            .unwrap_or(0);
-        for signal in [SIGINT, SIGTERM, SIGQUIT, SIGHUP] {
-            if mask >> (signal - 1) & 1 == 1 {
-                let _ = signal_hook::flag::register(signal, Arc::default());
-            }
-        }
-    });
-}
-
 /// Starts a run without end, and ends it by a signal at any moment.
 pub fn kill(programs: &Programs, random: &mut ChaCha8Rng, kills: &mut Kills) -> io::Result<()> {
-    heed_signals();
     let folder = tempfile::tempdir()?;
     fs::write(folder.path().join("ping.aml"), model::TEXT)?;
     let sut = format!("exec '{}' nothing 0 0 pid", programs.peer.display());

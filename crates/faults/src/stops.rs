@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use crate::database::Database;
 use crate::model;
-use crate::program::{Programs, heed_signals, send};
+use crate::program::{Programs, send};
 
 /// Work goes on for so long before the signal, and `--time` is so long.
 const WORK: Duration = Duration::from_millis(1500);
@@ -394,7 +394,6 @@ pub fn measure(
     only: Option<&str>,
     tell: &mut dyn FnMut(&Row),
 ) -> io::Result<Vec<Row>> {
-    heed_signals();
     let mut rows = Vec::new();
     let asked = |case: &Case| only.is_none_or(|only| case.name.contains(only));
     for case in cases(programs, database)?.into_iter().filter(asked) {
