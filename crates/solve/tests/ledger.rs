@@ -7,6 +7,10 @@
 //!     IOCO_LEDGER=write cargo test -p ioco-solve --test ledger
 //!
 //! and review the difference of `ledger.txt` and `smt_lib.txt`.
+//!
+//! Besides the first questions of each kind there are those of `ledger_seeds.txt`: each was found to tell
+//! the solver from a mutant of it that the others do not notice (`xtask/schemata.py`). To look for more,
+//! `IOCO_LEDGER=first..last` prints the ledger of those seeds instead.
 #![allow(
     clippy::disallowed_methods,
     reason = "a test that keeps its expectations in a file reads and writes it"
@@ -19,8 +23,8 @@ use std::fmt::Write as _;
 use std::sync::{Arc, Mutex};
 
 use ioco_solve::{
-    Boundaries, Deadline, Embedded, GuardSolver, Outcome, Pipe, PipeError, SmtLib, Solver,
-    boundary_values, choose_values, extreme_values,
+    Boundaries, Deadline, Embedded, GuardSolver, Outcome, Part, Pipe, PipeError, Pipeline, SmtLib,
+    Solver, boundary_values, choose_values, extreme_values,
 };
 use ioco_sts::{Function, Question as Asked, Type, Value};
 use questions::generate::{Kind, question};
@@ -36,6 +40,21 @@ const STEPS: u64 = 3_000;
 /// Assignments that are tried to check an answer.
 const TRIED: usize = 1_500;
 
+/// What is switched off together, for another part to be asked.
+const SWITCHED_OFF: [(&str, &[Part]); 5] = [
+    ("-narrowing", &[Part::Narrowing]),
+    ("-languages", &[Part::Languages]),
+    ("-nearby", &[Part::Nearby]),
+    (
+        "learning",
+        &[Part::Narrowing, Part::Elimination, Part::Nearby],
+    ),
+    (
+        "exhaustive",
+        &[Part::Elimination, Part::Nearby, Part::Learning],
+    ),
+];
+
 /// `Sat` with values, or why not.
 fn said<T: std::fmt::Debug>(outcome: &Outcome<T>) -> String {
     match outcome {
@@ -43,6 +62,12 @@ fn said<T: std::fmt::Debug>(outcome: &Outcome<T>) -> String {
         Outcome::Unsat => "unsatisfiable".to_owned(),
         Outcome::Unknown(why) => why.to_string(),
     }
+}
+
+/// The answer, the part that gave it, and the steps.
+fn entry(answer: &str, deadline: &Deadline<'_>) -> String {
+    let part = deadline.answered_by().map_or("", |part| part.name());
+    format!("{answer}  [{part} {}]", deadline.taken())
 }
 
 struct Ledger {
@@ -53,9 +78,8 @@ struct Ledger {
 
 impl Ledger {
     fn line(&mut self, what: &str, answer: &str, deadline: &Deadline<'_>) {
-        let part = deadline.answered_by().map_or("", |part| part.name());
-        let steps = deadline.taken();
-        let _ = writeln!(self.text, "  {what:<9} {answer}  [{part} {steps}]");
+        let entry = entry(answer, deadline);
+        let _ = writeln!(self.text, "  {what:<9} {entry}");
     }
 
     fn enter(&mut self, name: &str, question: &Question, seed: u64) {
@@ -68,6 +92,7 @@ impl Ledger {
         let mut embedded = Embedded::new(&types(), &self.functions);
         question.tell(&mut embedded);
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        let mut usual = None;
         for what in ["model", "random"] {
             let deadline = Deadline::steps(STEPS);
             let outcome = match what {
@@ -76,7 +101,9 @@ impl Ledger {
             };
             self.line(what, &said(&outcome), &deadline);
             self.wrong.extend(known.objection(&outcome));
+            usual.get_or_insert_with(|| entry(&said(&outcome), &deadline));
         }
+        self.without_parts(question, &mut known, &usual.unwrap_or_default());
         for (unknown, (ty, _)) in (0u32..).zip(&question.unknowns).take(3) {
             if matches!(ty, Type::Str | Type::Array(_) | Type::Struct(_)) {
                 continue;
@@ -93,6 +120,27 @@ impl Ledger {
         }
         if question.unknowns.iter().all(|(_, void)| *void) {
             self.guard(question, &mut known, &mut rng);
+        }
+    }
+
+    /// The answers with parts of the solver switched off, where these are not `usual`: what comes after
+    /// such a part is then asked more often.
+    fn without_parts(&mut self, question: &Question, known: &mut Known<'_>, usual: &str) {
+        let mut last = usual.to_owned();
+        for (name, parts) in SWITCHED_OFF {
+            let parts = parts.iter().copied();
+            let pipeline = parts.fold(Pipeline::WHOLE, Pipeline::without);
+            let embedded = Embedded::new(&types(), &self.functions);
+            let mut embedded = embedded.with_pipeline(pipeline);
+            question.tell(&mut embedded);
+            let deadline = Deadline::steps(STEPS);
+            let outcome = embedded.model(&deadline);
+            self.wrong.extend(known.objection(&outcome));
+            let entry = entry(&said(&outcome), &deadline);
+            if entry != last {
+                let _ = writeln!(self.text, "  {name:<9} {entry}");
+                last = entry;
+            }
         }
     }
 
@@ -192,6 +240,10 @@ impl Known<'_> {
 
 /// Compares with the file, or writes it.
 fn compare(file: &str, text: &str) {
+    if asked_for().is_some() {
+        println!("{text}");
+        return;
+    }
     let path = format!("{}/tests/{file}", env!("CARGO_MANIFEST_DIR"));
     if std::env::var_os("IOCO_LEDGER").is_some_and(|mode| mode == "write") {
         std::fs::write(&path, text).expect("the ledger can be written");
@@ -207,9 +259,24 @@ fn compare(file: &str, text: &str) {
     assert_eq!(text.lines().count(), kept.lines().count(), "{file}");
 }
 
+/// The seeds that were asked for instead of the usual ones.
+fn asked_for() -> Option<std::ops::Range<u64>> {
+    let mode = std::env::var("IOCO_LEDGER").ok()?;
+    let (first, last) = mode.split_once("..")?;
+    Some(first.parse().ok()?..last.parse().ok()?)
+}
+
 fn every_question(mut visit: impl FnMut(&str, &Question, u64)) {
+    let chosen = include_str!("ledger_seeds.txt");
     for kind in Kind::ALL {
-        for seed in 0..OF_EACH_KIND {
+        let line = chosen.lines().find_map(|l| l.strip_prefix(kind.name()));
+        let more = line.and_then(|l| l.strip_prefix(": ")).unwrap_or_default();
+        let more = more.split_whitespace().map(|s| s.parse().expect("a seed"));
+        let seeds: Vec<u64> = match asked_for() {
+            Some(seeds) => seeds.collect(),
+            None => (0..OF_EACH_KIND).chain(more).collect(),
+        };
+        for seed in seeds {
             let mut rng = ChaCha8Rng::seed_from_u64(seed);
             visit(kind.name(), &question(kind, &mut rng), seed);
         }
@@ -223,7 +290,15 @@ fn answers_are_those_of_the_ledger() {
         text: String::new(),
         wrong: Vec::new(),
     };
-    every_question(|name, question, seed| ledger.enter(name, question, seed));
+    every_question(|name, question, seed| {
+        ledger.enter(name, question, seed);
+        if asked_for().is_some() {
+            print!("{}", std::mem::take(&mut ledger.text));
+        }
+    });
+    if asked_for().is_some() {
+        return;
+    }
     for seed in 0..BLOCKS {
         let (unknowns, conditions) = blocks::block(seed);
         let unknowns = unknowns.into_iter().map(|ty| (ty, false)).collect();
@@ -265,7 +340,7 @@ fn translations_are_those_of_the_ledger() {
     let mut number = 0;
     every_question(|name, question, seed| {
         number += 1;
-        if number % 3 != 0 {
+        if number % 3 != 0 && seed < OF_EACH_KIND {
             return;
         }
         let pipe = Kept(Arc::clone(&text));
