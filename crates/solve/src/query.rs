@@ -115,6 +115,15 @@ impl<'a> Query<'a> {
             *condition = inlined(condition, self.functions, 0);
         }
         let outcome = written_out.solve_nested(choice, deadline, 0);
+        self.checked(outcome, deadline)
+    }
+
+    /// The outcome, where its values are ones that the unknowns may have and meet the conditions.
+    pub fn checked(
+        &self,
+        outcome: Outcome<Vec<Value>>,
+        deadline: &Deadline<'_>,
+    ) -> Outcome<Vec<Value>> {
         if let Outcome::Sat(values) = &outcome {
             let fits = |(value, (ty, domain)): (&Value, &(Type, Domain))| {
                 self.types.fits(value, ty) && (domain.void || !value.is_void())
