@@ -238,25 +238,38 @@ impl Known<'_> {
     }
 }
 
-/// Compares with the file, or writes it.
-fn compare(file: &str, text: &str) {
+/// What is in the file, unless it is to be written.
+fn kept(file: &str) -> Option<String> {
+    let path = format!("{}/tests/{file}", env!("CARGO_MANIFEST_DIR"));
+    match std::env::var_os("IOCO_LEDGER") {
+        Some(_) => None,
+        None => Some(std::fs::read_to_string(path).expect("the ledger can be read")),
+    }
+}
+
+/// Stops at the first line that is not the file's.
+fn compare(file: &str, kept: Option<&String>, text: &str) {
+    let Some(kept) = kept.filter(|kept| !kept.starts_with(text)) else {
+        return;
+    };
+    let both = text.lines().zip(kept.lines()).enumerate();
+    for (line, (new, old)) in both {
+        assert!(new == old, "{file}:{}\n  was {old}\n  is  {new}", line + 1);
+    }
+    panic!("{file} is shorter than what is said now");
+}
+
+/// Compares the whole with the file, or writes or prints it.
+fn conclude(file: &str, kept: Option<&String>, text: &str) {
     if asked_for().is_some() {
         println!("{text}");
-        return;
+    } else if let Some(kept) = kept {
+        compare(file, Some(kept), text);
+        assert_eq!(text.len(), kept.len(), "{file} is longer");
+    } else {
+        let path = format!("{}/tests/{file}", env!("CARGO_MANIFEST_DIR"));
+        std::fs::write(path, text).expect("the ledger can be written");
     }
-    let path = format!("{}/tests/{file}", env!("CARGO_MANIFEST_DIR"));
-    if std::env::var_os("IOCO_LEDGER").is_some_and(|mode| mode == "write") {
-        std::fs::write(&path, text).expect("the ledger can be written");
-        return;
-    }
-    let kept = std::fs::read_to_string(&path).expect("the ledger can be read");
-    let differing = |(new, old): &(&str, &str)| new != old;
-    let first = text.lines().zip(kept.lines()).enumerate();
-    let first = { first }.find(|(_, both)| differing(both));
-    if let Some((line, (new, old))) = first {
-        panic!("{file}:{}\n  was {old}\n  is  {new}", line + 1);
-    }
-    assert_eq!(text.lines().count(), kept.lines().count(), "{file}");
 }
 
 /// The seeds that were asked for instead of the usual ones.
@@ -266,19 +279,26 @@ fn asked_for() -> Option<std::ops::Range<u64>> {
     Some(first.parse().ok()?..last.parse().ok()?)
 }
 
+/// One question of each kind after another, so that a fault shows soon.
 fn every_question(mut visit: impl FnMut(&str, &Question, u64)) {
     let chosen = include_str!("ledger_seeds.txt");
-    for kind in Kind::ALL {
+    let seeds = |kind: Kind| -> Vec<u64> {
         let line = chosen.lines().find_map(|l| l.strip_prefix(kind.name()));
         let more = line.and_then(|l| l.strip_prefix(": ")).unwrap_or_default();
         let more = more.split_whitespace().map(|s| s.parse().expect("a seed"));
-        let seeds: Vec<u64> = match asked_for() {
+        match asked_for() {
             Some(seeds) => seeds.collect(),
             None => (0..OF_EACH_KIND).chain(more).collect(),
-        };
-        for seed in seeds {
-            let mut rng = ChaCha8Rng::seed_from_u64(seed);
-            visit(kind.name(), &question(kind, &mut rng), seed);
+        }
+    };
+    let all = Kind::ALL.map(|kind| (kind, seeds(kind)));
+    let most = all.iter().map(|(_, seeds)| seeds.len()).max().unwrap_or(0);
+    for index in 0..most {
+        for (kind, seeds) in &all {
+            if let Some(seed) = seeds.get(index) {
+                let mut rng = ChaCha8Rng::seed_from_u64(*seed);
+                visit(kind.name(), &question(*kind, &mut rng), *seed);
+            }
         }
     }
 }
@@ -290,8 +310,10 @@ fn answers_are_those_of_the_ledger() {
         text: String::new(),
         wrong: Vec::new(),
     };
+    let kept = kept("ledger.txt");
     every_question(|name, question, seed| {
         ledger.enter(name, question, seed);
+        compare("ledger.txt", kept.as_ref(), &ledger.text);
         if asked_for().is_some() {
             print!("{}", std::mem::take(&mut ledger.text));
         }
@@ -309,7 +331,7 @@ fn answers_are_those_of_the_ledger() {
         ledger.enter("block", &question, seed);
     }
     assert!(ledger.wrong.is_empty(), "{}", ledger.wrong.join("\n"));
-    compare("ledger.txt", &ledger.text);
+    conclude("ledger.txt", kept.as_ref(), &ledger.text);
 }
 
 /// Keeps what is sent, and knows no answer.
@@ -336,11 +358,12 @@ impl Pipe for Kept {
 #[test]
 fn translations_are_those_of_the_ledger() {
     let text = Arc::new(Mutex::new(String::new()));
+    let kept = kept("smt_lib.txt");
     let functions = functions();
     let mut number = 0;
     every_question(|name, question, seed| {
         number += 1;
-        if number % 3 != 0 && seed < OF_EACH_KIND {
+        if (number + seed) % 3 != 0 && seed < OF_EACH_KIND {
             return;
         }
         let pipe = Kept(Arc::clone(&text));
@@ -352,8 +375,10 @@ fn translations_are_those_of_the_ledger() {
             question.show(),
             said(&outcome)
         );
-        text.lock().expect("one thread").push_str(&said);
+        let mut text = text.lock().expect("one thread");
+        text.push_str(&said);
+        compare("smt_lib.txt", kept.as_ref(), &text);
     });
     let text = text.lock().expect("one thread");
-    compare("smt_lib.txt", &text);
+    conclude("smt_lib.txt", kept.as_ref(), &text);
 }
