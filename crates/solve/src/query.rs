@@ -193,7 +193,7 @@ impl<'a> Query<'a> {
                 values
             });
         };
-        if nesting > MAX_NESTING {
+        if nesting == MAX_NESTING {
             return Outcome::incomplete("arrays and structs within each other too deeply");
         }
         self.split(unknown, &domains, &constants, choice, deadline, nesting)
@@ -223,23 +223,17 @@ impl<'a> Query<'a> {
                 let (min, max) = domain.values.lengths();
                 let mut lengths: Vec<i64> =
                     (min..=max.min(min.saturating_add(USUAL_LENGTH))).collect();
-                for constant in &constants.integers {
-                    for length in [
-                        constant.saturating_sub(1),
-                        *constant,
-                        constant.saturating_add(1),
-                    ] {
-                        if min <= length && length <= max && !lengths.contains(&length) {
-                            lengths.push(length);
-                        }
-                    }
-                }
-                for value in &constants.others {
-                    if let Value::Array(items) = value {
-                        let length = items.len() as i64;
-                        if min <= length && length <= max && !lengths.contains(&length) {
-                            lengths.push(length);
-                        }
+                let near = constants.integers.iter().flat_map(|constant| {
+                    let (below, above) = (constant.saturating_sub(1), constant.saturating_add(1));
+                    [below, *constant, above]
+                });
+                let arrays = constants.others.iter().filter_map(|value| match value {
+                    Value::Array(items) => Some(items.len() as i64),
+                    _ => None,
+                });
+                for length in near.chain(arrays) {
+                    if min <= length && length <= max && !lengths.contains(&length) {
+                        lengths.push(length);
                     }
                 }
                 lengths.retain(|l| *l <= MAX_LENGTH.max(min.min(1024)));
@@ -856,3 +850,6 @@ fn replace_fields(expr: &Expr, unknown: u32, parts: &[u32]) -> Option<Expr> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
