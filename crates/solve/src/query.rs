@@ -196,7 +196,7 @@ impl<'a> Query<'a> {
         if nesting == MAX_NESTING {
             return Outcome::incomplete("arrays and structs within each other too deeply");
         }
-        self.split(unknown, &domains, &constants, choice, deadline, nesting)
+        self.split(unknown, &domains, &constants, choice, deadline, nesting + 1)
     }
 
     /// Tries the shapes of one string, array or struct after another.
@@ -264,7 +264,7 @@ impl<'a> Query<'a> {
             cases.push((base.with_value(unknown, &Value::Void), None));
         }
         for (case, whole) in cases {
-            match case.solve_nested(choice, deadline, nesting + 1) {
+            match case.solve_nested(choice, deadline, nesting) {
                 Outcome::Sat(mut values) => {
                     match whole {
                         Some(Whole::Items(parts)) => {
@@ -330,7 +330,7 @@ impl<'a> Query<'a> {
                 return Outcome::Unsat;
             }
             case.conditions = without(index).chain([simpler]).collect();
-            return case.solve_nested(choice, deadline, nesting + 1);
+            return case.solve_nested(choice, deadline, nesting);
         }
         if languages
             && let Some((index, equal, term)) = strings::substitution(&parts, &is(Type::Str))
@@ -348,7 +348,7 @@ impl<'a> Query<'a> {
                 return Outcome::Unsat;
             }
             case.unknowns[equal].1 = Domain::exactly(&Value::Void);
-            let outcome = case.solve_nested(choice, deadline, nesting + 1);
+            let outcome = case.solve_nested(choice, deadline, nesting);
             return match outcome {
                 Outcome::Sat(mut values) => {
                     let env = Env {
@@ -421,7 +421,7 @@ impl<'a> Query<'a> {
         }
         let mut unknown_why: Option<Unknown> = None;
         for case in cases {
-            match case.solve_nested(choice, deadline, nesting + 1) {
+            match case.solve_nested(choice, deadline, nesting) {
                 Outcome::Sat(values) => {
                     deadline.answer_by(Part::Languages);
                     return Outcome::Sat(values);

@@ -24,7 +24,7 @@ use std::sync::{Arc, Mutex};
 
 use ioco_solve::{
     Boundaries, Deadline, Embedded, GuardSolver, Outcome, Part, Pipe, PipeError, Pipeline, SmtLib,
-    Solver, boundary_values, choose_values, extreme_values,
+    Solver, Unknown, boundary_values, choose_values, extreme_values,
 };
 use ioco_sts::{Function, Question as Asked, Type, Value};
 use questions::generate::{Kind, question};
@@ -103,7 +103,9 @@ impl Ledger {
             self.wrong.extend(known.objection(&outcome));
             usual.get_or_insert_with(|| entry(&said(&outcome), &deadline));
         }
-        self.without_parts(question, &mut known, &usual.unwrap_or_default());
+        let usual = usual.unwrap_or_default();
+        self.without_parts(question, &mut known, &usual);
+        self.in_few_steps(question, &mut known, &usual);
         for (unknown, (ty, _)) in (0u32..).zip(&question.unknowns).take(3) {
             if matches!(ty, Type::Str | Type::Array(_) | Type::Struct(_)) {
                 continue;
@@ -140,6 +142,24 @@ impl Ledger {
             if entry != last {
                 let _ = writeln!(self.text, "  {name:<9} {entry}");
                 last = entry;
+            }
+        }
+    }
+
+    /// What is said in so few steps that most of the search does not happen, where that is something.
+    fn in_few_steps(&mut self, question: &Question, known: &mut Known<'_>, usual: &str) {
+        let mut embedded = Embedded::new(&types(), &self.functions);
+        question.tell(&mut embedded);
+        for steps in [4, 16, 64, 256] {
+            let deadline = Deadline::steps(steps);
+            let outcome = embedded.model(&deadline);
+            self.wrong.extend(known.objection(&outcome));
+            let entry = entry(&said(&outcome), &deadline);
+            if entry == usual {
+                return;
+            }
+            if outcome != Outcome::Unknown(Unknown::Deadline) {
+                let _ = writeln!(self.text, "  in {steps:<6} {entry}");
             }
         }
     }
