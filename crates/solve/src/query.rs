@@ -632,7 +632,6 @@ impl<'a> Query<'a> {
                 let mut part = near.to_vec();
                 for domain in &mut part {
                     if let Values::Int { min, max } = &mut domain.values
-                        && min < max
                         && rng.random_range(0..share) == 0
                     {
                         let pivot = rng.random_range(*min..=*max);

@@ -90,17 +90,20 @@ fn calls_that_are_written_out_mean_the_same() {
 }
 
 #[test]
-fn calls_are_written_out_up_to_a_size() {
-    let sum = (1..20).fold(Expr::Local(0), |sum, _| bin(Add, sum, Expr::Local(0)));
-    let functions = [function(sum)];
+fn calls_are_written_out_up_to_a_size_and_a_depth() {
+    let sum = |count| (1..count).fold(Expr::Local(0), |sum, _| bin(Add, sum, Expr::Local(0)));
     let call = |inner: Expr| Expr::Call(FunctionId(0), vec![inner, Expr::int(0)]);
-    let once = inlined(&call(Expr::Param(0)), &functions, 0);
-    assert_eq!(size(&once), 39);
-    let is_call = |e: &Expr| matches!(e, Expr::Call(..));
-    assert!(!is_call(&once));
-    // Twenty times 39 is too much: the outer call stays.
-    let twice = inlined(&call(call(Expr::Param(0))), &functions, 0);
-    assert!(is_call(&twice) && size(&twice) == 41, "{}", size(&twice));
+    let largest = Expr::unary(UnaryOp::Neg, sum(200));
+    for (body, size_after) in [(sum(3), 5), (largest, MAX_INLINED), (sum(201), 3)] {
+        let written_out = inlined(&call(Expr::Param(0)), &[function(body)], 0);
+        assert_eq!(size(&written_out), size_after);
+    }
+    let again = call(bin(BinaryOp::Sub, Expr::Local(0), Expr::int(1)));
+    let body = Expr::If(Box::new([positive(Expr::Local(0)), again, Expr::int(0)]));
+    let written_out = inlined(&call(Expr::Param(0)), &[function(body)], 0);
+    let mut depth = 0;
+    written_out.walk(&mut |e| depth += u32::from(matches!(e, Expr::If(_))));
+    assert_eq!(depth, MAX_CALLS);
 }
 
 #[test]
@@ -326,6 +329,7 @@ fn any_value_fits_its_type_and_length() {
         (Type::Str, strings(20, 24)),
         (integers.clone(), arrays(0, i64::MAX)),
         (integers, arrays(3, 3)),
+        (Type::Array(Box::new(list.clone())), arrays(2, 2)),
         (list, Values::Any),
         (Type::Bool, Values::truth(true)),
     ] {
@@ -340,8 +344,12 @@ fn any_value_fits_its_type_and_length() {
                 types.fits(&value, &ty) && values.contains(&value),
                 "{value:?}"
             );
-            let mut depth = 0;
-            let mut inner = &value;
+            let (mut depth, mut inner) = (0, &value);
+            if let Value::Array(items) = &value
+                && let Some(item @ Value::Struct(..)) = items.first()
+            {
+                (depth, inner) = (1, item);
+            }
             while let Value::Struct(_, fields) = inner {
                 (inner, depth) = (&fields[1], depth + 1);
             }
