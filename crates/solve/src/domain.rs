@@ -469,3 +469,6 @@ impl Domain {
         self.values.size().saturating_add(u128::from(self.void))
     }
 }
+
+#[cfg(test)]
+mod tests;

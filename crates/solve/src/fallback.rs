@@ -111,6 +111,8 @@ fn in_terms_of(expr: &Expr, valuation: &[Value], unknowns: &[Option<u32>]) -> Ex
 
 #[cfg(test)]
 mod tests {
+    use std::sync::{Arc, Mutex};
+
     use ioco_sts::{BinaryOp, Direction, Env, IntRange, Label, Parameter, StsBuilder, Type};
 
     use super::*;
@@ -159,5 +161,142 @@ mod tests {
             valuation: &[],
         };
         assert_eq!(solver.example(none), None);
+    }
+
+    /// Says the same to every question, and keeps what it is told.
+    struct Says {
+        outcome: Outcome<Vec<Value>>,
+        told: Arc<Mutex<Vec<String>>>,
+    }
+
+    impl Says {
+        fn keep(&self, what: String) {
+            self.told.lock().expect("one thread").push(what);
+        }
+    }
+
+    impl Solver for Says {
+        fn unknown(&mut self, ty: &Type) -> u32 {
+            self.keep(format!("{ty:?}"));
+            0
+        }
+
+        fn void_unknown(&mut self, ty: &Type) -> u32 {
+            self.keep(format!("{ty:?} or unset"));
+            0
+        }
+
+        fn assert(&mut self, condition: &Expr) {
+            self.keep(format!("{condition:?}"));
+        }
+
+        fn push(&mut self) {
+            self.keep("push".to_owned());
+        }
+
+        fn pop(&mut self) {
+            self.keep("pop".to_owned());
+        }
+
+        fn check(&mut self, deadline: &Deadline<'_>) -> Outcome<()> {
+            self.model(deadline).map(|_| ())
+        }
+
+        fn model(&mut self, deadline: &Deadline<'_>) -> Outcome<Vec<Value>> {
+            assert!(deadline.spend(STEPS) && !deadline.step());
+            self.outcome.clone()
+        }
+
+        fn random_model(
+            &mut self,
+            _: &mut dyn rand::Rng,
+            deadline: &Deadline<'_>,
+        ) -> Outcome<Vec<Value>> {
+            self.model(deadline)
+        }
+
+        fn minimum(&mut self, _: u32, _: &Deadline<'_>) -> Outcome<Value> {
+            Outcome::Unsat
+        }
+
+        fn maximum(&mut self, _: u32, _: &Deadline<'_>) -> Outcome<Value> {
+            Outcome::Unsat
+        }
+    }
+
+    /// The embedded solver does not know whether a decimal squared is 2, and is not asked what it knows.
+    #[test]
+    fn the_second_solver_decides_what_the_first_leaves_open() {
+        let mut builder = StsBuilder::new("model");
+        let parameter = |name: &str| Parameter {
+            name: name.to_owned(),
+            ty: Type::Decimal,
+        };
+        let label = builder.label(Label {
+            name: "give".to_owned(),
+            channel: String::new(),
+            direction: Direction::Stimulus,
+            parameters: vec![parameter("unused"), parameter("x")],
+        });
+        let sts = builder.build();
+        let x = || Expr::Param(1);
+        let square = Expr::binary(BinaryOp::Mul, x(), x());
+        let two = Expr::Var(ioco_sts::VarId(0));
+        let open = Expr::binary(BinaryOp::Eq, square, two);
+        let clear = Expr::binary(BinaryOp::Eq, x(), Expr::int(2));
+        let never = Expr::binary(BinaryOp::Ne, x(), x());
+        let root = vec![Value::Decimal(14.into())];
+        let why = Outcome::incomplete("it says so");
+        for (outcome, answer, values) in [
+            (
+                Outcome::Sat(root.clone()),
+                Answer::Yes,
+                Some(vec![Value::Void, root[0].clone()]),
+            ),
+            (Outcome::Unsat, Answer::No, None),
+            (why, Answer::Unknown, None),
+        ] {
+            let told = Arc::new(Mutex::new(Vec::new()));
+            let says = Says {
+                outcome: outcome.clone(),
+                told: Arc::clone(&told),
+            };
+            let mut solver = FallbackSolver::new(Box::new(says));
+            let question = |guard| Question {
+                sts: &sts,
+                label,
+                guard,
+                valuation: &[Value::Int(2)],
+            };
+            assert_eq!(solver.feasible(question(&clear)), Answer::Yes);
+            assert_eq!(solver.feasible(question(&never)), Answer::No);
+            assert!(matches!(solver.solve(question(&clear)), Solved::Values(_)));
+            assert!(matches!(solver.solve(question(&never)), Solved::None));
+            assert!(told.lock().expect("one thread").is_empty());
+            assert_eq!(solver.feasible(question(&open)), answer);
+            let told = std::mem::take(&mut *told.lock().expect("one thread"));
+            let square = Expr::binary(BinaryOp::Mul, Expr::Param(0), Expr::Param(0));
+            let asked = Expr::binary(BinaryOp::Eq, square, Expr::int(2));
+            let once = |ty: &str| {
+                [
+                    "push".to_owned(),
+                    ty.to_owned(),
+                    format!("{asked:?}"),
+                    "pop".to_owned(),
+                ]
+            };
+            let mut expected = once("Decimal").to_vec();
+            if outcome == Outcome::Unsat {
+                expected.extend(once("Decimal or unset"));
+            }
+            assert_eq!(told, expected);
+            let solved = solver.solve(question(&open));
+            match answer {
+                Answer::Yes => assert_eq!(Some(solved), values.clone().map(Solved::Values)),
+                Answer::No => assert_eq!(solved, Solved::None),
+                Answer::Unknown => assert_eq!(solved, Solved::Unknown),
+            }
+            assert_eq!(solver.example(question(&open)), values);
+        }
     }
 }

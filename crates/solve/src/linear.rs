@@ -373,3 +373,6 @@ fn strongest(rows: Vec<Row>) -> Vec<Row> {
     }
     kept
 }
+
+#[cfg(test)]
+mod tests;

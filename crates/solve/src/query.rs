@@ -115,6 +115,15 @@ impl<'a> Query<'a> {
             *condition = inlined(condition, self.functions, 0);
         }
         let outcome = written_out.solve_nested(choice, deadline, 0);
+        self.checked(outcome, deadline)
+    }
+
+    /// The outcome, where its values are ones that the unknowns may have and meet the conditions.
+    pub fn checked(
+        &self,
+        outcome: Outcome<Vec<Value>>,
+        deadline: &Deadline<'_>,
+    ) -> Outcome<Vec<Value>> {
         if let Outcome::Sat(values) = &outcome {
             let fits = |(value, (ty, domain)): (&Value, &(Type, Domain))| {
                 self.types.fits(value, ty) && (domain.void || !value.is_void())
@@ -184,10 +193,10 @@ impl<'a> Query<'a> {
                 values
             });
         };
-        if nesting > MAX_NESTING {
+        if nesting == MAX_NESTING {
             return Outcome::incomplete("arrays and structs within each other too deeply");
         }
-        self.split(unknown, &domains, &constants, choice, deadline, nesting)
+        self.split(unknown, &domains, &constants, choice, deadline, nesting + 1)
     }
 
     /// Tries the shapes of one string, array or struct after another.
@@ -214,23 +223,17 @@ impl<'a> Query<'a> {
                 let (min, max) = domain.values.lengths();
                 let mut lengths: Vec<i64> =
                     (min..=max.min(min.saturating_add(USUAL_LENGTH))).collect();
-                for constant in &constants.integers {
-                    for length in [
-                        constant.saturating_sub(1),
-                        *constant,
-                        constant.saturating_add(1),
-                    ] {
-                        if min <= length && length <= max && !lengths.contains(&length) {
-                            lengths.push(length);
-                        }
-                    }
-                }
-                for value in &constants.others {
-                    if let Value::Array(items) = value {
-                        let length = items.len() as i64;
-                        if min <= length && length <= max && !lengths.contains(&length) {
-                            lengths.push(length);
-                        }
+                let near = constants.integers.iter().flat_map(|constant| {
+                    let (below, above) = (constant.saturating_sub(1), constant.saturating_add(1));
+                    [below, *constant, above]
+                });
+                let arrays = constants.others.iter().filter_map(|value| match value {
+                    Value::Array(items) => Some(items.len() as i64),
+                    _ => None,
+                });
+                for length in near.chain(arrays) {
+                    if min <= length && length <= max && !lengths.contains(&length) {
+                        lengths.push(length);
                     }
                 }
                 lengths.retain(|l| *l <= MAX_LENGTH.max(min.min(1024)));
@@ -261,7 +264,7 @@ impl<'a> Query<'a> {
             cases.push((base.with_value(unknown, &Value::Void), None));
         }
         for (case, whole) in cases {
-            match case.solve_nested(choice, deadline, nesting + 1) {
+            match case.solve_nested(choice, deadline, nesting) {
                 Outcome::Sat(mut values) => {
                     match whole {
                         Some(Whole::Items(parts)) => {
@@ -327,7 +330,7 @@ impl<'a> Query<'a> {
                 return Outcome::Unsat;
             }
             case.conditions = without(index).chain([simpler]).collect();
-            return case.solve_nested(choice, deadline, nesting + 1);
+            return case.solve_nested(choice, deadline, nesting);
         }
         if languages
             && let Some((index, equal, term)) = strings::substitution(&parts, &is(Type::Str))
@@ -345,7 +348,7 @@ impl<'a> Query<'a> {
                 return Outcome::Unsat;
             }
             case.unknowns[equal].1 = Domain::exactly(&Value::Void);
-            let outcome = case.solve_nested(choice, deadline, nesting + 1);
+            let outcome = case.solve_nested(choice, deadline, nesting);
             return match outcome {
                 Outcome::Sat(mut values) => {
                     let env = Env {
@@ -418,7 +421,7 @@ impl<'a> Query<'a> {
         }
         let mut unknown_why: Option<Unknown> = None;
         for case in cases {
-            match case.solve_nested(choice, deadline, nesting + 1) {
+            match case.solve_nested(choice, deadline, nesting) {
                 Outcome::Sat(values) => {
                     deadline.answer_by(Part::Languages);
                     return Outcome::Sat(values);
@@ -629,7 +632,6 @@ impl<'a> Query<'a> {
                 let mut part = near.to_vec();
                 for domain in &mut part {
                     if let Values::Int { min, max } = &mut domain.values
-                        && min < max
                         && rng.random_range(0..share) == 0
                     {
                         let pivot = rng.random_range(*min..=*max);
@@ -847,3 +849,6 @@ fn replace_fields(expr: &Expr, unknown: u32, parts: &[u32]) -> Option<Expr> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

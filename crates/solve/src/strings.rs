@@ -723,3 +723,6 @@ fn spread(
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

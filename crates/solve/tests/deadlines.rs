@@ -5,7 +5,7 @@ use std::cell::Cell;
 
 use ioco_budget::Budget;
 use ioco_solve::{Deadline, Embedded, Outcome, Solver, Unknown};
-use ioco_sts::{BinaryOp, Env, Expr, Function, FunctionId, IntRange, Type, Types};
+use ioco_sts::{BinaryOp, Env, Expr, Function, FunctionId, IntRange, Type, Types, Value};
 
 fn x(unknown: u32) -> Expr {
     Expr::Param(unknown)
@@ -161,6 +161,22 @@ fn what_was_searched_only_in_part_is_not_called_unsatisfiable() {
     let mut solver = solver(i64::MAX, 1, &far);
     let model = solver.model(&Deadline::never());
     assert!(model.is_sat(), "{model:?}");
+}
+
+/// The steps of the first narrowing are not those of the question.
+#[test]
+fn more_conditions_than_narrowing_has_steps_are_solved_all_the_same() {
+    let unequal = |value| bin(BinaryOp::Ne, x(0), Expr::int(value));
+    let conditions: Vec<Expr> = (0..700).map(unequal).collect();
+    let model = solver(700, 1, &conditions).model(&Deadline::steps(60_000));
+    let value = model.sat().and_then(|values| values.first().cloned());
+    assert!(
+        matches!(value, Some(Value::Int(-700..0 | 700))),
+        "{value:?}"
+    );
+    let conditions: Vec<Expr> = (-350..=350).map(unequal).collect();
+    let outcome = solver(350, 1, &conditions).check(&Deadline::never());
+    assert_eq!(outcome, Outcome::Unsat);
 }
 
 /// `f(n)` calls itself twice for every `n` above 0.

@@ -7,6 +7,10 @@
 //!     IOCO_LEDGER=write cargo test -p ioco-solve --test ledger
 //!
 //! and review the difference of `ledger.txt` and `smt_lib.txt`.
+//!
+//! Besides the first questions of each kind there are those of `ledger_seeds.txt`: each was found to tell
+//! the solver from a mutant of it that the others do not notice (`xtask/schemata.py`). To look for more,
+//! `IOCO_LEDGER=first..last` prints the ledger of those seeds instead.
 #![allow(
     clippy::disallowed_methods,
     reason = "a test that keeps its expectations in a file reads and writes it"
@@ -19,8 +23,8 @@ use std::fmt::Write as _;
 use std::sync::{Arc, Mutex};
 
 use ioco_solve::{
-    Boundaries, Deadline, Embedded, GuardSolver, Outcome, Pipe, PipeError, SmtLib, Solver,
-    boundary_values, choose_values, extreme_values,
+    Boundaries, Deadline, Embedded, GuardSolver, Outcome, Part, Pipe, PipeError, Pipeline, SmtLib,
+    Solver, Unknown, boundary_values, choose_values, extreme_values,
 };
 use ioco_sts::{Function, Question as Asked, Type, Value};
 use questions::generate::{Kind, question};
@@ -36,6 +40,21 @@ const STEPS: u64 = 3_000;
 /// Assignments that are tried to check an answer.
 const TRIED: usize = 1_500;
 
+/// What is switched off together, for another part to be asked.
+const SWITCHED_OFF: [(&str, &[Part]); 5] = [
+    ("-narrowing", &[Part::Narrowing]),
+    ("-languages", &[Part::Languages]),
+    ("-nearby", &[Part::Nearby]),
+    (
+        "learning",
+        &[Part::Narrowing, Part::Elimination, Part::Nearby],
+    ),
+    (
+        "exhaustive",
+        &[Part::Elimination, Part::Nearby, Part::Learning],
+    ),
+];
+
 /// `Sat` with values, or why not.
 fn said<T: std::fmt::Debug>(outcome: &Outcome<T>) -> String {
     match outcome {
@@ -43,6 +62,12 @@ fn said<T: std::fmt::Debug>(outcome: &Outcome<T>) -> String {
         Outcome::Unsat => "unsatisfiable".to_owned(),
         Outcome::Unknown(why) => why.to_string(),
     }
+}
+
+/// The answer, the part that gave it, and the steps.
+fn entry(answer: &str, deadline: &Deadline<'_>) -> String {
+    let part = deadline.answered_by().map_or("", |part| part.name());
+    format!("{answer}  [{part} {}]", deadline.taken())
 }
 
 struct Ledger {
@@ -53,9 +78,8 @@ struct Ledger {
 
 impl Ledger {
     fn line(&mut self, what: &str, answer: &str, deadline: &Deadline<'_>) {
-        let part = deadline.answered_by().map_or("", |part| part.name());
-        let steps = deadline.taken();
-        let _ = writeln!(self.text, "  {what:<9} {answer}  [{part} {steps}]");
+        let entry = entry(answer, deadline);
+        let _ = writeln!(self.text, "  {what:<9} {entry}");
     }
 
     fn enter(&mut self, name: &str, question: &Question, seed: u64) {
@@ -68,6 +92,7 @@ impl Ledger {
         let mut embedded = Embedded::new(&types(), &self.functions);
         question.tell(&mut embedded);
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        let mut usual = None;
         for what in ["model", "random"] {
             let deadline = Deadline::steps(STEPS);
             let outcome = match what {
@@ -76,7 +101,11 @@ impl Ledger {
             };
             self.line(what, &said(&outcome), &deadline);
             self.wrong.extend(known.objection(&outcome));
+            usual.get_or_insert_with(|| entry(&said(&outcome), &deadline));
         }
+        let usual = usual.unwrap_or_default();
+        self.without_parts(question, &mut known, &usual);
+        self.in_few_steps(question, &mut known, &usual);
         for (unknown, (ty, _)) in (0u32..).zip(&question.unknowns).take(3) {
             if matches!(ty, Type::Str | Type::Array(_) | Type::Struct(_)) {
                 continue;
@@ -93,6 +122,45 @@ impl Ledger {
         }
         if question.unknowns.iter().all(|(_, void)| *void) {
             self.guard(question, &mut known, &mut rng);
+        }
+    }
+
+    /// The answers with parts of the solver switched off, where these are not `usual`: what comes after
+    /// such a part is then asked more often.
+    fn without_parts(&mut self, question: &Question, known: &mut Known<'_>, usual: &str) {
+        let mut last = usual.to_owned();
+        for (name, parts) in SWITCHED_OFF {
+            let parts = parts.iter().copied();
+            let pipeline = parts.fold(Pipeline::WHOLE, Pipeline::without);
+            let embedded = Embedded::new(&types(), &self.functions);
+            let mut embedded = embedded.with_pipeline(pipeline);
+            question.tell(&mut embedded);
+            let deadline = Deadline::steps(STEPS);
+            let outcome = embedded.model(&deadline);
+            self.wrong.extend(known.objection(&outcome));
+            let entry = entry(&said(&outcome), &deadline);
+            if entry != last {
+                let _ = writeln!(self.text, "  {name:<9} {entry}");
+                last = entry;
+            }
+        }
+    }
+
+    /// What is said in so few steps that most of the search does not happen, where that is something.
+    fn in_few_steps(&mut self, question: &Question, known: &mut Known<'_>, usual: &str) {
+        let mut embedded = Embedded::new(&types(), &self.functions);
+        question.tell(&mut embedded);
+        for steps in [4, 16, 64, 256] {
+            let deadline = Deadline::steps(steps);
+            let outcome = embedded.model(&deadline);
+            self.wrong.extend(known.objection(&outcome));
+            let entry = entry(&said(&outcome), &deadline);
+            if entry == usual {
+                return;
+            }
+            if outcome != Outcome::Unknown(Unknown::Deadline) {
+                let _ = writeln!(self.text, "  in {steps:<6} {entry}");
+            }
         }
     }
 
@@ -190,28 +258,67 @@ impl Known<'_> {
     }
 }
 
-/// Compares with the file, or writes it.
-fn compare(file: &str, text: &str) {
+/// What is in the file, unless it is to be written.
+fn kept(file: &str) -> Option<String> {
     let path = format!("{}/tests/{file}", env!("CARGO_MANIFEST_DIR"));
-    if std::env::var_os("IOCO_LEDGER").is_some_and(|mode| mode == "write") {
-        std::fs::write(&path, text).expect("the ledger can be written");
-        return;
+    match std::env::var_os("IOCO_LEDGER") {
+        Some(_) => None,
+        None => Some(std::fs::read_to_string(path).expect("the ledger can be read")),
     }
-    let kept = std::fs::read_to_string(&path).expect("the ledger can be read");
-    let differing = |(new, old): &(&str, &str)| new != old;
-    let first = text.lines().zip(kept.lines()).enumerate();
-    let first = { first }.find(|(_, both)| differing(both));
-    if let Some((line, (new, old))) = first {
-        panic!("{file}:{}\n  was {old}\n  is  {new}", line + 1);
-    }
-    assert_eq!(text.lines().count(), kept.lines().count(), "{file}");
 }
 
+/// Stops at the first line that is not the file's.
+fn compare(file: &str, kept: Option<&String>, text: &str) {
+    let Some(kept) = kept.filter(|kept| !kept.starts_with(text)) else {
+        return;
+    };
+    let both = text.lines().zip(kept.lines()).enumerate();
+    for (line, (new, old)) in both {
+        assert!(new == old, "{file}:{}\n  was {old}\n  is  {new}", line + 1);
+    }
+    panic!("{file} is shorter than what is said now");
+}
+
+/// Compares the whole with the file, or writes or prints it.
+fn conclude(file: &str, kept: Option<&String>, text: &str) {
+    if asked_for().is_some() {
+        println!("{text}");
+    } else if let Some(kept) = kept {
+        compare(file, Some(kept), text);
+        assert_eq!(text.len(), kept.len(), "{file} is longer");
+    } else {
+        let path = format!("{}/tests/{file}", env!("CARGO_MANIFEST_DIR"));
+        std::fs::write(path, text).expect("the ledger can be written");
+    }
+}
+
+/// The seeds that were asked for instead of the usual ones.
+fn asked_for() -> Option<std::ops::Range<u64>> {
+    let mode = std::env::var("IOCO_LEDGER").ok()?;
+    let (first, last) = mode.split_once("..")?;
+    Some(first.parse().ok()?..last.parse().ok()?)
+}
+
+/// One question of each kind after another, so that a fault shows soon.
 fn every_question(mut visit: impl FnMut(&str, &Question, u64)) {
-    for kind in Kind::ALL {
-        for seed in 0..OF_EACH_KIND {
-            let mut rng = ChaCha8Rng::seed_from_u64(seed);
-            visit(kind.name(), &question(kind, &mut rng), seed);
+    let chosen = include_str!("ledger_seeds.txt");
+    let seeds = |kind: Kind| -> Vec<u64> {
+        let line = chosen.lines().find_map(|l| l.strip_prefix(kind.name()));
+        let more = line.and_then(|l| l.strip_prefix(": ")).unwrap_or_default();
+        let more = more.split_whitespace().map(|s| s.parse().expect("a seed"));
+        match asked_for() {
+            Some(seeds) => seeds.collect(),
+            None => (0..OF_EACH_KIND).chain(more).collect(),
+        }
+    };
+    let all = Kind::ALL.map(|kind| (kind, seeds(kind)));
+    let most = all.iter().map(|(_, seeds)| seeds.len()).max().unwrap_or(0);
+    for index in 0..most {
+        for (kind, seeds) in &all {
+            if let Some(seed) = seeds.get(index) {
+                let mut rng = ChaCha8Rng::seed_from_u64(*seed);
+                visit(kind.name(), &question(*kind, &mut rng), *seed);
+            }
         }
     }
 }
@@ -223,7 +330,17 @@ fn answers_are_those_of_the_ledger() {
         text: String::new(),
         wrong: Vec::new(),
     };
-    every_question(|name, question, seed| ledger.enter(name, question, seed));
+    let kept = kept("ledger.txt");
+    every_question(|name, question, seed| {
+        ledger.enter(name, question, seed);
+        compare("ledger.txt", kept.as_ref(), &ledger.text);
+        if asked_for().is_some() {
+            print!("{}", std::mem::take(&mut ledger.text));
+        }
+    });
+    if asked_for().is_some() {
+        return;
+    }
     for seed in 0..BLOCKS {
         let (unknowns, conditions) = blocks::block(seed);
         let unknowns = unknowns.into_iter().map(|ty| (ty, false)).collect();
@@ -234,7 +351,7 @@ fn answers_are_those_of_the_ledger() {
         ledger.enter("block", &question, seed);
     }
     assert!(ledger.wrong.is_empty(), "{}", ledger.wrong.join("\n"));
-    compare("ledger.txt", &ledger.text);
+    conclude("ledger.txt", kept.as_ref(), &ledger.text);
 }
 
 /// Keeps what is sent, and knows no answer.
@@ -261,11 +378,12 @@ impl Pipe for Kept {
 #[test]
 fn translations_are_those_of_the_ledger() {
     let text = Arc::new(Mutex::new(String::new()));
+    let kept = kept("smt_lib.txt");
     let functions = functions();
     let mut number = 0;
     every_question(|name, question, seed| {
         number += 1;
-        if number % 3 != 0 {
+        if (number + seed) % 3 != 0 && seed < OF_EACH_KIND {
             return;
         }
         let pipe = Kept(Arc::clone(&text));
@@ -277,8 +395,10 @@ fn translations_are_those_of_the_ledger() {
             question.show(),
             said(&outcome)
         );
-        text.lock().expect("one thread").push_str(&said);
+        let mut text = text.lock().expect("one thread");
+        text.push_str(&said);
+        compare("smt_lib.txt", kept.as_ref(), &text);
     });
     let text = text.lock().expect("one thread");
-    compare("smt_lib.txt", &text);
+    conclude("smt_lib.txt", kept.as_ref(), &text);
 }

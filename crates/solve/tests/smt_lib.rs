@@ -12,7 +12,9 @@ mod process;
 
 use common::{functions, problem, types};
 use ioco_solve::{Deadline, Embedded, Outcome, Pipe, PipeError, SmtLib, Solver, Unknown};
-use ioco_sts::{BinaryOp, Env, Expr, Function, Pattern, Type, Types, UnaryOp, Value};
+use ioco_sts::{
+    BinaryOp, EnumId, EnumType, Env, Expr, Function, IntRange, Pattern, Type, Types, UnaryOp, Value,
+};
 use process::SolverProcess;
 use rand::SeedableRng as _;
 use rand_chacha::ChaCha8Rng;
@@ -195,6 +197,36 @@ fn a_program_that_lies_is_not_believed() {
         matches!(outcome, Outcome::Unknown(Unknown::Incomplete(_))),
         "{outcome:?}"
     );
+}
+
+/// What a program says must fit the types, also where the conditions do not ask for that.
+#[test]
+fn values_that_do_not_fit_the_types_are_not_believed() {
+    let small = Type::Int(IntRange { min: 0, max: 9 });
+    let colours = EnumType {
+        name: "Colour".to_owned(),
+        members: vec!["Red".to_owned(), "Green".to_owned()],
+    };
+    let types = Types {
+        enums: vec![colours],
+        structs: Vec::new(),
+    };
+    for (ty, said, value) in [
+        (small.clone(), "9", Some(Value::Int(9))),
+        (small, "12", None),
+        (Type::Enum(EnumId(0)), "1", Some(Value::Enum(EnumId(0), 1))),
+        (Type::Enum(EnumId(0)), "2", None),
+    ] {
+        let answer: &'static str = format!("((x1 {said}))").leak();
+        let pipe = Scripted {
+            answers: vec!["sat", answer],
+            restarts: 0,
+        };
+        let mut solver = SmtLib::new(&types, &[], Box::new(pipe));
+        solver.unknown(&ty);
+        let found = solver.model(&Deadline::never()).sat();
+        assert_eq!(found, value.map(|v| vec![v]), "{said}");
+    }
 }
 
 #[test]

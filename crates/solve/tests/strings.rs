@@ -257,3 +257,15 @@ fn values_fit_their_types() {
     let set = Expr::InSet(Box::new(x(0)), vec![array(&[7]), array(&[6, 6])]);
     assert!(!ask(set).is_sat());
 }
+
+/// So many strings that equal each other are too many, which is said.
+#[test]
+fn strings_within_each_other_are_followed_up_to_a_limit() {
+    let chain = |count: u32| -> Vec<Expr> {
+        let equal = |i: u32| bin(BinaryOp::Eq, x(i), x(i + 1));
+        (0..count - 1).map(equal).collect()
+    };
+    satisfiable(40, &chain(40));
+    let outcome = model(80, &chain(80));
+    assert!(matches!(outcome, Outcome::Unknown(_)), "{outcome:?}");
+}

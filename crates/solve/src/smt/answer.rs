@@ -158,3 +158,106 @@ impl Answer {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn word(text: &str) -> Answer {
+        Answer::Word(text.to_owned())
+    }
+
+    fn text(text: &str) -> Answer {
+        Answer::Text(text.to_owned())
+    }
+
+    #[test]
+    fn answers_are_read_as_they_are_written() {
+        let list = |items: &[Answer]| Some(Answer::List(items.to_vec()));
+        assert_eq!(parse(" sat"), Some(word("sat")));
+        assert_eq!(parse("()"), list(&[]));
+        let inner = Answer::List(vec![word("-"), word("7")]);
+        assert_eq!(
+            parse(" ( x1 \n(- 7) \"a b\")"),
+            list(&[word("x1"), inner, text("a b")])
+        );
+        assert_eq!(
+            parse("(a(b)c)"),
+            list(&[word("a"), Answer::List(vec![word("b")]), word("c")])
+        );
+        for (written, meant) in [
+            (r#""""#, ""),
+            (r#""a""b""#, r#"a"b"#),
+            (r#""""""#, r#"""#),
+            (r#""(;)""#, "(;)"),
+            (r#""x\u{61}y""#, "xay"),
+            (r#""\u00e9t\u00e9""#, "été"),
+            (r#""\x41b""#, "Ab"),
+            (r#""\n\u{zz}\u12""#, r"\n\u{zz}\u12"),
+            (r#""\u{110000}""#, r"\u{110000}"),
+            (r#""a\""#, r"a\"),
+        ] {
+            assert_eq!(parse(written), Some(text(meant)), "{written}");
+        }
+        for broken in ["", " ", "(", "(a", ")", "\"a", "(\"a\"", "(()"] {
+            assert_eq!(parse(broken), None, "{broken}");
+        }
+        let nested = |depth: usize| format!("{}{}", "(".repeat(depth), ")".repeat(depth));
+        assert!(parse(&nested(200)).is_some());
+        assert_eq!(parse(&nested(201)), None);
+    }
+
+    #[test]
+    fn an_answer_is_complete_when_its_parentheses_and_quotes_are_closed() {
+        for (text, open) in [
+            ("", 0),
+            ("((a)", 1),
+            ("((a))", 0),
+            ("(()((", 3),
+            ("a)", -1),
+            ("(\"(\")", 0),
+            ("(\")\"", 1),
+            ("((\"", 2),
+            ("\"", 1),
+        ] {
+            assert_eq!(open_parentheses(text), open, "{text}");
+        }
+    }
+
+    #[test]
+    fn numbers_and_truths_are_exact_or_none() {
+        let read = |written: &str| parse(written).expect(written);
+        for (written, integer) in [
+            ("12", Some(12)),
+            ("(- 12)", Some(-12)),
+            ("(- (- 12))", Some(12)),
+            ("(+ 12)", None),
+            ("(- 1 2)", None),
+            ("1.5", None),
+            ("\"1\"", None),
+        ] {
+            assert_eq!(read(written).integer(), integer, "{written}");
+        }
+        for (written, decimal) in [
+            ("12", Some("12")),
+            ("1.50", Some("1.5")),
+            ("(- 1.5)", Some("-1.5")),
+            ("(+ 1.5)", None),
+            ("(/ 1.0 4.0)", Some("0.25")),
+            ("(- (/ 3.0 2.0))", Some("-1.5")),
+            ("(/ 1.0 3.0)", None),
+            ("(/ 1.0 0.0)", None),
+            ("(* 1.0 2.0)", None),
+            ("0.25?", Some("0.25")),
+            ("x", None),
+            ("\"1\"", None),
+        ] {
+            let decimal = decimal.map(|d| d.parse().expect("a decimal"));
+            assert_eq!(read(written).decimal(), decimal, "{written}");
+        }
+        assert_eq!(read("true").boolean(), Some(true));
+        assert_eq!(read("false").boolean(), Some(false));
+        assert_eq!(read("1").boolean(), None);
+        assert_eq!(read("(true)").boolean(), None);
+    }
+}

@@ -18,7 +18,6 @@ use crate::domain::Values;
 use crate::optimum::{Sense, optimum_by};
 use crate::outcome::{Deadline, Outcome, Unknown};
 use crate::query::{Query, window};
-use crate::search::all_hold;
 use crate::solver::Solver;
 
 /// Halvings of the range of one integer for a random model.
@@ -87,20 +86,13 @@ impl Line<'_> {
             *self.stale = true;
         }
         match answer {
-            Ok(Outcome::Sat(values)) => {
-                if all_hold(&query.conditions, &values, query.functions, deadline) {
-                    Outcome::Sat(values)
-                } else {
-                    Outcome::incomplete("the values found do not pass the check by evaluation")
-                }
-            }
             Ok(Outcome::Unsat) if translator.wide => {
                 Outcome::incomplete("SMT-LIB has no characters beyond U+2FFFF")
             }
             Ok(Outcome::Unsat) if translator.rounds => {
                 Outcome::incomplete("real numbers are not rounded as decimals are")
             }
-            Ok(outcome) => outcome,
+            Ok(outcome) => query.checked(outcome, deadline),
             Err(PipeError::Deadline) => Outcome::Unknown(Unknown::Deadline),
             Err(error) => Outcome::incomplete(&error.to_string()),
         }

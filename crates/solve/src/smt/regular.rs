@@ -14,16 +14,15 @@ pub(super) fn regular(pattern: &str) -> Result<(String, bool), String> {
 }
 
 /// The last character of SMT-LIB.
-const LAST: u32 = 0x2_FFFF;
+const LAST: char = '\u{2FFFF}';
 
 fn is_wide(hir: &Hir) -> bool {
     match hir.kind() {
-        HirKind::Literal(literal) => std::str::from_utf8(&literal.0)
-            .is_ok_and(|text| text.chars().any(|c| u32::from(c) > LAST)),
-        HirKind::Class(Class::Unicode(class)) => class.ranges().iter().any(|r| {
-            let (start, end) = (u32::from(r.start()), u32::from(r.end()));
-            end > LAST && (start > LAST || end < u32::from(char::MAX))
-        }),
+        HirKind::Literal(literal) => {
+            std::str::from_utf8(&literal.0).is_ok_and(|text| text.chars().any(|c| c > LAST))
+        }
+        HirKind::Class(Class::Unicode(class)) => (class.ranges().iter())
+            .any(|r| r.end() > LAST && (r.start() > LAST || r.end() < char::MAX)),
         HirKind::Repetition(repetition) => is_wide(&repetition.sub),
         HirKind::Capture(capture) => is_wide(&capture.sub),
         HirKind::Concat(parts) | HirKind::Alternation(parts) => parts.iter().any(is_wide),
@@ -83,15 +82,9 @@ fn language(hir: &Hir) -> Result<String, String> {
             let ranges = class
                 .ranges()
                 .iter()
-                // Characters of SMT-LIB end at 2FFFF.
-                .filter(|r| u32::from(r.start()) <= 0x2_FFFF)
+                .filter(|r| r.start() <= LAST)
                 .map(|r| {
-                    let end = if u32::from(r.end()) > 0x2_FFFF {
-                        '\u{2FFFF}'
-                    } else {
-                        r.end()
-                    };
-                    let (start, end) = (r.start().to_string(), end.to_string());
+                    let (start, end) = (r.start().to_string(), r.end().min(LAST).to_string());
                     format!("(re.range {} {})", string(&start), string(&end))
                 })
                 .collect();
@@ -118,4 +111,71 @@ fn language(hir: &Hir) -> Result<String, String> {
             join("re.union", "re.none", parts)
         }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_have_their_languages() {
+        for (pattern, language) in [
+            ("^a$", r#"(str.to_re "a")"#),
+            ("^$", r#"(str.to_re "")"#),
+            ("", r#"(re.++ re.all (str.to_re "") re.all)"#),
+            ("a", r#"(re.++ re.all (str.to_re "a") re.all)"#),
+            ("^a", r#"(re.++ (str.to_re "a") re.all)"#),
+            ("(a$)", r#"(re.++ re.all (str.to_re "a"))"#),
+            ("^a*$", r#"(re.* (str.to_re "a"))"#),
+            (
+                "^a{2,}$",
+                r#"(re.++ ((_ re.loop 2 2) (str.to_re "a")) (re.* (str.to_re "a")))"#,
+            ),
+            ("^a{2,3}$", r#"((_ re.loop 2 3) (str.to_re "a"))"#),
+            ("^[a-c]$", r#"(re.range "a" "c")"#),
+            (
+                "^(ab|cd|)$",
+                r#"(re.union (str.to_re "ab") (str.to_re "cd") (str.to_re ""))"#,
+            ),
+            (
+                "^ab|c$",
+                r#"(re.union (re.++ (str.to_re "ab") re.all) (re.++ re.all (str.to_re "c")))"#,
+            ),
+            (
+                "^(a[bc])*$",
+                r#"(re.* (re.++ (str.to_re "a") (re.range "b" "c")))"#,
+            ),
+        ] {
+            let found = regular(pattern);
+            assert_eq!(found, Ok((language.to_owned(), false)), "{pattern}");
+        }
+        for pattern in ["a^b", "a$b", r"\ba", "(?m)^a", "("] {
+            assert!(regular(pattern).is_err(), "{pattern}");
+        }
+    }
+
+    #[test]
+    fn characters_that_smt_lib_lacks_are_seen_wherever_they_are() {
+        let last = string(&LAST.to_string());
+        for (pattern, wide) in [
+            (r"\x{2FFFF}", false),
+            (r"\x{30000}", true),
+            (r"a(\x{30000}|b)", true),
+            (r"(\x{30000}c)*", true),
+            (r"[a\x{2FFFF}]", false),
+            (r"[a\x{30000}]", true),
+            (r"[a-\x{30000}]", true),
+            (r"[\x{30000}-\x{10FFFF}]", true),
+            (r"[b-\x{10FFFF}]", false),
+        ] {
+            let found = regular(pattern).map(|(_, wide)| wide);
+            assert_eq!(found, Ok(wide), "{pattern}");
+        }
+        let cut = regular(r"^[b-\x{10FFFF}]$").map(|(language, _)| language);
+        assert_eq!(cut, Ok(format!(r#"(re.range "b" {last})"#)));
+        let none = regular(r"^[\x{30000}-\x{40000}]$").map(|(language, _)| language);
+        assert_eq!(none, Ok("re.none".to_owned()));
+        let one = regular(r"^[\x{2FFFF}-\x{40000}]$").map(|(language, _)| language);
+        assert_eq!(one, Ok(format!("(re.range {last} {last})")));
+    }
 }
