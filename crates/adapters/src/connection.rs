@@ -24,6 +24,14 @@ pub struct Arrived {
     pub raw: Vec<u8>,
 }
 
+/// A line that the system wrote to its log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LogLine {
+    /// On the connection's clock, when it was read.
+    pub at: u64,
+    pub text: String,
+}
+
 /// The system or its adapter cannot be used: the test ends in an error, never in a fail.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AdapterError {
@@ -113,6 +121,11 @@ pub trait Connection {
     fn catch_up(&mut self) -> Result<(), AdapterError> {
         Ok(())
     }
+
+    /// What the system wrote to its log since the last reset began, or since the last call.
+    fn take_log(&mut self) -> Vec<LogLine> {
+        Vec::new()
+    }
 }
 
 impl<C: Connection + ?Sized> Connection for Box<C> {
@@ -162,5 +175,9 @@ impl<C: Connection + ?Sized> Connection for Box<C> {
 
     fn catch_up(&mut self) -> Result<(), AdapterError> {
         (**self).catch_up()
+    }
+
+    fn take_log(&mut self) -> Vec<LogLine> {
+        (**self).take_log()
     }
 }

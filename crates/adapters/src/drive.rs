@@ -10,7 +10,7 @@ use ioco_engine::{Command, Input, Tester};
 use ioco_shrink::Runner;
 use ioco_sts::{Action, Execution};
 
-use crate::connection::{AdapterError, Arrival, Arrived, Connection};
+use crate::connection::{AdapterError, Arrival, Arrived, Connection, LogLine};
 
 /// The longest that a wait goes on without looking whether somebody wants to stop.
 const SLICE: u64 = 50_000_000;
@@ -279,6 +279,11 @@ impl Recorder {
         }
     }
 
+    /// When the system was ready, on the connection's clock.
+    pub fn ready_at(&self) -> u64 {
+        self.ready_at
+    }
+
     /// Since the last reset, in order.
     pub fn exchanges(&self) -> &[Exchange] {
         &self.exchanges
@@ -311,6 +316,10 @@ pub struct ScriptRunner<'a, C: ?Sized> {
     pub times: Vec<u64>,
     /// What ended the last run, with the hint for a person.
     pub trouble: Option<AdapterError>,
+    /// What the system wrote to its log in the last run.
+    pub log: Vec<LogLine>,
+    /// The last run that failed, and its log with times since the system was ready.
+    pub failed: Option<(Execution, Vec<LogLine>)>,
 }
 
 impl<'a, C: Connection + ?Sized> ScriptRunner<'a, C> {
@@ -327,6 +336,8 @@ impl<'a, C: Connection + ?Sized> ScriptRunner<'a, C> {
             recorder,
             times: Vec::new(),
             trouble: None,
+            log: Vec::new(),
+            failed: None,
         }
     }
 }
@@ -340,6 +351,14 @@ impl<C: Connection + ?Sized> Runner for ScriptRunner<'_, C> {
         });
         let report = self.tester.finished_test();
         self.times = report.times;
+        self.log = self.connection.take_log();
+        let ready_at = self.recorder.ready_at();
+        for line in &mut self.log {
+            line.at = line.at.saturating_sub(ready_at);
+        }
+        if report.execution.deviation().is_some() && !self.log.is_empty() {
+            self.failed = Some((report.execution.clone(), self.log.clone()));
+        }
         report.execution
     }
 }

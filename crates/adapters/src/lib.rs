@@ -28,6 +28,8 @@ mod process;
 #[cfg(feature = "connections")]
 mod relay;
 #[cfg(feature = "connections")]
+mod server;
+#[cfg(feature = "connections")]
 mod session;
 mod simulated;
 mod solver_process;
@@ -51,7 +53,7 @@ pub use amp::{
     Amp, AmpOptions, AnnouncedItem, AnnouncedLabel, AnnouncedParameter, Choice, Chosen, Hub,
     HubOptions, Presence, Units,
 };
-pub use connection::{AdapterError, Arrival, Arrived, Connection};
+pub use connection::{AdapterError, Arrival, Arrived, Connection, LogLine};
 pub use drive::{Crossed, Crossing, Exchange, Recorder, ScriptRunner, drive, drive_watched};
 #[cfg(feature = "connections")]
 pub use http::{
@@ -64,6 +66,8 @@ pub use line::{Codec, Line, RESET};
 pub use process::{Process, ProcessOptions, ResetBy};
 #[cfg(feature = "connections")]
 pub use relay::{LineRelay, Relay};
+#[cfg(feature = "connections")]
+pub use server::{PORT, Server, ServerOptions, free_port, with_port};
 pub use simulated::Simulated;
 pub use solver_process::SolverProcess;
 #[cfg(feature = "connections")]

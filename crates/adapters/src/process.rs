@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use ioco_sts::{Action, Sts};
 
-use crate::connection::{AdapterError, Arrived, Connection};
+use crate::connection::{AdapterError, Arrived, Connection, LogLine};
 use crate::line::Codec;
 use crate::session::{LearnedBehaviour, Session, SessionError, nanoseconds};
 use crate::stream::{Stream, StreamError};
@@ -82,6 +82,8 @@ pub struct Process {
     running: Option<Running>,
     habits: Option<LearnedBehaviour>,
     warnings: Warnings,
+    /// The log of a process that has ended.
+    log: Vec<LogLine>,
 }
 
 impl Process {
@@ -94,6 +96,7 @@ impl Process {
             running: None,
             habits: None,
             warnings: Warnings::default(),
+            log: Vec::new(),
         }
     }
 
@@ -148,10 +151,14 @@ impl Process {
             let running = self.start()?;
             self.running = Some(running);
         }
+        self.log.clear();
         let Some(running) = &mut self.running else {
             unreachable!("just started");
         };
         let session = &mut running.session;
+        if !fresh {
+            session.take_log();
+        }
         let result = match self.options.reset {
             ResetBy::Asking => session.reset(&until),
             ResetBy::Restarting => session.await_ready(&until),
@@ -226,6 +233,7 @@ impl Process {
             }
         };
         let words = running.session.last_words();
+        self.log = running.session.take_log();
         let message = if words.is_empty() {
             message
         } else {
@@ -308,6 +316,14 @@ impl Connection for Process {
 
     fn resets_all(&self) -> bool {
         self.options.reset != ResetBy::Asking
+    }
+
+    fn take_log(&mut self) -> Vec<LogLine> {
+        let mut log = std::mem::take(&mut self.log);
+        if let Some(running) = &mut self.running {
+            log.extend(running.session.take_log());
+        }
+        log
     }
 }
 

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use ioco_sts::Action;
 
-use crate::connection::{AdapterError, Arrival, Arrived};
+use crate::connection::{AdapterError, Arrival, Arrived, LogLine};
 use crate::line::{Codec, Line, RESET};
 use crate::stream::{Stream, StreamError};
 use crate::supervise::{Until, Warnings};
@@ -323,6 +323,10 @@ impl Session {
 
     pub(crate) fn last_words(&mut self) -> Vec<String> {
         self.stream.last_words()
+    }
+
+    pub(crate) fn take_log(&mut self) -> Vec<LogLine> {
+        self.stream.take_log(self.epoch)
     }
 }
 

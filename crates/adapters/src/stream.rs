@@ -7,7 +7,6 @@
 //! we wait for it. What the system sends and nobody has asked for stays in the operating system's
 //! own buffer, which is bounded: a system that floods is slowed down, not stored.
 
-use std::collections::VecDeque;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
@@ -15,18 +14,16 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::{Errno, ioctl_fionbio};
 
-use ioco_budget::Budget;
+use ioco_budget::{Budget, size};
 
-use crate::supervise::{Lines, TooLong, Until};
+use crate::connection::LogLine;
+use crate::supervise::{Lines, Log, TooLong, Until};
 
 /// Bytes read at once; the size of a pipe's buffer on Linux.
 const CHUNK: usize = 64 << 10;
 
-/// Lines of standard error that are kept for messages.
-const KEPT_LINES: usize = 12;
-
-/// Bytes of one line of standard error that are kept.
-const KEPT_LINE: usize = 400;
+/// Lines of standard error that a message shows.
+pub(crate) const LAST_LINES: usize = 12;
 
 /// Why no more lines come or go.
 #[derive(Debug)]
@@ -65,7 +62,7 @@ pub(crate) struct Stream {
     input: OwnedFd,
     output: OwnedFd,
     aside: Option<OwnedFd>,
-    last_words: LastLines,
+    log: Log,
     lines: Lines,
     ended: bool,
 }
@@ -85,7 +82,7 @@ impl Stream {
             input,
             output,
             aside,
-            last_words: LastLines::default(),
+            log: Log::new(size(budget.log)),
             lines: Lines::new(budget),
             ended: false,
         })
@@ -219,7 +216,13 @@ impl Stream {
     /// The last lines of standard error, after taking in what is there.
     pub(crate) fn last_words(&mut self) -> Vec<String> {
         self.drain_aside();
-        self.last_words.lines()
+        self.log.last(LAST_LINES)
+    }
+
+    /// What was written to standard error since the last call.
+    pub(crate) fn take_log(&mut self, epoch: Instant) -> Vec<LogLine> {
+        self.drain_aside();
+        self.log.take(epoch)
     }
 
     /// Reads standard error until there is nothing more for now.
@@ -230,7 +233,7 @@ impl Stream {
             let Some(fd) = &self.aside else { return };
             match rustix::io::read(fd, &mut bytes) {
                 Ok(0) => self.aside = None,
-                Ok(count) => self.last_words.take_in(&bytes[..count]),
+                Ok(count) => self.log.take_in(&bytes[..count]),
                 Err(Errno::INTR) => {}
                 Err(Errno::AGAIN) => return,
                 Err(_) => self.aside = None,
@@ -270,38 +273,5 @@ fn poll_until(fds: &mut [PollFd<'_>], deadline: Instant) -> Result<(), StreamErr
     match poll(fds, Some(&time)) {
         Ok(_) | Err(Errno::INTR) => Ok(()),
         Err(error) => Err(error.into()),
-    }
-}
-
-/// The last lines of a text that may be endless.
-#[derive(Default)]
-struct LastLines {
-    complete: VecDeque<String>,
-    partial: Vec<u8>,
-}
-
-impl LastLines {
-    fn take_in(&mut self, bytes: &[u8]) {
-        for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
-            let text = piece.strip_suffix(b"\n").unwrap_or(piece);
-            let room = KEPT_LINE.saturating_sub(self.partial.len());
-            self.partial.extend(&text[..text.len().min(room)]);
-            if text.len() < piece.len() {
-                let line = String::from_utf8_lossy(&self.partial).trim_end().to_owned();
-                self.partial.clear();
-                self.complete.push_back(line);
-                if self.complete.len() > KEPT_LINES {
-                    self.complete.pop_front();
-                }
-            }
-        }
-    }
-
-    fn lines(&self) -> Vec<String> {
-        let mut lines: Vec<String> = self.complete.iter().cloned().collect();
-        if !self.partial.is_empty() {
-            lines.push(String::from_utf8_lossy(&self.partial).into_owned());
-        }
-        lines
     }
 }

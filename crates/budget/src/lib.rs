@@ -30,10 +30,12 @@ pub enum Resource {
     Queue,
     /// The bytes of one message that a failure file keeps.
     Wire,
+    /// The bytes of what a system writes to its log in one test that are kept.
+    Log,
 }
 
 impl Resource {
-    pub const ALL: [Resource; 7] = [
+    pub const ALL: [Resource; 8] = [
         Resource::Steps,
         Resource::Bytes,
         Resource::Depth,
@@ -41,6 +43,7 @@ impl Resource {
         Resource::Message,
         Resource::Queue,
         Resource::Wire,
+        Resource::Log,
     ];
 
     /// The name of its setting: `--limit NAME=N`, or `NAME = N` under `[limits]` in `ioco.toml`.
@@ -53,6 +56,7 @@ impl Resource {
             Resource::Message => "message",
             Resource::Queue => "queue",
             Resource::Wire => "wire",
+            Resource::Log => "log",
         }
     }
 }
@@ -67,6 +71,7 @@ pub struct Budget {
     pub message: u64,
     pub queue: u64,
     pub wire: u64,
+    pub log: u64,
 }
 
 impl Default for Budget {
@@ -79,6 +84,7 @@ impl Default for Budget {
             message: 16 << 20,
             queue: 1024,
             wire: 64 << 10,
+            log: 64 << 10,
         }
     }
 }
@@ -93,6 +99,7 @@ impl Budget {
             Resource::Message => self.message,
             Resource::Queue => self.queue,
             Resource::Wire => self.wire,
+            Resource::Log => self.log,
         }
     }
 
@@ -105,6 +112,7 @@ impl Budget {
             Resource::Message => &mut self.message,
             Resource::Queue => &mut self.queue,
             Resource::Wire => &mut self.wire,
+            Resource::Log => &mut self.log,
         } = limit;
     }
 
@@ -137,6 +145,7 @@ impl fmt::Display for Exhausted {
             Resource::Message => write!(f, "a message of more than {limit} bytes"),
             Resource::Queue => write!(f, "more than {limit} messages wait"),
             Resource::Wire => write!(f, "more than {limit} bytes of one message are not kept"),
+            Resource::Log => write!(f, "more than {limit} bytes of one test's log are not kept"),
         }?;
         write!(
             f,
@@ -276,6 +285,6 @@ mod tests {
             budget.set(resource, value);
         }
         let limits = Resource::ALL.map(|resource| budget.limit(resource));
-        assert_eq!(limits, [1, 2, 3, 4, 5, 6, 7]);
+        assert_eq!(limits, [1, 2, 3, 4, 5, 6, 7, 8]);
     }
 }

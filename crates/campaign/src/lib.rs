@@ -26,7 +26,7 @@ pub mod trust;
 mod warning;
 
 pub use campaign::{Campaign, FoundFailure, Outcome, Plan, Script};
-pub use connect::{ConnectionSpec, Link, SystemChoice, Transport};
+pub use connect::{ConnectionSpec, Fresh, Link, Start, SystemChoice, Transport};
 pub use exit::{Answer, CommandError, Exit};
 pub use failures::{Opened, Origin};
 pub use ioco_budget::Interrupt;

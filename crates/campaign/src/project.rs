@@ -11,7 +11,7 @@ use ioco_outside::file::{Bounds, read_text};
 use ioco_sts::{Relation, Sts};
 use serde::Deserialize;
 
-use crate::connect::Hubs;
+use crate::connect::{Fresh, Hubs, Start};
 use crate::exit::CommandError;
 use crate::ledger::Ledger;
 use crate::sections::amp::AmpSection;
@@ -86,9 +86,21 @@ pub struct Sut {
     pub tcp_listen: Option<String>,
     pub amp: Option<String>,
     pub http: Option<String>,
+    /// A line for the shell that starts the system; the rest of `[sut]` says how to reach it.
+    /// `{port}` there and in addresses is a free port.
+    start: Option<String>,
+    /// Run to their ends before every start and after every stop.
+    before: Option<String>,
+    after: Option<String>,
+    /// The system has started once its log has this text, instead of once it listens.
+    ready_log: Option<String>,
+    /// Whether it is started for every test or once for a run.
+    fresh: Option<Fresh>,
     pub restart: Option<bool>,
-    /// How long a reset may take.
+    /// How long a start or a reset may take.
     pub ready_within: Option<String>,
+    /// Every stimulus has one answer, and nothing else comes: no waiting after it.
+    pub silent_once_answered: Option<bool>,
 }
 
 /// `[test]`: the same names as the flags of `ioco test`.
@@ -215,7 +227,7 @@ impl Project {
                 .hint(format!("it has: {}", known.join(", "))));
             };
             project.sut.override_with(&chosen.sut);
-            project.sut_profile = chosen.sut.is_way().then(|| name.to_owned());
+            project.sut_profile = (chosen.sut.is_way() || chosen.sut.start.is_some()).then(|| name.to_owned());
             replace(&mut project.store.url, &chosen.store.url);
             project.limits = project.limits.overridden_by(chosen.limits);
             let chosen = chosen.test.clone().in_folder(&project.root);
@@ -280,6 +292,35 @@ fn replace<T: Clone>(old: &mut Option<T>, new: &Option<T>) {
 }
 
 impl Sut {
+    /// What starts the system, where it is to be started beside the connection to it.
+    pub fn start(&self) -> Result<Option<Start>, CommandError> {
+        let Some(command) = &self.start else {
+            let more = [
+                ("before", self.before.is_some()),
+                ("after", self.after.is_some()),
+                ("ready_log", self.ready_log.is_some()),
+                ("fresh", self.fresh.is_some()),
+            ];
+            return match more.iter().find(|(_, is_set)| *is_set) {
+                Some((name, _)) => Err(CommandError::usage(format!(
+                    "[sut] {name} is for systems that ioco starts, and there is no start"
+                ))
+                .hint("write start = \"server --port {port}\"")),
+                None => Ok(None),
+            };
+        };
+        if command.trim().is_empty() {
+            return Err(CommandError::usage("[sut] start in ioco.toml is empty"));
+        }
+        Ok(Some(Start {
+            before: self.before.clone(),
+            after: self.after.clone(),
+            ready_log: self.ready_log.clone(),
+            fresh: self.fresh.unwrap_or_default(),
+            ..Start::new(command)
+        }))
+    }
+
     /// Whether it says how to reach the system.
     fn is_way(&self) -> bool {
         let addresses = [&self.tcp, &self.tcp_listen, &self.amp, &self.http];
@@ -294,7 +335,15 @@ impl Sut {
             self.tcp_listen.clone_from(&other.tcp_listen);
             self.amp.clone_from(&other.amp);
             self.http.clone_from(&other.http);
+            self.start.clone_from(&other.start);
+        } else {
+            replace(&mut self.start, &other.start);
         }
+        replace(&mut self.before, &other.before);
+        replace(&mut self.after, &other.after);
+        replace(&mut self.ready_log, &other.ready_log);
+        replace(&mut self.fresh, &other.fresh);
+        replace(&mut self.silent_once_answered, &other.silent_once_answered);
         replace(&mut self.restart, &other.restart);
         replace(&mut self.ready_within, &other.ready_within);
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use ioco_adapters::{
-    AdapterError, Connection, Crossed, Limited, Recorder, ScriptRunner, drive_watched,
+    AdapterError, Connection, Crossed, Limited, LogLine, Recorder, ScriptRunner, drive_watched,
 };
 use ioco_engine::{
     Command, Context, Explanation, FailureFile, Sender, Settings, Shrunk as Sizes, TestReport,
@@ -35,6 +35,10 @@ pub struct Session {
     /// When the run is over, whatever it waits for.
     over_at: Option<Instant>,
     recorder: Recorder,
+    /// What the system wrote to its log in the last test, with times since it was ready.
+    log: Vec<LogLine>,
+    /// The last execution that failed while stimuli were run again, and its log.
+    failed: Option<(Execution, Vec<LogLine>)>,
     /// What ended the last test, with the hint for a person.
     pub trouble: Option<AdapterError>,
 }
@@ -58,6 +62,8 @@ impl Session {
             meaning,
             over_at: None,
             recorder: Recorder::new(sts.budget()),
+            log: Vec::new(),
+            failed: None,
             trouble: None,
         })
     }
@@ -90,6 +96,11 @@ impl Session {
             },
             &mut |tester| observer.handled(tester),
         );
+        let ready_at = self.recorder.ready_at();
+        self.log = self.link.take_log();
+        for line in &mut self.log {
+            line.at = line.at.saturating_sub(ready_at);
+        }
         for notice in self.link.take_notices() {
             observer.notice(&notice);
         }
@@ -99,7 +110,11 @@ impl Session {
         for warning in self.tester.semantics().take_warnings() {
             observer.warning(&crate::warning::show(&warning, &self.sts));
         }
-        self.tester.finished_test()
+        let report = self.tester.finished_test();
+        if report.execution.deviation().is_some() {
+            self.failed = Some((report.execution.clone(), self.log.clone()));
+        }
+        report
     }
 
     /// When the time of the run is up, and a moment more: the tester ends a run whose time is up by itself,
@@ -120,7 +135,7 @@ impl Session {
 
     /// What crossed the wire in the last test.
     pub fn wire(&self) -> Vec<WireLine> {
-        wire(&self.recorder)
+        wire(&self.recorder, &self.log)
     }
 
     /// Runs a list of stimuli; does not count towards the run.
@@ -152,10 +167,11 @@ impl Session {
         let shown = Shown {
             execution,
             times: runner.times,
-            wire: wire(&runner.recorder),
+            wire: wire(&runner.recorder, &runner.log),
             afresh: false,
         };
         self.trouble = runner.trouble;
+        self.failed = runner.failed.or(self.failed.take());
         shown
     }
 
@@ -232,6 +248,7 @@ impl Session {
             &mut watch,
         )
         .map_err(|error| CommandError::usage(error.to_string()))?;
+        self.failed = runner.failed.or(self.failed.take());
         if let Ended::AdapterError(message) = &shrunk.ended {
             observer.warning(&format!("shrinking stopped: {message}"));
         }
@@ -242,7 +259,12 @@ impl Session {
     pub fn explain(&mut self, execution: &Execution, context: &Context) -> Option<Explanation> {
         let semantics = self.meaning.semantics(&self.sts);
         let mut semantics = semantics.unwrap_or_else(|_| self.meaning.shown(&self.sts));
-        explain(&mut semantics, execution, context)
+        let explained = explain(&mut semantics, execution, context)?;
+        let log = match &self.failed {
+            Some((failed, log)) if failed.trace == execution.trace => log,
+            _ => return Some(explained),
+        };
+        Some(explained.with_log(&log_lines(log).collect::<Vec<_>>()))
     }
 
     /// For showing what was judged here.
@@ -311,17 +333,23 @@ impl Shown {
     }
 }
 
-fn wire(recorder: &Recorder) -> Vec<WireLine> {
-    recorder
-        .exchanges()
-        .iter()
-        .filter(|exchange| !exchange.raw.is_empty())
-        .map(|exchange| {
-            let sender = match exchange.what {
-                Crossed::Stimulus => Sender::Tester,
-                _ => Sender::System,
-            };
-            WireLine::new(exchange.at, sender, &exchange.raw)
-        })
-        .collect()
+/// What crossed the wire and what was written to the log, by time.
+fn wire(recorder: &Recorder, log: &[LogLine]) -> Vec<WireLine> {
+    let crossed = recorder.exchanges().iter();
+    let crossed = crossed.filter(|exchange| !exchange.raw.is_empty());
+    let messages = crossed.map(|exchange| {
+        let sender = match exchange.what {
+            Crossed::Stimulus => Sender::Tester,
+            _ => Sender::System,
+        };
+        WireLine::new(exchange.at, sender, &exchange.raw)
+    });
+    let mut wire: Vec<WireLine> = messages.chain(log_lines(log)).collect();
+    wire.sort_by_key(|line| line.at);
+    wire
+}
+
+fn log_lines(log: &[LogLine]) -> impl Iterator<Item = WireLine> {
+    log.iter()
+        .map(|line| WireLine::new(line.at, Sender::Log, line.text.as_bytes()))
 }

@@ -24,8 +24,16 @@ use crate::system::{KeptSystem, SystemName, digest};
 fn uses(project: &Project) -> Result<Vec<String>, CommandError> {
     let mut uses = Vec::new();
     if let Some(reach) = ConnectionSpec::typed(&SystemChoice::default(), project)? {
-        let shown = Untrusted::new(reach.show());
-        uses.push(match &reach.way {
+        let way = match &reach.way {
+            Transport::Started(start, way) => {
+                let commands = start.commands();
+                uses.extend(commands.iter().map(|c| format!("starts: {}", Untrusted::new(*c))));
+                way
+            }
+            way => way,
+        };
+        let shown = Untrusted::new(way.show());
+        uses.push(match way {
             Transport::Command(_) | Transport::Shell(_) => format!("starts: {shown}"),
             Transport::TcpListen(_) | Transport::Amp(_) => format!("waits for {shown}"),
             _ => format!("connects to {shown}"),
@@ -225,7 +233,7 @@ fn old_way(
     if !is_known {
         let shown = Untrusted::new(way.show());
         let question = match way {
-            Transport::Command(_) | Transport::Shell(_) => {
+            Transport::Command(_) | Transport::Shell(_) | Transport::Started(..) => {
                 format!("the failure file starts: {shown}")
             }
             _ => format!("the failure file connects to {shown}"),

@@ -395,6 +395,10 @@ pub struct SystemArguments {
     #[arg(long, value_name = "KEY=VALUE")]
     pub configure: Vec<String>,
 
+    /// Start the system with this command for every test; {port} here and in the address is a free port
+    #[arg(long, value_name = "COMMAND")]
+    pub start: Option<String>,
+
     /// Start the system anew for every test instead of resetting it
     #[arg(long)]
     pub restart: bool,
@@ -414,6 +418,7 @@ impl SystemArguments {
             http: self.http.clone(),
             adapters: self.adapter.clone(),
             configure: self.configure.clone(),
+            start: self.start.clone(),
             restart: self.restart,
             profile: self.profile.clone(),
         }

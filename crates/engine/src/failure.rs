@@ -61,7 +61,6 @@ pub struct TimedStep {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WireLine {
     pub at: u64,
-    /// The tester or the system.
     pub from: Sender,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
@@ -74,6 +73,8 @@ pub struct WireLine {
 pub enum Sender {
     Tester,
     System,
+    /// A line that the system wrote to its log: standard error, or what a started server says.
+    Log,
 }
 
 /// A shorter execution with a failure like the first.
@@ -169,6 +170,12 @@ impl From<ModelChanged> for FailureError {
 }
 
 impl FailureFile {
+    /// What crossed the wire in the shortest way to it, or else when it was first seen.
+    pub fn last_wire(&self) -> &[WireLine] {
+        let shrunk = self.shrunk.as_ref().map(|shrunk| &shrunk.wire);
+        shrunk.filter(|wire| !wire.is_empty()).unwrap_or(&self.wire)
+    }
+
     /// `None` if the test did not fail.
     pub fn new(sts: &Sts, report: &TestReport, context: FailureContext) -> Option<FailureFile> {
         let saved = |execution: &Execution| -> Vec<SavedStep> {

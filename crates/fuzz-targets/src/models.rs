@@ -16,6 +16,7 @@ pub const BUDGET: Budget = Budget {
     message: 1 << 20,
     queue: 100,
     wire: 1 << 10,
+    log: 1 << 10,
 };
 
 /// A model with a little of everything, for readers that need one.

@@ -3,6 +3,8 @@
 
 use std::fmt::Write as _;
 
+use ioco_engine::Sender;
+
 use crate::failure::{Failure, Paths};
 use crate::run::{Run, count};
 
@@ -10,6 +12,8 @@ use crate::run::{Run, count};
 const MAX_MISSING: usize = 50;
 /// A longer chart is left to the other reports: Mermaid refuses texts of 50,000 characters.
 const MAX_CHART: usize = 45_000;
+/// Lines of a system's log that are shown; the failure file has more.
+const MAX_LOG: usize = 20;
 
 pub fn markdown(run: &Run, failures: &[Failure], paths: &Paths) -> String {
     // Writing into a String cannot fail.
@@ -116,6 +120,17 @@ fn tell(text: &mut String, failure: &Failure, paths: &Paths) {
             }
         }
     }
+    let log: Vec<_> = (failure.file.last_wire().iter())
+        .filter(|line| line.from == Sender::Log)
+        .collect();
+    if !log.is_empty() {
+        let _ = writeln!(text, "\nLog of the system, its last lines:\n");
+        for line in &log[log.len().saturating_sub(MAX_LOG)..] {
+            let milliseconds = line.at as f64 / 1e6;
+            let said = escaped(line.text.as_deref().unwrap_or_default());
+            let _ = writeln!(text, "- {milliseconds:.1} ms: {said}");
+        }
+    }
     let _ = writeln!(text, "\nAgain: `ioco replay {}`", summary.id);
 }
 
@@ -131,7 +146,7 @@ fn escaped(text: &str) -> String {
             '<' => escaped.push_str("&lt;"),
             '>' => escaped.push_str("&gt;"),
             '&' => escaped.push_str("&amp;"),
-            '\n' | '\r' => escaped.push(' '),
+            control if control.is_control() => escaped.push(' '),
             other => escaped.push(other),
         }
     }

@@ -122,7 +122,8 @@ impl FailureDetail {
         let explained = execution
             .as_ref()
             .ok()
-            .and_then(|execution| explain(semantics, execution, &context));
+            .and_then(|execution| explain(semantics, execution, &context))
+            .map(|explained| explained.with_log(file.last_wire()));
         let (explanation, allowed, because, places) = match (explained, &execution) {
             (Some(e), _) => (
                 e.to_text(TextOptions::default()),

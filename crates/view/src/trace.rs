@@ -76,7 +76,7 @@ pub struct Change {
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WireView {
-    /// `tester` or `system`.
+    /// `tester`, `system` or `log`.
     pub from: String,
     pub text: String,
     pub at: u64,
@@ -365,7 +365,7 @@ fn place_wire(steps: &mut [StepView], wire: &[WireLine]) {
         (step.kind == StepKind::Stimulus) == (line.from == Sender::Tester)
     };
     let mut left: Vec<&WireLine> = Vec::new();
-    for line in wire {
+    for line in wire.iter().filter(|line| line.from != Sender::Log) {
         let at_its_time = steps
             .iter_mut()
             .find(|step| step.at == Some(line.at) && belongs(step, line) && step.wire.is_empty());
@@ -389,6 +389,13 @@ fn place_wire(steps: &mut [StepView], wire: &[WireLine]) {
             step.wire.push(wire_view(line));
         }
     }
+    // A line of a log stands at the last step before it.
+    for line in wire.iter().filter(|line| line.from == Sender::Log) {
+        let place = steps.iter().rposition(|step| step.at.is_some_and(|at| at <= line.at));
+        if let Some(step) = steps.get_mut(place.unwrap_or(0)) {
+            step.wire.push(wire_view(line));
+        }
+    }
 }
 
 fn wire_view(line: &WireLine) -> WireView {
@@ -401,6 +408,7 @@ fn wire_view(line: &WireLine) -> WireView {
         from: match line.from {
             Sender::Tester => "tester",
             Sender::System => "system",
+            Sender::Log => "log",
         }
         .to_owned(),
         text,

@@ -146,6 +146,11 @@ impl Guarded {
         &mut self.child
     }
 
+    /// Asks all of them to end; [`Guarded::await_exit`] says whether they do.
+    pub fn terminate(&mut self) {
+        let _ = kill_process_group(Pid::from_child(&self.child), Signal::TERM);
+    }
+
     /// The exit status, if it comes within `time`. The process stays a zombie, so that its id, and
     /// with it the group's, cannot become somebody else's before the group is killed.
     pub fn await_exit(&mut self, time: Duration) -> Option<ExitStatus> {

@@ -6,7 +6,7 @@
 use ioco_budget::{Budget, Resource};
 use ioco_sts::Action;
 
-use crate::connection::{AdapterError, Arrived, Connection};
+use crate::connection::{AdapterError, Arrived, Connection, LogLine};
 
 /// Wraps a connection; more than the budget's bytes between two resets are an error of the test.
 pub struct Limited<'a, C: ?Sized> {
@@ -88,6 +88,10 @@ impl<C: Connection + ?Sized> Connection for Limited<'_, C> {
 
     fn catch_up(&mut self) -> Result<(), AdapterError> {
         self.inner.catch_up()
+    }
+
+    fn take_log(&mut self) -> Vec<LogLine> {
+        self.inner.take_log()
     }
 }
 

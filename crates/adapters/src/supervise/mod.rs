@@ -9,6 +9,7 @@
 mod guard;
 mod limited;
 mod lines;
+mod log;
 mod queue;
 mod until;
 mod warnings;
@@ -18,6 +19,7 @@ pub use guard::kill_guarded;
 pub(crate) use ioco_budget::size;
 pub use limited::Limited;
 pub(crate) use lines::{Lines, TooLong};
+pub(crate) use log::Log;
 pub(crate) use queue::{Received, Receiver, Sender, queue};
 pub(crate) use until::{SLICE, Until, never};
 pub(crate) use warnings::Warnings;

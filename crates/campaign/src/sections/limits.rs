@@ -9,6 +9,7 @@
 //! message = 67_108_864              # the bytes of one message of a system
 //! queue = 4096                      # messages that wait to be judged
 //! wire = 1024                       # the bytes of one message that a failure file keeps
+//! log = 65_536                      # the bytes of a system's log that one test keeps
 //! ```
 
 use std::fmt;
@@ -66,6 +67,12 @@ pub struct Limits {
         deserialize_with = "count"
     )]
     pub wire: Option<u64>,
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "count"
+    )]
+    pub log: Option<u64>,
 }
 
 impl Limits {
@@ -82,6 +89,7 @@ impl Limits {
             Resource::Message => &mut self.message,
             Resource::Queue => &mut self.queue,
             Resource::Wire => &mut self.wire,
+            Resource::Log => &mut self.log,
         }
     }
 
@@ -225,11 +233,11 @@ mod tests {
         for (typed, message) in [
             (
                 "states",
-                "write NAME=N, with one of the names steps, bytes, depth, states, message, queue, wire",
+                "write NAME=N, with one of the names steps, bytes, depth, states, message, queue, wire, log",
             ),
             (
                 "state=3",
-                "there is no limit 'state', only steps, bytes, depth, states, message, queue, wire",
+                "there is no limit 'state', only steps, bytes, depth, states, message, queue, wire, log",
             ),
             ("steps=many", "'many' is not a number above 0"),
             ("steps=-1", "'-1' is not a number above 0"),

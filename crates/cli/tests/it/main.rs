@@ -28,6 +28,7 @@ mod reports;
 mod runs;
 mod serve;
 mod signals;
+mod started;
 mod suites;
 mod support;
 mod trust;

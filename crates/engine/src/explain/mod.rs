@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::codes::code_of;
 use crate::event::title;
+use crate::failure::{Sender, WireLine};
 use because::Reasons;
 
 pub use because::allowed_in;
@@ -62,6 +63,19 @@ pub struct Explanation {
     pub shrunk: Option<Shrunk>,
     pub confirmed: Option<(u64, u64)>,
     pub replay: Option<String>,
+    /// What the system wrote to its log in this test, with times in nanoseconds since it was ready.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub log: Vec<WireLine>,
+}
+
+impl Explanation {
+    /// Adds what the system wrote to its log, from what crossed the wire.
+    #[must_use]
+    pub fn with_log(mut self, wire: &[WireLine]) -> Explanation {
+        let log = wire.iter().filter(|line| line.from == Sender::Log);
+        self.log = log.cloned().collect();
+        self
+    }
 }
 
 /// A switch and where it stands.
@@ -159,6 +173,7 @@ pub fn explain(
         shrunk: context.shrunk,
         confirmed: context.confirmed,
         replay: context.replay.clone(),
+        log: Vec::new(),
     })
 }
 

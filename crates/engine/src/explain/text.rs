@@ -29,6 +29,10 @@ const STRONG: Style = Style::new().bold();
 const QUIET: Style = Style::new().dimmed();
 const GOOD: Style = AnsiColor::Green.on_default();
 
+/// At most so many lines of a log are shown, and so many characters of each.
+const MAX_LOG: usize = 12;
+const LOG_WIDTH: usize = 400;
+
 /// The width of the words at the left of the last part.
 const KEYS: usize = 15;
 
@@ -143,10 +147,34 @@ impl Explanation {
             let text = format!("{failed} of {runs} runs");
             page.keyed("confirmed", &[text], Style::new());
         }
+        self.log(page);
         if let Some(replay) = &self.replay {
             page.blank();
             // In one line, however long, because it is to be copied.
             page.push(&format!("  {:<KEYS$}{replay}\n", "replay"));
+        }
+    }
+}
+
+impl Explanation {
+    /// The last lines of the system's log; the failure file has all that were kept.
+    fn log(&self, page: &mut Page) {
+        if self.log.is_empty() {
+            return;
+        }
+        page.blank();
+        page.push("  log of the system\n");
+        let left_out = self.log.len().saturating_sub(MAX_LOG);
+        if left_out > 0 {
+            page.styled(&format!("    … {left_out} earlier lines\n"), QUIET);
+        }
+        for line in &self.log[left_out..] {
+            let milliseconds = line.at as f64 / 1e6;
+            let text = line.text.as_deref().unwrap_or_default();
+            let text: String = (text.chars().take(LOG_WIDTH))
+                .map(|c| if c.is_control() { ' ' } else { c })
+                .collect();
+            page.push(&format!("    {milliseconds:>9.1} ms  {text}\n"));
         }
     }
 }

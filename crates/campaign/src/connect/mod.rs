@@ -1,16 +1,19 @@
 //! From what was typed and what ioco.toml says to a connection.
 
+mod address;
+mod hubs;
+mod link;
+mod started;
+
 use std::collections::BTreeMap;
-use std::net::{SocketAddr, ToSocketAddrs as _};
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use ioco_adapters::{
-    AdapterError, Amp, Arrived, Connection, Http, Hub, HubOptions, Local, Process, ProcessOptions,
-    ResetBy, Simulated, Sockets, Tcp, TcpOptions, TextLines,
+    AdapterError, Amp, Http, Local, PORT, Process, ProcessOptions, ResetBy, Simulated, Sockets, Tcp,
+    TcpOptions, TextLines, with_port,
 };
-use ioco_sts::{Action, Sts};
+use ioco_sts::Sts;
 use serde::{Deserialize, Serialize};
 
 use crate::exit::CommandError;
@@ -19,6 +22,14 @@ use crate::sections::amp::AmpWay;
 use crate::sections::lines::LinesSection;
 use crate::system::SystemName;
 use crate::time;
+
+use address::{check_address, find_program, without_shell};
+pub use address::check_listening;
+pub use hubs::Hubs;
+use link::Kind;
+pub use link::Link;
+pub use started::{Fresh, Start};
+use started::Started;
 
 /// What a person chose for this run; the rest is in ioco.toml.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -37,6 +48,8 @@ pub struct SystemChoice {
     pub adapters: Vec<String>,
     /// Settings of adapters: `KEY=VALUE`.
     pub configure: Vec<String>,
+    /// A line for the shell that starts the system, where the other flags say how to reach it.
+    pub start: Option<String>,
     pub restart: bool,
     /// A part of ioco.toml.
     pub profile: Option<String>,
@@ -88,6 +101,8 @@ pub enum Transport {
     Simulated(u64),
     /// `http://host:port`; ioco.toml says which requests labels are.
     Http(String),
+    /// ioco starts the system, and reaches it as the rest says.
+    Started(Start, Box<Transport>),
 }
 
 const PATIENCE: u64 = 10_000_000_000;
@@ -135,6 +150,12 @@ impl ConnectionSpec {
                     .map(Transport::TcpChannels)
             });
         let Some(way) = way else { return Ok(None) };
+        // Whoever types where the system is does not mean the one that ioco.toml starts.
+        let start = match (&choice.start, choice.is_way()) {
+            (Some(command), _) => Some(Start::new(command)),
+            (None, true) => None,
+            (None, false) => sut.start()?,
+        };
         if matches!(&way, Transport::Command(words) if words.is_empty()) {
             return Err(CommandError::usage("[sut] command in ioco.toml is empty"));
         }
@@ -144,22 +165,25 @@ impl ConnectionSpec {
                 "--adapter and --configure belong to --amp",
             ));
         }
-        if let Transport::Amp(amp) = &way {
-            amp.hub(project)?;
+        if start.is_none() && way.mentions_port() {
+            return Err(CommandError::usage(format!(
+                "'{}' has a {PORT}, but nothing is started there",
+                way.show()
+            ))
+            .hint("write start = \"COMMAND\" into [sut] of ioco.toml, or use --start COMMAND"));
         }
-        match &way {
-            Transport::Tcp(address) => check_address(address)?,
-            Transport::TcpListen(address) => check_listening(address, project.insecure)?,
-            Transport::TcpChannels(channels) => {
-                channels.values().try_for_each(|a| check_address(a))?;
-            }
-            _ => {}
-        }
-        if choice.restart && !matches!(way, Transport::Command(_) | Transport::Shell(_)) {
+        way.with_port(SOME_PORT).check(project)?;
+        let is_started = matches!(way, Transport::Command(_) | Transport::Shell(_));
+        if choice.restart && !is_started && start.is_none() {
             return Err(CommandError::usage(
                 "--restart is for systems that ioco starts itself",
             ));
         }
+        let is_typed = is_typed || choice.start.is_some();
+        let way = match start {
+            Some(start) => Transport::Started(start, Box::new(way)),
+            None => way,
+        };
         let name = if is_typed {
             SystemName::of_typed(&way)
         } else {
@@ -194,6 +218,12 @@ impl ConnectionSpec {
     /// Nothing is started or connected to before the first reset; where others connect to us, they
     /// can from now on.
     pub fn connect(&self, sts: &Arc<Sts>, project: &Project) -> Result<Link, CommandError> {
+        let kind = self.kind(sts, project)?;
+        let claims = project.sut.silent_once_answered.unwrap_or(false);
+        Ok(Link::new(kind, claims))
+    }
+
+    fn kind(&self, sts: &Arc<Sts>, project: &Project) -> Result<Kind, CommandError> {
         let patience = Duration::from_nanos(self.patience);
         let reset = if self.restart {
             ResetBy::Restarting
@@ -203,13 +233,13 @@ impl ConnectionSpec {
         let process = |mut options: ProcessOptions| {
             options.reset = reset;
             options.patience = patience;
-            Link::Process(Box::new(Process::new(Arc::clone(sts), options)))
+            Kind::Process(Box::new(Process::new(Arc::clone(sts), options)))
         };
         let text = |sockets: Sockets| {
             let mapping = project.lines.as_ref().map(LinesSection::mapping);
             let mapping = mapping.unwrap_or_default();
             let lines = TextLines::new(Arc::clone(sts), &mapping, &sockets, patience);
-            Ok::<Link, CommandError>(Link::Text(Box::new(lines.map_err(misused)?)))
+            Ok::<Kind, CommandError>(Kind::Text(Box::new(lines.map_err(misused)?)))
         };
         Ok(match &self.way {
             Transport::Shell(line) => process(ProcessOptions::shell(&without_shell(line))),
@@ -232,7 +262,7 @@ impl ConnectionSpec {
                     patience,
                     ..TcpOptions::new(address)
                 };
-                Link::Tcp(Box::new(Tcp::new(Arc::clone(sts), options)))
+                Kind::Tcp(Box::new(Tcp::new(Arc::clone(sts), options)))
             }
             Transport::TcpListen(address) => {
                 let options = TcpOptions {
@@ -240,7 +270,7 @@ impl ConnectionSpec {
                     ..TcpOptions::new(address)
                 };
                 let tcp = Tcp::listen(Arc::clone(sts), &options).map_err(unusable)?;
-                Link::Tcp(Box::new(tcp))
+                Kind::Tcp(Box::new(tcp))
             }
             Transport::Http(base) => {
                 let mapping = project.http.clone().ok_or_else(|| {
@@ -248,16 +278,25 @@ impl ConnectionSpec {
                         .hint("write [http] into ioco.toml, or make it from an OpenAPI description: ioco new NAME --openapi FILE")
                 })?;
                 let http = Http::new(Arc::clone(sts), base, &mapping, patience);
-                Link::Http(Box::new(http.map_err(misused)?))
+                Kind::Http(Box::new(http.map_err(misused)?))
             }
             Transport::Amp(amp) => {
                 let hub = project.hubs.listen(&amp.hub(project)?).map_err(unusable)?;
                 let options = amp.options(project, patience)?;
-                Link::Amp(Box::new(Amp::new(Arc::clone(sts), hub, options)))
+                Kind::Amp(Box::new(Amp::new(Arc::clone(sts), hub, options)))
             }
             Transport::Simulated(seed) => {
                 let played = Simulated::new(Arc::clone(sts), *seed);
-                Link::Simulated(Box::new(Local::new(played)))
+                Kind::Simulated(Box::new(Local::new(played)))
+            }
+            Transport::Started(start, way) => {
+                let inner = ConnectionSpec {
+                    way: (**way).clone(),
+                    // Each start makes everything anew; an adapter is asked to reset by itself.
+                    ..self.clone()
+                };
+                let started = Started::new(start, inner, self.restart, sts, project)?;
+                Kind::Started(Box::new(started))
             }
         })
     }
@@ -275,7 +314,49 @@ fn patience(project: &Project) -> Result<u64, CommandError> {
     }
 }
 
+/// Takes the place of `{port}` where an address is only checked.
+const SOME_PORT: u16 = 1;
+
 impl Transport {
+    /// With `{port}` filled in.
+    fn with_port(&self, port: u16) -> Transport {
+        let fill = |text: &String| with_port(text, Some(port));
+        match self {
+            Transport::Command(words) => Transport::Command(words.iter().map(fill).collect()),
+            Transport::Shell(line) => Transport::Shell(fill(line)),
+            Transport::Tcp(address) => Transport::Tcp(fill(address)),
+            Transport::TcpListen(address) => Transport::TcpListen(fill(address)),
+            Transport::TcpChannels(channels) => {
+                let filled = channels.iter().map(|(channel, a)| (channel.clone(), fill(a)));
+                Transport::TcpChannels(filled.collect())
+            }
+            Transport::Amp(amp) => Transport::Amp(AmpWay {
+                listen: fill(&amp.listen),
+                ..amp.clone()
+            }),
+            Transport::Http(address) => Transport::Http(fill(address)),
+            Transport::Simulated(_) | Transport::Started(..) => self.clone(),
+        }
+    }
+
+    fn mentions_port(&self) -> bool {
+        self.with_port(SOME_PORT) != *self
+    }
+
+    /// What cannot be right is a mistake of the person.
+    fn check(&self, project: &Project) -> Result<(), CommandError> {
+        match self {
+            Transport::Tcp(address) => check_address(address),
+            Transport::TcpListen(address) => check_listening(address, project.insecure),
+            Transport::TcpChannels(channels) => {
+                let addresses = channels.values().filter(|a| !channels.contains_key(*a));
+                addresses.map(String::as_str).try_for_each(check_address)
+            }
+            Transport::Amp(amp) => amp.hub(project).map(|_| ()),
+            _ => Ok(()),
+        }
+    }
+
     /// For a person.
     pub fn show(&self) -> String {
         match self {
@@ -292,30 +373,8 @@ impl Transport {
                 adapters => adapters.join(", "),
             },
             Transport::Simulated(_) => "the model itself".to_owned(),
+            Transport::Started(start, way) => format!("{} at {}", start.command, way.show()),
         }
-    }
-}
-
-/// Where adapters connect, kept from one run of a project to the next: adapters that are idle stay
-/// connected, and those that a run has used come back. Clones share them.
-#[derive(Clone, Default)]
-pub struct Hubs(Arc<Mutex<BTreeMap<String, Arc<Hub>>>>);
-
-impl std::fmt::Debug for Hubs {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Hubs")
-    }
-}
-
-impl Hubs {
-    fn listen(&self, options: &HubOptions) -> Result<Arc<Hub>, AdapterError> {
-        let mut hubs = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(hub) = hubs.get(&options.address) {
-            return Ok(Arc::clone(hub));
-        }
-        let hub = Arc::new(Hub::listen(options)?);
-        hubs.insert(options.address.clone(), Arc::clone(&hub));
-        Ok(hub)
     }
 }
 
@@ -335,206 +394,3 @@ fn misused(trouble: AdapterError) -> CommandError {
     }
 }
 
-/// An address that cannot be right is a mistake of the person, not of the system.
-fn check_address(address: &str) -> Result<(), CommandError> {
-    let port = address
-        .rsplit_once(':')
-        .filter(|(host, _)| !host.is_empty());
-    match port.map(|(_, port)| port.parse::<u16>()) {
-        Some(Ok(port)) if port > 0 => Ok(()),
-        _ => Err(
-            CommandError::usage(format!("'{address}' is not an address"))
-                .hint("write HOST:PORT, as in localhost:8080; a port is a number from 1 to 65535"),
-        ),
-    }
-}
-
-/// Whoever connects plays the system, and nothing is encrypted: that is for this machine only, unless
-/// the person accepts it.
-pub fn check_listening(address: &str, insecure: bool) -> Result<(), CommandError> {
-    // What is no address at all is said by whoever listens there.
-    let sockets: Vec<SocketAddr> = address
-        .to_socket_addrs()
-        .map_or_else(|_| Vec::new(), Iterator::collect);
-    match sockets.iter().find(|socket| !socket.ip().is_loopback()) {
-        Some(outside) if !insecure => Err(CommandError::usage(format!(
-            "listening on {outside} lets anybody on the network connect, without encryption"
-        ))
-        .hint("listen on 127.0.0.1, or accept it with --insecure")),
-        _ => Ok(()),
-    }
-}
-
-/// A single command takes the shell's place, so that its death and its closed output are seen as
-/// its own.
-fn without_shell(line: &str) -> String {
-    let compound = line.contains([';', '&', '|', '(', '\n', '`']);
-    let assigns = line
-        .split_whitespace()
-        .next()
-        .is_some_and(|word| word.contains('='));
-    if compound || assigns || line.trim_start().starts_with("exec ") {
-        line.to_owned()
-    } else {
-        format!("exec {line}")
-    }
-}
-
-/// A program beside ioco itself is found even where it is not on the search path: so the example
-/// systems work from a build folder.
-fn find_program(name: &str) -> String {
-    if name.contains(std::path::MAIN_SEPARATOR) || on_search_path(name) {
-        return name.to_owned();
-    }
-    let beside = std::env::current_exe()
-        .ok()
-        .and_then(|exe| Some(exe.parent()?.join(name)));
-    match beside {
-        Some(path) if path.is_file() => path.to_string_lossy().into_owned(),
-        _ => name.to_owned(),
-    }
-}
-
-fn on_search_path(name: &str) -> bool {
-    let paths = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&paths)
-        .map(|folder: PathBuf| folder.join(name))
-        .any(|p: PathBuf| Path::is_file(&p))
-}
-
-/// A connection of either kind.
-pub enum Link {
-    Process(Box<Process>),
-    Tcp(Box<Tcp>),
-    Text(Box<TextLines>),
-    Http(Box<Http>),
-    Amp(Box<Amp>),
-    Simulated(Box<Local<Simulated>>),
-}
-
-impl Link {
-    fn inner(&self) -> &dyn Connection {
-        match self {
-            Link::Process(process) => process.as_ref(),
-            Link::Tcp(tcp) => tcp.as_ref(),
-            Link::Text(text) => text.as_ref(),
-            Link::Http(http) => http.as_ref(),
-            Link::Amp(amp) => amp.as_ref(),
-            Link::Simulated(played) => played.as_ref(),
-        }
-    }
-
-    fn inner_mut(&mut self) -> &mut dyn Connection {
-        match self {
-            Link::Process(process) => process.as_mut(),
-            Link::Tcp(tcp) => tcp.as_mut(),
-            Link::Text(text) => text.as_mut(),
-            Link::Http(http) => http.as_mut(),
-            Link::Amp(amp) => amp.as_mut(),
-            Link::Simulated(played) => played.as_mut(),
-        }
-    }
-
-    /// Whether ioco starts the system itself, so that it can be started again.
-    pub fn is_ours(&self) -> bool {
-        matches!(self, Link::Process(_) | Link::Simulated(_))
-    }
-
-    /// Ends the system, so that the next reset starts a new one; false where it is not ours to
-    /// start.
-    pub fn start_afresh(&mut self) -> bool {
-        match self {
-            Link::Process(process) => {
-                process.stop();
-                true
-            }
-            Link::Tcp(_) | Link::Text(_) | Link::Http(_) | Link::Amp(_) | Link::Simulated(_) => {
-                false
-            }
-        }
-    }
-
-    /// What others must do before a test can begin: connect to us, and where.
-    pub fn invitation(&self) -> Option<String> {
-        let waiting = |address: &str| format!("waiting for the system to connect to {address}");
-        match self {
-            Link::Amp(amp) => Some(format!("waiting for an adapter at {}", amp.url())),
-            Link::Tcp(tcp) => tcp.listening().map(waiting),
-            Link::Text(text) => text.listening().map(waiting),
-            Link::Process(_) | Link::Http(_) | Link::Simulated(_) => None,
-        }
-    }
-
-    /// Who has connected, since the last call.
-    pub fn take_notices(&mut self) -> Vec<String> {
-        match self {
-            Link::Amp(amp) => amp.take_notices(),
-            Link::Process(_)
-            | Link::Tcp(_)
-            | Link::Text(_)
-            | Link::Http(_)
-            | Link::Simulated(_) => Vec::new(),
-        }
-    }
-
-    /// What a person should know about the system's side, since the last call.
-    pub fn take_warnings(&mut self) -> Vec<String> {
-        match self {
-            Link::Process(process) => process.take_warnings(),
-            Link::Tcp(tcp) => tcp.take_warnings(),
-            Link::Text(_) | Link::Simulated(_) => Vec::new(),
-            Link::Http(http) => http.take_warnings(),
-            Link::Amp(amp) => amp.take_warnings(),
-        }
-    }
-}
-
-impl Connection for Link {
-    fn now(&self) -> u64 {
-        self.inner().now()
-    }
-
-    fn is_virtual(&self) -> bool {
-        self.inner().is_virtual()
-    }
-
-    fn resets_all(&self) -> bool {
-        self.inner().resets_all()
-    }
-
-    fn catch_up(&mut self) -> Result<(), AdapterError> {
-        self.inner_mut().catch_up()
-    }
-
-    fn reset(&mut self) -> Result<(), AdapterError> {
-        self.inner_mut().reset()
-    }
-
-    fn reset_heeding(&mut self, stop: &dyn Fn() -> bool) -> Result<(), AdapterError> {
-        self.inner_mut().reset_heeding(stop)
-    }
-
-    fn give(&mut self, stimulus: &Action) -> Result<bool, AdapterError> {
-        self.inner_mut().give(stimulus)
-    }
-
-    fn give_heeding(
-        &mut self,
-        stimulus: &Action,
-        stop: &dyn Fn() -> bool,
-    ) -> Result<bool, AdapterError> {
-        self.inner_mut().give_heeding(stimulus, stop)
-    }
-
-    fn sent(&self) -> &[u8] {
-        self.inner().sent()
-    }
-
-    fn poll(&mut self) -> Result<Option<Arrived>, AdapterError> {
-        self.inner_mut().poll()
-    }
-
-    fn wait(&mut self, until: u64) -> Result<Arrived, AdapterError> {
-        self.inner_mut().wait(until)
-    }
-}

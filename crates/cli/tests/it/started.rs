@@ -1,0 +1,207 @@
+//! Systems that ioco starts beside the connection to them, for every test or once for a run, and what
+//! they write to their logs.
+
+use crate::support::{PING, Ran, TempDir, example, folder_with, ioco, root, run};
+
+/// A server of the line protocol: one more process in `starts`, one more line in its log.
+const SERVER: &str = r#"
+import json, os, socket, sys
+answer = sys.argv[2] if len(sys.argv) > 2 else "pong"
+with open("starts", "a") as file:
+    file.write(f"{os.getpid()} {sys.argv[1]}\n")
+server = socket.create_server(("127.0.0.1", int(sys.argv[1])))
+print("listening", file=sys.stderr, flush=True)
+while True:
+    client, _ = server.accept()
+    count = 0
+    for line in client.makefile():
+        if json.loads(line).get("reset"):
+            count = 0
+            client.sendall(b'{"ready":true}\n')
+            continue
+        count += 1
+        print(f"ping {count} \x1b[31mred", file=sys.stderr, flush=True)
+        if answer == "crash" and count == 2:
+            print("out of memory", file=sys.stderr, flush=True)
+            os._exit(3)
+        word = "pong" if count == 1 else answer
+        client.sendall(json.dumps({"response": word}).encode() + b"\n")
+"#;
+
+fn project(sut: &str) -> TempDir {
+    let settings = format!(
+        "model = \"ping.aml\"\n[test]\ntests = 4\nsteps = 6\nseed = 1\n[sut]\n{sut}\n"
+    );
+    folder_with(&[
+        ("ping.aml", PING),
+        ("server.py", SERVER),
+        ("ioco.toml", &settings),
+    ])
+}
+
+fn starts(folder: &TempDir) -> Vec<(String, String)> {
+    let text = std::fs::read_to_string(folder.path().join("starts")).unwrap_or_default();
+    let words = |line: &str| line.split_once(' ').map(|(a, b)| (a.to_owned(), b.to_owned()));
+    text.lines().filter_map(words).collect()
+}
+
+fn test(folder: &TempDir, more: &[&str]) -> Ran {
+    run(ioco().current_dir(folder.path()).arg("test").args(more))
+}
+
+fn is_alive(pid: &str) -> bool {
+    std::path::Path::new("/proc").join(pid).exists()
+}
+
+#[test]
+fn every_test_gets_a_system_and_a_port_of_its_own_and_none_stays_behind() {
+    let folder = project("start = \"python3 server.py {port}\"\ntcp = \"127.0.0.1:{port}\"");
+    let ran = test(&folder, &[]);
+    assert_eq!(ran.code, 0, "{}", ran.all());
+    assert!(ran.err.contains("starts: python3 server.py {port}"), "{}", ran.all());
+    let starts = starts(&folder);
+    assert_eq!(starts.len(), 4, "{starts:?}");
+    assert!(starts.iter().all(|(pid, _)| !is_alive(pid)), "{starts:?}");
+}
+
+#[test]
+fn one_system_serves_a_whole_run_where_that_is_wanted() {
+    let folder = project(
+        "start = \"python3 server.py {port}\"\ntcp = \"127.0.0.1:{port}\"\nfresh = \"run\"\n\
+         before = \"echo before {port} >> hooks\"\nafter = \"echo after {port} >> hooks\"",
+    );
+    let ran = test(&folder, &[]);
+    assert_eq!(ran.code, 0, "{}", ran.all());
+    let starts = starts(&folder);
+    assert_eq!(starts.len(), 1, "{starts:?}");
+    let hooks = std::fs::read_to_string(folder.path().join("hooks")).expect("hooks ran");
+    let port = &starts[0].1;
+    assert_eq!(hooks, format!("before {port}\nafter {port}\n"));
+}
+
+#[test]
+fn a_command_can_be_an_adapter_for_the_system_that_is_started() {
+    let folder = project(
+        "start = \"python3 server.py {port}\"\ncommand = [\"python3\", \"adapter.py\", \"{port}\"]\n\
+         restart = true",
+    );
+    let adapter = "
+import socket, sys
+system = socket.create_connection(('127.0.0.1', int(sys.argv[1]))).makefile('rw')
+print('{\"ready\":true}', flush=True)
+for line in sys.stdin:
+    system.write(line); system.flush()
+    print(system.readline(), end='', flush=True)
+";
+    std::fs::write(folder.path().join("adapter.py"), adapter).expect("written");
+    let ran = test(&folder, &[]);
+    assert_eq!(ran.code, 0, "{}", ran.all());
+    assert_eq!(starts(&folder).len(), 4);
+}
+
+#[test]
+fn a_service_over_http_is_started_for_every_test() {
+    let folder = example("http");
+    let path = folder.path().join("ioco.toml");
+    let text = std::fs::read_to_string(&path).expect("read");
+    let shop = root().join("examples/http/shop.py");
+    let start = format!("start = 'python3 {} {{port}} --bug'\nhttp = ", shop.display());
+    let text = text.replace("http = ", &start).replace(":8000", ":{port}");
+    std::fs::write(&path, text).expect("written");
+    let ran = test(&folder, &["--no-shrink"]);
+    assert_eq!(ran.code, 1, "{}", ran.all());
+    assert!(ran.out.contains("?cancel"), "{}", ran.all());
+}
+
+#[test]
+fn the_log_of_a_failing_test_is_shown_kept_and_reported() {
+    let folder = project("start = \"python3 server.py {port} wrong\"\ntcp = \"127.0.0.1:{port}\"");
+    let ran = test(&folder, &[]);
+    assert_eq!(ran.code, 1, "{}", ran.all());
+    assert!(ran.out.contains("log of the system"), "{}", ran.all());
+    assert!(ran.out.contains("ms  ping 2 "), "{}", ran.all());
+    assert!(!ran.out.contains("\x1b[31m"), "escaped: {}", ran.all());
+    let failures = folder.path().join(".ioco/failures");
+    let file = std::fs::read_dir(failures).expect("failures").next();
+    let text = std::fs::read_to_string(file.expect("one").expect("read").path()).expect("text");
+    let kept: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    for wire in [&kept["wire"], &kept["shrunk"]["wire"]] {
+        let lines = wire.as_array().expect("lines").iter();
+        let log: Vec<&str> = (lines.filter(|line| line["from"] == "log"))
+            .filter_map(|line| line["text"].as_str())
+            .collect();
+        assert!(log.contains(&"listening"), "{log:?}");
+        assert!(log.iter().any(|line| line.starts_with("ping 2")), "{log:?}");
+    }
+    let report = run(ioco()
+        .current_dir(folder.path())
+        .args(["report", "--format", "markdown"]));
+    assert!(report.out.contains("ping 2"), "{}", report.all());
+}
+
+#[test]
+fn standard_error_of_a_command_is_a_log_too() {
+    let folder = folder_with(&[("ping.aml", PING)]);
+    let program = "
+import json, sys
+for line in sys.stdin:
+    print('got', line.strip(), file=sys.stderr, flush=True)
+    say = {'ready': True} if json.loads(line).get('reset') else {'response': 'wrong'}
+    print(json.dumps(say), flush=True)
+";
+    std::fs::write(folder.path().join("system.py"), program).expect("written");
+    let ran = test(&folder, &[
+        "ping.aml",
+        "--sut",
+        "python3 system.py",
+        "--seed",
+        "1",
+        "--no-shrink",
+    ]);
+    assert_eq!(ran.code, 1, "{}", ran.all());
+    assert!(ran.out.contains("got {\"stimulus\":\"ping\""), "{}", ran.all());
+}
+
+#[test]
+fn a_system_that_crashes_is_told_with_its_status_and_its_last_words() {
+    let folder = project("start = \"python3 server.py {port} crash\"\ntcp = \"127.0.0.1:{port}\"");
+    let ran = test(&folder, &[]);
+    assert_eq!(ran.code, 3, "{}", ran.all());
+    let said = ran.all();
+    assert!(said.contains("the system ended: exit status: 3"), "{said}");
+    assert!(said.contains("out of memory"), "{said}");
+}
+
+#[test]
+fn what_cannot_be_started_is_told() {
+    for (sut, code, words) in [
+        ("tcp = \"127.0.0.1:{port}\"", 2, "nothing is started"),
+        ("start = \"server\"\ntcp = \"127.0.0.1:{port}\"", 2, "has none"),
+        ("before = \"x\"\ntcp = \"127.0.0.1:9\"", 2, "there is no start"),
+        ("start = \" \"\ntcp = \"127.0.0.1:9\"", 2, "is empty"),
+        ("start = \"x\"\nfresh = \"often\"\ntcp = \"127.0.0.1:9\"", 2, "fresh"),
+        (
+            "start = \"echo no such thing; exit 4 # {port}\"\ntcp = \"127.0.0.1:{port}\"",
+            3,
+            "no such thing",
+        ),
+    ] {
+        let ran = test(&project(sut), &[]);
+        assert_eq!(ran.code, code, "{sut}: {}", ran.all());
+        assert!(ran.all().contains(words), "{sut}: {}", ran.all());
+    }
+}
+
+#[test]
+fn a_failure_of_a_started_system_is_replayed_by_its_name() {
+    let folder = project("tcp = \"127.0.0.1:9\"");
+    let start = "python3 server.py {port} wrong";
+    let ran = test(&folder, &["--start", start, "--tcp", "127.0.0.1:{port}"]);
+    assert_eq!(ran.code, 1, "{}", ran.all());
+    let failures = folder.path().join(".ioco/failures");
+    let file = std::fs::read_dir(failures).expect("failures").next();
+    let name = file.expect("one").expect("read").file_name();
+    let id = name.to_string_lossy().replace(".json", "");
+    let again = run(ioco().current_dir(folder.path()).args(["replay", &id]));
+    assert_eq!(again.code, 1, "{}", again.all());
+}
