@@ -12,7 +12,7 @@ use ioco_sts::{Relation, Sts};
 use serde::Deserialize;
 
 use crate::connect::Hubs;
-use crate::exit::CommandError;
+use crate::error::{CampaignError, Remedy};
 use crate::ledger::Ledger;
 use crate::sections::amp::AmpSection;
 use crate::sections::limits::Limits;
@@ -144,7 +144,7 @@ impl Project {
     /// Finds the project of what was typed as MODEL: a folder with ioco.toml, an ioco.toml, or a
     /// model file. Nothing typed means the current folder; so does a model file, wherever it lies,
     /// because results belong where the person is.
-    pub fn find(typed: Option<&Path>, profile: Option<&str>) -> Result<Project, CommandError> {
+    pub fn find(typed: Option<&Path>, profile: Option<&str>) -> Result<Project, CampaignError> {
         let here = PathBuf::from(".");
         let (file, model) = match typed {
             None => (here.join(FILE_NAME), None),
@@ -161,12 +161,12 @@ impl Project {
                 let what =
                     typed.map_or_else(|| "here".to_owned(), |p| format!("in {}", p.display()));
                 return Err(
-                    CommandError::usage(format!("there is no {FILE_NAME} {what}"))
-                        .hint("name a model file, or make a project with `ioco new NAME`"),
+                    CampaignError::usage(format!("there is no {FILE_NAME} {what}"))
+                        .remedy(Remedy::MakeProject),
                 );
             }
             if let Some(name) = profile {
-                return Err(CommandError::usage(format!(
+                return Err(CampaignError::usage(format!(
                     "there is no {FILE_NAME} with a profile '{name}'"
                 )));
             }
@@ -178,12 +178,12 @@ impl Project {
             });
         }
         let text = read_text(&file, &Budget::default()).map_err(|error| {
-            CommandError::usage(format!("cannot read {}: {error}", file.display()))
+            CampaignError::usage(format!("cannot read {}: {error}", file.display()))
         })?;
         let parsed = read(&text).map_err(|error| {
             // It quotes the file.
             let said = Untrusted::of(error).lines();
-            CommandError::usage(format!("{}: {said}", file.display()))
+            CampaignError::usage(format!("{}: {said}", file.display()))
         })?;
         let mut project = Project {
             model: model.or_else(|| parsed.model.map(|m| root.join(m))),
@@ -208,7 +208,7 @@ impl Project {
         if let Some(name) = profile {
             let Some(chosen) = parsed.profile.get(name) else {
                 let known: Vec<&str> = parsed.profile.keys().map(String::as_str).collect();
-                return Err(CommandError::usage(format!(
+                return Err(CampaignError::usage(format!(
                     "{} has no profile '{name}'",
                     file.display()
                 ))
@@ -238,7 +238,7 @@ impl Project {
     }
 
     /// The project of the current folder; without ioco.toml one that says nothing.
-    pub fn here() -> Result<Project, CommandError> {
+    pub fn here() -> Result<Project, CampaignError> {
         if Path::new(FILE_NAME).exists() {
             return Project::find(None, None);
         }
@@ -335,12 +335,12 @@ impl TestSettings {
     }
 
     /// The relation to test for.
-    pub fn relation(&self) -> Result<Relation, CommandError> {
+    pub fn relation(&self) -> Result<Relation, CampaignError> {
         match self.relation.as_deref() {
             None | Some("ioco") => Ok(Relation::Ioco),
             Some("uioco") => Ok(Relation::Uioco),
             Some(other) => Err(
-                CommandError::usage(format!("there is no relation '{other}'"))
+                CampaignError::usage(format!("there is no relation '{other}'"))
                     .hint("use ioco or uioco"),
             ),
         }
@@ -351,10 +351,10 @@ impl TestSettings {
         &self,
         sts: &Sts,
         any_seed: impl FnOnce() -> u64,
-    ) -> Result<Settings, CommandError> {
+    ) -> Result<Settings, CampaignError> {
         let time = self.time.as_deref().map(time::parse).transpose()?;
         if self.tests == Some(0) || self.steps == Some(0) || time == Some(0) {
-            return Err(CommandError::usage(
+            return Err(CampaignError::usage(
                 "no tests, no steps or no time leave nothing to test",
             ));
         }
@@ -362,7 +362,7 @@ impl TestSettings {
             .coverage
             .is_some_and(|goal| !(goal > 0.0 && goal <= 100.0))
         {
-            return Err(CommandError::usage(
+            return Err(CampaignError::usage(
                 "a coverage goal is more than 0 and at most 100 percent",
             ));
         }
@@ -393,27 +393,27 @@ impl TestSettings {
         };
         let unknown = settings.unknown_labels(sts);
         if let Some(label) = unknown.first() {
-            return Err(CommandError::usage(format!(
+            return Err(CampaignError::usage(format!(
                 "there is no stimulus '{label}' to give a weight"
             )));
         }
         Ok(settings)
     }
 
-    fn strategy(&self) -> Result<StrategyKind, CommandError> {
+    fn strategy(&self) -> Result<StrategyKind, CampaignError> {
         if self.suite.is_some() {
             return match (&self.strategy, self.weights.is_empty()) {
                 (None, true) => Ok(StrategyKind::Guided {
                     name: "suite".to_owned(),
                 }),
-                _ => Err(CommandError::usage("a suite says itself what to give")
-                    .hint("leave out --strategy and the weights, or the suite")),
+                _ => Err(CampaignError::usage("a suite says itself what to give")
+                    .remedy(Remedy::SuiteOrStrategy)),
             };
         }
         if self.query.is_some() && self.strategy.as_deref() != Some("scenario") {
             return Err(
-                CommandError::usage("a query is the scenario of --strategy scenario")
-                    .hint("leave out --query, or add the strategy"),
+                CampaignError::usage("a query is the scenario of the strategy scenario")
+                    .remedy(Remedy::QueryOrStrategy),
             );
         }
         match self.strategy.as_deref() {
@@ -423,21 +423,20 @@ impl TestSettings {
                     weights: weights.map(|(l, w)| (l.clone(), f64::from(*w))).collect(),
                 })
             }
-            Some(_) if !self.weights.is_empty() => {
-                Err(CommandError::usage("weights belong to the strategy random")
-                    .hint("leave out --strategy, or the weights"))
-            }
+            Some(_) if !self.weights.is_empty() => Err(CampaignError::usage(
+                "weights belong to the strategy random",
+            )
+            .remedy(Remedy::StrategyOrWeights)),
             Some("transitions") => Ok(StrategyKind::Transitions),
             Some("data") => Ok(StrategyKind::Data),
             Some("scenario") if self.query.is_none() => {
-                Err(CommandError::usage("a scenario is missing")
-                    .hint("name its file with --query FILE"))
+                Err(CampaignError::usage("a scenario is missing").remedy(Remedy::NameQuery))
             }
             Some(name @ ("locations" | "scenario")) => Ok(StrategyKind::Guided {
                 name: name.to_owned(),
             }),
             Some(other) => Err(
-                CommandError::usage(format!("there is no strategy '{other}'"))
+                CampaignError::usage(format!("there is no strategy '{other}'"))
                     .hint("use random, transitions, locations, data or scenario"),
             ),
         }

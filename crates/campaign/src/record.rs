@@ -10,7 +10,7 @@ use ioco_budget::Interrupt;
 use ioco_engine::{CoverageSnapshot, Event, FailureFile};
 use ioco_store::{NewRun, Place, Recording, StoreError};
 
-use crate::exit::{CommandError, Exit};
+use crate::error::{CampaignError, ErrorKind};
 use crate::history::{self, stop};
 use crate::observer::Observer;
 use crate::project::Project;
@@ -62,7 +62,7 @@ impl Record {
         run: NewRun,
         until: &Until,
         observer: &mut dyn Observer,
-    ) -> Result<Record, CommandError> {
+    ) -> Result<Record, CampaignError> {
         let place = history::place(project)?;
         let interrupt = &until.interrupt;
         let refused = match begin_at(&place, run.clone(), until) {
@@ -70,8 +70,8 @@ impl Record {
             Err(refused) => refused,
         };
         if interrupt.is_raised() {
-            return Err(CommandError {
-                exit: Exit::Interrupted,
+            return Err(CampaignError {
+                kind: ErrorKind::Interrupted,
                 ..stop(refused)
             });
         }

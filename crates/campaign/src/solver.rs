@@ -6,7 +6,7 @@ use std::sync::Arc;
 use ioco_solve::{FallbackSolver, GuardSolver, SmtLib};
 use ioco_sts::{Feasibility, Relation, Semantics, Sts};
 
-use crate::exit::CommandError;
+use crate::error::{CampaignError, Remedy};
 use ioco_adapters::SolverProcess;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -74,7 +74,7 @@ impl SemanticsOptions {
         }
     }
 
-    pub fn semantics(&self, sts: &Arc<Sts>) -> Result<Semantics, CommandError> {
+    pub fn semantics(&self, sts: &Arc<Sts>) -> Result<Semantics, CampaignError> {
         let solver: Box<dyn Feasibility + Send> = match &self.solver {
             SolverChoice::Embedded => Box::new(GuardSolver::new()),
             SolverChoice::Program(program) => {
@@ -92,11 +92,9 @@ impl SemanticsOptions {
     }
 }
 
-fn start(program: &str) -> Result<SolverProcess, CommandError> {
-    SolverProcess::command(program).map_err(|error| {
-        CommandError::usage(error.to_string())
-            .hint("--solver takes embedded, z3, cvc5, or the command of another SMT-LIB solver")
-    })
+fn start(program: &str) -> Result<SolverProcess, CampaignError> {
+    SolverProcess::command(program)
+        .map_err(|error| CampaignError::usage(error.to_string()).remedy(Remedy::ChooseSolver))
 }
 
 #[cfg(test)]

@@ -13,7 +13,8 @@ use crate::commands::nusmv;
 use crate::model;
 use std::time::{Duration, Instant};
 
-use ioco_campaign::{Answer, CommandError, Interrupt, time};
+use crate::exit::{Answer, CommandError};
+use ioco_campaign::{Interrupt, time};
 use ioco_generate::fsm::Method;
 
 pub fn run(arguments: &args::Generate, format: Format) -> Answer {

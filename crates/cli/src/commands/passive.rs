@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
+use crate::exit::{Answer, CommandError, Exit};
 use ioco_adapters::read_traces;
-use ioco_campaign::{Answer, CommandError, Exit, Project, SemanticsOptions};
+use ioco_campaign::{Project, SemanticsOptions};
 use ioco_engine::{Context, Explanation, explain, monitor};
 use ioco_sts::Verdict;
 use serde::Serialize;

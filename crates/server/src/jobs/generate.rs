@@ -3,7 +3,7 @@
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
-use ioco_campaign::{CommandError, Interrupt, Script, SemanticsOptions};
+use ioco_campaign::{CampaignError, Interrupt, Script, SemanticsOptions};
 use ioco_generate::Confirm;
 use ioco_generate::cover::{Cover, CoverLimits, CoverObserver, Goal, GoalVerdict, Instance};
 use ioco_sts::{Action, LocationId, Semantics, Sts, SwitchId};
@@ -211,7 +211,7 @@ impl CoverObserver for Decided<'_> {
 
 /// The tests behind goals; one that is the beginning of another is left out, and its goal counted
 /// with the other's.
-pub fn scripts(goals: &[GoalView], sts: &Sts) -> Result<Vec<Script>, CommandError> {
+pub fn scripts(goals: &[GoalView], sts: &Sts) -> Result<Vec<Script>, CampaignError> {
     let mut all: Vec<(Vec<Action>, &str)> = Vec::new();
     for goal in goals {
         let Some(test) = &goal.test else { continue };
@@ -225,9 +225,9 @@ pub fn scripts(goals: &[GoalView], sts: &Sts) -> Result<Vec<Script>, CommandErro
                     label: step.label.clone(),
                     values: step.values.clone(),
                 };
-                given.action(sts).map_err(CommandError::usage)
+                given.action(sts).map_err(CampaignError::usage)
             })
-            .collect::<Result<Vec<_>, CommandError>>()?;
+            .collect::<Result<Vec<_>, CampaignError>>()?;
         all.push((script, &goal.goal));
     }
     all.sort();

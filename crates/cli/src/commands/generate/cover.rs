@@ -6,7 +6,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-use ioco_campaign::{Answer, CommandError, Exit, Interrupt, Model};
+use crate::exit::{Answer, CommandError, Exit};
+use ioco_campaign::{Interrupt, Model};
 use ioco_generate::Confirm;
 use ioco_generate::cover::{
     Cover, CoverLimits, CoverObserver, Goal, GoalVerdict, Instance, States, states,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ioco_campaign::CommandError;
+use crate::exit::CommandError;
 use ioco_generate::data::{
     Data, DataLimits, DataPlan, Proof, ValueGoal, ValueVerdict, covers, plan,
 };

@@ -3,8 +3,9 @@
 
 use std::sync::Arc;
 
+use crate::exit::{Answer, CommandError, Exit};
 use ioco_budget::{Budget, Halted, Interrupt, Meter};
-use ioco_campaign::{Answer, CommandError, Exit, Model};
+use ioco_campaign::Model;
 use ioco_generate::fsm::{
     MachineError, Method, ModelMachine, NotAMachine, Sequences, suite_within,
 };

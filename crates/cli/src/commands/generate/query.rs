@@ -5,7 +5,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-use ioco_campaign::{Answer, CommandError, Exit, Model};
+use crate::exit::{Answer, CommandError, Exit};
+use ioco_campaign::Model;
 use ioco_generate::Confirm;
 use ioco_generate::answer::{self, End};
 use ioco_generate::plan::{Limits, Pattern};

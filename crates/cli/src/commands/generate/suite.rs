@@ -6,7 +6,8 @@ use std::io::{self, Write};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-use ioco_campaign::{CommandError, Interrupt, Model};
+use crate::exit::CommandError;
+use ioco_campaign::{Interrupt, Model};
 use ioco_engine::SavedStep;
 use ioco_generate::PathStep;
 use ioco_generate::plan::{Limits, Pattern};

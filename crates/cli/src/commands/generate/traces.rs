@@ -9,7 +9,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-use ioco_campaign::{Answer, CommandError, Exit, Model};
+use crate::exit::{Answer, CommandError, Exit};
+use ioco_campaign::Model;
 use ioco_generate::{Confirm, Distinct, Extent, Path, Share, Tally, Walk, bounds};
 use ioco_solve::{Embedded, GuardSolver};
 use ioco_sts::{Relation, Semantics, Sts};
