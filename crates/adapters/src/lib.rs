@@ -28,6 +28,7 @@ mod process;
 #[cfg(feature = "connections")]
 mod relay;
 #[cfg(feature = "connections")]
+mod semantics;
 mod session;
 mod simulated;
 mod solver_process;
@@ -64,6 +65,7 @@ pub use line::{Codec, Line, RESET};
 pub use process::{Process, ProcessOptions, ResetBy};
 #[cfg(feature = "connections")]
 pub use relay::{LineRelay, Relay};
+pub use semantics::semantics;
 pub use simulated::Simulated;
 pub use solver_process::SolverProcess;
 #[cfg(feature = "connections")]
