@@ -27,6 +27,7 @@ mod line;
 mod process;
 #[cfg(feature = "connections")]
 mod relay;
+mod semantics;
 #[cfg(feature = "connections")]
 mod server;
 #[cfg(feature = "connections")]
@@ -66,6 +67,7 @@ pub use line::{Codec, Line, RESET};
 pub use process::{Process, ProcessOptions, ResetBy};
 #[cfg(feature = "connections")]
 pub use relay::{LineRelay, Relay};
+pub use semantics::semantics;
 #[cfg(feature = "connections")]
 pub use server::{PORT, Server, ServerOptions, free_port, with_port};
 pub use simulated::Simulated;

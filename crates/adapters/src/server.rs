@@ -367,8 +367,16 @@ mod tests {
     fn a_command_that_ends_is_told_with_its_last_words() {
         let error = server("echo no such option >&2; exit 3").start(None, Some(1), &|| false);
         let error = error.unwrap_err();
-        assert!(error.message.contains("exit status: 3"), "{}", error.message);
-        assert!(error.message.contains("no such option"), "{}", error.message);
+        assert!(
+            error.message.contains("exit status: 3"),
+            "{}",
+            error.message
+        );
+        assert!(
+            error.message.contains("no such option"),
+            "{}",
+            error.message
+        );
         assert!(error.hint.unwrap().contains("foreground"));
     }
 
@@ -388,7 +396,11 @@ mod tests {
         assert_eq!(said, "before 7\nafter 7\n");
         server.options.before = Some("echo broken; exit 4".to_owned());
         let error = server.start(Some(7), None, &|| false).unwrap_err();
-        assert!(error.message.contains("'before' of [sut] failed"), "{}", error.message);
+        assert!(
+            error.message.contains("'before' of [sut] failed"),
+            "{}",
+            error.message
+        );
         assert!(error.message.contains("broken"), "{}", error.message);
     }
 }

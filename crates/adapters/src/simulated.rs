@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use ioco_solve::{Deadline, GuardSolver, choose_values};
+use ioco_solve::{Deadline, choose_values};
 use ioco_sts::{Action, Expr, LabelId, Relation, Semantics, SetId, Step, Sts};
 use rand::RngExt as _;
 use rand_chacha::ChaCha8Rng;
@@ -30,7 +30,7 @@ pub struct Simulated {
 
 impl Simulated {
     pub fn new(sts: Arc<Sts>, seed: u64) -> Simulated {
-        let semantics = Semantics::new(sts, Box::new(GuardSolver::new()), Relation::Ioco);
+        let semantics = ioco_solve::semantics(&sts, Relation::Ioco);
         Simulated {
             set: semantics.initial(),
             semantics,

@@ -5,16 +5,16 @@ use std::path::Path;
 use ioco_engine::{Coverage, CoverageSnapshot};
 use ioco_sts::Sts;
 
-use crate::exit::CommandError;
+use crate::error::CampaignError;
 use crate::results::Results;
 
 /// Reads a coverage file; `None` where there is none.
-pub fn read(path: &Path, sts: &Sts) -> Result<Option<Coverage>, CommandError> {
+pub fn read(path: &Path, sts: &Sts) -> Result<Option<Coverage>, CampaignError> {
     let Ok(text) = ioco_outside::file::read_text(path, sts.budget()) else {
         return Ok(None);
     };
     let damaged = |why: String| {
-        CommandError::usage(format!("{} cannot be read: {why}", path.display()))
+        CampaignError::usage(format!("{} cannot be read: {why}", path.display()))
             .hint("move it away to start anew; ioco does not overwrite it")
     };
     let saved: CoverageSnapshot =
@@ -28,7 +28,7 @@ pub fn add(
     hash: &str,
     sts: &Sts,
     covered: &Coverage,
-) -> Result<(), CommandError> {
+) -> Result<(), CampaignError> {
     results.update(&results.coverage(hash), |path| {
         let mut coverage = covered.clone();
         if let Some(earlier) = read(path, sts)? {
@@ -36,6 +36,6 @@ pub fn add(
             let _ = coverage.merge(&earlier);
         }
         serde_json::to_vec(&coverage.snapshot(sts))
-            .map_err(|error| CommandError::usage(error.to_string()))
+            .map_err(|error| CampaignError::usage(error.to_string()))
     })
 }

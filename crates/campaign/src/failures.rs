@@ -13,9 +13,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::campaign::confirmed;
 use crate::connect::{ConnectionSpec, SystemChoice};
-use crate::exit::{CommandError, Exit};
+use crate::error::{CampaignError, Remedy};
 use crate::history;
 use crate::model::{self, Model, ModelOptions};
+use crate::note::Note;
 use crate::observer::Observer;
 use crate::project::Project;
 use crate::results::Results;
@@ -107,7 +108,7 @@ pub struct Replay {
 
 impl Replay {
     /// What is shown is the end of the system, which is an error.
-    fn is_error(&self) -> bool {
+    pub fn is_error(&self) -> bool {
         let shown = self.shown.as_ref();
         shown.is_some_and(|shown| matches!(shown.verdict, Verdict::Ended(_)))
     }
@@ -120,19 +121,6 @@ impl Replay {
             Replayed::Different(_) => "different",
             Replayed::Flaky { .. } => "flaky",
             Replayed::Unusable(_) => "error",
-        }
-    }
-
-    pub fn exit(&self) -> Exit {
-        match &self.said {
-            Replayed::Fixed => Exit::Conforms,
-            // Another way that the model allows is no deviation.
-            Replayed::Different(_) if self.failed == 0 => Exit::Conforms,
-            Replayed::StillFailing | Replayed::Different(_) if self.is_error() => Exit::System,
-            Replayed::StillFailing => Exit::Deviation,
-            Replayed::Different(_) => Exit::Deviation,
-            Replayed::Flaky { .. } => Exit::Flaky,
-            Replayed::Unusable(_) => Exit::System,
         }
     }
 
@@ -158,19 +146,19 @@ pub struct ShrinkResult {
     pub path: PathBuf,
     pub shrunk: Shrunk,
     pub explanation: Option<Explanation>,
-    pub notes: Vec<String>,
+    pub notes: Vec<Note>,
 }
 
 impl Opened {
     /// Runs the failure again; `None` if that was interrupted.
-    pub fn replay(&mut self, times: u32, original: bool) -> Result<Option<Replay>, CommandError> {
+    pub fn replay(&mut self, times: u32, original: bool) -> Result<Option<Replay>, CampaignError> {
         let session = &mut self.session;
         let stimuli = if original {
             self.file.first_stimuli(&session.sts)
         } else {
             self.file.stimuli(&session.sts)
         };
-        let stimuli = stimuli.map_err(|error| CommandError::usage(error.to_string()))?;
+        let stimuli = stimuli.map_err(|error| CampaignError::usage(error.to_string()))?;
         let mut runs: Vec<Execution> = Vec::new();
         for _ in 0..times.max(1) {
             runs.push(session.replay(&stimuli));
@@ -214,10 +202,10 @@ impl Opened {
         settings: &ShrinkSettings,
         nanoseconds: Option<u64>,
         observer: &mut dyn Observer,
-    ) -> Result<Option<ShrinkResult>, CommandError> {
+    ) -> Result<Option<ShrinkResult>, CampaignError> {
         let session = &mut self.session;
         let stimuli = self.file.first_stimuli(&session.sts);
-        let stimuli = stimuli.map_err(|error| CommandError::usage(error.to_string()))?;
+        let stimuli = stimuli.map_err(|error| CampaignError::usage(error.to_string()))?;
         // One that is not always seen is tried as often as it would be confirmed.
         let mut tries = settings.confirm.max(settings.attempts).max(1);
         let (report, wire) = loop {
@@ -244,7 +232,7 @@ impl Opened {
             system: self.session.sts.name().to_owned(),
             shrunk: Some(sizes(&shrunk)),
             confirmed: Some(confirmed(shrunk.confidence)),
-            replay: Some(format!("ioco replay {}", saved.id)),
+            ..Context::default()
         };
         Ok(Some(ShrinkResult {
             explanation: self.session.explain(&shrunk.execution, &context),
@@ -261,7 +249,7 @@ impl Opened {
         wire: Vec<ioco_engine::WireLine>,
         shrunk: &Shrunk,
         shown: Shown,
-    ) -> Result<FailureFile, CommandError> {
+    ) -> Result<FailureFile, CampaignError> {
         let context = FailureContext {
             model_hash: self.file.model_hash.clone(),
             seed: self.file.seed,
@@ -272,7 +260,7 @@ impl Opened {
             connection: self.file.connection.clone(),
         };
         let mut saved = FailureFile::new(&self.session.sts, report, context)
-            .ok_or_else(|| CommandError::usage("the failure could not be written"))?;
+            .ok_or_else(|| CampaignError::usage("the failure could not be written"))?;
         shown.put_into(&mut saved, &shrunk.execution);
         saved.test = self.file.test;
         saved.test_seed = self.file.test_seed;
@@ -302,7 +290,7 @@ pub fn open(
     limits: Limits,
     interrupt: Interrupt,
     observer: &mut dyn Observer,
-) -> Result<Opened, CommandError> {
+) -> Result<Opened, CampaignError> {
     let results = Results::at(here.results());
     let path = match results.find_failure(typed) {
         Ok(path) => path,
@@ -311,7 +299,7 @@ pub fn open(
     };
     let file = read(&path, &here.limits.overridden_by(limits).budget())?;
     let mut origin: Origin = serde_json::from_value(file.connection.clone()).map_err(|error| {
-        CommandError::usage(format!(
+        CampaignError::usage(format!(
             "{} does not say how it was found: {}",
             path.display(),
             Untrusted::of(error)
@@ -353,9 +341,9 @@ pub fn open(
     let configured = project.test.solver.as_deref().filter(|_| is_here);
     let solver = SolverChoice::again(solver, origin.solver.as_deref(), configured);
     if solver.is_none() {
-        observer.warning(
-            "this failure was found with a solver that only a command can start: name it again with \
-             --solver",
+        observer.warning_with(
+            "this failure was found with a solver that only a command can start",
+            &Remedy::NameSolverAgain,
         );
     }
     let meaning = SemanticsOptions {
@@ -384,11 +372,12 @@ pub fn open(
     })
 }
 
-pub fn read(path: &Path, budget: &Budget) -> Result<FailureFile, CommandError> {
-    let text = read_text(path, budget)
-        .map_err(|error| CommandError::usage(format!("cannot read {}: {error}", path.display())))?;
+pub fn read(path: &Path, budget: &Budget) -> Result<FailureFile, CampaignError> {
+    let text = read_text(path, budget).map_err(|error| {
+        CampaignError::usage(format!("cannot read {}: {error}", path.display()))
+    })?;
     FailureFile::read(&text).map_err(|error| {
-        CommandError::usage(format!("{}: {}", path.display(), Untrusted::of(error)))
+        CampaignError::usage(format!("{}: {}", path.display(), Untrusted::of(error)))
     })
 }
 
@@ -406,13 +395,13 @@ fn home(path: &Path) -> PathBuf {
 }
 
 /// Why a run that could not go on ended, as the person should see it.
-pub fn unusable(session: &Session, message: &str) -> CommandError {
+pub fn unusable(session: &Session, message: &str) -> CampaignError {
     let hint = session
         .trouble
         .as_ref()
         .and_then(|trouble| trouble.hint.clone());
-    CommandError {
+    CampaignError {
         hint,
-        ..CommandError::system(message)
+        ..CampaignError::system(message)
     }
 }

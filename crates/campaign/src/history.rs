@@ -3,37 +3,35 @@
 use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use ioco_engine::{FailureFile, Fingerprint, Settings};
+use ioco_engine::{CoverageWalk, FailureFile, Fingerprint, Settings};
 use ioco_outside::Untrusted;
 use ioco_store::{Comparison, Covered, NewRun, Place, RunRow, Store, StoreError, StoredModel};
 use ioco_sts::{Relation, Semantics};
-use ioco_view::{CoverageView, Recorded, RunState, RunSummary, RunWalk};
 use serde::{Deserialize, Serialize};
 
 use crate::connect::ConnectionSpec;
-use crate::exit::CommandError;
+use crate::error::{CampaignError, Remedy};
 use crate::model::{self, Model, ModelOptions};
 use crate::observer::Observer;
 use crate::project::{ChosenBy, Project};
 use crate::results::Results;
 use crate::solver::SemanticsOptions;
 use crate::system::{KeptSystem, SystemName};
-use crate::time::iso;
 use crate::trust;
 
 /// The user can fix an error of the store.
-pub fn stop(error: StoreError) -> CommandError {
-    CommandError::usage(error.to_string()).hint(error.hint())
+pub fn stop(error: StoreError) -> CampaignError {
+    CampaignError::usage(error.to_string()).hint(error.hint())
 }
 
 /// Where the runs of a project are kept. A database that ioco.toml names and that nobody has allowed
 /// is refused: nothing is sent there.
-pub fn place(project: &Project) -> Result<Place, CommandError> {
+pub fn place(project: &Project) -> Result<Place, CampaignError> {
     let results = Results::at(project.results());
     let file = results.store();
     results
         .check_inside(&file)
-        .map_err(|error| CommandError::usage(format!("cannot use {}: {error}", file.display())))?;
+        .map_err(|error| CampaignError::usage(format!("cannot use {}: {error}", file.display())))?;
     if !trust::may_open_store(project) {
         return Err(trust::store_refused(project));
     }
@@ -47,7 +45,7 @@ pub fn place(project: &Project) -> Result<Place, CommandError> {
 
 /// The store of a project, to be read; `None` where nothing was ever recorded. Reading changes
 /// nothing: an older store is not brought up to date by it.
-pub fn open(project: &Project) -> Result<Option<Store>, CommandError> {
+pub fn open(project: &Project) -> Result<Option<Store>, CampaignError> {
     let place = place(project)?;
     if !place.exists() {
         return Ok(None);
@@ -56,7 +54,7 @@ pub fn open(project: &Project) -> Result<Option<Store>, CommandError> {
 }
 
 /// The store of a project, to be changed.
-pub fn open_to_change(project: &Project) -> Result<Option<Store>, CommandError> {
+pub fn open_to_change(project: &Project) -> Result<Option<Store>, CampaignError> {
     let place = place(project)?;
     if !place.exists() {
         return Ok(None);
@@ -65,14 +63,14 @@ pub fn open_to_change(project: &Project) -> Result<Option<Store>, CommandError> 
 }
 
 /// Brings the store of a project up to date; whether there was anything to do.
-pub fn migrate(project: &Project) -> Result<bool, CommandError> {
+pub fn migrate(project: &Project) -> Result<bool, CampaignError> {
     Store::migrate(&place(project)?).map_err(stop)
 }
 
 /// The run that a person means: its number, or the newest. With the store that it is in.
-pub fn find(project: &Project, typed: Option<i64>) -> Result<(Store, RunRow), CommandError> {
+pub fn find(project: &Project, typed: Option<i64>) -> Result<(Store, RunRow), CampaignError> {
     let nothing =
-        || CommandError::usage("no run has been recorded here").hint("run `ioco test` first");
+        || CampaignError::usage("no run has been recorded here").remedy(Remedy::TestFirst);
     let store = open(project)?.ok_or_else(nothing)?;
     let newest = store.runs(None, 1).map_err(stop)?.into_iter().next();
     let newest = newest.ok_or_else(nothing)?;
@@ -83,9 +81,8 @@ pub fn find(project: &Project, typed: Option<i64>) -> Result<(Store, RunRow), Co
     match run {
         Some(run) => Ok((store, run)),
         None => Err(
-            CommandError::usage(format!("there is no run {}", typed.unwrap_or_default())).hint(
-                format!("the newest is {}; `ioco runs` lists them", newest.id),
-            ),
+            CampaignError::usage(format!("there is no run {}", typed.unwrap_or_default()))
+                .remedy(Remedy::ChooseRun { newest: newest.id }),
         ),
     }
 }
@@ -149,18 +146,18 @@ struct Kept {
 }
 
 impl Kept {
-    fn of(run: &RunRow) -> Result<Kept, CommandError> {
+    fn of(run: &RunRow) -> Result<Kept, CampaignError> {
         serde_json::from_str(&run.options)
-            .map_err(|error| CommandError::usage(format!("run {}: {error}", run.id)))
+            .map_err(|error| CampaignError::usage(format!("run {}: {error}", run.id)))
     }
 }
 
 /// The model as a run used it, whatever has become of its files.
-pub fn model(store: &Store, run: &RunRow) -> Result<Model, CommandError> {
+pub fn model(store: &Store, run: &RunRow) -> Result<Model, CampaignError> {
     let kept = store
         .model(&run.model_hash)
         .map_err(stop)?
-        .ok_or_else(|| CommandError::usage(format!("the model of run {} was not kept", run.id)))?;
+        .ok_or_else(|| CampaignError::usage(format!("the model of run {} was not kept", run.id)))?;
     model::restore(&kept, &Kept::of(run)?.options)
 }
 
@@ -182,12 +179,12 @@ pub fn semantics(model: &Model, run: &RunRow) -> Semantics {
 }
 
 /// What a run covered. Of one that did not come to its end, what its record leads through.
-pub fn covered(store: &Store, run: &RunRow) -> Result<Covered, CommandError> {
+pub fn covered(store: &Store, run: &RunRow) -> Result<Covered, CampaignError> {
     if let Some(covered) = store.coverage(run.id).map_err(stop)? {
         return Ok(covered);
     }
     let model = model(store, run)?;
-    let mut walk = RunWalk::new(semantics(&model, run), summary(run), Vec::new());
+    let mut walk = CoverageWalk::new(semantics(&model, run));
     store
         .events(run.id, &mut |event| walk.event(&event))
         .map_err(stop)?;
@@ -195,40 +192,20 @@ pub fn covered(store: &Store, run: &RunRow) -> Result<Covered, CommandError> {
 }
 
 /// What changed from run `a` to run `b`.
-pub fn compare(store: &Store, a: &RunRow, b: &RunRow) -> Result<Comparison, CommandError> {
-    let of = |run: &RunRow| -> Result<_, CommandError> {
+pub fn compare(store: &Store, a: &RunRow, b: &RunRow) -> Result<Comparison, CampaignError> {
+    let of = |run: &RunRow| -> Result<_, CampaignError> {
         Ok((covered(store, run)?, store.sightings(run.id).map_err(stop)?))
     };
     Ok(Comparison::new(of(a)?, of(b)?))
 }
 
-/// A run as the page lists it.
-pub fn summary(run: &RunRow) -> RunSummary {
-    let numbers = &run.summary;
-    RunSummary {
-        run: run.id.to_string(),
-        model: run.model.clone(),
-        model_hash: run.model_hash.clone(),
-        started: iso(run.started),
-        state: RunState::ended(numbers.stopped),
-        seed: run.seed,
-        strategy: run.strategy.clone(),
-        tests: numbers.tests,
-        steps: numbers.steps(),
-        failures: numbers.distinct_failures,
-        coverage: CoverageView::of_summary(numbers),
-        seconds: numbers.duration as f64 / 1e9,
-        message: numbers.stopped.map(|reason| reason.words().to_owned()),
-    }
-}
-
 /// The failures that a run saw: the file, the number of the test, and whether it is flaky.
-pub fn failures(store: &Store, run: i64) -> Result<Vec<(FailureFile, u64, bool)>, CommandError> {
+pub fn failures(store: &Store, run: i64) -> Result<Vec<(FailureFile, u64, bool)>, CampaignError> {
     let sightings = store.sightings(run).map_err(stop)?;
     let files = sightings.into_iter().map(|sighting| {
         let file = FailureFile::read(&sighting.file).map_err(|error| {
             let (of, why) = (Untrusted::new(&*sighting.fingerprint), Untrusted::of(error));
-            CommandError::usage(format!("{of}: {why}"))
+            CampaignError::usage(format!("{of}: {why}"))
         })?;
         Ok((file, sighting.test, sighting.flaky))
     });
@@ -241,7 +218,7 @@ pub fn fetch(
     project: &Project,
     id: &str,
     observer: &mut dyn Observer,
-) -> Result<Option<PathBuf>, CommandError> {
+) -> Result<Option<PathBuf>, CampaignError> {
     // What is not an id is no row's name, whatever a row is called.
     let Ok(id) = Fingerprint::new(id) else {
         return Ok(None);
@@ -261,7 +238,11 @@ pub fn fetch(
 }
 
 /// Tells the store that a failure was shrunk further, and is known by another id now.
-pub(crate) fn replace(project: &Project, old: &str, new: &FailureFile) -> Result<(), CommandError> {
+pub(crate) fn replace(
+    project: &Project,
+    old: &str,
+    new: &FailureFile,
+) -> Result<(), CampaignError> {
     // The failure's file has changed; a store that nobody has allowed is not asked for that.
     if !trust::may_open_store(project) {
         return Ok(());
@@ -270,12 +251,6 @@ pub(crate) fn replace(project: &Project, old: &str, new: &FailureFile) -> Result
         Some(store) => store.replace_failure(old, new).map_err(stop),
         None => Ok(()),
     }
-}
-
-/// The failures of a run, to be recognised in its tests.
-pub fn recorded(failures: &[(FailureFile, u64, bool)]) -> Vec<Recorded> {
-    let of = |file: &FailureFile| (file.id.to_string(), file.deviation.clone());
-    failures.iter().map(|(file, _, _)| of(file)).collect()
 }
 
 #[cfg(test)]

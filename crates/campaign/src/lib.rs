@@ -5,12 +5,17 @@
 mod campaign;
 pub mod connect;
 pub mod coverage;
-mod exit;
+mod error;
 pub mod failures;
+mod goals;
 pub mod history;
 mod ledger;
 pub mod model;
+mod note;
 mod observer;
+mod order;
+mod outcome;
+mod plan;
 mod project;
 pub mod query;
 mod record;
@@ -25,14 +30,19 @@ pub mod time;
 pub mod trust;
 mod warning;
 
-pub use campaign::{Campaign, FoundFailure, Outcome, Plan, Script};
+pub use campaign::Campaign;
 pub use connect::{ConnectionSpec, Fresh, Link, Start, SystemChoice, Transport};
-pub use exit::{Answer, CommandError, Exit};
+pub use error::{CampaignError, ErrorKind, Remedy};
 pub use failures::{Opened, Origin};
+pub use goals::{GoalSearch, StopFlag};
 pub use ioco_budget::Interrupt;
 pub use ledger::Ledger;
 pub use model::{Model, ModelOptions, Read};
+pub use note::Note;
 pub use observer::{NoObserver, Observer};
+pub use order::Script;
+pub use outcome::{FoundFailure, Outcome};
+pub use plan::Plan;
 pub use project::{ChosenBy, FILE_NAME, Project, StoreSettings, Sut, TestSettings};
 pub use results::Results;
 pub use session::{Session, sizes};
@@ -40,3 +50,8 @@ pub use shrinking::ShrinkSettings;
 pub use solver::{SemanticsOptions, SolverChoice};
 pub use suite::SuiteRow;
 pub use system::{KeptSystem, SystemName};
+
+/// The name under which `connect` and `sections` know [`CampaignError`].
+mod exit {
+    pub(crate) use crate::error::CampaignError as CommandError;
+}

@@ -13,7 +13,7 @@ use ioco_outside::file::{Bounds, read_text};
 use ioco_sts::Sts;
 use serde::{Deserialize, Serialize};
 
-use crate::exit::CommandError;
+use crate::error::{CampaignError, Remedy};
 use crate::observer::Observer;
 use crate::project::Project;
 use crate::sections::limits::Limits;
@@ -178,19 +178,19 @@ impl Sources for Kept<'_> {
 }
 
 /// Where the model is: typed, or named by ioco.toml.
-fn path(project: &Project) -> Result<PathBuf, CommandError> {
+fn path(project: &Project) -> Result<PathBuf, CampaignError> {
     project.model.clone().ok_or_else(|| {
         let place = project.file();
-        CommandError::usage(format!("{} names no model", place.display()))
+        CampaignError::usage(format!("{} names no model", place.display()))
             .hint("add a line: model = \"my.aml\"")
     })
 }
 
 /// Reads a model and changes it as the arguments ask; diagnostics are returned, not shown.
-pub fn read(options: &ModelOptions, project: &Project) -> Result<Read, CommandError> {
+pub fn read(options: &ModelOptions, project: &Project) -> Result<Read, CampaignError> {
     let path = path(project)?;
     if path.extension().is_some_and(|ending| ending == "aml") && !path.exists() {
-        return Err(CommandError::usage(format!(
+        return Err(CampaignError::usage(format!(
             "there is no file {}",
             path.display()
         )));
@@ -204,12 +204,12 @@ pub fn read(options: &ModelOptions, project: &Project) -> Result<Read, CommandEr
 pub fn restore(
     kept: &ioco_store::StoredModel,
     options: &ModelOptions,
-) -> Result<Model, CommandError> {
+) -> Result<Model, CampaignError> {
     let budget = options.limits.budget();
     let path = PathBuf::from(&kept.path);
     let read = read_from(options, budget, path, &Kept(&kept.sources))?;
     let sts = read.sts.ok_or_else(|| {
-        CommandError::usage(format!("{} as the run used it cannot be read", kept.path))
+        CampaignError::usage(format!("{} as the run used it cannot be read", kept.path))
             .hint("it was written for another version of ioco")
     })?;
     Ok(Model {
@@ -225,7 +225,7 @@ fn read_from(
     budget: Budget,
     path: PathBuf,
     sources: &dyn Sources,
-) -> Result<Read, CommandError> {
+) -> Result<Read, CampaignError> {
     let ending = path
         .extension()
         .map(|e| e.to_string_lossy().to_lowercase())
@@ -234,9 +234,8 @@ fn read_from(
         "aml" => {
             if options.speaks_of_labels() {
                 return Err(
-                    CommandError::usage("an .aml model says itself what its labels are").hint(
-                        "leave out --stimuli, --responses, --internal, --silent and --vertices",
-                    ),
+                    CampaignError::usage("an .aml model says itself what its labels are")
+                        .remedy(Remedy::LeaveOutLabels),
                 );
             }
             let loaded = ioco_aml::load_within(&path.to_string_lossy(), sources, &budget);
@@ -255,16 +254,16 @@ fn read_from(
                 "{} is a TorXakis model, a process algebra with data, which ioco does not read",
                 path.display()
             );
-            return Err(CommandError::usage(message).hint(
+            return Err(CampaignError::usage(message).hint(
                 "write it as .aml (the book's chapter on models of other tools shows how its parts \
                  translate), or export its state space as .aut; systems that TorXakis tests over a \
-                 socket are tested with --tcp and [lines] in ioco.toml",
+                 socket are tested with [sut] tcp and [lines] in ioco.toml",
             ));
         }
         _ => {
             let hint = "models end in .aml, .json, .dot, .aut, .mmd or .svg";
             return Err(
-                CommandError::usage(format!("{} is not a model file", path.display())).hint(hint),
+                CampaignError::usage(format!("{} is not a model file", path.display())).hint(hint),
             );
         }
     };
@@ -280,10 +279,10 @@ fn read_other(
     path: &Path,
     ending: &str,
     sources: &dyn Sources,
-) -> Result<Read, CommandError> {
-    let text = sources
-        .read(&path.to_string_lossy())
-        .map_err(|error| CommandError::usage(format!("cannot read {}: {error}", path.display())))?;
+) -> Result<Read, CampaignError> {
+    let text = sources.read(&path.to_string_lossy()).map_err(|error| {
+        CampaignError::usage(format!("cannot read {}: {error}", path.display()))
+    })?;
     let name = path
         .file_stem()
         .map(|s| s.to_string_lossy().into_owned())
@@ -298,7 +297,7 @@ fn read_other(
         mealy.silent.clone_from(&options.silent);
     }
     let graphwalker = ending == "json" && ioco_formats::graphwalker::looks_like(&text);
-    let (sts, hint) = match ending {
+    let (sts, hint): (_, Result<&str, Remedy>) = match ending {
         "json" if graphwalker => {
             let options = GraphWalkerOptions {
                 labels,
@@ -306,39 +305,48 @@ fn read_other(
                 budget,
             };
             let sts = ioco_formats::graphwalker::read(&name, &text, &options);
-            (
-                sts,
-                "of GraphWalker's JavaScript, ioco reads assignments and expressions of variables",
-            )
+            let hint =
+                "of GraphWalker's JavaScript, ioco reads assignments and expressions of variables";
+            (sts, Ok(hint))
         }
         "json" => (
             ioco_formats::json::read_within(&text, &budget),
-            "ioco reads its own JSON (the book's schema/model.json says what is in it) and \
-             GraphWalker's (\"models\": [...])",
+            Ok(
+                "ioco reads its own JSON (the book's schema/model.json says what is in it) and \
+                GraphWalker's (\"models\": [...])",
+            ),
         ),
         "aut" => (
             ioco_formats::aut::read(&name, &text, &labels),
-            "mark labels `?x` and `!x`, or name them with --stimuli and --responses",
+            Err(Remedy::NameLabels {
+                instead: "mark labels `?x` and `!x`",
+            }),
         ),
         "svg" => (
             ioco_formats::svg::read_within(&text, &budget),
-            "draw the model with `ioco convert MODEL -o FILE.svg` to have it inside",
+            Err(Remedy::DrawModel),
         ),
         "mmd" | "mermaid" => (
             ioco_formats::mermaid::read(&name, &text, &mealy),
-            "label arrows `?x`, `!x`, `i` or `input / output`, or name labels with --stimuli and \
-             --responses",
+            Err(Remedy::NameLabels {
+                instead: "label arrows `?x`, `!x`, `i` or `input / output`",
+            }),
         ),
         _ => (
             ioco_formats::dot::read(&name, &text, &mealy),
-            "label edges `?x`, `!x`, `i` or `input / output`, or name labels with --stimuli and \
-             --responses",
+            Err(Remedy::NameLabels {
+                instead: "label edges `?x`, `!x`, `i` or `input / output`",
+            }),
         ),
     };
     let sts = sts.map_err(|error| {
         // It quotes the file.
         let said = Untrusted::of(error).lines();
-        CommandError::usage(format!("{}: {said}", path.display())).hint(hint)
+        let error = CampaignError::usage(format!("{}: {said}", path.display()));
+        match hint {
+            Ok(text) => error.hint(text),
+            Err(remedy) => error.remedy(remedy),
+        }
     })?;
     let file = ioco_aml::SourceFile {
         name: path.display().to_string(),
@@ -356,11 +364,11 @@ fn transform(
     options: &ModelOptions,
     budget: Budget,
     mut sts: Arc<Sts>,
-) -> Result<Arc<Sts>, CommandError> {
+) -> Result<Arc<Sts>, CampaignError> {
     Arc::make_mut(&mut sts).set_budget(budget);
     if options.flatten {
         let flat = ioco_sts::flatten(&sts, options.states).map_err(|error| {
-            CommandError::usage(format!("the model cannot be flattened: {error}"))
+            CampaignError::usage(format!("the model cannot be flattened: {error}"))
         })?;
         sts = Arc::new(flat);
     }
@@ -377,7 +385,7 @@ pub fn load(
     options: &ModelOptions,
     project: &Project,
     observer: &mut dyn Observer,
-) -> Result<Model, CommandError> {
+) -> Result<Model, CampaignError> {
     let read = read(options, project)?;
     if !read.diagnostics.is_empty() {
         observer.diagnostics(&read.diagnostics, &read.files);
@@ -385,7 +393,7 @@ pub fn load(
     let Some(sts) = read.sts else {
         let errors = read.diagnostics.iter().filter(|d| d.is_error()).count();
         let plural = if errors == 1 { "" } else { "s" };
-        return Err(CommandError::usage(format!(
+        return Err(CampaignError::usage(format!(
             "{} has {errors} error{plural}",
             read.path.display()
         )));

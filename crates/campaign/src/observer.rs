@@ -5,7 +5,8 @@ use ioco_aml::{Diagnostic, SourceFile};
 use ioco_engine::{Event, TestReport, Tester};
 use ioco_shrink::Progress;
 
-use crate::campaign::FoundFailure;
+use crate::error::Remedy;
+use crate::outcome::FoundFailure;
 
 pub trait Observer {
     /// An event of the run. It is in the store when this is called.
@@ -36,6 +37,11 @@ pub trait Observer {
 
     /// The run goes on, but a person should know.
     fn warning(&mut self, _message: &str) {}
+
+    /// A warning, and what helps. Who has no words for it gives the warning alone.
+    fn warning_with(&mut self, message: &str, _remedy: &Remedy) {
+        self.warning(message);
+    }
 
     /// Something that the person did not ask for is about to be run, read or connected to: is it
     /// allowed? Nobody to ask means no.

@@ -12,7 +12,7 @@ use ioco_sts::{Relation, Sts};
 use serde::Deserialize;
 
 use crate::connect::{Fresh, Hubs, Start};
-use crate::exit::CommandError;
+use crate::error::{CampaignError, Remedy};
 use crate::ledger::Ledger;
 use crate::sections::amp::AmpSection;
 use crate::sections::limits::Limits;
@@ -156,7 +156,7 @@ impl Project {
     /// Finds the project of what was typed as MODEL: a folder with ioco.toml, an ioco.toml, or a
     /// model file. Nothing typed means the current folder; so does a model file, wherever it lies,
     /// because results belong where the person is.
-    pub fn find(typed: Option<&Path>, profile: Option<&str>) -> Result<Project, CommandError> {
+    pub fn find(typed: Option<&Path>, profile: Option<&str>) -> Result<Project, CampaignError> {
         let here = PathBuf::from(".");
         let (file, model) = match typed {
             None => (here.join(FILE_NAME), None),
@@ -173,12 +173,12 @@ impl Project {
                 let what =
                     typed.map_or_else(|| "here".to_owned(), |p| format!("in {}", p.display()));
                 return Err(
-                    CommandError::usage(format!("there is no {FILE_NAME} {what}"))
-                        .hint("name a model file, or make a project with `ioco new NAME`"),
+                    CampaignError::usage(format!("there is no {FILE_NAME} {what}"))
+                        .remedy(Remedy::MakeProject),
                 );
             }
             if let Some(name) = profile {
-                return Err(CommandError::usage(format!(
+                return Err(CampaignError::usage(format!(
                     "there is no {FILE_NAME} with a profile '{name}'"
                 )));
             }
@@ -190,12 +190,12 @@ impl Project {
             });
         }
         let text = read_text(&file, &Budget::default()).map_err(|error| {
-            CommandError::usage(format!("cannot read {}: {error}", file.display()))
+            CampaignError::usage(format!("cannot read {}: {error}", file.display()))
         })?;
         let parsed = read(&text).map_err(|error| {
             // It quotes the file.
             let said = Untrusted::of(error).lines();
-            CommandError::usage(format!("{}: {said}", file.display()))
+            CampaignError::usage(format!("{}: {said}", file.display()))
         })?;
         let mut project = Project {
             model: model.or_else(|| parsed.model.map(|m| root.join(m))),
@@ -220,14 +220,15 @@ impl Project {
         if let Some(name) = profile {
             let Some(chosen) = parsed.profile.get(name) else {
                 let known: Vec<&str> = parsed.profile.keys().map(String::as_str).collect();
-                return Err(CommandError::usage(format!(
+                return Err(CampaignError::usage(format!(
                     "{} has no profile '{name}'",
                     file.display()
                 ))
                 .hint(format!("it has: {}", known.join(", "))));
             };
             project.sut.override_with(&chosen.sut);
-            project.sut_profile = (chosen.sut.is_way() || chosen.sut.start.is_some()).then(|| name.to_owned());
+            project.sut_profile =
+                (chosen.sut.is_way() || chosen.sut.start.is_some()).then(|| name.to_owned());
             replace(&mut project.store.url, &chosen.store.url);
             project.limits = project.limits.overridden_by(chosen.limits);
             let chosen = chosen.test.clone().in_folder(&project.root);
@@ -250,7 +251,7 @@ impl Project {
     }
 
     /// The project of the current folder; without ioco.toml one that says nothing.
-    pub fn here() -> Result<Project, CommandError> {
+    pub fn here() -> Result<Project, CampaignError> {
         if Path::new(FILE_NAME).exists() {
             return Project::find(None, None);
         }
@@ -293,7 +294,7 @@ fn replace<T: Clone>(old: &mut Option<T>, new: &Option<T>) {
 
 impl Sut {
     /// What starts the system, where it is to be started beside the connection to it.
-    pub fn start(&self) -> Result<Option<Start>, CommandError> {
+    pub fn start(&self) -> Result<Option<Start>, CampaignError> {
         let Some(command) = &self.start else {
             let more = [
                 ("before", self.before.is_some()),
@@ -302,7 +303,7 @@ impl Sut {
                 ("fresh", self.fresh.is_some()),
             ];
             return match more.iter().find(|(_, is_set)| *is_set) {
-                Some((name, _)) => Err(CommandError::usage(format!(
+                Some((name, _)) => Err(CampaignError::usage(format!(
                     "[sut] {name} is for systems that ioco starts, and there is no start"
                 ))
                 .hint("write start = \"server --port {port}\"")),
@@ -310,7 +311,7 @@ impl Sut {
             };
         };
         if command.trim().is_empty() {
-            return Err(CommandError::usage("[sut] start in ioco.toml is empty"));
+            return Err(CampaignError::usage("[sut] start in ioco.toml is empty"));
         }
         Ok(Some(Start {
             before: self.before.clone(),
@@ -384,12 +385,12 @@ impl TestSettings {
     }
 
     /// The relation to test for.
-    pub fn relation(&self) -> Result<Relation, CommandError> {
+    pub fn relation(&self) -> Result<Relation, CampaignError> {
         match self.relation.as_deref() {
             None | Some("ioco") => Ok(Relation::Ioco),
             Some("uioco") => Ok(Relation::Uioco),
             Some(other) => Err(
-                CommandError::usage(format!("there is no relation '{other}'"))
+                CampaignError::usage(format!("there is no relation '{other}'"))
                     .hint("use ioco or uioco"),
             ),
         }
@@ -400,10 +401,10 @@ impl TestSettings {
         &self,
         sts: &Sts,
         any_seed: impl FnOnce() -> u64,
-    ) -> Result<Settings, CommandError> {
+    ) -> Result<Settings, CampaignError> {
         let time = self.time.as_deref().map(time::parse).transpose()?;
         if self.tests == Some(0) || self.steps == Some(0) || time == Some(0) {
-            return Err(CommandError::usage(
+            return Err(CampaignError::usage(
                 "no tests, no steps or no time leave nothing to test",
             ));
         }
@@ -411,7 +412,7 @@ impl TestSettings {
             .coverage
             .is_some_and(|goal| !(goal > 0.0 && goal <= 100.0))
         {
-            return Err(CommandError::usage(
+            return Err(CampaignError::usage(
                 "a coverage goal is more than 0 and at most 100 percent",
             ));
         }
@@ -442,27 +443,27 @@ impl TestSettings {
         };
         let unknown = settings.unknown_labels(sts);
         if let Some(label) = unknown.first() {
-            return Err(CommandError::usage(format!(
+            return Err(CampaignError::usage(format!(
                 "there is no stimulus '{label}' to give a weight"
             )));
         }
         Ok(settings)
     }
 
-    fn strategy(&self) -> Result<StrategyKind, CommandError> {
+    fn strategy(&self) -> Result<StrategyKind, CampaignError> {
         if self.suite.is_some() {
             return match (&self.strategy, self.weights.is_empty()) {
                 (None, true) => Ok(StrategyKind::Guided {
                     name: "suite".to_owned(),
                 }),
-                _ => Err(CommandError::usage("a suite says itself what to give")
-                    .hint("leave out --strategy and the weights, or the suite")),
+                _ => Err(CampaignError::usage("a suite says itself what to give")
+                    .remedy(Remedy::SuiteOrStrategy)),
             };
         }
         if self.query.is_some() && self.strategy.as_deref() != Some("scenario") {
             return Err(
-                CommandError::usage("a query is the scenario of --strategy scenario")
-                    .hint("leave out --query, or add the strategy"),
+                CampaignError::usage("a query is the scenario of the strategy scenario")
+                    .remedy(Remedy::QueryOrStrategy),
             );
         }
         match self.strategy.as_deref() {
@@ -472,21 +473,20 @@ impl TestSettings {
                     weights: weights.map(|(l, w)| (l.clone(), f64::from(*w))).collect(),
                 })
             }
-            Some(_) if !self.weights.is_empty() => {
-                Err(CommandError::usage("weights belong to the strategy random")
-                    .hint("leave out --strategy, or the weights"))
-            }
+            Some(_) if !self.weights.is_empty() => Err(CampaignError::usage(
+                "weights belong to the strategy random",
+            )
+            .remedy(Remedy::StrategyOrWeights)),
             Some("transitions") => Ok(StrategyKind::Transitions),
             Some("data") => Ok(StrategyKind::Data),
             Some("scenario") if self.query.is_none() => {
-                Err(CommandError::usage("a scenario is missing")
-                    .hint("name its file with --query FILE"))
+                Err(CampaignError::usage("a scenario is missing").remedy(Remedy::NameQuery))
             }
             Some(name @ ("locations" | "scenario")) => Ok(StrategyKind::Guided {
                 name: name.to_owned(),
             }),
             Some(other) => Err(
-                CommandError::usage(format!("there is no strategy '{other}'"))
+                CampaignError::usage(format!("there is no strategy '{other}'"))
                     .hint("use random, transitions, locations, data or scenario"),
             ),
         }

@@ -6,20 +6,21 @@ use ioco_aml::SourceFile;
 use ioco_aml::query::{self, Query};
 use ioco_sts::Sts;
 
-use crate::exit::CommandError;
+use crate::error::CampaignError;
 use crate::observer::Observer;
 
 /// Reads a query; what is wrong with its text is shown to the observer.
-pub fn load(path: &Path, sts: &Sts, observer: &mut dyn Observer) -> Result<Query, CommandError> {
-    let text = ioco_outside::file::read_text(path, sts.budget())
-        .map_err(|error| CommandError::usage(format!("cannot read {}: {error}", path.display())))?;
+pub fn load(path: &Path, sts: &Sts, observer: &mut dyn Observer) -> Result<Query, CampaignError> {
+    let text = ioco_outside::file::read_text(path, sts.budget()).map_err(|error| {
+        CampaignError::usage(format!("cannot read {}: {error}", path.display()))
+    })?;
     let name = path.display().to_string();
     query::parse(&name, &text, sts).map_err(|diagnostics| {
         let errors = diagnostics.len();
         let files = [SourceFile { name, text }];
         observer.diagnostics(&diagnostics, &files);
         let plural = if errors == 1 { "" } else { "s" };
-        CommandError::usage(format!("{} has {errors} error{plural}", path.display()))
+        CampaignError::usage(format!("{} has {errors} error{plural}", path.display()))
             .hint("the grammar of queries is in the guide, chapter \"Generating suites\"")
     })
 }

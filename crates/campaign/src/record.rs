@@ -11,7 +11,7 @@ use ioco_budget::Interrupt;
 use ioco_engine::{CoverageSnapshot, Event, FailureFile};
 use ioco_store::{NewRun, Place, Recording, StoreError, Wait};
 
-use crate::exit::{CommandError, Exit};
+use crate::error::{CampaignError, ErrorKind};
 use crate::history::{self, stop};
 use crate::observer::Observer;
 use crate::project::Project;
@@ -68,15 +68,15 @@ impl Record {
         run: NewRun,
         until: &Until,
         observer: &mut dyn Observer,
-    ) -> Result<Record, CommandError> {
+    ) -> Result<Record, CampaignError> {
         let place = history::place(project)?;
         let refused = match begin_at(&place, run.clone(), until) {
             Ok(recording) => return Ok(Record::of(Ok(recording))),
             Err(refused) => refused,
         };
         if until.interrupt.is_raised() {
-            return Err(CommandError {
-                exit: Exit::Interrupted,
+            return Err(CampaignError {
+                kind: ErrorKind::Interrupted,
                 ..stop(refused)
             });
         }

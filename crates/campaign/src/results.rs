@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::exit::{CommandError, Exit};
+use crate::error::CampaignError;
 
 /// How long to wait for another run that writes the same file.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -17,12 +17,8 @@ pub struct Results {
 }
 
 /// The user can fix an error of the results folder (permissions, a full disk).
-fn trouble(doing: &str, path: &Path, error: &io::Error) -> CommandError {
-    CommandError {
-        exit: Exit::Usage,
-        message: format!("cannot {doing} {}: {error}", path.display()),
-        hint: None,
-    }
+fn trouble(doing: &str, path: &Path, error: &io::Error) -> CampaignError {
+    CampaignError::usage(format!("cannot {doing} {}: {error}", path.display()))
 }
 
 impl Results {
@@ -56,7 +52,7 @@ impl Results {
     }
 
     /// The failure that a person means by `typed`: a file, an id, or the beginning of one.
-    pub fn find_failure(&self, typed: &str) -> Result<PathBuf, CommandError> {
+    pub fn find_failure(&self, typed: &str) -> Result<PathBuf, CampaignError> {
         let path = Path::new(typed);
         if path.is_file() {
             return Ok(path.to_owned());
@@ -74,14 +70,14 @@ impl Results {
                     .iter()
                     .filter_map(|p| p.file_stem().map(|s| s.to_string_lossy().into_owned()))
                     .collect();
-                let stop = CommandError::usage(format!("there is no failure '{typed}'"));
+                let stop = CampaignError::usage(format!("there is no failure '{typed}'"));
                 Err(if known.is_empty() {
                     stop.hint(format!("{} holds no failures", self.failures().display()))
                 } else {
                     stop.hint(format!("there are: {}", known.join(", ")))
                 })
             }
-            several => Err(CommandError::usage(format!(
+            several => Err(CampaignError::usage(format!(
                 "'{typed}' may be {} failures",
                 several.len()
             ))
@@ -91,7 +87,7 @@ impl Results {
 
     /// Writes a file so that it is there whole or not at all, also after a crash. Runs side by side write
     /// drafts of different names.
-    pub fn write(&self, path: &Path, bytes: &[u8]) -> Result<(), CommandError> {
+    pub fn write(&self, path: &Path, bytes: &[u8]) -> Result<(), CampaignError> {
         static DRAFTS: AtomicU64 = AtomicU64::new(0);
         let number = DRAFTS.fetch_add(1, Ordering::Relaxed);
         let draft = path.with_extension(format!("{}-{number}.part", std::process::id()));
@@ -117,8 +113,8 @@ impl Results {
     pub fn update(
         &self,
         path: &Path,
-        change: impl FnOnce(&Path) -> Result<Vec<u8>, CommandError>,
-    ) -> Result<(), CommandError> {
+        change: impl FnOnce(&Path) -> Result<Vec<u8>, CampaignError>,
+    ) -> Result<(), CampaignError> {
         let lock = || -> io::Result<File> {
             if let Some(folder) = path.parent() {
                 fs::create_dir_all(folder)?;
@@ -183,7 +179,7 @@ impl Results {
     }
 
     /// Makes the folder. Results are nobody's source: it keeps itself out of version control.
-    pub fn make(&self) -> Result<(), CommandError> {
+    pub fn make(&self) -> Result<(), CampaignError> {
         let ignore = self.root.join(".gitignore");
         let make = || -> io::Result<()> {
             fs::create_dir_all(&self.root)?;
@@ -198,7 +194,7 @@ impl Results {
     }
 
     /// A folder for temporary files that nobody else uses, for where nothing can be written.
-    pub fn elsewhere() -> Result<PathBuf, CommandError> {
+    pub fn elsewhere() -> Result<PathBuf, CampaignError> {
         let mut root = std::env::temp_dir().join(format!("ioco-{}", std::process::id()));
         // An earlier process of the same number may have left one.
         for again in 1..100 {
@@ -212,7 +208,7 @@ impl Results {
                 }
             }
         }
-        Err(CommandError::usage(format!(
+        Err(CampaignError::usage(format!(
             "cannot make {}",
             root.display()
         )))

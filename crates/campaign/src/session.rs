@@ -16,7 +16,7 @@ use ioco_shrink::{
 use ioco_sts::{Action, Execution, Semantics, Sts, Verdict};
 
 use crate::connect::{ConnectionSpec, Link};
-use crate::exit::CommandError;
+use crate::error::CampaignError;
 use crate::observer::Observer;
 use crate::project::Project;
 use crate::shrinking::ShrinkSettings;
@@ -51,7 +51,7 @@ impl Session {
         meaning: SemanticsOptions,
         settings: Settings,
         interrupt: Interrupt,
-    ) -> Result<Session, CommandError> {
+    ) -> Result<Session, CampaignError> {
         let mut tester = Tester::new(meaning.semantics(sts)?, settings);
         tester.interrupted_by(interrupt.clone());
         Ok(Session {
@@ -108,7 +108,10 @@ impl Session {
             observer.warning(&warning);
         }
         for warning in self.tester.semantics().take_warnings() {
-            observer.warning(&crate::warning::show(&warning, &self.sts));
+            match crate::warning::show(&warning, &self.sts) {
+                (text, Some(hint)) => observer.warning_with(&text, &hint),
+                (text, None) => observer.warning(&text),
+            }
         }
         let report = self.tester.finished_test();
         if report.execution.deviation().is_some() {
@@ -209,10 +212,10 @@ impl Session {
         settings: &ShrinkSettings,
         nanoseconds: Option<u64>,
         observer: &mut dyn Observer,
-    ) -> Result<Shrunk, CommandError> {
+    ) -> Result<Shrunk, CampaignError> {
         let pipeline = crate::shrinking::pipeline(&settings.shrinker)?;
         let pruning = Pruning::named(&settings.pruning).ok_or_else(|| {
-            CommandError::usage(format!("there is no pruning '{}'", settings.pruning))
+            CampaignError::usage(format!("there is no pruning '{}'", settings.pruning))
                 .hint("use none, labels or transitions")
         })?;
         let options = Options {
@@ -247,7 +250,7 @@ impl Session {
             &options,
             &mut watch,
         )
-        .map_err(|error| CommandError::usage(error.to_string()))?;
+        .map_err(|error| CampaignError::usage(error.to_string()))?;
         self.failed = runner.failed.or(self.failed.take());
         if let Ended::AdapterError(message) = &shrunk.ended {
             observer.warning(&format!("shrinking stopped: {message}"));

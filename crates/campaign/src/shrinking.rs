@@ -2,7 +2,8 @@
 
 use ioco_shrink::{BugKind, Confidence, Ended, Pipeline, Proof, ShrinkError, Shrunk};
 
-use crate::exit::CommandError;
+use crate::error::CampaignError;
+use crate::note::Note;
 
 /// How to shrink.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,34 +39,23 @@ impl Default for ShrinkSettings {
 }
 
 /// The shrinker of this name.
-pub fn pipeline(name: &str) -> Result<Pipeline, CommandError> {
+pub fn pipeline(name: &str) -> Result<Pipeline, CampaignError> {
     name.parse()
-        .map_err(|error: ShrinkError| CommandError::usage(error.to_string()))
+        .map_err(|error: ShrinkError| CampaignError::usage(error.to_string()))
 }
 
-/// Why a failure is not certain, if it was not seen in every run that should confirm it.
-pub fn doubt(confidence: Confidence) -> Option<String> {
-    let Confidence { failed, runs } = confidence;
-    let seen = match failed {
-        _ if !confidence.is_flaky() => return None,
-        0 => "it could not be seen again".to_owned(),
-        failed => format!("it was seen again in {failed} of {runs} runs"),
-    };
-    Some(format!(
-        "{seen}: the system does not always answer the same, or its reset does not reset everything \
-         (try --restart)"
-    ))
-}
-
-/// One sentence each: what kind of bug it is, what was removed, and what is proved.
-pub fn notes(shrunk: &Shrunk, confidence: Confidence) -> Vec<String> {
-    let mut notes = Vec::new();
-    if let Some(note) = doubt(confidence) {
-        notes.push(note);
-        if confidence.failed == 0 {
-            return notes;
-        }
+/// One note each: whether it is certain, what kind of bug it is, what was removed, and what is proved.
+pub(crate) fn notes(shrunk: &Shrunk, confidence: Confidence) -> Vec<Note> {
+    let doubt = Note::doubt(confidence);
+    if confidence.is_flaky() && confidence.failed == 0 {
+        return doubt.into_iter().collect();
     }
+    let facts = facts(shrunk).into_iter().map(Note::Text);
+    doubt.into_iter().chain(facts).collect()
+}
+
+fn facts(shrunk: &Shrunk) -> Vec<String> {
+    let mut notes = Vec::new();
     // A shrinker that explains itself says this in its own words.
     if shrunk.explanation.is_empty() {
         match shrunk.kind {

@@ -3,11 +3,9 @@
 
 use std::sync::Arc;
 
-use ioco_solve::{FallbackSolver, GuardSolver, SmtLib};
-use ioco_sts::{Feasibility, Relation, Semantics, Sts};
+use ioco_sts::{Relation, Semantics, Sts};
 
-use crate::exit::CommandError;
-use ioco_adapters::SolverProcess;
+use crate::error::{CampaignError, Remedy};
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum SolverChoice {
@@ -74,29 +72,19 @@ impl SemanticsOptions {
         }
     }
 
-    pub fn semantics(&self, sts: &Arc<Sts>) -> Result<Semantics, CommandError> {
-        let solver: Box<dyn Feasibility + Send> = match &self.solver {
-            SolverChoice::Embedded => Box::new(GuardSolver::new()),
-            SolverChoice::Program(program) => {
-                let process = start(program)?;
-                let second = SmtLib::new(sts.types(), sts.functions(), Box::new(process));
-                Box::new(FallbackSolver::new(Box::new(second)))
-            }
+    pub fn semantics(&self, sts: &Arc<Sts>) -> Result<Semantics, CampaignError> {
+        let program = match &self.solver {
+            SolverChoice::Embedded => None,
+            SolverChoice::Program(program) => Some(program.as_str()),
         };
-        Ok(Semantics::new(Arc::clone(sts), solver, self.relation))
+        ioco_adapters::semantics(sts, self.relation, program)
+            .map_err(|error| CampaignError::usage(error.to_string()).remedy(Remedy::ChooseSolver))
     }
 
     /// For showing what was judged before: the relation counts, and the embedded solver is enough.
     pub fn shown(&self, sts: &Arc<Sts>) -> Semantics {
-        Semantics::new(Arc::clone(sts), Box::new(GuardSolver::new()), self.relation)
+        ioco_solve::semantics(sts, self.relation)
     }
-}
-
-fn start(program: &str) -> Result<SolverProcess, CommandError> {
-    SolverProcess::command(program).map_err(|error| {
-        CommandError::usage(error.to_string())
-            .hint("--solver takes embedded, z3, cvc5, or the command of another SMT-LIB solver")
-    })
 }
 
 #[cfg(test)]

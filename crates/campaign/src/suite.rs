@@ -7,7 +7,7 @@ use ioco_generate::suite::{self, ReadTest};
 use ioco_sts::Verdict;
 use serde::Serialize;
 
-use crate::exit::CommandError;
+use crate::error::CampaignError;
 use crate::model::Model;
 use crate::observer::Observer;
 
@@ -49,13 +49,14 @@ pub(crate) fn load(
     path: &Path,
     model: &Model,
     observer: &mut dyn Observer,
-) -> Result<Vec<ReadTest>, CommandError> {
-    let text = ioco_outside::file::read_text(path, model.sts.budget())
-        .map_err(|error| CommandError::usage(format!("cannot read {}: {error}", path.display())))?;
+) -> Result<Vec<ReadTest>, CampaignError> {
+    let text = ioco_outside::file::read_text(path, model.sts.budget()).map_err(|error| {
+        CampaignError::usage(format!("cannot read {}: {error}", path.display()))
+    })?;
     let suite = suite::read(&text, &model.sts)
-        .map_err(|error| CommandError::usage(format!("{}: {error}", path.display())))?;
+        .map_err(|error| CampaignError::usage(format!("{}: {error}", path.display())))?;
     if suite.header.model != model.sts.name() {
-        return Err(CommandError::usage(format!(
+        return Err(CampaignError::usage(format!(
             "{} is a suite for '{}', not for '{}'",
             path.display(),
             suite.header.model,
@@ -69,7 +70,7 @@ pub(crate) fn load(
         ));
     }
     if suite.tests.is_empty() {
-        return Err(CommandError::usage(format!(
+        return Err(CampaignError::usage(format!(
             "{} has no tests",
             path.display()
         )));

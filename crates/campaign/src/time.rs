@@ -1,11 +1,11 @@
 //! Times as people type them (`200ms`, `30s`, `5m`, `2h`, `1d`), and moments as they read them.
 
-use crate::exit::CommandError;
+use crate::error::CampaignError;
 
 /// Nanoseconds.
-pub fn parse(text: &str) -> Result<u64, CommandError> {
+pub fn parse(text: &str) -> Result<u64, CampaignError> {
     let wrong = || {
-        CommandError::usage(format!("'{text}' is not a time"))
+        CampaignError::usage(format!("'{text}' is not a time"))
             .hint("write 200ms, 30s, 5m, 2h or 1d")
     };
     let end = text

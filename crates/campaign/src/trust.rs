@@ -15,19 +15,23 @@ use ioco_outside::Untrusted;
 use ioco_store::Place;
 
 use crate::connect::{ConnectionSpec, SystemChoice, Transport};
-use crate::exit::CommandError;
+use crate::error::{CampaignError, Remedy};
 use crate::observer::Observer;
 use crate::project::{ChosenBy, Project};
 use crate::system::{KeptSystem, SystemName, digest};
 
 /// What ioco.toml runs or connects to, in words; empty where it says nothing of the kind.
-fn uses(project: &Project) -> Result<Vec<String>, CommandError> {
+fn uses(project: &Project) -> Result<Vec<String>, CampaignError> {
     let mut uses = Vec::new();
     if let Some(reach) = ConnectionSpec::typed(&SystemChoice::default(), project)? {
         let way = match &reach.way {
             Transport::Started(start, way) => {
                 let commands = start.commands();
-                uses.extend(commands.iter().map(|c| format!("starts: {}", Untrusted::new(*c))));
+                uses.extend(
+                    commands
+                        .iter()
+                        .map(|c| format!("starts: {}", Untrusted::new(*c))),
+                );
                 way
             }
             way => way,
@@ -57,7 +61,7 @@ pub fn first_use(
     project: &Project,
     typed: &SystemChoice,
     observer: &mut dyn Observer,
-) -> Result<(), CommandError> {
+) -> Result<(), CampaignError> {
     let mut uses = uses(project)?;
     if typed.is_way() {
         uses.retain(|line| line.starts_with("starts the solver"));
@@ -79,7 +83,7 @@ pub fn first_use(
 }
 
 /// Asks before the commands of a project are run that the person is not in.
-fn commands_elsewhere(project: &Project, observer: &mut dyn Observer) -> Result<(), CommandError> {
+fn commands_elsewhere(project: &Project, observer: &mut dyn Observer) -> Result<(), CampaignError> {
     let uses = uses(project)?;
     let what = commands_digest(&uses);
     if uses.is_empty() || project.ledger.trusts(&project.root, &what) {
@@ -94,9 +98,8 @@ fn commands_elsewhere(project: &Project, observer: &mut dyn Observer) -> Result<
     Ok(())
 }
 
-fn refused(what: &str) -> CommandError {
-    CommandError::usage(format!("not trusted: {what}"))
-        .hint("look at it first; --trust allows it, --sut COMMAND uses another system")
+fn refused(what: &str) -> CampaignError {
+    CampaignError::usage(format!("not trusted: {what}")).remedy(Remedy::TrustSystem)
 }
 
 fn store_digest(url: &str) -> String {
@@ -115,7 +118,7 @@ pub fn may_open_store(project: &Project) -> bool {
 }
 
 /// Asks before a database is connected to that ioco.toml names.
-pub fn store(project: &mut Project, observer: &mut dyn Observer) -> Result<(), CommandError> {
+pub fn store(project: &mut Project, observer: &mut dyn Observer) -> Result<(), CampaignError> {
     if may_open_store(project) {
         return Ok(());
     }
@@ -136,11 +139,9 @@ fn store_question(project: &Project) -> String {
 }
 
 /// Why the store of a project is not opened.
-pub(crate) fn store_refused(project: &Project) -> CommandError {
-    CommandError::usage(format!("not trusted: {}", store_question(project))).hint(
-        "`ioco runs --trust` in this folder allows it, for this folder and this address; \
-         --store URL uses another one",
-    )
+pub(crate) fn store_refused(project: &Project) -> CampaignError {
+    CampaignError::usage(format!("not trusted: {}", store_question(project)))
+        .remedy(Remedy::TrustStore)
 }
 
 /// Remembers what the person typed for a run, so that its failures can be replayed by name.
@@ -160,20 +161,21 @@ pub fn resolve(
     project: &Project,
     here: &Path,
     observer: &mut dyn Observer,
-) -> Result<ConnectionSpec, CommandError> {
-    let of_project = |observer: &mut dyn Observer| -> Result<Option<ConnectionSpec>, CommandError> {
-        let found = ConnectionSpec::typed(&SystemChoice::default(), project)?;
-        let Some(mut reach) = found else {
-            return Ok(None);
+) -> Result<ConnectionSpec, CampaignError> {
+    let of_project =
+        |observer: &mut dyn Observer| -> Result<Option<ConnectionSpec>, CampaignError> {
+            let found = ConnectionSpec::typed(&SystemChoice::default(), project)?;
+            let Some(mut reach) = found else {
+                return Ok(None);
+            };
+            if is_same_path(&project.root, here) {
+                first_use(project, &SystemChoice::default(), observer)?;
+            } else {
+                commands_elsewhere(project, observer)?;
+            }
+            reach.restart |= kept.restart;
+            Ok(Some(reach))
         };
-        if is_same_path(&project.root, here) {
-            first_use(project, &SystemChoice::default(), observer)?;
-        } else {
-            commands_elsewhere(project, observer)?;
-        }
-        reach.restart |= kept.restart;
-        Ok(Some(reach))
-    };
     let name = match (&kept.system, &kept.old) {
         (Some(name), _) => name.clone(),
         (None, Some(old)) => {
@@ -185,17 +187,17 @@ pub fn resolve(
             }
         }
         (None, None) => {
-            return Err(CommandError::usage("the failure file names no system")
-                .hint("say how to reach it: --sut COMMAND"));
+            return Err(CampaignError::usage("the failure file names no system")
+                .remedy(Remedy::ReachSystem));
         }
     };
     let undefined = || {
-        CommandError::usage(format!(
+        CampaignError::usage(format!(
             "the failure was found with the system '{}', which {} does not define",
             Untrusted::of(&name),
             project.file().display()
         ))
-        .hint("say how to reach it: --sut COMMAND, or --profile NAME")
+        .remedy(Remedy::ReachSystemOrProfile)
     };
     match &name {
         SystemName::Simulated(seed) => {
@@ -210,10 +212,10 @@ pub fn resolve(
         }
         SystemName::Typed(digest) => match project.ledger.system(&project.root, digest) {
             Some(way) => ConnectionSpec::of_way(way, kept.restart, project),
-            None => Err(CommandError::usage(format!(
+            None => Err(CampaignError::usage(format!(
                 "the failure was found with a system that somebody else typed ({name})"
             ))
-            .hint("say how to reach it: --sut COMMAND, --tcp HOST:PORT, --amp PORT or --http URL")),
+            .remedy(Remedy::ReachSystem)),
         },
     }
 }
@@ -224,7 +226,7 @@ fn old_way(
     restart: bool,
     project: &Project,
     observer: &mut dyn Observer,
-) -> Result<ConnectionSpec, CommandError> {
+) -> Result<ConnectionSpec, CampaignError> {
     let reach = ConnectionSpec::of_way(way.clone(), restart, project)?;
     let is_known = match &reach.name {
         SystemName::Typed(digest) => project.ledger.system(&project.root, digest).is_some(),
@@ -251,7 +253,7 @@ pub fn model(
     named: &Path,
     project: &Project,
     observer: &mut dyn Observer,
-) -> Result<PathBuf, CommandError> {
+) -> Result<PathBuf, CampaignError> {
     let place = project.root.join(named);
     let plain = |part: Component<'_>| matches!(part, Component::Normal(_) | Component::CurDir);
     let real = place.canonicalize();
@@ -271,8 +273,9 @@ pub fn model(
         Untrusted::of(named.display())
     );
     if !observer.allow(&question) {
-        return Err(CommandError::usage(format!("not trusted: {question}"))
-            .hint("look at it first; --trust allows it"));
+        return Err(
+            CampaignError::usage(format!("not trusted: {question}")).remedy(Remedy::TrustModel)
+        );
     }
     project.ledger.remember_model(&project.root, named);
     Ok(place)

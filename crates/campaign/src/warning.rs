@@ -2,8 +2,11 @@
 
 use ioco_sts::{Direction, Sts, SwitchId, Value, Warning};
 
-pub fn show(warning: &Warning, sts: &Sts) -> String {
-    match warning {
+use crate::error::Remedy;
+
+pub fn show(warning: &Warning, sts: &Sts) -> (String, Option<Remedy>) {
+    let hint = matches!(warning, Warning::Undecided { .. }).then_some(Remedy::AskSolver);
+    let text = match warning {
         Warning::NotEvaluable {
             switch,
             error,
@@ -44,12 +47,12 @@ pub fn show(warning: &Warning, sts: &Sts) -> String {
                 _ => "silence is not judged where nothing else is possible",
             };
             format!(
-                "{}: the solver cannot decide whether this is possible; {consequence}. \
-                 `--solver z3` may know",
+                "{}: the solver cannot decide whether this is possible; {consequence}",
                 place(sts, *switch)
             )
         }
-    }
+    };
+    (text, hint)
 }
 
 fn named<'a>(sts: &Sts, values: impl Iterator<Item = (&'a str, &'a Value)>) -> Vec<String> {

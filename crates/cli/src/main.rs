@@ -5,18 +5,20 @@ mod output;
 
 mod args;
 mod commands;
+mod exit;
 mod interrupt;
 mod model;
 mod progress;
 mod typed;
 mod watch;
+mod words;
 
 use std::process::ExitCode;
 
 use clap::Parser;
 
+use crate::exit::{CommandError, Exit};
 use args::{Arguments, Command, Format};
-use ioco_campaign::{CommandError, Exit};
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();

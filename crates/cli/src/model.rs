@@ -1,7 +1,8 @@
 //! Reading a model for a command, and showing a person what is wrong with it.
 
+use crate::exit::CommandError;
 use ioco_aml::{Diagnostic, SourceFile};
-use ioco_campaign::{CommandError, Model, Project};
+use ioco_campaign::{Model, Project};
 
 use crate::args::ModelArguments;
 use crate::output;
@@ -10,7 +11,8 @@ use crate::watch::Teller;
 /// Reads a model for a command that needs one: errors are shown and end the command, warnings are
 /// shown and do not.
 pub fn load(arguments: &ModelArguments, project: &Project) -> Result<Model, CommandError> {
-    ioco_campaign::model::load(&arguments.options(), project, &mut Teller)
+    let options = arguments.options();
+    Ok(ioco_campaign::model::load(&options, project, &mut Teller)?)
 }
 
 /// Shows diagnostics to a person.

@@ -4,8 +4,8 @@
 use std::io::{ErrorKind, IsTerminal, Write};
 use std::sync::atomic::{AtomicU8, Ordering};
 
+use crate::exit::CommandError;
 use anstyle::{AnsiColor, Style};
-use ioco_campaign::CommandError;
 use ioco_engine::Summary;
 use ioco_outside::for_terminal;
 

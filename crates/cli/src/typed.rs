@@ -5,7 +5,8 @@ use std::io::{BufRead as _, IsTerminal as _};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use ioco_campaign::{CommandError, Project};
+use crate::exit::CommandError;
+use ioco_campaign::Project;
 
 use crate::output;
 
@@ -39,12 +40,12 @@ fn typed() -> TypedArguments {
 
 /// The project of what was typed as MODEL.
 pub fn project(model: Option<&Path>, profile: Option<&str>) -> Result<Project, CommandError> {
-    Project::find(model, profile).map(with_typed)
+    Ok(with_typed(Project::find(model, profile)?))
 }
 
 /// The project of the current folder.
 pub fn project_here() -> Result<Project, CommandError> {
-    Project::here().map(with_typed)
+    Ok(with_typed(Project::here()?))
 }
 
 pub fn with_typed(project: Project) -> Project {

@@ -1,7 +1,7 @@
 //! Watching a campaign at the terminal: one live line, and what a person should know at once.
 
 use ioco_aml::{Diagnostic, SourceFile};
-use ioco_campaign::{FoundFailure, Observer};
+use ioco_campaign::{FoundFailure, Observer, Remedy};
 use ioco_engine::{Event, Explanation, TestReport, Tester, TextOptions};
 use ioco_shrink::Progress as Shrinking;
 
@@ -9,7 +9,7 @@ use crate::args::Format;
 use crate::model;
 use crate::output::{self, GOOD, WARNING};
 use crate::progress::Progress;
-use crate::typed;
+use crate::{typed, words};
 
 /// Says what is wrong, and nothing else.
 pub struct Teller;
@@ -25,6 +25,10 @@ impl Observer for Teller {
 
     fn warning(&mut self, message: &str) {
         output::warn(message);
+    }
+
+    fn warning_with(&mut self, message: &str, remedy: &Remedy) {
+        self.warning(&words::warning(message, remedy));
     }
 
     fn diagnostics(&mut self, diagnostics: &[Diagnostic], files: &[SourceFile]) {
@@ -72,14 +76,15 @@ impl Observer for Terminal {
         if self.format != Format::Text {
             return;
         }
+        let said = words::notes(&found.notes, &found.id);
         self.progress.aside(|| {
-            if let Some(explanation) = &found.explanation {
+            if let Some(explanation) = words::found(found) {
                 output::print(&explanation.to_text(text_options()));
             }
             if let Some(hint) = &found.hint {
                 output::print(&format!("  {:<15}{hint}\n", "hint"));
             }
-            output::print(&format!("{}\n", notes(&found.notes, text_options().width)));
+            output::print(&format!("{}\n", notes(&said, text_options().width)));
             if found.flaky {
                 let words = "flaky: it was not seen in every run that should confirm it";
                 output::print(&format!("{WARNING}{words}{WARNING:#}\n\n"));
@@ -121,6 +126,10 @@ impl Observer for Terminal {
 
     fn warning(&mut self, message: &str) {
         self.progress.aside(|| output::warn(message));
+    }
+
+    fn warning_with(&mut self, message: &str, remedy: &Remedy) {
+        self.warning(&words::warning(message, remedy));
     }
 
     fn diagnostics(&mut self, diagnostics: &[Diagnostic], files: &[SourceFile]) {

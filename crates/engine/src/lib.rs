@@ -7,6 +7,7 @@
 
 mod codes;
 mod coverage;
+mod coverage_walk;
 mod event;
 mod explain;
 mod failure;
@@ -28,6 +29,7 @@ pub use coverage::{
     Boundary, COVERAGE_VERSION, Coverage, CoverageMismatch, CoverageSnapshot, SavedBoundary,
     SavedLocation, SavedSwitch,
 };
+pub use coverage_walk::CoverageWalk;
 pub use event::{EVENT_VERSION, Event, MAX_SAVED_STATES, SavedDeviation, SavedVerdict};
 pub use explain::{
     Context, Explanation, PlaceLine, Row, Shrunk, Side, TextOptions, allowed_in, explain,

@@ -13,8 +13,7 @@ use ioco_adapters::{
     ProcessOptions, Relay as _, Sockets, Tcp, TcpOptions, TextLines, drive, read_traces,
 };
 use ioco_engine::{Recorded, Settings, StopConditions, Tester, WaitPolicy};
-use ioco_solve::GuardSolver;
-use ioco_sts::{Relation, Semantics, Sts};
+use ioco_sts::{Relation, Sts};
 
 use crate::fault::{Fault, Injector, PINGS, Struck};
 use crate::peers::{self, By, PONG_LINE, Service, listen};
@@ -293,11 +292,7 @@ fn mapping(by: By) -> HttpMapping {
 
 /// One test of three pings.
 fn test(connection: &mut dyn Connection, sts: &Arc<Sts>) -> (Outcome, String) {
-    let semantics = Semantics::new(
-        Arc::clone(sts),
-        Box::new(GuardSolver::new()),
-        Relation::Ioco,
-    );
+    let semantics = ioco_solve::semantics(sts, Relation::Ioco);
     let settings = Settings {
         stop: StopConditions {
             tests: Some(1),

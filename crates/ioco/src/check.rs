@@ -4,15 +4,13 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use ioco_adapters::SolverProcess;
 use ioco_adapters::{AdapterError, Connection as _, Local, ScriptRunner, drive};
 use ioco_engine::{
     Context, EventLevel, FailureContext, FailureFile, Settings, StopConditions, StrategyKind,
     TestReport, Tester, explain,
 };
 use ioco_shrink::{Confidence, Ended, Options, Pipeline, Runner as _, Shrunk, shrink};
-use ioco_solve::{FallbackSolver, GuardSolver, SmtLib};
-use ioco_sts::{Action, Execution, Feasibility, Semantics, Sts, Verdict};
+use ioco_sts::{Action, Execution, Semantics, Sts, Verdict};
 
 use crate::files::Folder;
 use crate::model::Model;
@@ -277,16 +275,12 @@ impl Check {
 
     fn semantics(&self) -> Result<Semantics, Error> {
         let sts = self.model.sts();
-        let solver: Box<dyn Feasibility + Send> = match &self.solver {
-            Solver::Embedded => Box::new(GuardSolver::new()),
-            Solver::Program(command) => {
-                let process = SolverProcess::command(command);
-                let process = process.map_err(|error| Error::Solver(error.to_string()))?;
-                let second = SmtLib::new(sts.types(), sts.functions(), Box::new(process));
-                Box::new(FallbackSolver::new(Box::new(second)))
-            }
+        let program = match &self.solver {
+            Solver::Embedded => None,
+            Solver::Program(command) => Some(command.as_str()),
         };
-        Ok(Semantics::new(Arc::clone(sts), solver, self.relation))
+        ioco_adapters::semantics(sts, self.relation, program)
+            .map_err(|error| Error::Solver(error.to_string()))
     }
 }
 

@@ -10,7 +10,7 @@ use gen_lsp_types::{
     RenameParams, SymbolKind as Shown, TextDocumentPositionParams, TextEdit, Uri, WorkspaceEdit,
 };
 use ioco_aml::{CompletionKind, Index, Occurrence, Symbol, SymbolKind};
-use ioco_campaign::{CommandError, Project, history};
+use ioco_campaign::{CampaignError, Project, history};
 use ioco_store::{Covered, CoveredSwitch, RunRow};
 use ioco_sts::{Sts, SwitchId};
 
@@ -301,7 +301,7 @@ fn covered(documents: &Documents, at: &TextDocumentPositionParams) -> Vec<String
 }
 
 /// The last run of a model that came to its end, and what it covered.
-fn last_run(sts: &Sts, path: &str) -> Result<Option<(RunRow, Covered)>, CommandError> {
+fn last_run(sts: &Sts, path: &str) -> Result<Option<(RunRow, Covered)>, CampaignError> {
     let project = match project_folder(path) {
         Some(folder) => Project::find(Some(&folder), None)?,
         None => Project {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::PoisonError;
 
 use ioco_campaign::{
-    CommandError, NoObserver, Origin, Results, SemanticsOptions, failures, history,
+    CampaignError, NoObserver, Origin, Results, SemanticsOptions, failures, history,
 };
 use ioco_engine::FailureFile;
 use ioco_outside::Untrusted;
@@ -89,7 +89,7 @@ impl App {
 
 fn origin(file: &FailureFile) -> Result<Origin, Refusal> {
     serde_json::from_value(file.connection.clone()).map_err(|error| {
-        CommandError::usage(format!(
+        CampaignError::usage(format!(
             "failure {} does not say how it was found: {}",
             file.id,
             Untrusted::of(error)

@@ -4,9 +4,13 @@
 use std::collections::HashMap;
 
 use ioco_campaign::history;
+use ioco_campaign::time::iso;
 use ioco_engine::FailureFile;
 use ioco_store::{FailureRow, RunRow, Sighting, Store};
-use ioco_view::{Facts, FailureSummary, RunDetail, RunSummary, RunWalk, TestView};
+use ioco_view::{
+    CoverageView, Facts, FailureSummary, Recorded, RunDetail, RunState, RunSummary, RunWalk,
+    TestView,
+};
 use serde::Serialize;
 
 use crate::app::{App, no_run};
@@ -35,11 +39,11 @@ impl App {
         let name = model.map(|model| self.model_name(model));
         let rows = store.runs(name.as_deref(), MOST).map_err(history::stop)?;
         // A run of this server says more of itself, and says it sooner.
-        let summary = |row: &RunRow| match self.own_run(&row.id.to_string()) {
+        let shown = |row: &RunRow| match self.own_run(&row.id.to_string()) {
             Some(run) => run.summary(),
-            None => history::summary(row),
+            None => summary(row),
         };
-        Ok(rows.iter().map(summary).collect())
+        Ok(rows.iter().map(shown).collect())
     }
 
     pub fn run(&self, id: &str) -> Result<RunDetail, Refusal> {
@@ -47,7 +51,7 @@ impl App {
             return Ok(run.detail());
         }
         let (store, row) = self.stored(id)?;
-        let summary = history::summary(&row);
+        let summary = summary(&row);
         // What is drawn is the model as it is now; where that is gone, the run has its numbers.
         let Some(loaded) = self.models.named(&row.model) else {
             return Ok(RunDetail {
@@ -55,7 +59,7 @@ impl App {
                 ..RunDetail::default()
             });
         };
-        let known = history::recorded(&history::failures(&store, row.id)?);
+        let known = recorded(&history::failures(&store, row.id)?);
         let semantics = loaded.semantics(history::relation(&row))?;
         let mut walk = RunWalk::new(semantics, summary.clone(), known);
         store
@@ -73,7 +77,7 @@ impl App {
         let events = store.test_events(row.id, number).map_err(history::stop)?;
         let model = history::model(&store, &row)?;
         let mut semantics = history::semantics(&model, &row);
-        let known = history::recorded(&history::failures(&store, row.id)?);
+        let known = recorded(&history::failures(&store, row.id)?);
         TestView::new(&mut semantics, number, events.iter(), &known).ok_or_else(|| {
             Refusal::unknown(
                 format!("run {id} has no finished test {number}"),
@@ -95,8 +99,8 @@ impl App {
                 .collect()
         };
         Ok(Comparison {
-            a: history::summary(&before),
-            b: history::summary(&after),
+            a: summary(&before),
+            b: summary(&after),
             gained: compared.gained,
             lost: compared.lost,
             new_failures: shown(&compared.new_failures),
@@ -125,10 +129,36 @@ impl App {
     }
 }
 
+/// A run as the page and the reports list it.
+pub fn summary(run: &RunRow) -> RunSummary {
+    let numbers = &run.summary;
+    RunSummary {
+        run: run.id.to_string(),
+        model: run.model.clone(),
+        model_hash: run.model_hash.clone(),
+        started: iso(run.started),
+        state: RunState::ended(numbers.stopped),
+        seed: run.seed,
+        strategy: run.strategy.clone(),
+        tests: numbers.tests,
+        steps: numbers.steps(),
+        failures: numbers.distinct_failures,
+        coverage: CoverageView::of_summary(numbers),
+        seconds: numbers.duration as f64 / 1e9,
+        message: numbers.stopped.map(|reason| reason.words().to_owned()),
+    }
+}
+
+/// The failures of a run, to be recognised in its tests.
+pub fn recorded(failures: &[(FailureFile, u64, bool)]) -> Vec<Recorded> {
+    let of = |file: &FailureFile| (file.id.to_string(), file.deviation.clone());
+    failures.iter().map(|(file, _, _)| of(file)).collect()
+}
+
 /// What the store knows of a failure besides its file.
 pub fn facts(seen: Option<&FailureRow>) -> Facts {
     Facts {
-        first_seen: seen.map(|row| ioco_campaign::time::iso(row.first_seen)),
+        first_seen: seen.map(|row| iso(row.first_seen)),
         run: seen.map(|row| row.first_run.to_string()),
         ..Facts::default()
     }

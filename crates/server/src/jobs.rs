@@ -6,14 +6,15 @@ mod recorded;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use ioco_campaign::{CommandError, Interrupt};
+use ioco_campaign::{CampaignError, Interrupt};
 use ioco_view::RacePoint;
 use serde::Serialize;
 use serde_json::Value as Json;
 
 pub use generate::scripts;
 
-use crate::run::{guarded, in_words};
+use crate::run::guarded;
+use crate::words;
 
 /// A job as the page sees it.
 #[derive(Clone, Debug, Serialize)]
@@ -48,7 +49,7 @@ impl Job {
     pub fn start(
         id: String,
         kind: &'static str,
-        work: impl FnOnce(&Job) -> Result<Option<Json>, CommandError> + Send + 'static,
+        work: impl FnOnce(&Job) -> Result<Option<Json>, CampaignError> + Send + 'static,
     ) -> Arc<Job> {
         let view = JobView {
             job: id,
@@ -78,7 +79,7 @@ impl Job {
                 }
                 Err(stop) => {
                     view.state = JobState::Error;
-                    view.message = Some(in_words(&stop));
+                    view.message = Some(words::error(&stop));
                 }
             });
         });

@@ -16,15 +16,18 @@ mod refusal;
 mod routes;
 mod run;
 mod slot;
+mod words;
 mod work;
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
-use ioco_campaign::{CommandError, Interrupt, Project, SystemChoice};
+use ioco_campaign::{CampaignError, Interrupt, Project, SystemChoice};
 
 use app::App;
+
+pub use history::{recorded, summary};
 
 /// What to serve.
 pub struct Options {
@@ -41,12 +44,12 @@ pub fn serve(
     options: Options,
     interrupt: &Interrupt,
     ready: impl FnOnce(&str),
-) -> Result<(), CommandError> {
+) -> Result<(), CampaignError> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_all()
         .build()
-        .map_err(|error| CommandError::system(format!("the server cannot start: {error}")))?;
+        .map_err(|error| CampaignError::system(format!("the server cannot start: {error}")))?;
     let served = runtime.block_on(serving(options, interrupt, ready));
     // A request may read from a file that never ends; nobody waits for it.
     runtime.shutdown_background();
@@ -60,11 +63,11 @@ async fn serving(
     options: Options,
     interrupt: &Interrupt,
     ready: impl FnOnce(&str),
-) -> Result<(), CommandError> {
+) -> Result<(), CampaignError> {
     let wanted = options.port.unwrap_or(0);
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, wanted));
     let cannot = |error: std::io::Error| {
-        CommandError::usage(format!("cannot serve at {address}: {error}"))
+        CampaignError::usage(format!("cannot serve at {address}: {error}"))
             .hint("choose another --port, or leave it out for any free one")
     };
     let listener = tokio::net::TcpListener::bind(address)

@@ -9,7 +9,7 @@ use std::time::SystemTime;
 use ioco_aml::{Diagnostic, SourceFile};
 use ioco_budget::Budget;
 use ioco_campaign::{
-    CommandError, Model, ModelOptions, Observer, Project, SemanticsOptions, model,
+    CampaignError, Model, ModelOptions, Observer, Project, SemanticsOptions, model,
 };
 use ioco_outside::file::read_text;
 use ioco_sts::{Relation, Semantics};
@@ -47,7 +47,7 @@ impl Loaded {
             let what = first.map_or_else(String::new, |d| format!(", first: {}", d.message));
             let path = &self.view.path;
             Refusal::from(
-                CommandError::usage(format!("{path} has errors{what}"))
+                CampaignError::usage(format!("{path} has errors{what}"))
                     .hint("the model's page shows them all"),
             )
         })

@@ -3,8 +3,10 @@
 use axum::Json;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use ioco_campaign::{CommandError, Exit};
+use ioco_campaign::{CampaignError, ErrorKind};
 use serde::Serialize;
+
+use crate::words;
 
 #[derive(Debug)]
 pub struct Refusal {
@@ -45,13 +47,14 @@ impl Refusal {
     }
 }
 
-impl From<CommandError> for Refusal {
-    fn from(stop: CommandError) -> Refusal {
-        let status = match stop.exit {
-            Exit::System => StatusCode::BAD_GATEWAY,
-            _ => StatusCode::UNPROCESSABLE_ENTITY,
+impl From<CampaignError> for Refusal {
+    fn from(stop: CampaignError) -> Refusal {
+        let status = match stop.kind {
+            ErrorKind::System => StatusCode::BAD_GATEWAY,
+            ErrorKind::Usage | ErrorKind::Interrupted => StatusCode::UNPROCESSABLE_ENTITY,
         };
-        Refusal::new(status, stop.message, stop.hint.unwrap_or_default())
+        let hint = words::hint(&stop).unwrap_or_default();
+        Refusal::new(status, stop.message, hint)
     }
 }
 

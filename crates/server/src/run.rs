@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
 use ioco_campaign::{
-    Campaign, CommandError, FoundFailure, Interrupt, Observer, Outcome, Plan, ShrinkSettings,
-    failures,
+    Campaign, CampaignError, FoundFailure, Interrupt, Observer, Outcome, Plan, Remedy,
+    ShrinkSettings, failures,
 };
 use ioco_engine::{Explanation, FailureId, TestReport, Tester};
 use ioco_sts::Sts;
@@ -19,7 +19,7 @@ use crate::control::Control;
 use crate::live::{Counts, Ending, Feed, FeedPosition, Live, Speed, TesterView};
 use crate::refusal::Refusal;
 use crate::slot::InUse;
-use crate::work;
+use crate::{words, work};
 
 /// What is shown is at most so old.
 const FRESH: Duration = Duration::from_millis(80);
@@ -50,11 +50,11 @@ impl Run {
         let (opened, is_open) = mpsc::channel();
         let own = Arc::clone(&run);
         work::spawn(move || own.go(plan, races, in_use, &opened))
-            .map_err(|error| CommandError::system(format!("the run cannot start: {error}")))?;
+            .map_err(|error| CampaignError::system(format!("the run cannot start: {error}")))?;
         match is_open.recv() {
             Ok(Ok(())) => Ok(run),
             Ok(Err(stop)) => Err(stop.into()),
-            Err(_) => Err(CommandError::usage("the run ended before it began").into()),
+            Err(_) => Err(CampaignError::usage("the run ended before it began").into()),
         }
     }
 
@@ -63,7 +63,7 @@ impl Run {
         plan: Plan,
         races: Races,
         in_use: InUse,
-        opened: &mpsc::Sender<Result<(), CommandError>>,
+        opened: &mpsc::Sender<Result<(), CampaignError>>,
     ) {
         let strategy = plan.test.strategy.clone();
         let mut watcher = Watcher {
@@ -110,7 +110,7 @@ impl Run {
         self.over(outcome, seconds);
     }
 
-    fn over(&self, outcome: Result<Outcome, CommandError>, seconds: f64) {
+    fn over(&self, outcome: Result<Outcome, CampaignError>, seconds: f64) {
         self.feed.write(|seen| {
             seen.summary.seconds = seconds;
             match outcome {
@@ -126,7 +126,7 @@ impl Run {
                 }
                 Err(stop) => {
                     seen.summary.state = RunState::Error;
-                    seen.message = Some(in_words(&stop));
+                    seen.message = Some(words::error(&stop));
                 }
             }
         });
@@ -168,19 +168,11 @@ impl Run {
 
 /// Does work on behalf of the page. A defect of ours ends it like any other trouble, so that
 /// nobody waits for it.
-pub fn guarded<T>(work: impl FnOnce() -> Result<T, CommandError>) -> Result<T, CommandError> {
+pub fn guarded<T>(work: impl FnOnce() -> Result<T, CampaignError>) -> Result<T, CampaignError> {
     std::panic::catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
-        Err(CommandError::usage("this went wrong inside ioco")
+        Err(CampaignError::usage("this went wrong inside ioco")
             .hint("the terminal of `ioco serve` says more; please report it"))
     })
-}
-
-/// A stop as one text.
-pub fn in_words(stop: &CommandError) -> String {
-    match &stop.hint {
-        Some(hint) => format!("{}; {hint}", stop.message),
-        None => stop.message.clone(),
-    }
 }
 
 /// How runs of the page shrink what fails.
@@ -297,6 +289,10 @@ impl Observer for Watcher<'_> {
 
     fn warning(&mut self, message: &str) {
         self.say(message.to_owned());
+    }
+
+    fn warning_with(&mut self, message: &str, remedy: &Remedy) {
+        self.say(words::warning(message, remedy));
     }
 }
 

@@ -1,6 +1,8 @@
 //! Answers the questions that the meaning of a model asks.
 
-use ioco_sts::{Answer, Feasibility, Question, Solved, Value};
+use std::sync::Arc;
+
+use ioco_sts::{Answer, Feasibility, Question, Relation, Semantics, Solved, Sts, Value};
 
 use crate::choose::{Unset, holds, parameters_query};
 use crate::fast::{self, Reading, Slot};
@@ -11,6 +13,11 @@ use crate::search::Choice;
 
 /// Steps for one question: a few milliseconds at most.
 const STEPS: u64 = 60_000;
+
+/// The meaning of a model for this relation, with the embedded solver.
+pub fn semantics(sts: &Arc<Sts>, relation: Relation) -> Semantics {
+    Semantics::new(Arc::clone(sts), Box::new(GuardSolver::new()), relation)
+}
 
 /// Whether a guard can hold, by known values and ranges first and by search then, under a limit on
 /// steps: the same questions always get the same answers.

@@ -92,7 +92,7 @@ mod strings;
 pub use choose::{Boundaries, boundary_values, choose_values, extreme_values};
 pub use embedded::Embedded;
 pub use fallback::FallbackSolver;
-pub use guard_solver::GuardSolver;
+pub use guard_solver::{GuardSolver, semantics};
 pub use outcome::{Deadline, Outcome, Unknown};
 pub use pipeline::{Part, Pipeline};
 pub use smt::{Pipe, PipeError, SmtLib};

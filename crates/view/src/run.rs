@@ -2,8 +2,10 @@
 
 use std::collections::VecDeque;
 
-use ioco_engine::{Coverage, Event, SavedDeviation, SavedVerdict, StopReason, Summary};
-use ioco_sts::{Semantics, SetId, Step, Sts, SwitchId};
+use ioco_engine::{
+    Coverage, CoverageWalk, Event, SavedDeviation, SavedVerdict, StopReason, Summary,
+};
+use ioco_sts::{Semantics, Sts, SwitchId};
 use serde::{Deserialize, Serialize};
 
 use crate::trace::{TraceView, Tracer};
@@ -185,9 +187,7 @@ pub type Recorded = (String, SavedDeviation);
 
 /// Follows the events of a run through the model: counts what was taken, and lists the tests.
 pub struct RunWalk {
-    semantics: Semantics,
-    coverage: Coverage,
-    set: Option<SetId>,
+    walk: CoverageWalk,
     /// What the test under way is for.
     name: Option<String>,
     known: Vec<Recorded>,
@@ -199,26 +199,25 @@ pub struct RunWalk {
 impl RunWalk {
     /// `summary` says what the events do not: the run's id, when it started, the model's hash.
     pub fn new(semantics: Semantics, summary: RunSummary, known: Vec<Recorded>) -> RunWalk {
-        let coverage = Coverage::new(semantics.sts());
+        let walk = CoverageWalk::new(semantics);
         RunWalk {
-            set: None,
             name: None,
-            semantics,
             known,
             detail: RunDetail {
                 summary: RunSummary {
-                    coverage: CoverageView::of(&coverage),
+                    coverage: CoverageView::of(walk.coverage()),
                     state: RunState::Stopped,
                     ..summary
                 },
                 ..RunDetail::default()
             },
-            coverage,
+            walk,
             others: VecDeque::new(),
         }
     }
 
     pub fn event(&mut self, event: &Event) {
+        self.walk.event(event);
         match event {
             Event::RunStarted {
                 model,
@@ -231,22 +230,8 @@ impl RunWalk {
                 summary.strategy.clone_from(strategy);
                 summary.seed = *seed;
             }
-            Event::TestStarted { name, .. } => {
-                self.name.clone_from(name);
-                let initial = self.semantics.initial();
-                self.set = Some(initial);
-                let switches = self.semantics.initial_switches().to_vec();
-                self.coverage.take(&switches);
-                self.coverage.visit(self.semantics.set(initial));
-            }
-            Event::StepTaken { what, .. } => {
-                self.detail.summary.steps += 1;
-                if let Ok(step) = what.restore(self.semantics.sts()) {
-                    self.step(&step);
-                } else {
-                    self.set = None;
-                }
-            }
+            Event::TestStarted { name, .. } => self.name.clone_from(name),
+            Event::StepTaken { .. } => self.detail.summary.steps += 1,
             Event::TestFinished {
                 test,
                 seed,
@@ -282,21 +267,8 @@ impl RunWalk {
         }
     }
 
-    fn step(&mut self, step: &Step) {
-        // Where stimulus and response crossed, the record has them as they arrived; such a test
-        // counts up to there.
-        let followed = self.set.and_then(|set| self.semantics.follow(set, step));
-        self.set = followed.as_ref().map(|followed| followed.set);
-        let Some(followed) = followed else { return };
-        match step {
-            Step::Stimulus(action) => self.coverage.give(action, &followed.taken),
-            Step::Response(_) | Step::Quiescence => self.coverage.take(&followed.taken),
-        }
-        self.coverage.visit(self.semantics.set(followed.set));
-    }
-
     fn test_finished(&mut self, row: TestRow) {
-        let point = TrendPoint::of(&self.coverage, self.detail.summary.steps);
+        let point = TrendPoint::of(self.walk.coverage(), self.detail.summary.steps);
         let trend = &mut self.detail.trend;
         trend.push(point);
         thin(trend);
@@ -315,15 +287,6 @@ impl RunWalk {
             }
             self.others.push_back(row);
         }
-        if self.semantics.is_crowded(20_000) {
-            let initial = self.semantics.initial();
-            self.semantics.forget_all_but(initial);
-        }
-    }
-
-    /// What was covered so far.
-    pub fn coverage(&self) -> &Coverage {
-        &self.coverage
     }
 
     /// What was seen so far.
@@ -333,10 +296,10 @@ impl RunWalk {
         let others = self.others.into_iter().skip(skipped);
         self.detail.tests_listed.extend(others);
         if self.detail.summary.message.is_none() {
-            self.detail.summary.coverage = CoverageView::of(&self.coverage);
+            self.detail.summary.coverage = CoverageView::of(self.walk.coverage());
         }
-        let sts = self.semantics.sts();
-        let taken = |id: SwitchId| self.coverage.count(id);
+        let sts = self.walk.sts();
+        let taken = |id: SwitchId| self.walk.coverage().count(id);
         let switches = (0..sts.switches().len()).map(|i| taken(SwitchId::from_index(i)));
         self.detail.switch_counts = reached(switches);
         let tests = self.detail.summary.tests;

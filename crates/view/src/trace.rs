@@ -391,7 +391,9 @@ fn place_wire(steps: &mut [StepView], wire: &[WireLine]) {
     }
     // A line of a log stands at the last step before it.
     for line in wire.iter().filter(|line| line.from == Sender::Log) {
-        let place = steps.iter().rposition(|step| step.at.is_some_and(|at| at <= line.at));
+        let place = steps
+            .iter()
+            .rposition(|step| step.at.is_some_and(|at| at <= line.at));
         if let Some(step) = steps.get_mut(place.unwrap_or(0)) {
             step.wire.push(wire_view(line));
         }

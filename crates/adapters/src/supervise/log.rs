@@ -83,7 +83,9 @@ impl Log {
         self.bytes = 0;
         let at = |when: Instant| nanoseconds(when.saturating_duration_since(epoch));
         let lines = self.lines.drain(..);
-        lines.map(|(when, text)| LogLine { at: at(when), text }).collect()
+        lines
+            .map(|(when, text)| LogLine { at: at(when), text })
+            .collect()
     }
 }
 
@@ -101,7 +103,10 @@ mod tests {
         assert!(log.partial.is_empty() && log.bytes <= 1000);
         let lines = log.take(Instant::now());
         assert!(lines.len() < 20, "{}", lines.len());
-        assert_eq!(lines.last().map(|line| line.text.as_str()), Some("and more"));
+        assert_eq!(
+            lines.last().map(|line| line.text.as_str()),
+            Some("and more")
+        );
         log.take_in(&[b'x'; 1 << 20]);
         assert_eq!(log.partial.len(), LONGEST);
     }
@@ -113,7 +118,11 @@ mod tests {
         log.take_in(b"o\r\nthree");
         assert_eq!(log.last(2), ["two", "three"]);
         assert!(log.contains("two") && log.contains("hre"));
-        let texts: Vec<String> = log.take(Instant::now()).into_iter().map(|l| l.text).collect();
+        let texts: Vec<String> = log
+            .take(Instant::now())
+            .into_iter()
+            .map(|l| l.text)
+            .collect();
         assert_eq!(texts, ["one", "two", "three"]);
         assert!(log.take(Instant::now()).is_empty());
     }

@@ -71,4 +71,3 @@ fn on_search_path(name: &str) -> bool {
         .map(|folder: PathBuf| folder.join(name))
         .any(|p: PathBuf| Path::is_file(&p))
 }
-

@@ -10,8 +10,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ioco_adapters::{
-    AdapterError, Amp, Http, Local, PORT, Process, ProcessOptions, ResetBy, Simulated, Sockets, Tcp,
-    TcpOptions, TextLines, with_port,
+    AdapterError, Amp, Http, Local, PORT, Process, ProcessOptions, ResetBy, Simulated, Sockets,
+    Tcp, TcpOptions, TextLines, with_port,
 };
 use ioco_sts::Sts;
 use serde::{Deserialize, Serialize};
@@ -23,13 +23,13 @@ use crate::sections::lines::LinesSection;
 use crate::system::SystemName;
 use crate::time;
 
-use address::{check_address, find_program, without_shell};
 pub use address::check_listening;
+use address::{check_address, find_program, without_shell};
 pub use hubs::Hubs;
 use link::Kind;
 pub use link::Link;
-pub use started::{Fresh, Start};
 use started::Started;
+pub use started::{Fresh, Start};
 
 /// What a person chose for this run; the rest is in ioco.toml.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -327,7 +327,9 @@ impl Transport {
             Transport::Tcp(address) => Transport::Tcp(fill(address)),
             Transport::TcpListen(address) => Transport::TcpListen(fill(address)),
             Transport::TcpChannels(channels) => {
-                let filled = channels.iter().map(|(channel, a)| (channel.clone(), fill(a)));
+                let filled = channels
+                    .iter()
+                    .map(|(channel, a)| (channel.clone(), fill(a)));
                 Transport::TcpChannels(filled.collect())
             }
             Transport::Amp(amp) => Transport::Amp(AmpWay {
@@ -393,4 +395,3 @@ fn misused(trouble: AdapterError) -> CommandError {
         ..CommandError::usage(trouble.message)
     }
 }
-

@@ -106,7 +106,9 @@ impl Started {
             return Err(CommandError::usage(format!(
                 "the address has a {PORT}, but the command that starts the system has none"
             ))
-            .hint("the command must say where the system listens: start = \"server --port {port}\""));
+            .hint(
+                "the command must say where the system listens: start = \"server --port {port}\"",
+            ));
         }
         let mut started = Started {
             server,
@@ -163,7 +165,14 @@ impl Started {
 
     /// The port at which the system must listen before it can be connected to, where it is known.
     fn listens(&self) -> Option<u16> {
-        let fixed = |address: &str| address.trim_end_matches('/').rsplit_once(':')?.1.parse().ok();
+        let fixed = |address: &str| {
+            address
+                .trim_end_matches('/')
+                .rsplit_once(':')?
+                .1
+                .parse()
+                .ok()
+        };
         match &self.inner.way {
             Transport::TcpListen(_) | Transport::Amp(_) => None,
             _ if self.port.is_some() => self.port,
@@ -241,7 +250,10 @@ impl Started {
     }
 
     pub fn take_notices(&mut self) -> Vec<String> {
-        self.link.as_mut().map(Link::take_notices).unwrap_or_default()
+        self.link
+            .as_mut()
+            .map(Link::take_notices)
+            .unwrap_or_default()
     }
 }
 

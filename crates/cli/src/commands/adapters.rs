@@ -3,9 +3,10 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use crate::exit::{Answer, CommandError, Exit};
 use ioco_adapters::{Hub, Presence};
 use ioco_campaign::sections::amp::AmpWay;
-use ioco_campaign::{Answer, CommandError, Exit, ModelOptions, Project, time};
+use ioco_campaign::{ModelOptions, Project, time};
 use ioco_outside::Untrusted;
 use ioco_sts::Sts;
 use serde::Serialize;
@@ -40,10 +41,7 @@ pub fn run(arguments: &args::Adapters, format: Format) -> Answer {
         configure: Vec::new(),
     };
     let wait = Duration::from_nanos(time::parse(&arguments.wait)?);
-    let hub = Hub::listen(&way.hub(&project)?).map_err(|trouble| CommandError {
-        hint: trouble.hint,
-        ..CommandError::system(trouble.message)
-    })?;
+    let hub = Hub::listen(&way.hub(&project)?)?;
     let interrupt = interrupt::listen();
     say!("waiting for adapters at {} for {wait:?}", hub.url());
     let deadline = Instant::now() + wait;

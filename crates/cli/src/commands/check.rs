@@ -1,6 +1,6 @@
 //! `ioco check`: diagnostics, and the size of the model.
 
-use ioco_campaign::{Answer, Exit};
+use crate::exit::{Answer, Exit};
 use serde::Serialize;
 
 use ioco_sts::Direction;

@@ -3,7 +3,8 @@
 
 use std::path::Path;
 
-use ioco_campaign::{Answer, CommandError, Exit, Model, ModelOptions};
+use crate::exit::{Answer, CommandError, Exit};
+use ioco_campaign::{Model, ModelOptions};
 use ioco_sts::{CompareError, CompareOptions, Comparison, Distinction, Equivalence, compare};
 use serde::Serialize;
 
@@ -81,7 +82,7 @@ fn load(path: &Path, options: &ModelOptions) -> Result<Model, CommandError> {
         false => options.clone(),
     };
     let project = crate::typed::project(Some(path), None)?;
-    ioco_campaign::model::load(&options, &project, &mut Teller)
+    Ok(ioco_campaign::model::load(&options, &project, &mut Teller)?)
 }
 
 fn refusal(error: CompareError) -> CommandError {

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use ioco_campaign::{Answer, CommandError, Exit};
+use crate::exit::{Answer, CommandError, Exit};
 use ioco_sts::Sts;
 
 use crate::args;

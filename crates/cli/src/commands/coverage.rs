@@ -3,7 +3,8 @@
 use std::fs;
 use std::path::Path;
 
-use ioco_campaign::{Answer, CommandError, Exit, Results};
+use crate::exit::{Answer, CommandError, Exit};
+use ioco_campaign::Results;
 use ioco_engine::Coverage;
 use ioco_sts::{LocationId, Sts, SwitchId};
 use serde::Serialize;

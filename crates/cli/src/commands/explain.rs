@@ -1,6 +1,6 @@
 //! `ioco explain`: what a code means and what to do about it.
 
-use ioco_campaign::{Answer, CommandError, Exit};
+use crate::exit::{Answer, CommandError, Exit};
 use serde::Serialize;
 
 use crate::args::{self, Format};

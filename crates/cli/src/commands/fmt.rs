@@ -4,7 +4,7 @@ use std::fs;
 use std::io::Read;
 use std::path::Path;
 
-use ioco_campaign::{Answer, CommandError, Exit};
+use crate::exit::{Answer, CommandError, Exit};
 use ioco_outside::file::{Unreadable, read_text};
 use serde::Serialize;
 

@@ -11,10 +11,13 @@ mod words;
 use crate::args::{self, Format};
 use crate::commands::nusmv;
 use crate::model;
+use std::ops::Deref;
 use std::time::{Duration, Instant};
 
-use ioco_campaign::{Answer, CommandError, Interrupt, time};
+use crate::exit::{Answer, CommandError};
+use ioco_campaign::{Model, time};
 use ioco_generate::fsm::Method;
+use ioco_sts::{Relation, Semantics};
 
 pub fn run(arguments: &args::Generate, format: Format) -> Answer {
     if let Some(path) = arguments
@@ -27,7 +30,10 @@ pub fn run(arguments: &args::Generate, format: Format) -> Answer {
     }
     refuse_smv(&arguments.smv)?;
     let project = crate::typed::project(arguments.model.model.as_deref(), None)?;
-    let model = model::load(&arguments.model, &project)?;
+    let model = Subject {
+        model: model::load(&arguments.model, &project)?,
+        relation: project.test.relation()?,
+    };
     let method = arguments.cover.as_deref().and_then(Method::named);
     if arguments.extra.is_some() && method.is_none() {
         return Err(CommandError::usage(
@@ -50,22 +56,25 @@ pub fn run(arguments: &args::Generate, format: Format) -> Answer {
     }
 }
 
-/// How often the clock and Ctrl-C are looked at.
-const LOOK: Duration = Duration::from_millis(20);
+/// What is generated from: a model, and the relation that its tests are for.
+#[derive(Clone)]
+pub struct Subject {
+    model: Model,
+    relation: Relation,
+}
 
-/// A flag that is raised when the deadline has passed or the person wants to stop: whatever searches or
-/// solves only has to look at it.
-fn halt(deadline: Option<Instant>, interrupt: &Interrupt) -> Interrupt {
-    let halt = Interrupt::default();
-    let (raised, interrupt) = (halt.clone(), interrupt.clone());
-    // Ends with the program.
-    std::thread::spawn(move || {
-        while !interrupt.is_raised() && deadline.is_none_or(|at| Instant::now() < at) {
-            std::thread::sleep(LOOK);
-        }
-        raised.raise();
-    });
-    halt
+impl Subject {
+    fn semantics(&self) -> Semantics {
+        ioco_solve::semantics(&self.model.sts, self.relation)
+    }
+}
+
+impl Deref for Subject {
+    type Target = Model;
+
+    fn deref(&self) -> &Model {
+        &self.model
+    }
 }
 
 /// When the time given by `--time` is over.

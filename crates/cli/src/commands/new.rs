@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 
 use crate::args::{self, AdapterLanguage};
 use crate::commands::openapi;
-use ioco_campaign::{Answer, CommandError, Exit};
+use crate::exit::{Answer, CommandError, Exit};
 
 const SETTINGS: &str = include_str!("../../templates/door/ioco.toml");
 const MODEL: (&str, &str) = ("door.aml", include_str!("../../templates/door/door.aml"));

@@ -4,7 +4,8 @@ use std::fs;
 use std::path::Path;
 use std::time::Instant;
 
-use ioco_campaign::{Answer, CommandError, Exit, Interrupt, ModelOptions, Project, time};
+use crate::exit::{Answer, CommandError, Exit};
+use ioco_campaign::{Interrupt, ModelOptions, Project, time};
 use ioco_engine::SavedStep;
 use ioco_generate::suite::{Header, SUITE_VERSION, SavedGoal, SavedTest, SavedTree};
 use ioco_smv::decompose::Tree;

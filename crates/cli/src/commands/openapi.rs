@@ -7,8 +7,8 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::Path;
 
+use crate::exit::CommandError;
 use ioco_budget::Budget;
-use ioco_campaign::CommandError;
 use serde_json::Value as Json;
 
 const METHODS: [&str; 5] = ["get", "post", "put", "patch", "delete"];

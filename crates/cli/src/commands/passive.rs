@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
+use crate::exit::{Answer, CommandError, Exit};
 use ioco_adapters::read_traces;
-use ioco_campaign::{Answer, CommandError, Exit, Project, SemanticsOptions};
+use ioco_campaign::Project;
 use ioco_engine::{Context, Explanation, explain, monitor};
 use ioco_sts::Verdict;
 use serde::Serialize;
@@ -42,8 +43,9 @@ pub fn check(path: &Path, arguments: &ModelArguments, project: &Project, format:
         inconclusive: 0,
         explanations: Vec::new(),
     };
+    let relation = project.test.relation()?;
     for (index, trace) in traces.iter().enumerate() {
-        let mut semantics = SemanticsOptions::default().shown(&model.sts);
+        let mut semantics = ioco_solve::semantics(&model.sts, relation);
         let execution = monitor(&mut semantics, trace);
         match &execution.verdict {
             Verdict::Pass => report.passed += 1,

@@ -4,10 +4,10 @@ use std::fs::File;
 use std::io::Write as _;
 use std::sync::Arc;
 
+use crate::exit::{Answer, CommandError, Exit};
 use ioco_adapters::{HttpRelay, LineRelay, Relay};
 use ioco_campaign::connect::check_listening;
 use ioco_campaign::sections::lines::LinesSection;
-use ioco_campaign::{Answer, CommandError, Exit};
 
 use crate::args;
 use crate::{interrupt, model, output};
@@ -15,10 +15,6 @@ use crate::{interrupt, model, output};
 pub fn run(arguments: &args::Record) -> Answer {
     let project = crate::typed::project(arguments.model.model.as_deref(), None)?;
     let model = model::load(&arguments.model, &project)?;
-    let stopped = |trouble: ioco_adapters::AdapterError| CommandError {
-        hint: trouble.hint,
-        ..CommandError::system(trouble.message)
-    };
     let (listen, to) = (&arguments.listen, &arguments.to);
     check_listening(listen, project.insecure)?;
     let sts = Arc::clone(&model.sts);
@@ -27,10 +23,10 @@ pub fn run(arguments: &args::Record) -> Answer {
             CommandError::usage("nothing says which requests the labels are")
                 .hint("write [http] into ioco.toml, as for tests over HTTP")
         })?;
-        Box::new(HttpRelay::listen(listen, to, sts, mapping).map_err(stopped)?)
+        Box::new(HttpRelay::listen(listen, to, sts, mapping)?)
     } else {
         let mapping = project.lines.as_ref().map(LinesSection::mapping);
-        Box::new(LineRelay::listen(listen, to, sts, mapping.as_ref()).map_err(stopped)?)
+        Box::new(LineRelay::listen(listen, to, sts, mapping.as_ref())?)
     };
     let path = &arguments.output;
     let mut file = File::create(path).map_err(|error| {
@@ -42,13 +38,11 @@ pub fn run(arguments: &args::Record) -> Answer {
         relay.address(),
         arguments.to
     );
-    let served = relay
-        .run(arguments.clients, &|| interrupt.is_raised(), &mut |line| {
-            // At once: a recording that breaks off is still one.
-            writeln!(file, "{line}")?;
-            file.flush()
-        })
-        .map_err(stopped)?;
+    let served = relay.run(arguments.clients, &|| interrupt.is_raised(), &mut |line| {
+        // At once: a recording that breaks off is still one.
+        writeln!(file, "{line}")?;
+        file.flush()
+    })?;
     say!("{} in {}", output::count(served, "client"), path.display());
     Ok(Exit::Conforms)
 }

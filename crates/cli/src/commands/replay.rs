@@ -1,6 +1,7 @@
 //! `ioco replay`: is it fixed?
 
-use ioco_campaign::{Answer, Exit, failures};
+use crate::exit::{Answer, Exit};
+use ioco_campaign::failures;
 use serde::Serialize;
 
 use ioco_engine::Explanation;
@@ -34,7 +35,7 @@ pub fn run(arguments: &args::Replay, format: Format) -> Answer {
     let Some(replay) = opened.replay(arguments.times, arguments.original)? else {
         return Ok(Exit::Interrupted);
     };
-    let exit = replay.exit();
+    let exit = Exit::from(&replay);
     let id = &opened.file.id;
     if format == Format::Json {
         output::json(&Report {

@@ -5,7 +5,8 @@ use std::fs;
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
-use ioco_campaign::{Answer, CommandError, Exit, Model, Project, history, time};
+use crate::exit::{Answer, CommandError, Exit};
+use ioco_campaign::{Model, Project, history, time};
 use ioco_report::{
     Document, Failure, Gathering, Paths, Run, github, html, json_line, junit, markdown, sarif,
 };
@@ -156,15 +157,15 @@ impl Reported {
         let known = history::failures(store, self.row.id)?;
         let mut gathering = Gathering::new(
             history::semantics(&self.model, &self.row),
-            history::summary(&self.row),
-            history::recorded(&known),
+            ioco_server::summary(&self.row),
+            ioco_server::recorded(&known),
         );
         store
             .events(self.row.id, &mut |event| gathering.event(event))
             .map_err(history::stop)?;
         let (mut run, tests, goals) =
             gathering.finish(&mut history::semantics(&self.model, &self.row));
-        run.summary = history::summary(&self.row);
+        run.summary = ioco_server::summary(&self.row);
         let runs = store
             .runs(Some(&self.row.model), HISTORY)
             .map_err(history::stop)?;
@@ -195,7 +196,7 @@ impl Reported {
             run,
             failures: self.failures.iter().map(|f| f.detail.clone()).collect(),
             tests,
-            runs: runs.iter().map(history::summary).collect(),
+            runs: runs.iter().map(ioco_server::summary).collect(),
             goals,
         })
     }

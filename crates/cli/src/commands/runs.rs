@@ -2,7 +2,8 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use ioco_campaign::{Answer, CommandError, Exit, Project, history, time, trust};
+use crate::exit::{Answer, CommandError, Exit};
+use ioco_campaign::{Project, history, time, trust};
 use ioco_engine::SavedVerdict;
 use ioco_outside::Untrusted;
 use ioco_store::{Comparison, RunRow, Sighting, Store, TestRow};
@@ -38,7 +39,7 @@ fn list(arguments: &args::Runs, project: &Project, format: Format) -> Answer {
     };
     if format == Format::Json {
         for run in &runs {
-            output::json(&history::summary(run))?;
+            output::json(&ioco_server::summary(run))?;
         }
         return Ok(Exit::Conforms);
     }

@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use ioco_campaign::{Answer, Exit, trust};
+use crate::exit::{Answer, Exit};
+use ioco_campaign::trust;
 use ioco_outside::file::write_private;
 use ioco_server::Options;
 

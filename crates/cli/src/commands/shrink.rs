@@ -1,6 +1,7 @@
 //! `ioco shrink`: cuts a recorded failure down again.
 
-use ioco_campaign::{Answer, Exit, failures, time};
+use crate::exit::{Answer, Exit};
+use ioco_campaign::{failures, time};
 use serde::Serialize;
 
 use ioco_engine::Explanation;
@@ -8,7 +9,7 @@ use ioco_sts::Verdict;
 
 use crate::args::{self, Format};
 use crate::watch::{Terminal, notes, text_options};
-use crate::{interrupt, output};
+use crate::{interrupt, output, words};
 
 #[derive(Serialize)]
 struct Report {
@@ -48,6 +49,8 @@ pub fn run(arguments: &args::Shrink, format: Format) -> Answer {
         return Ok(Exit::Conforms);
     };
     let shrunk = &reshrunk.shrunk;
+    let explanation = words::shrunk(&reshrunk);
+    let reshrunk_notes = words::notes(&reshrunk.notes, &reshrunk.saved.id);
     if format == Format::Json {
         output::json(&Report {
             failure: reshrunk.saved.id.to_string(),
@@ -59,14 +62,14 @@ pub fn run(arguments: &args::Shrink, format: Format) -> Answer {
             bug: shrunk.kind.name(),
             confirmed: (shrunk.confidence.failed, shrunk.confidence.runs),
             shortest: shrunk.proved.as_ref().map(|proof| proof.shortest),
-            notes: reshrunk.notes,
-            explanation: reshrunk.explanation,
+            notes: reshrunk_notes,
+            explanation,
         })?;
     } else {
-        if let Some(explanation) = &reshrunk.explanation {
+        if let Some(explanation) = &explanation {
             output::print(&explanation.to_text(text_options()));
         }
-        output::print(&notes(&reshrunk.notes, text_options().width));
+        output::print(&notes(&reshrunk_notes, text_options().width));
         if reshrunk.saved.id != opened.file.id {
             output::print(&format!(
                 "  kept as        {} (it was {})\n",

@@ -1,6 +1,7 @@
 //! `ioco store`: the store of runs itself.
 
-use ioco_campaign::{Answer, Exit, history, trust};
+use crate::exit::{Answer, Exit};
+use ioco_campaign::{history, trust};
 
 use crate::args::{self, StoreCommand};
 use crate::typed;

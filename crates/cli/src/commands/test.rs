@@ -1,18 +1,20 @@
 //! `ioco test`: tests a running system on the fly; shrinks, explains and keeps what fails.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
+use crate::exit::{Answer, CommandError, Exit};
 use ioco_campaign::{
-    Answer, Campaign, CommandError, ConnectionSpec, FoundFailure, ModelOptions, Outcome, Plan,
-    SuiteRow, TestSettings, shrinking, trust,
+    Campaign, ConnectionSpec, FoundFailure, ModelOptions, Outcome, Plan, SuiteRow, TestSettings,
+    shrinking, trust,
 };
-use ioco_engine::{StopReason, Summary};
+use ioco_engine::{Explanation, StopReason, Summary};
 use serde::Serialize;
 
 use crate::args::{self, Format};
 use crate::output::{self, ERROR, FAINT, GOOD, WARNING};
 use crate::watch::{Teller, Terminal};
-use crate::{interrupt, model, typed};
+use crate::{interrupt, model, typed, words};
 
 pub fn run(arguments: &args::Test, format: Format) -> Answer {
     let mut project = typed::project(
@@ -59,7 +61,7 @@ pub fn run(arguments: &args::Test, format: Format) -> Answer {
     if format == Format::Json {
         output::json(&Reported {
             summary: outcome.summary,
-            failures: &outcome.found,
+            failures: outcome.found.iter().map(Found::new).collect(),
             run: outcome.run,
         })?;
     } else {
@@ -74,7 +76,7 @@ pub fn run(arguments: &args::Test, format: Format) -> Answer {
              switches"
         );
     }
-    Ok(outcome.exit())
+    Ok(Exit::from(&outcome))
 }
 
 /// The flags, and what ioco.toml says where they are silent.
@@ -123,8 +125,34 @@ fn wanted(arguments: &args::Test, configured: &TestSettings) -> Result<TestSetti
 #[serde(tag = "event", rename = "run-reported")]
 struct Reported<'a> {
     summary: Summary,
-    failures: &'a [FoundFailure],
+    failures: Vec<Found<'a>>,
     run: i64,
+}
+
+/// A failure in that line.
+#[derive(Serialize)]
+struct Found<'a> {
+    id: &'a str,
+    file: &'a Path,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    explanation: Option<Explanation>,
+    notes: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hint: Option<&'a str>,
+    flaky: bool,
+}
+
+impl<'a> Found<'a> {
+    fn new(found: &'a FoundFailure) -> Found<'a> {
+        Found {
+            id: &found.id,
+            file: &found.file,
+            explanation: words::found(found),
+            notes: words::notes(&found.notes, &found.id),
+            hint: found.hint.as_deref(),
+            flaky: found.flaky,
+        }
+    }
 }
 
 /// The tests of a suite, one a line.

@@ -45,6 +45,23 @@ fn recorded_traffic_is_judged_like_a_test() {
     assert!(wrong.err.contains("line 1"), "{}", wrong.all());
 }
 
+#[test]
+fn recorded_traffic_is_judged_by_the_relation_of_the_project() {
+    // After ?a the stimulus ?b is accepted by one of two states: uioco says nothing about what follows.
+    let model = "des (0,4,4)\n(0,\"?a\",1)\n(0,\"?a\",2)\n(1,\"?b\",3)\n(3,\"!x\",3)\n";
+    let trace = "{\"reset\":true}\n{\"at\":0,\"stimulus\":\"a\"}\n\
+                 {\"at\":20000000000,\"stimulus\":\"b\"}\n{\"at\":20000000001,\"end\":true}\n\
+                 {\"reset\":true}\n{\"at\":0,\"stimulus\":\"a\"}\n\
+                 {\"at\":20000000000,\"stimulus\":\"b\"}\n{\"at\":40000000000,\"end\":true}\n";
+    let here = folder_with(&[("model.aut", model), ("trace.jsonl", trace)]);
+    let checked = check(&here, "model.aut");
+    assert_eq!(checked.code, 1, "{}", checked.all());
+    let settings = here.path().join("ioco.toml");
+    std::fs::write(settings, "[test]\nrelation = \"uioco\"\n").expect("written");
+    let checked = check(&here, "model.aut");
+    assert_eq!(checked.code, 0, "{}", checked.all());
+}
+
 /// Records while `ioco test` plays the client with these arguments and the recorder's address.
 fn record(folder: &TempDir, model: &str, to: &str, client: &[&str]) -> Ran {
     let recorder = Listening::start(

@@ -29,9 +29,8 @@ while True:
 "#;
 
 fn project(sut: &str) -> TempDir {
-    let settings = format!(
-        "model = \"ping.aml\"\n[test]\ntests = 4\nsteps = 6\nseed = 1\n[sut]\n{sut}\n"
-    );
+    let settings =
+        format!("model = \"ping.aml\"\n[test]\ntests = 4\nsteps = 6\nseed = 1\n[sut]\n{sut}\n");
     folder_with(&[
         ("ping.aml", PING),
         ("server.py", SERVER),
@@ -41,7 +40,10 @@ fn project(sut: &str) -> TempDir {
 
 fn starts(folder: &TempDir) -> Vec<(String, String)> {
     let text = std::fs::read_to_string(folder.path().join("starts")).unwrap_or_default();
-    let words = |line: &str| line.split_once(' ').map(|(a, b)| (a.to_owned(), b.to_owned()));
+    let words = |line: &str| {
+        line.split_once(' ')
+            .map(|(a, b)| (a.to_owned(), b.to_owned()))
+    };
     text.lines().filter_map(words).collect()
 }
 
@@ -58,7 +60,11 @@ fn every_test_gets_a_system_and_a_port_of_its_own_and_none_stays_behind() {
     let folder = project("start = \"python3 server.py {port}\"\ntcp = \"127.0.0.1:{port}\"");
     let ran = test(&folder, &[]);
     assert_eq!(ran.code, 0, "{}", ran.all());
-    assert!(ran.err.contains("starts: python3 server.py {port}"), "{}", ran.all());
+    assert!(
+        ran.err.contains("starts: python3 server.py {port}"),
+        "{}",
+        ran.all()
+    );
     let starts = starts(&folder);
     assert_eq!(starts.len(), 4, "{starts:?}");
     assert!(starts.iter().all(|(pid, _)| !is_alive(pid)), "{starts:?}");
@@ -105,7 +111,10 @@ fn a_service_over_http_is_started_for_every_test() {
     let path = folder.path().join("ioco.toml");
     let text = std::fs::read_to_string(&path).expect("read");
     let shop = root().join("examples/http/shop.py");
-    let start = format!("start = 'python3 {} {{port}} --bug'\nhttp = ", shop.display());
+    let start = format!(
+        "start = 'python3 {} {{port}} --bug'\nhttp = ",
+        shop.display()
+    );
     let text = text.replace("http = ", &start).replace(":8000", ":{port}");
     std::fs::write(&path, text).expect("written");
     let ran = test(&folder, &["--no-shrink"]);
@@ -150,16 +159,23 @@ for line in sys.stdin:
     print(json.dumps(say), flush=True)
 ";
     std::fs::write(folder.path().join("system.py"), program).expect("written");
-    let ran = test(&folder, &[
-        "ping.aml",
-        "--sut",
-        "python3 system.py",
-        "--seed",
-        "1",
-        "--no-shrink",
-    ]);
+    let ran = test(
+        &folder,
+        &[
+            "ping.aml",
+            "--sut",
+            "python3 system.py",
+            "--seed",
+            "1",
+            "--no-shrink",
+        ],
+    );
     assert_eq!(ran.code, 1, "{}", ran.all());
-    assert!(ran.out.contains("got {\"stimulus\":\"ping\""), "{}", ran.all());
+    assert!(
+        ran.out.contains("got {\"stimulus\":\"ping\""),
+        "{}",
+        ran.all()
+    );
 }
 
 #[test]
@@ -176,10 +192,22 @@ fn a_system_that_crashes_is_told_with_its_status_and_its_last_words() {
 fn what_cannot_be_started_is_told() {
     for (sut, code, words) in [
         ("tcp = \"127.0.0.1:{port}\"", 2, "nothing is started"),
-        ("start = \"server\"\ntcp = \"127.0.0.1:{port}\"", 2, "has none"),
-        ("before = \"x\"\ntcp = \"127.0.0.1:9\"", 2, "there is no start"),
+        (
+            "start = \"server\"\ntcp = \"127.0.0.1:{port}\"",
+            2,
+            "has none",
+        ),
+        (
+            "before = \"x\"\ntcp = \"127.0.0.1:9\"",
+            2,
+            "there is no start",
+        ),
         ("start = \" \"\ntcp = \"127.0.0.1:9\"", 2, "is empty"),
-        ("start = \"x\"\nfresh = \"often\"\ntcp = \"127.0.0.1:9\"", 2, "fresh"),
+        (
+            "start = \"x\"\nfresh = \"often\"\ntcp = \"127.0.0.1:9\"",
+            2,
+            "fresh",
+        ),
         (
             "start = \"echo no such thing; exit 4 # {port}\"\ntcp = \"127.0.0.1:{port}\"",
             3,

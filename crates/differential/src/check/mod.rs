@@ -13,10 +13,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use ioco_budget::Budget;
+pub(crate) use ioco_solve::semantics;
 use ioco_solve::{Deadline, GuardSolver, choose_values};
 use ioco_sts::{
-    Answer, Direction, Feasibility as _, Gate, Question, Relation, Semantics, Sts, SwitchId, Value,
-    Verdict,
+    Answer, Direction, Feasibility as _, Gate, Question, Relation, Sts, SwitchId, Value, Verdict,
 };
 use rand::RngExt as _;
 
@@ -238,10 +238,6 @@ fn loaded(draft: &Draft, states: u64) -> Result<Arc<Sts>, Finding> {
             detail: errors.join("\n"),
         }
     })
-}
-
-pub(crate) fn semantics(sts: &Arc<Sts>, relation: Relation) -> Semantics {
-    Semantics::new(Arc::clone(sts), Box::new(GuardSolver::new()), relation)
 }
 
 /// The state as ioco has it.

@@ -29,6 +29,18 @@ pub enum Goal {
 }
 
 impl Goal {
+    /// The goals of a criterion by its name; `None` where there is no such criterion.
+    pub fn of_criterion(name: &str, sts: &Sts) -> Option<Vec<Goal>> {
+        match name {
+            "locations" => Some(Goal::locations(sts)),
+            "switches" => Some(Goal::switches(sts)),
+            "decisions" => Some(Goal::decisions(sts)),
+            "conditions" => Some(Goal::conditions(sts)),
+            "mcdc" => Some(Goal::mcdc(sts)),
+            _ => None,
+        }
+    }
+
     pub fn locations(sts: &Sts) -> Vec<Goal> {
         (0..sts.locations().len())
             .map(|index| Goal::Location(LocationId::from_index(index)))

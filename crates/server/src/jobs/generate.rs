@@ -1,15 +1,13 @@
 //! A test for every goal, or a proof that there is none.
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
-use ioco_campaign::{CommandError, Interrupt, Script, SemanticsOptions};
-use ioco_generate::Confirm;
-use ioco_generate::cover::{Cover, CoverLimits, CoverObserver, Goal, GoalVerdict, Instance};
+use ioco_campaign::{CampaignError, GoalSearch, Interrupt, Script, StopFlag};
+use ioco_generate::cover::{CoverObserver, Goal, GoalVerdict, Instance};
 use ioco_sts::{Action, LocationId, Semantics, Sts, SwitchId};
 use ioco_view::{GoalView, goal_of, number_of};
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::SeedableRng as _;
 use serde::Deserialize;
 use serde_json::json;
 
@@ -44,6 +42,7 @@ impl App {
         let loaded = self.models.load(&request.model)?;
         let sts = Arc::clone(&loaded.usable()?.sts);
         let goals = wanted(request, &sts)?;
+        let relation = self.project.test.relation()?;
         let seconds = request.seconds.unwrap_or(SECONDS);
         if !(seconds > 0.0 && seconds <= 86_400.0) {
             return Err(Refusal::wrong(
@@ -56,7 +55,14 @@ impl App {
         let app = Arc::clone(self);
         Ok(self.start_job("generate", move |job| {
             let end = Instant::now() + Duration::from_secs_f64(seconds);
-            let found = cover(&sts, &goals, job, end);
+            let search = GoalSearch {
+                sts: &sts,
+                relation,
+                seed: 1,
+                depth: None,
+                stop: &StopFlag::new(Some(end), &job.interrupt),
+            };
+            let found = cover(&search, &goals, job);
             let mut kept = app.goals.lock().unwrap_or_else(PoisonError::into_inner);
             let known = kept.entry(model).or_default();
             // What was found for another text says nothing about this one.
@@ -86,43 +92,30 @@ fn wanted(request: &GenerateRequest, sts: &Sts) -> Result<Vec<Goal>, Refusal> {
             )),
         };
     }
-    let mut goals = Vec::new();
+    let mut goals = BTreeSet::new();
     for word in request.cover.as_deref().unwrap_or("switches").split(',') {
-        match word.trim() {
-            "locations" => goals.extend(Goal::locations(sts)),
-            "switches" => goals.extend(Goal::switches(sts)),
-            "decisions" => goals.extend(Goal::decisions(sts)),
-            "conditions" => goals.extend(Goal::conditions(sts)),
-            "mcdc" => goals.extend(Goal::mcdc(sts)),
-            other => {
-                return Err(Refusal::wrong(
-                    format!("'{other}' is not something to cover"),
-                    "use locations, switches, decisions, conditions or mcdc, several joined by commas",
-                ));
-            }
-        }
+        let word = word.trim();
+        goals.extend(Goal::of_criterion(word, sts).ok_or_else(|| {
+            Refusal::wrong(
+                format!("'{word}' is not something to cover"),
+                "use locations, switches, decisions, conditions or mcdc, several joined by commas",
+            )
+        })?);
     }
-    Ok(goals)
+    Ok(goals.into_iter().collect())
 }
 
-fn cover(sts: &Arc<Sts>, goals: &[Goal], job: &Job, end: Instant) -> Vec<GoalView> {
-    let semantics = || SemanticsOptions::default().shown(sts);
+fn cover(search: &GoalSearch<'_>, goals: &[Goal], job: &Job) -> Vec<GoalView> {
+    let sts = search.sts;
     job.write(|view| view.total = Some(goals.len()));
-    let halt = StopFlag::at(end, &job.interrupt);
-    let limits = CoverLimits {
-        interrupt: halt.raised.clone(),
-        ..CoverLimits::default()
-    };
     let mut watch = Decided {
-        semantics: semantics(),
+        semantics: ioco_solve::semantics(sts, search.relation),
         job,
-        halt: halt.raised.clone(),
+        halt: search.stop.raised(),
         since: Instant::now(),
         found: Vec::new(),
     };
-    let mut rng = ChaCha8Rng::seed_from_u64(1);
-    let confirm = Confirm::new(semantics());
-    let covered = Cover::new(sts, goals, limits, confirm, &mut rng).run(None, &mut watch);
+    let covered = search.run(goals, &mut watch);
     let Decided {
         mut semantics,
         mut found,
@@ -141,35 +134,6 @@ fn cover(sts: &Arc<Sts>, goals: &[Goal], job: &Job, end: Instant) -> Vec<GoalVie
         found.push(view);
     }
     found
-}
-
-/// How often the clock and the job are looked at.
-const LOOK: Duration = Duration::from_millis(20);
-
-/// A flag that is raised when the time is over or somebody stops the job, so that what solves or walks
-/// only has to look at it. The thread behind it ends with the flag's owner.
-struct StopFlag {
-    raised: Interrupt,
-}
-
-impl StopFlag {
-    fn at(end: Instant, job: &Interrupt) -> StopFlag {
-        let raised = Interrupt::default();
-        let (halt, job) = (raised.clone(), job.clone());
-        std::thread::spawn(move || {
-            while !halt.is_raised() && !job.is_raised() && Instant::now() < end {
-                std::thread::sleep(LOOK);
-            }
-            halt.raise();
-        });
-        StopFlag { raised }
-    }
-}
-
-impl Drop for StopFlag {
-    fn drop(&mut self) {
-        self.raised.raise();
-    }
 }
 
 fn undecided(goal: Goal, sts: &Sts) -> GoalView {
@@ -211,7 +175,7 @@ impl CoverObserver for Decided<'_> {
 
 /// The tests behind goals; one that is the beginning of another is left out, and its goal counted
 /// with the other's.
-pub fn scripts(goals: &[GoalView], sts: &Sts) -> Result<Vec<Script>, CommandError> {
+pub fn scripts(goals: &[GoalView], sts: &Sts) -> Result<Vec<Script>, CampaignError> {
     let mut all: Vec<(Vec<Action>, &str)> = Vec::new();
     for goal in goals {
         let Some(test) = &goal.test else { continue };
@@ -225,9 +189,9 @@ pub fn scripts(goals: &[GoalView], sts: &Sts) -> Result<Vec<Script>, CommandErro
                     label: step.label.clone(),
                     values: step.values.clone(),
                 };
-                given.action(sts).map_err(CommandError::usage)
+                given.action(sts).map_err(CampaignError::usage)
             })
-            .collect::<Result<Vec<_>, CommandError>>()?;
+            .collect::<Result<Vec<_>, CampaignError>>()?;
         all.push((script, &goal.goal));
     }
     all.sort();

@@ -4,8 +4,8 @@ use std::sync::{Arc, PoisonError};
 
 use ioco_campaign::sections::limits::Limits;
 use ioco_campaign::{
-    CommandError, Observer, Opened, Project, Session, ShrinkSettings, SystemChoice, failures,
-    shrinking,
+    CampaignError, Observer, Opened, Project, Remedy, Session, ShrinkSettings, SystemChoice,
+    failures, shrinking,
 };
 use ioco_engine::{Explanation, SavedDeviation, TextOptions};
 use ioco_sts::Execution;
@@ -17,6 +17,7 @@ use super::Job;
 use crate::app::App;
 use crate::refusal::Refusal;
 use crate::run::race_on;
+use crate::words;
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
@@ -82,18 +83,23 @@ impl App {
             let mut opened = told.open(&path, &app.project, &system)?;
             let Some(again) = opened.shrink(&settings, None, &mut told)? else {
                 return Err(
-                    CommandError::usage("it does not fail any more: nothing to shrink")
+                    CampaignError::usage("it does not fail any more: nothing to shrink")
                         .hint("replay it to see what the system does now"),
                 );
             };
             let mut races = app.races.lock().unwrap_or_else(PoisonError::into_inner);
             races.insert(again.saved.id.to_string(), told.race);
+            let notes: Vec<String> = again.notes.iter().map(words::note).collect();
+            let shown = again.explanation.map(|explanation| Explanation {
+                replay: Some(format!("ioco replay {}", again.saved.id)),
+                ..explanation
+            });
             Ok(Some(json!({
                 "failure": again.saved.id,
                 "from": again.shrunk.original_length,
                 "to": again.shrunk.execution.length(),
                 "runs": again.shrunk.runs,
-                "text": text(again.explanation.as_ref(), &again.notes),
+                "text": text(shown.as_ref(), &notes),
             })))
         }))
     }
@@ -138,7 +144,7 @@ impl<'a> JobObserver<'a> {
         path: &str,
         project: &Project,
         system: &SystemChoice,
-    ) -> Result<Opened, CommandError> {
+    ) -> Result<Opened, CampaignError> {
         let interrupt = self.job.interrupt.clone();
         failures::open(
             path,
@@ -167,6 +173,10 @@ impl Observer for JobObserver<'_> {
         self.job
             .write(|view| view.message = Some(message.to_owned()));
     }
+
+    fn warning_with(&mut self, message: &str, remedy: &Remedy) {
+        self.warning(&words::warning(message, remedy));
+    }
 }
 
 fn text(explanation: Option<&Explanation>, notes: &[String]) -> String {
@@ -193,7 +203,7 @@ impl App {
     pub(super) fn start_job(
         &self,
         kind: &'static str,
-        work: impl FnOnce(&Job) -> Result<Option<Json>, CommandError> + Send + 'static,
+        work: impl FnOnce(&Job) -> Result<Option<Json>, CampaignError> + Send + 'static,
     ) -> Arc<Job> {
         let mut jobs = self.jobs.lock().unwrap_or_else(PoisonError::into_inner);
         let id = format!("{kind}-{}", jobs.len() + 1);

@@ -7,7 +7,7 @@ mod walk;
 use std::io::{self, BufRead, IsTerminal};
 use std::sync::Arc;
 
-use ioco_campaign::{Answer, CommandError, Exit};
+use crate::exit::{Answer, CommandError, Exit};
 use ioco_sts::Relation;
 
 use crate::args;

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use ioco_solve::{Deadline, GuardSolver, Outcome};
+use ioco_solve::{Deadline, Outcome};
 use ioco_sts::{Action, Direction, LabelId, Offer, Relation, Semantics, SetId, Step, Sts, Value};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -53,8 +53,7 @@ pub struct Walk {
 
 impl Walk {
     pub fn new(sts: Arc<Sts>, relation: Relation, seed: u64) -> Walk {
-        let oracle = GuardSolver::new();
-        let semantics = Semantics::new(Arc::clone(&sts), Box::new(oracle), relation);
+        let semantics = ioco_solve::semantics(&sts, relation);
         let initial = semantics.initial();
         let mut walk = Walk {
             semantics,

@@ -3,21 +3,17 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
-use std::sync::Arc;
 use std::time::Instant;
 
-use ioco_campaign::{Answer, CommandError, Exit, Interrupt, Model};
+use crate::exit::{Answer, CommandError, Exit};
+use ioco_campaign::{GoalSearch, Interrupt, StopFlag};
 use ioco_generate::Confirm;
-use ioco_generate::cover::{
-    Cover, CoverLimits, CoverObserver, Goal, GoalVerdict, Instance, States, states,
-};
+use ioco_generate::cover::{CoverObserver, Goal, GoalVerdict, Instance, States, states};
 use ioco_generate::suite::SavedGoal;
-use ioco_solve::GuardSolver;
-use ioco_sts::{FlattenError, Relation, Semantics, Sts};
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::SeedableRng;
+use ioco_sts::{FlattenError, Sts};
 use serde::Serialize;
 
+use super::Subject;
 use super::suite::{Suite, Test, in_words};
 use crate::args::{self, Format};
 use crate::output;
@@ -112,7 +108,7 @@ impl CoverObserver for Lines<'_> {
     }
 }
 
-pub fn run(wanted: &str, arguments: &args::Generate, model: &Model, format: Format) -> Answer {
+pub fn run(wanted: &str, arguments: &args::Generate, model: &Subject, format: Format) -> Answer {
     if arguments.count || arguments.loops.is_some() || arguments.jobs.is_some() {
         return Err(CommandError::usage(
             "--count, --loops and --jobs go with --traces",
@@ -125,43 +121,34 @@ pub fn run(wanted: &str, arguments: &args::Generate, model: &Model, format: Form
     let (goals, with_states) = goals(wanted, sts)?;
     let started = Instant::now();
     let interrupt = crate::interrupt::listen();
-    let halt = super::halt(super::deadline(arguments)?, &interrupt);
+    let halt = StopFlag::new(super::deadline(arguments)?, &interrupt);
     let mut lines = Lines {
         sts,
         format,
         since: started,
         progress: Progress::start(),
         interrupt,
-        halt: halt.clone(),
+        halt: halt.raised(),
         goals: goals.len(),
         decided: 0,
         broken: None,
     };
-    let mut limits = CoverLimits {
-        interrupt: halt,
-        ..CoverLimits::default()
-    };
-    if let Some(depth) = arguments.depth {
-        limits.depth = depth;
-    }
-    let mut rng = ChaCha8Rng::seed_from_u64(arguments.seed);
-    let confirm = || {
-        let semantics = Semantics::new(
-            Arc::clone(sts),
-            Box::new(GuardSolver::new()),
-            Relation::Ioco,
-        );
-        Confirm::new(semantics)
-    };
     // Goals that are many are looked at first: where they cannot be listed, nothing is begun.
     let states = match with_states {
-        true => match all_states(sts, &mut confirm(), &lines.halt)? {
+        true => match all_states(model, &lines.halt)? {
             Some(states) => Some(states),
             None => return Ok(lines.ended()),
         },
         false => None,
     };
-    let covered = Cover::new(sts, &goals, limits, confirm(), &mut rng).run(None, &mut lines);
+    let search = GoalSearch {
+        sts,
+        relation: model.relation,
+        seed: arguments.seed,
+        depth: arguments.depth,
+        stop: &halt,
+    };
+    let covered = search.run(&goals, &mut lines);
     let first = covered.tests.len();
     if let Some(states) = &states {
         lines.states(states, first);
@@ -261,20 +248,18 @@ fn goals(wanted: &str, sts: &Sts) -> Result<(Vec<Goal>, bool), CommandError> {
     let mut goals = Vec::new();
     let mut states = false;
     for word in wanted.split(',') {
-        match word.trim() {
-            "locations" => goals.extend(Goal::locations(sts)),
-            "switches" => goals.extend(Goal::switches(sts)),
-            "decisions" => goals.extend(Goal::decisions(sts)),
-            "conditions" => goals.extend(Goal::conditions(sts)),
-            "mcdc" => goals.extend(Goal::mcdc(sts)),
-            "states" => states = true,
-            other => {
-                return Err(CommandError::usage(format!("'{other}' is not something to cover")).hint(
-                    "use locations, switches, decisions, conditions, mcdc or states; several are \
-                     joined by commas; or one of w, wp and hsi",
-                ));
-            }
+        let word = word.trim();
+        if word == "states" {
+            states = true;
+            continue;
         }
+        let named = Goal::of_criterion(word, sts).ok_or_else(|| {
+            CommandError::usage(format!("'{word}' is not something to cover")).hint(
+                "use locations, switches, decisions, conditions, mcdc or states; several are \
+                 joined by commas; or one of w, wp and hsi",
+            )
+        })?;
+        goals.extend(named);
     }
     // Asked for twice is asked for once.
     let unique: BTreeSet<Goal> = goals.into_iter().collect();
@@ -282,12 +267,9 @@ fn goals(wanted: &str, sts: &Sts) -> Result<(Vec<Goal>, bool), CommandError> {
 }
 
 /// Every state of the model, where there are not too many; `None` if it was interrupted.
-fn all_states(
-    sts: &Sts,
-    confirm: &mut Confirm,
-    halt: &Interrupt,
-) -> Result<Option<States>, CommandError> {
-    match states(sts, MAX_STATES, confirm, halt) {
+fn all_states(model: &Subject, halt: &Interrupt) -> Result<Option<States>, CommandError> {
+    let mut confirm = Confirm::new(model.semantics());
+    match states(&model.sts, MAX_STATES, &mut confirm, halt) {
         Ok(states) => Ok(Some(states)),
         Err(FlattenError::Interrupted) => Ok(None),
         Err(error) => Err(CommandError::usage(format!(

@@ -1,14 +1,13 @@
 //! `--data` of `ioco generate --traces`: which values the traces have, and what is said about it.
 
-use std::sync::Arc;
-
-use ioco_campaign::CommandError;
+use super::Subject;
+use crate::exit::CommandError;
 use ioco_generate::data::{
     Data, DataLimits, DataPlan, Proof, ValueGoal, ValueVerdict, covers, plan,
 };
 use ioco_generate::{Confirm, Walk};
-use ioco_solve::{Embedded, GuardSolver};
-use ioco_sts::{Relation, Semantics, Sts};
+use ioco_solve::Embedded;
+use ioco_sts::Sts;
 use rand_chacha::ChaCha8Rng;
 use serde::Serialize;
 
@@ -174,16 +173,12 @@ impl Planned {
     /// confirmed.
     pub fn add_missing(
         &self,
-        sts: &Arc<Sts>,
+        model: &Subject,
         seen: &Seen,
         suite: &Suite,
     ) -> Result<u64, CommandError> {
-        let semantics = Semantics::new(
-            Arc::clone(sts),
-            Box::new(GuardSolver::new()),
-            Relation::Ioco,
-        );
-        let mut confirm = Confirm::new(semantics);
+        let sts = &model.sts;
+        let mut confirm = Confirm::new(model.semantics());
         let mut page = suite.page();
         let mut unconfirmed = 0;
         let tests = self

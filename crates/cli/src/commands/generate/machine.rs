@@ -1,15 +1,14 @@
 //! `ioco generate --cover w|wp|hsi`: suites that find every fault in systems with up to so many more
 //! states than the model.
 
-use std::sync::Arc;
-
+use super::Subject;
+use crate::exit::{Answer, CommandError, Exit};
 use ioco_budget::{Budget, Halted, Interrupt, Meter};
-use ioco_campaign::{Answer, CommandError, Exit, Model};
+use ioco_campaign::StopFlag;
 use ioco_generate::fsm::{
     MachineError, Method, ModelMachine, NotAMachine, Sequences, suite_within,
 };
-use ioco_solve::GuardSolver;
-use ioco_sts::{FlattenError, Relation, Semantics, Step};
+use ioco_sts::{FlattenError, Semantics, Step};
 use serde::Serialize;
 
 use super::suite::Suite;
@@ -31,12 +30,13 @@ struct Size {
     stimuli: u64,
 }
 
-pub fn run(method: Method, arguments: &args::Generate, model: &Model, format: Format) -> Answer {
+pub fn run(method: Method, arguments: &args::Generate, model: &Subject, format: Format) -> Answer {
     refuse_others(arguments)?;
     let extra = arguments.extra.unwrap_or(0);
     let sts = &model.sts;
     let interrupt = crate::interrupt::listen();
-    let halt = super::halt(super::deadline(arguments)?, &interrupt);
+    let flag = StopFlag::new(super::deadline(arguments)?, &interrupt);
+    let halt = flag.raised();
     let ended = || match interrupt.is_raised() {
         true => Exit::Interrupted,
         false => {
@@ -138,7 +138,7 @@ fn refuse_others(arguments: &args::Generate) -> Result<(), CommandError> {
 fn refusal(
     error: &MachineError,
     read: &ModelMachine,
-    model: &Model,
+    model: &Subject,
     method: Method,
 ) -> CommandError {
     let why = read.explain(&model.sts, error);
@@ -167,16 +167,12 @@ fn write(
     found: &Sequences,
     read: &ModelMachine,
     arguments: &args::Generate,
-    model: &Model,
+    model: &Subject,
     format: Format,
     halt: &Interrupt,
 ) -> Result<u64, CommandError> {
     let sts = &model.sts;
-    let mut semantics = Semantics::new(
-        Arc::clone(sts),
-        Box::new(GuardSolver::new()),
-        Relation::Ioco,
-    );
+    let mut semantics = model.semantics();
     let suite = Suite::open(arguments, format, model, None, halt)?;
     let mut page = suite.page();
     let mut unconfirmed = 0;

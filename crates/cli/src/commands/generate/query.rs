@@ -2,17 +2,16 @@
 //! steps.
 
 use std::path::Path;
-use std::sync::Arc;
 use std::time::Instant;
 
-use ioco_campaign::{Answer, CommandError, Exit, Model};
+use super::Subject;
+use crate::exit::{Answer, CommandError, Exit};
+use ioco_campaign::StopFlag;
 use ioco_generate::Confirm;
 use ioco_generate::answer::{self, End};
 use ioco_generate::plan::{Limits, Pattern};
 use ioco_generate::suite::{SavedQuery, SavedTest, SavedTree};
 use ioco_generate::tree::{Grower, Purpose};
-use ioco_solve::GuardSolver;
-use ioco_sts::{Relation, Semantics};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 use serde::Serialize;
@@ -56,7 +55,7 @@ struct Verdict {
     seconds: f64,
 }
 
-pub fn run(file: &Path, arguments: &args::Generate, model: &Model, format: Format) -> Answer {
+pub fn run(file: &Path, arguments: &args::Generate, model: &Subject, format: Format) -> Answer {
     let traces = arguments.count || arguments.loops.is_some() || arguments.jobs.is_some();
     if traces || arguments.data.is_some() {
         return Err(CommandError::usage(
@@ -81,21 +80,15 @@ pub fn run(file: &Path, arguments: &args::Generate, model: &Model, format: Forma
     }
     let started = Instant::now();
     let interrupt = interrupt::listen();
+    let halt = StopFlag::new(deadline, &interrupt);
     let limits = Limits {
         steps: within,
         paths: PATHS,
         budget: BUDGET,
-        interrupt: super::halt(deadline, &interrupt),
+        interrupt: halt.raised(),
     };
     let mut rng = ChaCha8Rng::seed_from_u64(arguments.seed);
-    let semantics = || {
-        Semantics::new(
-            Arc::clone(sts),
-            Box::new(GuardSolver::new()),
-            Relation::Ioco,
-        )
-    };
-    let mut confirm = Confirm::new(semantics());
+    let mut confirm = Confirm::new(model.semantics());
     let progress = Progress::start();
     let mut steps = 0u64;
     let answers = answer::answer(
@@ -112,7 +105,7 @@ pub fn run(file: &Path, arguments: &args::Generate, model: &Model, format: Forma
         },
     );
     drop(progress);
-    let mut grower = Grower::new(semantics(), BUDGET, limits.interrupt.clone());
+    let mut grower = Grower::new(model.semantics(), BUDGET, limits.interrupt.clone());
     let purpose = Purpose {
         pattern: &pattern,
         limits: Limits {

@@ -3,18 +3,19 @@
 
 use std::fs::File;
 use std::io::{self, Write};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
 
-use ioco_campaign::{CommandError, Interrupt, Model};
+use super::Subject;
+use crate::exit::CommandError;
+use ioco_campaign::Interrupt;
 use ioco_engine::SavedStep;
 use ioco_generate::PathStep;
 use ioco_generate::plan::{Limits, Pattern};
 use ioco_generate::suite::export::Export;
 use ioco_generate::suite::{Header, SUITE_VERSION, SavedGoal, SavedQuery, SavedTest, SavedTree};
 use ioco_generate::tree::{Grower, Purpose};
-use ioco_solve::GuardSolver;
-use ioco_sts::{Action, Direction, Relation, Semantics, Step, Sts, SwitchId};
+use ioco_sts::{Action, Direction, Step, Sts, SwitchId};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 use serde::Serialize;
@@ -69,7 +70,7 @@ pub fn in_words<'p>(sts: &Sts, path: impl Iterator<Item = PathStep<'p>>) -> Stri
 pub struct Suite {
     target: Mutex<Target>,
     form: Form,
-    model: Model,
+    model: Subject,
     tests: AtomicU64,
     /// Ends every question about what else may come.
     interrupt: Interrupt,
@@ -101,7 +102,7 @@ impl Suite {
     pub fn open(
         arguments: &args::Generate,
         format: Format,
-        model: &Model,
+        model: &Subject,
         query: Option<SavedQuery>,
         interrupt: &Interrupt,
     ) -> Result<Suite, CommandError> {
@@ -300,13 +301,8 @@ impl Page<'_> {
     }
 
     fn grower(&mut self) -> (&mut Grower, &mut ChaCha8Rng) {
-        let sts = &self.suite.model.sts;
         let (grower, rng) = self.grower.get_or_insert_with(|| {
-            let semantics = Semantics::new(
-                Arc::clone(sts),
-                Box::new(GuardSolver::new()),
-                Relation::Ioco,
-            );
+            let semantics = self.suite.model.semantics();
             let interrupt = self.suite.interrupt.clone();
             let grower = Grower::new(semantics, BUDGET, interrupt);
             (grower, ChaCha8Rng::seed_from_u64(1))

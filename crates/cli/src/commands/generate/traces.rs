@@ -4,15 +4,16 @@
 //! values from a seed of its own: the suite does not depend on the threads, only the order of its
 //! lines does.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-use ioco_campaign::{Answer, CommandError, Exit, Model};
+use super::Subject;
+use crate::exit::{Answer, CommandError, Exit};
+use ioco_campaign::StopFlag;
 use ioco_generate::{Confirm, Distinct, Extent, Path, Share, Tally, Walk, bounds};
-use ioco_solve::{Embedded, GuardSolver};
-use ioco_sts::{Relation, Semantics, Sts};
+use ioco_solve::Embedded;
+use ioco_sts::Sts;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 use serde::Serialize;
@@ -66,7 +67,7 @@ fn is_zero(number: &u64) -> bool {
 
 /// What the threads share.
 struct Work<'a> {
-    sts: &'a Arc<Sts>,
+    model: &'a Subject,
     extent: Extent,
     seed: u64,
     shares: Vec<Share>,
@@ -115,7 +116,7 @@ impl ThreadResult {
     }
 }
 
-pub fn run(arguments: &args::Generate, length: u32, model: &Model, format: Format) -> Answer {
+pub fn run(arguments: &args::Generate, length: u32, model: &Subject, format: Format) -> Answer {
     let jobs = match arguments.jobs {
         Some(0) => return Err(CommandError::usage("--jobs 0 leaves nobody to do the work")),
         Some(jobs) => jobs,
@@ -138,11 +139,11 @@ pub fn run(arguments: &args::Generate, length: u32, model: &Model, format: Forma
     let deadline = super::deadline(arguments)?;
     let interrupt = crate::interrupt::listen();
     let started = Instant::now();
-    let halt = super::halt(deadline, &interrupt);
+    let halt = StopFlag::new(deadline, &interrupt);
     let over = || halt.is_raised();
     let extent = Extent {
         loops: arguments.loops,
-        interrupt: halt.clone(),
+        interrupt: halt.raised(),
         ..Extent::of_length(length)
     };
     say_bounds(&model.sts, length);
@@ -159,10 +160,10 @@ pub fn run(arguments: &args::Generate, length: u32, model: &Model, format: Forma
     };
     let suite = match arguments.count {
         true => None,
-        false => Some(Suite::open(arguments, format, model, None, &halt)?),
+        false => Some(Suite::open(arguments, format, model, None, &halt.raised())?),
     };
     let work = Work {
-        sts: &model.sts,
+        model,
         extent,
         seed,
         shares,
@@ -181,7 +182,7 @@ pub fn run(arguments: &args::Generate, length: u32, model: &Model, format: Forma
     }
     total.add(found.tally);
     if let (Some(planned), Some(suite)) = (&planned, &suite) {
-        found.unconfirmed += planned.add_missing(&model.sts, &found.seen, suite)?;
+        found.unconfirmed += planned.add_missing(model, &found.seen, suite)?;
     }
     if let Some(suite) = suite {
         suite.close()?;
@@ -252,7 +253,7 @@ fn estimate(walk: &mut Walk<'_, Embedded, ChaCha8Rng>) -> f64 {
 fn in_parallel(work: &Work<'_>, jobs: usize, over: &dyn Fn() -> bool) -> ThreadResult {
     let progress = Progress::start();
     let (send, results) = mpsc::channel();
-    let mut found = ThreadResult::new(work.sts, work.extent.length);
+    let mut found = ThreadResult::new(&work.model.sts, work.extent.length);
     std::thread::scope(|scope| {
         for _ in 0..jobs.min(work.shares.len()) {
             let send = send.clone();
@@ -282,20 +283,15 @@ fn in_parallel(work: &Work<'_>, jobs: usize, over: &dyn Fn() -> bool) -> ThreadR
 }
 
 fn one_thread(work: &Work<'_>) -> ThreadResult {
-    let mut found = ThreadResult::new(work.sts, work.extent.length);
+    let mut found = ThreadResult::new(&work.model.sts, work.extent.length);
     let over = || work.stop.load(Ordering::Relaxed);
-    let mut walk = walk(work.sts, &work.extent, work.seed);
+    let mut walk = walk(&work.model.sts, &work.extent, work.seed);
     walk.set_interrupt(&over);
     if work.sought.is_some() {
         walk.prefer_extremes();
     }
     found.seen = Seen::of(work.sought);
-    let semantics = Semantics::new(
-        Arc::clone(work.sts),
-        Box::new(GuardSolver::new()),
-        Relation::Ioco,
-    );
-    let mut confirm = Confirm::new(semantics);
+    let mut confirm = Confirm::new(work.model.semantics());
     let mut page = work.suite.map(Suite::page);
     while !work.stop.load(Ordering::Relaxed) {
         let index = work.next.fetch_add(1, Ordering::Relaxed);
@@ -333,8 +329,8 @@ fn one_thread(work: &Work<'_>) -> ThreadResult {
                     found.objection.get_or_insert_with(|| objection.to_string());
                     return true;
                 }
-                found.seen.note(work.sts, work.sought, &confirm);
-                page.add(work.sts, path.steps())
+                found.seen.note(&work.model.sts, work.sought, &confirm);
+                page.add(&work.model.sts, path.steps())
             };
             let tally = walk.run(share, &mut sink);
             match again {

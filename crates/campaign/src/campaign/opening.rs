@@ -1,0 +1,92 @@
+//! What is looked up before the first test: earlier failures, the guide of the strategy, a seed.
+
+use std::path::PathBuf;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use ioco_engine::{FailureFile, Guide};
+use ioco_generate::answer;
+use ioco_generate::guide::{Locations, Scenario};
+use ioco_generate::plan::Pattern;
+use ioco_sts::Action;
+
+use crate::connect::ConnectionSpec;
+use crate::error::CampaignError;
+use crate::failures::{self, Origin};
+use crate::model::Model;
+use crate::observer::Observer;
+use crate::project::{Project, TestSettings};
+use crate::query;
+use crate::results::Results;
+
+/// A recorded failure, and the stimuli that show it.
+pub(super) type Known = (PathBuf, FailureFile, Vec<Action>);
+
+/// The failures of earlier runs of this model against this system.
+pub(super) fn known(
+    results: &Results,
+    model: &Model,
+    project: &Project,
+    reach: &ConnectionSpec,
+    observer: &mut dyn Observer,
+) -> Vec<Known> {
+    let mut known = Vec::new();
+    for path in results.failure_files() {
+        let Ok(file) = failures::read(&path, model.sts.budget()) else {
+            observer.warning(&format!("{} cannot be read; left alone", path.display()));
+            continue;
+        };
+        // A failure of another model or of another system says nothing here.
+        let Ok(found) = serde_json::from_value::<Origin>(file.connection.clone()) else {
+            continue;
+        };
+        // Processes of different files often have the same name; the text of one file changes.
+        let same_model = file.model == model.sts.name()
+            && (file.model_hash == model.hash || found.is_of(model, project));
+        if !same_model || !found.system.is(reach) {
+            continue;
+        }
+        match file.stimuli(&model.sts) {
+            Ok(stimuli) => known.push((path, file, stimuli)),
+            Err(_) => observer.warning(&format!(
+                "failure {} does not fit the model any more",
+                file.id
+            )),
+        }
+    }
+    known
+}
+
+/// Who leads the tests, where the strategy plans ahead.
+pub(super) fn guide(
+    test: &TestSettings,
+    model: &Model,
+    observer: &mut dyn Observer,
+) -> Result<Option<Box<dyn Guide>>, CampaignError> {
+    match (test.strategy.as_deref(), &test.query) {
+        (Some("locations"), _) => Ok(Some(Box::new(Locations::new()))),
+        (Some("scenario"), Some(file)) => {
+            let query = query::load(file, &model.sts, observer)?;
+            let pattern = Pattern::from(&query);
+            let (steps, told) = answer::bound(&pattern, query.within);
+            if told {
+                observer.warning(&format!(
+                    "the scenario names no length: a test of more than {steps} steps does not count \
+                     (write `within N steps`)"
+                ));
+            }
+            Ok(Some(Box::new(Scenario::new(pattern, steps))))
+        }
+        _ => Ok(None),
+    }
+}
+
+fn since_epoch() -> u128 {
+    SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |time| time.as_nanos())
+}
+
+pub(super) fn seed_from_clock() -> u64 {
+    // Small enough to be typed again.
+    (since_epoch() / 1000 % 1_000_000_000) as u64
+}

@@ -1,0 +1,74 @@
+//! A test for every coverage goal, or a proof that there is none: the search that the terminal and the page share.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use ioco_budget::Interrupt;
+use ioco_generate::Confirm;
+use ioco_generate::cover::{Cover, CoverLimits, CoverObserver, Covered, Goal};
+use ioco_sts::{Relation, Sts};
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::SeedableRng as _;
+
+/// How goals are searched for.
+pub struct GoalSearch<'a> {
+    pub sts: &'a Arc<Sts>,
+    /// The tests are for this relation.
+    pub relation: Relation,
+    pub seed: u64,
+    /// Moves of a path in the search from the start; the usual number where it is not given.
+    pub depth: Option<u32>,
+    /// Ends the search, and every question to the solver.
+    pub stop: &'a StopFlag,
+}
+
+impl GoalSearch<'_> {
+    pub fn run(&self, goals: &[Goal], observer: &mut dyn CoverObserver) -> Covered {
+        let usual = CoverLimits::default();
+        let limits = CoverLimits {
+            interrupt: self.stop.raised(),
+            depth: self.depth.unwrap_or(usual.depth),
+            ..usual
+        };
+        let mut rng = ChaCha8Rng::seed_from_u64(self.seed);
+        let confirm = Confirm::new(ioco_solve::semantics(self.sts, self.relation));
+        Cover::new(self.sts, goals, limits, confirm, &mut rng).run(None, observer)
+    }
+}
+
+/// How often the clock and the person are looked at.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// A flag that is raised when the deadline has passed or somebody wants to stop: whatever searches or solves only
+/// has to look at it. The thread behind it ends with the flag's owner.
+pub struct StopFlag(Interrupt);
+
+impl StopFlag {
+    pub fn new(deadline: Option<Instant>, interrupt: &Interrupt) -> StopFlag {
+        let flag = Interrupt::default();
+        let (raised, interrupt) = (flag.clone(), interrupt.clone());
+        std::thread::spawn(move || {
+            let is_over = || deadline.is_some_and(|at| Instant::now() >= at);
+            while !raised.is_raised() && !interrupt.is_raised() && !is_over() {
+                std::thread::sleep(LOOK);
+            }
+            raised.raise();
+        });
+        StopFlag(flag)
+    }
+
+    /// For whoever has to look at it.
+    pub fn raised(&self) -> Interrupt {
+        self.0.clone()
+    }
+
+    pub fn is_raised(&self) -> bool {
+        self.0.is_raised()
+    }
+}
+
+impl Drop for StopFlag {
+    fn drop(&mut self) {
+        self.0.raise();
+    }
+}

@@ -1,0 +1,90 @@
+//! What a campaign says as data, in words for the person before the page: what to choose there, and what only
+//! the terminal or ioco.toml can do.
+
+use ioco_campaign::{CampaignError, Note, Remedy};
+
+/// What to do.
+pub fn remedy(remedy: &Remedy) -> String {
+    match remedy {
+        Remedy::MakeProject => "start `ioco serve` with a model, or in the folder of a project",
+        Remedy::TestFirst => "start a run first",
+        Remedy::ChooseRun { newest } => {
+            return format!("the newest is {newest}; the history shows those that there are");
+        }
+        Remedy::NameLabels { instead } => {
+            return (*instead).to_owned();
+        }
+        Remedy::LeaveOutLabels => "say nothing about its labels",
+        Remedy::DrawModel => {
+            "draw the model with `ioco convert MODEL -o FILE.svg` to have it inside"
+        }
+        Remedy::SuiteOrStrategy => "leave the strategy out, or the suite of ioco.toml",
+        Remedy::QueryOrStrategy => {
+            "leave the query out of ioco.toml, or choose the strategy scenario"
+        }
+        Remedy::StrategyOrWeights => "choose the strategy random, or leave the weights out",
+        Remedy::NameQuery => "name its file in ioco.toml: [test] query = \"FILE\"",
+        Remedy::ChooseSolver => {
+            "[test] solver in ioco.toml takes embedded, z3, cvc5, or the command of another \
+             SMT-LIB solver"
+        }
+        Remedy::NameSolverAgain => "name it in ioco.toml: [test] solver",
+        Remedy::AskSolver => "z3 may know: [test] solver = \"z3\" in ioco.toml",
+        Remedy::ReachSystem => {
+            "choose the connection here, or say how to reach the system in ioco.toml, under [sut]"
+        }
+        Remedy::ReachSystemOrProfile => {
+            "choose the connection here, or start `ioco serve --profile NAME`"
+        }
+        Remedy::TrustSystem => {
+            "look at it first; `ioco serve --trust` allows it, or choose another connection here"
+        }
+        Remedy::TrustModel => "look at it first; `ioco serve --trust` allows it",
+        Remedy::TrustStore => {
+            "`ioco serve --trust` in this folder allows it, for this folder and this address"
+        }
+    }
+    .to_owned()
+}
+
+/// What helps against an error, if anything is known to.
+pub fn hint(error: &CampaignError) -> Option<String> {
+    let helps = error.remedy.as_ref().map(remedy);
+    helps.or_else(|| error.hint.clone())
+}
+
+/// An error as one text.
+pub fn error(error: &CampaignError) -> String {
+    match hint(error) {
+        Some(hint) => format!("{}; {hint}", error.message),
+        None => error.message.clone(),
+    }
+}
+
+/// A warning with what helps.
+pub fn warning(message: &str, helps: &Remedy) -> String {
+    format!("{message}; {}", remedy(helps))
+}
+
+pub fn note(note: &Note) -> String {
+    match note {
+        Note::Text(text) => text,
+        Note::Doubt(confidence) => {
+            let seen = match confidence.failed {
+                0 => "it could not be seen again".to_owned(),
+                failed => format!("it was seen again in {failed} of {} runs", confidence.runs),
+            };
+            return format!(
+                "{seen}: the system does not always answer the same, or its reset does not reset \
+                 everything"
+            );
+        }
+        Note::NotStarted => "ioco does not start this system: start it again, and shrink this",
+        Note::NotSeenAgain => "not shrunk, because it could not be seen again",
+        Note::DependsOnEarlierTests => {
+            "a freshly started system does not show it: it depends on tests that ran before. Does \
+             the reset reset everything?"
+        }
+    }
+    .to_owned()
+}
