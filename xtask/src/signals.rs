@@ -22,3 +22,38 @@ pub fn heed() {
         }
     }
 }
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use std::process::Command;
+
+    const INSIDE: &str = "IOCO_TEST_INSIDE";
+
+    #[test]
+    fn children_heed_the_signals_that_a_shell_had_us_ignore() {
+        if std::env::var_os(INSIDE).is_some() {
+            super::heed();
+            let child = Command::new("grep")
+                .args(["SigIgn", "/proc/self/status"])
+                .output();
+            let shown = String::from_utf8(child.expect("grep runs").stdout).expect("text");
+            let mask = shown.trim_start_matches("SigIgn:").trim();
+            let mask = u64::from_str_radix(mask, 16).expect("a mask");
+            assert_eq!(mask & 0b110, 0, "{shown}");
+            return;
+        }
+        // What a shell does to a command with `&`.
+        let own = std::env::current_exe().expect("a path");
+        let ran = Command::new("sh")
+            .args(["-c", "trap '' INT QUIT; exec \"$0\" signals"])
+            .arg(own)
+            .env(INSIDE, "yes")
+            .output()
+            .expect("a shell");
+        assert!(
+            ran.status.success(),
+            "{}",
+            String::from_utf8_lossy(&ran.stdout)
+        );
+    }
+}

@@ -112,24 +112,6 @@ fn a_disk_that_refuses_hides_no_deviation_and_lets_no_run_pass_unkept() {
 }
 
 #[test]
-#[cfg(target_os = "linux")]
-fn a_suite_in_the_background_of_a_shell_still_measures_signals() {
-    if program::beside("ioco").is_none() {
-        eprintln!("skipped: the program ioco is not built here");
-        return;
-    }
-    // What a shell does to a command with `&`.
-    let ignoring = "trap '' INT QUIT; exec \"$0\" --stops --only record";
-    let ran = std::process::Command::new("sh")
-        .args(["-c", ignoring, env!("CARGO_BIN_EXE_ioco-faults")])
-        .output()
-        .expect("a shell");
-    let shown = String::from_utf8_lossy(&ran.stdout);
-    assert!(ran.status.success(), "{shown}");
-    assert!(shown.contains("record"), "{shown}");
-}
-
-#[test]
 fn a_recorder_that_is_stopped_while_it_calls_the_system_reports_no_trouble() {
     // A port where nobody listens, and a client that waits.
     let nobody = {
