@@ -66,6 +66,8 @@ pub fn check(
             }
             None => match (judged, &execution.verdict) {
                 (judged, _) if judged.is_open() => counts.open(NAME),
+                // The theory says nothing about what follows an unspecified stimulus, and so does ioco.
+                (Judged::Unspecified, Verdict::Inconclusive(_)) => counts.decided(NAME),
                 (_, Verdict::Inconclusive(_)) => {
                     counts.open(&format!("{NAME}: unexpectedly inconclusive"));
                 }
