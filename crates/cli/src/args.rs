@@ -399,7 +399,7 @@ pub struct SystemArguments {
     #[arg(long, value_name = "COMMAND")]
     pub start: Option<String>,
 
-    /// Start the system anew for every test instead of resetting it
+    /// Restart the system for every test instead of resetting it
     #[arg(long)]
     pub restart: bool,
 
