@@ -13,13 +13,13 @@ use crate::typed::TypedArguments;
     name = "ioco",
     version,
     about = "Tests whether a running system conforms to a model of it",
-    after_help = "Exit codes: 0 no deviation; 1 deviation found; 2 wrong usage or a wrong model; \
-                  3 the system or adapter could not be used; 4 a coverage goal was missed; \
-                  5 only unconfirmed (flaky) deviations; 130 interrupted, with what there is \
+    after_help = "Exit codes: 0 no deviation; 1 deviation found; 2 wrong usage or an error in the \
+                  model; 3 the system or adapter could not be used; 4 a coverage goal was missed; \
+                  5 only unconfirmed (flaky) deviations; 130 interrupted, with the results so far \
                   written."
 )]
 pub struct Arguments {
-    /// How to write results; messages for people always go to standard error
+    /// The format of results on standard output; messages always go to standard error
     #[arg(long, global = true, value_enum, default_value_t = Format::Text)]
     pub format: Format,
 
@@ -34,7 +34,7 @@ pub struct Arguments {
 pub enum Format {
     Text,
     Json,
-    /// `ioco report` only, as all that follow: XML for build servers
+    /// Only for `ioco report`, like all below: XML for build servers
     Junit,
     /// A summary with charts
     Markdown,
@@ -42,7 +42,7 @@ pub enum Format {
     Github,
     /// Results for code scanning
     Sarif,
-    /// All events, one JSON object a line
+    /// All events, one JSON object per line
     Jsonl,
     /// The page of `ioco serve` with this run, in one file
     Html,
@@ -59,17 +59,17 @@ impl Format {
 pub enum Command {
     /// List the adapters that connect, and what they announce
     Adapters(Adapters),
-    /// Make a project: a model, a system with a planted bug, and ioco.toml
+    /// Create a project: a model, a system with a planted bug, and ioco.toml
     New(New),
-    /// Report what is wrong with a model, and its size
+    /// Report errors in a model, and its size
     Check(Check),
-    /// Lay model text out in the usual way
+    /// Format model files
     Fmt(Fmt),
-    /// Say whether two models are bisimilar, and whether the second conforms to the first
+    /// Compare two models: are they bisimilar, and does the second conform to the first?
     Compare(Compare),
-    /// Write a model in another form: .json .aut .dot .mmd .svg, GraphWalker
+    /// Write a model in another format: .json .aut .dot .mmd .svg, GraphWalker
     Convert(Convert),
-    /// Walk a model by hand
+    /// Walk through a model by hand
     Explore(Explore),
     /// Test a running system against a model, on the fly
     Test(Box<Test>),
@@ -77,32 +77,32 @@ pub enum Command {
     Record(Record),
     /// Run a recorded failure again
     Replay(Replay),
-    /// Cut a recorded failure down to a shorter one
+    /// Shrink a recorded failure
     Shrink(Shrink),
-    /// Show what the tests so far have covered
+    /// Show what the tests have covered so far
     Coverage(Coverage),
     /// Write a report of a run, for people or build servers
     Report(Report),
-    /// List the recorded runs; show, compare and forget them
+    /// List the recorded runs; show, compare and delete them
     Runs(Runs),
-    /// Bring the store of runs up to date
+    /// Upgrade the store of runs
     Store(Store),
     /// Write a test suite from the model alone
     Generate(Generate),
-    /// Open the page: model, runs, failures, exploration and history in a browser
+    /// Serve the page for a browser: model, runs, failures, exploration and history
     Serve(Serve),
-    /// Say more about a code such as D002
+    /// Explain a code such as D002
     Explain(Explain),
-    /// Serve an editor: diagnostics, jumps, completion and more, over standard input and output
+    /// The language server for editors, on standard input and output
     Lsp,
 }
 
 #[derive(Debug, Args)]
 pub struct Adapters {
-    /// A model, or a folder with ioco.toml, to compare with what they announce
+    /// A model, or a folder with ioco.toml, to compare with what adapters announce
     pub model: Option<PathBuf>,
 
-    /// Listen here; a port alone is on this machine only [default: what ioco.toml says]
+    /// Listen here; a port alone means this machine only [default: the address in ioco.toml]
     #[arg(long, value_name = "ADDRESS")]
     pub amp: Option<String>,
 
@@ -110,7 +110,7 @@ pub struct Adapters {
     #[arg(long, value_name = "TIME", default_value = "5s")]
     pub wait: String,
 
-    /// A part of ioco.toml to use: [profile.NAME]
+    /// Use the profile [profile.NAME] of ioco.toml
     #[arg(long, value_name = "NAME")]
     pub profile: Option<String>,
 
@@ -120,14 +120,14 @@ pub struct Adapters {
 
 #[derive(Debug, Args)]
 pub struct New {
-    /// The folder to make
+    /// The folder to create
     pub name: PathBuf,
 
-    /// The language of the example system [default: plain Python, without a library]
+    /// The language of the example system [default: Python without a library]
     #[arg(long, value_enum)]
     pub adapter: Option<AdapterLanguage>,
 
-    /// Make labels and a first model from this OpenAPI description (JSON or YAML) instead
+    /// Create labels and a first model from this OpenAPI description (JSON or YAML) instead
     #[arg(long, value_name = "FILE", conflicts_with = "adapter")]
     pub openapi: Option<PathBuf>,
 
@@ -170,7 +170,7 @@ pub struct Record {
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,
 
-    /// Stop after this many clients, instead of at Ctrl-C
+    /// Stop after this many clients instead of at Ctrl-C
     #[arg(long, value_name = "N")]
     pub clients: Option<u64>,
 }
@@ -179,7 +179,7 @@ pub struct Record {
 #[derive(Clone, Debug, Args)]
 pub struct ModelArguments {
     /// The model (.aml .json .dot .aut .mmd .svg; also .smv for check, generate and convert), or a
-    /// folder with ioco.toml [default: ioco.toml here]
+    /// folder with ioco.toml [default: ioco.toml of the current folder]
     pub model: Option<PathBuf>,
 
     #[command(flatten)]
@@ -197,15 +197,15 @@ pub struct ReadingArguments {
     #[arg(long)]
     pub flatten: bool,
 
-    /// Give up listing states above this many
+    /// List at most this many states
     #[arg(long, value_name = "N", default_value_t = 200_000)]
     pub states: usize,
 
-    /// In files of other tools: the labels that are stimuli, `*` for any text (may be repeated)
+    /// In files of other tools: the labels that are stimuli; `*` matches any text (may be repeated)
     #[arg(long, value_name = "PATTERN")]
     pub stimuli: Vec<String>,
 
-    /// In files of other tools: the labels that are responses; what is not named at all is
+    /// In files of other tools: the labels that are responses; labels that no flag matches are
     /// internal (may be repeated)
     #[arg(long, value_name = "PATTERN")]
     pub responses: Vec<String>,
@@ -214,11 +214,11 @@ pub struct ReadingArguments {
     #[arg(long, value_name = "PATTERN")]
     pub internal: Vec<String>,
 
-    /// In .dot and .mmd: an output that means silence, instead of the usual ones (may be repeated)
+    /// In .dot and .mmd files: an output that means silence, instead of the default ones (may be repeated)
     #[arg(long, value_name = "OUTPUT")]
     pub silent: Vec<String>,
 
-    /// In GraphWalker files: a vertex is also a response, which the system gives on arrival
+    /// In GraphWalker files: a vertex is also a response, which the system sends on arrival
     #[arg(long)]
     pub vertices: bool,
 
@@ -229,8 +229,8 @@ pub struct ReadingArguments {
 /// How much one piece of work may use.
 #[derive(Clone, Debug, Default, Args)]
 pub struct LimitArguments {
-    /// Raise or lower a limit on work: steps, bytes, depth or states, or on what a system sends: message,
-    /// queue or wire (may be repeated)
+    /// Set a limit on work (steps, bytes, depth, states) or on the messages of a system (message, queue,
+    /// wire) (may be repeated)
     #[arg(long = "limit", value_name = "NAME=N")]
     limits: Vec<Limit>,
 }
@@ -269,20 +269,20 @@ impl ReadingArguments {
 
 #[derive(Debug, Args)]
 pub struct Compare {
-    /// The specification: what is allowed
+    /// The specification
     pub first: PathBuf,
 
-    /// The implementation: what is done
+    /// The implementation
     pub second: PathBuf,
 
     #[command(flatten)]
     pub reading: ReadingArguments,
 
-    /// Which stimuli conformance looks at
+    /// Which stimuli conformance considers
     #[arg(long, value_enum, default_value_t = Relation::Ioco)]
     pub relation: Relation,
 
-    /// Bisimilarity counts internal steps one by one
+    /// Strong bisimilarity: also match internal steps
     #[arg(long)]
     pub strong: bool,
 }
@@ -292,7 +292,7 @@ pub struct Check {
     #[command(flatten)]
     pub model: ModelArguments,
 
-    /// Say whether recorded traffic conforms to the model
+    /// Check whether recorded traffic conforms to the model
     #[arg(long, value_name = "FILE")]
     pub trace: Option<PathBuf>,
 }
@@ -316,15 +316,15 @@ pub struct Convert {
     #[command(flatten)]
     pub model: ModelArguments,
 
-    /// The file to write; its ending says the form. `-` is standard output, with --to
+    /// The file to write; its extension selects the format. `-` is standard output and needs --to
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,
 
-    /// Of a NuSMV model: draw how it falls apart into subsystems for this goal
+    /// For a NuSMV model: draw its decomposition into subsystems for this goal
     #[arg(long, value_name = "GOAL")]
     pub decompose: Option<String>,
 
-    /// The form, where the file's ending does not say it: json, aut, dot, mmd, svg or graphwalker
+    /// The format, if the file extension does not select it: json, aut, dot, mmd, svg or graphwalker
     #[arg(long, value_name = "FORM")]
     pub to: Option<String>,
 }
@@ -334,24 +334,24 @@ pub struct Explore {
     #[command(flatten)]
     pub model: ModelArguments,
 
-    /// Where the values that it suggests come from
+    /// The seed of the suggested values
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
 
-    /// When a stimulus may be given
+    /// When ioco gives a stimulus
     #[arg(long, value_enum, default_value_t = Relation::Ioco)]
     pub relation: Relation,
 
-    /// Line by line, also where the whole screen could be used
+    /// Work line by line instead of on the whole screen
     #[arg(long)]
     pub lines: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Relation {
-    /// When some state accepts it
+    /// When some state of the model accepts it
     Ioco,
-    /// When every state accepts it
+    /// When every state of the model accepts it
     Uioco,
 }
 
@@ -367,23 +367,23 @@ impl Relation {
 /// How to reach the system under test.
 #[derive(Clone, Debug, Default, Args)]
 pub struct SystemArguments {
-    /// The command that starts the system or its adapter; it speaks one JSON object a line
+    /// The command that starts the system or its adapter, which speaks one JSON object per line
     #[arg(long, value_name = "COMMAND", group = "way")]
     pub sut: Option<String>,
 
-    /// Where the system or its adapter listens; it speaks one JSON object a line
+    /// Where the system or its adapter listens; it speaks one JSON object per line
     #[arg(long, value_name = "HOST:PORT", group = "way")]
     pub tcp: Option<String>,
 
-    /// Listen here for the system or its adapter to connect; it speaks one JSON object a line
+    /// Listen here for the system or its adapter, which speaks one JSON object per line
     #[arg(long, value_name = "HOST:PORT", group = "way")]
     pub tcp_listen: Option<String>,
 
-    /// Listen here for adapters of the Axini platform; a port alone is on this machine only
+    /// Listen here for adapters of the Axini platform; a port alone means this machine only
     #[arg(long, value_name = "ADDRESS", group = "way")]
     pub amp: Option<String>,
 
-    /// Where the system answers requests; [http] of ioco.toml says which requests labels are
+    /// Where the system answers requests; [http] in ioco.toml maps labels to requests
     #[arg(long, value_name = "URL", group = "way")]
     pub http: Option<String>,
 
@@ -399,11 +399,11 @@ pub struct SystemArguments {
     #[arg(long, value_name = "COMMAND")]
     pub start: Option<String>,
 
-    /// Start the system anew for every test instead of resetting it
+    /// Restart the system for every test instead of resetting it
     #[arg(long)]
     pub restart: bool,
 
-    /// A part of ioco.toml to use: [profile.NAME]
+    /// Use the profile [profile.NAME] of ioco.toml
     #[arg(long, value_name = "NAME")]
     pub profile: Option<String>,
 }
@@ -441,15 +441,15 @@ pub struct Test {
     #[arg(long, value_name = "FILE")]
     pub suite: Option<PathBuf>,
 
-    /// The scenario, with --strategy scenario: a query as for `ioco generate`
+    /// With --strategy scenario: the scenario, a query as for `ioco generate`
     #[arg(long, value_name = "FILE")]
     pub query: Option<PathBuf>,
 
-    /// A weight for a stimulus, with --strategy random: `open=5` (may be repeated)
+    /// With --strategy random: the weight of a stimulus, such as `open=5` (may be repeated)
     #[arg(long, value_name = "LABEL=N")]
     pub weight: Vec<String>,
 
-    /// Where chance comes from; the same seed and the same responses give the same run
+    /// The seed of all random choices; the same seed and the same responses give the same run
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
 
@@ -465,31 +465,31 @@ pub struct Test {
     #[arg(long, value_name = "TIME")]
     pub time: Option<String>,
 
-    /// Stop when this share of the switches is covered; miss it and the exit code is 4
+    /// Stop when this percentage of the switches is covered; the exit code is 4 if it never is
     #[arg(long, value_name = "PERCENT")]
     pub coverage: Option<f64>,
 
-    /// Stop after this many distinct failures; 0 goes on to the end [default: 1]
+    /// Stop after this many distinct failures; 0 means never [default: 1]
     #[arg(long, value_name = "N")]
     pub failures: Option<u64>,
 
-    /// When a stimulus may be given [default: ioco]
+    /// When ioco gives a stimulus [default: ioco]
     #[arg(long, value_enum)]
     pub relation: Option<Relation>,
 
-    /// Ask this solver where the embedded one does not know: z3, cvc5, or a command that reads
+    /// Ask this solver what the embedded one cannot decide: z3, cvc5, or a command that reads
     /// SMT-LIB [default: embedded]
     #[arg(long, value_name = "SOLVER")]
     pub solver: Option<String>,
 
-    /// Silence after this time, instead of the model's: 200ms, 2s
+    /// The time-out after which the system is silent, instead of the model's: 200ms, 2s
     #[arg(long, value_name = "TIME")]
     pub timeout: Option<String>,
 
     #[command(flatten)]
     pub shrinking: ShrinkArguments,
 
-    /// Do not shrink what is found
+    /// Do not shrink failures
     #[arg(long)]
     pub no_shrink: bool,
 
@@ -497,7 +497,7 @@ pub struct Test {
     #[arg(long)]
     pub no_known: bool,
 
-    /// Write a JUnit report of the run into this file
+    /// Write a JUnit report of the run to this file
     #[arg(long, value_name = "FILE")]
     pub junit: Option<PathBuf>,
 
@@ -507,15 +507,15 @@ pub struct Test {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Strategy {
-    /// Any allowed step, by chance
+    /// Choose any allowed step at random
     Random,
-    /// Towards switches that no test has taken yet
+    /// Move towards switches that no test has taken yet
     Transitions,
-    /// Towards locations that no test has visited yet, with values for the way
+    /// Move towards locations that no test has visited yet, with values for the whole path
     Locations,
-    /// As transitions, and with values at the limits of the guards
+    /// Like transitions, with values at the limits of the guards
     Data,
-    /// So that the test comes to match the query of --query
+    /// Make the test match the query of --query
     Scenario,
 }
 
@@ -530,8 +530,8 @@ pub struct ShrinkArguments {
     #[arg(long, value_name = "N")]
     pub runs: Option<u64>,
 
-    /// The part of the model that the sps shrinkers may use: none (all of it), labels or
-    /// transitions of the failing trace
+    /// Restrict the model for the sps shrinkers: none (use all of it), or the labels or transitions
+    /// of the failing trace
     #[arg(long, value_name = "HOW", default_value = "none")]
     pub pruning: String,
 
@@ -539,16 +539,16 @@ pub struct ShrinkArguments {
     #[arg(long)]
     pub same: bool,
 
-    /// Show by trying everything shorter that nothing shorter fails
+    /// Prove that nothing shorter fails, by trying everything shorter
     #[arg(long)]
     pub prove: bool,
 
     /// Run each candidate up to this many times until it fails, for systems that do not always
-    /// answer the same
+    /// respond in the same way
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     pub attempts: u32,
 
-    /// Runs that confirm a shrunk failure
+    /// The number of runs that confirm a shrunk failure
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
     pub confirm: u32,
 }
@@ -603,11 +603,11 @@ pub struct Runs {
     #[command(subcommand)]
     pub command: Option<RunsCommand>,
 
-    /// Only runs of the model of this name
+    /// Only runs of the model with this name
     #[arg(long, value_name = "NAME")]
     pub model: Option<String>,
 
-    /// At most this many, newest first
+    /// Show at most this many, newest first
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub limit: usize,
 
@@ -629,13 +629,13 @@ pub enum RunsCommand {
         /// The number of the later run
         to: i64,
     },
-    /// Forget old runs; recorded failures and coverage stay
+    /// Delete old runs; recorded failures and coverage stay
     Prune {
-        /// Keep this many, the newest
+        /// Keep the newest N runs
         #[arg(long, value_name = "N")]
         keep: Option<usize>,
 
-        /// Forget runs that began longer ago than this: 12h, 30d
+        /// Delete runs that started longer ago than this: 12h, 30d
         #[arg(long, value_name = "TIME")]
         older_than: Option<String>,
     },
@@ -652,13 +652,13 @@ pub struct Store {
 
 #[derive(Debug, Subcommand)]
 pub enum StoreCommand {
-    /// Bring a store that an older ioco wrote up to date; older programs cannot use it after that
+    /// Upgrade a store that an older ioco wrote; older programs cannot use it afterwards
     Migrate,
 }
 
 #[derive(Debug, Args)]
 pub struct Replay {
-    /// The failure's id, the beginning of it, or its file
+    /// The id of the failure, its first characters, or its file
     pub failure: String,
 
     #[command(flatten)]
@@ -668,12 +668,12 @@ pub struct Replay {
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     pub times: u32,
 
-    /// Run the trace as it was found, not the shrunk one
+    /// Run the original trace, not the shrunk one
     #[arg(long)]
     pub original: bool,
 
-    /// Ask this solver where the embedded one does not know, instead of the one that the failure was
-    /// found with: z3, cvc5, or a command that reads SMT-LIB
+    /// Ask this solver what the embedded one cannot decide, instead of the solver that found the
+    /// failure: z3, cvc5, or a command that reads SMT-LIB
     #[arg(long, value_name = "SOLVER")]
     pub solver: Option<String>,
 
@@ -683,7 +683,7 @@ pub struct Replay {
 
 #[derive(Debug, Args)]
 pub struct Shrink {
-    /// The failure's id, the beginning of it, or its file
+    /// The id of the failure, its first characters, or its file
     pub failure: String,
 
     #[command(flatten)]
@@ -692,12 +692,12 @@ pub struct Shrink {
     #[command(flatten)]
     pub shrinking: ShrinkArguments,
 
-    /// Stop after this time and keep the best so far: 30s, 5m
+    /// Stop after this time and keep the shortest failure so far: 30s, 5m
     #[arg(long, value_name = "TIME")]
     pub time: Option<String>,
 
-    /// Ask this solver where the embedded one does not know, instead of the one that the failure was
-    /// found with: z3, cvc5, or a command that reads SMT-LIB
+    /// Ask this solver what the embedded one cannot decide, instead of the solver that found the
+    /// failure: z3, cvc5, or a command that reads SMT-LIB
     #[arg(long, value_name = "SOLVER")]
     pub solver: Option<String>,
 
@@ -710,11 +710,11 @@ pub struct Coverage {
     #[command(flatten)]
     pub model: ModelArguments,
 
-    /// Draw the model coloured by coverage into this .svg file
+    /// Draw the model, coloured by coverage, into this .svg file
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
 
-    /// Exit with 4 when fewer switches than this are covered
+    /// Exit with 4 if the tests cover less than this percentage of the switches
     #[arg(long, value_name = "PERCENT")]
     pub minimum: Option<f64>,
 }
@@ -724,14 +724,13 @@ pub struct Generate {
     #[command(flatten)]
     pub model: ModelArguments,
 
-    /// Every feasible trace of N observable steps, and shorter ones that cannot go on
+    /// Generate every feasible trace of N observable steps, and shorter ones that cannot continue
     #[arg(long, value_name = "N")]
     pub traces: Option<u32>,
 
-    /// What the tests should cover: locations, switches, decisions, conditions, mcdc, states. A
-    /// NuSMV model: values, decisions, conditions, mcdc. Several are joined by commas. Or, of a
-    /// finite deterministic model: all faults in up to --extra more states, by the method w, wp or
-    /// hsi
+    /// What the tests should cover, separated by commas: locations, switches, decisions, conditions,
+    /// mcdc, states; for a NuSMV model: values, decisions, conditions, mcdc, invariants. Or, for a finite
+    /// deterministic model, every fault in up to --extra more states, by the method w, wp or hsi
     #[arg(long, value_name = "WHAT")]
     pub cover: Option<String>,
 
@@ -740,21 +739,21 @@ pub struct Generate {
     #[arg(long, value_name = "K")]
     pub extra: Option<u32>,
 
-    /// With --traces: the values that parameters take. minmax: the smallest and the largest on
-    /// every switch; boundaries: the limits of all sub-domains too; pairs: all combinations of these
-    /// for two parameters too; a number: so many random choices for every trace
+    /// With --traces: the values of parameters. minmax: the smallest and the largest on every
+    /// switch; boundaries: also the limits of all sub-domains; pairs: also all combinations of these
+    /// for two parameters; a number: this many random choices for every trace
     #[arg(long, value_name = "WHICH")]
     pub data: Option<String>,
 
-    /// A test that matches the query in this file
+    /// Generate a test that matches the query in this file
     #[arg(long, value_name = "FILE")]
     pub query: Option<PathBuf>,
 
-    /// With --query: so many different tests
+    /// With --query: this many different tests
     #[arg(long, value_name = "N", requires = "query", default_value_t = 1)]
     pub number: usize,
 
-    /// With --traces: only count them
+    /// With --traces or --cover w, wp, hsi: only count the tests
     #[arg(long)]
     pub count: bool,
 
@@ -762,33 +761,33 @@ pub struct Generate {
     #[arg(long, value_name = "N")]
     pub loops: Option<u32>,
 
-    /// With --cover: draw the model into this .svg file, with how often the tests come where
+    /// With --cover: draw the model into this .svg file, with the number of visits
     #[arg(long, value_name = "FILE")]
     pub svg: Option<PathBuf>,
 
-    /// With --cover: follow paths of up to this many switches in search of what is hard to find
-    /// [default: 40]
+    /// With --cover: search paths of up to this many switches for goals that are hard to reach
+    /// [default: 40]; with --query: the maximal length of the test
     #[arg(long, value_name = "N")]
     pub depth: Option<u32>,
 
-    /// Write the suite into this file: JSON lines, or by its ending .feature (text for people), .py
-    /// (pytest) or .rs (Rust tests)
+    /// Write the suite to this file. The extension selects the format: .feature (text for people),
+    /// .py (pytest), .rs (Rust tests), otherwise JSON lines
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
 
-    /// The form of the suite, where the file's ending does not say it: gherkin, pytest or rust
+    /// The format of the suite, if the file extension does not select it: gherkin, pytest or rust
     #[arg(long, value_name = "FORM")]
     pub export: Option<String>,
 
-    /// The command that starts the system, for .py and .rs; the variable IOCO_SUT overrides it
+    /// For .py and .rs: the command that starts the system; the variable IOCO_SUT overrides it
     #[arg(long, value_name = "COMMAND")]
     pub sut: Option<String>,
 
-    /// Threads [default: one per core]
+    /// The number of threads [default: one per core]
     #[arg(long, value_name = "N")]
     pub jobs: Option<usize>,
 
-    /// Where the values come from; the same seed gives the same suite
+    /// The seed of the values; the same seed gives the same suite
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
 
@@ -808,27 +807,27 @@ pub struct SmvArguments {
     #[arg(long, value_name = "NAME", default_value = "auto")]
     pub technique: String,
 
-    /// Time for each goal; work shared by several goals may use their sum
+    /// The time for each goal; work for several goals may use the sum of their times
     #[arg(long, value_name = "TIME", default_value = "10s")]
     pub time_per_goal: String,
 
-    /// Time for all goals
+    /// The time for all goals or traces, also for other models: 30s, 5m
     #[arg(long, value_name = "TIME")]
     pub time: Option<String>,
 
-    /// At most so many values of a variable, chosen by the seed
+    /// Use at most this many values of a variable, chosen by the seed
     #[arg(long, value_name = "N")]
     pub max_values: Option<usize>,
 
-    /// Value coverage counts inputs (IVAR) too
+    /// Value coverage also counts inputs (IVAR)
     #[arg(long)]
     pub inputs: bool,
 
-    /// A guard counts only where the guards before it fail
+    /// A guard counts only where the guards before it are false
     #[arg(long)]
     pub reached_guards: bool,
 
-    /// The right-hand side of an assignment to a boolean is a decision too
+    /// The right-hand side of an assignment to a boolean is also a decision
     #[arg(long)]
     pub boolean_sides: bool,
 
@@ -836,22 +835,22 @@ pub struct SmvArguments {
     #[arg(long)]
     pub assignments_only: bool,
 
-    /// Drop tests whose goals others cover
+    /// Drop tests whose goals other tests cover, also for other models
     #[arg(long)]
     pub minimise: bool,
 }
 
 #[derive(Debug, Args)]
 pub struct Explain {
-    /// A code: D002, A012; nothing lists them all
+    /// A code such as D002 or A012 [default: list all codes]
     pub code: Option<String>,
 }
 
 #[derive(Debug, Args)]
 pub struct Serve {
-    /// A model file, or a folder with an ioco.toml; the current folder where nothing is typed
+    /// A model file, or a folder with ioco.toml [default: the current folder]
     pub model: Option<PathBuf>,
-    /// The port on this machine; any free one where none is given
+    /// The port on this machine [default: any free port]
     #[arg(long, value_name = "N")]
     pub port: Option<u16>,
     #[command(flatten)]
@@ -860,7 +859,7 @@ pub struct Serve {
     pub store: StoreArguments,
     #[command(flatten)]
     pub limits: LimitArguments,
-    /// Open the page in the browser
+    /// Also open the page in the browser
     #[arg(long)]
     pub open: bool,
 }

@@ -13,7 +13,7 @@ use crate::output;
 /// Flags that every command has.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct TypedArguments {
-    /// Allow what would be asked about: a database that ioco.toml names, a command in an old failure
+    /// Answer yes to questions of trust: a database that ioco.toml names, a command in an old failure
     /// file
     #[arg(long, global = true)]
     pub trust: bool,
@@ -22,7 +22,7 @@ pub struct TypedArguments {
     #[arg(long, global = true)]
     pub insecure: bool,
 
-    /// Let models include files from this folder, outside of the project (may be repeated)
+    /// Let models include files from this folder outside the project (may be repeated)
     #[arg(long, value_name = "DIR", global = true)]
     pub allow_include: Vec<PathBuf>,
 }

@@ -61,20 +61,20 @@ fn note(note: &Note, id: &str) -> String {
         Note::Text(text) => text.clone(),
         Note::Doubt(confidence) => {
             let seen = match confidence.failed {
-                0 => "it could not be seen again".to_owned(),
-                failed => format!("it was seen again in {failed} of {} runs", confidence.runs),
+                0 => "it did not occur again".to_owned(),
+                failed => format!("it occurred again in {failed} of {} runs", confidence.runs),
             };
             format!(
-                "{seen}: the system does not always answer the same, or its reset does not reset \
+                "{seen}: the system does not always respond in the same way, or its reset does not reset \
                  everything (try --restart)"
             )
         }
         Note::NotStarted => format!(
-            "ioco does not start this system: start it again, and `ioco shrink {id}` cuts this down"
+            "ioco does not start this system: start it again, and `ioco shrink {id}` shrinks this"
         ),
-        Note::NotSeenAgain => format!(
-            "not shrunk, because it could not be seen again; `ioco shrink {id}` tries all the same"
-        ),
+        Note::NotSeenAgain => {
+            format!("not shrunk, because it did not occur again; `ioco shrink {id}` tries anyway")
+        }
         Note::DependsOnEarlierTests => "a freshly started system does not show it: it depends on \
              tests that ran before. Does the reset reset everything? Try --restart"
             .to_owned(),

@@ -387,7 +387,7 @@ impl<S: System> Run<'_, S> {
         let mut confidence = self.confirm(&report.execution);
         let shrunk = match confidence.failed {
             0 => {
-                notes.push("not shrunk, because it could not be seen again".to_owned());
+                notes.push("not shrunk, because it did not occur again".to_owned());
                 None
             }
             _ => self.shrink(&report.execution, &mut notes)?,
@@ -559,7 +559,7 @@ fn counts(confidence: Confidence) -> (u64, u64) {
 /// Why a failure is not certain, if it was not seen in every run that should confirm it.
 fn doubt(confidence: Confidence) -> Option<String> {
     confidence.is_flaky().then(|| {
-        "the system does not always answer the same, or its reset does not reset everything"
+        "the system does not always respond in the same way, or its reset does not reset everything"
             .to_owned()
     })
 }

@@ -71,16 +71,16 @@ pub fn note(note: &Note) -> String {
         Note::Text(text) => text,
         Note::Doubt(confidence) => {
             let seen = match confidence.failed {
-                0 => "it could not be seen again".to_owned(),
-                failed => format!("it was seen again in {failed} of {} runs", confidence.runs),
+                0 => "it did not occur again".to_owned(),
+                failed => format!("it occurred again in {failed} of {} runs", confidence.runs),
             };
             return format!(
-                "{seen}: the system does not always answer the same, or its reset does not reset \
+                "{seen}: the system does not always respond in the same way, or its reset does not reset \
                  everything"
             );
         }
         Note::NotStarted => "ioco does not start this system: start it again, and shrink this",
-        Note::NotSeenAgain => "not shrunk, because it could not be seen again",
+        Note::NotSeenAgain => "not shrunk, because it did not occur again",
         Note::DependsOnEarlierTests => {
             "a freshly started system does not show it: it depends on tests that ran before. Does \
              the reset reset everything?"

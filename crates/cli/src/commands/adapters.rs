@@ -32,7 +32,7 @@ pub fn run(arguments: &args::Adapters, format: Format) -> Answer {
     let model = model(&project, &options)?;
     let listen = arguments.amp.clone().or_else(|| project.sut.amp.clone());
     let listen = listen.ok_or_else(|| {
-        CommandError::usage("nothing says where to listen")
+        CommandError::usage("the address to listen on is missing")
             .hint("use --amp PORT, or write [sut] amp = \"PORT\" into ioco.toml")
     })?;
     let way = AmpWay {

@@ -119,7 +119,7 @@ fn in_words(found: &Comparison, arguments: &args::Compare) -> String {
     match &found.distinction {
         Some(distinction) => text += &shown(distinction, found.conforms),
         None if found.bisimilar => {}
-        None => text += "they have the same traces, and choose between them at different moments\n",
+        None => text += "they have the same traces but choose between them at different moments\n",
     }
     text
 }

@@ -67,11 +67,11 @@ fn write(sts: &Sts, form: &str) -> Result<String, CommandError> {
             ioco_formats::graphwalker::write(sts).map_err(|error| unfit("GraphWalker", &error))
         }
         "" => Err(
-            CommandError::usage("the output file's ending does not say the form")
+            CommandError::usage("the extension of the output file does not select a format")
                 .hint(format!("use --to with {FORMS}")),
         ),
         other => Err(
-            CommandError::usage(format!("'{other}' is not a form ioco writes"))
+            CommandError::usage(format!("'{other}' is not a format that ioco writes"))
                 .hint(format!("use {FORMS}")),
         ),
     }

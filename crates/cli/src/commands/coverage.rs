@@ -32,7 +32,7 @@ pub fn run(arguments: &args::Coverage, format: Format) -> Answer {
     {
         return Err(
             CommandError::usage(format!("{} does not end in .svg", file.display()))
-                .hint("the picture is an SVG; other programs turn it into other forms"),
+                .hint("ioco draws only SVG; other programs can convert it"),
         );
     }
     let project = crate::typed::project(arguments.model.model.as_deref(), None)?;
@@ -42,7 +42,7 @@ pub fn run(arguments: &args::Coverage, format: Format) -> Answer {
     let Some(coverage) = ioco_campaign::coverage::read(&path, &model.sts)? else {
         return Err(
             CommandError::usage("no test of this model has been recorded here")
-                .hint("run `ioco test` first; changing the model starts its coverage anew"),
+                .hint("run `ioco test` first; a changed model starts without coverage"),
         );
     };
     let sts = &model.sts;

@@ -58,7 +58,7 @@ pub fn run(arguments: &args::Fmt, format: Format) -> Answer {
             continue;
         }
         if changed && arguments.check {
-            say!("{name} is not laid out in the usual way");
+            say!("{name} is not formatted");
             if exit == Exit::Conforms {
                 exit = Exit::Deviation;
             }

@@ -47,10 +47,10 @@ pub fn run(arguments: &args::Generate, format: Format) -> Answer {
         (Some(length), None, None) => traces::run(arguments, length, &model, format),
         (None, Some(goals), None) => cover::run(goals, arguments, &model, format),
         (None, None, Some(file)) => query::run(file, arguments, &model, format),
-        (None, None, None) => Err(CommandError::usage("nothing says what to generate")
+        (None, None, None) => Err(CommandError::usage("the kind of suite is missing")
             .hint("use --traces 3, --cover locations or --query FILE")),
         _ => Err(
-            CommandError::usage("--traces, --cover and --query are different suites")
+            CommandError::usage("--traces, --cover and --query cannot be combined")
                 .hint("generate them one after the other"),
         ),
     }

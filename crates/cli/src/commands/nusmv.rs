@@ -203,7 +203,7 @@ fn goals(
             "invariants" | "invariant" => Criterion::Invariant,
             other => {
                 return Err(CommandError::usage(format!(
-                    "a NuSMV model has no '{other}' to cover"
+                    "'{other}' is not a coverage criterion for NuSMV models"
                 ))
                 .hint(
                     "use values, decisions, conditions, mcdc, invariants, or several joined by \
@@ -213,10 +213,8 @@ fn goals(
         });
     }
     if criteria.is_empty() && smv.goal.is_empty() {
-        return Err(
-            CommandError::usage("nothing says what the tests should reach")
-                .hint("use --cover values,decisions or --goal 'EXPRESSION'"),
-        );
+        return Err(CommandError::usage("the goals of the tests are missing")
+            .hint("use --cover values,decisions or --goal 'EXPRESSION'"));
     }
     let options = GoalOptions {
         max_values: smv.max_values,
@@ -357,7 +355,7 @@ pub fn convert(path: &Path, options: &ModelOptions, output: &Path, goal: Option<
     let Some(goal) = goal else {
         return Err(
             CommandError::usage("a NuSMV model has no locations and switches to write")
-                .hint("use --decompose 'GOAL' to draw how it falls apart for a goal"),
+                .hint("use --decompose 'GOAL' to draw its decomposition for a goal"),
         );
     };
     let mut model = load(path, options, &crate::interrupt::listen())?;

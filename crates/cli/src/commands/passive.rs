@@ -86,7 +86,7 @@ pub fn check(path: &Path, arguments: &ModelArguments, project: &Project, format:
         (GOOD, "PASS")
     };
     output::print(&format!(
-        "{style}{word}{style:#} {}  {} ({} conform, {} deviate, {} say nothing from some step on)\n",
+        "{style}{word}{style:#} {}  {} ({} conform, {} deviate, {} are inconclusive)\n",
         model.sts.name(),
         output::count(report.traces as u64, "trace"),
         report.passed,

@@ -20,7 +20,7 @@ pub fn run(arguments: &args::Record) -> Answer {
     let sts = Arc::clone(&model.sts);
     let relay: Box<dyn Relay> = if to.contains("://") {
         let mapping = project.http.as_ref().ok_or_else(|| {
-            CommandError::usage("nothing says which requests the labels are")
+            CommandError::usage("the requests of the labels are missing")
                 .hint("write [http] into ioco.toml, as for tests over HTTP")
         })?;
         Box::new(HttpRelay::listen(listen, to, sts, mapping)?)

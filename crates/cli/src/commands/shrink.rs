@@ -43,7 +43,7 @@ pub fn run(arguments: &args::Shrink, format: Format) -> Answer {
     drop(terminal);
     let Some(reshrunk) = reshrunk else {
         output::print(&format!(
-            "{}  does not fail any more: nothing to shrink\n",
+            "{}  no longer fails: nothing to shrink\n",
             opened.file.id
         ));
         return Ok(Exit::Conforms);

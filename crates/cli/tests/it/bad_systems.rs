@@ -241,7 +241,7 @@ fn test_counting(wrong: &str) -> (Ran, u64) {
 #[test]
 fn a_failure_that_cannot_be_seen_again_is_not_shrunk() {
     let (ran, resets) = test_counting("n == 1");
-    expect(&ran, 5, "not shrunk, because it could not be seen again");
+    expect(&ran, 5, "not shrunk, because it did not occur again");
     // The test, and three runs that should confirm it.
     assert_eq!(resets, 4, "{}", ran.all());
 }
@@ -252,7 +252,7 @@ fn a_failure_that_is_not_seen_in_every_run_is_flaky() {
     expect(&ran, 5, "FLAKY");
     let text: Vec<&str> = ran.out.split_whitespace().collect();
     assert!(
-        text.join(" ").contains("it was seen again in"),
+        text.join(" ").contains("it occurred again in"),
         "{}",
         ran.all()
     );

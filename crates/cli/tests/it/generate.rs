@@ -180,7 +180,7 @@ fn internal_steps_in_a_circle_are_left_out_and_said() {
     let circle = RUNAWAY.replace("n + 1", "n * 1");
     let ran = from_text(&circle, &["--traces", "1", "--count", "--format", "json"]);
     assert_eq!(ran.code, 0, "{}", ran.all());
-    assert!(ran.err.contains("internal steps go round"), "{}", ran.err);
+    assert!(ran.err.contains("internal steps form loops"), "{}", ran.err);
     let counted = lines(&ran.out);
     assert_eq!(counted[0]["traces"], 1);
     assert_eq!(counted[0]["circular"], 1);
@@ -200,7 +200,7 @@ process('p') {
     let ran = from_text(stuck, &["--traces", "2", "--count"]);
     assert_eq!((ran.code, ran.out.as_str()), (0, "1\n"), "{}", ran.all());
     assert!(
-        ran.err.contains("can do nothing at the start"),
+        ran.err.contains("the initial state allows no step"),
         "{}",
         ran.err
     );
@@ -372,7 +372,7 @@ fn a_model_that_can_do_nothing_is_answered_at_once() {
     let text = LAMP.replace("times >= 1 &&", "times > 2 &&");
     let ran = from_text(&text, &["--traces", "3"]);
     assert_eq!(ran.code, 0, "{}", ran.all());
-    assert!(ran.err.contains("the model can do nothing at the start"));
+    assert!(ran.err.contains("the initial state allows no step"));
     let ran = from_text(&text, &["--cover", "switches"]);
     assert_eq!(ran.code, 0, "{}", ran.all());
     assert_eq!(

@@ -83,7 +83,7 @@ impl App {
             let mut opened = told.open(&path, &app.project, &system)?;
             let Some(again) = opened.shrink(&settings, None, &mut told)? else {
                 return Err(
-                    CampaignError::usage("it does not fail any more: nothing to shrink")
+                    CampaignError::usage("it no longer fails: nothing to shrink")
                         .hint("replay it to see what the system does now"),
                 );
             };

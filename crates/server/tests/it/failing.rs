@@ -96,7 +96,7 @@ fn a_failure_is_found_shrunk_read_and_repaired_from_the_page() {
         nothing["message"]
             .as_str()
             .expect("why")
-            .contains("does not fail any more")
+            .contains("no longer fails")
     );
 
     let (later, batches) = server.run(&json!({"model": "door.aml", "seed": 3, "tests": 20}));

@@ -26,7 +26,7 @@ pub fn run(arguments: &args::Explore) -> Answer {
     let dumb = std::env::var_os("TERM").is_none_or(|term| term == "dumb");
     if terminal && !dumb && !arguments.lines {
         let trouble = |error: io::Error| {
-            CommandError::usage(format!("the terminal cannot be used: {error}")).hint("try --lines")
+            CommandError::usage(format!("cannot use the terminal: {error}")).hint("try --lines")
         };
         screen::run(walk).map_err(trouble)?;
     } else {

@@ -205,7 +205,7 @@ pub fn run(wanted: &str, arguments: &args::Generate, model: &Subject, format: Fo
     );
     if covered.unconfirmed > 0 {
         output::warn(&format!(
-            "{} paths were not confirmed by a second walk and do not count",
+            "{} paths do not count: replaying them on the model does not confirm them",
             covered.unconfirmed
         ));
     }
@@ -285,7 +285,7 @@ impl Lines<'_> {
         match self.interrupt.is_raised() {
             true => Exit::Interrupted,
             false => {
-                output::warn("the time was up before all states were known");
+                output::warn("the time was up before all states were listed");
                 Exit::GoalMissed
             }
         }
@@ -305,7 +305,7 @@ impl Lines<'_> {
                 }),
                 reason: match test {
                     Some(_) => None,
-                    None => Some("the way there was not confirmed by a second walk".to_owned()),
+                    None => Some("replaying the path on the model does not confirm it".to_owned()),
                 },
                 solver_calls: 0,
                 seconds: self.since.elapsed().as_secs_f64(),

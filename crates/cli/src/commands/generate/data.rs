@@ -34,20 +34,20 @@ impl Values {
                 Ok(rounds) if rounds > 0 => Values::Random(rounds),
                 _ => {
                     return Err(CommandError::usage(format!(
-                        "'{number}' says nothing about values"
+                        "'{number}' is not a choice of values"
                     ))
-                    .hint("use minmax, boundaries, pairs, or a number from 1 on"));
+                    .hint("use minmax, boundaries, pairs, or a number of at least 1"));
                 }
             },
         };
         if arguments.count && arguments.data.is_some() {
             return Err(CommandError::usage(
-                "--count leaves values out, so --data has no use",
+                "--count chooses no values, so --data has no effect",
             ));
         }
         if arguments.smv.minimise && !matches!(values, Values::Wanted(_)) {
             return Err(CommandError::usage(
-                "every trace of a complete suite is there for its own sake: nothing to minimise",
+                "a suite of all traces needs every trace, so there is nothing to minimise",
             )
             .hint("with --data minmax, --minimise leaves the tests that the values need"));
         }
@@ -243,7 +243,7 @@ impl Planned {
             }
         );
         if lines.is_none() && unreachable + unknown > 0 {
-            say!("with -o FILE, standard output tells which");
+            say!("with -o FILE, standard output lists them");
         }
         Ok(unknown == 0 && not_proved == 0)
     }

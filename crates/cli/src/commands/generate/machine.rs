@@ -50,7 +50,7 @@ pub fn run(method: Method, arguments: &args::Generate, model: &Subject, format: 
     }
     let read = read.map_err(|error| {
         CommandError::usage(format!(
-            "--cover {} needs a model that answers every stimulus in one way: {error}",
+            "--cover {} needs a model that responds to every stimulus in one way: {error}",
             method.name()
         ))
         .hint("for other models use --cover switches or --traces N")
@@ -88,7 +88,7 @@ pub fn run(method: Method, arguments: &args::Generate, model: &Subject, format: 
     }
     if unconfirmed > 0 {
         output::warn(&format!(
-            "{unconfirmed} tests were not confirmed by a second walk and are left out"
+            "{unconfirmed} tests are omitted: replaying them on the model does not confirm them"
         ));
         return Ok(Exit::GoalMissed);
     }
@@ -147,11 +147,11 @@ fn refusal(
         MachineError::Partial { .. } => CommandError::usage(format!(
             "--cover {name} needs a model that accepts every stimulus everywhere: {why}"
         ))
-        .hint("--cover hsi needs no stimulus where the model has none"),
+        .hint("--cover hsi also works for models that do not accept every stimulus"),
         MachineError::Alike { .. } => CommandError::usage(format!(
             "--cover {name} needs states that can be told apart: {why}"
         ))
-        .hint("say in the model what one of them does with a stimulus of the other"),
+        .hint("add what one of them does with a stimulus of the other to the model"),
         MachineError::TooLarge(_) => {
             CommandError::usage(why).hint("a smaller --extra, or --cover hsi, makes fewer tests")
         }

@@ -64,7 +64,7 @@ pub fn run(file: &Path, arguments: &args::Generate, model: &Subject, format: For
     }
     let deadline = super::deadline(arguments)?;
     if arguments.number == 0 {
-        return Err(CommandError::usage("--number 0 asks for no test at all"));
+        return Err(CommandError::usage("--number must be at least 1"));
     }
     let sts = &model.sts;
     let query = ioco_campaign::query::load(file, sts, &mut Teller)?;
@@ -196,7 +196,7 @@ pub fn run(file: &Path, arguments: &args::Generate, model: &Subject, format: For
     );
     if unconfirmed > 0 {
         output::warn(&format!(
-            "{unconfirmed} tests were not confirmed by a second walk and are left out"
+            "{unconfirmed} tests are omitted: replaying them on the model does not confirm them"
         ));
     }
     Ok(if interrupt.is_raised() {
@@ -212,7 +212,7 @@ fn why_unknown(answers: &answer::Answers, within: u32) -> String {
     let searched = answers.searched;
     if searched.paths >= PATHS {
         format!(
-            "gave up after {} ways; not all of up to {within} steps were tried",
+            "gave up after {} paths, before trying all paths of up to {within} steps",
             searched.paths
         )
     } else if searched.runaway {
@@ -220,6 +220,6 @@ fn why_unknown(answers: &answer::Answers, within: u32) -> String {
     } else if searched.undecided > 0 {
         format!("the solver could not decide {} steps", searched.undecided)
     } else {
-        "not everything was tried".to_owned()
+        "not all paths were tried".to_owned()
     }
 }

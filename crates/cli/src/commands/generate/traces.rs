@@ -118,13 +118,14 @@ impl ThreadResult {
 
 pub fn run(arguments: &args::Generate, length: u32, model: &Subject, format: Format) -> Answer {
     let jobs = match arguments.jobs {
-        Some(0) => return Err(CommandError::usage("--jobs 0 leaves nobody to do the work")),
+        Some(0) => return Err(CommandError::usage("--jobs must be at least 1")),
         Some(jobs) => jobs,
         None => std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
     };
     if arguments.loops == Some(0) {
         return Err(
-            CommandError::usage("--loops 0 forbids even the start").hint("--loops 1 is the least")
+            CommandError::usage("--loops 0 excludes even the initial location")
+                .hint("use --loops 1 or more"),
         );
     }
     if arguments.count && arguments.output.is_some() {
@@ -404,17 +405,17 @@ fn summary(total: &Tally, found: &ThreadResult, seconds: f64, length: u32) {
         total.solver_calls
     );
     if found.empty && length > 0 {
-        output::warn("the model can do nothing at the start: the only trace is the empty one");
+        output::warn("the initial state allows no step: the only trace is the empty one");
     }
     if total.circular > 0 {
         output::warn(&format!(
-            "internal steps go round in {} places; paths that go round again are left out",
+            "internal steps form loops in {} places; paths that repeat a loop are omitted",
             total.circular
         ));
     }
     if total.undecided > 0 {
         output::warn(&format!(
-            "{} moves could not be decided by the solver: traces may be missing",
+            "the solver cannot decide {} moves: traces may be missing",
             total.undecided
         ));
     }
@@ -423,7 +424,7 @@ fn summary(total: &Tally, found: &ThreadResult, seconds: f64, length: u32) {
     }
     if let Some(objection) = &found.objection {
         output::warn(&format!(
-            "{} traces were not confirmed by a second walk and are left out; the first: {objection}",
+            "{} traces are omitted: replaying them on the model does not confirm them; the first: {objection}",
             found.unconfirmed
         ));
     }
