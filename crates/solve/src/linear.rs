@@ -20,8 +20,6 @@ use crate::outcome::Deadline;
 const MAX_ROWS: usize = 80;
 /// More atoms than this that have to do with each other are not worth the time.
 const MAX_ATOMS: usize = 12;
-/// Nor are so many in all.
-const MAX_ALL_ATOMS: usize = 60;
 /// So many comparisons with `!=` are taken apart, one at a time.
 const MAX_UNEQUAL: usize = 4;
 
@@ -65,9 +63,6 @@ pub(crate) fn refutes(
     };
     for goal in goals {
         system.add_goal(*goal);
-    }
-    if system.atoms.len() > MAX_ALL_ATOMS {
-        return false;
     }
     system.leave_large_groups_out();
     if system.rows.is_empty() {
@@ -247,7 +242,7 @@ fn tighten(mut row: Row, integer: &[bool]) -> Row {
     let Ok(divisor) = i128::try_from(divisor) else {
         return row;
     };
-    if divisor > 1 && (whole || row.bound % divisor == 0) {
+    if divisor != 0 && (whole || row.bound % divisor == 0) {
         for term in &mut row.terms {
             term.1 /= divisor;
         }

@@ -195,7 +195,7 @@ fn contradictions_are_seen_and_near_misses_are_not() {
     // Four comparisons with `!=` are looked at, the fifth is not.
     let unequal = |count: u32| -> Vec<Expr> {
         let other = (1..count).map(|i| bin(Ne, p(i), p(i + 20)));
-        let both = [bin(Eq, p(0), p(50)), bin(Ne, p(0), p(50))];
+        let both = [bin(Ne, p(0), p(50)), bin(Eq, p(0), p(50))];
         other.chain(both).collect()
     };
     assert!(refuted(&unequal(4), &integers, 9_999));
