@@ -263,21 +263,16 @@ fn eliminate(rows: Vec<Row>, integer: &[bool], deadline: &Deadline<'_>) -> bool 
     let mut open: Vec<usize> = (0..integer.len()).collect();
     loop {
         for row in &rows {
-            if row.terms.is_empty() && (row.bound < 0 || (row.strict && row.bound == 0)) {
+            // Without terms it is a row of integers, which is not strict.
+            if row.terms.is_empty() && row.bound < 0 {
                 return true;
             }
         }
         // The atom whose elimination makes the fewest new rows.
         let cost = |atom: usize| {
             let coefficients = rows.iter().filter_map(|r| coefficient(r, atom));
-            let (up, down) = coefficients.fold((0, 0), |(up, down), c| {
-                if c > 0 {
-                    (up + 1, down)
-                } else {
-                    (up, down + 1)
-                }
-            });
-            up * down
+            let (up, down): (Vec<i128>, Vec<i128>) = coefficients.partition(|c| c.is_positive());
+            up.len() * down.len()
         };
         let Some((position, new)) = open
             .iter()
@@ -296,7 +291,7 @@ fn eliminate(rows: Vec<Row>, integer: &[bool], deadline: &Deadline<'_>) -> bool 
             .partition(|r| coefficient(r, atom).is_some());
         let (upper, lower): (Vec<Row>, Vec<Row>) = with
             .into_iter()
-            .partition(|r| coefficient(r, atom).is_some_and(|c| c > 0));
+            .partition(|r| coefficient(r, atom).is_some_and(i128::is_positive));
         for up in &upper {
             for down in &lower {
                 if !deadline.step() {
@@ -352,11 +347,12 @@ fn combine(up: &Row, down: &Row, atom: usize) -> Option<Row> {
 fn strongest(rows: Vec<Row>) -> Vec<Row> {
     let mut best: FxHashMap<Terms<usize>, usize> = FxHashMap::default();
     let mut kept: Vec<Row> = Vec::new();
+    let weakness = |row: &Row| (row.bound, !row.strict);
     for row in rows {
         match best.get(&row.terms) {
             Some(&index) => {
                 let old = &mut kept[index];
-                if (row.bound, !row.strict) < (old.bound, !old.strict) {
+                if weakness(&row) < weakness(old) {
                     *old = row;
                 }
             }

@@ -115,8 +115,14 @@ fn contradictions_are_seen_and_near_misses_are_not() {
     let p = Expr::Param;
     let wide = |_| Domain::set(Values::int(i64::MIN, i64::MAX));
     let integers: Vec<Domain> = (0..80).map(wide).collect();
-    let decimals = vec![Domain::set(Values::DECIMAL); 3];
+    let decimals = vec![Domain::set(Values::DECIMAL); 4];
     let twice = |u| bin(Mul, Expr::int(2), p(u));
+    // Two ways from the first to the second, which is not above it.
+    let both_ways = |one: BinaryOp, other: BinaryOp| {
+        let way = |op, through| [bin(op, p(0), p(through)), bin(Le, p(through), p(1))];
+        let back = [bin(Le, p(1), p(0))];
+        [&way(one, 2)[..], &way(other, 3), &back].concat()
+    };
     let one_more = |e| bin(Add, e, Expr::int(1));
     for (conditions, of_integers, of_decimals) in [
         (vec![bin(Lt, p(0), p(1)), bin(Lt, p(1), p(0))], true, true),
@@ -129,6 +135,9 @@ fn contradictions_are_seen_and_near_misses_are_not() {
             false,
         ),
         (vec![bin(Le, p(0), p(1)), bin(Gt, p(0), p(1))], true, true),
+        (both_ways(Le, Lt), true, true),
+        (both_ways(Lt, Le), true, true),
+        (both_ways(Le, Le), false, false),
         (vec![bin(Ge, p(0), p(1)), bin(Lt, p(0), p(1))], true, true),
         (vec![bin(Eq, p(0), p(1)), bin(Ne, p(0), p(1))], true, true),
         (
