@@ -1,0 +1,332 @@
+//! Guards that compare one parameter with something known, in every form: the answer that is read off
+//! them, and the extremes, against trying all values. How many are read off, and how many take a search, is
+//! counted: a form that is no longer read off shows.
+
+use std::collections::BTreeMap;
+
+use ioco_solve::{Deadline, GuardSolver, choose_values, extreme_values};
+use ioco_sts::{
+    Answer, BinaryOp, Direction, EnumId, EnumType, Env, Expr, IntRange, Label, LabelId, Parameter,
+    Question, Sts, StsBuilder, Type, UnaryOp, Value,
+};
+use rand::SeedableRng as _;
+use rust_decimal::Decimal;
+
+use BinaryOp::{Add, And, Div, Eq, Ge, Gt, Le, Lt, Mul, Ne, Or, Sub};
+
+const COMPARISONS: [BinaryOp; 6] = [Eq, Ne, Lt, Le, Gt, Ge];
+const COLOUR: EnumId = EnumId(0);
+
+fn bin(op: BinaryOp, left: Expr, right: Expr) -> Expr {
+    Expr::binary(op, left, right)
+}
+
+fn p() -> Expr {
+    Expr::Param(0)
+}
+
+fn not(inner: Expr) -> Expr {
+    Expr::unary(UnaryOp::Not, inner)
+}
+
+fn constant(value: Value) -> Expr {
+    Expr::Const(value)
+}
+
+fn tenths(tenths: i64) -> Value {
+    Value::Decimal(Decimal::new(tenths, 1))
+}
+
+fn within(subject: Expr, low: Expr, high: Expr) -> Expr {
+    Expr::InRange(Box::new([subject, low, high]))
+}
+
+fn one_of(items: Vec<Expr>) -> Expr {
+    Expr::InSet(Box::new(p()), items)
+}
+
+fn is_stored(guard: &Expr) -> bool {
+    let Expr::Binary(Or, both) = guard else {
+        return false;
+    };
+    matches!(&**both, [_, Expr::InRange(_)])
+}
+
+struct Asker {
+    sts: Sts,
+    label: LabelId,
+    /// All values of the parameter, or enough of them, in their order.
+    values: Vec<Value>,
+    complete: bool,
+    /// How often which answer was given, by the part that gave it.
+    answers: BTreeMap<String, u32>,
+    rng: rand_chacha::ChaCha8Rng,
+}
+
+impl Asker {
+    fn new(ty: Type, values: Vec<Value>, complete: bool) -> Asker {
+        let mut builder = StsBuilder::new("guards");
+        builder.types().enums.push(EnumType {
+            name: "Colour".to_owned(),
+            members: ["Red", "Green", "Blue"].map(str::to_owned).to_vec(),
+        });
+        let label = builder.label(Label {
+            name: "ask".to_owned(),
+            channel: String::new(),
+            direction: Direction::Stimulus,
+            parameters: vec![Parameter {
+                name: "p".to_owned(),
+                ty,
+            }],
+        });
+        Asker {
+            sts: builder.build(),
+            label,
+            values,
+            complete,
+            answers: BTreeMap::new(),
+            rng: rand_chacha::ChaCha8Rng::seed_from_u64(1),
+        }
+    }
+
+    fn holds(&self, guard: &Expr, value: &Value) -> bool {
+        let env = Env {
+            variables: &[],
+            parameters: std::slice::from_ref(value),
+            functions: &[],
+        };
+        guard.holds(env) == Ok(true)
+    }
+
+    fn ask(&mut self, guard: &Expr) {
+        let solutions: Vec<&Value> = { self.values.iter() }
+            .filter(|v| self.holds(guard, v))
+            .collect();
+        let unset = self.holds(guard, &Value::Void);
+        let possible = unset || !solutions.is_empty();
+        let deadline = Deadline::steps(5_000);
+        let question = Question {
+            sts: &self.sts,
+            label: self.label,
+            guard,
+            valuation: &[],
+        };
+        let answer = GuardSolver::new().answer(question, &deadline);
+        match answer {
+            Answer::Yes => assert!(possible || !self.complete, "{guard:?}"),
+            Answer::No => assert!(!possible, "{guard:?}: {solutions:?}"),
+            Answer::Unknown => {}
+        }
+        let part = deadline.answered_by().map_or("", |part| part.name());
+        *self
+            .answers
+            .entry(format!("{answer:?} {part}"))
+            .or_default() += 1;
+        // A parameter that is not mentioned stays unset, as does one that is only stored.
+        let mentioned = !guard.params().is_empty() && !is_stored(guard);
+        for largest in [false, true] {
+            let Some(found) = extreme_values(&self.sts, self.label, guard, &[], largest) else {
+                continue;
+            };
+            *self.answers.entry("extreme".to_owned()).or_default() += 1;
+            assert!(self.holds(guard, &found[0]), "{guard:?} {found:?}");
+            if found[0].is_void() {
+                assert!(solutions.is_empty() || !mentioned, "{guard:?}");
+                continue;
+            }
+            let seen = if largest {
+                solutions.last()
+            } else {
+                solutions.first()
+            };
+            let passed = seen.is_some_and(|s| {
+                if largest {
+                    **s > found[0]
+                } else {
+                    **s < found[0]
+                }
+            });
+            assert!(!passed, "{guard:?}: {seen:?} passes {found:?}");
+            assert!(
+                !self.complete || seen == Some(&&found[0]),
+                "{guard:?} {found:?}"
+            );
+        }
+        let rng = &mut self.rng;
+        let chosen = choose_values(&self.sts, self.label, guard, &[], rng, &deadline);
+        assert!(!(chosen.is_unsat() && possible), "{guard:?}");
+        if let Some(values) = chosen.sat() {
+            assert!(self.holds(guard, &values[0]), "{guard:?}: {values:?}");
+            let set = !values[0].is_void();
+            assert!(set || solutions.is_empty() || !mentioned, "{guard:?}");
+        }
+    }
+
+    /// Each guard as it is, negated, and together with others.
+    fn ask_all(&mut self, guards: &[Expr], others: &[Expr]) {
+        for guard in guards {
+            self.ask(guard);
+            self.ask(&not(guard.clone()));
+            for other in others {
+                self.ask(&bin(And, other.clone(), guard.clone()));
+            }
+        }
+    }
+
+    fn summary(&self) -> String {
+        let answers = self.answers.iter().map(|(what, n)| format!("{what} {n}"));
+        answers.collect::<Vec<_>>().join(", ")
+    }
+}
+
+fn integer_guards(constants: &[i64]) -> Vec<Expr> {
+    let int = Expr::int;
+    let zero = bin(Mul, int(0), p());
+    let subjects = [
+        p(),
+        Expr::unary(UnaryOp::Neg, p()),
+        bin(Add, p(), int(3)),
+        bin(Add, int(-2), p()),
+        bin(Sub, p(), int(3)),
+        bin(Sub, int(3), p()),
+        bin(Mul, int(2), p()),
+        bin(Mul, p(), int(-3)),
+        bin(Mul, p(), p()),
+        bin(Add, bin(Mul, int(2), p()), int(1)),
+        zero,
+    ];
+    let mut guards = Vec::new();
+    for subject in &subjects {
+        for value in constants {
+            for op in COMPARISONS {
+                guards.push(bin(op, subject.clone(), int(*value)));
+                guards.push(bin(op, int(*value), subject.clone()));
+            }
+            let next = value.saturating_add(2);
+            guards.push(within(subject.clone(), int(*value), int(next)));
+        }
+    }
+    guards
+}
+
+#[test]
+fn guards_on_a_small_integer() {
+    let small = Type::Int(IntRange { min: -4, max: 5 });
+    let values = (-4..=5).map(Value::Int).collect();
+    let mut asker = Asker::new(small, values, true);
+    let others = [
+        bin(Ne, p(), Expr::int(0)),
+        bin(Gt, p(), Expr::int(3)),
+        bin(Ne, p(), constant(Value::Void)),
+        one_of([-4, 2, 7].map(Expr::int).to_vec()),
+    ];
+    asker.ask_all(&integer_guards(&[-7, -3, -1, 0, 1, 4, 6]), &others);
+    let summary = "No box 1600, No narrowing 28, Yes box 4110, Yes narrowing 74, Yes nearby 194, extreme 6872";
+    assert_eq!(asker.summary(), summary);
+}
+
+#[test]
+fn guards_at_the_ends_of_64_bits() {
+    let (min, max) = (i64::MIN, i64::MAX);
+    let values = [
+        min,
+        min + 1,
+        min + 2,
+        min + 3,
+        -1,
+        0,
+        1,
+        max - 3,
+        max - 2,
+        max - 1,
+        max,
+    ];
+    let mut asker = Asker::new(Type::INTEGER, values.map(Value::Int).to_vec(), false);
+    let others = [bin(Ne, p(), Expr::int(max)), bin(Gt, p(), Expr::int(0))];
+    asker.ask_all(&integer_guards(&[min, min + 1, 0, max - 1, max]), &others);
+    let summary =
+        "No box 828, No narrowing 47, Yes box 1883, Yes narrowing 72, Yes nearby 30, extreme 3504";
+    assert_eq!(asker.summary(), summary);
+}
+
+#[test]
+fn guards_on_other_kinds() {
+    let decimals = (-25..=25).map(tenths).collect();
+    let members = (0..3).map(|m| Value::Enum(COLOUR, m)).collect();
+    let truths = [false, true].map(Value::Bool).to_vec();
+    let strings = ["", "a", "aa", "b"].map(Value::str).to_vec();
+    let kinds = [
+        (
+            Type::Decimal,
+            decimals,
+            false,
+            [tenths(-25), tenths(0), tenths(15), Value::Int(2)].to_vec(),
+        ),
+        (
+            Type::Enum(COLOUR),
+            members,
+            true,
+            [0, 1, 2].map(|m| Value::Enum(COLOUR, m)).to_vec(),
+        ),
+        (Type::Bool, truths.clone(), true, truths),
+        (Type::Str, strings.clone(), false, strings),
+        (
+            Type::Int(IntRange { min: -1, max: 2 }),
+            (-1..=2).map(Value::Int).collect(),
+            true,
+            [Value::Int(0), Value::Int(2), tenths(-10), tenths(15)].to_vec(),
+        ),
+    ];
+    let mut summaries = Vec::new();
+    for (ty, values, complete, constants) in kinds {
+        let mut asker = Asker::new(ty, values, complete);
+        let failing = bin(Div, Expr::int(1), Expr::int(0));
+        let mut constants: Vec<Expr> = constants.into_iter().map(constant).collect();
+        let all = constants.clone();
+        constants.extend([
+            constant(Value::Void),
+            constant(Value::str("b")),
+            failing.clone(),
+        ]);
+        let mut guards = vec![
+            p(),
+            Expr::TRUE,
+            Expr::FALSE,
+            bin(Eq, p(), p()),
+            bin(Ne, p(), p()),
+        ];
+        for value in &constants {
+            let sides = |op| [bin(op, p(), value.clone()), bin(op, value.clone(), p())];
+            guards.extend(COMPARISONS.into_iter().flat_map(sides));
+            for other in &constants {
+                guards.push(within(p(), value.clone(), other.clone()));
+                guards.push(one_of(vec![value.clone(), other.clone()]));
+                // As the update of a variable that stores the parameter says it.
+                let unset = bin(Eq, p(), constant(Value::Void));
+                let stored = within(p(), value.clone(), other.clone());
+                guards.push(bin(Or, unset, stored));
+                guards.push(bin(Or, bin(Eq, value.clone(), other.clone()), p()));
+            }
+        }
+        guards.push(one_of(all.clone()));
+        let others = [
+            bin(Ne, p(), all[0].clone()),
+            bin(Ge, p(), all[1].clone()),
+            one_of(all.clone()),
+            not(one_of(all[1..].to_vec())),
+            bin(Eq, p(), constant(Value::Void)),
+        ];
+        asker.ask_all(&guards, &others);
+        summaries.push(asker.summary());
+    }
+    assert_eq!(
+        summaries,
+        [
+            "No box 1038, No narrowing 92, Yes box 788, Yes narrowing 52, Yes nearby 32, extreme 1010",
+            "No box 873, No narrowing 78, Yes box 543, Yes narrowing 52, Yes nearby 8, extreme 690",
+            "No box 758, No narrowing 59, Yes box 309, Yes narrowing 36, extreme 418",
+            "No box 690, No languages 94, No narrowing 215, Yes box 423, Yes languages 487, Yes narrowing 93, extreme 288",
+            "No box 1137, No narrowing 94, Yes box 689, Yes narrowing 62, Yes nearby 20, extreme 886",
+        ]
+    );
+}
