@@ -146,7 +146,7 @@ impl Reader<'_> {
                 self.goal(first)?;
                 self.goal(second)
             }
-            Shape::Either(first, otherwise, second) => {
+            Shape::Either(first, _, second) => {
                 if let Some(parameter) = stored_parameter(goal.expr)
                     && goal.want
                 {
@@ -165,8 +165,7 @@ impl Reader<'_> {
                         });
                         Ok(())
                     }
-                    Ok(value) if value == otherwise.want => self.goal(second),
-                    Ok(_) => Err(Stop::Never),
+                    Ok(_) => self.goal(second),
                     Err(error) => Err(stop(&error)),
                 }
             }
@@ -181,8 +180,8 @@ impl Reader<'_> {
             .ok_or(Stop::Unclear)?;
         let (void, mentioned) = (slot.domain.void, slot.mentioned);
         match self.part(range) {
-            // Nothing fits, but it may stay unset.
-            Err(Stop::Never) if void => self.slots[parameter as usize].domain.values = Values::None,
+            // Nothing fits, but it may stay unset, where nothing else is said.
+            Err(Stop::Never) => self.slots[parameter as usize].domain.values = Values::None,
             other => other?,
         }
         let slot = &mut self.slots[parameter as usize];

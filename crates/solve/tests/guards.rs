@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 
 use ioco_solve::{Deadline, GuardSolver, choose_values, extreme_values};
 use ioco_sts::{
-    Answer, BinaryOp, Direction, EnumId, EnumType, Env, Expr, IntRange, Label, LabelId, Parameter,
-    Question, Sts, StsBuilder, Type, UnaryOp, Value,
+    Answer, BinaryOp, Direction, EnumId, EnumType, Env, Expr, Function, FunctionId, IntRange,
+    Label, LabelId, Parameter, Question, Sts, StsBuilder, Type, UnaryOp, Value,
 };
 use rand::SeedableRng as _;
 use rust_decimal::Decimal;
@@ -329,4 +329,66 @@ fn guards_on_other_kinds() {
             "No box 1137, No narrowing 94, Yes box 689, Yes narrowing 62, Yes nearby 20, extreme 886",
         ]
     );
+}
+
+/// An evaluation that reaches a limit decides nothing.
+#[test]
+fn a_limit_of_evaluation_is_no_answer() {
+    let call = |argument: Expr| Expr::Call(FunctionId(0), vec![argument]);
+    let local = || Expr::Local(0);
+    let less = || call(bin(Sub, local(), Expr::int(1)));
+    let mut builder = StsBuilder::new("guards");
+    builder.function(Function {
+        name: "f".to_owned(),
+        parameters: vec![("n".to_owned(), Type::INTEGER)],
+        result: Type::INTEGER,
+        body: Expr::If(Box::new([
+            bin(Le, local(), Expr::int(0)),
+            Expr::int(1),
+            bin(Add, less(), less()),
+        ])),
+    });
+    let parameter = |name: &str| Parameter {
+        name: name.to_owned(),
+        ty: Type::INTEGER,
+    };
+    let label = builder.label(Label {
+        name: "ask".to_owned(),
+        channel: String::new(),
+        direction: Direction::Stimulus,
+        parameters: vec![parameter("p"), parameter("q")],
+    });
+    let sts = builder.build();
+    let answer = |guard: &Expr| {
+        let question = Question {
+            sts: &sts,
+            label,
+            guard,
+            valuation: &[],
+        };
+        GuardSolver::new().answer(question, &Deadline::steps(5_000))
+    };
+    let endless = || call(Expr::int(60));
+    let large = || bin(Gt, endless(), Expr::int(5));
+    for guard in [
+        bin(Eq, p(), endless()),
+        within(p(), Expr::int(0), endless()),
+        one_of(vec![Expr::int(1), endless()]),
+        not(one_of(vec![Expr::int(1), endless()])),
+        bin(And, large(), bin(Eq, p(), Expr::int(1))),
+        bin(Or, large(), bin(Eq, p(), Expr::int(1))),
+    ] {
+        assert_ne!(answer(&guard), Answer::No, "{guard:?}");
+    }
+    // The one may stay unset, whatever the other is.
+    let unset = bin(Eq, p(), constant(Value::Void));
+    let other = within(Expr::Param(1), Expr::int(1), Expr::int(3));
+    let seven = bin(Eq, Expr::Param(1), Expr::int(7));
+    let guard = bin(And, bin(Or, unset, other), seven);
+    assert_eq!(answer(&guard), Answer::Yes);
+    // What compares two parameters is not read off.
+    let equal = bin(Eq, p(), Expr::Param(1));
+    assert_eq!(extreme_values(&sts, label, &equal, &[], true), None);
+    let set = bin(Eq, p(), Expr::int(2));
+    assert_eq!(answer(&bin(And, guard, set)), Answer::No);
 }
