@@ -37,6 +37,10 @@ fn tenths(tenths: i64) -> Value {
     Value::Decimal(Decimal::new(tenths, 1))
 }
 
+fn array(items: &[Value]) -> Value {
+    Value::Array(items.into())
+}
+
 fn within(subject: Expr, low: Expr, high: Expr) -> Expr {
     Expr::InRange(Box::new([subject, low, high]))
 }
@@ -157,6 +161,11 @@ impl Asker {
         assert!(!(chosen.is_unsat() && possible), "{guard:?}");
         if let Some(values) = chosen.sat() {
             assert!(self.holds(guard, &values[0]), "{guard:?}: {values:?}");
+            let ty = &self.sts.label(self.label).parameters[0].ty;
+            assert!(
+                self.sts.types().fits(&values[0], ty),
+                "{guard:?}: {values:?}"
+            );
             let set = !values[0].is_void();
             assert!(set || solutions.is_empty() || !mentioned, "{guard:?}");
         }
@@ -271,6 +280,17 @@ fn guards_on_other_kinds() {
         (Type::Bool, truths.clone(), true, truths),
         (Type::Str, strings.clone(), false, strings),
         (
+            Type::Array(Box::new(Type::Decimal)),
+            vec![array(&[]), array(&[tenths(30)])],
+            false,
+            // Integers stand for decimals.
+            vec![
+                array(&[]),
+                array(&[Value::Int(3)]),
+                array(&[Value::str("a")]),
+            ],
+        ),
+        (
             Type::Int(IntRange { min: -1, max: 2 }),
             (-1..=2).map(Value::Int).collect(),
             true,
@@ -326,6 +346,7 @@ fn guards_on_other_kinds() {
             "No box 873, No narrowing 78, Yes box 543, Yes narrowing 52, Yes nearby 8, extreme 690",
             "No box 758, No narrowing 59, Yes box 309, Yes narrowing 36, extreme 418",
             "No box 690, No languages 94, No narrowing 215, Yes box 423, Yes languages 487, Yes narrowing 93, extreme 288",
+            "No box 1088, No narrowing 83, Yes box 250, Yes narrowing 122, Yes nearby 11, extreme 342",
             "No box 1137, No narrowing 94, Yes box 689, Yes narrowing 62, Yes nearby 20, extreme 886",
         ]
     );
