@@ -16,7 +16,7 @@ use crate::forward::View;
 use crate::goal::Goal;
 use crate::outcome::Deadline;
 
-/// Elimination stops when it would keep more rows than this.
+/// Elimination stops where leaving one atom out would make more rows than this.
 const MAX_ROWS: usize = 80;
 /// More atoms than this that have to do with each other are not worth the time.
 const MAX_ATOMS: usize = 12;
@@ -304,9 +304,6 @@ fn eliminate(rows: Vec<Row>, integer: &[bool], deadline: &Deadline<'_>) -> bool 
             }
         }
         rows = strongest(kept);
-        if rows.len() > MAX_ROWS {
-            return false;
-        }
     }
 }
 

@@ -201,6 +201,9 @@ fn contradictions_are_seen_and_near_misses_are_not() {
         &integers,
         9_999
     ));
+    let pairs = (10..30).map(|i| bin(Lt, p(2 * i), p(2 * i + 1)));
+    let pairs: Vec<Expr> = pairs.chain(circle(0, 2)).collect();
+    assert!(refuted(&pairs, &integers, 9_999));
     // Four comparisons with `!=` are looked at, the fifth is not.
     let unequal = |count: u32| -> Vec<Expr> {
         let other = (1..count).map(|i| bin(Ne, p(i), p(i + 20)));
