@@ -438,7 +438,7 @@ impl Reader<'_> {
             }
             return self.shifted(inner, (i128::from(i64::MIN), i128::from(i64::MAX)), None);
         }
-        let (min, max, except) = match factor > 0 {
+        let (min, max, except) = match factor.is_positive() {
             true => (min, max, except),
             false => (-max, -min, except.map(|e| -e)),
         };
@@ -495,7 +495,6 @@ impl Slot {
         let up = matches!(op, BinaryOp::Gt | BinaryOp::Ge);
         let strict = matches!(op, BinaryOp::Lt | BinaryOp::Gt);
         let bounds = match (&self.domain.values, value) {
-            (Values::None, _) => return Ok(()),
             (Values::Int { .. }, Value::Int(value)) => {
                 if up {
                     let min = value.checked_add(i64::from(strict)).ok_or(Stop::Never)?;
@@ -555,10 +554,9 @@ impl Slot {
             return !choices.iter().any(|c| self.allows(c));
         }
         match &self.domain.values {
+            // The first that is not excluded ends this.
             Values::Int { min, max } => {
-                let span = (*max as i128 - *min as i128) as u128 + 1;
-                span <= self.excluded.len() as u128
-                    && (*min..=*max).all(|v| self.excluded.contains(&Value::Int(v)))
+                (*min..=*max).all(|v| self.excluded.contains(&Value::Int(v)))
             }
             Values::Member { of, min, max } => {
                 (*min..=*max).all(|m| self.excluded.contains(&Value::Enum(*of, m)))

@@ -258,6 +258,22 @@ fn guards_at_the_ends_of_64_bits() {
     assert_eq!(asker.summary(), summary);
 }
 
+/// Between two integers there is room for decimals.
+#[test]
+fn guards_on_a_decimal_in_sums() {
+    let values = (-72..=72).map(|n| Value::Decimal(Decimal::new(n * 5, 2)));
+    let mut asker = Asker::new(Type::Decimal, values.collect(), false);
+    let others = [
+        bin(Gt, bin(Mul, Expr::int(2), p()), Expr::int(2)),
+        bin(Lt, p(), Expr::int(2)),
+        bin(Ne, p(), constant(tenths(15))),
+    ];
+    asker.ask_all(&integer_guards(&[-3, -1, 0, 1, 3]), &others);
+    let summary = "No box 189, No narrowing 233, Unknown box 153, Yes box 248, \
+                   Yes narrowing 568, Yes nearby 2184, extreme 388";
+    assert_eq!(asker.summary(), summary);
+}
+
 #[test]
 fn guards_on_other_kinds() {
     let decimals = (-25..=25).map(tenths).collect();
@@ -304,6 +320,7 @@ fn guards_on_other_kinds() {
         let mut constants: Vec<Expr> = constants.into_iter().map(constant).collect();
         let all = constants.clone();
         constants.extend([
+            constant(Value::Enum(EnumId(1), 1)),
             constant(Value::Void),
             constant(Value::str("b")),
             failing.clone(),
@@ -342,12 +359,12 @@ fn guards_on_other_kinds() {
     assert_eq!(
         summaries,
         [
-            "No box 1038, No narrowing 92, Yes box 788, Yes narrowing 52, Yes nearby 32, extreme 1010",
-            "No box 873, No narrowing 78, Yes box 543, Yes narrowing 52, Yes nearby 8, extreme 690",
-            "No box 758, No narrowing 59, Yes box 309, Yes narrowing 36, extreme 418",
-            "No box 690, No languages 94, No narrowing 215, Yes box 423, Yes languages 487, Yes narrowing 93, extreme 288",
-            "No box 1088, No narrowing 83, Yes box 250, Yes narrowing 122, Yes nearby 11, extreme 342",
-            "No box 1137, No narrowing 94, Yes box 689, Yes narrowing 62, Yes nearby 20, extreme 886",
+            "No box 1377, No narrowing 126, Yes box 911, Yes narrowing 60, Yes nearby 32, extreme 1190",
+            "No box 1178, No narrowing 108, Yes box 648, Yes narrowing 60, Yes nearby 8, extreme 840",
+            "No box 1004, No narrowing 83, Yes box 423, Yes narrowing 44, extreme 590",
+            "No box 937, No languages 94, No narrowing 333, Yes box 528, Yes languages 490, Yes narrowing 124, extreme 384",
+            "No box 1408, No narrowing 111, Yes box 320, Yes narrowing 152, Yes nearby 11, extreme 452",
+            "No box 1486, No narrowing 128, Yes box 802, Yes narrowing 70, Yes nearby 20, extreme 1056",
         ]
     );
 }
