@@ -659,8 +659,9 @@ impl Slot {
                     _ => rng.random_range(min..=max),
                 }))
             }
-            Values::Bool { no, yes } => {
-                Some(Value::Bool(if *no && *yes { rng.random() } else { *yes }))
+            values @ Values::Bool { .. } => {
+                let only = values.only();
+                only.or_else(|| Some(Value::Bool(rng.random())))
             }
             Values::Member { of, min, max } => {
                 Some(Value::Enum(*of, rng.random_range(*min..=*max)))

@@ -433,3 +433,76 @@ fn a_limit_of_evaluation_is_no_answer() {
     let set = bin(Eq, p(), Expr::int(2));
     assert_eq!(answer(&bin(And, guard, set)), Answer::No);
 }
+
+/// What is drawn for a guard that is read off, without a step of a search.
+fn drawn(ty: Type, guard: &Expr) -> BTreeMap<Value, u32> {
+    let mut asker = Asker::new(ty, Vec::new(), false);
+    let mut seen = BTreeMap::new();
+    for _ in 0..1_000 {
+        let (rng, none) = (&mut asker.rng, Deadline::steps(0));
+        let chosen = choose_values(&asker.sts, asker.label, guard, &[], rng, &none);
+        let values = chosen.sat().expect("read off");
+        assert!(asker.holds(guard, &values[0]), "{guard:?} {values:?}");
+        *seen.entry(values[0].clone()).or_default() += 1;
+    }
+    seen
+}
+
+#[test]
+fn values_are_drawn_from_everywhere_and_more_often_from_the_bounds() {
+    let both = |low: Expr, high: Expr| within(p(), low, high);
+    let int = Expr::int;
+    let seen = drawn(Type::INTEGER, &both(int(-5_000), int(90_000)));
+    for value in [-5_000, -4_999, 0, 89_999, 90_000] {
+        let count = seen.get(&Value::Int(value)).copied().unwrap_or(0);
+        assert!(count > 30, "{value}: {count}");
+    }
+    assert!(seen.len() > 500);
+    let seen = drawn(Type::INTEGER, &bin(Ne, p(), int(7)));
+    let far = |v: &Value| matches!(v, Value::Int(n) if n.abs() > 1_000_000);
+    assert!(seen.len() > 500 && !seen.keys().any(far));
+    // All but one are excluded.
+    let rest = (0..40).filter(|n| *n != 17).map(int).collect();
+    let guard = bin(And, both(int(0), int(39)), not(one_of(rest)));
+    assert!(drawn(Type::INTEGER, &guard).keys().eq([&Value::Int(17)]));
+    let member = |m| Value::Enum(COLOUR, m);
+    let colour = || Type::Enum(COLOUR);
+    let seen = drawn(colour(), &bin(Ge, p(), constant(member(1))));
+    assert!(seen.len() == 2 && seen.values().all(|count| *count > 400));
+    let (red, green) = (constant(member(0)), constant(member(1)));
+    let blue = drawn(colour(), &not(one_of(vec![red.clone(), green])));
+    assert!(blue.keys().eq([&member(2)]));
+    let seen = drawn(colour(), &one_of(vec![red, constant(member(2))]));
+    assert!(seen.len() == 2 && seen.values().all(|count| *count > 400));
+    let seen = drawn(Type::Bool, &bin(Ne, p(), constant(Value::Void)));
+    assert!(seen.len() == 2 && seen.values().all(|count| *count > 400));
+    assert!(
+        drawn(Type::Bool, &not(p()))
+            .keys()
+            .eq([&Value::Bool(false)])
+    );
+    let decimal = |text: &str| Value::Decimal(text.parse().expect("a decimal"));
+    let (low, high) = (decimal("0.125"), decimal("0.375"));
+    let seen = drawn(
+        Type::Decimal,
+        &both(constant(low.clone()), constant(high.clone())),
+    );
+    let digits = |v: &Value| matches!(v, Value::Decimal(d) if d.scale() == 4);
+    assert!(seen.len() > 300 && seen.keys().any(digits));
+    assert!(seen[&low] > 80 && seen[&high] > 80);
+    let seen = drawn(Type::Decimal, &bin(Ne, p(), constant(low)));
+    let reach = Decimal::from(1_000_000);
+    let near = |v: &Value| matches!(v, Value::Decimal(d) if d.abs() <= reach);
+    let negative = |v: &&Value| matches!(v, Value::Decimal(d) if d.is_sign_negative());
+    let below = seen.keys().filter(negative).count();
+    assert!(seen.keys().all(near) && below > 300 && seen.len() - below > 300);
+    let seen = drawn(Type::Str, &bin(Ne, p(), constant(Value::str("a"))));
+    let length = |v: &Value| match v {
+        Value::Str(text) => text.len(),
+        _ => 0,
+    };
+    let lengths: std::collections::BTreeSet<usize> = seen.keys().map(length).collect();
+    assert!(lengths.into_iter().eq(1..=8));
+    let only = bin(Eq, p(), constant(Value::str("ab")));
+    assert!(drawn(Type::Str, &only).keys().eq([&Value::str("ab")]));
+}
