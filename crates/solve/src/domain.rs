@@ -233,7 +233,6 @@ impl Values {
                 min: *a.max(c),
                 max: *b.min(d),
             },
-            (One(a), One(b)) if equal(a, b) => One(a.clone()),
             (One(value), set) | (set, One(value)) if set.contains(value) => One(value.clone()),
             _ => None,
         }

@@ -146,7 +146,7 @@ impl Reader<'_> {
                 self.goal(first)?;
                 self.goal(second)
             }
-            Shape::Either(first, otherwise, second) => {
+            Shape::Either(first, _, second) => {
                 if let Some(parameter) = stored_parameter(goal.expr)
                     && goal.want
                 {
@@ -165,8 +165,7 @@ impl Reader<'_> {
                         });
                         Ok(())
                     }
-                    Ok(value) if value == otherwise.want => self.goal(second),
-                    Ok(_) => Err(Stop::Never),
+                    Ok(_) => self.goal(second),
                     Err(error) => Err(stop(&error)),
                 }
             }
@@ -181,8 +180,8 @@ impl Reader<'_> {
             .ok_or(Stop::Unclear)?;
         let (void, mentioned) = (slot.domain.void, slot.mentioned);
         match self.part(range) {
-            // Nothing fits, but it may stay unset.
-            Err(Stop::Never) if void => self.slots[parameter as usize].domain.values = Values::None,
+            // Nothing fits, but it may stay unset, where nothing else is said.
+            Err(Stop::Never) => self.slots[parameter as usize].domain.values = Values::None,
             other => other?,
         }
         let slot = &mut self.slots[parameter as usize];
@@ -439,7 +438,7 @@ impl Reader<'_> {
             }
             return self.shifted(inner, (i128::from(i64::MIN), i128::from(i64::MAX)), None);
         }
-        let (min, max, except) = match factor > 0 {
+        let (min, max, except) = match factor.is_positive() {
             true => (min, max, except),
             false => (-max, -min, except.map(|e| -e)),
         };
@@ -496,7 +495,6 @@ impl Slot {
         let up = matches!(op, BinaryOp::Gt | BinaryOp::Ge);
         let strict = matches!(op, BinaryOp::Lt | BinaryOp::Gt);
         let bounds = match (&self.domain.values, value) {
-            (Values::None, _) => return Ok(()),
             (Values::Int { .. }, Value::Int(value)) => {
                 if up {
                     let min = value.checked_add(i64::from(strict)).ok_or(Stop::Never)?;
@@ -556,10 +554,9 @@ impl Slot {
             return !choices.iter().any(|c| self.allows(c));
         }
         match &self.domain.values {
+            // The first that is not excluded ends this.
             Values::Int { min, max } => {
-                let span = (*max as i128 - *min as i128) as u128 + 1;
-                span <= self.excluded.len() as u128
-                    && (*min..=*max).all(|v| self.excluded.contains(&Value::Int(v)))
+                (*min..=*max).all(|v| self.excluded.contains(&Value::Int(v)))
             }
             Values::Member { of, min, max } => {
                 (*min..=*max).all(|m| self.excluded.contains(&Value::Enum(*of, m)))
@@ -662,8 +659,9 @@ impl Slot {
                     _ => rng.random_range(min..=max),
                 }))
             }
-            Values::Bool { no, yes } => {
-                Some(Value::Bool(if *no && *yes { rng.random() } else { *yes }))
+            values @ Values::Bool { .. } => {
+                let only = values.only();
+                only.or_else(|| Some(Value::Bool(rng.random())))
             }
             Values::Member { of, min, max } => {
                 Some(Value::Enum(*of, rng.random_range(*min..=*max)))

@@ -142,3 +142,44 @@ impl Constants {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use ioco_sts::{FunctionId, Type};
+
+    use super::*;
+
+    #[test]
+    fn constants_are_found_in_conditions_and_in_what_they_call() {
+        let decimal = |text: &str| text.parse::<Decimal>().expect("a decimal");
+        let functions = [Function {
+            name: "f".to_owned(),
+            parameters: Vec::new(),
+            result: Type::INTEGER,
+            body: Expr::int(7),
+        }];
+        let items = [
+            Value::Int(3),
+            Value::str("b"),
+            Value::Decimal(decimal("1.250")),
+        ];
+        let array = Value::Array(items.into());
+        let call = Expr::Call(FunctionId(0), vec![Expr::int(9)]);
+        let conditions = [
+            Expr::binary(BinaryOp::Eq, call, Expr::int(-1)),
+            Expr::Const(array.clone()),
+            Expr::Const(Value::str("a")),
+            Expr::Const(Value::str("b")),
+            Expr::Const(Value::Decimal(decimal("0.5"))),
+            Expr::TRUE,
+        ];
+        let found = Constants::of(&conditions, &functions);
+        assert_eq!(found.integers, [-1, 3, 7, 9]);
+        assert_eq!(found.decimals, [decimal("0.5"), decimal("1.25")]);
+        let mut others = vec![Value::str("a"), Value::str("b"), array];
+        others.sort_unstable();
+        assert_eq!((found.others, found.scale), (others, 2));
+        let found = Constants::of(&conditions[1..], &functions);
+        assert_eq!(found.integers, [3]);
+    }
+}

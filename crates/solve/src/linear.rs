@@ -16,12 +16,10 @@ use crate::forward::View;
 use crate::goal::Goal;
 use crate::outcome::Deadline;
 
-/// Elimination stops when it would keep more rows than this.
+/// Elimination stops where leaving one atom out would make more rows than this.
 const MAX_ROWS: usize = 80;
 /// More atoms than this that have to do with each other are not worth the time.
 const MAX_ATOMS: usize = 12;
-/// Nor are so many in all.
-const MAX_ALL_ATOMS: usize = 60;
 /// So many comparisons with `!=` are taken apart, one at a time.
 const MAX_UNEQUAL: usize = 4;
 
@@ -65,9 +63,6 @@ pub(crate) fn refutes(
     };
     for goal in goals {
         system.add_goal(*goal);
-    }
-    if system.atoms.len() > MAX_ALL_ATOMS {
-        return false;
     }
     system.leave_large_groups_out();
     if system.rows.is_empty() {
@@ -247,7 +242,7 @@ fn tighten(mut row: Row, integer: &[bool]) -> Row {
     let Ok(divisor) = i128::try_from(divisor) else {
         return row;
     };
-    if divisor > 1 && (whole || row.bound % divisor == 0) {
+    if divisor != 0 && (whole || row.bound % divisor == 0) {
         for term in &mut row.terms {
             term.1 /= divisor;
         }
@@ -268,21 +263,16 @@ fn eliminate(rows: Vec<Row>, integer: &[bool], deadline: &Deadline<'_>) -> bool 
     let mut open: Vec<usize> = (0..integer.len()).collect();
     loop {
         for row in &rows {
-            if row.terms.is_empty() && (row.bound < 0 || (row.strict && row.bound == 0)) {
+            // Without terms it is a row of integers, which is not strict.
+            if row.terms.is_empty() && row.bound < 0 {
                 return true;
             }
         }
         // The atom whose elimination makes the fewest new rows.
         let cost = |atom: usize| {
             let coefficients = rows.iter().filter_map(|r| coefficient(r, atom));
-            let (up, down) = coefficients.fold((0, 0), |(up, down), c| {
-                if c > 0 {
-                    (up + 1, down)
-                } else {
-                    (up, down + 1)
-                }
-            });
-            up * down
+            let (up, down): (Vec<i128>, Vec<i128>) = coefficients.partition(|c| c.is_positive());
+            up.len() * down.len()
         };
         let Some((position, new)) = open
             .iter()
@@ -301,7 +291,7 @@ fn eliminate(rows: Vec<Row>, integer: &[bool], deadline: &Deadline<'_>) -> bool 
             .partition(|r| coefficient(r, atom).is_some());
         let (upper, lower): (Vec<Row>, Vec<Row>) = with
             .into_iter()
-            .partition(|r| coefficient(r, atom).is_some_and(|c| c > 0));
+            .partition(|r| coefficient(r, atom).is_some_and(i128::is_positive));
         for up in &upper {
             for down in &lower {
                 if !deadline.step() {
@@ -314,9 +304,6 @@ fn eliminate(rows: Vec<Row>, integer: &[bool], deadline: &Deadline<'_>) -> bool 
             }
         }
         rows = strongest(kept);
-        if rows.len() > MAX_ROWS {
-            return false;
-        }
     }
 }
 
@@ -357,11 +344,12 @@ fn combine(up: &Row, down: &Row, atom: usize) -> Option<Row> {
 fn strongest(rows: Vec<Row>) -> Vec<Row> {
     let mut best: FxHashMap<Terms<usize>, usize> = FxHashMap::default();
     let mut kept: Vec<Row> = Vec::new();
+    let weakness = |row: &Row| (row.bound, !row.strict);
     for row in rows {
         match best.get(&row.terms) {
             Some(&index) => {
                 let old = &mut kept[index];
-                if (row.bound, !row.strict) < (old.bound, !old.strict) {
+                if weakness(&row) < weakness(old) {
                     *old = row;
                 }
             }

@@ -171,3 +171,63 @@ impl<'a> Deadline<'a> {
         self.over.get()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_are_counted_until_there_are_none_left() {
+        let deadline = Deadline::steps(5);
+        assert!(deadline.step() && deadline.spend(3) && !deadline.is_over());
+        assert_eq!(deadline.taken(), 4);
+        assert!(!deadline.spend(2) && deadline.is_over());
+        assert_eq!(deadline.taken(), 6);
+        assert!(!deadline.step() && !deadline.spend(0));
+        assert_eq!(deadline.taken(), 6);
+        let exact = Deadline::steps(5);
+        assert!(exact.spend(5) && !exact.is_over() && !exact.step());
+        assert!(Deadline::never().spend(u64::MAX));
+        let fewer = Deadline::steps(5).and_steps(2);
+        assert!(fewer.spend(2) && !fewer.step());
+        assert!(!Deadline::steps(5).and_steps(9).spend(6));
+    }
+
+    #[test]
+    fn a_clock_is_looked_at_first_and_every_few_steps() {
+        let looks = Cell::new(0);
+        let expired = || {
+            looks.set(looks.get() + 1);
+            false
+        };
+        let deadline = Deadline::new(&expired);
+        for (steps, seen) in [(1, 1), (62, 1), (1, 2), (63, 2), (1, 3), (640, 4)] {
+            assert!(deadline.spend(steps));
+            assert_eq!(looks.get(), seen, "{}", deadline.taken());
+        }
+        let late = || true;
+        let deadline = Deadline::new(&late);
+        assert!(!deadline.step() && deadline.is_over());
+    }
+
+    #[test]
+    fn evaluation_costs_steps() {
+        let deadline = Deadline::never();
+        let env = Env {
+            variables: &[],
+            parameters: &[],
+            functions: &[],
+        };
+        let sum = (0..99).fold(Expr::int(0), |sum, _| {
+            Expr::binary(ioco_sts::BinaryOp::Add, sum, Expr::int(1))
+        });
+        let (_, spent) = sum.eval_within(env, &Budget::default());
+        assert_eq!(deadline.eval(&sum, env), Ok(Value::Int(99)));
+        assert_eq!(deadline.taken(), spent / EVALUATION_PER_STEP);
+        let condition = Expr::binary(ioco_sts::BinaryOp::Eq, sum.clone(), sum);
+        let (_, more) = condition.holds_within(env, &Budget::default());
+        assert_eq!(deadline.holds(&condition, env), Ok(true));
+        let both = spent / EVALUATION_PER_STEP + more / EVALUATION_PER_STEP;
+        assert_eq!(deadline.taken(), both);
+    }
+}

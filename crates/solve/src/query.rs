@@ -157,20 +157,6 @@ impl<'a> Query<'a> {
             }
             Ok(()) | Err(Stop::GaveUp) => {}
         }
-        // A constant that an array or a struct equals need not be one of its type.
-        for (domain, (ty, _)) in domains.iter_mut().zip(&self.unknowns) {
-            if let Values::One(value) = &domain.values
-                && !self.types.fits(value, ty)
-            {
-                domain.values = match self.types.converted(value, ty) {
-                    Some(value) => Values::One(value),
-                    None => Values::None,
-                };
-                if domain.is_empty() {
-                    return Outcome::Unsat;
-                }
-            }
-        }
         let mut mentioned = vec![false; domains.len()];
         for goal in &goals {
             each_unknown(goal.expr, &mut |u| {

@@ -325,7 +325,10 @@ impl<'a> Search<'a, '_> {
                     if low <= high {
                         let middle = low + (high.wrapping_sub(low) as u64 / 2) as i64;
                         sets.push(Values::int(low, middle));
-                        sets.push(Values::int(middle.saturating_add(1), high));
+                        // At the end of 64 bits nothing comes after the middle.
+                        if let Some(next) = middle.checked_add(1) {
+                            sets.push(Values::int(next, high));
+                        }
                     }
                 };
                 if pivot > *min {
@@ -538,3 +541,6 @@ pub(crate) fn all_hold(
         .iter()
         .all(|c| Goal::holds(c).is_met(values, functions, deadline) == Ok(true))
 }
+
+#[cfg(test)]
+mod tests;

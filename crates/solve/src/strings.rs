@@ -648,7 +648,7 @@ fn fresh(
     let mut new: Vec<String> = Vec::new();
     let mut length = 0;
     // In an infinite language a word comes at the latest after as many lengths as there are states.
-    let longest = language.longest().saturating_mul(wanted + named.len() + 1);
+    let longest = language.longest().saturating_mul(wanted + named.len());
     while new.len() < wanted && length <= longest {
         let mut words = Vec::new();
         let most = wanted + named.len();

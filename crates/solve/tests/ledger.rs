@@ -26,7 +26,7 @@ use ioco_solve::{
     Boundaries, Deadline, Embedded, GuardSolver, Outcome, Part, Pipe, PipeError, Pipeline, SmtLib,
     Solver, Unknown, boundary_values, choose_values, extreme_values,
 };
-use ioco_sts::{Function, Question as Asked, Type, Value};
+use ioco_sts::{Answer, Function, Question as Asked, Type, Value};
 use questions::generate::{Kind, question};
 use questions::{Question, blocks, enumerate, functions, types};
 use rand::SeedableRng as _;
@@ -177,6 +177,13 @@ impl Ledger {
         let deadline = Deadline::steps(STEPS);
         let answer = GuardSolver::new().answer(asked, &deadline);
         self.line("guard", &format!("{answer:?}"), &deadline);
+        let deadline = Deadline::steps(STEPS);
+        let searched = GuardSolver::new().with_pipeline(Pipeline::WHOLE.without(Part::Box));
+        let second = searched.answer(asked, &deadline);
+        self.line("searched", &format!("{second:?}"), &deadline);
+        if answer != second && answer != Answer::Unknown && second != Answer::Unknown {
+            self.wrong.push(format!("{answer:?} and {second:?}"));
+        }
         let deadline = Deadline::steps(STEPS);
         let chosen = choose_values(&sts, label, &guard, &[], rng, &deadline);
         self.line("choice", &said(&chosen), &deadline);

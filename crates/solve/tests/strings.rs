@@ -269,3 +269,35 @@ fn strings_within_each_other_are_followed_up_to_a_limit() {
     let outcome = model(80, &chain(80));
     assert!(matches!(outcome, Outcome::Unknown(_)), "{outcome:?}");
 }
+
+/// A string that must be one of two others is in the language of that one.
+#[test]
+fn a_string_among_others_shares_the_language_of_one() {
+    use BinaryOp::Ne;
+    for (other, equal) in [(1, 2), (2, 1)] {
+        for (first, second) in [(1, 2), (2, 1)] {
+            let among = Expr::InSet(Box::new(x(0)), vec![x(first), x(second)]);
+            let digits = matches(x(equal), "^[0-9]{3}$");
+            let letters = matches(x(other), "^[a-c]{3}$");
+            let conditions = [among, bin(Ne, x(0), x(other)), digits, letters];
+            satisfiable(3, &conditions);
+            let too_short = bin(BinaryOp::Lt, length(x(0)), Expr::int(3));
+            unsatisfiable(3, &[&conditions[..], &[too_short]].concat());
+        }
+    }
+}
+
+/// Of long words only one is made, which is not all there are.
+#[test]
+fn two_long_strings_that_differ_are_not_called_impossible() {
+    let long = |unknown| matches(x(unknown), "^[ab]{300}$");
+    let conditions = [bin(BinaryOp::Ne, x(0), x(1)), long(0), long(1)];
+    let outcome = model(2, &conditions);
+    assert!(!outcome.is_unsat(), "{outcome:?}");
+    // The one that is made may be the one that it must differ from.
+    for only in ["^a{300}$", "^b{300}$"] {
+        let conditions = [conditions[0].clone(), long(0), matches(x(1), only)];
+        let outcome = model(2, &conditions);
+        assert!(!outcome.is_unsat(), "{outcome:?}");
+    }
+}

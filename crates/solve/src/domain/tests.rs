@@ -192,6 +192,8 @@ fn what_is_in_both_is_in_the_meet() {
                 let both = ones.contains(&value) && others.contains(&value);
                 assert_eq!(met.contains(&value), both, "{one:?} {other:?} {value:?}");
             }
+            let common = ones.iter().any(|v| others.contains(v));
+            assert_eq!(met.is_none(), !common, "{one:?} {other:?}");
             let mut domain = Domain::set(one.clone());
             let narrowed = domain.narrow(&Domain::set(other.clone()));
             match met.is_none() {

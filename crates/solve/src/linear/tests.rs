@@ -115,8 +115,14 @@ fn contradictions_are_seen_and_near_misses_are_not() {
     let p = Expr::Param;
     let wide = |_| Domain::set(Values::int(i64::MIN, i64::MAX));
     let integers: Vec<Domain> = (0..80).map(wide).collect();
-    let decimals = vec![Domain::set(Values::DECIMAL); 3];
+    let decimals = vec![Domain::set(Values::DECIMAL); 4];
     let twice = |u| bin(Mul, Expr::int(2), p(u));
+    // Two ways from the first to the second, which is not above it.
+    let both_ways = |one: BinaryOp, other: BinaryOp| {
+        let way = |op, through| [bin(op, p(0), p(through)), bin(Le, p(through), p(1))];
+        let back = [bin(Le, p(1), p(0))];
+        [&way(one, 2)[..], &way(other, 3), &back].concat()
+    };
     let one_more = |e| bin(Add, e, Expr::int(1));
     for (conditions, of_integers, of_decimals) in [
         (vec![bin(Lt, p(0), p(1)), bin(Lt, p(1), p(0))], true, true),
@@ -129,6 +135,9 @@ fn contradictions_are_seen_and_near_misses_are_not() {
             false,
         ),
         (vec![bin(Le, p(0), p(1)), bin(Gt, p(0), p(1))], true, true),
+        (both_ways(Le, Lt), true, true),
+        (both_ways(Lt, Le), true, true),
+        (both_ways(Le, Le), false, false),
         (vec![bin(Ge, p(0), p(1)), bin(Lt, p(0), p(1))], true, true),
         (vec![bin(Eq, p(0), p(1)), bin(Ne, p(0), p(1))], true, true),
         (
@@ -192,10 +201,13 @@ fn contradictions_are_seen_and_near_misses_are_not() {
         &integers,
         9_999
     ));
+    let pairs = (10..30).map(|i| bin(Lt, p(2 * i), p(2 * i + 1)));
+    let pairs: Vec<Expr> = pairs.chain(circle(0, 2)).collect();
+    assert!(refuted(&pairs, &integers, 9_999));
     // Four comparisons with `!=` are looked at, the fifth is not.
     let unequal = |count: u32| -> Vec<Expr> {
         let other = (1..count).map(|i| bin(Ne, p(i), p(i + 20)));
-        let both = [bin(Eq, p(0), p(50)), bin(Ne, p(0), p(50))];
+        let both = [bin(Ne, p(0), p(50)), bin(Eq, p(0), p(50))];
         other.chain(both).collect()
     };
     assert!(refuted(&unequal(4), &integers, 9_999));

@@ -246,6 +246,8 @@ fn ways_are_met_where_their_part_is() {
     let starts = || matches(y(), "^a");
     let short = || bin(Lt, length(x()), Expr::int(2));
     let one = || choice(a(), y(), text("b"));
+    // It has no value where the flag is not set.
+    let unclear = || choice(flag(), y(), text("a"));
     let in_range = Expr::InRange(Box::new([x(), text("a"), text("b")]));
     let in_set = Expr::InSet(Box::new(x()), vec![text("a"), text("ab")]);
     let mut parts = vec![
@@ -262,6 +264,12 @@ fn ways_are_met_where_their_part_is() {
             text("b"),
         ),
         matches(one(), "b$"),
+        Expr::InSet(Box::new(x()), vec![text("b"), unclear()]),
+        bin(
+            Eq,
+            bin(Or, a(), bin(Eq, unclear(), x())),
+            Expr::Const(Value::Void),
+        ),
         a(),
         short(),
         flag(),
@@ -417,6 +425,9 @@ fn fresh_words_are_new_and_enough_or_all() {
         );
         let distinct: std::collections::BTreeSet<_> = found.iter().collect();
         assert_eq!(distinct.len(), found.len());
+        let mut unnamed = Vec::new();
+        let enough = fresh(&mut language, &[], others, &deadline, &mut unnamed);
+        assert!(enough && unnamed.len() >= count, "{unnamed:?}");
         let over = Deadline::steps(0);
         over.step();
         assert!(!fresh(
