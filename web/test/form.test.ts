@@ -10,6 +10,7 @@ import { ticks } from "../src/data/curve";
 import { step } from "./model";
 
 const project: Project = {
+  defaults: { tests: 100, steps: 100, failures: 1 },
   name: "door", version: "0", models: [], model: "door.aml", connection: { kind: "process", text: "python3 door.py" },
   strategies: ["random"], strategy: "random", shrinkers: [],
   settings: { seed: 2, tests: 100, steps: 60, time: null, coverage: null, failures: null, timeout: null },

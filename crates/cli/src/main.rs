@@ -34,6 +34,8 @@ fn main() -> ExitCode {
         Command::Adapters(arguments) => commands::adapters::run(arguments, format),
         Command::New(arguments) => commands::new::run(arguments),
         Command::Check(arguments) => commands::check::run(arguments, format),
+        Command::Export(arguments) => commands::export::run(arguments),
+        Command::Failures(arguments) => commands::failures::run(arguments, format),
         Command::Fmt(arguments) => commands::fmt::run(arguments, format),
         Command::Compare(arguments) => commands::compare::run(arguments, format),
         Command::Convert(arguments) => commands::convert::run(arguments),

@@ -7,6 +7,8 @@ pub mod convert;
 pub mod coverage;
 pub mod explain;
 pub mod explore;
+pub mod export;
+pub mod failures;
 pub mod fmt;
 pub mod generate;
 pub mod new;
