@@ -13,7 +13,7 @@ use crate::typed::TypedArguments;
     name = "ioco",
     version,
     about = "Tests whether a running system conforms to a model of it",
-    after_help = "Exit codes: 0 no deviation; 1 deviation found; 2 wrong usage or a wrong model; \
+    after_help = "Exit codes: 0 no deviation, or only accepted ones; 1 deviation found; 2 wrong usage or a wrong model; \
                   3 the system or adapter could not be used; 4 a coverage goal was missed; \
                   5 only unconfirmed (flaky) deviations; 130 interrupted, with what there is \
                   written."
