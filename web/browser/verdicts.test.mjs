@@ -43,7 +43,7 @@ describe("runs and failures", () => {
     assert.deepEqual(await said(".last .badge"), ["!error", "✗fail"]);
     await page.goto(origin + "/#/run/1");
     await page.getByRole("heading", { name: "Run 1", exact: true }).waitFor();
-    assert.deepEqual(await said(".side .row .badge"), ["✗fail"]);
+    assert.deepEqual(await said(".side .spread .row .badge"), ["✗fail"]);
     await look(page, "run-failed");
     await page.goto(origin + "/#/history");
     await page.locator("tbody tr").nth(1).waitFor();

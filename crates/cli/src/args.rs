@@ -99,6 +99,10 @@ pub enum Command {
     Explain(Explain),
     /// Serve an editor: diagnostics, jumps, completion and more, over standard input and output
     Lsp,
+    /// Print what completes commands in a shell
+    Completions(Completions),
+    /// Write the manual pages: one of `ioco`, and one of each command
+    Man(Man),
 }
 
 #[derive(Debug, Args)]
@@ -600,6 +604,24 @@ impl StoreArguments {
             project.store.chosen_by = ioco_campaign::ChosenBy::Person;
         }
     }
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    bash        ioco completions bash > ~/.local/share/bash-completion/completions/ioco\n  \
+    zsh         ioco completions zsh > \"${fpath[1]}/_ioco\"\n  \
+    fish        ioco completions fish > ~/.config/fish/completions/ioco.fish\n  \
+    PowerShell  ioco completions powershell >> $PROFILE")]
+pub struct Completions {
+    /// The shell
+    #[arg(value_enum)]
+    pub shell: clap_complete::Shell,
+}
+
+#[derive(Debug, Args)]
+pub struct Man {
+    /// The folder to write them to; it is made where it is not there
+    pub folder: PathBuf,
 }
 
 #[derive(Debug, Args)]

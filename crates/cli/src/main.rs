@@ -51,6 +51,8 @@ fn main() -> ExitCode {
         Command::Generate(arguments) => commands::generate::run(arguments, format),
         Command::Serve(arguments) => commands::serve::run(arguments),
         Command::Explain(arguments) => commands::explain::run(arguments, format),
+        Command::Completions(arguments) => commands::manual::completions(arguments),
+        Command::Man(arguments) => commands::manual::man(arguments),
         Command::Lsp => match ioco_lsp::serve_stdio() {
             Ok(()) => Ok(Exit::Conforms),
             Err(why) => Err(CommandError::usage(why).hint("`ioco lsp` is started by an editor")),

@@ -11,6 +11,7 @@ pub mod export;
 pub mod failures;
 pub mod fmt;
 pub mod generate;
+pub mod manual;
 pub mod new;
 pub mod nusmv;
 mod openapi;

@@ -71,3 +71,29 @@ fn a_service_that_was_never_up_is_not_a_system_that_ended() {
     assert!(ran.out.contains(" 0 steps"), "{}", ran.out);
     assert!(!folder.path().join("shop/.ioco/failures").exists());
 }
+
+#[test]
+fn shells_and_readers_of_manuals_know_every_command() {
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        let script = run(ioco().args(["completions", shell]));
+        assert_eq!(script.code, 0, "{}", script.all());
+        for word in ["failures", "export", "pytest", "--no-shrink"] {
+            assert!(script.out.contains(word), "{shell}: {word}");
+        }
+    }
+    // The shell itself takes it.
+    let script = run(ioco().args(["completions", "bash"])).out;
+    let asked = format!(
+        "{script}\nCOMP_WORDS=(ioco expo); COMP_CWORD=1; _ioco ioco expo ioco; echo $COMPREPLY"
+    );
+    let completed = run(std::process::Command::new("bash").args(["-c", &asked]));
+    assert_eq!(completed.out.trim(), "export", "{}", completed.all());
+    let folder = folder();
+    let place = folder.path().join("man");
+    let written = run(ioco().arg("man").arg(&place));
+    assert_eq!(written.code, 0, "{}", written.all());
+    for page in ["ioco.1", "ioco-test.1", "ioco-failures-accept.1"] {
+        let text = std::fs::read_to_string(place.join(page)).expect(page);
+        assert!(text.contains(".SH SYNOPSIS"), "{page}");
+    }
+}
