@@ -9,6 +9,7 @@ const NAMES: &[&str] = &[
     "NuSMV",
     "OpenAPI",
     "PostgreSQL",
+    "PowerShell",
     "SQLite",
 ];
 
