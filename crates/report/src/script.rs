@@ -299,23 +299,20 @@ impl<'a> Script<'a> {
     fn rust(&self) -> String {
         let connect = match self.target {
             Target::Tcp(address) => format!(
-                "    let system = std::net::TcpStream::connect({}).expect(\"the system listens\");\n    \
-                 let mut to = system.try_clone().expect(\"a socket\");\n    let from = system;\n",
-                format!("{address:?}")
+                "    let system = std::net::TcpStream::connect({address:?}).expect(\"the system listens\");\n    \
+                 let mut to = system.try_clone().expect(\"a socket\");\n    let from = system;\n"
             ),
             Target::Command(command) => {
                 let (program, arguments) = command
                     .split_first()
                     .map_or(("", &[][..]), |(p, a)| (p.as_str(), a));
                 format!(
-                    "    let mut system = std::process::Command::new({})\n        \
-                     .args({} as [&str; {}])\n        .stdin(std::process::Stdio::piped())\n        \
+                    "    let mut system = std::process::Command::new({program:?})\n        \
+                     .args({arguments:?} as [&str; {}])\n        .stdin(std::process::Stdio::piped())\n        \
                      .stdout(std::process::Stdio::piped())\n        .spawn()\n        \
                      .expect(\"the system starts\");\n    \
                      let mut to = system.stdin.take().expect(\"a pipe\");\n    \
                      let from = system.stdout.take().expect(\"a pipe\");\n",
-                    format!("{program:?}"),
-                    format!("{arguments:?}"),
                     arguments.len()
                 )
             }
@@ -325,10 +322,8 @@ impl<'a> Script<'a> {
         for message in &self.messages {
             let _ = writeln!(
                 messages,
-                "    ({}, {}, {:.2}),",
-                message.from_tester,
-                format!("{:?}", message.text),
-                message.pause
+                "    ({}, {:?}, {:.2}),",
+                message.from_tester, message.text, message.pause
             );
         }
         let end = match self.target {
