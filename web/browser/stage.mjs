@@ -17,7 +17,7 @@ const run = promisify(execFile);
 const pictures = process.env.IOCO_PICTURES ? join(root, "book/src/images") : null;
 
 /** A patience that a busy machine does not exhaust. */
-export const PATIENT = 120_000;
+export const PATIENT = Number(process.env.IOCO_PATIENCE ?? 120_000);
 
 /** What the user of this machine has typed and trusted is not for tests. */
 const env = { ...process.env, XDG_STATE_HOME: mkdtempSync(join(tmpdir(), "ioco-state-")) };
@@ -100,6 +100,19 @@ export async function open(chrome, address, options = {}) {
 /** The graph is laid out and drawn. */
 export async function drawn(page, kind = "layered") {
   await page.locator(`.frame[data-placed="${kind}"]`).first().waitFor();
+}
+
+/** Pictures to look at, light and dark, in the folder that `IOCO_LOOK` names. */
+export async function look(page, name) {
+  const folder = process.env.IOCO_LOOK;
+  if (!folder) return;
+  mkdirSync(folder, { recursive: true });
+  for (const scheme of ["dark", "light"]) {
+    await page.emulateMedia({ colorScheme: scheme });
+    await page.locator(`html[data-theme="${scheme}"]`).waitFor({ state: "attached" });
+    await page.waitForTimeout(300);
+    await page.screenshot({ path: join(folder, `${name}-${scheme}.png`) });
+  }
 }
 
 /** A picture for the book, light and dark, when pictures are asked for. */

@@ -31,6 +31,14 @@ class Follower {
     }
   }
 
+  /** Follows the run that goes on, whoever started it, unless another is looked at. */
+  join(): void {
+    if (!app.live || (this.followed && !ended(this.followed.detail.state))) return;
+    const going = app.runs.find((run) => !ended(run.state));
+    if (going && app.route.view !== "run" && app.route.view !== "test") void this.watch(going.run);
+    else if (going && app.route.view === "run" && app.route.run === null) void this.watch(going.run);
+  }
+
   leave(): void {
     this.#close?.();
     this.#close = null;

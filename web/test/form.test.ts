@@ -1,15 +1,16 @@
 import { describe, expect, it } from "vitest";
 import type { Project, WalkStep } from "../src/data/contract";
-import { emptyForm, mistakes, request } from "../src/data/form";
+import { DELAYS, delayPlace, emptyForm, mistakes, placeholders, request } from "../src/data/form";
 import { stringifyExact } from "../src/data/exact";
 import { read, valuesOf, written } from "../src/data/walk";
 import { refusal } from "../src/data/source";
-import { actor, grouped, moment, percent, seconds } from "../src/data/words";
+import { actor, grouped, isOpen, lengthText, moment, percent, seconds, signOf, verdictOf } from "../src/data/words";
 import { highlight } from "../src/data/highlight";
 import { ticks } from "../src/data/curve";
 import { step } from "./model";
 
 const project: Project = {
+  defaults: { tests: 100, steps: 100, failures: 1 },
   name: "door", version: "0", models: [], model: "door.aml", connection: { kind: "process", text: "python3 door.py" },
   strategies: ["random"], strategy: "random", shrinkers: [],
   settings: { seed: 2, tests: 100, steps: 60, time: null, coverage: null, failures: null, timeout: null },
@@ -44,6 +45,37 @@ describe("the form of a run", () => {
       { kind: "response", label: "locked", values: {} },
     ];
     expect(request(emptyForm(project), "m", walk).prefix).toEqual([{ label: "lock", values: { code: 3 } }]);
+  });
+});
+
+describe("the speed and the limits", () => {
+  it("go up to the right", () => {
+    expect(delayPlace(0)).toBe(DELAYS.length - 1);
+    expect(delayPlace(2000)).toBe(0);
+    // Another program may have chosen one between those of the slider.
+    expect(DELAYS[delayPlace(30)]).toBe(20);
+    expect(DELAYS[delayPlace(60000)]).toBe(2000);
+  });
+
+  it("say what an empty field means", () => {
+    const form = emptyForm(project);
+    expect(placeholders(form, project)).toMatchObject({ tests: "100", steps: "100", failures: "1", time: "no limit" });
+    expect(placeholders({ ...form, coverage: "90" }, project).tests).toBe("no limit");
+  });
+});
+
+describe("verdicts", () => {
+  it("are those of the run, unless it goes on", () => {
+    expect(verdictOf({ state: "finished", verdict: "fail" })).toBe("fail");
+    expect(verdictOf({ state: "paused", verdict: "fail" })).toBe("paused");
+    // That a run came to its end does not make it a good one.
+    expect(signOf("finished").tone).toBe("plain");
+    expect(["new", "confirmed", "flaky", "accepted", "fixed"].filter((status) => isOpen({ status }))).toEqual(["new", "confirmed", "flaky"]);
+  });
+
+  it("count the silences of a trace apart", () => {
+    const steps = [step(1, "stimulus", "?a", []), step(2, "silence", "silence", []), step(3, "response", "!b", [])];
+    expect(lengthText({ length: 2, steps })).toBe("2 stimuli and responses, 1 silence");
   });
 });
 

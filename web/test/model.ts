@@ -25,7 +25,7 @@ export const trace = (steps: StepView[]): TraceView => ({ length: steps.length, 
 
 export function detail(): RunDetail {
   return {
-    run: "r", model: "door", model_hash: "1", started: "2026-01-01T00:00:00Z", state: "running", seed: 1, strategy: "random",
+    run: "r", model: "door", model_hash: "1", started: "2026-01-01T00:00:00Z", state: "running", verdict: "stopped", delay_ms: 0, seed: 1, strategy: "random",
     tests: 0, steps: 0, failures: 0, seconds: 0, message: null,
     coverage: { locations: [0, 2], switches: [0, 2], data: [0, 0] },
     switch_counts: [], location_counts: [], trend: [], failure_ids: [], tests_listed: [],

@@ -7,7 +7,7 @@ mod opening;
 
 use std::sync::Arc;
 
-use ioco_engine::{Context, TestReport};
+use ioco_engine::{Context, TestReport, known_failure};
 use ioco_generate::suite::ReadTest;
 use ioco_sts::Verdict;
 
@@ -59,6 +59,7 @@ pub struct Campaign {
     found: Vec<FoundFailure>,
     confirmed: usize,
     flaky: usize,
+    accepted: usize,
 }
 
 impl Campaign {
@@ -108,6 +109,10 @@ impl Campaign {
         }
         // Failures of earlier runs come on top of the tests that were asked for.
         settings.stop.tests = settings.stop.tests.map(|tests| tests + known.len() as u64);
+        // Those that a person has accepted do not end the run.
+        let accepted = known.iter().filter(|(_, file, _)| file.accepted.is_some());
+        let accepted = accepted.count() as u64;
+        settings.stop.failures = settings.stop.failures.map(|most| most + accepted);
         let suite = match &plan.test.suite {
             Some(file) => Some(suite::load(file, &plan.model, observer)?),
             None => None,
@@ -165,6 +170,7 @@ impl Campaign {
             found: Vec::new(),
             confirmed: 0,
             flaky: 0,
+            accepted: 0,
         })
     }
 
@@ -240,7 +246,7 @@ impl Campaign {
         if self.session.interrupt.is_raised() {
             return Ok(());
         }
-        let name = format!("known failure {}", file.id);
+        let name = known_failure(&file.id);
         let order = Order::Script(Script { name, stimuli });
         let Some(report) = self.session.carry_out(order, observer) else {
             return Ok(());
@@ -256,12 +262,16 @@ impl Campaign {
                     ..Context::default()
                 };
                 let explanation = self.session.explain(&report.execution, &context);
-                let known = "known from an earlier run, and still failing";
+                let known = match &file.accepted {
+                    Some(reason) => format!("known from an earlier run, and accepted: {reason}"),
+                    None => "known from an earlier run, and still failing".to_owned(),
+                };
                 let found = FoundFailure {
                     id: file.id.to_string(),
                     file: path,
                     explanation,
-                    notes: vec![Note::Text(known.to_owned())],
+                    notes: vec![Note::Text(known)],
+                    accepted: file.accepted.is_some(),
                     hint: self.hint(&report.execution),
                     flaky: file.is_flaky(),
                     is_known: true,
@@ -351,6 +361,7 @@ impl Campaign {
             suite: self.rows,
             confirmed: self.confirmed,
             flaky: self.flaky,
+            accepted: self.accepted,
             interrupted: self.session.interrupt.is_raised(),
             missed_goal: missed.map(|goal| (goal, reached)),
             run: self.record.run(),

@@ -15,6 +15,7 @@ use crate::campaign::confirmed;
 use crate::connect::{ConnectionSpec, SystemChoice};
 use crate::error::{CampaignError, Remedy};
 use crate::history;
+use crate::lifecycle;
 use crate::model::{self, Model, ModelOptions};
 use crate::note::Note;
 use crate::observer::Observer;
@@ -264,6 +265,12 @@ impl Opened {
         shown.put_into(&mut saved, &shrunk.execution);
         saved.test = self.file.test;
         saved.test_seed = self.file.test_seed;
+        saved.accepted = self.file.accepted.clone();
+        saved.also = self.file.also.clone();
+        if !saved.is_shown_by(&self.file.deviation) {
+            saved.also.push(self.file.deviation.clone());
+        }
+        lifecycle::take_over_ids(&mut saved, &self.file);
         let new_path = self.path.with_file_name(saved.id.file_name());
         self.results.write(&new_path, saved.write().as_bytes())?;
         let own = self
@@ -281,31 +288,33 @@ impl Opened {
     }
 }
 
-/// Opens the failure that a person means by `typed`; `here` is the project to look in.
-pub fn open(
+/// A recorded failure, and the project that it belongs to.
+struct Located {
+    file: FailureFile,
+    path: PathBuf,
+    origin: Origin,
+    project: Project,
+    results: Results,
+}
+
+fn locate(
     typed: &str,
     here: &Project,
     system: &SystemChoice,
-    solver: Option<&str>,
     limits: Limits,
-    interrupt: Interrupt,
     observer: &mut dyn Observer,
-) -> Result<Opened, CampaignError> {
+) -> Result<Located, CampaignError> {
     let results = Results::at(here.results());
-    let path = match results.find_failure(typed) {
-        Ok(path) => path,
-        // Somebody else's run may have found it.
-        Err(stop) => history::fetch(here, typed, observer)?.ok_or(stop)?,
-    };
-    let file = read(&path, &here.limits.overridden_by(limits).budget())?;
-    let mut origin: Origin = serde_json::from_value(file.connection.clone()).map_err(|error| {
+    let budget = here.limits.overridden_by(limits).budget();
+    let path = find(&results, typed, here, &budget, observer)?;
+    let file = read(&path, &budget)?;
+    let origin: Origin = serde_json::from_value(file.connection.clone()).map_err(|error| {
         CampaignError::usage(format!(
             "{} does not say how it was found: {}",
             path.display(),
             Untrusted::of(error)
         ))
     })?;
-    origin.options.limits = origin.options.limits.overridden_by(limits);
     let root = home(&path);
     // ioco.toml says how to reach the system that the failure file names.
     let profile = system.profile.as_deref().or(origin.system.profile());
@@ -319,6 +328,59 @@ pub fn open(
         insecure: here.insecure,
         ..own.unwrap_or_default()
     };
+    Ok(Located {
+        file,
+        path,
+        origin,
+        project,
+        results,
+    })
+}
+
+fn reach(
+    origin: &Origin,
+    system: &SystemChoice,
+    project: &Project,
+    here: &Project,
+    observer: &mut dyn Observer,
+) -> Result<ConnectionSpec, CampaignError> {
+    if system.is_way() {
+        ConnectionSpec::find(system, project)
+    } else {
+        trust::resolve(&origin.system, project, &here.root, observer)
+    }
+}
+
+/// A failure with its project and how its system is reached: for those who do not run it.
+pub fn look_up(
+    typed: &str,
+    here: &Project,
+    system: &SystemChoice,
+    observer: &mut dyn Observer,
+) -> Result<(FailureFile, Project, ConnectionSpec), CampaignError> {
+    let found = locate(typed, here, system, Limits::default(), observer)?;
+    let reach = reach(&found.origin, system, &found.project, here, observer)?;
+    Ok((found.file, found.project, reach))
+}
+
+/// Opens the failure that a person means by `typed`; `here` is the project to look in.
+pub fn open(
+    typed: &str,
+    here: &Project,
+    system: &SystemChoice,
+    solver: Option<&str>,
+    limits: Limits,
+    interrupt: Interrupt,
+    observer: &mut dyn Observer,
+) -> Result<Opened, CampaignError> {
+    let Located {
+        file,
+        path,
+        mut origin,
+        project,
+        results,
+    } = locate(typed, here, system, limits, observer)?;
+    origin.options.limits = origin.options.limits.overridden_by(limits);
     let located = Project {
         model: Some(trust::model(&origin.model, &project, observer)?),
         ..project.clone()
@@ -327,11 +389,7 @@ pub fn open(
     if model.hash != file.model_hash {
         observer.warning("the model has changed since this failure was found");
     }
-    let reach = if system.is_way() {
-        ConnectionSpec::find(system, &project)?
-    } else {
-        trust::resolve(&origin.system, &project, &here.root, observer)?
-    };
+    let reach = reach(&origin, system, &project, here, observer)?;
     let sts = match origin.timeout {
         Some(nanoseconds) => std::sync::Arc::new(model.sts.with_timeout(nanoseconds)),
         None => std::sync::Arc::clone(&model.sts),
@@ -370,6 +428,39 @@ pub fn open(
         project,
         results,
     })
+}
+
+/// The file of the failure that a person means by `typed`: by its id, or by one that it had before.
+pub fn find(
+    results: &Results,
+    typed: &str,
+    here: &Project,
+    budget: &Budget,
+    observer: &mut dyn Observer,
+) -> Result<PathBuf, CampaignError> {
+    let stop = match results.find_failure(typed) {
+        Ok(path) => return Ok(path),
+        Err(stop) => stop,
+    };
+    let called = |path: &PathBuf| read(path, budget).is_ok_and(|file| file.is_called(typed));
+    if let Some(path) = results.failure_files().into_iter().find(called) {
+        return Ok(path);
+    }
+    // Somebody else's run may have found it.
+    history::fetch(here, typed, observer)?.ok_or(stop)
+}
+
+/// Accepts a failure, with a reason, or takes that back: returns its file as it is now.
+pub fn accept(
+    path: &Path,
+    reason: Option<&str>,
+    here: &Project,
+) -> Result<FailureFile, CampaignError> {
+    let mut file = read(path, &here.limits.budget())?;
+    file.accepted = reason.map(str::to_owned);
+    Results::at(here.results()).write(path, file.write().as_bytes())?;
+    history::replace(here, &file.id, &file)?;
+    Ok(file)
 }
 
 pub fn read(path: &Path, budget: &Budget) -> Result<FailureFile, CampaignError> {

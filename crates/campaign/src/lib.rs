@@ -10,6 +10,7 @@ pub mod failures;
 mod goals;
 pub mod history;
 mod ledger;
+pub mod lifecycle;
 pub mod model;
 mod note;
 mod observer;
@@ -43,7 +44,10 @@ pub use observer::{NoObserver, Observer};
 pub use order::Script;
 pub use outcome::{FoundFailure, Outcome};
 pub use plan::Plan;
-pub use project::{ChosenBy, FILE_NAME, Project, StoreSettings, Sut, TestSettings};
+pub use project::{
+    ChosenBy, DEFAULT_FAILURES, DEFAULT_STEPS, DEFAULT_TESTS, FILE_NAME, Project, StoreSettings,
+    Sut, TestSettings,
+};
 pub use results::Results;
 pub use session::{Session, sizes};
 pub use shrinking::ShrinkSettings;

@@ -23,6 +23,9 @@ pub trait Observer {
     /// A failure unlike all before, shrunk if that was wanted, is kept.
     fn found(&mut self, _found: &FoundFailure) {}
 
+    /// A failure that this run has shown already was found once more, in another way.
+    fn again(&mut self, _id: &str) {}
+
     /// A failure of an earlier run passes now.
     fn fixed(&mut self, _id: &str) {}
 

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use ioco_engine::{Explanation, Summary};
+use ioco_engine::{Explanation, FailureCounts, RunVerdict, Summary};
 
 use crate::note::Note;
 use crate::suite::SuiteRow;
@@ -17,6 +17,8 @@ pub struct FoundFailure {
     /// What the person can do about a system that ended.
     pub hint: Option<String>,
     pub flaky: bool,
+    /// A person has accepted it.
+    pub accepted: bool,
     /// An earlier run found it.
     pub is_known: bool,
     /// Its file is not among those of the project.
@@ -31,6 +33,8 @@ pub struct Outcome {
     /// Failures that were seen again.
     pub confirmed: usize,
     pub flaky: usize,
+    /// Failures that a person has accepted.
+    pub accepted: usize,
     pub interrupted: bool,
     /// The share of the switches that was wanted, and what was reached, in percent.
     pub missed_goal: Option<(f64, f64)>,
@@ -40,4 +44,17 @@ pub struct Outcome {
     pub is_kept: bool,
     /// The tests of a suite, in order.
     pub suite: Vec<SuiteRow>,
+}
+
+impl Outcome {
+    /// In one word.
+    pub fn verdict(&self) -> RunVerdict {
+        let counts = FailureCounts {
+            confirmed: self.confirmed as u64,
+            flaky: self.flaky as u64,
+            accepted: self.accepted as u64,
+            ended: 0,
+        };
+        RunVerdict::of(&self.summary, counts)
+    }
 }

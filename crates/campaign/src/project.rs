@@ -21,6 +21,11 @@ use crate::time;
 
 pub const FILE_NAME: &str = "ioco.toml";
 
+/// Limits of a run that nobody has set: tests, steps of a test, and distinct failures.
+pub const DEFAULT_TESTS: u64 = 100;
+pub const DEFAULT_STEPS: u64 = 100;
+pub const DEFAULT_FAILURES: u64 = 1;
+
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
@@ -419,19 +424,22 @@ impl TestSettings {
         let failures = match self.failures {
             // A suite is run to its end.
             None if self.suite.is_some() => None,
-            None => Some(1),
+            None => Some(DEFAULT_FAILURES),
             Some(0) => None,
             Some(number) => Some(number),
         };
         // A test of a suite says itself when it is over, unless the system talks without end.
-        let steps = if self.suite.is_some() { 10_000 } else { 100 };
+        let steps = match self.suite {
+            Some(_) => 10_000,
+            None => DEFAULT_STEPS,
+        };
         // A limit on time or coverage takes the place of the usual number of tests.
         let unlimited = time.is_some() || self.coverage.is_some() || self.suite.is_some();
         let settings = Settings {
             seed: self.seed.unwrap_or_else(any_seed),
             strategy: self.strategy()?,
             stop: StopConditions {
-                tests: self.tests.or(if unlimited { None } else { Some(100) }),
+                tests: self.tests.or((!unlimited).then_some(DEFAULT_TESTS)),
                 steps_per_test: self.steps.unwrap_or(steps),
                 time,
                 coverage: self.coverage,

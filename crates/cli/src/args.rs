@@ -13,7 +13,7 @@ use crate::typed::TypedArguments;
     name = "ioco",
     version,
     about = "Tests whether a running system conforms to a model of it",
-    after_help = "Exit codes: 0 no deviation; 1 deviation found; 2 wrong usage or an error in the \
+    after_help = "Exit codes: 0 no deviation, or only accepted ones; 1 deviation found; 2 wrong usage or an error in the \
                   model; 3 the system or adapter could not be used; 4 a coverage goal was missed; \
                   5 only unconfirmed (flaky) deviations; 130 interrupted, with the results so far \
                   written."
@@ -75,10 +75,14 @@ pub enum Command {
     Test(Box<Test>),
     /// Record the traffic between a client and a system as traces
     Record(Record),
+    /// List the recorded failures, and what became of them; accept them
+    Failures(Failures),
     /// Run a recorded failure again
     Replay(Replay),
     /// Shrink a recorded failure
     Shrink(Shrink),
+    /// Write a script that shows a recorded failure without ioco
+    Export(Export),
     /// Show what the tests have covered so far
     Coverage(Coverage),
     /// Write a report of a run, for people or build servers
@@ -95,6 +99,10 @@ pub enum Command {
     Explain(Explain),
     /// The language server for editors, on standard input and output
     Lsp,
+    /// Print what completes commands in a shell
+    Completions(Completions),
+    /// Write the manual pages: one of `ioco`, and one of each command
+    Man(Man),
 }
 
 #[derive(Debug, Args)]
@@ -596,6 +604,90 @@ impl StoreArguments {
             project.store.chosen_by = ioco_campaign::ChosenBy::Person;
         }
     }
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    bash        ioco completions bash > ~/.local/share/bash-completion/completions/ioco\n  \
+    zsh         ioco completions zsh > \"${fpath[1]}/_ioco\"\n  \
+    fish        ioco completions fish > ~/.config/fish/completions/ioco.fish\n  \
+    PowerShell  ioco completions powershell >> $PROFILE")]
+pub struct Completions {
+    /// The shell
+    #[arg(value_enum)]
+    pub shell: clap_complete::Shell,
+}
+
+#[derive(Debug, Args)]
+pub struct Man {
+    /// The folder to write them to; it is made where it is not there
+    pub folder: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub struct Export {
+    /// The id of the failure, or the beginning of it, or its file
+    pub failure: String,
+
+    /// The language of the script
+    #[arg(long = "as", value_enum, value_name = "FORM")]
+    pub form: ExportForm,
+
+    /// The file to write [default: standard output]
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub system: SystemArguments,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ExportForm {
+    /// A shell script of requests, for systems with an HTTP interface
+    Curl,
+    /// A program that needs nothing but Python
+    Python,
+    /// The same as a test
+    Pytest,
+    /// What the system is sent, one JSON object a line
+    Jsonl,
+    /// A test that needs nothing but Rust's standard library
+    Rust,
+}
+
+#[derive(Debug, Args)]
+pub struct Failures {
+    #[command(subcommand)]
+    pub command: Option<FailuresCommand>,
+
+    /// Those that are accepted or fixed as well
+    #[arg(long)]
+    pub all: bool,
+
+    /// Only failures of the model of this name
+    #[arg(long, value_name = "NAME")]
+    pub model: Option<String>,
+
+    #[command(flatten)]
+    pub store: StoreArguments,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum FailuresCommand {
+    /// Accept a failure: `ioco test` still tries it, but does not fail because of it
+    Accept {
+        /// Its id, or the beginning of it
+        failure: String,
+
+        /// Why nobody has to look at it again
+        #[arg(long, value_name = "TEXT")]
+        reason: String,
+    },
+    /// Take back that a failure was accepted
+    Reopen {
+        /// Its id, or the beginning of it
+        failure: String,
+    },
 }
 
 #[derive(Debug, Args)]

@@ -34,6 +34,8 @@ fn main() -> ExitCode {
         Command::Adapters(arguments) => commands::adapters::run(arguments, format),
         Command::New(arguments) => commands::new::run(arguments),
         Command::Check(arguments) => commands::check::run(arguments, format),
+        Command::Export(arguments) => commands::export::run(arguments),
+        Command::Failures(arguments) => commands::failures::run(arguments, format),
         Command::Fmt(arguments) => commands::fmt::run(arguments, format),
         Command::Compare(arguments) => commands::compare::run(arguments, format),
         Command::Convert(arguments) => commands::convert::run(arguments),
@@ -49,6 +51,8 @@ fn main() -> ExitCode {
         Command::Generate(arguments) => commands::generate::run(arguments, format),
         Command::Serve(arguments) => commands::serve::run(arguments),
         Command::Explain(arguments) => commands::explain::run(arguments, format),
+        Command::Completions(arguments) => commands::manual::completions(arguments),
+        Command::Man(arguments) => commands::manual::man(arguments),
         Command::Lsp => match ioco_lsp::serve_stdio() {
             Ok(()) => Ok(Exit::Conforms),
             Err(why) => Err(CommandError::usage(why).hint("`ioco lsp` is started by an editor")),

@@ -1,5 +1,7 @@
 //! Watching a campaign at the terminal: one live line, and what a person should know at once.
 
+use std::time::{Duration, Instant};
+
 use ioco_aml::{Diagnostic, SourceFile};
 use ioco_campaign::{FoundFailure, Observer, Remedy};
 use ioco_engine::{Event, Explanation, TestReport, Tester, TextOptions};
@@ -40,6 +42,7 @@ impl Observer for Teller {
 pub struct Terminal {
     format: Format,
     progress: Progress,
+    begun: Instant,
 }
 
 impl Terminal {
@@ -47,7 +50,15 @@ impl Terminal {
         Terminal {
             format,
             progress: Progress::start(),
+            begun: Instant::now(),
         }
+    }
+
+    /// Nothing has happened yet: says what is waited for.
+    pub fn wait(&self, what: &str, limit: Duration) {
+        let limit = limit.as_secs_f64();
+        self.progress
+            .show(format!("waiting for {what}, at most {limit} s"));
     }
 }
 
@@ -58,18 +69,14 @@ impl Observer for Terminal {
         }
     }
 
+    fn handled(&mut self, tester: &mut Tester) {
+        let begun = self.begun;
+        self.progress.say(|| goes_on(tester, begun));
+    }
+
     fn finished(&mut self, _report: &TestReport, tester: &mut Tester) {
-        let summary = tester.summary();
-        self.progress.say(|| {
-            format!(
-                "test {}, {}, {} of {} switches, {}",
-                summary.tests,
-                output::count(summary.steps(), "step"),
-                summary.covered_switches,
-                summary.switches,
-                output::count(summary.distinct_failures, "failure")
-            )
-        });
+        let begun = self.begun;
+        self.progress.say(|| goes_on(tester, begun));
     }
 
     fn found(&mut self, found: &FoundFailure) {
@@ -90,6 +97,11 @@ impl Observer for Terminal {
                 output::print(&format!("{WARNING}{words}{WARNING:#}\n\n"));
             }
         });
+    }
+
+    fn again(&mut self, id: &str) {
+        self.progress
+            .aside(|| say!("failure {id} was found once more, in another way"));
     }
 
     fn fixed(&mut self, id: &str) {
@@ -135,6 +147,31 @@ impl Observer for Terminal {
     fn diagnostics(&mut self, diagnostics: &[Diagnostic], files: &[SourceFile]) {
         self.progress.aside(|| model::show(diagnostics, files));
     }
+}
+
+/// What a run has done, and what ends it.
+fn goes_on(tester: &Tester, begun: Instant) -> String {
+    let summary = tester.summary();
+    let stop = &tester.settings().stop;
+    let of = |limit: Option<u64>| limit.map_or(String::new(), |limit| format!(" of {limit}"));
+    let passed = begun.elapsed().as_secs_f64();
+    let time = stop.time.map_or(String::new(), |limit| {
+        format!(", {passed:.0} of {:.0} s", limit as f64 / 1e9)
+    });
+    format!(
+        "test {}{}, step {}, {:.0} steps a second, {}, {} of {} switches, {}{time}",
+        tester.test_number(),
+        of(stop.tests),
+        tester.trace().len(),
+        summary.steps() as f64 / passed.max(0.001),
+        match summary.silences {
+            1 => "1 wait for silence".to_owned(),
+            waits => format!("{waits} waits for silence"),
+        },
+        summary.covered_switches,
+        summary.switches,
+        output::count(summary.distinct_failures, "failure")
+    )
 }
 
 /// How explanations look on standard output.

@@ -45,6 +45,15 @@ pub struct FailureFile {
     /// In how many of how many runs it was seen again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confirmed: Option<(u64, u64)>,
+    /// Other ways in which tests showed it before they were shrunk to the same.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub also: Vec<SavedDeviation>,
+    /// Ids that it had before it was shrunk further.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub aliases: Vec<Fingerprint>,
+    /// A person has accepted it: why.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub accepted: Option<String>,
     /// How to reach the system; only the writer knows what it means.
     pub connection: Json,
 }
@@ -218,6 +227,9 @@ impl FailureFile {
             wire: context.wire,
             shrunk,
             confirmed: context.confirmed,
+            also: Vec::new(),
+            aliases: Vec::new(),
+            accepted: None,
             connection: context.connection,
         })
     }
@@ -298,6 +310,17 @@ impl FailureFile {
         self.confirmed.is_some_and(|(failed, runs)| failed < runs)
     }
 
+    /// Whether a test that deviated like this showed this failure.
+    pub fn is_shown_by(&self, deviation: &SavedDeviation) -> bool {
+        let own = [&self.deviation].into_iter().chain(&self.also);
+        own.into_iter().any(|own| own.is_like(deviation))
+    }
+
+    /// Whether `id` is or was its id.
+    pub fn is_called(&self, id: &str) -> bool {
+        *self.id == *id || self.aliases.iter().any(|alias| **alias == *id)
+    }
+
     /// The deviation after the shortest trace known.
     pub fn last_deviation(&self) -> &SavedDeviation {
         match &self.shrunk {
@@ -350,6 +373,46 @@ impl FailureFile {
             None => Replayed::Fixed,
         }
     }
+}
+
+/// A recorded failure, to be recognised in the tests that showed it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RecordedFailure {
+    pub id: String,
+    /// As tests showed it, before shrinking.
+    shown: Vec<SavedDeviation>,
+    shrunk: SavedDeviation,
+}
+
+impl RecordedFailure {
+    pub fn new(file: &FailureFile) -> RecordedFailure {
+        let shown = [&file.deviation].into_iter().chain(&file.also);
+        RecordedFailure {
+            id: file.id.to_string(),
+            shown: shown.cloned().collect(),
+            shrunk: file.last_deviation().clone(),
+        }
+    }
+
+    /// The failure that a test showed. Shrinking may end at another deviation than it began with, so
+    /// that what tests showed comes first.
+    pub fn find<'r>(
+        known: &'r [RecordedFailure],
+        name: Option<&str>,
+        deviation: &SavedDeviation,
+    ) -> Option<&'r RecordedFailure> {
+        let named =
+            |one: &&RecordedFailure| name.is_some_and(|name| name == known_failure(&one.id));
+        let shown = |one: &&RecordedFailure| one.shown.iter().any(|own| own.is_like(deviation));
+        (known.iter().find(named))
+            .or_else(|| known.iter().find(shown))
+            .or_else(|| known.iter().find(|one| one.shrunk.is_like(deviation)))
+    }
+}
+
+/// What the test is called that tries a failure of an earlier run.
+pub fn known_failure(id: &str) -> String {
+    format!("known failure {id}")
 }
 
 fn audible<'a>(steps: impl Iterator<Item = &'a SavedStep>) -> usize {

@@ -35,15 +35,17 @@ pub use explain::{
     Context, Explanation, PlaceLine, Row, Shrunk, Side, TextOptions, allowed_in, explain,
 };
 pub use failure::{
-    FAILURE_VERSION, FailureContext, FailureError, FailureFile, Replayed, SavedShrunk, Sender,
-    TimedStep, WireLine,
+    FAILURE_VERSION, FailureContext, FailureError, FailureFile, RecordedFailure, Replayed,
+    SavedShrunk, Sender, TimedStep, WireLine, known_failure,
 };
 pub use fingerprint::{Fingerprint, NoFingerprint};
 pub use guide::{Advice, Guide, View};
 pub use monitor::{Recorded, monitor};
 pub use port::{Command, Input};
 pub use random::test_seed;
-pub use report::{FailureId, KnownFailure, StopReason, Summary, TestReport};
+pub use report::{
+    FailureCounts, FailureId, KnownFailure, RunVerdict, StopReason, Summary, TestReport,
+};
 pub use saved::{ModelChanged, SavedStep, value_from_json, value_to_json};
 pub use settings::{EventLevel, Settings, StopConditions, StrategyKind, WaitPolicy};
 pub use tester::Tester;

@@ -100,3 +100,136 @@ impl Summary {
         self.stimuli + self.responses + self.silences
     }
 }
+
+/// The failures that a run saw, by what is known of them. That the system ended is an error: it is
+/// counted apart.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FailureCounts {
+    pub confirmed: u64,
+    /// Not every run that should confirm it showed it.
+    pub flaky: u64,
+    /// A person has accepted it.
+    pub accepted: u64,
+    pub ended: u64,
+}
+
+impl FailureCounts {
+    pub fn all(&self) -> u64 {
+        self.confirmed + self.flaky + self.accepted + self.ended
+    }
+}
+
+/// What a run says, in one word: the same in the terminal, on the page and in every report, and in
+/// the order of the exit codes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RunVerdict {
+    /// At least one confirmed failure that nobody has accepted.
+    Fail,
+    /// Only failures that were not seen in every run that should confirm them.
+    Flaky,
+    /// The system or its adapter could not be used.
+    Error,
+    /// It did not come to its end.
+    #[default]
+    Stopped,
+    /// Only failures that a person has accepted.
+    Accepted,
+    /// No test passed.
+    Inconclusive,
+    Pass,
+}
+
+impl RunVerdict {
+    pub fn of(summary: &Summary, failures: FailureCounts) -> RunVerdict {
+        let unrecorded = summary.failed > 0 && failures.all() == failures.ended;
+        if failures.confirmed > 0 || unrecorded {
+            RunVerdict::Fail
+        } else if failures.flaky > 0 {
+            RunVerdict::Flaky
+        } else if summary.errors > 0 {
+            RunVerdict::Error
+        } else if matches!(summary.stopped, None | Some(StopReason::Interrupted)) {
+            RunVerdict::Stopped
+        } else if failures.accepted > 0 {
+            RunVerdict::Accepted
+        } else if summary.passed == 0 {
+            RunVerdict::Inconclusive
+        } else {
+            RunVerdict::Pass
+        }
+    }
+
+    /// As the terminal and the reports write it.
+    pub fn word(self) -> &'static str {
+        match self {
+            RunVerdict::Fail => "FAIL",
+            RunVerdict::Flaky => "FLAKY",
+            RunVerdict::Error => "ERROR",
+            RunVerdict::Stopped => "STOPPED",
+            RunVerdict::Accepted => "ACCEPTED",
+            RunVerdict::Inconclusive => "INCONCLUSIVE",
+            RunVerdict::Pass => "PASS",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_run_that_came_to_its_end_and_passed_a_test_passes() {
+        let none = FailureCounts::default();
+        let ended = Summary {
+            tests: 3,
+            passed: 3,
+            stopped: Some(StopReason::Tests),
+            ..Summary::default()
+        };
+        let of = |summary: Summary, failures| RunVerdict::of(&summary, failures);
+        assert_eq!(of(ended, none), RunVerdict::Pass);
+        for stopped in [None, Some(StopReason::Interrupted)] {
+            assert_eq!(of(Summary { stopped, ..ended }, none), RunVerdict::Stopped);
+        }
+        let nothing = Summary {
+            tests: 0,
+            passed: 0,
+            ..ended
+        };
+        assert_eq!(of(nothing, none), RunVerdict::Inconclusive);
+        assert_eq!(of(Summary { errors: 1, ..ended }, none), RunVerdict::Error);
+    }
+
+    #[test]
+    fn what_failed_outranks_how_the_run_ended() {
+        let failed = Summary {
+            tests: 2,
+            passed: 1,
+            failed: 1,
+            errors: 1,
+            stopped: Some(StopReason::Interrupted),
+            ..Summary::default()
+        };
+        let counts = |confirmed, flaky, accepted| FailureCounts {
+            confirmed,
+            flaky,
+            accepted,
+            ended: 1,
+        };
+        assert_eq!(RunVerdict::of(&failed, counts(1, 1, 1)), RunVerdict::Fail);
+        assert_eq!(RunVerdict::of(&failed, counts(0, 1, 1)), RunVerdict::Flaky);
+        assert_eq!(RunVerdict::of(&failed, counts(0, 0, 1)), RunVerdict::Error);
+        // The program went away before the failure was recorded.
+        assert_eq!(RunVerdict::of(&failed, counts(0, 0, 0)), RunVerdict::Fail);
+        let whole = Summary {
+            errors: 0,
+            stopped: Some(StopReason::Tests),
+            ..failed
+        };
+        assert_eq!(
+            RunVerdict::of(&whole, counts(0, 0, 1)),
+            RunVerdict::Accepted
+        );
+    }
+}

@@ -2,7 +2,9 @@
 
 use ioco_engine::{Context, FailureFile, SavedDeviation, explain};
 use ioco_sts::Semantics;
-use ioco_view::{Facts, FailureDetail, TraceView};
+use ioco_view::{Facts, FailureDetail, Recorded, TraceView};
+
+use crate::run::TestLine;
 
 /// A failure with everything that reports say of it.
 #[derive(Clone, Debug, PartialEq)]
@@ -45,9 +47,21 @@ impl Failure {
         }
     }
 
-    /// Whether a test that deviated like this showed this failure.
-    pub(crate) fn is_shown_by(&self, deviation: &SavedDeviation) -> bool {
-        self.file.deviation.is_like(deviation) || self.file.last_deviation().is_like(deviation)
+    /// The failure that a test showed: the one that it was kept for, or one that tests showed alike,
+    /// or one that is alike after shrinking.
+    pub(crate) fn shown_by<'f>(
+        failures: &'f [Failure],
+        test: &TestLine,
+        deviation: &SavedDeviation,
+    ) -> Option<&'f Failure> {
+        let known: Vec<Recorded> = failures.iter().map(|f| Recorded::new(&f.file)).collect();
+        let own = failures.iter().find(|failure| failure.test == test.number);
+        own.or_else(|| {
+            let found = Recorded::find(&known, test.name.as_deref(), deviation)?;
+            failures
+                .iter()
+                .find(|failure| *failure.file.id == *found.id)
+        })
     }
 
     /// The shortest trace known.

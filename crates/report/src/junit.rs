@@ -74,14 +74,12 @@ fn case(run: &Run, test: &TestLine, failures: &[Failure]) -> TestCase {
         SavedVerdict::Fail { deviation } => {
             let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
             status.set_type(deviation.code.as_str());
-            let own = failures.iter().find(|failure| failure.test == test.number);
-            let like = || failures.iter().find(|f| f.is_shown_by(deviation));
-            match (own, like()) {
-                (Some(failure), _) => {
+            match Failure::shown_by(failures, test, deviation) {
+                Some(failure) if failure.test == test.number => {
                     status.set_message(failure.headline());
                     status.set_description(failure.detail.explanation.as_str());
                 }
-                (None, Some(failure)) => {
+                Some(failure) => {
                     status.set_message(failure.headline());
                     status.set_description(format!(
                         "{}\n\nThe same failure as in test {}; shrunk and kept as {}.\n",
@@ -90,7 +88,7 @@ fn case(run: &Run, test: &TestLine, failures: &[Failure]) -> TestCase {
                         failure.file.id
                     ));
                 }
-                (None, None) => {
+                None => {
                     let title = deviation.title(&run.model);
                     status.set_message(format!("{} {title}", deviation.code));
                     status.set_description(format!(

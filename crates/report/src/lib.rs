@@ -12,6 +12,7 @@ mod junit;
 mod markdown;
 mod run;
 mod sarif;
+mod script;
 
 pub use failure::{Failure, Paths};
 pub use github::github;
@@ -21,3 +22,4 @@ pub use junit::junit;
 pub use markdown::markdown;
 pub use run::{Run, TestLine};
 pub use sarif::sarif;
+pub use script::{ScriptForm, Target, script};

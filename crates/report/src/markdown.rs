@@ -93,8 +93,19 @@ fn tell(text: &mut String, failure: &Failure, paths: &Paths) {
     if let Some((seen, runs)) = summary.confirmed {
         facts.push(format!("seen again in {seen} of {runs} runs"));
     }
-    if failure.flaky {
-        facts.push("**flaky**".to_owned());
+    facts.push(match (&summary.fixed_in, failure.flaky) {
+        (Some(run), _) => format!("fixed in run {run}"),
+        (None, true) => "**flaky**".to_owned(),
+        (None, false) => summary.status.name().to_owned(),
+    });
+    if let Some(reason) = &summary.accepted {
+        facts.push(format!("because {}", escaped(reason)));
+    }
+    if let (Some(first), Some(last)) = (&summary.run, &summary.last_run) {
+        facts.push(format!(
+            "first in run {first}, last in run {last}, shown by {}",
+            count(summary.tests, "test")
+        ));
     }
     let _ = writeln!(text, "{}.\n", facts.join(", "));
     for line in &failure.detail.model_lines {

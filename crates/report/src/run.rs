@@ -1,6 +1,6 @@
 //! What a report says of a run besides its failures.
 
-use ioco_engine::{Event, SavedVerdict, Summary};
+use ioco_engine::{Event, FailureCounts, RunVerdict, SavedVerdict, Summary};
 
 /// A run, digested from its events.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -18,6 +18,8 @@ pub struct Run {
     pub strategy: String,
     pub tests: Vec<TestLine>,
     pub summary: Summary,
+    /// What the run saw, alike ones counted once.
+    pub failures: FailureCounts,
     /// It came to its end.
     pub finished: bool,
     /// Switches that no test took, where that is known: `door.aml:14  Open ──?close──► Closed`.
@@ -124,18 +126,7 @@ impl Run {
 
     /// In one word, as the terminal says it.
     pub(crate) fn word(&self) -> &'static str {
-        let summary = &self.summary;
-        if summary.failed > 0 {
-            "FAIL"
-        } else if summary.errors > 0 {
-            "ERROR"
-        } else if summary.tests == 0 || !self.finished {
-            "STOPPED"
-        } else if summary.passed == 0 {
-            "INCONCLUSIVE"
-        } else {
-            "PASS"
-        }
+        RunVerdict::of(&self.summary, self.failures).word()
     }
 
     /// How it ended, for a person.

@@ -5,13 +5,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use ioco_campaign::{
-    ConnectionSpec, ModelOptions, Plan, Project, SystemChoice, TestSettings, Transport,
+    ConnectionSpec, DEFAULT_FAILURES, DEFAULT_STEPS, DEFAULT_TESTS, ModelOptions, Plan, Project,
+    SystemChoice, TestSettings, Transport,
 };
 use ioco_engine::StrategyKind;
 use ioco_shrink::SHRINKERS;
 use ioco_view::{
-    ConnectionView, Exploration, Given, GoalView, ModelView, ProjectView, RunSummary, SettingsView,
-    WalkedStep, explore,
+    ConnectionView, DefaultsView, Exploration, Given, GoalView, ModelView, ProjectView, RunSummary,
+    SettingsView, WalkedStep, explore,
 };
 use serde::Deserialize;
 
@@ -125,6 +126,11 @@ impl App {
                 coverage: test.coverage,
                 failures: test.failures,
                 timeout: test.timeout.clone(),
+            },
+            defaults: DefaultsView {
+                tests: DEFAULT_TESTS,
+                steps: DEFAULT_STEPS,
+                failures: DEFAULT_FAILURES,
             },
         })
     }

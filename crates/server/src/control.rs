@@ -36,6 +36,10 @@ impl Control {
         !self.held.load(Ordering::Relaxed)
     }
 
+    pub fn delay(&self) -> Duration {
+        self.pace().delay
+    }
+
     pub fn is_paused(&self) -> bool {
         self.pace().paused
     }

@@ -9,13 +9,21 @@ use ioco_campaign::{
 };
 use ioco_engine::FailureFile;
 use ioco_outside::Untrusted;
-use ioco_store::FailureRow;
 use ioco_view::{Facts, FailureDetail, FailureSummary};
+use serde::Deserialize;
 
 use crate::app::App;
 use crate::clock;
-use crate::history::facts;
 use crate::refusal::Refusal;
+
+/// A reason is a sentence, not a report.
+const MAX_REASON: usize = 1000;
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct AcceptRequest {
+    pub reason: Option<String>,
+}
 
 impl App {
     pub fn results(&self) -> Results {
@@ -24,15 +32,15 @@ impl App {
 
     /// Newest first; only those of one model, if it is named.
     pub fn failures(&self, model: Option<&str>) -> Result<Vec<FailureSummary>, Refusal> {
-        let seen = self.sightings()?;
         let files = self.failure_files().into_iter().rev();
         let wanted = files.filter(|(_, file)| model.is_none_or(|model| model == file.model));
-        Ok(wanted
-            .map(|(path, file)| {
-                let facts = self.facts(&path, &file, seen.get(&*file.id));
-                FailureSummary::new(&file, &facts)
-            })
-            .collect())
+        let (paths, files): (Vec<PathBuf>, Vec<FailureFile>) = wanted.unzip();
+        let known = self.lifecycles(&files)?;
+        let summary = |(path, file): (&PathBuf, &FailureFile)| {
+            let facts = self.facts(path, file, known.get(&*file.id).cloned());
+            FailureSummary::new(file, &facts)
+        };
+        Ok(paths.iter().zip(&files).map(summary).collect())
     }
 
     pub fn failure_files(&self) -> Vec<(PathBuf, FailureFile)> {
@@ -45,7 +53,10 @@ impl App {
     pub fn failure(&self, id: &str) -> Result<FailureDetail, Refusal> {
         let path = self.failure_path(id)?;
         let file = failures::read(&path, &self.project.limits.budget())?;
-        let facts = self.facts(&path, &file, self.sightings()?.get(&*file.id));
+        let known = self
+            .lifecycles(std::slice::from_ref(&file))?
+            .remove(&*file.id);
+        let facts = self.facts(&path, &file, known);
         let origin = origin(&file)?;
         let place = self.project.root.join(&origin.model);
         let loaded = self.models.load_as(&place, &origin.options)?;
@@ -58,31 +69,44 @@ impl App {
         Ok(FailureDetail::new(&mut semantics, &file, &facts))
     }
 
-    /// The file of a failure, by its whole id.
+    /// The file of a failure, by its whole id or by one that it had before.
     pub fn failure_path(&self, id: &str) -> Result<PathBuf, Refusal> {
-        let paths = self.results().failure_files();
-        let named = |path: &PathBuf| path.file_stem().is_some_and(|stem| stem == id);
-        if let Some(path) = paths.into_iter().find(named) {
+        let called = |(_, file): &(PathBuf, FailureFile)| file.is_called(id);
+        if let Some((path, _)) = self.failure_files().into_iter().find(called) {
             return Ok(path);
         }
         history::fetch(&self.project, id, &mut NoObserver)?.ok_or_else(|| {
             Refusal::unknown(
                 format!("there is no failure '{id}'"),
-                "it may have a new id since it was shrunk: look at the list of failures",
+                "look at the list of failures",
             )
         })
     }
 
-    fn facts(&self, path: &Path, file: &FailureFile, seen: Option<&FailureRow>) -> Facts {
+    /// Accepts a failure, with a reason; without one, that is taken back.
+    pub fn accept(&self, id: &str, request: &AcceptRequest) -> Result<FailureDetail, Refusal> {
+        let path = self.failure_path(id)?;
+        let reason = request.reason.as_deref().map(str::trim);
+        if reason.is_some_and(|reason| reason.is_empty() || reason.len() > MAX_REASON) {
+            return Err(Refusal::wrong(
+                format!("a reason has 1 to {MAX_REASON} characters"),
+                "say why nobody has to look at this failure again",
+            ));
+        }
+        failures::accept(&path, reason, &self.project)?;
+        self.failure(id)
+    }
+
+    fn facts(&self, path: &Path, file: &FailureFile, known: Option<Facts>) -> Facts {
         let written = fs::metadata(path).and_then(|data| data.modified()).ok();
         let races = self.races.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = facts(seen);
+        let known = known.unwrap_or_default();
         Facts {
             // A failure of a run that was forgotten has its file.
             first_seen: known.first_seen.or_else(|| written.map(clock::iso)),
-            run: known.run,
             connection: origin(file).map_or_else(|_| String::new(), |o| o.system.show()),
             race: races.get(&*file.id).cloned().unwrap_or_default(),
+            ..known
         }
     }
 }

@@ -4,9 +4,10 @@
 use std::collections::HashMap;
 
 use ioco_campaign::history;
+use ioco_campaign::lifecycle::{self, Lifecycle};
 use ioco_campaign::time::iso;
-use ioco_engine::FailureFile;
-use ioco_store::{FailureRow, RunRow, Sighting, Store};
+use ioco_engine::{FailureFile, RunVerdict};
+use ioco_store::{RunRow, Sighting, Store};
 use ioco_view::{
     CoverageView, Facts, FailureSummary, Recorded, RunDetail, RunState, RunSummary, RunWalk,
     TestView,
@@ -90,35 +91,47 @@ impl App {
         let (store, before) = self.stored(a)?;
         let (_, after) = self.stored(b)?;
         let compared = history::compare(&store, &before, &after)?;
-        let runs = self.sightings()?;
-        let shown = |all: &[Sighting]| -> Vec<FailureSummary> {
-            let file = |one: &Sighting| FailureFile::read(&one.file).ok();
-            let files = all.iter().filter_map(file);
-            files
-                .map(|file| FailureSummary::new(&file, &facts(runs.get(&*file.id))))
-                .collect()
+        let read = |all: &[Sighting]| -> Vec<FailureFile> {
+            let files = all.iter().map(|one| FailureFile::read(&one.file));
+            files.filter_map(Result::ok).collect()
         };
+        let files = [
+            read(&compared.new_failures),
+            read(&compared.fixed_failures),
+            read(&compared.same_failures),
+        ];
+        let known = self.lifecycles(&files.concat())?;
+        let none = Facts::default();
+        let [new_failures, fixed_failures, same_failures] = files.map(|files| {
+            let facts = |file: &FailureFile| known.get(&*file.id).unwrap_or(&none);
+            let shown = files
+                .iter()
+                .map(|file| FailureSummary::new(file, facts(file)));
+            shown.collect()
+        });
         Ok(Comparison {
             a: summary(&before),
             b: summary(&after),
             gained: compared.gained,
             lost: compared.lost,
-            new_failures: shown(&compared.new_failures),
-            fixed_failures: shown(&compared.fixed_failures),
-            same_failures: shown(&compared.same_failures),
+            new_failures,
+            fixed_failures,
+            same_failures,
         })
     }
 
-    /// When and where each failure was seen, by its id.
-    pub fn sightings(&self) -> Result<HashMap<String, FailureRow>, Refusal> {
-        let Some(store) = history::open(&self.project)? else {
-            return Ok(HashMap::new());
-        };
-        let failures = store.failures(None).map_err(history::stop)?;
-        let by_id = failures
-            .into_iter()
-            .map(|row| (row.fingerprint.clone(), row));
-        Ok(by_id.collect())
+    /// What became of each of these failures, by its id.
+    pub fn lifecycles(&self, files: &[FailureFile]) -> Result<HashMap<String, Facts>, Refusal> {
+        match history::open(&self.project)? {
+            Some(store) => {
+                let known = lifecycle::lifecycles(&store, files)?;
+                Ok(known
+                    .iter()
+                    .map(|(id, known)| (id.clone(), facts(known)))
+                    .collect())
+            }
+            None => Ok(HashMap::new()),
+        }
     }
 
     pub fn stored(&self, id: &str) -> Result<(Store, RunRow), Refusal> {
@@ -138,28 +151,38 @@ pub fn summary(run: &RunRow) -> RunSummary {
         model_hash: run.model_hash.clone(),
         started: iso(run.started),
         state: RunState::ended(numbers.stopped),
+        verdict: RunVerdict::of(numbers, run.failures),
         seed: run.seed,
         strategy: run.strategy.clone(),
         tests: numbers.tests,
         steps: numbers.steps(),
-        failures: numbers.distinct_failures,
+        failures: run.failures.all(),
         coverage: CoverageView::of_summary(numbers),
         seconds: numbers.duration as f64 / 1e9,
         message: numbers.stopped.map(|reason| reason.words().to_owned()),
+        delay_ms: 0,
     }
 }
 
 /// The failures of a run, to be recognised in its tests.
 pub fn recorded(failures: &[(FailureFile, u64, bool)]) -> Vec<Recorded> {
-    let of = |file: &FailureFile| (file.id.to_string(), file.deviation.clone());
-    failures.iter().map(|(file, _, _)| of(file)).collect()
+    failures
+        .iter()
+        .map(|(file, ..)| Recorded::new(file))
+        .collect()
 }
 
-/// What the store knows of a failure besides its file.
-pub fn facts(seen: Option<&FailureRow>) -> Facts {
+/// What became of a failure, as the page and the reports show it.
+pub fn facts(known: &Lifecycle) -> Facts {
     Facts {
-        first_seen: seen.map(|row| iso(row.first_seen)),
-        run: seen.map(|row| row.first_run.to_string()),
+        first_seen: Some(iso(known.first_seen)),
+        last_seen: Some(iso(known.last_seen)),
+        run: Some(known.first_run.to_string()),
+        last_run: Some(known.last_run.to_string()),
+        seen_in: known.runs,
+        tests: known.tests,
+        is_new: known.is_new,
+        fixed_in: known.fixed_in.map(|run| run.to_string()),
         ..Facts::default()
     }
 }

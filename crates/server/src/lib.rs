@@ -27,7 +27,7 @@ use ioco_campaign::{CampaignError, Interrupt, Project, SystemChoice};
 
 use app::App;
 
-pub use history::{recorded, summary};
+pub use history::{facts, recorded, summary};
 
 /// What to serve.
 pub struct Options {

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use ioco_engine::{Summary, TestReport, Tester, allowed_in};
+use ioco_engine::{FailureCounts, RunVerdict, Summary, TestReport, Tester, allowed_in};
 use ioco_sts::{Step, Sts, SwitchId};
 use ioco_view::{
     CoverageView, FailureSummary, RunDetail, RunState, RunSummary, StateView, StepKind, TestRow,
@@ -202,7 +202,18 @@ impl Seen {
     pub fn numbers(&mut self, summary: &Summary) {
         self.summary.tests = summary.tests;
         self.summary.steps = summary.steps();
-        self.summary.failures = summary.distinct_failures;
+        self.summary.failures = self.failures.len() as u64;
+        let mut counts = FailureCounts::default();
+        for failure in self.failures.iter().filter(|f| f.code.starts_with('D')) {
+            *match failure {
+                FailureSummary {
+                    accepted: Some(_), ..
+                } => &mut counts.accepted,
+                FailureSummary { flaky: true, .. } => &mut counts.flaky,
+                _ => &mut counts.confirmed,
+            } += 1;
+        }
+        self.summary.verdict = RunVerdict::of(summary, counts);
         self.summary.coverage = CoverageView::of_summary(summary);
     }
 }

@@ -41,6 +41,7 @@ pub fn router(app: Arc<App>) -> Router {
         .route("/api/compare", get(compare))
         .route("/api/failures", get(failures))
         .route("/api/failures/{id}", get(failure))
+        .route("/api/failures/{id}/accept", post(accept))
         .route("/api/failures/{id}/replay", post(replay))
         .route("/api/failures/{id}/shrink", post(shrink))
         .route("/api/explore", post(explore))
@@ -158,6 +159,10 @@ async fn failures(State(app): Shared, Query(given): Given) -> Response {
 
 async fn failure(State(app): Shared, Path(id): Path<String>) -> Response {
     answer(move || app.failure(&id)).await
+}
+
+async fn accept(State(app): Shared, Path(id): Path<String>, body: Bytes) -> Response {
+    answer(move || app.accept(&id, &read(&body)?)).await
 }
 
 async fn replay(State(app): Shared, Path(id): Path<String>, body: Bytes) -> Response {

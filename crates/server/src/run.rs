@@ -10,7 +10,7 @@ use ioco_campaign::{
     Campaign, CampaignError, FoundFailure, Interrupt, Observer, Outcome, Plan, Remedy,
     ShrinkSettings, failures,
 };
-use ioco_engine::{Explanation, FailureId, TestReport, Tester};
+use ioco_engine::{Explanation, FailureId, RunVerdict, TestReport, Tester};
 use ioco_sts::Sts;
 use ioco_view::{Facts, FailureSummary, RacePoint, RunDetail, RunState, RunSummary};
 
@@ -116,6 +116,7 @@ impl Run {
             match outcome {
                 Ok(outcome) => {
                     seen.numbers(&outcome.summary);
+                    seen.summary.verdict = outcome.verdict();
                     let reason = outcome.summary.stopped;
                     let state = RunState::ended(reason);
                     seen.summary.state = state;
@@ -126,6 +127,7 @@ impl Run {
                 }
                 Err(stop) => {
                     seen.summary.state = RunState::Error;
+                    seen.summary.verdict = RunVerdict::Error;
                     seen.message = Some(words::error(&stop));
                 }
             }
@@ -137,13 +139,20 @@ impl Run {
         RunSummary {
             state: self.state(seen.summary.state),
             message: seen.message.clone(),
+            delay_ms: self.delay_ms(),
             ..seen.summary.clone()
         }
     }
 
     pub fn detail(&self) -> RunDetail {
         let seen = self.feed.seen();
-        seen.detail(self.state(seen.summary.state))
+        let mut detail = seen.detail(self.state(seen.summary.state));
+        detail.summary.delay_ms = self.delay_ms();
+        detail
+    }
+
+    fn delay_ms(&self) -> u64 {
+        u64::try_from(self.control.delay().as_millis()).unwrap_or(u64::MAX)
     }
 
     /// What is new, and whether it is the last that will be.
@@ -266,6 +275,10 @@ impl Observer for Watcher<'_> {
                 seen.found(summary);
             }
         });
+    }
+
+    fn again(&mut self, id: &str) {
+        self.found = Some(id.to_owned());
     }
 
     fn unusual(&mut self, explanation: Option<&Explanation>, hint: Option<&str>) {

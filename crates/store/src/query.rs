@@ -46,6 +46,40 @@ pub(crate) fn runtime(place: &Place) -> Result<Runtime, StoreError> {
         })
 }
 
+/// Sightings of a run, of failures whose code begins with a letter, of a kind: 0 confirmed, 1 flaky,
+/// 2 accepted (the column `flaky`).
+macro_rules! seen {
+    ($code:literal, $kind:literal) => {
+        concat!(
+            "(SELECT COUNT(*) FROM sightings s JOIN failures f ON f.fingerprint = s.fingerprint
+              WHERE s.run = runs.id AND f.code LIKE '",
+            $code,
+            "%'",
+            $kind,
+            ")"
+        )
+    };
+}
+
+/// A question for rows of runs.
+macro_rules! runs {
+    ($which:literal) => {
+        concat!(
+            "SELECT id, started, model, model_hash, connection, seed, strategy, summary, locations,
+                    switches, options, ",
+            seen!("D", " AND s.flaky = 0"),
+            " AS confirmed, ",
+            seen!("D", " AND s.flaky = 1"),
+            " AS flaky, ",
+            seen!("D", " AND s.flaky = 2"),
+            " AS accepted, ",
+            seen!("E", ""),
+            " AS ended FROM runs ",
+            $which
+        )
+    };
+}
+
 type Asked<T> = Result<T, StoreError>;
 
 impl Store {
@@ -140,11 +174,9 @@ impl Store {
     pub fn runs(&self, model: Option<&str>, limit: usize) -> Asked<Vec<RunRow>> {
         let model = model.unwrap_or_default().to_owned();
         self.ask(async |connection| {
-            let rows = sqlx::query(
-                "SELECT id, started, model, model_hash, connection, seed, strategy, summary,
-                        locations, switches, options
-                 FROM runs WHERE $1 = '' OR model = $2 ORDER BY id DESC LIMIT $3",
-            )
+            let rows = sqlx::query(runs!(
+                "WHERE $1 = '' OR model = $2 ORDER BY id DESC LIMIT $3"
+            ))
             .bind(model.clone())
             .bind(model)
             .bind(i64::try_from(limit).unwrap_or(i64::MAX))
@@ -160,14 +192,10 @@ impl Store {
 
     pub fn run(&self, id: i64) -> Asked<Option<RunRow>> {
         self.ask(async |connection| {
-            let row = sqlx::query(
-                "SELECT id, started, model, model_hash, connection, seed, strategy, summary,
-                        locations, switches, options
-                 FROM runs WHERE id = $1",
-            )
-            .bind(id)
-            .fetch_optional(&mut *connection)
-            .await?;
+            let row = sqlx::query(runs!("WHERE id = $1"))
+                .bind(id)
+                .fetch_optional(&mut *connection)
+                .await?;
             match row {
                 Some(row) => Ok(Some(run_row(connection, &row).await?)),
                 None => Ok(None),
@@ -306,11 +334,57 @@ impl Store {
                     code: row.try_get("code")?,
                     title: row.try_get("title")?,
                     test: number(row, "test")?,
-                    flaky: row.try_get::<i64, _>("flaky")? != 0,
+                    flaky: row.try_get::<i64, _>("flaky")? == 1,
+                    accepted: row.try_get::<i64, _>("flaky")? == 2,
                     file: row.try_get("file")?,
                 })
             };
             rows.iter().map(row).collect()
+        })
+    }
+
+    /// Which failure each run saw: all sightings, the newest run first.
+    pub fn seen(&self) -> Asked<Vec<(i64, String)>> {
+        self.ask(async |connection| {
+            let rows = sqlx::query("SELECT run, fingerprint FROM sightings ORDER BY run DESC")
+                .fetch_all(connection)
+                .await?;
+            rows.iter()
+                .map(|row| Ok((row.try_get("run")?, row.try_get("fingerprint")?)))
+                .collect()
+        })
+    }
+
+    /// The tests of all runs that deviated, the newest first, at most so many.
+    pub fn deviating_tests(&self, limit: usize) -> Asked<Vec<(i64, TestRow)>> {
+        self.ask(async |connection| {
+            let rows = sqlx::query(
+                "SELECT run, number, seed, name, began, verdict, detail, steps, duration, ended
+                 FROM tests WHERE verdict IN ('fail', 'error') ORDER BY run DESC, number DESC
+                 LIMIT $1",
+            )
+            .bind(i64::try_from(limit).unwrap_or(i64::MAX))
+            .fetch_all(connection)
+            .await?;
+            rows.iter()
+                .map(|row| Ok((row.try_get("run")?, test_row(row)?)))
+                .collect()
+        })
+    }
+
+    /// The first run after `run` in which the test of this name passed.
+    pub fn passed_after(&self, name: &str, run: i64) -> Asked<Option<i64>> {
+        let name = name.to_owned();
+        self.ask(async |connection| {
+            let row = sqlx::query(
+                "SELECT MIN(run) AS run FROM tests
+                 WHERE name = $1 AND verdict = 'pass' AND run > $2",
+            )
+            .bind(name)
+            .bind(run)
+            .fetch_one(connection)
+            .await?;
+            row.try_get("run")
         })
     }
 

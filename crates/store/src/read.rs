@@ -3,7 +3,9 @@
 use std::collections::HashMap;
 use std::ops::RangeInclusive;
 
-use ioco_engine::{Event, FailureId, SavedDeviation, SavedStep, SavedVerdict, Summary};
+use ioco_engine::{
+    Event, FailureCounts, FailureId, SavedDeviation, SavedStep, SavedVerdict, Summary,
+};
 use sqlx::any::AnyRow;
 use sqlx::{AnyConnection, Row};
 
@@ -54,6 +56,12 @@ pub(crate) async fn run_row(connection: &mut AnyConnection, row: &AnyRow) -> sql
         seed,
         strategy: row.try_get("strategy")?,
         summary,
+        failures: FailureCounts {
+            confirmed: number(row, "confirmed")?,
+            flaky: number(row, "flaky")?,
+            accepted: number(row, "accepted")?,
+            ended: number(row, "ended")?,
+        },
         finished,
     })
 }

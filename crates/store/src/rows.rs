@@ -1,6 +1,6 @@
 //! What the store keeps, as plain data.
 
-use ioco_engine::{SavedVerdict, Summary};
+use ioco_engine::{FailureCounts, SavedVerdict, Summary};
 use serde::{Deserialize, Serialize};
 
 /// A run that begins.
@@ -43,6 +43,8 @@ pub struct RunRow {
     pub strategy: String,
     /// As told at the end; of a run that goes on or was killed, what its finished tests add up to.
     pub summary: Summary,
+    /// What it saw, alike ones counted once.
+    pub failures: FailureCounts,
     /// The run came to its end.
     pub finished: bool,
 }
@@ -110,6 +112,8 @@ pub struct Sighting {
     pub title: String,
     pub test: u64,
     pub flaky: bool,
+    /// A person had accepted it before the run.
+    pub accepted: bool,
     /// The text of the failure file.
     pub file: String,
 }

@@ -152,7 +152,11 @@ impl Writer {
         .bind(self.run)
         .bind(sighting.fingerprint)
         .bind(signed(sighting.test))
-        .bind(i64::from(sighting.flaky))
+        .bind(if sighting.accepted {
+            2
+        } else {
+            i64::from(sighting.flaky)
+        })
         .execute(connection)
         .await?;
         Ok(())
@@ -319,6 +323,7 @@ impl Sighting {
             title: deviation.title(&file.model),
             test,
             flaky,
+            accepted: file.accepted.is_some(),
             file: file.write(),
         }
     }

@@ -185,6 +185,9 @@ fn failure(id: &str) -> FailureFile {
         wire: Vec::new(),
         shrunk: None,
         confirmed: None,
+        also: Vec::new(),
+        aliases: Vec::new(),
+        accepted: None,
         connection: json!(null),
     }
 }

@@ -23,10 +23,54 @@ pub struct FailureSummary {
     pub runs: usize,
     pub confirmed: Option<(u64, u64)>,
     pub flaky: bool,
+    pub status: FailureStatus,
+    /// The run in which it did not fail any more.
+    pub fixed_in: Option<String>,
+    /// Why a person accepted it.
+    pub accepted: Option<String>,
+    /// Ids that it had before.
+    pub aliases: Vec<String>,
     pub first_seen: Option<String>,
+    pub last_seen: Option<String>,
     /// The run that found it, and the number of the test in it.
     pub run: Option<String>,
     pub test: u64,
+    pub last_run: Option<String>,
+    /// The number of runs and of tests that showed it.
+    pub seen_in: u64,
+    pub tests: u64,
+}
+
+/// What became of a failure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FailureStatus {
+    /// The newest run of its model found it.
+    New,
+    /// An earlier run found it, and it has not passed since.
+    Confirmed,
+    /// Not every run that should confirm it showed it.
+    Flaky,
+    Accepted,
+    /// It was tried again, and passed.
+    Fixed,
+}
+
+impl FailureStatus {
+    pub fn name(self) -> &'static str {
+        match self {
+            FailureStatus::New => "new",
+            FailureStatus::Confirmed => "confirmed",
+            FailureStatus::Flaky => "flaky",
+            FailureStatus::Accepted => "accepted",
+            FailureStatus::Fixed => "fixed",
+        }
+    }
+
+    /// Somebody should do something about it.
+    pub fn is_open(self) -> bool {
+        !matches!(self, FailureStatus::Accepted | FailureStatus::Fixed)
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -41,10 +85,24 @@ pub struct FailureDetail {
     pub connection: String,
     pub shrunk: Option<TraceView>,
     pub original: TraceView,
+    /// Why the original trace fails, where there is a shrunk one: that may deviate elsewhere.
+    pub original_why: Option<Why>,
     /// Length over runs of the last shrinking, where it is known.
     pub race: Vec<RacePoint>,
     /// What `ioco explain` says about the code.
     pub code_text: String,
+}
+
+/// Why a trace fails.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Why {
+    pub code: String,
+    pub title: String,
+    pub observed: String,
+    pub explanation: String,
+    pub allowed: Vec<String>,
+    pub because: Vec<String>,
+    pub model_lines: Vec<ModelLine>,
 }
 
 /// A line of the model that says so.
@@ -67,7 +125,14 @@ pub struct RacePoint {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Facts {
     pub first_seen: Option<String>,
+    pub last_seen: Option<String>,
     pub run: Option<String>,
+    pub last_run: Option<String>,
+    pub seen_in: u64,
+    pub tests: u64,
+    /// The newest run of its model found it.
+    pub is_new: bool,
+    pub fixed_in: Option<String>,
     /// How the system is reached, for a person.
     pub connection: String,
     pub race: Vec<RacePoint>,
@@ -99,9 +164,27 @@ impl FailureSummary {
             runs,
             confirmed: file.confirmed,
             flaky: file.is_flaky(),
+            status: if facts.fixed_in.is_some() {
+                FailureStatus::Fixed
+            } else if file.accepted.is_some() {
+                FailureStatus::Accepted
+            } else if file.is_flaky() {
+                FailureStatus::Flaky
+            } else if facts.is_new {
+                FailureStatus::New
+            } else {
+                FailureStatus::Confirmed
+            },
+            fixed_in: facts.fixed_in.clone(),
+            accepted: file.accepted.clone(),
+            aliases: file.aliases.iter().map(ToString::to_string).collect(),
             first_seen: facts.first_seen.clone(),
+            last_seen: facts.last_seen.clone(),
             run: facts.run.clone(),
             test: file.test,
+            last_run: facts.last_run.clone(),
+            seen_in: facts.seen_in,
+            tests: facts.tests,
         }
     }
 }
@@ -110,38 +193,8 @@ impl FailureDetail {
     /// Follows the failure through the model as it is now; where the model has changed so that it
     /// does not allow the steps any more, the explanation says so.
     pub fn new(semantics: &mut Semantics, file: &FailureFile, facts: &Facts) -> FailureDetail {
-        let context = Context {
-            test: Some(file.test),
-            seed: Some(file.seed),
-            system: file.model.clone(),
-            shrunk: file.shrunk_sizes(),
-            confirmed: file.confirmed,
-            replay: Some(format!("ioco replay {}", file.id)),
-        };
-        let execution = file.execution(semantics, false);
-        let explained = execution
-            .as_ref()
-            .ok()
-            .and_then(|execution| explain(semantics, execution, &context))
-            .map(|explained| explained.with_log(file.last_wire()));
-        let (explanation, allowed, because, places) = match (explained, &execution) {
-            (Some(e), _) => (
-                e.to_text(TextOptions::default()),
-                e.allowed,
-                e.because,
-                e.places,
-            ),
-            (None, Err(error)) => (error.to_string(), Vec::new(), Vec::new(), Vec::new()),
-            (None, Ok(_)) => Default::default(),
-        };
-        let line = |place: &ioco_engine::PlaceLine| {
-            let (file, line) = place.place.rsplit_once(':')?;
-            Some(ModelLine {
-                file: file.to_owned(),
-                line: line.parse().ok()?,
-                text: place.switch.clone(),
-            })
-        };
+        let shortest = why(semantics, file, false);
+        let original_why = file.shrunk.as_ref().map(|_| why(semantics, file, true));
         let first: Vec<(&SavedStep, Option<u64>)> =
             file.steps.iter().map(|s| (&s.what, Some(s.at))).collect();
         let end = Some(file.deviated_at);
@@ -156,19 +209,72 @@ impl FailureDetail {
         });
         FailureDetail {
             summary: FailureSummary::new(file, facts),
-            explanation,
-            allowed,
-            because,
-            model_lines: places.iter().filter_map(line).collect(),
+            explanation: shortest.explanation,
+            allowed: shortest.allowed,
+            because: shortest.because,
+            model_lines: shortest.model_lines,
             connection: facts.connection.clone(),
             shrunk,
             original,
+            original_why,
             race: facts.race.clone(),
             code_text: describe(&file.last_deviation().code)
                 .unwrap_or_default()
                 .to_owned(),
         }
     }
+}
+
+fn why(semantics: &mut Semantics, file: &FailureFile, original: bool) -> Why {
+    let deviation = match original {
+        true => &file.deviation,
+        false => file.last_deviation(),
+    };
+    let wire = match original {
+        true => &file.wire,
+        false => file.last_wire(),
+    };
+    let again = if original { " --original" } else { "" };
+    let context = Context {
+        test: Some(file.test),
+        seed: Some(file.seed),
+        system: file.model.clone(),
+        shrunk: file.shrunk_sizes().filter(|_| !original),
+        confirmed: file.confirmed.filter(|_| !original),
+        replay: Some(format!("ioco replay {}{again}", file.id)),
+    };
+    let execution = file.execution(semantics, original);
+    let explained = (execution.as_ref().ok())
+        .and_then(|execution| explain(semantics, execution, &context))
+        .map(|explained| explained.with_log(wire));
+    let line = |place: &ioco_engine::PlaceLine| {
+        let (file, line) = place.place.rsplit_once(':')?;
+        Some(ModelLine {
+            file: file.to_owned(),
+            line: line.parse().ok()?,
+            text: place.switch.clone(),
+        })
+    };
+    let mut why = Why {
+        code: deviation.code.clone(),
+        title: deviation.title(&file.model),
+        observed: deviation.observed.clone(),
+        explanation: String::new(),
+        allowed: Vec::new(),
+        because: Vec::new(),
+        model_lines: Vec::new(),
+    };
+    match (explained, execution) {
+        (Some(explained), _) => {
+            why.explanation = explained.to_text(TextOptions::default());
+            why.model_lines = explained.places.iter().filter_map(line).collect();
+            why.allowed = explained.allowed;
+            why.because = explained.because;
+        }
+        (None, Err(error)) => why.explanation = error.to_string(),
+        (None, Ok(_)) => {}
+    }
+    why
 }
 
 fn trace(

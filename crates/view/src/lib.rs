@@ -11,15 +11,15 @@ mod run;
 mod trace;
 
 pub use explore::{Exploration, Given, MenuEntry, Parameter, WalkedStep, explore};
-pub use failure::{Facts, FailureDetail, FailureSummary, ModelLine, RacePoint};
+pub use failure::{Facts, FailureDetail, FailureStatus, FailureSummary, ModelLine, RacePoint, Why};
 pub use goal::{GoalView, goal_of, number_of};
 pub use model::{
     DiagnosticView, LabelView, LocationView, ModelView, ParameterView, SourceView, SwitchView,
     VariableView,
 };
-pub use project::{ConnectionView, ModelName, ProjectView, SettingsView};
+pub use project::{ConnectionView, DefaultsView, ModelName, ProjectView, SettingsView};
 pub use run::{
     CoverageView, Recorded, RunDetail, RunState, RunSummary, RunWalk, TestRow, TestView,
-    TrendPoint, location_counts, reached, thin,
+    TrendPoint, known_failure, location_counts, reached, thin,
 };
 pub use trace::{Change, StateView, StepKind, StepView, TraceView, Tracer, WireView};

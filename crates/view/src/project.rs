@@ -16,6 +16,17 @@ pub struct ProjectView {
     pub strategy: String,
     pub shrinkers: Vec<String>,
     pub settings: SettingsView,
+    /// What an empty field means.
+    pub defaults: DefaultsView,
+}
+
+/// The limits of a run that nobody has set.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DefaultsView {
+    /// Where neither time nor coverage ends the run.
+    pub tests: u64,
+    pub steps: u64,
+    pub failures: u64,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

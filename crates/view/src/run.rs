@@ -2,9 +2,8 @@
 
 use std::collections::VecDeque;
 
-use ioco_engine::{
-    Coverage, CoverageWalk, Event, SavedDeviation, SavedVerdict, StopReason, Summary,
-};
+use ioco_engine::{Coverage, CoverageWalk, Event, RunVerdict, SavedVerdict, StopReason, Summary};
+pub use ioco_engine::{RecordedFailure as Recorded, known_failure};
 use ioco_sts::{Semantics, Sts, SwitchId};
 use serde::{Deserialize, Serialize};
 
@@ -45,15 +44,20 @@ pub struct RunSummary {
     /// `2026-01-31T12:00:00Z`.
     pub started: String,
     pub state: RunState,
+    /// Of a run that goes on, what its tests say so far.
+    pub verdict: RunVerdict,
     pub seed: u64,
     pub strategy: String,
     pub tests: u64,
     pub steps: u64,
-    /// Distinct ones.
+    /// Alike ones counted once.
     pub failures: u64,
     pub coverage: CoverageView,
     pub seconds: f64,
     pub message: Option<String>,
+    /// Milliseconds that a run which goes on waits before each step.
+    #[serde(default)]
+    pub delay_ms: u64,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -182,9 +186,6 @@ pub fn location_counts(sts: &Sts, tests: u64, count: impl Fn(SwitchId) -> u64) -
     counts
 }
 
-/// A recorded failure, to be recognised in the tests that showed it.
-pub type Recorded = (String, SavedDeviation);
-
 /// Follows the events of a run through the model: counts what was taken, and lists the tests.
 pub struct RunWalk {
     walk: CoverageWalk,
@@ -207,6 +208,10 @@ impl RunWalk {
                 summary: RunSummary {
                     coverage: CoverageView::of(walk.coverage()),
                     state: RunState::Stopped,
+                    // They are counted as the events tell of them.
+                    tests: 0,
+                    steps: 0,
+                    failures: 0,
                     ..summary
                 },
                 ..RunDetail::default()
@@ -242,6 +247,7 @@ impl RunWalk {
             } => {
                 self.detail.summary.tests += 1;
                 let name = self.name.take();
+                let failure = recorded(&self.known, name.as_deref(), verdict);
                 self.test_finished(TestRow {
                     number: *test,
                     seed: *seed,
@@ -249,7 +255,7 @@ impl RunWalk {
                     verdict: TestRow::verdict(verdict).to_owned(),
                     steps: *steps,
                     seconds: *duration as f64 / 1e9,
-                    failure: recorded(&self.known, verdict),
+                    failure,
                 });
             }
             Event::FailureFound { .. } => self.detail.summary.failures += 1,
@@ -326,10 +332,9 @@ pub fn thin(trend: &mut Vec<TrendPoint>) {
     }
 }
 
-fn recorded(known: &[Recorded], verdict: &SavedVerdict) -> Option<String> {
-    let deviation = verdict.deviation()?;
-    let same = known.iter().find(|(_, other)| other.is_like(deviation));
-    same.map(|(id, _)| id.clone())
+fn recorded(known: &[Recorded], name: Option<&str>, verdict: &SavedVerdict) -> Option<String> {
+    let found = Recorded::find(known, name, verdict.deviation()?);
+    found.map(|one| one.id.clone())
 }
 
 impl TestView {
@@ -373,7 +378,7 @@ impl TestView {
                     }
                     if let Some(view) = &mut view {
                         view.verdict = TestRow::verdict(verdict).to_owned();
-                        view.failure = recorded(known, verdict);
+                        view.failure = recorded(known, view.name.as_deref(), verdict);
                         view.reason = match verdict {
                             SavedVerdict::Inconclusive { reason }
                             | SavedVerdict::Error { reason, .. } => Some(reason.clone()),

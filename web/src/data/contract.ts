@@ -34,6 +34,8 @@ export interface Project {
   strategy: string;
   shrinkers: string[];
   settings: Settings;
+  /** What an empty field means. */
+  defaults: { tests: number; steps: number; failures: number };
 }
 
 export type SwitchKind = "stimulus" | "response" | "internal";
@@ -129,9 +131,36 @@ export interface FailureSummary {
   runs: number;
   confirmed: [number, number] | null;
   flaky: boolean;
+  status: FailureStatus;
+  fixed_in: string | null;
+  accepted: string | null;
+  aliases: string[];
   first_seen: string | null;
+  last_seen: string | null;
   run: string | null;
   test: number;
+  last_run: string | null;
+  seen_in: number;
+  tests: number;
+}
+
+export type FailureStatus = "new" | "confirmed" | "flaky" | "accepted" | "fixed";
+
+export interface ModelLine {
+  file: string;
+  line: number;
+  text: string;
+}
+
+/** Why a trace fails. */
+export interface Why {
+  code: string;
+  title: string;
+  observed: string;
+  explanation: string;
+  allowed: string[];
+  because: string[];
+  model_lines: ModelLine[];
 }
 
 export interface RacePoint {
@@ -143,10 +172,12 @@ export interface FailureDetail extends FailureSummary {
   explanation: string;
   allowed: string[];
   because: string[];
-  model_lines: { file: string; line: number; text: string }[];
+  model_lines: ModelLine[];
   connection: string;
   shrunk: TraceView | null;
   original: TraceView;
+  /** Where there is a shrunk trace, which may deviate elsewhere. */
+  original_why: Why | null;
   race: RacePoint[];
   code_text: string;
 }
@@ -166,12 +197,15 @@ export interface TrendPoint {
 
 export type RunState = "running" | "paused" | "finished" | "stopped" | "error";
 
+export type RunVerdict = "fail" | "flaky" | "error" | "stopped" | "accepted" | "inconclusive" | "pass";
+
 export interface RunSummary {
   run: string;
   model: string;
   model_hash: string;
   started: string;
   state: RunState;
+  verdict: RunVerdict;
   seed: Whole;
   strategy: string;
   tests: number;
@@ -180,6 +214,8 @@ export interface RunSummary {
   coverage: Coverage;
   seconds: number;
   message: string | null;
+  /** Milliseconds before each step, while the run goes on. */
+  delay_ms: number;
 }
 
 export interface TestRow {

@@ -86,8 +86,29 @@ export function request(form: Form, model: string, prefix: WalkStep[]): RunReque
   return made;
 }
 
-/** The delays that the slider goes through, in milliseconds. */
-export const DELAYS = [0, 5, 20, 50, 100, 250, 500, 1000, 2000];
+/** The delays that the slider goes through, in milliseconds: the fastest is on the right. */
+export const DELAYS = [2000, 1000, 500, 250, 100, 50, 20, 5, 0];
+
+/** The place on the slider of a delay, which another program may have chosen. */
+export function delayPlace(delay: number): number {
+  const place = DELAYS.findIndex((known) => known <= delay);
+  return place < 0 ? DELAYS.length - 1 : place;
+}
+
+/** What an empty field means, for its placeholder. */
+export function placeholders(form: Form, project: Project): Record<"tests" | "steps" | "time" | "coverage" | "failures" | "timeout", string> {
+  const { tests, steps, failures } = project.defaults;
+  // A limit on time or coverage takes the place of the usual number of tests.
+  const limited = form.time.trim() !== "" || form.coverage.trim() !== "";
+  return {
+    tests: limited ? "no limit" : String(tests),
+    steps: String(steps),
+    time: "no limit",
+    coverage: "no limit",
+    failures: String(failures),
+    timeout: "as the model",
+  };
+}
 
 export function delayText(delay: number): string {
   return delay === 0 ? "full speed" : delay < 1000 ? `${delay} ms a step` : `${delay / 1000} s a step`;

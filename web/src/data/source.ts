@@ -29,6 +29,10 @@ export type Close = () => void;
 
 export interface Source {
   readonly live: boolean;
+  /** The run that a report is of. */
+  readonly home: string | null;
+  /** Whether there is more to see of a run, or of one of its tests. */
+  holds(run: string, test?: number): boolean;
   project(): Promise<Project>;
   model(path: string): Promise<Model>;
   runs(model: string | null): Promise<RunSummary[]>;
@@ -41,6 +45,7 @@ export interface Source {
   start(request: RunRequest): Promise<RunSummary>;
   control(run: string, action: string, delay?: number): Promise<RunSummary>;
   follow(run: string, heard: (live: Live) => void, lost: (trouble: Trouble) => void): Close;
+  accept(failure: string, reason: string | null): Promise<FailureDetail>;
   replay(failure: string, times: number): Promise<Job>;
   shrink(failure: string, shrinker: string | null, runs: number | null): Promise<Job>;
   generate(request: GenerateRequest): Promise<Job>;
@@ -53,6 +58,7 @@ export interface Source {
 /** Talks to `ioco serve`. */
 export class Server implements Source {
   readonly live = true;
+  readonly home = null;
   readonly #token: string;
   readonly #base: string;
 
@@ -105,6 +111,7 @@ export class Server implements Source {
     return () => events.close();
   }
 
+  holds = () => true;
   project = () => this.#call<Project>("/api/project");
   model = (path: string) => this.#call<Model>(`/api/model?path=${encodeURIComponent(path)}`);
   runs = (model: string | null) => this.#call<RunSummary[]>("/api/runs" + of(model));
@@ -122,6 +129,8 @@ export class Server implements Source {
       action,
       ...(delay === undefined ? {} : { delay_ms: delay }),
     });
+  accept = (failure: string, reason: string | null) =>
+    this.#call<FailureDetail>(`/api/failures/${encodeURIComponent(failure)}/accept`, { reason });
   replay = (failure: string, times: number) =>
     this.#call<Job>(`/api/failures/${encodeURIComponent(failure)}/replay`, { times });
   shrink = (failure: string, shrinker: string | null, runs: number | null) =>
@@ -201,6 +210,13 @@ export class Embedded implements Source {
     this.#report = report;
   }
 
+  get home(): string {
+    return this.#report.run.run;
+  }
+
+  holds = (run: string, test?: number) =>
+    run === this.home && (test === undefined || this.#report.tests.some((other) => other.number === test));
+
   project = async () => this.#report.project;
   model = async (_path: string) => this.#report.model;
   runs = async (_model: string | null) => {
@@ -211,9 +227,9 @@ export class Embedded implements Source {
     if (id !== this.#report.run.run) throw missing(`run ${id}`);
     return this.#report.run;
   };
-  test = async (_run: string, number: number) => {
-    const test = this.#report.tests.find((test) => test.number === number);
-    if (!test) throw missing(`test ${number}`);
+  test = async (run: string, number: number) => {
+    const test = this.#report.tests.find((test) => run === this.home && test.number === number);
+    if (!test) throw missing(`test ${number} of run ${run}`);
     return test;
   };
   failures = async (_model: string | null) => this.#report.failures;
@@ -226,6 +242,7 @@ export class Embedded implements Source {
   compare = async () => Promise.reject(this.#refuse());
   start = async () => Promise.reject(this.#refuse());
   control = async () => Promise.reject(this.#refuse());
+  accept = async () => Promise.reject(this.#refuse());
   replay = async () => Promise.reject(this.#refuse());
   shrink = async () => Promise.reject(this.#refuse());
   generate = async () => Promise.reject(this.#refuse());

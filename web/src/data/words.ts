@@ -48,15 +48,35 @@ export interface Sign {
   tone: "good" | "bad" | "warn" | "plain";
 }
 
+/** A run in one word: what it says, or that it goes on. */
+export function verdictOf(run: { state: string; verdict: string }): string {
+  return run.state === "running" || run.state === "paused" ? run.state : run.verdict;
+}
+
+export function isOpen(failure: { status: string }): boolean {
+  return failure.status !== "accepted" && failure.status !== "fixed";
+}
+
+/** What a trace consists of: its rows in the chart, and how they are counted elsewhere. */
+export function lengthText(trace: { length: number; steps: StepView[] }): string {
+  const silences = trace.steps.filter((step) => step.kind === "silence").length;
+  const heard = count(trace.length, "stimulus or response", "stimuli and responses");
+  return silences === 0 ? heard : `${heard}, ${count(silences, "silence")}`;
+}
+
 /** Every verdict and state has a sign of its own: colour only repeats it. */
 export function signOf(word: string): Sign {
   switch (word) {
-    case "pass": case "passed": case "covered": case "fixed": case "finished":
+    case "pass": case "passed": case "covered": case "fixed":
       return { sign: "✓", tone: "good" };
-    case "fail": case "failed": case "still-failing":
+    case "finished":
+      return { sign: "✓", tone: "plain" };
+    case "fail": case "failed": case "still-failing": case "new": case "confirmed":
       return { sign: "✗", tone: "bad" };
     case "error":
       return { sign: "!", tone: "bad" };
+    case "accepted":
+      return { sign: "○", tone: "warn" };
     case "unreachable":
       return { sign: "⊘", tone: "plain" };
     case "unknown": case "inconclusive": case "different": case "flaky":

@@ -111,6 +111,8 @@ pub struct Http {
     /// Whom a system over https:// is believed by; the public authorities where nothing is said.
     roots: Option<RootCerts>,
     requests: Option<Requests>,
+    /// Something has listened at the address.
+    is_reached: bool,
     listening: Vec<Listening>,
     tell: Sender<Stamped>,
     happened: Receiver<Stamped>,
@@ -169,6 +171,7 @@ impl Http {
             websocket: mapping.websocket.clone(),
             roots,
             requests: None,
+            is_reached: false,
             listening: Vec::new(),
             tell,
             happened,
@@ -223,6 +226,9 @@ impl Http {
         }
         if self.requests.is_none() {
             let agent = self.agent(Some(self.patience));
+            if !std::mem::replace(&mut self.is_reached, true) && agent.config().proxy().is_none() {
+                self.reach(until).inspect_err(|_| self.is_reached = false)?;
+            }
             let (orders, received) = channel::<Order>();
             let (own, base, tell) = (agent.clone(), self.base.clone(), self.tell.clone());
             let most = self.budget.message;
@@ -240,6 +246,27 @@ impl Http {
             self.requests = Some(Requests { orders, agent });
         }
         Ok(())
+    }
+
+    /// Whether anything listens there at all. A service that was never up is told from one that goes
+    /// away in the middle of a test.
+    fn reach(&self, until: &Until<'_>) -> Result<(), AdapterError> {
+        let uri: ureq::http::Uri = match self.base.parse() {
+            Ok(uri) => uri,
+            // The first request says what is wrong with it.
+            Err(_) => return Ok(()),
+        };
+        let usual = if uri.scheme_str() == Some("https") {
+            443
+        } else {
+            80
+        };
+        let host = uri.host().unwrap_or_default();
+        let address = format!("{host}:{}", uri.port_u16().unwrap_or(usual));
+        match dial::call(&address, until) {
+            Ok(_) => Ok(()),
+            Err(error) => Err(not_reached(&self.base, &error.to_string())),
+        }
     }
 
     /// Asks for the stream of events; the thread that asks then listens.

@@ -7,12 +7,13 @@ use ioco_shrink::{Confidence, Shrunk};
 use ioco_sts::{Action, Execution, Verdict};
 
 use super::Campaign;
+use super::opening::recorded;
 use crate::error::CampaignError;
 use crate::note::Note;
-use crate::observer::Observer;
+use crate::observer::{NoObserver, Observer};
 use crate::outcome::FoundFailure;
 use crate::session::sizes;
-use crate::shrinking;
+use crate::{history, lifecycle, shrinking};
 
 impl Campaign {
     /// A failure unlike all before.
@@ -22,6 +23,9 @@ impl Campaign {
         observer: &mut dyn Observer,
     ) -> Result<(), CampaignError> {
         let wire = self.session.wire();
+        // Read before anything is written: the same failure may be recorded under the same id.
+        let (results, model, project) = (&self.results, &self.model, &self.project);
+        let recorded = recorded(results, model, project, &self.reach, &mut NoObserver);
         let first = self.failure_file(report, wire.clone(), None, None)?;
         let first_path = self.path_of(&first);
         self.keep(&first_path, &first, observer);
@@ -74,12 +78,31 @@ impl Campaign {
         } else {
             shrunk.confidence
         };
-        let mut file = self.failure_file(report, wire, Some(&shrunk), Some(confidence))?;
+        let own = self.failure_file(report, wire, Some(&shrunk), Some(confidence))?;
+        let mut recorded = recorded.into_iter();
+        let recorded = recorded.find(|(_, other)| lifecycle::is_same(other, &own));
+        let mut file = match &recorded {
+            Some((_, recorded)) => lifecycle::merge(recorded, &own),
+            None => own.clone(),
+        };
         let path = self.path_of(&file);
         self.keep(&path, &file, observer);
-        if path != first_path {
-            // The same failure, now under the id of its shrunk form.
-            let _ = std::fs::remove_file(&first_path);
+        let replaced = [Some(&first_path), recorded.as_ref().map(|(path, _)| path)];
+        for old in replaced.into_iter().flatten().filter(|old| **old != path) {
+            // The same failure, now under another id.
+            let _ = std::fs::remove_file(old);
+        }
+        if let Some((_, recorded)) = recorded.as_ref().filter(|(_, r)| r.id != file.id) {
+            self.settle(observer);
+            if let Err(refused) = history::replace(&self.project, &recorded.id, &file) {
+                observer.warning(&refused.message);
+            }
+        }
+        if self.found.iter().any(|found| file.is_called(&found.id)) {
+            self.record.failure(&file, report.number, file.is_flaky());
+            self.settle(observer);
+            observer.again(&file.id);
+            return Ok(());
         }
         let mut found = self.describe(
             &file,
@@ -88,12 +111,13 @@ impl Campaign {
             Some(&shrunk),
             Some(confidence),
         );
+        found.is_known = recorded.is_some();
         found.hint = hint;
         let stimuli: Vec<Action> = shrunk.execution.stimuli().cloned().collect();
         let shown = self.session.show(&stimuli);
         // What was broken off proves nothing.
         let is_gone = shown.is_gone() && !self.session.is_over();
-        if shown.put_into(&mut file, &shrunk.execution) {
+        if file.id == own.id && shown.put_into(&mut file, &shrunk.execution) {
             self.keep(&path, &file, observer);
         }
         if !found.flaky && is_gone {
@@ -114,6 +138,7 @@ impl Campaign {
         test: u64,
     ) {
         match &execution.verdict {
+            Verdict::Fail(_) if found.accepted => self.accepted += 1,
             Verdict::Fail(_) if found.flaky => self.flaky += 1,
             Verdict::Fail(_) => self.confirmed += 1,
             _ => {}
@@ -197,6 +222,7 @@ impl Campaign {
             },
             hint: None,
             flaky: confidence.is_some_and(Confidence::is_flaky),
+            accepted: file.accepted.is_some(),
             is_known: false,
             is_elsewhere: self.project.elsewhere.is_some(),
         }

@@ -21,15 +21,15 @@ use crate::results::Results;
 /// A recorded failure, and the stimuli that show it.
 pub(super) type Known = (PathBuf, FailureFile, Vec<Action>);
 
-/// The failures of earlier runs of this model against this system.
-pub(super) fn known(
+/// The failures that are recorded of this model and this system.
+pub(super) fn recorded(
     results: &Results,
     model: &Model,
     project: &Project,
     reach: &ConnectionSpec,
     observer: &mut dyn Observer,
-) -> Vec<Known> {
-    let mut known = Vec::new();
+) -> Vec<(PathBuf, FailureFile)> {
+    let mut recorded = Vec::new();
     for path in results.failure_files() {
         let Ok(file) = failures::read(&path, model.sts.budget()) else {
             observer.warning(&format!("{} cannot be read; left alone", path.display()));
@@ -42,9 +42,23 @@ pub(super) fn known(
         // Processes of different files often have the same name; the text of one file changes.
         let same_model = file.model == model.sts.name()
             && (file.model_hash == model.hash || found.is_of(model, project));
-        if !same_model || !found.system.is(reach) {
-            continue;
+        if same_model && found.system.is(reach) {
+            recorded.push((path, file));
         }
+    }
+    recorded
+}
+
+/// The failures of earlier runs that can be tried again.
+pub(super) fn known(
+    results: &Results,
+    model: &Model,
+    project: &Project,
+    reach: &ConnectionSpec,
+    observer: &mut dyn Observer,
+) -> Vec<Known> {
+    let mut known = Vec::new();
+    for (path, file) in recorded(results, model, project, reach, observer) {
         match file.stimuli(&model.sts) {
             Ok(stimuli) => known.push((path, file, stimuli)),
             Err(_) => observer.warning(&format!(

@@ -72,7 +72,11 @@ pub fn run(arguments: &args::Check, format: Format) -> Answer {
             ));
         }
         if errors + warnings > 0 {
-            say!("{errors} errors, {warnings} warnings");
+            say!(
+                "{}, {}",
+                output::count(errors as u64, "error"),
+                output::count(warnings as u64, "warning")
+            );
         }
     }
     Ok(if errors > 0 {

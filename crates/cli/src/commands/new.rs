@@ -44,7 +44,7 @@ pub fn run(arguments: &args::New) -> Answer {
         );
         say!(
             "now:  cd {} && ioco check, start the system, ioco test",
-            folder.display()
+            quoted(folder)
         );
         return Ok(Exit::Conforms);
     }
@@ -58,8 +58,19 @@ pub fn run(arguments: &args::New) -> Answer {
     if !answers(program) {
         say!("note: the example system needs {program}, which is not on the search path here");
     }
-    say!("now:  cd {} && ioco test", folder.display());
+    say!("now:  cd {} && ioco test", quoted(folder));
     Ok(Exit::Conforms)
+}
+
+/// A path as a shell reads it.
+fn quoted(path: &Path) -> String {
+    let text = path.display().to_string();
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./+:@%,".contains(c);
+    if !text.is_empty() && text.chars().all(plain) {
+        text
+    } else {
+        format!("'{}'", text.replace('\'', "'\\''"))
+    }
 }
 
 /// The door in the language that was asked for; plain Python where none was.

@@ -6,7 +6,8 @@ use std::io::{BufWriter, Write};
 use std::path::Path;
 
 use crate::exit::{Answer, CommandError, Exit};
-use ioco_campaign::{Model, Project, history, time};
+use ioco_campaign::{Model, Project, history, lifecycle, time};
+use ioco_engine::FailureFile;
 use ioco_report::{
     Document, Failure, Gathering, Paths, Run, github, html, json_line, junit, markdown, sarif,
 };
@@ -59,7 +60,7 @@ fn cannot_write(file: &Path, error: &std::io::Error) -> CommandError {
     CommandError::usage(format!("cannot write {}: {error}", file.display()))
 }
 
-fn write(file: Option<&Path>, text: &str) -> Answer {
+pub fn write(file: Option<&Path>, text: &str) -> Answer {
     match file {
         None => output::data(text),
         Some(file) => {
@@ -124,16 +125,22 @@ impl Reported {
         run.seed = row.seed;
         run.strategy.clone_from(&row.strategy);
         run.missing = missing(store, &row, &model)?;
-        let facts = Facts {
-            run: Some(row.id.to_string()),
-            connection: row.connection.clone(),
-            ..Facts::default()
-        };
+        run.failures = row.failures;
         let mut semantics = history::semantics(&model, &row);
-        let failures = history::failures(store, row.id)?
-            .into_iter()
-            .map(|(file, test, flaky)| Failure::new(&mut semantics, file, &facts, test, flaky))
-            .collect();
+        let seen = history::failures(store, row.id)?;
+        let files: Vec<FailureFile> = seen.iter().map(|(file, ..)| file.clone()).collect();
+        let known = lifecycle::lifecycles(store, &files)?;
+        let failure = |(file, test, flaky): (FailureFile, u64, bool)| {
+            let facts = Facts {
+                connection: row.connection.clone(),
+                ..known
+                    .get(&*file.id)
+                    .map(ioco_server::facts)
+                    .unwrap_or_default()
+            };
+            Failure::new(&mut semantics, file, &facts, test, flaky)
+        };
+        let failures = seen.into_iter().map(failure).collect();
         Ok(Reported {
             row,
             model,

@@ -4,7 +4,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::exit::{Answer, CommandError, Exit};
 use ioco_campaign::{Project, history, time, trust};
-use ioco_engine::SavedVerdict;
+use ioco_engine::{RunVerdict, SavedVerdict};
 use ioco_outside::Untrusted;
 use ioco_store::{Comparison, RunRow, Sighting, Store, TestRow};
 use serde::Serialize;
@@ -50,20 +50,21 @@ fn list(arguments: &args::Runs, project: &Project, format: Format) -> Answer {
     let name = runs.iter().map(|run| run.model.chars().count()).max();
     let width = name.unwrap_or_default().max(5);
     output::print(&format!(
-        "{:>5}  {:<20}  {:<width$}  {:>7}  {:>9}  {:>8}  {:>10}\n",
-        "run", "started", "model", "tests", "steps", "failures", "switches"
+        "{:>5}  {:<20}  {:<width$}  {:<12}  {:>7}  {:>9}  {:>8}  {:>10}\n",
+        "run", "started", "model", "verdict", "tests", "steps", "failures", "switches"
     ));
     for run in &runs {
         let summary = &run.summary;
         let end = if run.finished { "" } else { "  not finished" };
         output::print(&format!(
-            "{:>5}  {:<20}  {:<width$}  {:>7}  {:>9}  {:>8}  {:>10}{end}\n",
+            "{:>5}  {:<20}  {:<width$}  {:<12}  {:>7}  {:>9}  {:>8}  {:>10}{end}\n",
             run.id,
             time::iso(run.started),
             Untrusted::new(&*run.model),
+            RunVerdict::of(summary, run.failures).word(),
             summary.tests,
             summary.steps(),
-            summary.distinct_failures,
+            run.failures.all(),
             format!("{}/{}", summary.covered_switches, summary.switches),
         ));
     }
@@ -149,7 +150,8 @@ pub fn numbers(run: &RunRow) -> String {
         None => "it did not come to its end",
     };
     format!(
-        "run {}  {}  {}  seed {}, strategy {}\n     {}; {ended}\n     {}\n",
+        "{} run {}  {}  {}  seed {}, strategy {}\n     {}; {ended}\n     {}\n",
+        RunVerdict::of(summary, run.failures).word(),
         run.id,
         Untrusted::new(&*run.model),
         time::iso(run.started),

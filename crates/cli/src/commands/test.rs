@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::time::Duration;
 
 use crate::exit::{Answer, CommandError, Exit};
 use ioco_campaign::{
     Campaign, ConnectionSpec, FoundFailure, ModelOptions, Outcome, Plan, SuiteRow, TestSettings,
     shrinking, trust,
 };
-use ioco_engine::{Explanation, StopReason, Summary};
+use ioco_engine::{Explanation, RunVerdict, Summary};
 use serde::Serialize;
 
 use crate::args::{self, Format};
@@ -42,6 +43,7 @@ pub fn run(arguments: &args::Test, format: Format) -> Answer {
         scripts: Vec::new(),
         project,
     };
+    let patience = Duration::from_nanos(plan.reach.patience);
     let mut terminal = Terminal::new(format);
     let campaign = Campaign::open(plan, interrupt::listen(), &mut terminal)?;
     let stored = campaign.project.clone();
@@ -53,6 +55,7 @@ pub fn run(arguments: &args::Test, format: Format) -> Answer {
             campaign.model.path.display(),
         );
     }
+    terminal.wait("the system to be ready", patience);
     let outcome = campaign.run(&mut terminal)?;
     drop(terminal);
     if format == Format::Text {
@@ -182,19 +185,13 @@ fn print_suite(rows: &[SuiteRow]) {
 
 fn print_summary(outcome: &Outcome, name: &str, seed: u64) {
     let summary = &outcome.summary;
-    let (style, word) = if outcome.confirmed > 0 {
-        (ERROR, "FAIL")
-    } else if summary.errors > 0 {
-        (ERROR, "ERROR")
-    } else if outcome.flaky > 0 {
-        (WARNING, "FLAKY")
-    } else if summary.stopped == Some(StopReason::Interrupted) {
-        (WARNING, "STOPPED")
-    } else if summary.passed == 0 && summary.inconclusive > 0 {
-        (WARNING, "INCONCLUSIVE")
-    } else {
-        (GOOD, "PASS")
+    let verdict = outcome.verdict();
+    let style = match verdict {
+        RunVerdict::Fail | RunVerdict::Error => ERROR,
+        RunVerdict::Pass => GOOD,
+        _ => WARNING,
     };
+    let word = verdict.word();
     output::print(&format!(
         "{style}{word}{style:#} {name}  {}\n     {}\n",
         output::tests(summary),

@@ -9,6 +9,7 @@ const NAMES: &[&str] = &[
     "NuSMV",
     "OpenAPI",
     "PostgreSQL",
+    "PowerShell",
     "SQLite",
 ];
 
@@ -26,6 +27,8 @@ fn no_help_names_a_type_of_the_program() {
     let commands: Vec<&str> = listed
         .skip(1)
         .take_while(|line| line.starts_with("  "))
+        // Longer lines of the list go on below, further in.
+        .filter(|line| !line.starts_with("   "))
         .filter_map(|line| line.split_whitespace().next())
         .filter(|name| *name != "help")
         .collect();

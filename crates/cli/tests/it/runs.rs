@@ -51,7 +51,8 @@ fn runs_are_listed_shown_compared_and_forgotten() {
     assert_eq!(lines.len(), 3, "{listed}");
     assert_eq!(lines[1][0], "2");
     assert_eq!(lines[2][..1], ["1"]);
-    assert_eq!(lines[2][2..4], ["ping", "3"]);
+    assert_eq!(lines[1][3], "FAIL");
+    assert_eq!(lines[2][2..5], ["ping", "PASS", "3"]);
     let shown = asked(here, &["runs", "show", "2"]);
     assert!(shown.contains("seed 2, strategy random"), "{shown}");
     assert!(

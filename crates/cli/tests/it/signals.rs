@@ -186,3 +186,25 @@ fn a_closed_terminal_ends_the_system_and_keeps_the_run() {
     }
     assert!(is_finished(folder.path()));
 }
+
+#[test]
+fn a_run_that_was_interrupted_does_not_pass() {
+    let folder = folder_with(&[("ping.aml", PING), ("system.py", SYSTEM)]);
+    let child = ioco()
+        .current_dir(folder.path())
+        .args(["test", "ping.aml", "--sut", "exec python3 system.py"])
+        .args(["--tests", "1000000000"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("ioco starts");
+    let file = folder.path().join("pids");
+    until("the system starts", || file.exists());
+    send("-INT", &child);
+    let ended = child.wait_with_output().expect("ioco ends");
+    assert_eq!(ended.status.code(), Some(130));
+    let said = String::from_utf8_lossy(&ended.stdout);
+    assert!(said.contains("STOPPED ping"), "{said}");
+    let runs = run(ioco().current_dir(folder.path()).arg("runs"));
+    assert!(runs.out.contains("STOPPED"), "{}", runs.out);
+}

@@ -1,0 +1,139 @@
+//! What became of each failure: which runs and tests showed it, whether it was fixed, and which
+//! recorded failures are the same one.
+
+use std::collections::HashMap;
+
+use ioco_engine::{FailureFile, RecordedFailure, known_failure};
+use ioco_store::Store;
+
+use crate::error::CampaignError;
+use crate::history::stop;
+
+/// Deviating tests that are counted, the newest: more would make the list of failures slow.
+const MAX_TESTS: usize = 100_000;
+
+/// What became of one failure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lifecycle {
+    /// Milliseconds since 1970.
+    pub first_seen: u64,
+    pub last_seen: u64,
+    pub first_run: i64,
+    pub last_run: i64,
+    /// The number of runs and of tests that showed it.
+    pub runs: u64,
+    pub tests: u64,
+    /// The newest run of its model found it.
+    pub is_new: bool,
+    /// The run in which it passed, after the last that showed it.
+    pub fixed_in: Option<i64>,
+}
+
+/// What the store knows of these failures, by their ids.
+pub fn lifecycles(
+    store: &Store,
+    files: &[FailureFile],
+) -> Result<HashMap<String, Lifecycle>, CampaignError> {
+    let rows = store.failures(None).map_err(stop)?;
+    let mut newest: HashMap<&str, i64> = HashMap::new();
+    for file in files {
+        if !newest.contains_key(file.model.as_str()) {
+            let run = store.runs(Some(&file.model), 1).map_err(stop)?;
+            newest.insert(&file.model, run.first().map_or(0, |run| run.id));
+        }
+    }
+    let tests = tests(store, files)?;
+    let mut lifecycles = HashMap::new();
+    for file in files {
+        let id = file.id.to_string();
+        let Some(row) = rows.iter().find(|row| row.fingerprint == id) else {
+            continue;
+        };
+        // One that was never certain may pass by chance.
+        let mut fixed = None;
+        if !file.is_flaky() {
+            let names = [&file.id].into_iter().chain(&file.aliases);
+            for name in names {
+                let run = store.passed_after(&known_failure(name), row.last_run);
+                fixed = fixed.into_iter().chain(run.map_err(stop)?).min();
+            }
+        }
+        let known = Lifecycle {
+            first_seen: row.first_seen,
+            last_seen: row.last_seen,
+            first_run: row.first_run,
+            last_run: row.last_run,
+            runs: row.runs,
+            tests: tests.get(&id).copied().unwrap_or(row.runs),
+            is_new: newest.get(file.model.as_str()) == Some(&row.first_run),
+            fixed_in: fixed,
+        };
+        lifecycles.insert(id, known);
+    }
+    Ok(lifecycles)
+}
+
+/// How many tests showed each failure.
+fn tests(store: &Store, files: &[FailureFile]) -> Result<HashMap<String, u64>, CampaignError> {
+    let known: HashMap<String, RecordedFailure> = files
+        .iter()
+        .map(|file| (file.id.to_string(), RecordedFailure::new(file)))
+        .collect();
+    let mut seen: HashMap<i64, Vec<RecordedFailure>> = HashMap::new();
+    for (run, id) in store.seen().map_err(stop)? {
+        seen.entry(run).or_default().extend(known.get(&id).cloned());
+    }
+    let mut tests = HashMap::new();
+    for (run, test) in store.deviating_tests(MAX_TESTS).map_err(stop)? {
+        let deviation = test
+            .verdict
+            .as_ref()
+            .and_then(|verdict| verdict.deviation());
+        let (Some(known), Some(deviation)) = (seen.get(&run), deviation) else {
+            continue;
+        };
+        if let Some(found) = RecordedFailure::find(known, test.name.as_deref(), deviation) {
+            *tests.entry(found.id.clone()).or_default() += 1;
+        }
+    }
+    Ok(tests)
+}
+
+/// Both are one failure: the same code, label and locations after shrinking.
+pub(crate) fn is_same(one: &FailureFile, other: &FailureFile) -> bool {
+    one.model == other.model && one.last_deviation().is_like(other.last_deviation())
+}
+
+/// Puts a failure that was found again together with what is recorded of it. The shorter trace stays,
+/// and of two that are as long the recorded one, so that its id does not change.
+pub(crate) fn merge(recorded: &FailureFile, again: &FailureFile) -> FailureFile {
+    let length = |file: &FailureFile| match &file.shrunk {
+        Some(shrunk) => shrunk.steps.len(),
+        None => file.steps.len(),
+    };
+    let is_shorter = length(again) < length(recorded);
+    let (kept, dropped) = match is_shorter {
+        true => (again, recorded),
+        false => (recorded, again),
+    };
+    let mut merged = kept.clone();
+    merged.accepted = recorded.accepted.clone();
+    for deviation in [&dropped.deviation].into_iter().chain(&dropped.also) {
+        if !merged.is_shown_by(deviation) {
+            merged.also.push(deviation.clone());
+        }
+    }
+    if is_shorter {
+        take_over_ids(&mut merged, recorded);
+    }
+    merged
+}
+
+/// What was known by an old id stays known by it.
+pub(crate) fn take_over_ids(file: &mut FailureFile, old: &FailureFile) {
+    for id in [&old.id].into_iter().chain(&old.aliases) {
+        if !file.is_called(id) {
+            file.aliases.push(id.clone());
+        }
+    }
+}

@@ -1,0 +1,201 @@
+//! Scripts that show a failure without ioco: each is run, against the system with the failure and
+//! against the mended one.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use crate::support::{Ran, TempDir, folder, folder_with, ioco, run, start};
+
+/// A project with one failure.
+fn door() -> TempDir {
+    let folder = folder();
+    assert_eq!(
+        run(ioco().current_dir(folder.path()).args(["new", "door"])).code,
+        0
+    );
+    let ran = run(ioco().current_dir(folder.path().join("door")).arg("test"));
+    assert_eq!(ran.code, 1, "{}", ran.all());
+    folder
+}
+
+fn failure(place: &Path) -> String {
+    let listed = run(ioco()
+        .current_dir(place)
+        .args(["failures", "--format", "json"]));
+    let line = listed.out.lines().next().unwrap_or_default().to_owned();
+    let failure: serde_json::Value = serde_json::from_str(&line).expect("a failure");
+    failure["id"].as_str().unwrap_or_default().to_owned()
+}
+
+fn export(place: &Path, form: &str, file: &str) {
+    let id = failure(place);
+    let ran = run(ioco()
+        .current_dir(place)
+        .args(["export", &id, "--as", form, "-o", file]));
+    assert_eq!(ran.code, 0, "{}", ran.all());
+}
+
+fn mend(place: &Path) {
+    let file = place.join("door.py");
+    let text = fs::read_to_string(&file).expect("the door");
+    let mended = text.replace(
+        "if self.code is None:\n                self.code",
+        "self.code",
+    );
+    assert_ne!(mended, text);
+    fs::write(file, mended).expect("the mended door");
+}
+
+/// Runs a script before and after the system is mended.
+fn shows_only_the_bug(place: &Path, script: impl Fn() -> Command, code: i32) {
+    let run = |command: &mut Command| -> Ran { run(command.current_dir(place)) };
+    let before = run(&mut script());
+    assert_eq!(before.code, code, "{}", before.all());
+    mend(place);
+    let after = run(&mut script());
+    assert_eq!(after.code, 0, "{}", after.all());
+}
+
+fn command(words: &[&str]) -> Command {
+    let mut command = Command::new(words[0]);
+    command.args(&words[1..]);
+    command
+}
+
+#[test]
+fn a_python_script_shows_it() {
+    let folder = door();
+    let place = folder.path().join("door");
+    export(&place, "python", "shows.py");
+    shows_only_the_bug(&place, || command(&["python3", "shows.py"]), 1);
+}
+
+#[test]
+fn a_test_for_pytest_fails_as_long_as_the_system_does() {
+    let folder = door();
+    let place = folder.path().join("door");
+    export(&place, "pytest", "test_shows.py");
+    let there = run(&mut command(&["python3", "-c", "import pytest"])).code == 0;
+    // Without pytest, the function is called as pytest would.
+    let call = "import test_shows as t; [f() for n, f in vars(t).items() if n.startswith('test_')]";
+    let script = match there {
+        true => vec!["python3", "-m", "pytest", "-q", "test_shows.py"],
+        false => vec!["python3", "-c", call],
+    };
+    shows_only_the_bug(&place, || command(&script), 1);
+}
+
+#[test]
+fn a_rust_test_fails_as_long_as_the_system_does() {
+    let folder = door();
+    let place = folder.path().join("door");
+    export(&place, "rust", "shows.rs");
+    let built = run(
+        command(&["rustc", "--edition", "2024", "--test", "-Dwarnings"])
+            .args(["-o", "shows", "shows.rs"])
+            .current_dir(&place),
+    );
+    assert_eq!(built.code, 0, "{}", built.all());
+    let program = place.join("shows");
+    shows_only_the_bug(&place, || Command::new(&program), 101);
+}
+
+#[test]
+fn lines_can_be_piped_into_the_system() {
+    let folder = door();
+    let place = folder.path().join("door");
+    export(&place, "jsonl", "lines.jsonl");
+    let last = || {
+        let lines = fs::File::open(place.join("lines.jsonl")).expect("the lines");
+        let mut door = command(&["python3", "door.py"]);
+        let said = run(door.current_dir(&place).stdin(Stdio::from(lines)));
+        let mut lines = said.out.lines().filter(|line| line.contains("response"));
+        lines.next_back().unwrap_or_default().to_owned()
+    };
+    let before = last();
+    mend(&place);
+    assert_ne!(before, last());
+    assert!(before.contains("response"), "{before}");
+}
+
+const COUNTER: &str = "
+timeout 10
+external 'counter'
+process('counter') {
+  channel('counter') {
+    stimulus 'add'
+    responses 'added', 'broken'
+  }
+  state 'idle', timeout: 0.05
+  repeat { o { receive 'add'; send 'added' } }
+}
+";
+
+const COUNTER_TOML: &str = r#"
+model = "counter.aml"
+
+[http]
+reset = { method = "POST", path = "/reset" }
+
+[http.stimuli.add]
+method = "POST"
+path = "/add"
+body = { by = 1, note = "it's \"one\"" }
+
+[http.responses]
+added = { to = "add", status = 200 }
+broken = { to = "add", status = "5xx" }
+"#;
+
+/// Breaks at the second request, unless it was told not to.
+const COUNTER_PY: &str = r#"
+import http.server, sys
+class Handler(http.server.BaseHTTPRequestHandler):
+    count = 0
+    def do_POST(self):
+        self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        Handler.count = 0 if self.path == "/reset" else Handler.count + 1
+        self.send_response(503 if Handler.count > 1 and "right" not in sys.argv else 200)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+    def log_message(self, *words): pass
+server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+print(f"http://127.0.0.1:{server.server_port}", flush=True)
+server.serve_forever()
+"#;
+
+#[test]
+fn requests_show_it_over_http() {
+    let here = folder_with(&[
+        ("counter.aml", COUNTER),
+        ("ioco.toml", COUNTER_TOML),
+        ("counter.py", COUNTER_PY),
+    ]);
+    let file = here.path().join("counter.py");
+    let file = file.to_string_lossy();
+    let (wrong, url) = start(&mut command(&["python3", &file]));
+    let ran = run(ioco()
+        .current_dir(here.path())
+        .args(["test", "--http", &url]));
+    assert_eq!(ran.code, 1, "{}", ran.all());
+    export(here.path(), "curl", "shows.sh");
+    export(here.path(), "python", "shows.py");
+    for script in [["sh", "shows.sh"], ["python3", "shows.py"]] {
+        let ran = run(command(&script).current_dir(here.path()));
+        assert_eq!(ran.code, 1, "{}", ran.all());
+        assert!(ran.out.contains("the failure shows"), "{}", ran.out);
+    }
+    drop(wrong);
+    let (_right, other) = start(&mut command(&["python3", &file, "right"]));
+    let ran = run(command(&["sh", "shows.sh", &other]).current_dir(here.path()));
+    assert_eq!(ran.code, 0, "{}", ran.all());
+    let refused = run(ioco().current_dir(here.path()).args([
+        "export",
+        &failure(here.path()),
+        "--as",
+        "rust",
+    ]));
+    assert_eq!(refused.code, 2, "{}", refused.all());
+    assert!(refused.err.contains("--as curl"), "{}", refused.err);
+}

@@ -1,0 +1,172 @@
+//! What becomes of failures over runs: the same one is recorded once, keeps its ids, and is new,
+//! confirmed, accepted or fixed.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value as Json;
+
+use crate::support::{Ran, TempDir, folder, ioco, run};
+
+/// A project whose door keeps the code that it was first locked with.
+fn door() -> TempDir {
+    let folder = folder();
+    let made = run(ioco().current_dir(folder.path()).args(["new", "door"]));
+    assert_eq!(made.code, 0, "{}", made.all());
+    folder
+}
+
+fn ask(folder: &TempDir, arguments: &[&str]) -> Ran {
+    let place = folder.path().join("door");
+    run(ioco().current_dir(place).args(arguments))
+}
+
+fn failures(folder: &TempDir) -> Vec<Json> {
+    let listed = ask(folder, &["failures", "--all", "--format", "json"]);
+    assert_eq!(listed.code, 0, "{}", listed.all());
+    let lines = listed.out.lines();
+    lines
+        .map(|line| serde_json::from_str(line).expect("JSON"))
+        .collect()
+}
+
+fn document(folder: &TempDir, run: &str) -> Json {
+    let report = ask(folder, &["report", run, "--format", "json"]);
+    serde_json::from_str(&report.out).expect("JSON")
+}
+
+fn mend(place: &Path) {
+    let file = place.join("door.py");
+    let text = fs::read_to_string(&file).expect("the door");
+    let line = "if self.code is None:\n                self.code";
+    let mended = text.replace(line, "self.code");
+    assert_ne!(mended, text, "{text}");
+    fs::write(file, mended).expect("the mended door");
+}
+
+#[test]
+fn failures_that_shrink_to_the_same_are_one() {
+    let folder = door();
+    for (seed, failures) in [("1", "1"), ("7", "0")] {
+        let ran = ask(
+            &folder,
+            &["test", "--no-known", "--seed", seed, "--failures", failures],
+        );
+        assert_eq!(ran.code, 1, "{}", ran.all());
+    }
+    let all = failures(&folder);
+    assert_eq!(all.len(), 1, "{all:?}");
+    let [one] = all.as_slice() else { return };
+    assert_eq!(one["status"], "confirmed");
+    assert_eq!(one["seen_in"], 2);
+    assert_eq!((&one["run"], &one["last_run"]), (&"1".into(), &"2".into()));
+    // Both ways in which tests showed it are this one, in the report too.
+    let report = document(&folder, "2");
+    assert_eq!(report["run"]["failures"], 1);
+    assert_eq!(report["run"]["verdict"], "fail");
+    assert_eq!(report["failures"].as_array().map(Vec::len), Some(1));
+    let rows = report["run"]["tests_listed"].as_array().expect("tests");
+    let failed: Vec<&Json> = rows.iter().filter(|row| row["verdict"] == "fail").collect();
+    assert!(failed.iter().all(|row| row["failure"] == one["id"]));
+    assert_eq!(one["tests"], failed.len() + 1);
+    let runs = ask(&folder, &["runs"]);
+    assert!(runs.out.contains("FAIL"), "{}", runs.out);
+}
+
+#[test]
+fn each_test_is_given_to_the_failure_that_it_showed() {
+    let folder = door();
+    let ran = ask(&folder, &["test", "--seed", "2", "--failures", "0"]);
+    assert_eq!(ran.code, 1, "{}", ran.all());
+    let report = document(&folder, "1");
+    // One is seen as the other is shrunk, and the other way round.
+    assert_eq!(report["run"]["failures"], 2);
+    let junit = ask(&folder, &["report", "--format", "junit"]).out;
+    let rows = report["run"]["tests_listed"].as_array().expect("tests");
+    for failure in failures(&folder) {
+        let id = failure["id"].as_str().expect("an id");
+        let tests = rows.iter().filter(|row| row["failure"] == id).count();
+        assert_eq!(failure["tests"], tests);
+        assert!(tests > 1, "{failure}");
+        // The test that it is kept for has the whole story instead.
+        let told = junit.matches(&format!("shrunk and kept as {id}")).count();
+        assert_eq!(told, tests - 1);
+    }
+    // The curve goes as far as the run went.
+    let last = report["run"]["trend"].as_array().and_then(|t| t.last());
+    assert_eq!(
+        last.map(|point| &point["steps"]),
+        Some(&report["run"]["steps"])
+    );
+}
+
+#[test]
+fn a_failure_that_is_shrunk_keeps_its_old_id() {
+    let folder = door();
+    let ran = ask(&folder, &["test", "--seed", "2", "--no-shrink"]);
+    assert_eq!(ran.code, 1, "{}", ran.all());
+    let old = failures(&folder)[0]["id"]
+        .as_str()
+        .unwrap_or_default()
+        .to_owned();
+    let shrunk = ask(&folder, &["shrink", &old]);
+    assert_eq!(shrunk.code, 1, "{}", shrunk.all());
+    let all = failures(&folder);
+    assert_eq!(all.len(), 1);
+    assert_ne!(all[0]["id"], old.as_str());
+    assert_eq!(all[0]["aliases"], serde_json::json!([old]));
+    assert_eq!(all[0]["seen_in"], 1);
+    let replayed = ask(&folder, &["replay", &old]);
+    assert_eq!(replayed.code, 1, "{}", replayed.all());
+    assert!(replayed.out.contains("still failing"), "{}", replayed.out);
+}
+
+#[test]
+fn an_accepted_failure_is_tried_and_does_not_fail_the_run() {
+    let folder = door();
+    assert_eq!(ask(&folder, &["test"]).code, 1);
+    let all = failures(&folder);
+    assert_eq!(all[0]["status"], "new");
+    let id = all[0]["id"].as_str().unwrap_or_default();
+    let refused = ask(&folder, &["failures", "accept", id, "--reason", " "]);
+    assert_eq!(refused.code, 2, "{}", refused.all());
+    let reason = "the old lock stays";
+    let accepted = ask(
+        &folder,
+        &["failures", "accept", &id[..4], "--reason", reason],
+    );
+    assert_eq!(accepted.code, 0, "{}", accepted.all());
+    // Two steps do not find it anew.
+    let again = ["test", "--tests", "1", "--steps", "2"];
+    let ran = ask(&folder, &again);
+    assert_eq!(ran.code, 0, "{}", ran.all());
+    assert!(ran.out.contains("ACCEPTED door  2 tests"), "{}", ran.out);
+    assert!(
+        ran.out.contains(&format!("accepted: {reason}")),
+        "{}",
+        ran.out
+    );
+    assert_eq!(failures(&folder)[0]["status"], "accepted");
+    assert_eq!(document(&folder, "2")["run"]["verdict"], "accepted");
+    let open = ask(&folder, &["failures"]);
+    assert_eq!(open.out, "", "{}", open.all());
+    assert!(open.err.contains("1 more"), "{}", open.err);
+    assert_eq!(ask(&folder, &["failures", "reopen", id]).code, 0);
+    assert_eq!(ask(&folder, &again).code, 1);
+}
+
+#[test]
+fn a_failure_that_passes_was_fixed_in_that_run() {
+    let folder = door();
+    assert_eq!(ask(&folder, &["test"]).code, 1);
+    mend(&folder.path().join("door"));
+    let ran = ask(&folder, &["test", "--tests", "3"]);
+    assert_eq!(ran.code, 0, "{}", ran.all());
+    let all = failures(&folder);
+    assert_eq!(
+        (&all[0]["status"], &all[0]["fixed_in"]),
+        (&"fixed".into(), &"2".into())
+    );
+    let markdown = ask(&folder, &["report", "1", "--format", "markdown"]);
+    assert!(markdown.out.contains("fixed in run 2"), "{}", markdown.out);
+}

@@ -1,0 +1,55 @@
+def said(line):
+    answer = json.loads(line)
+    return answer.get("response"), answer.get("values") or {}
+
+
+def still_fails():
+    to, source, end = connect()
+    lines = queue.Queue()
+
+    def read():
+        for line in source:
+            lines.put(line.rstrip("\n"))
+        lines.put(None)
+
+    threading.Thread(target=read, daemon=True).start()
+
+    def send(text):
+        print("→", text)
+        to.write(text + "\n")
+        to.flush()
+
+    def receive(seconds, wanted="response"):
+        end_of_wait = time.monotonic() + seconds
+        while True:
+            try:
+                line = lines.get(timeout=max(0.0, end_of_wait - time.monotonic()))
+            except queue.Empty:
+                line = ""
+            print("←", "the end" if line is None else line or "silence")
+            # The system may also say that it is silent.
+            if not line or wanted in json.loads(line):
+                return line
+
+    try:
+        send('{"reset":true}')
+        receive(PATIENCE, "ready")
+        last = len(MESSAGES) - 1
+        for number, (who, text, pause) in enumerate(MESSAGES):
+            if who == "tester":
+                time.sleep(pause)
+                send(text)
+                continue
+            line = receive(PATIENCE)
+            if not line:
+                return False
+            (label, values), (old_label, old_values) = said(line), said(text)
+            if label != old_label:
+                return False
+            if number == last and SILENCE is None:
+                return not VALUES or values == old_values
+        # Silence where an answer is due, or the end of the system.
+        line = receive(SILENCE or PATIENCE)
+        return line is None or (line == "" and SILENCE is not None)
+    finally:
+        end()

@@ -1,0 +1,5 @@
+def connect():
+    system = subprocess.Popen(COMMAND, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    return system.stdin, system.stdout, system.kill
+
+

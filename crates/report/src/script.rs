@@ -1,0 +1,380 @@
+//! A failure as a script that shows it against the system alone, without ioco: the messages of its
+//! trace, sent again in order, and what the system did last compared with what it did then.
+
+use std::fmt::Write as _;
+
+use ioco_engine::{FailureFile, Sender, WireLine};
+
+/// Shorter pauses come from ioco itself: only longer ones are kept.
+const PAUSE: f64 = 0.05;
+
+/// The language of a script.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ScriptForm {
+    Curl,
+    Python,
+    Pytest,
+    Jsonl,
+    Rust,
+}
+
+/// Where the messages go.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// A program and its arguments, which speaks lines.
+    Command(Vec<String>),
+    /// `host:port` of a system that speaks lines.
+    Tcp(String),
+    Http {
+        /// `http://host:port`.
+        base: String,
+        /// The request that resets the system: method, path and body.
+        reset: Option<(String, String, String)>,
+        /// The codes of the answer that deviates, as patterns: `404`, `4??`.
+        statuses: Vec<String>,
+    },
+}
+
+/// One message of the trace.
+struct Message<'a> {
+    from_tester: bool,
+    text: &'a str,
+    /// Seconds since the message before.
+    pause: f64,
+}
+
+struct Script<'a> {
+    file: &'a FailureFile,
+    target: &'a Target,
+    messages: Vec<Message<'a>>,
+    /// The system is silent where it should answer: for so many seconds.
+    silence: Option<f64>,
+}
+
+/// The text of a script, or why there is none and what to do.
+pub fn script(form: ScriptForm, file: &FailureFile, target: &Target) -> Result<String, String> {
+    let script = Script::new(file, target)?;
+    match (form, target) {
+        (ScriptForm::Jsonl, _) => Ok(script.jsonl()),
+        (_, Target::Http { .. }) if script.silence.is_some() => {
+            Err("the failure is an answer that does \
+            not come, which no script over HTTP waits for: use `ioco replay`"
+                .to_owned())
+        }
+        (ScriptForm::Curl, Target::Http { .. }) if script.is_about_values() => {
+            Err("the failure is in the values of an answer: use --as python or pytest".to_owned())
+        }
+        (
+            ScriptForm::Curl,
+            Target::Http {
+                base,
+                reset,
+                statuses,
+            },
+        ) => Ok(script.curl(base, reset.as_ref(), statuses)),
+        (ScriptForm::Curl, _) => Err(
+            "this system speaks lines, not HTTP: use --as python, pytest, \
+                                      jsonl or rust"
+                .to_owned(),
+        ),
+        (ScriptForm::Rust, Target::Http { .. }) => Err(
+            "there is no HTTP in Rust's standard library: use --as curl, python or pytest"
+                .to_owned(),
+        ),
+        (ScriptForm::Rust, _) => Ok(script.rust()),
+        (ScriptForm::Python | ScriptForm::Pytest, _) => Ok(script.python(form)),
+    }
+}
+
+impl<'a> Script<'a> {
+    fn new(file: &'a FailureFile, target: &'a Target) -> Result<Script<'a>, String> {
+        let (wire, end, silent) = match &file.shrunk {
+            Some(shrunk) if !shrunk.wire.is_empty() => {
+                let end = shrunk.times.last().copied().unwrap_or(0);
+                (&shrunk.wire, end, shrunk.deviation.label == "silence")
+            }
+            _ => (
+                &file.wire,
+                file.deviated_at,
+                file.deviation.label == "silence",
+            ),
+        };
+        let text = |line: &'a WireLine| line.text.as_deref().map(str::trim_end);
+        let mut messages = Vec::new();
+        let mut before = None;
+        for line in wire.iter().filter(|line| line.from != Sender::Log) {
+            let text = text(line).ok_or("the failure has messages that are not text")?;
+            let pause = before.map_or(0.0, |before| seconds(before, line.at));
+            before = Some(line.at);
+            messages.push(Message {
+                from_tester: line.from == Sender::Tester,
+                text,
+                pause: if pause < PAUSE { 0.0 } else { pause },
+            });
+        }
+        if messages.is_empty() {
+            return Err(
+                "the failure file has no messages: `ioco shrink` runs it once more and \
+                        records them"
+                    .to_owned(),
+            );
+        }
+        let waited = seconds(before.unwrap_or(0), end);
+        Ok(Script {
+            file,
+            target,
+            messages,
+            // A system that says that it is silent says so sooner than one that is waited for.
+            silence: silent.then_some(waited.max(1.0)),
+        })
+    }
+
+    fn title(&self) -> String {
+        let deviation = self.file.last_deviation();
+        let title = deviation.title(&self.file.model);
+        // One line, which ends no comment of any language.
+        let plain = |c: char| match c {
+            '"' | '\\' => '\'',
+            control if control.is_control() => ' ',
+            other => other,
+        };
+        let title: String = title.chars().map(plain).collect();
+        format!("{} {title}", deviation.code)
+    }
+
+    /// Whether the values of the last response are what is wrong with it.
+    fn is_about_values(&self) -> bool {
+        self.file.last_deviation().code == "D003"
+    }
+
+    /// What the tester sends, one JSON object a line.
+    fn jsonl(&self) -> String {
+        let mut text = String::new();
+        if let Target::Http { reset, .. } = self.target {
+            if let Some((method, path, body)) = reset {
+                let _ = writeln!(text, "{}", request(method, path, body));
+            }
+            for message in self.messages.iter().filter(|m| m.from_tester) {
+                let (method, path, body) = parts(message.text);
+                let _ = writeln!(text, "{}", request(method, path, body));
+            }
+        } else {
+            text.push_str("{\"reset\":true}\n");
+            for message in self.messages.iter().filter(|m| m.from_tester) {
+                let _ = writeln!(text, "{}", message.text);
+            }
+        }
+        text
+    }
+
+    fn curl(
+        &self,
+        base: &str,
+        reset: Option<&(String, String, String)>,
+        statuses: &[String],
+    ) -> String {
+        let mut text = format!(
+            "#!/bin/sh\n# {}\n#\n# Shows failure {} without ioco. Ends with 1 if the system still does it, \
+             with 0 if not.\n# The first argument is the address of another system.\nset -u\n\
+             base=${{1:-}}\n[ -n \"$base\" ] || base={}\n\ncall() {{\n  echo \"→ $1 $2\"\n  \
+             if [ $# -gt 2 ]; then\n    answer=$(curl -sS -X \"$1\" -w '\\n%{{http_code}}' \
+             -H 'Content-Type: application/json' --data-binary \"$3\" \"$base$2\") || exit 3\n  else\n    \
+             answer=$(curl -sS -X \"$1\" -w '\\n%{{http_code}}' \"$base$2\") || exit 3\n  fi\n  \
+             status=$(printf '%s' \"$answer\" | tail -n 1)\n  \
+             body=$(printf '%s' \"$answer\" | sed '$d')\n  echo \"← $status $body\"\n}}\n\n",
+            self.title(),
+            self.file.id,
+            shell(base)
+        );
+        let mut call = |method: &str, path: &str, body: &str| {
+            let _ = write!(text, "call {} {}", shell(method), shell(path));
+            if !body.is_empty() {
+                let _ = write!(text, " {}", shell(body));
+            }
+            text.push('\n');
+        };
+        if let Some((method, path, body)) = reset {
+            call(method, path, body);
+        }
+        let sent = self.messages.iter().filter(|m| m.from_tester);
+        for message in sent {
+            let (method, path, body) = parts(message.text);
+            call(method, path, body);
+        }
+        let _ = write!(
+            text,
+            "\ncase \"$status\" in\n  {}) echo 'the failure shows'; exit 1 ;;\nesac\n",
+            statuses.join("|")
+        );
+        text.push_str("echo 'the failure does not show'\n");
+        text
+    }
+
+    fn python(&self, form: ScriptForm) -> String {
+        let (kind, reach) = match self.target {
+            Target::Command(command) => ("lines", format!("COMMAND = {}\n", literal(command))),
+            Target::Tcp(address) => {
+                let (host, port) = address.rsplit_once(':').unwrap_or((address, "0"));
+                ("lines", format!("ADDRESS = ({}, {port})\n", literal(&host)))
+            }
+            Target::Http {
+                base,
+                reset,
+                statuses,
+            } => {
+                let reset = match reset {
+                    Some((method, path, body)) => literal(&format!("{method} {path}\n{body}")),
+                    None => "None".to_owned(),
+                };
+                (
+                    "http",
+                    format!(
+                        "BASE = {}\nRESET = {reset}\nSTATUSES = {}\n",
+                        literal(base),
+                        literal(statuses)
+                    ),
+                )
+            }
+        };
+        let mut messages = String::new();
+        for message in &self.messages {
+            let who = if message.from_tester {
+                "tester"
+            } else {
+                "system"
+            };
+            let _ = writeln!(
+                messages,
+                "    ({}, {}, {:.2}),",
+                literal(&who),
+                literal(&message.text),
+                message.pause
+            );
+        }
+        let silence = self
+            .silence
+            .map_or("None".to_owned(), |s| format!("{s:.2}"));
+        let body = match (kind, self.target) {
+            ("http", _) => include_str!("../files/http.py"),
+            (_, Target::Tcp(_)) => include_str!("../files/tcp.py"),
+            _ => include_str!("../files/process.py"),
+        };
+        let walk = if kind == "http" {
+            ""
+        } else {
+            include_str!("../files/lines.py")
+        };
+        let name = self.file.id.replace('-', "_");
+        let (how, end) = match form {
+            ScriptForm::Pytest => (
+                "Fails as long as the system does it: run `pytest` in the project's folder.",
+                format!("\n\ndef test_failure_{name}():\n    assert not still_fails()\n"),
+            ),
+            _ => (
+                "Ends with 1 if the system still does it, with 0 if not: run it in the project's folder.",
+                "\n\nif __name__ == \"__main__\":\n    shows = still_fails()\n    \
+                 print(\"the failure shows\" if shows else \"the failure does not show\")\n    \
+                 sys.exit(1 if shows else 0)\n"
+                    .to_owned(),
+            ),
+        };
+        format!(
+            "#!/usr/bin/env python3\n\"\"\"{}\n\nShows failure {} without ioco. {how}\n\"\"\"\n\
+             import fnmatch, json, queue, socket, subprocess, sys, threading, time\n\
+             import urllib.error, urllib.request\n\n{reach}\
+             # Who, what, and the seconds since the message before.\nMESSAGES = [\n{messages}]\n\
+             # Seconds of silence where the system should answer, if that is the failure.\n\
+             SILENCE = {silence}\n# The values of the last response are what is wrong.\nVALUES = {}\n\
+             PATIENCE = 10.0\n\n\n{body}{walk}{end}",
+            self.title(),
+            self.file.id,
+            if self.is_about_values() {
+                "True"
+            } else {
+                "False"
+            },
+        )
+    }
+
+    fn rust(&self) -> String {
+        let connect = match self.target {
+            Target::Tcp(address) => format!(
+                "    let system = std::net::TcpStream::connect({address:?}).expect(\"the system listens\");\n    \
+                 let mut to = system.try_clone().expect(\"a socket\");\n    let from = system;\n"
+            ),
+            Target::Command(command) => {
+                let (program, arguments) = command
+                    .split_first()
+                    .map_or(("", &[][..]), |(p, a)| (p.as_str(), a));
+                format!(
+                    "    let mut system = std::process::Command::new({program:?})\n        \
+                     .args({arguments:?} as [&str; {}])\n        .stdin(std::process::Stdio::piped())\n        \
+                     .stdout(std::process::Stdio::piped())\n        .spawn()\n        \
+                     .expect(\"the system starts\");\n    \
+                     let mut to = system.stdin.take().expect(\"a pipe\");\n    \
+                     let from = system.stdout.take().expect(\"a pipe\");\n",
+                    arguments.len()
+                )
+            }
+            Target::Http { .. } => String::new(),
+        };
+        let mut messages = String::new();
+        for message in &self.messages {
+            let _ = writeln!(
+                messages,
+                "    ({}, {:?}, {:.2}),",
+                message.from_tester, message.text, message.pause
+            );
+        }
+        let end = match self.target {
+            Target::Command(_) => "    let _ = system.kill();\n    let _ = system.wait();\n",
+            _ => "",
+        };
+        include_str!("../files/failure.rs.txt")
+            .replace("{title}", &self.title())
+            .replace("{id}", &self.file.id)
+            .replace("{name}", &self.file.id.replace('-', "_"))
+            .replace(
+                "{silence}",
+                &self
+                    .silence
+                    .map_or("None".to_owned(), |s| format!("Some({s:.2})")),
+            )
+            .replace(
+                "{values}",
+                if self.is_about_values() {
+                    "true"
+                } else {
+                    "false"
+                },
+            )
+            .replace("{connect}", connect.trim_end())
+            .replace("{end}", end)
+            .replace("{messages}", messages.trim_end())
+    }
+}
+
+fn seconds(from: u64, to: u64) -> f64 {
+    to.saturating_sub(from) as f64 / 1e9
+}
+
+/// `POST /path` and the body below it.
+fn parts(text: &str) -> (&str, &str, &str) {
+    let (line, body) = text.split_once('\n').unwrap_or((text, ""));
+    let (method, path) = line.split_once(' ').unwrap_or(("GET", line));
+    (method, path, body)
+}
+
+fn request(method: &str, path: &str, body: &str) -> serde_json::Value {
+    serde_json::json!({ "method": method, "path": path, "body": body })
+}
+
+/// A literal of Python: JSON is one.
+fn literal(value: &impl serde::Serialize) -> String {
+    serde_json::to_string(value).unwrap_or_default()
+}
+
+/// A word for the shell.
+fn shell(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "'\\''"))
+}
