@@ -306,6 +306,16 @@ impl ConnectionSpec {
         })
     }
 
+    /// Listens for adapters from now on, where they connect to us, and says where.
+    pub fn listen(&self, project: &Project) -> Result<Option<String>, CommandError> {
+        let Transport::Amp(amp) = &self.way else {
+            return Ok(None);
+        };
+        project.hubs.keep();
+        let hub = project.hubs.listen(&amp.hub(project)?).map_err(unusable)?;
+        Ok(Some(hub.url()))
+    }
+
     /// For a person.
     pub fn show(&self) -> String {
         self.way.show()
