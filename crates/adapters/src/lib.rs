@@ -78,8 +78,8 @@ pub use supervise::{Limited, kill_guarded};
 pub use tcp::{Tcp, TcpOptions};
 #[cfg(feature = "connections")]
 pub use text::{
-    Continued, FORMATS, Format, Framing, Integer, Mapping, MappingError, Pattern, Shape, SocketAction,
-    Sockets, TextLines,
+    Continued, FORMATS, Format, Framing, Integer, Mapping, MappingError, Pattern, Shape,
+    SocketAction, Sockets, TextLines,
 };
 #[cfg(feature = "connections")]
 pub use trace::{Recording, read_traces, write_recorded};

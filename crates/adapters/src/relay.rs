@@ -219,7 +219,12 @@ impl LineRelay {
                 },
                 Side::System,
             ) => match templates.read(Direction::Response, line.as_bytes(), &|_| true) {
-                _ if ready.as_ref().is_some_and(|ready| ready.fits(line.as_bytes())) => Meaning::Ready,
+                _ if ready
+                    .as_ref()
+                    .is_some_and(|ready| ready.fits(line.as_bytes())) =>
+                {
+                    Meaning::Ready
+                }
                 Ok(action) => Meaning::Step(Recorded::Response(action)),
                 Err(text) => Meaning::Step(Recorded::Unknown(text)),
             },

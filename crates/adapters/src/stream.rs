@@ -18,8 +18,8 @@ use rustix::io::{Errno, ioctl_fionbio};
 use ioco_budget::{Budget, size};
 
 use crate::connection::LogLine;
-use crate::text::{Cut, Framing};
 use crate::supervise::{Guarded, Lines, Log, TooLong, Until};
+use crate::text::{Cut, Framing};
 
 /// How long the exit status of a program may come after the end of its output.
 const EXIT_GRACE: Duration = Duration::from_millis(500);
@@ -63,6 +63,12 @@ impl From<Errno> for StreamError {
 /// A system that answers at once does so within microseconds. For so long asking again is cheaper
 /// than going to sleep and being woken.
 const EAGER: Duration = Duration::from_micros(200);
+
+/// A message without what marks its end, and as it came.
+pub(crate) struct Message {
+    pub content: Vec<u8>,
+    pub raw: Vec<u8>,
+}
 
 /// Lines in, bytes out, and the last words on a third stream.
 pub(crate) struct Stream {
@@ -147,13 +153,14 @@ impl Stream {
         &mut self,
         framing: &Framing,
         limit: usize,
-    ) -> Result<Option<(Vec<u8>, Vec<u8>)>, StreamError> {
+    ) -> Result<Option<Message>, StreamError> {
         loop {
             let here = self.lines.unfinished();
             let size = here.len();
             match framing.cut(here, limit) {
                 Cut::Message { bytes, content } => {
-                    return Ok(Some((content, self.lines.take(bytes).to_vec())));
+                    let raw = self.lines.take(bytes).to_vec();
+                    return Ok(Some(Message { content, raw }));
                 }
                 Cut::Wrong(why) => return Err(StreamError::Wrong(why)),
                 Cut::Unfinished if self.ended => return Err(StreamError::Ended),
@@ -299,7 +306,10 @@ impl Stream {
 
 /// Waits until one of several streams has something to read, at most until `deadline`. Returns
 /// whether one has.
-pub(crate) fn wait_any(streams: &mut [&mut Stream], deadline: Instant) -> Result<bool, StreamError> {
+pub(crate) fn wait_any(
+    streams: &mut [&mut Stream],
+    deadline: Instant,
+) -> Result<bool, StreamError> {
     if let [only] = streams {
         return only.wait(deadline);
     }

@@ -51,7 +51,9 @@ fn action(sts: &Sts, name: &str, values: &[Value]) -> Action {
 
 fn shapes(shapes: &[(&str, Shape)]) -> BTreeMap<String, Shape> {
     let owned = shapes.iter();
-    owned.map(|(name, shape)| ((*name).to_owned(), shape.clone())).collect()
+    owned
+        .map(|(name, shape)| ((*name).to_owned(), shape.clone()))
+        .collect()
 }
 
 fn regex(text: &str) -> Shape {
@@ -145,13 +147,21 @@ fn a_mail_server_greets_replies_in_several_lines_and_closes() {
         assert_eq!(lines.sent(), b"EHLO me\r\n");
         let capable = action(&sts, "!capable", &[Value::Int(9)]);
         assert_eq!(next(&mut lines), Arrival::Response(capable));
-        lines.give(&action(&sts, "?auth", &["sesame".into()])).unwrap();
+        lines
+            .give(&action(&sts, "?auth", &["sesame".into()]))
+            .unwrap();
         let reply = action(&sts, "!reply", &[Value::Int(235)]);
         assert_eq!(next(&mut lines), Arrival::Response(reply));
         lines.give(&action(&sts, "?quit", &[])).unwrap();
         // The template that fixes more bytes wins over the expression.
-        assert_eq!(next(&mut lines), Arrival::Response(action(&sts, "!bye", &[])));
-        assert_eq!(next(&mut lines), Arrival::Response(action(&sts, "!closed", &[])));
+        assert_eq!(
+            next(&mut lines),
+            Arrival::Response(action(&sts, "!bye", &[]))
+        );
+        assert_eq!(
+            next(&mut lines),
+            Arrival::Response(action(&sts, "!closed", &[]))
+        );
         let until = lines.now() + 1_000_000;
         assert_eq!(lines.wait(until).unwrap().what, Arrival::Silence);
         let error = lines.give(&action(&sts, "?quit", &[])).unwrap_err();
@@ -174,7 +184,11 @@ fn redis_is_described_by_lengths_and_counts() {
     let sts = model(&[
         ("?get", "c", &[("key", Type::Str)]),
         ("!value", "c", &[("value", Type::Str)]),
-        ("!pair", "c", &[("key", Type::Str), ("number", Type::INTEGER)]),
+        (
+            "!pair",
+            "c",
+            &[("key", Type::Str), ("number", Type::INTEGER)],
+        ),
         ("!nothing", "c", &[]),
     ]);
     let mapping = Mapping {
@@ -195,7 +209,9 @@ fn redis_is_described_by_lengths_and_counts() {
     };
     let mut lines = connect(&sts, &mapping, &Sockets::Shared(address));
     lines.reset().unwrap();
-    lines.give(&action(&sts, "?get", &["a\r\nb".into()])).unwrap();
+    lines
+        .give(&action(&sts, "?get", &["a\r\nb".into()]))
+        .unwrap();
     for expected in [
         action(&sts, "!value", &["x\r\ny".into()]),
         action(&sts, "!pair", &["a".into(), Value::Int(7)]),
@@ -220,8 +236,16 @@ fn mqtt_is_described_by_bytes_and_a_length() {
     });
     let sts = model(&[
         ("?connect", "c", &[("id", Type::Str)]),
-        ("!connack", "c", &[("present", Type::Bool), ("code", Type::INTEGER)]),
-        ("!publish", "c", &[("topic", Type::Str), ("payload", Type::Str)]),
+        (
+            "!connack",
+            "c",
+            &[("present", Type::Bool), ("code", Type::INTEGER)],
+        ),
+        (
+            "!publish",
+            "c",
+            &[("topic", Type::Str), ("payload", Type::Str)],
+        ),
     ]);
     let mapping = Mapping {
         stimuli: shapes(&[(
@@ -241,10 +265,16 @@ fn mqtt_is_described_by_bytes_and_a_length() {
     };
     let mut lines = connect(&sts, &mapping, &Sockets::Shared(address));
     lines.reset().unwrap();
-    lines.give(&action(&sts, "?connect", &["me".into()])).unwrap();
+    lines
+        .give(&action(&sts, "?connect", &["me".into()]))
+        .unwrap();
     for expected in [
         action(&sts, "!connack", &[Value::Bool(true), Value::Int(0)]),
-        action(&sts, "!publish", &["t".into(), "x".repeat(201).as_str().into()]),
+        action(
+            &sts,
+            "!publish",
+            &["t".into(), "x".repeat(201).as_str().into()],
+        ),
     ] {
         assert_eq!(next(&mut lines), Arrival::Response(expected));
     }
@@ -291,12 +321,15 @@ fn a_client_connects_closes_and_resets_when_the_model_says_so() {
     };
     let mut lines = connect(&sts, &mapping, &Sockets::Shared(address));
     lines.reset().unwrap();
-    let mut give = |lines: &mut TextLines, name| lines.give(&action(&sts, name, &[]));
+    let give = |lines: &mut TextLines, name| lines.give(&action(&sts, name, &[]));
     assert!(give(&mut lines, "?ping").is_err(), "not connected yet");
     for (end, seen) in [("?close", "end"), ("?abort", "reset")] {
         give(&mut lines, "?connect").unwrap();
         give(&mut lines, "?ping").unwrap();
-        assert_eq!(next(&mut lines), Arrival::Response(action(&sts, "!pong", &[])));
+        assert_eq!(
+            next(&mut lines),
+            Arrival::Response(action(&sts, "!pong", &[]))
+        );
         give(&mut lines, end).unwrap();
         assert_eq!(told.recv(), Ok(seen));
     }
@@ -323,7 +356,10 @@ fn every_channel_is_a_client_of_its_own_at_the_same_address() {
     ]);
     let each = |before: &str, shape: &str| {
         let names = ["a", "b", "c"].map(|channel| format!("{before}_{channel}"));
-        names.map(|name| (name, Shape::from(shape))).into_iter().collect()
+        names
+            .map(|name| (name, Shape::from(shape)))
+            .into_iter()
+            .collect()
     };
     let mapping = Mapping {
         stimuli: each("ask", "ask"),
@@ -362,7 +398,8 @@ fn a_program_speaks_messages_of_its_own_too() {
         responses: shapes(&[("pong", "pong {n}".into())]),
         ..Mapping::default()
     };
-    let program = "n=0; while read line; do n=$((n+1)); echo \"got $line\" >&2; echo \"pong $n\"; done";
+    let program =
+        "n=0; while read line; do n=$((n+1)); echo \"got $line\" >&2; echo \"pong $n\"; done";
     let options = ProcessOptions::shell(program);
     let mut lines = connect(&sts, &mapping, &Sockets::Process(Box::new(options)));
     // Every reset starts it anew.
@@ -390,9 +427,18 @@ fn half_a_message_before_the_end_is_not_lost() {
     };
     let mut lines = connect(&sts, &mapping, &Sockets::Shared(address));
     lines.reset().unwrap();
-    assert_eq!(next(&mut lines), Arrival::Response(action(&sts, "!whole", &[])));
-    assert_eq!(next(&mut lines), Arrival::Unknown("\"ha\" without an end".to_owned()));
-    assert_eq!(next(&mut lines), Arrival::Response(action(&sts, "!closed", &[])));
+    assert_eq!(
+        next(&mut lines),
+        Arrival::Response(action(&sts, "!whole", &[]))
+    );
+    assert_eq!(
+        next(&mut lines),
+        Arrival::Unknown("\"ha\" without an end".to_owned())
+    );
+    assert_eq!(
+        next(&mut lines),
+        Arrival::Response(action(&sts, "!closed", &[]))
+    );
 }
 
 #[test]
@@ -425,7 +471,11 @@ fn what_is_preferred_wins_and_the_rest_is_in_the_written_order() {
         };
         let mut lines = connect(&sts, &mapping, &Sockets::Shared(address));
         lines.reset().unwrap();
-        let text = if expected == "!short" { ": hello" } else { "hello" };
+        let text = if expected == "!short" {
+            ": hello"
+        } else {
+            "hello"
+        };
         let expected = action(&sts, expected, &[text.into()]);
         assert_eq!(next(&mut lines), Arrival::Response(expected));
     }

@@ -146,7 +146,8 @@ pub enum Format {
     Integer(Integer),
 }
 
-pub const FORMATS: &str = "text, hex, base64, json, bytes, varint, or an integer such as u8, i16 or u32le";
+pub const FORMATS: &str =
+    "text, hex, base64, json, bytes, varint, or an integer such as u8, i16 or u32le";
 
 impl Format {
     pub fn named(name: &str) -> Option<Format> {
@@ -192,7 +193,8 @@ impl Format {
 
     pub fn read(self, bytes: &[u8], ty: &Type, types: &Types) -> Result<Value, Mismatch> {
         let decoded = |decoded: Result<Vec<u8>, data_encoding::DecodeError>, what: &str| {
-            let decoded = decoded.map_err(|_| Mismatch(format!("{} is not {what}", show(bytes))))?;
+            let decoded =
+                decoded.map_err(|_| Mismatch(format!("{} is not {what}", show(bytes))))?;
             read_text(utf8(&decoded)?, ty, types)
         };
         match self {

@@ -90,9 +90,7 @@ impl Framing {
                     content: lines.without_end(&bytes[..total]).to_vec(),
                 })
             }
-            Framing::Prefixed { skip, length, add } => {
-                prefixed(bytes, *skip, *length, *add, limit)
-            }
+            Framing::Prefixed { skip, length, add } => prefixed(bytes, *skip, *length, *add, limit),
         };
         match cut {
             Ok(message) => message,
@@ -165,7 +163,10 @@ impl Delimited<'_> {
     /// Where the line at the beginning ends, its delimiter included.
     fn line(&self, bytes: &[u8]) -> Result<usize, Stop> {
         let at = if self.is_newline() {
-            bytes.iter().position(|byte| *byte == b'\n').map(|at| at + 1)
+            bytes
+                .iter()
+                .position(|byte| *byte == b'\n')
+                .map(|at| at + 1)
         } else {
             let mut windows = bytes.windows(self.end.len());
             let at = windows.position(|window| window == self.end);
@@ -223,21 +224,20 @@ impl Delimited<'_> {
         if let Some(length) = number("length")? {
             let at = total.saturating_add(length);
             let rest = bytes.get(at..).ok_or(Stop::Unfinished)?;
-            let end = if self.is_newline() && rest.starts_with(b"\n") {
-                1
-            } else if self.is_newline() {
-                rest.starts_with(b"\r\n").then_some(2).unwrap_or_default()
-            } else {
-                rest.starts_with(self.end).then_some(self.end.len()).unwrap_or_default()
+            let ends: &[&[u8]] = match self.is_newline() {
+                true => &[b"\n", b"\r\n"],
+                false => &[self.end],
             };
-            if end == 0 {
-                let is_beginning = rest.len() < 2 && (rest.is_empty() || rest == b"\r");
-                return Err(match is_beginning || self.end.starts_with(rest) {
-                    true => Stop::Unfinished,
-                    false => Stop::Wrong("a message that is longer than it says".to_owned()),
-                });
+            match ends.iter().find(|end| rest.starts_with(end)) {
+                Some(end) => total = at + end.len(),
+                None if ends.iter().any(|end| end.starts_with(rest)) => {
+                    return Err(Stop::Unfinished);
+                }
+                None => {
+                    let why = "a message that is longer than it says";
+                    return Err(Stop::Wrong(why.to_owned()));
+                }
             }
-            total = at + end;
         }
         if let Some(count) = number("count")? {
             if depth >= MAX_DEPTH {
@@ -277,7 +277,11 @@ mod tests {
         let mut found = Vec::new();
         let mut start = 0;
         for end in 0..=bytes.len() {
-            while let Cut::Message { bytes: total, content } = framing.cut(&bytes[start..end], 1000) {
+            while let Cut::Message {
+                bytes: total,
+                content,
+            } = framing.cut(&bytes[start..end], 1000)
+            {
                 found.push(String::from_utf8_lossy(&content).into_owned());
                 start += total;
                 if start == end {
@@ -305,12 +309,25 @@ mod tests {
             rule(r"^\*(?<count>\d+)$", None),
         ]);
         assert_eq!(
-            messages(&resp, b"+OK\r\n$4\r\na\r\nb\r\n*2\r\n$1\r\nx\r\n*1\r\n:1\r\n$-1\r\n$0\r\n\r\n*0\r\n"),
-            ["+OK", "$4\r\na\r\nb", "*2\r\n$1\r\nx\r\n*1\r\n:1", "$-1", "$0\r\n", "*0"]
+            messages(
+                &resp,
+                b"+OK\r\n$4\r\na\r\nb\r\n*2\r\n$1\r\nx\r\n*1\r\n:1\r\n$-1\r\n$0\r\n\r\n*0\r\n"
+            ),
+            [
+                "+OK",
+                "$4\r\na\r\nb",
+                "*2\r\n$1\r\nx\r\n*1\r\n:1",
+                "$-1",
+                "$0\r\n",
+                "*0"
+            ]
         );
         let memcached = lines(vec![rule(r"^VALUE \S+ \d+ (?<length>\d+)", Some("^END$"))]);
         assert_eq!(
-            messages(&memcached, b"VALUE a 0 3\r\nEND\r\nVALUE b 0 1\r\nx\r\nEND\r\nSTORED\r\n"),
+            messages(
+                &memcached,
+                b"VALUE a 0 3\r\nEND\r\nVALUE b 0 1\r\nx\r\nEND\r\nSTORED\r\n"
+            ),
             ["VALUE a 0 3\r\nEND\r\nVALUE b 0 1\r\nx\r\nEND", "STORED"]
         );
     }

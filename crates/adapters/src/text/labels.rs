@@ -106,7 +106,10 @@ fn whole(text: &str) -> Result<Regex, String> {
         // The last line says what is wrong; those before it draw a picture of our own text.
         let said = error.to_string();
         let why = said.lines().last().unwrap_or_default();
-        format!("'{text}' is not a regular expression: {}", why.trim_start_matches("error: "))
+        format!(
+            "'{text}' is not a regular expression: {}",
+            why.trim_start_matches("error: ")
+        )
     })
 }
 
@@ -300,11 +303,12 @@ fn form(shape: &Shape, label: &Label, newline: &[u8]) -> Result<Form, String> {
             let position = |wanted: &str| label.parameters.iter().position(|p| p.name == wanted);
             let mut groups = Vec::new();
             for group in regex.capture_names().flatten() {
-                let position = position(group)
-                    .ok_or_else(|| format!("{name} has no parameter '{group}'"))?;
+                let position =
+                    position(group).ok_or_else(|| format!("{name} has no parameter '{group}'"))?;
                 let format = formats.get(group).map_or("text", String::as_str);
-                let format = Format::named(format)
-                    .ok_or_else(|| format!("{name}: there is no format '{format}'; write {FORMATS}"))?;
+                let format = Format::named(format).ok_or_else(|| {
+                    format!("{name}: there is no format '{format}'; write {FORMATS}")
+                })?;
                 groups.push((position, group.to_owned(), format));
             }
             for format in formats.keys() {
@@ -314,15 +318,15 @@ fn form(shape: &Shape, label: &Label, newline: &[u8]) -> Result<Form, String> {
             }
             Ok(Form::Regex { regex, groups })
         }
-        Shape::Action(_) if !is_stimulus => {
-            Err(format!("{name}: an action is what a client does; write event = \"closed\""))
-        }
-        Shape::Closed if is_stimulus => {
-            Err(format!("{name}: an event is what a system does; write action = \"close\""))
-        }
-        Shape::Action(_) | Shape::Closed if !label.parameters.is_empty() => {
-            Err(format!("{name} has parameters, which nothing here has values for"))
-        }
+        Shape::Action(_) if !is_stimulus => Err(format!(
+            "{name}: an action is what a client does; write event = \"closed\""
+        )),
+        Shape::Closed if is_stimulus => Err(format!(
+            "{name}: an event is what a system does; write action = \"close\""
+        )),
+        Shape::Action(_) | Shape::Closed if !label.parameters.is_empty() => Err(format!(
+            "{name} has parameters, which nothing here has values for"
+        )),
         Shape::Action(action) => Ok(Form::Action(*action)),
         Shape::Closed => Ok(Form::Closed),
     }

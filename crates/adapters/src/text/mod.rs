@@ -20,7 +20,7 @@ use crate::connection::{AdapterError, Arrival, Arrived, Connection, LogLine};
 use crate::dial::Dial;
 use crate::process::ProcessOptions;
 use crate::session::nanoseconds;
-use crate::stream::{Stream, StreamError, wait_any};
+use crate::stream::{Message, Stream, StreamError, wait_any};
 use crate::supervise::{Until, never, size};
 
 use format::show;
@@ -123,17 +123,17 @@ impl TextLines {
         self.hang_up_all();
     }
 
-    /// The content of the next message of a client, and its bytes.
-    fn next(&mut self, index: usize) -> Result<Option<(Vec<u8>, Vec<u8>)>, StreamError> {
+    /// The next message of a client.
+    fn next(&mut self, index: usize) -> Result<Option<Message>, StreamError> {
         let Some(stream) = &mut self.clients[index].stream else {
             return Ok(None);
         };
         let framing = &self.mapping.framing;
         if framing.is_lines() {
             let line = stream.whole_line()?;
-            return Ok(line.map(|raw| {
-                let content = raw.strip_suffix(b"\r").unwrap_or(raw);
-                (content.to_vec(), raw.to_vec())
+            return Ok(line.map(|raw| Message {
+                content: raw.strip_suffix(b"\r").unwrap_or(raw).to_vec(),
+                raw: raw.to_vec(),
             }));
         }
         stream.message(framing, size(self.templates.budget().message))
@@ -143,7 +143,7 @@ impl TextLines {
     fn take_in(&mut self) -> Result<(), AdapterError> {
         for index in 0..self.clients.len() {
             for _ in 0..AT_ONCE {
-                let (content, raw) = match self.next(index) {
+                let Message { content, raw } = match self.next(index) {
                     Ok(Some(message)) => message,
                     Ok(None) => break,
                     Err(StreamError::Ended) if self.clients[index].closed.is_some() => {
@@ -259,7 +259,7 @@ impl TextLines {
                 // A system that floods always has a message; the time is up all the same.
                 while !until.is_over() {
                     match self.next(index) {
-                        Ok(Some((content, _))) if wanted.fits(&content) => return Ok(()),
+                        Ok(Some(message)) if wanted.fits(&message.content) => return Ok(()),
                         Ok(Some(_)) => {}
                         Ok(None) => break,
                         Err(broken) => return Err(self.explain(index, broken)),
@@ -469,6 +469,11 @@ impl Connection for TextLines {
 
     fn sent(&self) -> &[u8] {
         &self.sent
+    }
+
+    /// A new connection has nothing of the one before.
+    fn resets_all(&self) -> bool {
+        self.mapping.reset.is_none()
     }
 
     fn take_log(&mut self) -> Vec<LogLine> {

@@ -55,8 +55,9 @@ impl Template {
                 if let Some(digits) = inside.strip_prefix("0x") {
                     let digits: String = digits.split_whitespace().collect();
                     let bytes = HEXLOWER_PERMISSIVE.decode(digits.as_bytes());
-                    let bytes = bytes
-                        .map_err(|_| format!("{name}: {{{inside}}} is not bytes, as {{0x0a1f}} is"))?;
+                    let bytes = bytes.map_err(|_| {
+                        format!("{name}: {{{inside}}} is not bytes, as {{0x0a1f}} is")
+                    })?;
                     fixed.extend(bytes);
                     continue;
                 }
@@ -279,7 +280,9 @@ impl Template {
 }
 
 fn find(bytes: &[u8], wanted: &[u8]) -> Option<usize> {
-    bytes.windows(wanted.len()).position(|window| window == wanted)
+    bytes
+        .windows(wanted.len())
+        .position(|window| window == wanted)
 }
 
 /// What stands in braces.
@@ -295,9 +298,8 @@ fn piece(inside: &str, label: &Label) -> Result<Piece, String> {
     };
     let position = label.parameters.iter().position(|p| p.name == parameter);
     let position = position.ok_or_else(|| format!("{name} has no parameter '{parameter}'"))?;
-    let unknown = |format: &str, known: &str| {
-        format!("{name}: there is no format '{format}'; write {known}")
-    };
+    let unknown =
+        |format: &str, known: &str| format!("{name}: there is no format '{format}'; write {known}");
     if is_length {
         let integer = format.map(|format| {
             let widths = "an integer such as u8 or u32le, or varint";
@@ -365,7 +367,10 @@ mod tests {
         let values = [Value::Int(258), Value::from("hi")];
         for (text, expected) in [
             ("{{{p0}}} {p1}", &b"{258} hi"[..]),
-            ("{0x10 ff}{p0:u16}{p1:u16+text}", b"\x10\xff\x01\x02\x00\x02hi"),
+            (
+                "{0x10 ff}{p0:u16}{p1:u16+text}",
+                b"\x10\xff\x01\x02\x00\x02hi",
+            ),
             ("{p0:u24le}{p1:u8+hex}", b"\x02\x01\x00\x046869"),
             ("{p0:varint}{p1}", b"\x82\x02hi"),
             ("${#p1}\r\n{p1} {p0}", b"$2\r\nhi 258"),
@@ -394,7 +399,12 @@ mod tests {
         let template = Template::parse("PUT {p0} NOW", &label, b"\n").unwrap();
         assert!(template.read(b"GET 5 NOW", &label, &types).is_none());
         assert!(template.read(b"PUT 5 LATER", &label, &types).is_none());
-        assert!(template.read(b"PUT x NOW", &label, &types).unwrap().is_err());
+        assert!(
+            template
+                .read(b"PUT x NOW", &label, &types)
+                .unwrap()
+                .is_err()
+        );
         let negative = template.read(b"PUT -5 NOW", &label, &types).unwrap();
         assert_eq!(negative, Ok(vec![Value::Int(-5)]));
     }

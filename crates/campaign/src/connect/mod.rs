@@ -10,8 +10,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ioco_adapters::{
-    AdapterError, Amp, Http, Local, Mapping, PORT, Process, ProcessOptions, ResetBy, Simulated, Sockets, Tcp,
-    TcpOptions, TextLines, with_port,
+    AdapterError, Amp, Http, Local, Mapping, PORT, Process, ProcessOptions, ResetBy, Simulated,
+    Sockets, Tcp, TcpOptions, TextLines, with_port,
 };
 use ioco_sts::Sts;
 use serde::{Deserialize, Serialize};

@@ -204,7 +204,8 @@ impl LinesSection {
         if let Some(frame) = &self.frame {
             let frame = frame.get_ref();
             if self.end.is_some() || !self.continued.is_empty() {
-                let why = "a message ends where its length says, or at an `end`: leave one of them out";
+                let why =
+                    "a message ends where its length says, or at an `end`: leave one of them out";
                 return at("frame", Err(why.to_owned()));
             }
             let length = Integer::named(&frame.length).ok_or_else(|| {

@@ -60,7 +60,11 @@ pub fn run(arguments: &args::Connect, format: Format) -> Answer {
                     Sender::Tester => "►",
                     Sender::System | Sender::Log => "◄",
                 };
-                let known = if is_known { "" } else { "   not a label of the model" };
+                let known = if is_known {
+                    ""
+                } else {
+                    "   not a label of the model"
+                };
                 output::print(&format!("{arrow} {label}{known}\n"));
                 if !raw.is_empty() {
                     output::print(&format!("{FAINT}    {}{FAINT:#}\n", bytes(raw)));
@@ -76,7 +80,13 @@ pub fn run(arguments: &args::Connect, format: Format) -> Answer {
         if let Some(stimulus) = stimulus {
             link.give_heeding(stimulus, &stop).map_err(unusable)?;
             let sent = link.sent().to_vec();
-            show(&stimulus.show(&sts), true, link.now(), Sender::Tester, &sent)?;
+            show(
+                &stimulus.show(&sts),
+                true,
+                link.now(),
+                Sender::Tester,
+                &sent,
+            )?;
         }
         let deadline = link.now().saturating_add(wait);
         loop {
@@ -144,16 +154,17 @@ fn stimulus(text: &str, sts: &Sts) -> Result<Action, CommandError> {
         .collect();
     if !rest.is_empty() && starts.first().is_none_or(|(at, _)| *at > 0) {
         let names: Vec<String> = parameters.iter().map(|p| format!("{}=…", p.name)).collect();
-        return Err(CommandError::usage(format!("'{rest}' are no values of ?{name}"))
-            .hint(format!("write: {name} {}", names.join(" "))));
+        return Err(
+            CommandError::usage(format!("'{rest}' are no values of ?{name}"))
+                .hint(format!("write: {name} {}", names.join(" "))),
+        );
     }
     for (index, (at, position)) in starts.iter().enumerate() {
         let end = starts.get(index + 1).map_or(rest.len(), |(next, _)| *next);
         let parameter = &parameters[*position];
         let text = rest[at + parameter.name.len() + 1..end].trim();
-        values[*position] = value(text, &parameter.ty, sts).map_err(|why| {
-            CommandError::usage(format!("{} of ?{name}: {why}", parameter.name))
-        })?;
+        values[*position] = value(text, &parameter.ty, sts)
+            .map_err(|why| CommandError::usage(format!("{} of ?{name}: {why}", parameter.name)))?;
     }
     Ok(Action { label, values })
 }
@@ -161,7 +172,7 @@ fn stimulus(text: &str, sts: &Sts) -> Result<Action, CommandError> {
 fn value(text: &str, ty: &Type, sts: &Sts) -> Result<Value, String> {
     let is_json = serde_json::from_str::<serde_json::Value>(text).is_ok();
     let is_text = matches!(ty, Type::Str | Type::Enum(_));
-    let quoted = match is_json && !(is_text && !text.starts_with('"')) {
+    let quoted = match is_json && (!is_text || text.starts_with('"')) {
         true => text.to_owned(),
         false => serde_json::Value::from(text).to_string(),
     };

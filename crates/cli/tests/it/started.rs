@@ -326,7 +326,15 @@ fn a_protocol_is_described_by_configuration_alone_and_its_end_is_judged() {
 #[test]
 fn stimuli_are_given_by_hand_and_bytes_are_shown_both_ways() {
     let folder = talk(TALK_SETTINGS);
-    let connect = ["connect", "--give", "say text=hi there", "--give", "quit", "--wait", "2s"];
+    let connect = [
+        "connect",
+        "--give",
+        "say text=hi there",
+        "--give",
+        "quit",
+        "--wait",
+        "2s",
+    ];
     let ran = run(ioco().current_dir(folder.path()).args(connect));
     assert_eq!(ran.code, 0, "{}", ran.all());
     for words in [
@@ -339,7 +347,9 @@ fn stimuli_are_given_by_hand_and_bytes_are_shown_both_ways() {
     ] {
         assert!(ran.out.contains(words), "{words}: {}", ran.all());
     }
-    let wrong = run(ioco().current_dir(folder.path()).args(["connect", "--give", "sing"]));
+    let wrong = run(ioco()
+        .current_dir(folder.path())
+        .args(["connect", "--give", "sing"]));
     assert_eq!(wrong.code, 2, "{}", wrong.all());
     assert!(wrong.err.contains("say, quit"), "{}", wrong.all());
 }
@@ -350,10 +360,20 @@ fn mistakes_in_lines_are_told_with_their_line_before_anything_starts() {
         ("SAY {text}", "SAY {txt}", 17, "?say has no parameter 'txt'"),
         ("(?<code>", "(?<kode>", 20, "!ok has no parameter 'kode'"),
         ("say = ", "sing = ", 17, "the model has no ?sing"),
-        ("until = '^\\d{3} '\n", "", 13, "nothing says how it goes on"),
+        (
+            "until = '^\\d{3} '\n",
+            "",
+            13,
+            "nothing says how it goes on",
+        ),
         ("220 .*", "220 (", 12, "is not a regular expression"),
         ("\"closed\" }", "\"shut\" }", 22, "there is no event 'shut'"),
-        ("SAY {text}", "SAY {text:u8}", 17, "cannot be written in this format"),
+        (
+            "SAY {text}",
+            "SAY {text:u8}",
+            17,
+            "cannot be written in this format",
+        ),
     ] {
         let settings = TALK_SETTINGS.replace(right, wrong);
         assert_ne!(settings, TALK_SETTINGS);
@@ -372,7 +392,9 @@ fn mistakes_in_lines_are_told_with_their_line_before_anything_starts() {
 #[test]
 fn a_system_that_is_silent_once_it_has_answered_costs_no_waiting() {
     // With a minute for every silence this would not end.
-    let model = PING.replace("timeout: 0.05", "timeout: 60.0").replace("timeout 10", "timeout 60");
+    let model = PING
+        .replace("timeout: 0.05", "timeout: 60.0")
+        .replace("timeout 10", "timeout 60");
     let folder = project(
         "start = \"python3 server.py {port}\"\ntcp = \"127.0.0.1:{port}\"\nfresh = \"run\"\n\
          silent_once_answered = true",
