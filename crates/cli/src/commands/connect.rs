@@ -1,13 +1,14 @@
 //! `ioco connect`: gives stimuli by hand and shows what crosses the border, as labels and as bytes. No
 //! verdict: it is for finding out whether a connection is described rightly.
 
-use ioco_adapters::{AdapterError, Arrival, Connection as _, read_value};
-use ioco_campaign::{Answer, CommandError, ConnectionSpec, Exit, time, trust};
+use ioco_adapters::{Arrival, Connection as _, read_value};
+use ioco_campaign::{ConnectionSpec, time, trust};
 use ioco_engine::{Sender, WireLine};
 use ioco_sts::{Action, Direction, Sts, Type, Value};
 use serde::Serialize;
 
 use crate::args::{self, Format};
+use crate::exit::{Answer, CommandError, Exit};
 use crate::output::{self, FAINT};
 use crate::watch::Teller;
 use crate::{interrupt, model, typed};
@@ -41,11 +42,7 @@ pub fn run(arguments: &args::Connect, format: Format) -> Answer {
     if let Some(invitation) = link.invitation() {
         say!("{invitation}");
     }
-    let unusable = |trouble: AdapterError| CommandError {
-        hint: trouble.hint,
-        ..CommandError::system(trouble.message)
-    };
-    link.reset_heeding(&stop).map_err(unusable)?;
+    link.reset_heeding(&stop)?;
     let ready_at = link.now();
     let show = |label: &str, is_known: bool, at: u64, from: Sender, raw: &[u8]| {
         let wire = WireLine::new(at.saturating_sub(ready_at), from, raw);
@@ -78,7 +75,7 @@ pub fn run(arguments: &args::Connect, format: Format) -> Answer {
     let mut next = std::iter::once(None).chain(given.iter().map(Some));
     while let Some(stimulus) = next.next().filter(|_| !stop() && ended.is_none()) {
         if let Some(stimulus) = stimulus {
-            link.give_heeding(stimulus, &stop).map_err(unusable)?;
+            link.give_heeding(stimulus, &stop)?;
             let sent = link.sent().to_vec();
             show(
                 &stimulus.show(&sts),
@@ -119,7 +116,7 @@ pub fn run(arguments: &args::Connect, format: Format) -> Answer {
         output::warn(&warning);
     }
     match ended {
-        Some(trouble) => Err(unusable(trouble)),
+        Some(trouble) => Err(trouble.into()),
         None if stop() => Ok(Exit::Interrupted),
         None => Ok(Exit::Conforms),
     }
