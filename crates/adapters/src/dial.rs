@@ -1,4 +1,4 @@
-//! Making a TCP connection: by calling the other side, or by waiting for its call.
+//! Making a connection: by calling the other side, by waiting for its call, or by starting a program.
 
 use std::io;
 use std::net::{TcpListener, TcpStream, ToSocketAddrs as _};
@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use ioco_budget::Budget;
 
 use crate::connection::AdapterError;
+use crate::process::ProcessOptions;
 use crate::stream::Stream;
 use crate::supervise::Until;
 
@@ -20,6 +21,8 @@ pub(crate) enum Dial {
     Call(String),
     /// The other side calls us, at this address.
     Answer(TcpListener, String),
+    /// A program; its standard input and output.
+    Start(Box<ProcessOptions>),
 }
 
 impl Dial {
@@ -40,6 +43,7 @@ impl Dial {
     pub fn address(&self) -> &str {
         match self {
             Dial::Call(address) | Dial::Answer(_, address) => address,
+            Dial::Start(_) => "the system",
         }
     }
 
@@ -47,6 +51,7 @@ impl Dial {
     pub fn connect(&self, budget: &Budget, until: &Until<'_>) -> Result<Stream, AdapterError> {
         let stream = |socket| stream(socket, budget);
         match self {
+            Dial::Start(options) => options.start(budget),
             Dial::Call(address) => call(address, until).and_then(stream).map_err(|error| {
                 AdapterError::new(format!("no connection to {address}: {error}"))
                     .hint("the system must be listening there before the test begins")

@@ -77,7 +77,10 @@ pub use supervise::{Limited, kill_guarded};
 #[cfg(feature = "connections")]
 pub use tcp::{Tcp, TcpOptions};
 #[cfg(feature = "connections")]
-pub use text::{Mapping, Sockets, TextLines};
+pub use text::{
+    Continued, FORMATS, Format, Framing, Integer, Mapping, MappingError, Pattern, Shape,
+    SocketAction, Sockets, TextLines,
+};
 #[cfg(feature = "connections")]
 pub use trace::{Recording, read_traces, write_recorded};
 #[cfg(feature = "connections")]

@@ -11,6 +11,7 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use ioco_budget::Budget;
 use ioco_sts::{Action, Sts};
 
 use crate::connection::{AdapterError, Arrived, Connection, LogLine};
@@ -59,6 +60,39 @@ impl ProcessOptions {
     /// A command line as one would type it: the shell takes it apart.
     pub fn shell(command: &str) -> ProcessOptions {
         ProcessOptions::new("sh", &["-c", command])
+    }
+
+    /// Starts the program, which ends with the stream.
+    pub(crate) fn start(&self, budget: &Budget) -> Result<Stream, AdapterError> {
+        let (stream, group) = self.spawn(budget)?;
+        Ok(stream.of_program(group))
+    }
+
+    fn spawn(&self, budget: &Budget) -> Result<(Stream, Guarded), AdapterError> {
+        let mut command = Command::new(&self.program);
+        command
+            .args(&self.arguments)
+            .envs(self.environment.iter().map(|(k, v)| (k, v)))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        if let Some(directory) = &self.directory {
+            command.current_dir(directory);
+        }
+        let not_started = |error: io::Error| {
+            AdapterError::new(format!("the system could not be started: {error}"))
+                .hint(format!("the command was: {}", self.shown()))
+        };
+        let mut group = Guarded::spawn(&mut command).map_err(not_started)?;
+        let child = group.child();
+        let input = child.stdout.take().map(OwnedFd::from);
+        let output = child.stdin.take().map(OwnedFd::from);
+        let aside = child.stderr.take().map(OwnedFd::from);
+        let (Some(input), Some(output)) = (input, output) else {
+            unreachable!("both were asked for as pipes");
+        };
+        let stream = Stream::new(input, output, aside, budget).map_err(not_started)?;
+        Ok((stream, group))
     }
 
     fn shown(&self) -> String {
@@ -114,31 +148,7 @@ impl Process {
     }
 
     fn start(&self) -> Result<Running, AdapterError> {
-        let options = &self.options;
-        let mut command = Command::new(&options.program);
-        command
-            .args(&options.arguments)
-            .envs(options.environment.iter().map(|(k, v)| (k, v)))
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
-        if let Some(directory) = &options.directory {
-            command.current_dir(directory);
-        }
-        let not_started = |error: io::Error| {
-            AdapterError::new(format!("the system could not be started: {error}"))
-                .hint(format!("the command was: {}", options.shown()))
-        };
-        let mut group = Guarded::spawn(&mut command).map_err(not_started)?;
-        let child = group.child();
-        let input = child.stdout.take().map(OwnedFd::from);
-        let output = child.stdin.take().map(OwnedFd::from);
-        let aside = child.stderr.take().map(OwnedFd::from);
-        let (Some(input), Some(output)) = (input, output) else {
-            unreachable!("both were asked for as pipes");
-        };
-        let stream =
-            Stream::new(input, output, aside, self.codec.sts().budget()).map_err(not_started)?;
+        let (stream, group) = self.options.spawn(self.codec.sts().budget())?;
         let session = Session::new(Arc::clone(&self.codec), stream, self.epoch, self.habits);
         Ok(Running { session, group })
     }
@@ -228,6 +238,9 @@ impl Process {
                 format!("the system sent {line}"),
                 Some("every message ends with a newline".to_owned()),
             ),
+            SessionError::StreamError(StreamError::Wrong(why)) => {
+                (format!("the system sent {why}"), None)
+            }
             SessionError::StreamError(StreamError::Io(error)) => {
                 (format!("talking to the system failed: {error}"), command)
             }

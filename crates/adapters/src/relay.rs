@@ -16,7 +16,7 @@ use crate::dial;
 use crate::line::{Codec, Line};
 use crate::session::nanoseconds;
 use crate::supervise::{Lines, Received, SLICE, Sender, Until, queue};
-use crate::text::{Mapping, Templates};
+use crate::text::{Mapping, Pattern, Templates};
 use crate::trace::{RESET_LINE, read_traces, without_empty_traces, write_recorded};
 use crate::values::shorten;
 
@@ -45,7 +45,7 @@ enum Language {
         templates: Templates,
         /// The lines that ask for a reset and say that it is done.
         reset: Option<String>,
-        ready: Option<String>,
+        ready: Option<Pattern>,
     },
 }
 
@@ -91,6 +91,12 @@ impl LineRelay {
         mapping: Option<&Mapping>,
     ) -> Result<LineRelay, AdapterError> {
         let language = match mapping {
+            Some(mapping) if !mapping.framing.is_lines() => {
+                return Err(AdapterError::new(
+                    "traffic can be recorded where every message is one line",
+                )
+                .hint("[lines] of ioco.toml describes other messages"));
+            }
             Some(mapping) => Language::Text {
                 templates: Templates::new(Arc::clone(&sts), mapping)?,
                 reset: mapping.reset.clone(),
@@ -212,8 +218,13 @@ impl LineRelay {
                     templates, ready, ..
                 },
                 Side::System,
-            ) => match templates.read(Direction::Response, line) {
-                _ if ready.as_deref() == Some(line) => Meaning::Ready,
+            ) => match templates.read(Direction::Response, line.as_bytes(), &|_| true) {
+                _ if ready
+                    .as_ref()
+                    .is_some_and(|ready| ready.fits(line.as_bytes())) =>
+                {
+                    Meaning::Ready
+                }
                 Ok(action) => Meaning::Step(Recorded::Response(action)),
                 Err(text) => Meaning::Step(Recorded::Unknown(text)),
             },
@@ -222,7 +233,7 @@ impl LineRelay {
                     templates, reset, ..
                 },
                 Side::Client,
-            ) => match templates.read(Direction::Stimulus, line) {
+            ) => match templates.read(Direction::Stimulus, line.as_bytes(), &|_| true) {
                 _ if reset.as_deref() == Some(line) => Meaning::Reset,
                 Ok(action) => Meaning::Step(Recorded::Stimulus(action)),
                 Err(text) => Meaning::Step(Recorded::Undescribed(text)),

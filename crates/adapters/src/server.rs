@@ -4,13 +4,16 @@
 //! find out whether it listens, because a server may count its clients; the operating system's list of
 //! listeners says so where there is one.
 
-use std::io::{self, PipeWriter, Read as _};
+use std::io::{self, PipeReader, PipeWriter, Read as _};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::path::PathBuf;
 use std::process::{Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::ioctl_fionbio;
 
 use crate::connection::{AdapterError, LogLine};
 use crate::stream::LAST_LINES;
@@ -55,6 +58,8 @@ pub struct Server {
     /// Of the start before the next stop.
     port: Option<u16>,
     log: Arc<Mutex<Log>>,
+    /// What was started last writes its log there.
+    reader: Option<Arc<PipeReader>>,
     /// Ends with the log of what was started last.
     log_ends: Option<Receiver<()>>,
 }
@@ -68,6 +73,7 @@ impl Server {
             running: None,
             port: None,
             log,
+            reader: None,
             log_ends: None,
         }
     }
@@ -189,17 +195,20 @@ impl Server {
     fn spawn(&mut self, line: &str) -> io::Result<Guarded> {
         let (reader, writer) = io::pipe()?;
         let child = Guarded::spawn(&mut self.command(line, writer)?)?;
+        ioctl_fionbio(&reader, true)?;
+        let reader = Arc::new(reader);
         let log = Arc::clone(&self.log);
         let (reads, log_ends) = channel();
         self.log_ends = Some(log_ends);
+        self.reader = Some(Arc::clone(&reader));
         std::thread::spawn(move || {
-            let (mut reader, _reads) = (reader, reads);
-            let mut bytes = [0; 4096];
-            while let Ok(count) = reader.read(&mut bytes) {
-                if count == 0 {
+            let _reads = reads;
+            loop {
+                let mut fds = [PollFd::new(&*reader, PollFlags::IN)];
+                let _ = poll(&mut fds, None);
+                if !drain(&reader, &mut lock(&log)) {
                     return;
                 }
-                lock(&log).take_in(&bytes[..count]);
             }
         });
         Ok(child)
@@ -252,8 +261,13 @@ impl Server {
         }
     }
 
+    /// With everything that has been written so far.
     fn log(&self) -> MutexGuard<'_, Log> {
-        lock(&self.log)
+        let mut log = lock(&self.log);
+        if let Some(reader) = &self.reader {
+            drain(reader, &mut log);
+        }
+        log
     }
 
     /// What has ended may have last words that are not read yet.
@@ -285,6 +299,23 @@ impl Drop for Server {
     fn drop(&mut self) {
         self.stop();
     }
+}
+
+/// Reads what is there, while nobody else reads the same log. False at its end.
+fn drain(mut reader: &PipeReader, log: &mut Log) -> bool {
+    let mut bytes = [0; 4096];
+    // A system that writes without end must not keep us here.
+    for _ in 0..64 {
+        match reader.read(&mut bytes) {
+            Ok(0) => return false,
+            Ok(count) => log.take_in(&bytes[..count]),
+            Err(error) => {
+                let comes = [io::ErrorKind::WouldBlock, io::ErrorKind::Interrupted];
+                return comes.contains(&error.kind());
+            }
+        }
+    }
+    true
 }
 
 fn lock(log: &Mutex<Log>) -> MutexGuard<'_, Log> {

@@ -9,6 +9,7 @@
 
 use std::io;
 use std::os::fd::OwnedFd;
+use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -17,7 +18,11 @@ use rustix::io::{Errno, ioctl_fionbio};
 use ioco_budget::{Budget, size};
 
 use crate::connection::LogLine;
-use crate::supervise::{Lines, Log, TooLong, Until};
+use crate::supervise::{Guarded, Lines, Log, TooLong, Until};
+use crate::text::{Cut, Framing};
+
+/// How long the exit status of a program may come after the end of its output.
+const EXIT_GRACE: Duration = Duration::from_millis(500);
 
 /// Bytes read at once; the size of a pipe's buffer on Linux.
 const CHUNK: usize = 64 << 10;
@@ -34,6 +39,8 @@ pub(crate) enum StreamError {
     TimedOut,
     /// A line without an end.
     TooLong(TooLong),
+    /// What cannot be a message.
+    Wrong(String),
     /// The operating system said no.
     Io(io::Error),
 }
@@ -57,6 +64,12 @@ impl From<Errno> for StreamError {
 /// than going to sleep and being woken.
 const EAGER: Duration = Duration::from_micros(200);
 
+/// A message without what marks its end, and as it came.
+pub(crate) struct Message {
+    pub content: Vec<u8>,
+    pub raw: Vec<u8>,
+}
+
 /// Lines in, bytes out, and the last words on a third stream.
 pub(crate) struct Stream {
     input: OwnedFd,
@@ -65,6 +78,8 @@ pub(crate) struct Stream {
     log: Log,
     lines: Lines,
     ended: bool,
+    /// The program at the other end, where we started it: it ends with the stream.
+    program: Option<Guarded>,
 }
 
 impl Stream {
@@ -85,6 +100,7 @@ impl Stream {
             log: Log::new(size(budget.log)),
             lines: Lines::new(budget),
             ended: false,
+            program: None,
         })
     }
 
@@ -111,6 +127,52 @@ impl Stream {
                 return Ok(Some(self.lines.take_unfinished()));
             }
             if !self.fill()? {
+                return Ok(None);
+            }
+        }
+    }
+
+    /// Ends a program with the stream.
+    pub(crate) fn of_program(mut self, program: Guarded) -> Stream {
+        self.program = Some(program);
+        self
+    }
+
+    /// How the program at the other end ended.
+    pub(crate) fn exit_status(&mut self) -> Option<ExitStatus> {
+        self.program.as_mut()?.await_exit(EXIT_GRACE)
+    }
+
+    /// The other side sees a reset when this stream ends. Where that is not known, an end.
+    pub(crate) fn abort_at_end(&self) {
+        let _ = rustix::net::sockopt::set_socket_linger(&self.output, Some(Duration::ZERO));
+    }
+
+    /// The content and the bytes of the next message that is here already.
+    pub(crate) fn message(
+        &mut self,
+        framing: &Framing,
+        limit: usize,
+    ) -> Result<Option<Message>, StreamError> {
+        loop {
+            let here = self.lines.unfinished();
+            let size = here.len();
+            match framing.cut(here, limit) {
+                Cut::Message { bytes, content } => {
+                    let raw = self.lines.take(bytes).to_vec();
+                    return Ok(Some(Message { content, raw }));
+                }
+                Cut::Wrong(why) => return Err(StreamError::Wrong(why)),
+                Cut::Unfinished if self.ended => return Err(StreamError::Ended),
+                Cut::Unfinished if size > limit => return Err(TooLong { limit }.into()),
+                Cut::Unfinished => {}
+            }
+            // A long message that comes in small parts is not looked at anew for each of them.
+            let mut has_more = false;
+            while !self.ended && self.lines.unfinished().len() <= size + size / 4 && self.fill()? {
+                has_more = true;
+            }
+            if !has_more {
                 return Ok(None);
             }
         }
@@ -244,7 +306,10 @@ impl Stream {
 
 /// Waits until one of several streams has something to read, at most until `deadline`. Returns
 /// whether one has.
-pub(crate) fn wait_any(streams: &mut [Stream], deadline: Instant) -> Result<bool, StreamError> {
+pub(crate) fn wait_any(
+    streams: &mut [&mut Stream],
+    deadline: Instant,
+) -> Result<bool, StreamError> {
     if let [only] = streams {
         return only.wait(deadline);
     }

@@ -80,7 +80,7 @@ impl Tcp {
     pub fn listening(&self) -> Option<&str> {
         match &self.dial {
             Dial::Answer(_, address) => Some(address),
-            Dial::Call(_) => None,
+            Dial::Call(_) | Dial::Start(_) => None,
         }
     }
 
@@ -116,6 +116,7 @@ impl Tcp {
             SessionError::StreamError(StreamError::TooLong(line)) => {
                 format!("{address} sent {line}")
             }
+            SessionError::StreamError(StreamError::Wrong(why)) => format!("{address} sent {why}"),
             SessionError::StreamError(StreamError::Io(error)) => {
                 format!("the connection to {address} failed: {error}")
             }

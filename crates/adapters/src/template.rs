@@ -1,5 +1,4 @@
-//! Text with parameters in it, such as a line for a label, `LOCK {passcode}`, or the path of a
-//! request, `/orders/{id}`.
+//! Text with parameters in it, such as the path of a request, `/orders/{id}`.
 //!
 //! What stands in braces is a parameter; `{{` and `}}` are braces. Writing fills the values in;
 //! reading finds them again, led by the types of the model.
@@ -66,19 +65,6 @@ impl Template {
             return Err(format!("{name}: a template is one line"));
         }
         Ok(Template { pieces })
-    }
-
-    /// The label's name and its values, with spaces between: what a label without a template is.
-    pub fn usual(label: &Label) -> Template {
-        let mut pieces = vec![Piece::Text(label.name.clone())];
-        for position in 0..label.parameters.len() {
-            match pieces.last_mut() {
-                Some(Piece::Text(text)) => text.push(' '),
-                _ => pieces.push(Piece::Text(" ".to_owned())),
-            }
-            pieces.push(Piece::Parameter(position));
-        }
-        Template { pieces }
     }
 
     /// How much of a line it fixes: the more, the earlier it is tried.
@@ -262,13 +248,9 @@ mod tests {
             let label = label(&[Type::INTEGER, Type::Bool, Type::Str]);
             let types = Types::default();
             let values = vec![number.into(), flag.into(), text.as_str().into()];
-            for template in [
-                Template::usual(&label),
-                Template::parse("{p0};{p1} of {p2}!", &label).unwrap(),
-            ] {
-                let line = template.write(&values, &types, str::to_owned);
-                prop_assert_eq!(template.read(&line, &label, &types), Some(Ok(values.clone())));
-            }
+            let template = Template::parse("{p0};{p1} of {p2}!", &label).unwrap();
+            let line = template.write(&values, &types, str::to_owned);
+            prop_assert_eq!(template.read(&line, &label, &types), Some(Ok(values.clone())));
         }
     }
 }

@@ -147,3 +147,36 @@ fn connections_that_dawdle_do_not_shut_adapters_out() {
     let _socket = announced(&hub);
     drop(dawdling);
 }
+
+#[test]
+fn at_the_end_of_the_last_run_nobody_listens_any_more_when_adapters_are_released() {
+    let model = ioco_aml::load_text("ping.aml", MODEL).sts.expect("a model");
+    let hub = Arc::new(hub(1000, 60_000));
+    let address = hub.url();
+    let address = address.trim_start_matches("ws://").replace("/adapters", "");
+    let mut socket = announced(&hub);
+    // It tries to come back as soon as it is released, as public adapters do.
+    let adapter = std::thread::spawn(move || {
+        let mut configured = false;
+        loop {
+            match socket.read() {
+                Ok(Message::Binary(_)) if !configured => {
+                    configured = true;
+                    let ready = Message::binary(vec![0x32, 0]);
+                    socket.send(ready).expect("sent");
+                }
+                Ok(Message::Close(_)) | Err(_) => return TcpStream::connect(&address).is_err(),
+                Ok(_) => {}
+            }
+        }
+    });
+    let options = AmpOptions {
+        patience: Duration::from_secs(60),
+        is_last: true,
+        ..AmpOptions::default()
+    };
+    let mut amp = Amp::new(model, Arc::clone(&hub), options);
+    amp.reset().expect("the adapter is ready");
+    drop(amp);
+    assert!(adapter.join().expect("it ends"), "nobody listens");
+}

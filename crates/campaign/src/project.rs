@@ -206,7 +206,10 @@ impl Project {
             model: model.or_else(|| parsed.model.map(|m| root.join(m))),
             sut: parsed.sut,
             amp: parsed.amp,
-            lines: parsed.lines,
+            lines: parsed.lines.map(|mut lines| {
+                lines.read_from(&text);
+                lines
+            }),
             http: parsed.http.map(|http| HttpMapping {
                 certificate: http.certificate.map(|file| root.join(file)),
                 ..http

@@ -73,6 +73,8 @@ pub enum Command {
     Explore(Explore),
     /// Test a running system against a model, on the fly
     Test(Box<Test>),
+    /// Give stimuli by hand: show labels and bytes both ways
+    Connect(Connect),
     /// Record the traffic between a client and a system as traces
     Record(Record),
     /// List the recorded failures, and what became of them; accept them
@@ -159,6 +161,23 @@ impl AdapterLanguage {
             AdapterLanguage::Rust => "cargo",
         }
     }
+}
+
+#[derive(Debug, Args)]
+pub struct Connect {
+    #[command(flatten)]
+    pub model: ModelArguments,
+
+    #[command(flatten)]
+    pub system: SystemArguments,
+
+    /// A stimulus and its values, as in 'lock passcode=1234' (may be repeated) [default: listen only]
+    #[arg(short, long, value_name = "STIMULUS")]
+    pub give: Vec<String>,
+
+    /// How long to listen after each stimulus [default: the time-out of the model]
+    #[arg(long, value_name = "TIME")]
+    pub wait: Option<String>,
 }
 
 #[derive(Debug, Args)]

@@ -41,6 +41,7 @@ fn main() -> ExitCode {
         Command::Convert(arguments) => commands::convert::run(arguments),
         Command::Explore(arguments) => commands::explore::run(arguments),
         Command::Test(arguments) => commands::test::run(arguments, format),
+        Command::Connect(arguments) => commands::connect::run(arguments, format),
         Command::Record(arguments) => commands::record::run(arguments),
         Command::Replay(arguments) => commands::replay::run(arguments, format),
         Command::Shrink(arguments) => commands::shrink::run(arguments, format),

@@ -204,9 +204,9 @@ fn judged(way: Way, fault: Fault, injector: Injector, changed: &AtomicBool, peer
         Way::Text => {
             let system = listen(move |socket| peers::text(&socket, &injector))?;
             let mapping = Mapping {
-                responses: [("pong".to_owned(), "PONG 1".to_owned())].into(),
+                responses: [("pong".to_owned(), "PONG 1".into())].into(),
                 reset: Some("RESET".to_owned()),
-                ready: Some("READY".to_owned()),
+                ready: Some("READY".into()),
                 ..Mapping::default()
             };
             let sockets = Sockets::Shared(system.address.clone());

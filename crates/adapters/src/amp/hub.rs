@@ -8,6 +8,7 @@ use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, mpsc};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use rustls::pki_types::pem::PemObject as _;
@@ -152,6 +153,8 @@ impl Shared {
 pub struct Hub {
     shared: Arc<Shared>,
     address: SocketAddr,
+    /// Has the listener, and ends with it.
+    door: Mutex<Option<JoinHandle<()>>>,
 }
 
 impl Hub {
@@ -185,8 +188,12 @@ impl Hub {
             },
         });
         let at_the_door = Arc::clone(&shared);
-        std::thread::spawn(move || accept(&listener, &at_the_door));
-        Ok(Hub { shared, address })
+        let door = std::thread::spawn(move || accept(&listener, &at_the_door));
+        Ok(Hub {
+            shared,
+            address,
+            door: Mutex::new(Some(door)),
+        })
     }
 
     /// Where adapters are to connect: `ws://127.0.0.1:8080/adapters`.
@@ -196,6 +203,27 @@ impl Hub {
             None => "ws",
         };
         format!("{scheme}://{}{PATH}", self.address)
+    }
+
+    /// Listens no more; who is connected stays. Adapters that come back at once when they are released
+    /// would find a listener that is about to go, and some do not survive that.
+    pub fn close_door(&self) {
+        self.shared.closing.store(true, Ordering::SeqCst);
+        let door = self.door.lock();
+        let Some(door) = door.unwrap_or_else(PoisonError::into_inner).take() else {
+            return;
+        };
+        // The listener waits for a connection: make one.
+        let mut here = self.address;
+        if here.ip().is_unspecified() {
+            here.set_ip(match here {
+                SocketAddr::V4(_) => std::net::Ipv4Addr::LOCALHOST.into(),
+                SocketAddr::V6(_) => std::net::Ipv6Addr::LOCALHOST.into(),
+            });
+        }
+        if TcpStream::connect_timeout(&here, Duration::from_secs(1)).is_ok() {
+            let _ = door.join();
+        }
     }
 
     /// Who is connected and has announced itself, in the order of their names.
@@ -245,10 +273,8 @@ impl Hub {
 
 impl Drop for Hub {
     fn drop(&mut self) {
-        self.shared.closing.store(true, Ordering::SeqCst);
+        self.close_door();
         self.release(&self.peers());
-        // The listener waits for a connection: make one.
-        let _ = TcpStream::connect_timeout(&self.address, Duration::from_millis(100));
     }
 }
 

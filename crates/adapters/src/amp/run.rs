@@ -56,6 +56,8 @@ pub struct AmpOptions {
     /// How long to wait for an adapter to connect. The public Python adapter needs ten seconds to
     /// come back after an error.
     pub connect_within: Duration,
+    /// Nobody else uses the hub afterwards: it listens no more before adapters are released.
+    pub is_last: bool,
 }
 
 impl Default for AmpOptions {
@@ -67,6 +69,7 @@ impl Default for AmpOptions {
             units: Units::Learned,
             patience: Duration::from_secs(10),
             connect_within: Duration::from_secs(30),
+            is_last: false,
         }
     }
 }
@@ -644,6 +647,9 @@ impl Connection for Amp {
 
 impl Drop for Amp {
     fn drop(&mut self) {
+        if self.options.is_last {
+            self.hub.close_door();
+        }
         self.end_run();
     }
 }

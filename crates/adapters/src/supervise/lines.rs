@@ -82,6 +82,14 @@ impl Lines {
         &self.buffer[range]
     }
 
+    /// Gives out so many bytes of what there is, whatever they are.
+    pub fn take(&mut self, count: usize) -> &[u8] {
+        let end = self.end.min(self.start + count);
+        let start = std::mem::replace(&mut self.start, end);
+        self.scanned = self.scanned.max(end);
+        &self.buffer[start..end]
+    }
+
     /// Room for at least `least` more bytes; [`Lines::filled`] says how many came.
     pub fn room(&mut self, least: usize) -> &mut [u8] {
         if self.start == self.end {

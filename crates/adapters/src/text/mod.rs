@@ -1,160 +1,79 @@
-//! Systems that speak lines of text of their own over TCP, as the example systems of TorXakis do:
-//! one line for each message, on one socket or on one for each channel.
+//! Systems that speak messages of their own, text or binary, over TCP or over the standard input and output
+//! of a program: described by configuration alone.
 //!
-//! [`Mapping`] says how each label looks as a line. A system without a word for a reset is reset by
-//! connecting to it anew.
+//! [`Mapping`] says how each label looks as a message, and where a message ends. Every channel is a client
+//! with a connection of its own, unless channels share one. A system without a word for a reset is reset
+//! by connecting to it anew.
+
+mod format;
+mod frame;
+mod labels;
+mod template;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use ioco_budget::Budget;
-use ioco_sts::{Action, Direction, LabelId, Sts};
+use ioco_sts::{Action, Direction, Sts};
 
-use crate::connection::{AdapterError, Arrival, Arrived, Connection};
+use crate::connection::{AdapterError, Arrival, Arrived, Connection, LogLine};
 use crate::dial::Dial;
+use crate::process::ProcessOptions;
 use crate::session::nanoseconds;
-use crate::stream::{Stream, StreamError, wait_any};
-use crate::supervise::{Until, never};
-use crate::template::Template;
-use crate::values::{Mismatch, shorten};
+use crate::stream::{Message, Stream, StreamError, wait_any};
+use crate::supervise::{Until, never, size};
 
-/// How labels look as lines. A label that is not mentioned is its name and its values.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Mapping {
-    /// By the stimulus' name: `LOCK {passcode}`.
-    pub stimuli: BTreeMap<String, String>,
-    pub responses: BTreeMap<String, String>,
-    /// The line that asks for a reset; without it, connecting anew resets.
-    pub reset: Option<String>,
-    /// The line that says that the system is in its initial state; without it, it is at once.
-    pub ready: Option<String>,
-    /// A carriage return goes before the newline of every line that is sent. Those that come may
-    /// have one or not.
-    pub carriage_return: bool,
-}
+use format::show;
+pub use format::{FORMATS, Format, Integer};
+pub(crate) use frame::Cut;
+pub use frame::{Continued, Framing};
+pub(crate) use labels::Templates;
+pub use labels::{Mapping, MappingError, Pattern, Shape, SocketAction};
 
-/// Lines of one socket that are taken in at once: the rest of a flood stays where it is.
+/// Messages of one socket that are taken in at once: the rest of a flood stays where it is.
 const AT_ONCE: usize = 64;
 
 /// Where the system is.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub enum Sockets {
-    /// All channels at `host:port`.
+    /// All channels at `host:port`, over one socket.
     Shared(String),
     /// The system connects to us.
     Listening(String),
-    /// `host:port` of each channel.
+    /// `host:port` of each channel, or the name of another channel whose socket it shares.
     PerChannel(BTreeMap<String, String>),
+    /// A program that we start; its standard input and output.
+    Process(Box<ProcessOptions>),
 }
 
-/// The lines of all labels of a model.
-pub(crate) struct Templates {
-    sts: Arc<Sts>,
-    /// Per label.
-    templates: Vec<Option<Template>>,
-    /// Those that fix most of a line first.
-    order: Vec<LabelId>,
+/// One connection to the system.
+struct Client {
+    dial: Dial,
+    channels: Vec<String>,
+    stream: Option<Stream>,
+    /// The model sees the end of this connection as a response.
+    closed: Option<Action>,
+    /// A stimulus connects it.
+    is_connected_later: bool,
 }
 
-impl Templates {
-    /// What is wrong with the mapping is said at once, in words for a person.
-    pub fn budget(&self) -> &Budget {
-        self.sts.budget()
-    }
-
-    pub fn new(sts: Arc<Sts>, mapping: &Mapping) -> Result<Templates, AdapterError> {
-        let wrong = |message: String| {
-            AdapterError::new(message).hint("[lines] of ioco.toml says how labels look as lines")
-        };
-        let mut templates = Vec::new();
-        for label in sts.labels() {
-            let mapped = match label.direction {
-                Direction::Stimulus => mapping.stimuli.get(&label.name),
-                Direction::Response => mapping.responses.get(&label.name),
-                Direction::Internal => {
-                    templates.push(None);
-                    continue;
-                }
-            };
-            templates.push(Some(match mapped {
-                Some(text) => Template::parse(text, label).map_err(wrong)?,
-                None => Template::usual(label),
-            }));
-        }
-        for (names, direction) in [
-            (&mapping.stimuli, Direction::Stimulus),
-            (&mapping.responses, Direction::Response),
-        ] {
-            for name in names.keys() {
-                if sts.label_named(direction, name).is_none() {
-                    let mark = direction.mark();
-                    return Err(wrong(format!("the model has no {mark}{name}")));
-                }
-            }
-        }
-        let stimuli = sts.labels_of(Direction::Stimulus);
-        let mut order: Vec<LabelId> = stimuli.chain(sts.labels_of(Direction::Response)).collect();
-        order.sort_by_key(|id| {
-            let template = templates[id.index()].as_ref();
-            std::cmp::Reverse(template.map_or(0, Template::fixed))
-        });
-        Ok(Templates {
-            sts,
-            templates,
-            order,
-        })
-    }
-
-    /// The label that a line is; otherwise the line, and why it is none.
-    pub fn read(&self, direction: Direction, line: &str) -> Result<Action, String> {
-        let mut misfit = None;
-        for &label in &self.order {
-            let (Some(template), known) = (&self.templates[label.index()], self.sts.label(label))
-            else {
-                continue;
-            };
-            if known.direction != direction {
-                continue;
-            }
-            match template.read(line, known, self.sts.types()) {
-                None => {}
-                Some(Ok(values)) => return Ok(Action { label, values }),
-                Some(Err(Mismatch(why))) => {
-                    misfit.get_or_insert_with(|| format!("{} ({why})", quoted(line)));
-                }
-            }
-        }
-        Err(misfit.unwrap_or_else(|| quoted(line)))
-    }
-
-    fn write(&self, action: &Action, out: &mut Vec<u8>) {
-        if let Some(template) = &self.templates[action.label.index()] {
-            let line = template.write(&action.values, self.sts.types(), str::to_owned);
-            out.extend_from_slice(line.as_bytes());
-        }
+impl Client {
+    fn serves(&self, channel: &str) -> bool {
+        self.channels.iter().any(|own| own == channel)
     }
 }
 
-fn quoted(line: &str) -> String {
-    format!("\"{}\"", shorten(line, 100))
-}
-
-/// A connection to a system that speaks lines of its own.
+/// A connection to a system that speaks messages of its own.
 pub struct TextLines {
     templates: Templates,
-    reset: Option<String>,
-    ready: Option<String>,
-    /// What ends a line that is sent.
-    end: &'static str,
-    dials: Vec<Dial>,
-    /// Per channel, the position of its socket.
-    routes: BTreeMap<String, usize>,
-    streams: Vec<Stream>,
+    mapping: Mapping,
+    clients: Vec<Client>,
     patience: Duration,
     epoch: Instant,
     arrived: VecDeque<Arrived>,
     sent: Vec<u8>,
+    /// Of connections that have ended.
+    log: Vec<LogLine>,
 }
 
 impl TextLines {
@@ -165,94 +84,182 @@ impl TextLines {
         sockets: &Sockets,
         patience: Duration,
     ) -> Result<TextLines, AdapterError> {
-        let (dials, routes) = dials(&sts, sockets)?;
+        let mut clients = clients(&sts, sockets)?;
+        let templates = Templates::new(sts, mapping)?;
+        for client in &mut clients {
+            let channels = client.channels.clone();
+            let serves = |channel: &str| channels.iter().any(|own| own == channel);
+            client.closed = templates.closed(&serves);
+            client.is_connected_later = templates.connects(&serves);
+        }
         Ok(TextLines {
-            templates: Templates::new(sts, mapping)?,
-            reset: mapping.reset.clone(),
-            ready: mapping.ready.clone(),
-            end: if mapping.carriage_return {
-                "\r\n"
-            } else {
-                "\n"
-            },
-            dials,
-            routes,
-            streams: Vec::new(),
+            templates,
+            mapping: mapping.clone(),
+            clients,
             patience,
             epoch: Instant::now(),
             arrived: VecDeque::new(),
             sent: Vec::new(),
+            log: Vec::new(),
         })
     }
 
     /// Where we listen, if we do.
     pub fn listening(&self) -> Option<&str> {
-        self.dials.iter().find_map(|dial| match dial {
+        self.clients.iter().find_map(|client| match &client.dial {
             Dial::Answer(_, address) => Some(address.as_str()),
-            Dial::Call(_) => None,
+            Dial::Call(_) | Dial::Start(_) => None,
         })
     }
 
-    /// Takes in lines that are here, not more than [`AT_ONCE`] of each socket.
+    /// Whether the system is a program that we start.
+    pub fn is_program(&self) -> bool {
+        let mut clients = self.clients.iter();
+        clients.any(|client| matches!(client.dial, Dial::Start(_)))
+    }
+
+    /// Ends all connections; the next reset makes new ones.
+    pub fn stop(&mut self) {
+        self.hang_up_all();
+    }
+
+    /// The next message of a client.
+    fn next(&mut self, index: usize) -> Result<Option<Message>, StreamError> {
+        let Some(stream) = &mut self.clients[index].stream else {
+            return Ok(None);
+        };
+        let framing = &self.mapping.framing;
+        if framing.is_lines() {
+            let line = stream.whole_line()?;
+            return Ok(line.map(|raw| Message {
+                content: raw.strip_suffix(b"\r").unwrap_or(raw).to_vec(),
+                raw: raw.to_vec(),
+            }));
+        }
+        stream.message(framing, size(self.templates.budget().message))
+    }
+
+    /// Takes in messages that are here, not more than [`AT_ONCE`] of each client.
     fn take_in(&mut self) -> Result<(), AdapterError> {
-        for index in 0..self.streams.len() {
+        for index in 0..self.clients.len() {
             for _ in 0..AT_ONCE {
-                let raw = match self.streams[index].whole_line() {
-                    Ok(Some(raw)) => raw.to_vec(),
+                let Message { content, raw } = match self.next(index) {
+                    Ok(Some(message)) => message,
                     Ok(None) => break,
+                    Err(StreamError::Ended) if self.clients[index].closed.is_some() => {
+                        self.note_closed(index);
+                        break;
+                    }
                     // What came before the end is judged first.
                     Err(_) if !self.arrived.is_empty() => return Ok(()),
                     Err(broken) => return Err(self.explain(index, broken)),
                 };
-                let line = String::from_utf8_lossy(&raw);
-                let line = line.trim_end_matches('\r');
-                if line.trim().is_empty() {
+                let is_lines = self.mapping.framing.is_lines();
+                if is_lines && content.trim_ascii().is_empty() {
                     continue;
                 }
-                let what = match self.templates.read(Direction::Response, line) {
+                let client = &self.clients[index];
+                let serves = |channel: &str| client.serves(channel);
+                let read = self.templates.read(Direction::Response, &content, &serves);
+                let what = match read {
                     Ok(action) => Arrival::Response(action),
                     Err(text) => Arrival::Unknown(text),
                 };
-                let at = nanoseconds(self.epoch.elapsed());
-                self.arrived.push_back(Arrived { what, at, raw });
+                self.arrive(what, raw);
             }
         }
         Ok(())
     }
 
+    fn arrive(&mut self, what: Arrival, raw: Vec<u8>) {
+        let at = nanoseconds(self.epoch.elapsed());
+        self.arrived.push_back(Arrived { what, at, raw });
+    }
+
+    /// The system closed a connection, and the model has a response for that. Half of a message before it
+    /// is no message that the model knows.
+    fn note_closed(&mut self, index: usize) {
+        let Some(stream) = self.clients[index].stream.take() else {
+            return;
+        };
+        let unfinished = stream.unfinished().to_vec();
+        self.hang_up(stream);
+        if !unfinished.is_empty() {
+            let text = format!("{} without an end", show(&unfinished));
+            self.arrive(Arrival::Unknown(text), unfinished);
+        }
+        if let Some(closed) = self.clients[index].closed.clone() {
+            self.arrive(Arrival::Response(closed), Vec::new());
+        }
+    }
+
+    /// Keeps what a program said on standard error.
+    fn hang_up(&mut self, mut stream: Stream) {
+        self.log.extend(stream.take_log(self.epoch));
+    }
+
+    fn hang_up_all(&mut self) {
+        for index in 0..self.clients.len() {
+            if let Some(stream) = self.clients[index].stream.take() {
+                self.hang_up(stream);
+            }
+        }
+    }
+
     fn explain(&mut self, index: usize, broken: StreamError) -> AdapterError {
-        self.streams.clear();
-        let address = self.dials.get(index).map_or("", Dial::address);
+        let client = &mut self.clients[index];
+        let words = client.stream.as_mut().map(Stream::last_words);
+        let status = client.stream.as_mut().and_then(Stream::exit_status);
+        self.hang_up_all();
+        let address = self.clients[index].dial.address();
         let ended = matches!(broken, StreamError::Ended | StreamError::Io(_));
-        let message = match broken {
-            StreamError::Ended => format!("{address} closed the connection"),
+        let mut message = match broken {
+            StreamError::Ended => match status {
+                Some(status) => format!("the system ended: {status}"),
+                None => format!("{address} closed the connection"),
+            },
             StreamError::TimedOut => format!("{address} did not answer within {:?}", self.patience),
             StreamError::TooLong(line) => format!("{address} sent {line}"),
+            StreamError::Wrong(why) => format!("{address} sent {why}"),
             StreamError::Io(error) => format!("the connection to {address} failed: {error}"),
         };
+        if let Some(words) = words.filter(|words| !words.is_empty()) {
+            let words = words.join("\n  ");
+            message = format!("{message}; its last lines on standard error:\n  {words}");
+        }
         AdapterError::new(message)
             .hint("its own log may say why; the next test connects to it again")
             .ended(ended)
     }
 
-    fn connect(&mut self, until: &Until<'_>) -> Result<(), AdapterError> {
-        self.streams.clear();
-        for dial in &self.dials {
-            self.streams
-                .push(dial.connect(self.templates.budget(), until)?);
+    fn connect(&mut self, index: usize, until: &Until<'_>) -> Result<(), AdapterError> {
+        if let Some(old) = self.clients[index].stream.take() {
+            self.hang_up(old);
         }
-        Ok(())
+        let stream = self.clients[index]
+            .dial
+            .connect(self.templates.budget(), until)?;
+        self.clients[index].stream = Some(stream);
+        match self.mapping.banner.clone() {
+            Some(banner) => self.await_message(&[index], &banner, "banner", until),
+            None => Ok(()),
+        }
     }
 
-    /// Discards lines until every socket has said that the system is ready.
-    fn await_ready(&mut self, ready: &str, until: &Until<'_>) -> Result<(), AdapterError> {
-        // Whoever serves several sockets answers on one of them.
+    /// Discards messages until one of these clients got the one that is waited for.
+    fn await_message(
+        &mut self,
+        among: &[usize],
+        wanted: &Pattern,
+        setting: &str,
+        until: &Until<'_>,
+    ) -> Result<(), AdapterError> {
         loop {
-            for index in 0..self.streams.len() {
-                // A system that floods always has a line; the time is up all the same.
+            for &index in among {
+                // A system that floods always has a message; the time is up all the same.
                 while !until.is_over() {
-                    match self.streams[index].whole_line() {
-                        Ok(Some(line)) if line.trim_ascii() == ready.as_bytes() => return Ok(()),
+                    match self.next(index) {
+                        Ok(Some(message)) if wanted.fits(&message.content) => return Ok(()),
                         Ok(Some(_)) => {}
                         Ok(None) => break,
                         Err(broken) => return Err(self.explain(index, broken)),
@@ -261,45 +268,91 @@ impl TextLines {
             }
             if until.is_over() {
                 return Err(AdapterError::new(format!(
-                    "the system did not say \"{ready}\" within {:?}",
+                    "the system did not say {} within {:?}",
+                    wanted.show(),
                     self.patience
                 ))
-                .hint("ready in [lines] of ioco.toml is the line it says"));
+                .hint(format!("{setting} in [lines] of ioco.toml is what it says")));
             }
-            let waited = wait_any(&mut self.streams, until.slice());
-            waited.map_err(|broken| self.explain(0, broken))?;
+            self.await_any(until.slice())?;
+        }
+    }
+
+    /// Whether something is there before the deadline.
+    fn await_any(&mut self, deadline: Instant) -> Result<bool, AdapterError> {
+        let mut streams: Vec<&mut Stream> = self
+            .clients
+            .iter_mut()
+            .filter_map(|client| client.stream.as_mut())
+            .collect();
+        let waited = wait_any(&mut streams, deadline);
+        waited.map_err(|broken| self.explain(0, broken))
+    }
+
+    fn act(
+        &mut self,
+        index: usize,
+        action: SocketAction,
+        until: &Until<'_>,
+    ) -> Result<(), AdapterError> {
+        match action {
+            SocketAction::Connect => self.connect(index, until),
+            SocketAction::Close | SocketAction::Abort => {
+                if let Some(stream) = self.clients[index].stream.take() {
+                    if action == SocketAction::Abort {
+                        stream.abort_at_end();
+                    }
+                    self.hang_up(stream);
+                }
+                Ok(())
+            }
         }
     }
 }
 
-type Dials = (Vec<Dial>, BTreeMap<String, usize>);
-
-fn dials(sts: &Sts, sockets: &Sockets) -> Result<Dials, AdapterError> {
-    let observable = sts
-        .labels()
-        .iter()
-        .filter(|l| l.direction != Direction::Internal);
-    let channels: Vec<String> = observable.map(|l| l.channel.clone()).collect();
-    let all_to_first = || channels.iter().map(|c| (c.clone(), 0)).collect();
+fn clients(sts: &Sts, sockets: &Sockets) -> Result<Vec<Client>, AdapterError> {
+    let mut channels: Vec<String> = Vec::new();
+    for label in sts.labels() {
+        if label.direction != Direction::Internal && !channels.contains(&label.channel) {
+            channels.push(label.channel.clone());
+        }
+    }
+    let client = |dial, channels| Client {
+        dial,
+        channels,
+        stream: None,
+        closed: None,
+        is_connected_later: false,
+    };
     match sockets {
-        Sockets::Shared(address) => Ok((vec![Dial::Call(address.clone())], all_to_first())),
-        Sockets::Listening(address) => Ok((vec![Dial::answer(address)?], all_to_first())),
+        Sockets::Shared(address) => Ok(vec![client(Dial::Call(address.clone()), channels)]),
+        Sockets::Listening(address) => Ok(vec![client(Dial::answer(address)?, channels)]),
+        Sockets::Process(options) => Ok(vec![client(Dial::Start(options.clone()), channels)]),
         Sockets::PerChannel(addresses) => {
-            let mut dials: Vec<Dial> = Vec::new();
-            let mut routes = BTreeMap::new();
+            let mut clients: Vec<Client> = Vec::new();
             for channel in channels {
                 let address = addresses.get(&channel).ok_or_else(|| {
                     AdapterError::new(format!("there is no address for channel '{channel}'"))
                         .hint("[lines.channels] of ioco.toml names one for each")
                 })?;
-                let known = dials.iter().position(|dial| dial.address() == address);
-                let position = known.unwrap_or_else(|| {
-                    dials.push(Dial::Call(address.clone()));
-                    dials.len() - 1
-                });
-                routes.insert(channel, position);
+                // The name of a channel in place of an address: its socket.
+                let (owner, address) = match addresses.get(address) {
+                    Some(shared) => (address, shared),
+                    None => (&channel, address),
+                };
+                let known = clients.iter_mut().find(|client| client.serves(owner));
+                match known {
+                    Some(known) => known.channels.push(channel),
+                    None => {
+                        let mut served = vec![owner.clone()];
+                        if *owner != channel {
+                            served.push(channel);
+                        }
+                        clients.push(client(Dial::Call(address.clone()), served));
+                    }
+                }
             }
-            Ok((dials, routes))
+            Ok(clients)
         }
     }
 }
@@ -317,17 +370,33 @@ impl Connection for TextLines {
         self.sent.clear();
         self.arrived.clear();
         let until = Until::within(self.patience, stop);
-        let fresh = self.streams.is_empty() || self.reset.is_none();
-        if fresh {
-            self.connect(&until)?;
+        if self.mapping.reset.is_none() {
+            self.hang_up_all();
         }
-        if let Some(reset) = self.reset.clone() {
-            let line = format!("{reset}{}", self.end);
-            let written = self.streams[0].write(line.as_bytes(), &until);
-            written.map_err(|broken| self.explain(0, broken))?;
+        self.take_log();
+        for index in 0..self.clients.len() {
+            let client = &mut self.clients[index];
+            if client.is_connected_later {
+                client.stream = None;
+            } else if client.stream.is_none() {
+                self.connect(index, &until)?;
+            }
         }
-        if let Some(ready) = self.ready.clone() {
-            self.await_ready(&ready, &until)?;
+        let connected = |client: &Client| client.stream.is_some();
+        if let Some(reset) = self.mapping.reset.clone()
+            && let Some(index) = self.clients.iter().position(connected)
+        {
+            let bytes = self.mapping.framing.wrap(reset.into_bytes());
+            let bytes = bytes.map_err(AdapterError::new)?;
+            if let Some(stream) = &mut self.clients[index].stream {
+                let written = stream.write(&bytes, &until);
+                written.map_err(|broken| self.explain(index, broken))?;
+            }
+        }
+        if let Some(ready) = self.mapping.ready.clone() {
+            // Whoever serves several sockets answers on one of them.
+            let all: Vec<usize> = (0..self.clients.len()).collect();
+            self.await_message(&all, &ready, "ready", &until)?;
         }
         self.arrived.clear();
         Ok(())
@@ -342,17 +411,35 @@ impl Connection for TextLines {
         stimulus: &Action,
         stop: &dyn Fn() -> bool,
     ) -> Result<bool, AdapterError> {
-        let label = self.templates.sts.label(stimulus.label);
-        let socket = self.routes.get(&label.channel).copied().unwrap_or(0);
-        self.sent.clear();
-        self.templates.write(stimulus, &mut self.sent);
-        self.sent.extend_from_slice(self.end.as_bytes());
+        let label = self.templates.label(stimulus.label);
+        let (name, channel) = (label.marked_name(), label.channel.clone());
+        let owner = self.clients.iter().position(|c| c.serves(&channel));
+        let index = owner.unwrap_or(0);
         let until = Until::within(self.patience, stop);
-        let Some(stream) = self.streams.get_mut(socket) else {
-            return Err(AdapterError::new("there is no connection to the system"));
+        self.sent.clear();
+        let unwritable = |why: String| AdapterError::new(format!("{name} cannot be sent: {why}"));
+        let content = match self.templates.write(stimulus).map_err(unwritable)? {
+            Ok(content) => content,
+            Err(action) => {
+                self.act(index, action, &until)?;
+                return Ok(true);
+            }
         };
-        let written = stream.write(&self.sent, &until);
-        written.map_err(|broken| self.explain(socket, broken))?;
+        self.sent = self.mapping.framing.wrap(content).map_err(unwritable)?;
+        let Some(stream) = self.clients[index].stream.as_mut() else {
+            return Err(AdapterError::new(format!(
+                "{name} cannot be sent: channel '{channel}' is not connected"
+            ))
+            .hint(
+                "the model must not give it then; a stimulus with action = \"connect\" in \
+                 [lines.stimuli] connects",
+            ));
+        };
+        match stream.write(&self.sent, &until) {
+            // It was on its way when the system closed, which is the next thing to be seen.
+            Err(StreamError::Ended) if self.clients[index].closed.is_some() => {}
+            written => written.map_err(|broken| self.explain(index, broken))?,
+        }
         // Nobody knows when the system reads what it was sent.
         Ok(true)
     }
@@ -370,8 +457,7 @@ impl Connection for TextLines {
             if let Some(arrived) = self.poll()? {
                 return Ok(arrived);
             }
-            let is_there = wait_any(&mut self.streams, deadline);
-            if !is_there.map_err(|broken| self.explain(0, broken))? {
+            if !self.await_any(deadline)? {
                 return Ok(Arrived {
                     what: Arrival::Silence,
                     at: self.now(),
@@ -383,5 +469,20 @@ impl Connection for TextLines {
 
     fn sent(&self) -> &[u8] {
         &self.sent
+    }
+
+    /// A new connection has nothing of the one before.
+    fn resets_all(&self) -> bool {
+        self.mapping.reset.is_none()
+    }
+
+    fn take_log(&mut self) -> Vec<LogLine> {
+        let mut log = std::mem::take(&mut self.log);
+        for client in &mut self.clients {
+            if let Some(stream) = &mut client.stream {
+                log.extend(stream.take_log(self.epoch));
+            }
+        }
+        log
     }
 }

@@ -95,28 +95,25 @@ impl Link {
 
     /// Whether ioco starts the system itself, so that it can be started again.
     pub fn is_ours(&self) -> bool {
-        matches!(
-            &self.kind,
-            Kind::Process(_) | Kind::Simulated(_) | Kind::Started(_)
-        )
+        match &self.kind {
+            Kind::Process(_) | Kind::Simulated(_) | Kind::Started(_) => true,
+            Kind::Text(text) => text.is_program(),
+            Kind::Tcp(_) | Kind::Http(_) | Kind::Amp(_) => false,
+        }
     }
 
     /// Ends the system, so that the next reset starts a new one; false where it is not ours to
     /// start.
     pub fn start_afresh(&mut self) -> bool {
         match &mut self.kind {
-            Kind::Process(process) => {
-                process.stop();
-                true
-            }
-            Kind::Started(started) => {
-                started.stop();
-                true
-            }
+            Kind::Process(process) => process.stop(),
+            Kind::Started(started) => started.stop(),
+            Kind::Text(text) if text.is_program() => text.stop(),
             Kind::Tcp(_) | Kind::Text(_) | Kind::Http(_) | Kind::Amp(_) | Kind::Simulated(_) => {
-                false
+                return false;
             }
         }
+        true
     }
 
     /// What others must do before a test can begin: connect to us, and where.

@@ -10,8 +10,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ioco_adapters::{
-    AdapterError, Amp, Http, Local, PORT, Process, ProcessOptions, ResetBy, Simulated, Sockets,
-    Tcp, TcpOptions, TextLines, with_port,
+    AdapterError, Amp, Http, Local, Mapping, PORT, Process, ProcessOptions, ResetBy, Simulated,
+    Sockets, Tcp, TcpOptions, TextLines, with_port,
 };
 use ioco_sts::Sts;
 use serde::{Deserialize, Serialize};
@@ -19,7 +19,6 @@ use serde::{Deserialize, Serialize};
 use crate::exit::CommandError;
 use crate::project::Project;
 use crate::sections::amp::AmpWay;
-use crate::sections::lines::LinesSection;
 use crate::system::SystemName;
 use crate::time;
 
@@ -230,25 +229,31 @@ impl ConnectionSpec {
         } else {
             ResetBy::Asking
         };
-        let process = |mut options: ProcessOptions| {
-            options.reset = reset;
-            options.patience = patience;
-            Kind::Process(Box::new(Process::new(Arc::clone(sts), options)))
-        };
         let text = |sockets: Sockets| {
-            let mapping = project.lines.as_ref().map(LinesSection::mapping);
-            let mapping = mapping.unwrap_or_default();
+            let mapping = match &project.lines {
+                Some(lines) => lines.checked(sts, &project.file())?,
+                None => Mapping::default(),
+            };
             let lines = TextLines::new(Arc::clone(sts), &mapping, &sockets, patience);
             Ok::<Kind, CommandError>(Kind::Text(Box::new(lines.map_err(misused)?)))
         };
+        let process = |mut options: ProcessOptions| {
+            options.reset = reset;
+            options.patience = patience;
+            if project.lines.is_some() {
+                return text(Sockets::Process(Box::new(options)));
+            }
+            let process = Process::new(Arc::clone(sts), options);
+            Ok(Kind::Process(Box::new(process)))
+        };
         Ok(match &self.way {
-            Transport::Shell(line) => process(ProcessOptions::shell(&without_shell(line))),
+            Transport::Shell(line) => process(ProcessOptions::shell(&without_shell(line)))?,
             Transport::Command(words) => {
                 let program = find_program(&words[0]);
                 let arguments: Vec<&str> = words[1..].iter().map(String::as_str).collect();
                 let mut options = ProcessOptions::new(&program, &arguments);
                 options.directory = Some(project.root.clone());
-                process(options)
+                process(options)?
             }
             Transport::Tcp(address) if project.lines.is_some() => {
                 text(Sockets::Shared(address.clone()))?
@@ -299,6 +304,16 @@ impl ConnectionSpec {
                 Kind::Started(Box::new(started))
             }
         })
+    }
+
+    /// Listens for adapters from now on, where they connect to us, and says where.
+    pub fn listen(&self, project: &Project) -> Result<Option<String>, CommandError> {
+        let Transport::Amp(amp) = &self.way else {
+            return Ok(None);
+        };
+        project.hubs.keep();
+        let hub = project.hubs.listen(&amp.hub(project)?).map_err(unusable)?;
+        Ok(Some(hub.url()))
     }
 
     /// For a person.

@@ -137,6 +137,7 @@ impl AmpWay {
             units,
             patience,
             connect_within,
+            is_last: !project.hubs.are_kept(),
         })
     }
 

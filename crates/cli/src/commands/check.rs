@@ -43,6 +43,10 @@ pub fn run(arguments: &args::Check, format: Format) -> Answer {
         .iter()
         .filter(|d| d.severity == ioco_aml::Severity::Warning)
         .count();
+    // What ioco.toml says about messages must fit the labels of the model.
+    if let (Some(lines), Some(sts)) = (&project.lines, &read.sts) {
+        lines.checked(sts, &project.file())?;
+    }
     let sts = read.sts.as_deref();
     let count = |direction| sts.map_or(0, |s| s.labels_of(direction).count());
     let checked = Checked {

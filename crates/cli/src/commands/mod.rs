@@ -3,6 +3,7 @@
 pub mod adapters;
 pub mod check;
 pub mod compare;
+pub mod connect;
 pub mod convert;
 pub mod coverage;
 pub mod explain;

@@ -7,7 +7,6 @@ use std::sync::Arc;
 use crate::exit::{Answer, CommandError, Exit};
 use ioco_adapters::{HttpRelay, LineRelay, Relay};
 use ioco_campaign::connect::check_listening;
-use ioco_campaign::sections::lines::LinesSection;
 
 use crate::args;
 use crate::{interrupt, model, output};
@@ -25,7 +24,9 @@ pub fn run(arguments: &args::Record) -> Answer {
         })?;
         Box::new(HttpRelay::listen(listen, to, sts, mapping)?)
     } else {
-        let mapping = project.lines.as_ref().map(LinesSection::mapping);
+        let lines = project.lines.as_ref();
+        let mapping = lines.map(|lines| lines.checked(&sts, &project.file()));
+        let mapping = mapping.transpose()?;
         Box::new(LineRelay::listen(listen, to, sts, mapping.as_ref())?)
     };
     let path = &arguments.output;

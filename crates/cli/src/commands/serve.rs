@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::exit::{Answer, Exit};
-use ioco_campaign::trust;
+use ioco_campaign::{ConnectionSpec, trust};
 use ioco_outside::file::write_private;
 use ioco_server::Options;
 
@@ -20,6 +20,13 @@ pub fn run(arguments: &args::Serve) -> Answer {
     project.limits = project.limits.overridden_by(arguments.limits.limits());
     trust::store(&mut project, &mut Teller)?;
     trust::first_use(&project, &arguments.system.choice(), &mut Teller)?;
+    project.hubs.keep();
+    // A project without a system can be looked at.
+    if let Some(reach) = ConnectionSpec::typed(&arguments.system.choice(), &project)?
+        && let Some(url) = reach.listen(&project)?
+    {
+        say!("adapters connect to {url}");
+    }
     let folder = project.ledger.folder().map(Path::to_owned);
     let mut door = None;
     let options = Options {

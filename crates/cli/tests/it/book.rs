@@ -95,10 +95,10 @@ fn run_section(heading: &str, ports: &[&str], with: &str) -> Ran {
 
 #[test]
 fn the_example_over_tcp_runs_from_the_book() {
-    let right = run_section("### Lines of your own", &["7001", "7002"], "");
+    let right = run_section("### Messages of your own", &["7001", "7002"], "");
     assert_eq!(right.code, 0, "{}", right.all());
     assert!(right.out.contains("PASS"), "{}", right.all());
-    let wrong = run_section("### Lines of your own", &["7001", "7002"], "--bug");
+    let wrong = run_section("### Messages of your own", &["7001", "7002"], "--bug");
     assert_eq!(wrong.code, 1, "{}", wrong.all());
 }
 
@@ -125,7 +125,7 @@ fn traffic_is_recorded_and_judged_from_the_book() {
 #[test]
 fn the_settings_in_the_book_are_those_of_the_examples() {
     let chapter = chapter();
-    for (heading, example) in [("### Lines of your own", "tcp"), ("## Over HTTP", "http")] {
+    for (heading, example) in [("### Messages of your own", "tcp"), ("## Over HTTP", "http")] {
         let (_, rest) = section(&chapter, heading)
             .split_once("```toml\n")
             .expect("settings");

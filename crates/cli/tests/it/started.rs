@@ -233,3 +233,175 @@ fn a_failure_of_a_started_system_is_replayed_by_its_name() {
     let again = run(ioco().current_dir(folder.path()).args(["replay", &id]));
     assert_eq!(again.code, 1, "{}", again.all());
 }
+
+/// Speaks lines of its own: greets, answers with a code, says the end and closes.
+const GREETER: &str = r#"
+import socket, sys
+server = socket.create_server(("127.0.0.1", int(sys.argv[1])))
+broken = "--broken" in sys.argv
+while True:
+    client, _ = server.accept()
+    client.sendall(b"220 hello\r\n")
+    lines = client.makefile("rb")
+    for line in lines:
+        if line == b"QUIT\r\n":
+            client.sendall(b"221-so long\r\n221 bye\r\n")
+            if not broken:
+                break
+        else:
+            client.sendall(b"250 " + line)
+    if broken:
+        continue
+    lines.close(); client.close()
+"#;
+
+const TALK: &str = "
+timeout 10
+external 'wire'
+process('talk') {
+  channel('wire') {
+    stimulus 'say', text: :string
+    stimulus 'quit'
+    response 'ok', code: :integer, text: :string
+    response 'bye'
+    response 'closed'
+  }
+  var 'said', :string, ''
+  state 'idle', timeout: 0.05
+  repeat {
+    o {
+      receive 'say', constraint: 'text =~ /[a-z]{1,5}/', update: 'said = text'
+      send 'ok', constraint: 'code == 250 && text == said'
+    }
+    o { receive 'quit'; send 'bye'; send 'closed'; stop_repetition }
+  }
+  state 'over', timeout: 0.05
+}
+";
+
+const TALK_SETTINGS: &str = r#"model = "talk.aml"
+[test]
+tests = 5
+steps = 12
+seed = 3
+[sut]
+start = "python3 server.py {port}"
+tcp = "127.0.0.1:{port}"
+fresh = "run"
+[lines]
+end = "\r\n"
+banner = { regex = "220 .*" }
+[[lines.continued]]
+when = '^\d{3}-'
+until = '^\d{3} '
+[lines.stimuli]
+say = "SAY {text}"
+quit = "QUIT"
+[lines.responses]
+ok = { regex = '(?<code>\d+) SAY (?<text>.*)' }
+bye = "221-so long\n221 bye"
+closed = { event = "closed" }
+"#;
+
+fn talk(settings: &str) -> TempDir {
+    folder_with(&[
+        ("talk.aml", TALK),
+        ("server.py", GREETER),
+        ("ioco.toml", settings),
+    ])
+}
+
+#[test]
+fn a_protocol_is_described_by_configuration_alone_and_its_end_is_judged() {
+    let folder = talk(TALK_SETTINGS);
+    let ran = test(&folder, &[]);
+    assert_eq!(ran.code, 0, "{}", ran.all());
+    // Whoever does not close is found.
+    let broken = talk(&TALK_SETTINGS.replace("server.py {port}", "server.py {port} --broken"));
+    let ran = test(&broken, &["--timeout", "400ms", "--no-shrink"]);
+    assert_eq!(ran.code, 1, "{}", ran.all());
+    assert!(ran.out.contains("!closed"), "{}", ran.all());
+}
+
+#[test]
+fn stimuli_are_given_by_hand_and_bytes_are_shown_both_ways() {
+    let folder = talk(TALK_SETTINGS);
+    let connect = [
+        "connect",
+        "--give",
+        "say text=hi there",
+        "--give",
+        "quit",
+        "--wait",
+        "2s",
+    ];
+    let ran = run(ioco().current_dir(folder.path()).args(connect));
+    assert_eq!(ran.code, 0, "{}", ran.all());
+    for words in [
+        "► ?say(text=\"hi there\")",
+        r#""SAY hi there\r\n""#,
+        "◄ !ok(code=250, text=\"hi there\")",
+        r#""250 SAY hi there\r\n""#,
+        "◄ !bye",
+        "◄ !closed",
+    ] {
+        assert!(ran.out.contains(words), "{words}: {}", ran.all());
+    }
+    let wrong = run(ioco()
+        .current_dir(folder.path())
+        .args(["connect", "--give", "sing"]));
+    assert_eq!(wrong.code, 2, "{}", wrong.all());
+    assert!(wrong.err.contains("say, quit"), "{}", wrong.all());
+}
+
+#[test]
+fn mistakes_in_lines_are_told_with_their_line_before_anything_starts() {
+    for (right, wrong, place, words) in [
+        ("SAY {text}", "SAY {txt}", 17, "?say has no parameter 'txt'"),
+        ("(?<code>", "(?<kode>", 20, "!ok has no parameter 'kode'"),
+        ("say = ", "sing = ", 17, "the model has no ?sing"),
+        (
+            "until = '^\\d{3} '\n",
+            "",
+            13,
+            "nothing says how it goes on",
+        ),
+        ("220 .*", "220 (", 12, "is not a regular expression"),
+        ("\"closed\" }", "\"shut\" }", 22, "there is no event 'shut'"),
+        (
+            "SAY {text}",
+            "SAY {text:u8}",
+            17,
+            "cannot be written in this format",
+        ),
+    ] {
+        let settings = TALK_SETTINGS.replace(right, wrong);
+        assert_ne!(settings, TALK_SETTINGS);
+        let folder = talk(&settings);
+        for command in ["check", "test"] {
+            let ran = run(ioco().current_dir(folder.path()).arg(command));
+            assert_eq!(ran.code, 2, "{wrong}: {}", ran.all());
+            assert!(ran.err.contains(words), "{wrong}: {}", ran.all());
+            // The table of `continued` begins at its head.
+            let line = format!("ioco.toml:{place}: ");
+            assert!(ran.err.contains(&line), "{wrong}: {}", ran.all());
+        }
+    }
+}
+
+#[test]
+fn a_system_that_is_silent_once_it_has_answered_costs_no_waiting() {
+    // With a minute for every silence this would not end.
+    let model = PING
+        .replace("timeout: 0.05", "timeout: 60.0")
+        .replace("timeout 10", "timeout 60");
+    let folder = project(
+        "start = \"python3 server.py {port}\"\ntcp = \"127.0.0.1:{port}\"\nfresh = \"run\"\n\
+         silent_once_answered = true",
+    );
+    std::fs::write(folder.path().join("ping.aml"), model).expect("written");
+    let begun = std::time::Instant::now();
+    let ran = test(&folder, &["--tests", "1", "--steps", "20"]);
+    assert_eq!(ran.code, 0, "{}", ran.all());
+    assert!(begun.elapsed().as_secs() < 110, "{:?}", begun.elapsed());
+}

@@ -1,0 +1,380 @@
+//! Where one message ends and the next begins: at the end of a line, at another delimiter, or where a
+//! length says so.
+
+use regex::bytes::Regex;
+
+use super::format::Integer;
+
+/// Nesting of messages in messages.
+const MAX_DEPTH: usize = 32;
+
+/// How a stream of bytes is cut into messages.
+#[derive(Clone, Debug)]
+pub enum Framing {
+    /// A message ends with these bytes. Where they are a newline, a carriage return before it belongs to
+    /// the end, whether it is sent or not.
+    Delimited {
+        end: Vec<u8>,
+        continued: Vec<Continued>,
+    },
+    /// After `skip` bytes stands the length of the rest, to which `add` is added.
+    Prefixed {
+        skip: usize,
+        length: Integer,
+        add: i64,
+    },
+}
+
+/// A message that goes on after its first line.
+#[derive(Clone, Debug)]
+pub struct Continued {
+    /// On the first line. A group `length` says how many bytes follow (and the delimiter), a group `count`
+    /// how many messages.
+    pub when: Regex,
+    /// On a later line: the last one.
+    pub until: Option<Regex>,
+}
+
+impl Default for Framing {
+    fn default() -> Framing {
+        Framing::Delimited {
+            end: b"\n".to_vec(),
+            continued: Vec::new(),
+        }
+    }
+}
+
+/// What stands at the beginning of some bytes.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Cut {
+    /// A message has not ended yet.
+    Unfinished,
+    /// A message of so many bytes, of which `content` is left without delimiter and length.
+    Message { bytes: usize, content: Vec<u8> },
+    /// No message begins so.
+    Wrong(String),
+}
+
+/// Why a message cannot be cut.
+enum Stop {
+    Unfinished,
+    Wrong(String),
+}
+
+impl Framing {
+    /// Whether it is one message a line.
+    pub(crate) fn is_lines(&self) -> bool {
+        matches!(self, Framing::Delimited { end, continued }
+            if matches!(end.as_slice(), b"\n" | b"\r\n") && continued.is_empty())
+    }
+
+    /// What a newline in a template is.
+    pub(crate) fn newline(&self) -> &[u8] {
+        match self {
+            Framing::Delimited { end, .. } if end == b"\r\n" => b"\r\n",
+            _ => b"\n",
+        }
+    }
+
+    /// The message at the beginning. A length above `limit` is wrong.
+    pub(crate) fn cut(&self, bytes: &[u8], limit: usize) -> Cut {
+        let cut = match self {
+            Framing::Delimited { end, continued } => {
+                let lines = Delimited {
+                    end,
+                    continued,
+                    limit,
+                };
+                lines.message(bytes).map(|total| Cut::Message {
+                    bytes: total,
+                    content: lines.without_end(&bytes[..total]).to_vec(),
+                })
+            }
+            Framing::Prefixed { skip, length, add } => prefixed(bytes, *skip, *length, *add, limit),
+        };
+        match cut {
+            Ok(message) => message,
+            Err(Stop::Unfinished) => Cut::Unfinished,
+            Err(Stop::Wrong(why)) => Cut::Wrong(why),
+        }
+    }
+
+    /// The bytes on the wire for the content of a message.
+    pub(crate) fn wrap(&self, mut content: Vec<u8>) -> Result<Vec<u8>, String> {
+        match self {
+            Framing::Delimited { end, .. } => {
+                content.extend(end);
+                Ok(content)
+            }
+            Framing::Prefixed { skip, length, add } => {
+                let rest = content.len().checked_sub(*skip).ok_or_else(|| {
+                    format!("a message is at least {skip} bytes, which stand before its length")
+                })?;
+                let mut out = content[..*skip].to_vec();
+                length.write(rest as i128 - i128::from(*add), &mut out)?;
+                out.extend(&content[*skip..]);
+                Ok(out)
+            }
+        }
+    }
+}
+
+fn prefixed(
+    bytes: &[u8],
+    skip: usize,
+    length: Integer,
+    add: i64,
+    limit: usize,
+) -> Result<Cut, Stop> {
+    let head = bytes.get(skip..).ok_or(Stop::Unfinished)?;
+    let (number, used) = match length.read(head) {
+        None => return Err(Stop::Unfinished),
+        Some(Err(why)) => return Err(Stop::Wrong(why.0)),
+        Some(Ok(read)) => read,
+    };
+    let rest = usize::try_from(number + i128::from(add));
+    let rest = rest.map_err(|_| Stop::Wrong(format!("a message of the length {number}")))?;
+    if rest > limit {
+        return Err(Stop::Wrong(format!("a message of {rest} bytes")));
+    }
+    let total = skip + used + rest;
+    if bytes.len() < total {
+        return Err(Stop::Unfinished);
+    }
+    let mut content = bytes[..skip].to_vec();
+    content.extend(&bytes[skip + used..total]);
+    Ok(Cut::Message {
+        bytes: total,
+        content,
+    })
+}
+
+struct Delimited<'f> {
+    end: &'f [u8],
+    continued: &'f [Continued],
+    limit: usize,
+}
+
+impl Delimited<'_> {
+    fn is_newline(&self) -> bool {
+        matches!(self.end, b"\n" | b"\r\n")
+    }
+
+    /// Where the line at the beginning ends, its delimiter included.
+    fn line(&self, bytes: &[u8]) -> Result<usize, Stop> {
+        let at = if self.is_newline() {
+            bytes
+                .iter()
+                .position(|byte| *byte == b'\n')
+                .map(|at| at + 1)
+        } else {
+            let mut windows = bytes.windows(self.end.len());
+            let at = windows.position(|window| window == self.end);
+            at.map(|at| at + self.end.len())
+        };
+        at.ok_or(Stop::Unfinished)
+    }
+
+    fn without_end<'b>(&self, bytes: &'b [u8]) -> &'b [u8] {
+        if self.is_newline() {
+            let bytes = bytes.strip_suffix(b"\n").unwrap_or(bytes);
+            bytes.strip_suffix(b"\r").unwrap_or(bytes)
+        } else {
+            bytes.strip_suffix(self.end).unwrap_or(bytes)
+        }
+    }
+
+    /// Where the message at the beginning ends.
+    fn message(&self, bytes: &[u8]) -> Result<usize, Stop> {
+        let (mut total, until) = self.piece(bytes, 0)?;
+        let Some(until) = until else {
+            return Ok(total);
+        };
+        loop {
+            let rest = &bytes[total..];
+            let line = self.without_end(&rest[..self.line(rest)?]);
+            let is_last = until.is_match(line);
+            total += self.piece(rest, 0)?.0;
+            if is_last {
+                return Ok(total);
+            }
+        }
+    }
+
+    /// A line and what its first words say that belongs to it; and until which line it goes on.
+    fn piece(&self, bytes: &[u8], depth: usize) -> Result<(usize, Option<&Regex>), Stop> {
+        let mut total = self.line(bytes)?;
+        let line = self.without_end(&bytes[..total]);
+        let rule = self
+            .continued
+            .iter()
+            .find_map(|rule| Some((rule, rule.when.captures(line)?)));
+        let Some((rule, groups)) = rule else {
+            return Ok((total, None));
+        };
+        let number = |name: &str| -> Result<Option<usize>, Stop> {
+            let Some(group) = groups.name(name) else {
+                return Ok(None);
+            };
+            let text = String::from_utf8_lossy(group.as_bytes());
+            let number = text.parse::<usize>().ok().filter(|n| *n <= self.limit);
+            let wrong = || Stop::Wrong(format!("a message with the {name} {text}"));
+            number.map(Some).ok_or_else(wrong)
+        };
+        if let Some(length) = number("length")? {
+            let at = total.saturating_add(length);
+            let rest = bytes.get(at..).ok_or(Stop::Unfinished)?;
+            let ends: &[&[u8]] = match self.is_newline() {
+                true => &[b"\n", b"\r\n"],
+                false => &[self.end],
+            };
+            match ends.iter().find(|end| rest.starts_with(end)) {
+                Some(end) => total = at + end.len(),
+                None if ends.iter().any(|end| end.starts_with(rest)) => {
+                    return Err(Stop::Unfinished);
+                }
+                None => {
+                    let why = "a message that is longer than it says";
+                    return Err(Stop::Wrong(why.to_owned()));
+                }
+            }
+        }
+        if let Some(count) = number("count")? {
+            if depth >= MAX_DEPTH {
+                return Err(Stop::Wrong(format!(
+                    "messages nested deeper than {MAX_DEPTH} levels"
+                )));
+            }
+            for _ in 0..count {
+                let rest = bytes.get(total..).ok_or(Stop::Unfinished)?;
+                total += self.piece(rest, depth + 1)?.0;
+            }
+        }
+        Ok((total, rule.until.as_ref()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rule(when: &str, until: Option<&str>) -> Continued {
+        Continued {
+            when: Regex::new(when).unwrap(),
+            until: until.map(|until| Regex::new(until).unwrap()),
+        }
+    }
+
+    fn lines(continued: Vec<Continued>) -> Framing {
+        Framing::Delimited {
+            end: b"\r\n".to_vec(),
+            continued,
+        }
+    }
+
+    /// All messages, however the bytes are cut into parts.
+    fn messages(framing: &Framing, bytes: &[u8]) -> Vec<String> {
+        let mut found = Vec::new();
+        let mut start = 0;
+        for end in 0..=bytes.len() {
+            while let Cut::Message {
+                bytes: total,
+                content,
+            } = framing.cut(&bytes[start..end], 1000)
+            {
+                found.push(String::from_utf8_lossy(&content).into_owned());
+                start += total;
+                if start == end {
+                    break;
+                }
+            }
+        }
+        assert_eq!(start, bytes.len(), "all of it: {found:?}");
+        found
+    }
+
+    #[test]
+    fn replies_of_several_lines_are_one_message() {
+        let smtp = lines(vec![rule(r"^\d{3}-", Some(r"^\d{3}( |$)"))]);
+        assert_eq!(
+            messages(&smtp, b"220 hi\r\n250-a\r\n250-b\r\n250 c\r\n221 bye\n"),
+            ["220 hi", "250-a\r\n250-b\r\n250 c", "221 bye"]
+        );
+    }
+
+    #[test]
+    fn lengths_and_counts_say_what_belongs_to_a_message() {
+        let resp = lines(vec![
+            rule(r"^\$(?<length>\d+)$", None),
+            rule(r"^\*(?<count>\d+)$", None),
+        ]);
+        assert_eq!(
+            messages(
+                &resp,
+                b"+OK\r\n$4\r\na\r\nb\r\n*2\r\n$1\r\nx\r\n*1\r\n:1\r\n$-1\r\n$0\r\n\r\n*0\r\n"
+            ),
+            [
+                "+OK",
+                "$4\r\na\r\nb",
+                "*2\r\n$1\r\nx\r\n*1\r\n:1",
+                "$-1",
+                "$0\r\n",
+                "*0"
+            ]
+        );
+        let memcached = lines(vec![rule(r"^VALUE \S+ \d+ (?<length>\d+)", Some("^END$"))]);
+        assert_eq!(
+            messages(
+                &memcached,
+                b"VALUE a 0 3\r\nEND\r\nVALUE b 0 1\r\nx\r\nEND\r\nSTORED\r\n"
+            ),
+            ["VALUE a 0 3\r\nEND\r\nVALUE b 0 1\r\nx\r\nEND", "STORED"]
+        );
+    }
+
+    #[test]
+    fn a_length_can_stand_before_a_message() {
+        let mqtt = Framing::Prefixed {
+            skip: 1,
+            length: Integer::Varint,
+            add: 0,
+        };
+        assert_eq!(messages(&mqtt, b"\x20\x02\x00\x00\x40\x00"), [" \0\0", "@"]);
+        let itself = Framing::Prefixed {
+            skip: 0,
+            length: Integer::named("u16").unwrap(),
+            add: -2,
+        };
+        assert_eq!(messages(&itself, b"\x00\x04hi\x00\x02"), ["hi", ""]);
+        for framing in [mqtt, itself] {
+            let wire = framing.wrap(b"content".to_vec()).unwrap();
+            assert_eq!(messages(&framing, &wire), ["content"]);
+        }
+    }
+
+    #[test]
+    fn what_is_longer_than_allowed_or_nested_too_deep_is_wrong() {
+        let resp = lines(vec![
+            rule(r"^\$(?<length>\d+)$", None),
+            rule(r"^\*(?<count>\d+)$", None),
+        ]);
+        let deep = "*1\r\n".repeat(1000);
+        for bytes in [
+            &b"$1001\r\n"[..],
+            b"$99999999999999999999999\r\n",
+            b"*2000\r\n",
+            b"$1\r\nab\r\n",
+            deep.as_bytes(),
+        ] {
+            let cut = resp.cut(bytes, 1000);
+            assert!(matches!(cut, Cut::Wrong(_)), "{cut:?}");
+        }
+        let prefixed = Framing::Prefixed {
+            skip: 0,
+            length: Integer::named("u32").unwrap(),
+            add: -8,
+        };
+        assert!(matches!(prefixed.cut(b"\0\0\0\x07", 1000), Cut::Wrong(_)));
+        assert!(matches!(prefixed.cut(b"\xff\0\0\0", 1000), Cut::Wrong(_)));
+    }
+}

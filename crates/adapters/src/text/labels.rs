@@ -1,0 +1,363 @@
+//! Labels and the messages that they are: [`Mapping`] is what a person wrote, [`Templates`] is what it means
+//! for one model.
+//!
+//! Which label a message is, where several fit, is written down: those of `prefer` first, in that order; then
+//! templates, the one that fixes the most bytes first; then regular expressions; then templates that fix
+//! nothing. Among equals the model's order decides.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use ioco_budget::Budget;
+use ioco_sts::{Action, Direction, Label, LabelId, Sts, Value};
+use regex::bytes::Regex;
+
+use super::format::{FORMATS, Format, show};
+use super::frame::Framing;
+use super::template::Template;
+use crate::connection::AdapterError;
+use crate::values::Mismatch;
+
+/// How labels look as messages. A label that is not mentioned is its name and its values.
+#[derive(Clone, Debug, Default)]
+pub struct Mapping {
+    /// By the stimulus' name.
+    pub stimuli: BTreeMap<String, Shape>,
+    pub responses: BTreeMap<String, Shape>,
+    /// Names of labels that are tried first.
+    pub prefer: Vec<String>,
+    /// The message that asks for a reset; without it, connecting anew resets.
+    pub reset: Option<String>,
+    /// The message that says that the system is in its initial state; without it, it is at once.
+    pub ready: Option<Pattern>,
+    /// What the system greets every new connection with, and nobody judges.
+    pub banner: Option<Pattern>,
+    pub framing: Framing,
+}
+
+/// How one label looks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// `LOCK {passcode}`.
+    Template(String),
+    /// The named groups are parameters, each in its format (text where none is given).
+    Regex {
+        regex: String,
+        formats: BTreeMap<String, String>,
+    },
+    /// A stimulus that is no message.
+    Action(SocketAction),
+    /// The response that the system closed the connection.
+    Closed,
+}
+
+impl From<&str> for Shape {
+    fn from(template: &str) -> Shape {
+        Shape::Template(template.to_owned())
+    }
+}
+
+/// What the client does with its connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SocketAction {
+    Connect,
+    Close,
+    /// Closes so that the system sees a reset.
+    Abort,
+}
+
+/// One of several messages.
+#[derive(Clone, Debug)]
+pub enum Pattern {
+    Exact(String),
+    /// Must fit the whole message.
+    Regex(Regex),
+}
+
+impl Pattern {
+    pub fn regex(text: &str) -> Result<Pattern, String> {
+        whole(text).map(Pattern::Regex)
+    }
+
+    pub fn fits(&self, message: &[u8]) -> bool {
+        match self {
+            Pattern::Exact(text) => message.trim_ascii() == text.as_bytes(),
+            Pattern::Regex(regex) => regex.is_match(message),
+        }
+    }
+
+    pub(crate) fn show(&self) -> String {
+        match self {
+            Pattern::Exact(text) => format!("\"{text}\""),
+            Pattern::Regex(regex) => format!("what fits {regex}"),
+        }
+    }
+}
+
+impl From<&str> for Pattern {
+    fn from(text: &str) -> Pattern {
+        Pattern::Exact(text.to_owned())
+    }
+}
+
+/// A regular expression that must fit a whole message.
+fn whole(text: &str) -> Result<Regex, String> {
+    Regex::new(&format!(r"\A(?:{text})\z")).map_err(|error| {
+        // The last line says what is wrong; those before it draw a picture of our own text.
+        let said = error.to_string();
+        let why = said.lines().last().unwrap_or_default();
+        format!(
+            "'{text}' is not a regular expression: {}",
+            why.trim_start_matches("error: ")
+        )
+    })
+}
+
+/// What is wrong with a mapping, and with which of its keys, such as `stimuli.lock`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MappingError {
+    pub key: String,
+    pub message: String,
+}
+
+impl From<MappingError> for AdapterError {
+    fn from(error: MappingError) -> AdapterError {
+        AdapterError::new(format!("[lines] {}: {}", error.key, error.message))
+            .hint("[lines] of ioco.toml says how labels look as messages")
+    }
+}
+
+enum Form {
+    Template(Template),
+    Regex {
+        regex: Regex,
+        /// Per parameter that is a group.
+        groups: Vec<(usize, String, Format)>,
+    },
+    Action(SocketAction),
+    Closed,
+}
+
+/// The messages of all labels of a model.
+pub(crate) struct Templates {
+    sts: Arc<Sts>,
+    /// Per label.
+    forms: Vec<Option<Form>>,
+    /// In which order labels are tried.
+    order: Vec<LabelId>,
+}
+
+impl Templates {
+    pub fn new(sts: Arc<Sts>, mapping: &Mapping) -> Result<Templates, MappingError> {
+        for (section, names, direction) in [
+            ("stimuli", &mapping.stimuli, Direction::Stimulus),
+            ("responses", &mapping.responses, Direction::Response),
+        ] {
+            for name in names.keys() {
+                if sts.label_named(direction, name).is_none() {
+                    return Err(MappingError {
+                        key: format!("{section}.{name}"),
+                        message: format!("the model has no {}{name}", direction.mark()),
+                    });
+                }
+            }
+        }
+        let newline = mapping.framing.newline();
+        let mut forms = Vec::new();
+        for label in sts.labels() {
+            let (section, mapped) = match label.direction {
+                Direction::Stimulus => ("stimuli", mapping.stimuli.get(&label.name)),
+                Direction::Response => ("responses", mapping.responses.get(&label.name)),
+                Direction::Internal => {
+                    forms.push(None);
+                    continue;
+                }
+            };
+            let made = match mapped {
+                Some(shape) => form(shape, label, newline),
+                None => Ok(Form::Template(Template::usual(label))),
+            };
+            forms.push(Some(made.map_err(|message| MappingError {
+                key: format!("{section}.{}", label.name),
+                message,
+            })?));
+        }
+        let observable = |name: &String| {
+            let named = |direction| sts.label_named(direction, name);
+            named(Direction::Response).or_else(|| named(Direction::Stimulus))
+        };
+        let mut preferred = Vec::new();
+        for name in &mapping.prefer {
+            preferred.push(observable(name).ok_or_else(|| MappingError {
+                key: "prefer".to_owned(),
+                message: format!("the model has no stimulus or response '{name}'"),
+            })?);
+        }
+        let stimuli = sts.labels_of(Direction::Stimulus);
+        let mut order: Vec<LabelId> = stimuli.chain(sts.labels_of(Direction::Response)).collect();
+        order.sort_by_key(|id| {
+            let place = preferred.iter().position(|preferred| preferred == id);
+            let rank = match &forms[id.index()] {
+                Some(Form::Template(template)) if template.fixed() > 0 => {
+                    (0, std::cmp::Reverse(template.fixed()))
+                }
+                Some(Form::Regex { .. }) => (1, std::cmp::Reverse(0)),
+                _ => (2, std::cmp::Reverse(0)),
+            };
+            (place.unwrap_or(preferred.len()), rank)
+        });
+        Ok(Templates { sts, forms, order })
+    }
+
+    pub fn budget(&self) -> &Budget {
+        self.sts.budget()
+    }
+
+    pub fn label(&self, id: LabelId) -> &Label {
+        self.sts.label(id)
+    }
+
+    /// The label that a message on one of these channels is; otherwise the message, and why it is none.
+    pub fn read(
+        &self,
+        direction: Direction,
+        message: &[u8],
+        is_channel: &dyn Fn(&str) -> bool,
+    ) -> Result<Action, String> {
+        let mut misfit = None;
+        for &label in &self.order {
+            let known = self.sts.label(label);
+            let Some(form) = &self.forms[label.index()] else {
+                continue;
+            };
+            if known.direction != direction || !is_channel(&known.channel) {
+                continue;
+            }
+            match read(form, message, known, &self.sts) {
+                None => {}
+                Some(Ok(values)) => return Ok(Action { label, values }),
+                Some(Err(Mismatch(why))) => {
+                    misfit.get_or_insert_with(|| format!("{} ({why})", show(message)));
+                }
+            }
+        }
+        Err(misfit.unwrap_or_else(|| show(message)))
+    }
+
+    /// The content of the message that a stimulus is, or what it does instead.
+    pub fn write(&self, action: &Action) -> Result<Result<Vec<u8>, SocketAction>, String> {
+        match &self.forms[action.label.index()] {
+            Some(Form::Template(template)) => {
+                template.write(&action.values, self.sts.types()).map(Ok)
+            }
+            Some(Form::Action(what)) => Ok(Err(*what)),
+            Some(Form::Regex { .. } | Form::Closed) | None => {
+                Err("it cannot be written".to_owned())
+            }
+        }
+    }
+
+    /// The response that says that the system closed the connection of a channel.
+    pub fn closed(&self, is_channel: &dyn Fn(&str) -> bool) -> Option<Action> {
+        let labels = self.sts.labels_of(Direction::Response);
+        let mut closed = labels.filter(|id| matches!(self.forms[id.index()], Some(Form::Closed)));
+        let label = closed.find(|id| is_channel(&self.sts.label(*id).channel))?;
+        Some(Action {
+            label,
+            values: vec![Value::Void; self.sts.label(label).parameters.len()],
+        })
+    }
+
+    /// Whether a channel is connected by a stimulus, and not before the test.
+    pub fn connects(&self, is_channel: &dyn Fn(&str) -> bool) -> bool {
+        let labels = self.sts.labels_of(Direction::Stimulus);
+        let connects = |id: &LabelId| {
+            matches!(
+                self.forms[id.index()],
+                Some(Form::Action(SocketAction::Connect))
+            )
+        };
+        labels
+            .filter(connects)
+            .any(|id| is_channel(&self.sts.label(id).channel))
+    }
+}
+
+impl Mapping {
+    /// Whether it can be used with a model; what is wrong otherwise.
+    pub fn check(&self, sts: &Arc<Sts>) -> Result<(), MappingError> {
+        Templates::new(Arc::clone(sts), self).map(|_| ())
+    }
+}
+
+fn form(shape: &Shape, label: &Label, newline: &[u8]) -> Result<Form, String> {
+    let name = label.marked_name();
+    let is_stimulus = label.direction == Direction::Stimulus;
+    match shape {
+        Shape::Template(text) => Ok(Form::Template(Template::parse(text, label, newline)?)),
+        Shape::Regex { .. } if is_stimulus => Err(format!(
+            "{name}: a regular expression cannot be sent; write a template"
+        )),
+        Shape::Regex { regex, formats } => {
+            let regex = whole(regex).map_err(|why| format!("{name}: {why}"))?;
+            let position = |wanted: &str| label.parameters.iter().position(|p| p.name == wanted);
+            let mut groups = Vec::new();
+            for group in regex.capture_names().flatten() {
+                let position =
+                    position(group).ok_or_else(|| format!("{name} has no parameter '{group}'"))?;
+                let format = formats.get(group).map_or("text", String::as_str);
+                let format = Format::named(format).ok_or_else(|| {
+                    format!("{name}: there is no format '{format}'; write {FORMATS}")
+                })?;
+                groups.push((position, group.to_owned(), format));
+            }
+            for format in formats.keys() {
+                if !groups.iter().any(|(_, group, _)| group == format) {
+                    return Err(format!("{name}: the expression has no group '{format}'"));
+                }
+            }
+            Ok(Form::Regex { regex, groups })
+        }
+        Shape::Action(_) if !is_stimulus => Err(format!(
+            "{name}: an action is what a client does; write event = \"closed\""
+        )),
+        Shape::Closed if is_stimulus => Err(format!(
+            "{name}: an event is what a system does; write action = \"close\""
+        )),
+        Shape::Action(_) | Shape::Closed if !label.parameters.is_empty() => Err(format!(
+            "{name} has parameters, which nothing here has values for"
+        )),
+        Shape::Action(action) => Ok(Form::Action(*action)),
+        Shape::Closed => Ok(Form::Closed),
+    }
+}
+
+/// `None`: the message has another shape.
+fn read(
+    form: &Form,
+    message: &[u8],
+    label: &Label,
+    sts: &Sts,
+) -> Option<Result<Vec<Value>, Mismatch>> {
+    match form {
+        Form::Template(template) => template.read(message, label, sts.types()),
+        Form::Regex { regex, groups } => {
+            let found = regex.captures(message)?;
+            let mut values = vec![Value::Void; label.parameters.len()];
+            for (position, group, format) in groups {
+                let Some(bytes) = found.name(group) else {
+                    continue;
+                };
+                let parameter = &label.parameters[*position];
+                match format.read(bytes.as_bytes(), &parameter.ty, sts.types()) {
+                    Ok(value) => values[*position] = value,
+                    Err(Mismatch(why)) => {
+                        return Some(Err(Mismatch(format!("{}: {why}", parameter.name))));
+                    }
+                }
+            }
+            Some(Ok(values))
+        }
+        Form::Action(_) | Form::Closed => None,
+    }
+}

@@ -1,0 +1,482 @@
+//! Messages described by configuration alone, against small servers in a thread: SMTP, RESP and MQTT as
+//! their specifications have them, the end of connections, and several clients.
+
+use std::collections::BTreeMap;
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
+
+use ioco_adapters::{
+    Arrival, Connection as _, Continued, Framing, Integer, Mapping, Pattern, ProcessOptions, Shape,
+    SocketAction, Sockets, TextLines,
+};
+use ioco_sts::{Action, Direction, Label, Parameter, Sts, StsBuilder, Type, Value};
+use regex::bytes::Regex;
+
+/// `?name` or `!name`, its channel, and its parameters.
+type Row<'a> = (&'a str, &'a str, &'a [(&'a str, Type)]);
+
+fn model(rows: &[Row<'_>]) -> Arc<Sts> {
+    let mut builder = StsBuilder::new("model");
+    for (name, channel, parameters) in rows {
+        let parameters = parameters.iter().map(|(name, ty)| Parameter {
+            name: (*name).to_owned(),
+            ty: ty.clone(),
+        });
+        builder.label(Label {
+            name: name[1..].to_owned(),
+            channel: (*channel).to_owned(),
+            direction: match &name[..1] {
+                "?" => Direction::Stimulus,
+                _ => Direction::Response,
+            },
+            parameters: parameters.collect(),
+        });
+    }
+    Arc::new(builder.build())
+}
+
+fn action(sts: &Sts, name: &str, values: &[Value]) -> Action {
+    let direction = match &name[..1] {
+        "?" => Direction::Stimulus,
+        _ => Direction::Response,
+    };
+    Action {
+        label: sts.label_named(direction, &name[1..]).expect("a label"),
+        values: values.to_vec(),
+    }
+}
+
+fn shapes(shapes: &[(&str, Shape)]) -> BTreeMap<String, Shape> {
+    let owned = shapes.iter();
+    owned
+        .map(|(name, shape)| ((*name).to_owned(), shape.clone()))
+        .collect()
+}
+
+fn regex(text: &str) -> Shape {
+    Shape::Regex {
+        regex: text.to_owned(),
+        formats: BTreeMap::new(),
+    }
+}
+
+fn continued(when: &str, until: Option<&str>) -> Continued {
+    Continued {
+        when: Regex::new(when).unwrap(),
+        until: until.map(|until| Regex::new(until).unwrap()),
+    }
+}
+
+/// Serves clients, each in a thread.
+fn serve(serve: impl Fn(TcpStream, usize) + Send + Sync + 'static) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    let serve = Arc::new(serve);
+    std::thread::spawn(move || {
+        for (number, socket) in listener.incoming().flatten().enumerate() {
+            let serve = Arc::clone(&serve);
+            std::thread::spawn(move || serve(socket, number));
+        }
+    });
+    address
+}
+
+fn connect(sts: &Arc<Sts>, mapping: &Mapping, sockets: &Sockets) -> TextLines {
+    TextLines::new(Arc::clone(sts), mapping, sockets, Duration::from_secs(60)).unwrap()
+}
+
+/// What comes next; nobody waits this long.
+fn next(lines: &mut TextLines) -> Arrival {
+    let until = lines.now() + 60_000_000_000;
+    lines.wait(until).unwrap().what
+}
+
+#[test]
+fn a_mail_server_greets_replies_in_several_lines_and_closes() {
+    let address = serve(|mut socket, _| {
+        socket.write_all(b"220 mail at your service\r\n").unwrap();
+        for line in BufReader::new(socket.try_clone().unwrap()).lines() {
+            let answer: &[u8] = match line.unwrap().as_str() {
+                "EHLO me" => b"250-mail\r\n250-SIZE 9\r\n250 HELP\r\n",
+                "AUTH c2VzYW1l" => b"235 2.7.0 fine\r\n",
+                "DATA\u{0}" => return,
+                "QUIT" => {
+                    let _ = socket.write_all(b"221 bye\r\n");
+                    return;
+                }
+                _ => b"500 what\r\n",
+            };
+            socket.write_all(answer).unwrap();
+        }
+    });
+    let sts = model(&[
+        ("?ehlo", "c", &[("name", Type::Str)]),
+        ("?auth", "c", &[("secret", Type::Str)]),
+        ("?quit", "c", &[]),
+        ("!capable", "c", &[("size", Type::INTEGER)]),
+        ("!reply", "c", &[("code", Type::INTEGER)]),
+        ("!bye", "c", &[]),
+        ("!closed", "c", &[]),
+    ]);
+    let mapping = Mapping {
+        stimuli: shapes(&[
+            ("ehlo", "EHLO {name}".into()),
+            ("auth", "AUTH {secret:base64}".into()),
+            ("quit", "QUIT".into()),
+        ]),
+        responses: shapes(&[
+            ("capable", regex(r"(?s)250-.*SIZE (?<size>\d+)\r\n.*")),
+            ("reply", regex(r"(?<code>\d\d\d) .*")),
+            ("bye", "221 bye".into()),
+            ("closed", Shape::Closed),
+        ]),
+        banner: Some(Pattern::regex("220 .*").unwrap()),
+        framing: Framing::Delimited {
+            end: b"\r\n".to_vec(),
+            continued: vec![continued(r"^\d\d\d-", Some(r"^\d\d\d( |$)"))],
+        },
+        ..Mapping::default()
+    };
+    let mut lines = connect(&sts, &mapping, &Sockets::Shared(address));
+    for _ in 0..2 {
+        lines.reset().unwrap();
+        lines.give(&action(&sts, "?ehlo", &["me".into()])).unwrap();
+        assert_eq!(lines.sent(), b"EHLO me\r\n");
+        let capable = action(&sts, "!capable", &[Value::Int(9)]);
+        assert_eq!(next(&mut lines), Arrival::Response(capable));
+        lines
+            .give(&action(&sts, "?auth", &["sesame".into()]))
+            .unwrap();
+        let reply = action(&sts, "!reply", &[Value::Int(235)]);
+        assert_eq!(next(&mut lines), Arrival::Response(reply));
+        lines.give(&action(&sts, "?quit", &[])).unwrap();
+        // The template that fixes more bytes wins over the expression.
+        assert_eq!(
+            next(&mut lines),
+            Arrival::Response(action(&sts, "!bye", &[]))
+        );
+        assert_eq!(
+            next(&mut lines),
+            Arrival::Response(action(&sts, "!closed", &[]))
+        );
+        let until = lines.now() + 1_000_000;
+        assert_eq!(lines.wait(until).unwrap().what, Arrival::Silence);
+        let error = lines.give(&action(&sts, "?quit", &[])).unwrap_err();
+        assert!(error.message.contains("not connected"), "{}", error.message);
+    }
+}
+
+#[test]
+fn redis_is_described_by_lengths_and_counts() {
+    let address = serve(|mut socket, _| {
+        let mut bytes = [0; 1000];
+        let count = socket.read(&mut bytes).unwrap();
+        assert_eq!(&bytes[..count], b"*2\r\n$3\r\nGET\r\n$4\r\na\r\nb\r\n");
+        for part in [&b"$4\r\nx\r"[..], b"\ny\r\n*2\r\n$1\r\na\r\n:7\r\n$-1\r\n"] {
+            socket.write_all(part).unwrap();
+            socket.flush().unwrap();
+        }
+        let _ = socket.read(&mut bytes);
+    });
+    let sts = model(&[
+        ("?get", "c", &[("key", Type::Str)]),
+        ("!value", "c", &[("value", Type::Str)]),
+        (
+            "!pair",
+            "c",
+            &[("key", Type::Str), ("number", Type::INTEGER)],
+        ),
+        ("!nothing", "c", &[]),
+    ]);
+    let mapping = Mapping {
+        stimuli: shapes(&[("get", "*2\r\n$3\r\nGET\r\n${#key}\r\n{key}".into())]),
+        responses: shapes(&[
+            ("value", "${#value}\r\n{value}".into()),
+            ("pair", "*2\r\n${#key}\r\n{key}\r\n:{number}".into()),
+            ("nothing", "$-1".into()),
+        ]),
+        framing: Framing::Delimited {
+            end: b"\r\n".to_vec(),
+            continued: vec![
+                continued(r"^\$(?<length>\d+)$", None),
+                continued(r"^\*(?<count>\d+)$", None),
+            ],
+        },
+        ..Mapping::default()
+    };
+    let mut lines = connect(&sts, &mapping, &Sockets::Shared(address));
+    lines.reset().unwrap();
+    lines
+        .give(&action(&sts, "?get", &["a\r\nb".into()]))
+        .unwrap();
+    for expected in [
+        action(&sts, "!value", &["x\r\ny".into()]),
+        action(&sts, "!pair", &["a".into(), Value::Int(7)]),
+        action(&sts, "!nothing", &[]),
+    ] {
+        assert_eq!(next(&mut lines), Arrival::Response(expected));
+    }
+}
+
+#[test]
+fn mqtt_is_described_by_bytes_and_a_length() {
+    let address = serve(|mut socket, _| {
+        let mut bytes = [0; 1000];
+        let count = socket.read(&mut bytes).unwrap();
+        let connect = b"\x10\x0e\x00\x04MQTT\x04\x02\x00\x3c\x00\x02me";
+        assert_eq!(&bytes[..count], connect);
+        let mut publish = vec![0x30, 0xcc, 0x01, 0, 1, b't'];
+        publish.extend([b'x'; 201]);
+        socket.write_all(b"\x20\x02\x01\x00").unwrap();
+        socket.write_all(&publish).unwrap();
+        let _ = socket.read(&mut bytes);
+    });
+    let sts = model(&[
+        ("?connect", "c", &[("id", Type::Str)]),
+        (
+            "!connack",
+            "c",
+            &[("present", Type::Bool), ("code", Type::INTEGER)],
+        ),
+        (
+            "!publish",
+            "c",
+            &[("topic", Type::Str), ("payload", Type::Str)],
+        ),
+    ]);
+    let mapping = Mapping {
+        stimuli: shapes(&[(
+            "connect",
+            "{0x10}{0x0004}MQTT{0x04 02 003c}{id:u16+text}".into(),
+        )]),
+        responses: shapes(&[
+            ("connack", "{0x20}{present:u8}{code:u8}".into()),
+            ("publish", "{0x30}{topic:u16+text}{payload}".into()),
+        ]),
+        framing: Framing::Prefixed {
+            skip: 1,
+            length: Integer::Varint,
+            add: 0,
+        },
+        ..Mapping::default()
+    };
+    let mut lines = connect(&sts, &mapping, &Sockets::Shared(address));
+    lines.reset().unwrap();
+    lines
+        .give(&action(&sts, "?connect", &["me".into()]))
+        .unwrap();
+    for expected in [
+        action(&sts, "!connack", &[Value::Bool(true), Value::Int(0)]),
+        action(
+            &sts,
+            "!publish",
+            &["t".into(), "x".repeat(201).as_str().into()],
+        ),
+    ] {
+        assert_eq!(next(&mut lines), Arrival::Response(expected));
+    }
+}
+
+/// Says how each connection ended: by an end, or by a reset.
+fn watch_ends() -> (String, Receiver<&'static str>) {
+    let (tell, told) = channel();
+    let tell = std::sync::Mutex::new(tell);
+    let address = serve(move |mut socket, _| {
+        let mut bytes = [0; 100];
+        let end = loop {
+            match socket.read(&mut bytes) {
+                Ok(0) => break "end",
+                Ok(count) => socket.write_all(&bytes[..count]).unwrap(),
+                Err(_) => break "reset",
+            }
+        };
+        tell.lock().unwrap().send(end).unwrap();
+    });
+    (address, told)
+}
+
+#[test]
+fn a_client_connects_closes_and_resets_when_the_model_says_so() {
+    let (address, told) = watch_ends();
+    let sts = model(&[
+        ("?connect", "c", &[]),
+        ("?close", "c", &[]),
+        ("?abort", "c", &[]),
+        ("?ping", "c", &[]),
+        ("!pong", "c", &[]),
+        ("!closed", "c", &[]),
+    ]);
+    let mapping = Mapping {
+        stimuli: shapes(&[
+            ("connect", Shape::Action(SocketAction::Connect)),
+            ("close", Shape::Action(SocketAction::Close)),
+            ("abort", Shape::Action(SocketAction::Abort)),
+            ("ping", "echo".into()),
+        ]),
+        responses: shapes(&[("pong", "echo".into()), ("closed", Shape::Closed)]),
+        ..Mapping::default()
+    };
+    let mut lines = connect(&sts, &mapping, &Sockets::Shared(address));
+    lines.reset().unwrap();
+    let give = |lines: &mut TextLines, name| lines.give(&action(&sts, name, &[]));
+    assert!(give(&mut lines, "?ping").is_err(), "not connected yet");
+    for (end, seen) in [("?close", "end"), ("?abort", "reset")] {
+        give(&mut lines, "?connect").unwrap();
+        give(&mut lines, "?ping").unwrap();
+        assert_eq!(
+            next(&mut lines),
+            Arrival::Response(action(&sts, "!pong", &[]))
+        );
+        give(&mut lines, end).unwrap();
+        assert_eq!(told.recv(), Ok(seen));
+    }
+    // What the client does itself is not a response of the system.
+    let until = lines.now() + 1_000_000;
+    assert_eq!(lines.wait(until).unwrap().what, Arrival::Silence);
+}
+
+#[test]
+fn every_channel_is_a_client_of_its_own_at_the_same_address() {
+    let address = serve(|mut socket, number| {
+        for line in BufReader::new(socket.try_clone().unwrap()).lines() {
+            let answer = format!("{number} {}\n", line.unwrap());
+            socket.write_all(answer.as_bytes()).unwrap();
+        }
+    });
+    let sts = model(&[
+        ("?ask_a", "a", &[]),
+        ("!told_a", "a", &[("number", Type::INTEGER)]),
+        ("?ask_b", "b", &[]),
+        ("!told_b", "b", &[("number", Type::INTEGER)]),
+        ("?ask_c", "c", &[]),
+        ("!told_c", "c", &[("number", Type::INTEGER)]),
+    ]);
+    let each = |before: &str, shape: &str| {
+        let names = ["a", "b", "c"].map(|channel| format!("{before}_{channel}"));
+        names
+            .map(|name| (name, Shape::from(shape)))
+            .into_iter()
+            .collect()
+    };
+    let mapping = Mapping {
+        stimuli: each("ask", "ask"),
+        responses: each("told", "{number} ask"),
+        ..Mapping::default()
+    };
+    let channels = [("a", address.as_str()), ("b", &address), ("c", "b")];
+    let channels = channels.map(|(name, place)| (name.to_owned(), place.to_owned()));
+    let mut lines = connect(&sts, &mapping, &Sockets::PerChannel(channels.into()));
+    lines.reset().unwrap();
+    let mut told = Vec::new();
+    for name in ["?ask_a", "?ask_b"] {
+        lines.give(&action(&sts, name, &[])).unwrap();
+        match next(&mut lines) {
+            Arrival::Response(told_to) => {
+                let label = sts.label(told_to.label);
+                assert_eq!(label.channel, name[5..], "the label of this channel");
+                told.push(told_to.values[0].clone());
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+    assert_ne!(told[0], told[1], "two sockets");
+    // `c` shares the socket of `b`: which of them a message is for cannot be told, so the first counts.
+    lines.give(&action(&sts, "?ask_c", &[])).unwrap();
+    assert_eq!(
+        next(&mut lines),
+        Arrival::Response(action(&sts, "!told_b", &[told[1].clone()]))
+    );
+}
+
+#[test]
+fn a_program_speaks_messages_of_its_own_too() {
+    let sts = model(&[("?ping", "c", &[]), ("!pong", "c", &[("n", Type::INTEGER)])]);
+    let mapping = Mapping {
+        responses: shapes(&[("pong", "pong {n}".into())]),
+        ..Mapping::default()
+    };
+    let program =
+        "n=0; while read line; do n=$((n+1)); echo \"got $line\" >&2; echo \"pong $n\"; done";
+    let options = ProcessOptions::shell(program);
+    let mut lines = connect(&sts, &mapping, &Sockets::Process(Box::new(options)));
+    // Every reset starts it anew.
+    for _ in 0..2 {
+        lines.reset().unwrap();
+        for number in 1..3 {
+            lines.give(&action(&sts, "?ping", &[])).unwrap();
+            let pong = action(&sts, "!pong", &[Value::Int(number)]);
+            assert_eq!(next(&mut lines), Arrival::Response(pong));
+        }
+        let log: Vec<String> = lines.take_log().into_iter().map(|line| line.text).collect();
+        assert_eq!(log, ["got ping", "got ping"]);
+    }
+}
+
+#[test]
+fn half_a_message_before_the_end_is_not_lost() {
+    let address = serve(|mut socket, _| {
+        let _ = socket.write_all(b"whole\nha");
+    });
+    let sts = model(&[("!whole", "c", &[]), ("!closed", "c", &[])]);
+    let mapping = Mapping {
+        responses: shapes(&[("closed", Shape::Closed)]),
+        ..Mapping::default()
+    };
+    let mut lines = connect(&sts, &mapping, &Sockets::Shared(address));
+    lines.reset().unwrap();
+    assert_eq!(
+        next(&mut lines),
+        Arrival::Response(action(&sts, "!whole", &[]))
+    );
+    assert_eq!(
+        next(&mut lines),
+        Arrival::Unknown("\"ha\" without an end".to_owned())
+    );
+    assert_eq!(
+        next(&mut lines),
+        Arrival::Response(action(&sts, "!closed", &[]))
+    );
+}
+
+#[test]
+fn what_is_preferred_wins_and_the_rest_is_in_the_written_order() {
+    let rows: &[Row<'_>] = &[
+        ("!any", "c", &[("text", Type::Str)]),
+        ("!shaped", "c", &[("text", Type::Str)]),
+        ("!short", "c", &[("text", Type::Str)]),
+        ("!long", "c", &[("text", Type::Str)]),
+    ];
+    for (prefer, expected) in [
+        (vec![], "!long"),
+        (vec!["short".to_owned()], "!short"),
+        (vec!["shaped".to_owned(), "any".to_owned()], "!shaped"),
+    ] {
+        let address = serve(|mut socket, _| {
+            let _ = socket.write_all(b"say: hello\n");
+            let _ = socket.read(&mut [0]);
+        });
+        let sts = model(rows);
+        let mapping = Mapping {
+            responses: shapes(&[
+                ("any", "{text}".into()),
+                ("shaped", regex("say: (?<text>.*)")),
+                ("short", "say{text}".into()),
+                ("long", "say: {text}".into()),
+            ]),
+            prefer,
+            ..Mapping::default()
+        };
+        let mut lines = connect(&sts, &mapping, &Sockets::Shared(address));
+        lines.reset().unwrap();
+        let text = if expected == "!short" {
+            ": hello"
+        } else {
+            "hello"
+        };
+        let expected = action(&sts, expected, &[text.into()]);
+        assert_eq!(next(&mut lines), Arrival::Response(expected));
+    }
+}

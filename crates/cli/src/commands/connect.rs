@@ -1,0 +1,188 @@
+//! `ioco connect`: gives stimuli by hand and shows what crosses the border, as labels and as bytes. No
+//! verdict: it is for finding out whether a connection is described rightly.
+
+use ioco_adapters::{Arrival, Connection as _, read_value};
+use ioco_campaign::{ConnectionSpec, time, trust};
+use ioco_engine::{Sender, WireLine};
+use ioco_sts::{Action, Direction, Sts, Type, Value};
+use serde::Serialize;
+
+use crate::args::{self, Format};
+use crate::exit::{Answer, CommandError, Exit};
+use crate::output::{self, FAINT};
+use crate::watch::Teller;
+use crate::{interrupt, model, typed};
+
+/// What `--format json` prints, one on each line.
+#[derive(Serialize)]
+struct Crossed<'a> {
+    /// A stimulus, a response, what is no response of the model, or silence.
+    label: &'a str,
+    is_known: bool,
+    #[serde(flatten)]
+    wire: WireLine,
+}
+
+pub fn run(arguments: &args::Connect, format: Format) -> Answer {
+    let project = typed::project(
+        arguments.model.model.as_deref(),
+        arguments.system.profile.as_deref(),
+    )?;
+    let choice = arguments.system.choice();
+    let reach = ConnectionSpec::find(&choice, &project)?;
+    trust::first_use(&project, &choice, &mut Teller)?;
+    let sts = model::load(&arguments.model, &project)?.sts;
+    let given = arguments.give.iter().map(|text| stimulus(text, &sts));
+    let given: Vec<Action> = given.collect::<Result<_, _>>()?;
+    let wait = arguments.wait.as_deref().map(time::parse).transpose()?;
+    let wait = wait.unwrap_or(sts.timeout());
+    let interrupt = interrupt::listen();
+    let stop = || interrupt.is_raised();
+    let mut link = reach.connect(&sts, &project)?;
+    if let Some(invitation) = link.invitation() {
+        say!("{invitation}");
+    }
+    link.reset_heeding(&stop)?;
+    let ready_at = link.now();
+    let show = |label: &str, is_known: bool, at: u64, from: Sender, raw: &[u8]| {
+        let wire = WireLine::new(at.saturating_sub(ready_at), from, raw);
+        match format {
+            Format::Json => output::json(&Crossed {
+                label,
+                is_known,
+                wire,
+            }),
+            _ => {
+                let arrow = match from {
+                    Sender::Tester => "►",
+                    Sender::System | Sender::Log => "◄",
+                };
+                let known = if is_known {
+                    ""
+                } else {
+                    "   not a label of the model"
+                };
+                output::print(&format!("{arrow} {label}{known}\n"));
+                if !raw.is_empty() {
+                    output::print(&format!("{FAINT}    {}{FAINT:#}\n", bytes(raw)));
+                }
+                Ok(())
+            }
+        }
+    };
+    let mut ended = None;
+    // What comes by itself is shown first.
+    let mut next = std::iter::once(None).chain(given.iter().map(Some));
+    while let Some(stimulus) = next.next().filter(|_| !stop() && ended.is_none()) {
+        if let Some(stimulus) = stimulus {
+            link.give_heeding(stimulus, &stop)?;
+            let sent = link.sent().to_vec();
+            show(
+                &stimulus.show(&sts),
+                true,
+                link.now(),
+                Sender::Tester,
+                &sent,
+            )?;
+        }
+        let deadline = link.now().saturating_add(wait);
+        loop {
+            let slice = deadline.min(link.now().saturating_add(50_000_000));
+            let arrived = match link.wait(slice) {
+                Ok(arrived) => arrived,
+                Err(trouble) => {
+                    ended = Some(trouble);
+                    break;
+                }
+            };
+            let (at, raw) = (arrived.at, &arrived.raw);
+            match &arrived.what {
+                Arrival::Response(response) => {
+                    show(&response.show(&sts), true, at, Sender::System, raw)?;
+                }
+                Arrival::Unknown(text) => show(text, false, at, Sender::System, raw)?,
+                Arrival::Quiescent => break,
+                Arrival::Silence if at >= deadline || stop() => break,
+                Arrival::Silence => {}
+            }
+        }
+    }
+    for line in link.take_log() {
+        if format != Format::Json {
+            output::print(&format!("{FAINT}log {}{FAINT:#}\n", line.text));
+        }
+    }
+    for warning in link.take_warnings() {
+        output::warn(&warning);
+    }
+    match ended {
+        Some(trouble) => Err(trouble.into()),
+        None if stop() => Ok(Exit::Interrupted),
+        None => Ok(Exit::Conforms),
+    }
+}
+
+/// `lock passcode=1234`: values are JSON, and text need not be quoted.
+fn stimulus(text: &str, sts: &Sts) -> Result<Action, CommandError> {
+    let (name, rest) = match text.split_once(char::is_whitespace) {
+        Some((name, rest)) => (name, rest.trim()),
+        None => (text, ""),
+    };
+    let name = name.trim_start_matches('?');
+    let label = sts.label_named(Direction::Stimulus, name).ok_or_else(|| {
+        let known = sts.labels_of(Direction::Stimulus);
+        let known: Vec<&str> = known.map(|id| sts.label(id).name.as_str()).collect();
+        CommandError::usage(format!("the model has no stimulus '{name}'"))
+            .hint(format!("its stimuli are: {}", known.join(", ")))
+    })?;
+    let parameters = &sts.label(label).parameters;
+    let mut values = vec![Value::Void; parameters.len()];
+    // A value may have spaces: it ends where the next parameter begins.
+    let begins = |at: usize| {
+        let word = &rest[at..];
+        let is_first = at == 0 || rest[..at].ends_with(char::is_whitespace);
+        parameters.iter().position(|parameter| {
+            let after = word.strip_prefix(parameter.name.as_str());
+            is_first && after.is_some_and(|after| after.starts_with('='))
+        })
+    };
+    let starts: Vec<(usize, usize)> = (rest.char_indices())
+        .filter_map(|(at, _)| Some((at, begins(at)?)))
+        .collect();
+    if !rest.is_empty() && starts.first().is_none_or(|(at, _)| *at > 0) {
+        let names: Vec<String> = parameters.iter().map(|p| format!("{}=…", p.name)).collect();
+        return Err(
+            CommandError::usage(format!("'{rest}' are no values of ?{name}"))
+                .hint(format!("write: {name} {}", names.join(" "))),
+        );
+    }
+    for (index, (at, position)) in starts.iter().enumerate() {
+        let end = starts.get(index + 1).map_or(rest.len(), |(next, _)| *next);
+        let parameter = &parameters[*position];
+        let text = rest[at + parameter.name.len() + 1..end].trim();
+        values[*position] = value(text, &parameter.ty, sts)
+            .map_err(|why| CommandError::usage(format!("{} of ?{name}: {why}", parameter.name)))?;
+    }
+    Ok(Action { label, values })
+}
+
+fn value(text: &str, ty: &Type, sts: &Sts) -> Result<Value, String> {
+    let is_json = serde_json::from_str::<serde_json::Value>(text).is_ok();
+    let is_text = matches!(ty, Type::Str | Type::Enum(_));
+    let quoted = match is_json && (!is_text || text.starts_with('"')) {
+        true => text.to_owned(),
+        false => serde_json::Value::from(text).to_string(),
+    };
+    read_value(&quoted, ty, sts.types()).map_err(|mismatch| mismatch.0)
+}
+
+/// Text as it would be typed in a program; other bytes in hexadecimal digits.
+fn bytes(raw: &[u8]) -> String {
+    match std::str::from_utf8(raw) {
+        Ok(text) => format!("{text:?}"),
+        Err(_) => {
+            let digits: Vec<String> = raw.iter().map(|byte| format!("{byte:02x}")).collect();
+            format!("0x {}", digits.join(" "))
+        }
+    }
+}
