@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::trace::{TraceView, Tracer};
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 pub struct FailureSummary {
     pub id: String,
     pub model: String,
@@ -30,6 +31,7 @@ pub struct FailureSummary {
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 pub struct FailureDetail {
     #[serde(flatten)]
     pub summary: FailureSummary,
@@ -49,6 +51,7 @@ pub struct FailureDetail {
 
 /// A line of the model that says so.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 pub struct ModelLine {
     pub file: String,
     pub line: u32,
@@ -58,6 +61,7 @@ pub struct ModelLine {
 
 /// The shortest trace known after so many runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 pub struct RacePoint {
     pub run: usize,
     pub length: usize,

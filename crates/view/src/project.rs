@@ -4,6 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 pub struct ProjectView {
     pub name: String,
     /// Of ioco.
@@ -19,6 +20,7 @@ pub struct ProjectView {
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 pub struct ModelName {
     /// Relative to the project's folder.
     pub path: String,
@@ -28,6 +30,7 @@ pub struct ModelName {
 /// How to reach the system: `process` with a command, `tcp` with an address, `simulated` plays the
 /// model itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 pub struct ConnectionView {
     pub kind: String,
     #[serde(default)]
@@ -36,7 +39,9 @@ pub struct ConnectionView {
 
 /// What ioco.toml says; times as people write them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 pub struct SettingsView {
+    #[cfg_attr(feature = "schema", ts(type = "Whole | null"))]
     pub seed: Option<u64>,
     pub tests: Option<u64>,
     pub steps: Option<u64>,

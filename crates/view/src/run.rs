@@ -17,6 +17,7 @@ const MAX_TREND: usize = 1000;
 
 /// Covered and total.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 pub struct CoverageView {
     pub locations: (u64, u64),
     pub switches: (u64, u64),
@@ -25,6 +26,7 @@ pub struct CoverageView {
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(rename_all = "kebab-case")]
 pub enum RunState {
     Running,
@@ -38,6 +40,7 @@ pub enum RunState {
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 pub struct RunSummary {
     pub run: String,
     pub model: String,
@@ -45,6 +48,7 @@ pub struct RunSummary {
     /// `2026-01-31T12:00:00Z`.
     pub started: String,
     pub state: RunState,
+    #[cfg_attr(feature = "schema", ts(type = "Whole"))]
     pub seed: u64,
     pub strategy: String,
     pub tests: u64,
@@ -57,6 +61,7 @@ pub struct RunSummary {
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 pub struct RunDetail {
     #[serde(flatten)]
     pub summary: RunSummary,
@@ -72,6 +77,7 @@ pub struct RunDetail {
 
 /// What was covered after so many steps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 pub struct TrendPoint {
     pub steps: u64,
     pub locations: u64,
@@ -80,11 +86,14 @@ pub struct TrendPoint {
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 pub struct TestRow {
     pub number: u64,
+    #[cfg_attr(feature = "schema", ts(type = "Whole"))]
     pub seed: u64,
     /// What it is for, where that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", ts(optional))]
     pub name: Option<String>,
     /// `pass`, `fail`, `inconclusive` or `error`.
     pub verdict: String,
@@ -96,11 +105,14 @@ pub struct TestRow {
 
 /// One test of a run with its steps.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 pub struct TestView {
     pub number: u64,
+    #[cfg_attr(feature = "schema", ts(type = "Whole"))]
     pub seed: u64,
     /// What it is for, where that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", ts(optional))]
     pub name: Option<String>,
     pub verdict: String,
     /// Why it is inconclusive, or which error it was.
