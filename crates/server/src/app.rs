@@ -48,7 +48,7 @@ pub struct RunRequest {
     pub model: String,
     pub connection: Option<ConnectionView>,
     pub strategy: Option<String>,
-    #[cfg_attr(test, ts(type = "Whole | null"))]
+    #[cfg_attr(test, ts(type = "Whole | null", optional = nullable))]
     pub seed: Option<u64>,
     pub tests: Option<u64>,
     pub steps: Option<u64>,
@@ -57,9 +57,9 @@ pub struct RunRequest {
     pub failures: Option<u64>,
     pub timeout: Option<String>,
     pub delay_ms: Option<u64>,
-    #[cfg_attr(test, ts(as = "Option<bool>"))]
+    #[cfg_attr(test, ts(as = "Option<bool>", optional))]
     pub paused: bool,
-    #[cfg_attr(test, ts(as = "Option<Vec<Given>>"))]
+    #[cfg_attr(test, ts(as = "Option<Vec<Given>>", optional))]
     pub prefix: Vec<Given>,
 }
 

@@ -239,7 +239,9 @@ fn openapi() -> Json {
         "paths": paths,
         "components": {
             "schemas": generator.take_definitions(true),
-            "securitySchemes": { "token": { "type": "http", "scheme": "bearer" } },
+            "securitySchemes": {
+                "token": { "type": "apiKey", "in": "header", "name": "x-ioco-token" },
+            },
         },
     })
 }

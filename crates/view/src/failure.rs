@@ -1,8 +1,7 @@
 //! A recorded failure as a list shows it, and with everything that is known of it.
 
-use ioco_engine::{
-    Context, FailureFile, SavedDeviation, SavedStep, TextOptions, WireLine, describe, explain,
-};
+use ioco_engine::{Context, FailureFile, SavedDeviation, SavedStep, WireLine, describe, explain};
+use ioco_explain::TextOptions;
 use ioco_sts::Semantics;
 use serde::{Deserialize, Serialize};
 
@@ -130,7 +129,7 @@ impl FailureDetail {
             .map(|explained| explained.with_log(file.last_wire()));
         let (explanation, allowed, because, places) = match (explained, &execution) {
             (Some(e), _) => (
-                e.to_text(TextOptions::default()),
+                ioco_explain::text(&e, TextOptions::default()),
                 e.allowed,
                 e.because,
                 e.places,

@@ -7,7 +7,8 @@ use ioco_campaign::{
     CampaignError, Observer, Opened, Project, Remedy, Session, ShrinkSettings, SystemChoice,
     failures, shrinking,
 };
-use ioco_engine::{Explanation, SavedDeviation, TextOptions};
+use ioco_engine::{Explanation, SavedDeviation};
+use ioco_explain::TextOptions;
 use ioco_sts::Execution;
 use ioco_view::{ConnectionView, TraceView, Tracer};
 use serde::{Deserialize, Serialize};
@@ -213,7 +214,7 @@ impl Observer for JobObserver<'_> {
 
 fn text(explanation: Option<&Explanation>, notes: &[String]) -> String {
     let mut parts: Vec<String> = Vec::new();
-    parts.extend(explanation.map(|e| e.to_text(TextOptions::default())));
+    parts.extend(explanation.map(|e| ioco_explain::text(e, TextOptions::default())));
     parts.extend(notes.iter().cloned());
     parts.join("\n")
 }
