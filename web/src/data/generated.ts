@@ -313,7 +313,7 @@ failures: number, coverage: CoverageView, seconds: number, message: string | nul
 /**
  * What a person chose for a run; ioco.toml says the rest.
  */
-export type RunRequest = { model: string, connection?: ConnectionView | null, strategy?: string | null, seed?: Whole | null, tests?: number | null, steps?: number | null, time?: string | null, coverage?: number | null, failures?: number | null, timeout?: string | null, delay_ms?: number | null, paused?: boolean | null, prefix?: Array<Given> | null, };
+export type RunRequest = { model: string, connection?: ConnectionView | null, strategy?: string | null, seed?: Whole | null, tests?: number | null, steps?: number | null, time?: string | null, coverage?: number | null, failures?: number | null, timeout?: string | null, delay_ms?: number | null, paused?: boolean, prefix?: Array<Given>, };
 
 export type RunState = "running" | "paused" | "finished" | "stopped" | "error";
 
@@ -440,6 +440,6 @@ export type WalkedStep = { kind: StepKind, label: string, values: Values, };
 
 export type WireView = { 
 /**
- * `tester` or `system`.
+ * `tester`, `system` or `log`.
  */
-from: "tester" | "system", text: string, at: number, };
+from: "tester" | "system" | "log", text: string, at: number, };
