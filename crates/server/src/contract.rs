@@ -62,7 +62,7 @@ impl Call {
         Call { query, ..self }
     }
 
-    fn as_stream(self) -> Call {
+    fn streamed(self) -> Call {
         Call {
             is_stream: true,
             ..self
@@ -111,7 +111,7 @@ fn calls() -> Vec<Call> {
             "A run as it goes on, at most ten batches a second",
             of::<Live>,
         )
-        .as_stream(),
+        .streamed(),
         get(
             "/runs/{id}/tests/{number}",
             "A test of a run",
@@ -166,7 +166,7 @@ fn calls() -> Vec<Call> {
             of::<RunSummary>,
         ),
         get("/jobs/{id}", "A job", of::<JobView>),
-        get("/jobs/{id}/events", "A job as it goes on", of::<JobView>).as_stream(),
+        get("/jobs/{id}/events", "A job as it goes on", of::<JobView>).streamed(),
         post(
             "/jobs/{id}/stop",
             "Stops a job",
