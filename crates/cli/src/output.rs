@@ -2,12 +2,14 @@
 //! and never the only sign.
 
 use std::io::{ErrorKind, IsTerminal, Write};
+use std::path::Path;
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use crate::exit::CommandError;
 use anstyle::{AnsiColor, Style};
 use ioco_engine::Summary;
 use ioco_outside::for_terminal;
+use ioco_sts::Sts;
 
 use crate::args::Format;
 
@@ -131,6 +133,18 @@ fn write(text: &str) {
 /// Whether results were lost because standard output could not be written.
 pub fn lost() -> bool {
     STDOUT.load(Ordering::Relaxed) == BROKEN
+}
+
+/// Draws the model with how often each location was entered and each switch taken.
+pub fn draw(file: &Path, sts: &Sts, counts: &ioco_draw::Counts) -> Result<(), CommandError> {
+    let style = ioco_draw::Style {
+        coverage: Some(counts),
+    };
+    std::fs::write(file, ioco_draw::svg(sts, &style)).map_err(|error| {
+        CommandError::usage(format!("cannot write {}: {error}", file.display()))
+    })?;
+    say!("drawn: {}", file.display());
+    Ok(())
 }
 
 /// `1 test`, `2 tests`.

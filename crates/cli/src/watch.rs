@@ -4,7 +4,8 @@ use std::time::{Duration, Instant};
 
 use ioco_aml::{Diagnostic, SourceFile};
 use ioco_campaign::{FoundFailure, Observer, Remedy};
-use ioco_engine::{Event, Explanation, TestReport, Tester, TextOptions};
+use ioco_engine::{Event, Explanation, TestReport, Tester};
+use ioco_explain::{TextOptions, text};
 use ioco_shrink::Progress as Shrinking;
 
 use crate::args::Format;
@@ -86,7 +87,7 @@ impl Observer for Terminal {
         let said = words::notes(&found.notes, &found.id);
         self.progress.aside(|| {
             if let Some(explanation) = words::found(found) {
-                output::print(&explanation.to_text(text_options()));
+                output::print(&text(&explanation, text_options()));
             }
             if let Some(hint) = &found.hint {
                 output::print(&format!("  {:<15}{hint}\n", "hint"));
@@ -113,7 +114,7 @@ impl Observer for Terminal {
     fn unusual(&mut self, explanation: Option<&Explanation>, hint: Option<&str>) {
         self.progress.aside(|| {
             if let Some(explanation) = explanation {
-                output::message(&explanation.to_text(text_options()));
+                output::message(&text(explanation, text_options()));
             }
             if let Some(hint) = hint {
                 say!("  hint: {hint}");

@@ -31,9 +31,7 @@ pub use coverage::{
 };
 pub use coverage_walk::CoverageWalk;
 pub use event::{EVENT_VERSION, Event, MAX_SAVED_STATES, SavedDeviation, SavedVerdict};
-pub use explain::{
-    Context, Explanation, PlaceLine, Row, Shrunk, Side, TextOptions, allowed_in, explain,
-};
+pub use explain::{Context, Explanation, PlaceLine, Row, Shrunk, Side, allowed_in, explain};
 pub use failure::{
     FAILURE_VERSION, FailureContext, FailureError, FailureFile, RecordedFailure, Replayed,
     SavedShrunk, Sender, TimedStep, WireLine, known_failure,

@@ -4,7 +4,8 @@ use std::convert::Infallible;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use ioco_engine::{Explanation, Summary, TextOptions};
+use ioco_engine::{Explanation, Summary};
+use ioco_explain::TextOptions;
 
 use crate::model::ModelError;
 
@@ -156,7 +157,7 @@ impl Failure {
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let text = self.explanation.to_text(TextOptions::default());
+        let text = ioco_explain::text(&self.explanation, TextOptions::default());
         f.write_str(text.trim_end())?;
         for note in &self.notes {
             write!(f, "\n  {:<15}{note}", "note")?;

@@ -36,7 +36,7 @@ impl Failure {
         };
         let mermaid = execution
             .and_then(|execution| explain(semantics, &execution, &context))
-            .map(|explanation| explanation.to_mermaid())
+            .map(|explanation| ioco_explain::mermaid(&explanation))
             .unwrap_or_default();
         Failure {
             flaky: detail.summary.flaky,

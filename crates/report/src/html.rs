@@ -19,6 +19,7 @@ const LIMIT: usize = 2_000_000;
 
 /// What the page shows.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 pub struct Document {
     pub project: ProjectView,
     pub model: ModelView,

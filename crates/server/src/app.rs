@@ -42,11 +42,14 @@ pub struct App {
 
 /// What a person chose for a run; ioco.toml says the rest.
 #[derive(Debug, Default, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(default)]
+#[cfg_attr(test, ts(optional_fields = nullable))]
 pub struct RunRequest {
     pub model: String,
     pub connection: Option<ConnectionView>,
     pub strategy: Option<String>,
+    #[cfg_attr(test, ts(type = "Whole | null", optional = nullable))]
     pub seed: Option<u64>,
     pub tests: Option<u64>,
     pub steps: Option<u64>,
@@ -55,27 +58,36 @@ pub struct RunRequest {
     pub failures: Option<u64>,
     pub timeout: Option<String>,
     pub delay_ms: Option<u64>,
+    #[cfg_attr(test, ts(as = "Option<bool>", optional))]
     pub paused: bool,
+    #[cfg_attr(test, ts(as = "Option<Vec<Given>>", optional))]
     pub prefix: Vec<Given>,
 }
 
 #[derive(Debug, Default, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(default)]
+#[cfg_attr(test, ts(optional_fields = nullable))]
 pub struct ControlRequest {
     pub action: String,
     pub delay_ms: Option<u64>,
 }
 
 #[derive(Debug, Default, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(default)]
+#[cfg_attr(test, ts(optional_fields = nullable))]
 pub struct ExploreRequest {
     pub model: String,
+    #[cfg_attr(test, ts(type = "Whole"))]
     pub seed: u64,
     pub trace: Vec<WalkedStep>,
 }
 
 #[derive(Debug, Default, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(default)]
+#[cfg_attr(test, ts(optional_fields = nullable))]
 pub struct GoalsRunRequest {
     pub model: String,
     pub connection: Option<ConnectionView>,

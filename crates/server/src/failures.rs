@@ -20,6 +20,7 @@ use crate::refusal::Refusal;
 const MAX_REASON: usize = 1000;
 
 #[derive(Debug, Default, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(default)]
 pub struct AcceptRequest {
     pub reason: Option<String>,

@@ -21,6 +21,7 @@ use crate::refusal::Refusal;
 const MOST: usize = 500;
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema, ts_rs::TS))]
 pub struct Comparison {
     a: RunSummary,
     b: RunSummary,

@@ -1,41 +1,55 @@
 //! Work that takes a while and is not a run: replays, shrinking and generation, each on a thread
 //! of its own.
 
-mod generate;
-mod recorded;
+pub mod generate;
+pub mod recorded;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use ioco_campaign::{CampaignError, Interrupt};
 use ioco_view::RacePoint;
 use serde::Serialize;
-use serde_json::Value as Json;
 
+use generate::GenerateResult;
 pub use generate::scripts;
+use recorded::{ReplayResult, ShrinkResult};
 
 use crate::run::guarded;
 use crate::words;
 
 /// A job as the page sees it.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema, ts_rs::TS))]
 pub struct JobView {
     pub job: String,
+    #[cfg_attr(test, ts(type = "\"replay\" | \"shrink\" | \"generate\""))]
     pub kind: &'static str,
     pub state: JobState,
     pub race: Vec<RacePoint>,
     pub done: usize,
     pub total: Option<usize>,
     pub message: Option<String>,
-    pub result: Option<Json>,
+    pub result: Option<JobResult>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(rename_all = "kebab-case")]
 pub enum JobState {
     Running,
     Finished,
     Error,
     Stopped,
+}
+
+/// What a job found out, by its kind.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema, ts_rs::TS))]
+#[serde(untagged)]
+pub enum JobResult {
+    Replay(ReplayResult),
+    Shrink(ShrinkResult),
+    Generate(GenerateResult),
 }
 
 pub struct Job {
@@ -49,7 +63,7 @@ impl Job {
     pub fn start(
         id: String,
         kind: &'static str,
-        work: impl FnOnce(&Job) -> Result<Option<Json>, CampaignError> + Send + 'static,
+        work: impl FnOnce(&Job) -> Result<Option<JobResult>, CampaignError> + Send + 'static,
     ) -> Arc<Job> {
         let view = JobView {
             job: id,

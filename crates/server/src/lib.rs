@@ -6,6 +6,8 @@ mod access;
 mod app;
 mod assets;
 mod clock;
+#[cfg(test)]
+mod contract;
 mod control;
 mod failures;
 mod history;

@@ -20,6 +20,7 @@ const MAX_TESTS: usize = 1000;
 
 /// One batch for one who watches.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema, ts_rs::TS))]
 pub struct Live {
     pub run: String,
     pub state: RunState,
@@ -44,6 +45,7 @@ pub struct Live {
 
 /// Where the model may be now.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema, ts_rs::TS))]
 pub struct Current {
     pub states: Vec<StateView>,
     /// What the system may do.
@@ -54,6 +56,7 @@ pub struct Current {
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema, ts_rs::TS))]
 pub struct RecentStep {
     pub number: usize,
     pub kind: StepKind,

@@ -15,9 +15,13 @@ pub struct Refusal {
     hint: String,
 }
 
+/// The body of a call that is refused.
 #[derive(Serialize)]
-struct Body {
+#[cfg_attr(test, derive(schemars::JsonSchema, ts_rs::TS))]
+pub struct Refused {
+    /// What is wrong.
     error: String,
+    /// What to do about it.
     hint: String,
 }
 
@@ -60,7 +64,7 @@ impl From<CampaignError> for Refusal {
 
 impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
-        let body = Body {
+        let body = Refused {
             error: self.error,
             hint: self.hint,
         };

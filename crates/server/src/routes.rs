@@ -29,28 +29,15 @@ const MAX_BYTES: usize = 8 << 20;
 type Shared = State<Arc<App>>;
 type Given = Query<HashMap<String, String>>;
 
+/// The version of the interface. A change that a program of others would notice makes a new one; the page comes
+/// with the program and needs none.
+const VERSIONED: &str = "/api/v1";
+const OWN: &str = "/api";
+
 pub fn router(app: Arc<App>) -> Router {
     Router::new()
-        .route("/api/project", get(project))
-        .route("/api/model", get(model))
-        .route("/api/runs", get(runs).post(start_run))
-        .route("/api/runs/{id}", get(run))
-        .route("/api/runs/{id}/control", post(control))
-        .route("/api/runs/{id}/events", get(run_events))
-        .route("/api/runs/{id}/tests/{number}", get(test))
-        .route("/api/compare", get(compare))
-        .route("/api/failures", get(failures))
-        .route("/api/failures/{id}", get(failure))
-        .route("/api/failures/{id}/accept", post(accept))
-        .route("/api/failures/{id}/replay", post(replay))
-        .route("/api/failures/{id}/shrink", post(shrink))
-        .route("/api/explore", post(explore))
-        .route("/api/generate", post(generate))
-        .route("/api/goals", get(goals))
-        .route("/api/goals/run", post(run_goals))
-        .route("/api/jobs/{id}", get(job))
-        .route("/api/jobs/{id}/events", get(job_events))
-        .route("/api/jobs/{id}/stop", post(stop_job))
+        .nest(VERSIONED, calls())
+        .nest(OWN, calls())
         .fallback(assets::serve)
         .method_not_allowed_fallback(wrong_method)
         .layer(DefaultBodyLimit::max(MAX_BYTES))
@@ -59,6 +46,31 @@ pub fn router(app: Arc<App>) -> Router {
             access::check,
         ))
         .with_state(app)
+}
+
+/// Every call. The module `contract` describes each.
+fn calls() -> Router<Arc<App>> {
+    Router::new()
+        .route("/project", get(project))
+        .route("/model", get(model))
+        .route("/runs", get(runs).post(start_run))
+        .route("/runs/{id}", get(run))
+        .route("/runs/{id}/control", post(control))
+        .route("/runs/{id}/events", get(run_events))
+        .route("/runs/{id}/tests/{number}", get(test))
+        .route("/compare", get(compare))
+        .route("/failures", get(failures))
+        .route("/failures/{id}", get(failure))
+        .route("/failures/{id}/accept", post(accept))
+        .route("/failures/{id}/replay", post(replay))
+        .route("/failures/{id}/shrink", post(shrink))
+        .route("/explore", post(explore))
+        .route("/generate", post(generate))
+        .route("/goals", get(goals))
+        .route("/goals/run", post(run_goals))
+        .route("/jobs/{id}", get(job))
+        .route("/jobs/{id}/events", get(job_events))
+        .route("/jobs/{id}/stop", post(stop_job))
 }
 
 /// Does work that may take a while away from the threads that answer.

@@ -20,24 +20,29 @@ const SUGGESTIONS: usize = 8;
 
 /// A stimulus with its values, by names.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 pub struct Given {
     /// With or without the mark.
     pub label: String,
     #[serde(default)]
+    #[cfg_attr(feature = "schema", ts(type = "Values"))]
     pub values: Map<String, Json>,
 }
 
 /// A step of a walk.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 pub struct WalkedStep {
     pub kind: StepKind,
     #[serde(default)]
     pub label: String,
     #[serde(default)]
+    #[cfg_attr(feature = "schema", ts(type = "Values"))]
     pub values: Map<String, Json>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 pub struct Exploration {
     /// The walk as far as the model allows it.
     pub trace: TraceView,
@@ -50,6 +55,7 @@ pub struct Exploration {
 
 /// Something that can happen next.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 pub struct MenuEntry {
     pub kind: StepKind,
     pub label: String,
@@ -59,12 +65,14 @@ pub struct MenuEntry {
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 pub struct Parameter {
     pub name: String,
     #[serde(rename = "type")]
     pub ty: String,
     /// The suggestions of the same position belong together: with them the step is allowed. Null
     /// where the parameter stays unset.
+    #[cfg_attr(feature = "schema", ts(type = "Json[]"))]
     pub suggestions: Vec<Json>,
 }
 

@@ -1,14 +1,14 @@
 //! A recorded failure as a list shows it, and with everything that is known of it.
 
-use ioco_engine::{
-    Context, FailureFile, SavedDeviation, SavedStep, TextOptions, WireLine, describe, explain,
-};
+use ioco_engine::{Context, FailureFile, SavedDeviation, SavedStep, WireLine, describe, explain};
+use ioco_explain::TextOptions;
 use ioco_sts::Semantics;
 use serde::{Deserialize, Serialize};
 
 use crate::trace::{TraceView, Tracer};
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 pub struct FailureSummary {
     pub id: String,
     pub model: String,
@@ -43,6 +43,7 @@ pub struct FailureSummary {
 
 /// What became of a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(rename_all = "kebab-case")]
 pub enum FailureStatus {
     /// The newest run of its model found it.
@@ -74,6 +75,7 @@ impl FailureStatus {
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 pub struct FailureDetail {
     #[serde(flatten)]
     pub summary: FailureSummary,
@@ -95,6 +97,7 @@ pub struct FailureDetail {
 
 /// Why a trace fails.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 pub struct Why {
     pub code: String,
     pub title: String,
@@ -107,6 +110,7 @@ pub struct Why {
 
 /// A line of the model that says so.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 pub struct ModelLine {
     pub file: String,
     pub line: u32,
@@ -116,6 +120,7 @@ pub struct ModelLine {
 
 /// The shortest trace known after so many runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 pub struct RacePoint {
     pub run: usize,
     pub length: usize,
@@ -266,7 +271,7 @@ fn why(semantics: &mut Semantics, file: &FailureFile, original: bool) -> Why {
     };
     match (explained, execution) {
         (Some(explained), _) => {
-            why.explanation = explained.to_text(TextOptions::default());
+            why.explanation = ioco_explain::text(&explained, TextOptions::default());
             why.model_lines = explained.places.iter().filter_map(line).collect();
             why.allowed = explained.allowed;
             why.because = explained.because;

@@ -8,6 +8,7 @@ use crate::run::TestView;
 use crate::trace::{TraceView, Tracer};
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 pub struct GoalView {
     /// `switch Open ──?close──► Closing (door.aml:14)`.
     pub goal: String,
@@ -16,6 +17,10 @@ pub struct GoalView {
     /// The number of the location, or of the switch that it is about.
     pub id: Option<u32>,
     /// `covered`, `unreachable` or `unknown`.
+    #[cfg_attr(
+        feature = "schema",
+        ts(type = "\"covered\" | \"unreachable\" | \"unknown\"")
+    )]
     pub verdict: String,
     pub reason: Option<String>,
     pub solver_calls: u64,

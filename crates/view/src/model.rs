@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// A model with errors has its text and its diagnostics, and nothing else.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 pub struct ModelView {
     pub name: String,
     pub path: String,
@@ -21,12 +22,14 @@ pub struct ModelView {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 pub struct SourceView {
     pub file: String,
     pub text: String,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 pub struct LocationView {
     pub id: u32,
     pub name: String,
@@ -37,6 +40,7 @@ pub struct LocationView {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 pub struct SwitchView {
     pub id: u32,
     pub from: u32,
@@ -44,6 +48,10 @@ pub struct SwitchView {
     /// `?open(code)`, `τ`.
     pub label: String,
     /// `stimulus`, `response` or `internal`.
+    #[cfg_attr(
+        feature = "schema",
+        ts(type = "\"stimulus\" | \"response\" | \"internal\"")
+    )]
     pub kind: String,
     pub guard: Option<String>,
     pub update: Option<String>,
@@ -52,14 +60,20 @@ pub struct SwitchView {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 pub struct LabelView {
     pub name: String,
     /// `stimulus`, `response` or `internal`.
+    #[cfg_attr(
+        feature = "schema",
+        ts(type = "\"stimulus\" | \"response\" | \"internal\"")
+    )]
     pub kind: String,
     pub parameters: Vec<ParameterView>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 pub struct ParameterView {
     pub name: String,
     #[serde(rename = "type")]
@@ -67,6 +81,7 @@ pub struct ParameterView {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 pub struct VariableView {
     pub name: String,
     #[serde(rename = "type")]
@@ -76,6 +91,7 @@ pub struct VariableView {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 pub struct DiagnosticView {
     /// `error`, `warning` or `hint`.
     pub severity: String,

@@ -4,6 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 pub struct ProjectView {
     pub name: String,
     /// Of ioco.
@@ -22,6 +23,7 @@ pub struct ProjectView {
 
 /// The limits of a run that nobody has set.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 pub struct DefaultsView {
     /// Where neither time nor coverage ends the run.
     pub tests: u64,
@@ -30,6 +32,7 @@ pub struct DefaultsView {
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 pub struct ModelName {
     /// Relative to the project's folder.
     pub path: String,
@@ -39,6 +42,7 @@ pub struct ModelName {
 /// How to reach the system: `process` with a command, `tcp` with an address, `simulated` plays the
 /// model itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 pub struct ConnectionView {
     pub kind: String,
     #[serde(default)]
@@ -47,7 +51,9 @@ pub struct ConnectionView {
 
 /// What ioco.toml says; times as people write them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 pub struct SettingsView {
+    #[cfg_attr(feature = "schema", ts(type = "Whole | null"))]
     pub seed: Option<u64>,
     pub tests: Option<u64>,
     pub steps: Option<u64>,

@@ -16,6 +16,7 @@ const MAX_TREND: usize = 1000;
 
 /// Covered and total.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 pub struct CoverageView {
     pub locations: (u64, u64),
     pub switches: (u64, u64),
@@ -24,6 +25,7 @@ pub struct CoverageView {
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(rename_all = "kebab-case")]
 pub enum RunState {
     Running,
@@ -37,6 +39,7 @@ pub enum RunState {
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 pub struct RunSummary {
     pub run: String,
     pub model: String,
@@ -45,7 +48,13 @@ pub struct RunSummary {
     pub started: String,
     pub state: RunState,
     /// Of a run that goes on, what its tests say so far.
+    #[cfg_attr(
+        feature = "schema",
+        schemars(with = "String"),
+        ts(type = "\"fail\" | \"flaky\" | \"error\" | \"stopped\" | \"accepted\" | \"inconclusive\" | \"pass\"")
+    )]
     pub verdict: RunVerdict,
+    #[cfg_attr(feature = "schema", ts(type = "Whole"))]
     pub seed: u64,
     pub strategy: String,
     pub tests: u64,
@@ -61,6 +70,7 @@ pub struct RunSummary {
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 pub struct RunDetail {
     #[serde(flatten)]
     pub summary: RunSummary,
@@ -76,6 +86,7 @@ pub struct RunDetail {
 
 /// What was covered after so many steps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 pub struct TrendPoint {
     pub steps: u64,
     pub locations: u64,
@@ -84,11 +95,14 @@ pub struct TrendPoint {
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 pub struct TestRow {
     pub number: u64,
+    #[cfg_attr(feature = "schema", ts(type = "Whole"))]
     pub seed: u64,
     /// What it is for, where that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", ts(optional))]
     pub name: Option<String>,
     /// `pass`, `fail`, `inconclusive` or `error`.
     pub verdict: String,
@@ -100,11 +114,14 @@ pub struct TestRow {
 
 /// One test of a run with its steps.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 pub struct TestView {
     pub number: u64,
+    #[cfg_attr(feature = "schema", ts(type = "Whole"))]
     pub seed: u64,
     /// What it is for, where that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", ts(optional))]
     pub name: Option<String>,
     pub verdict: String,
     /// Why it is inconclusive, or which error it was.

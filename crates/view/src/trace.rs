@@ -18,6 +18,7 @@ const MAX_VALUES: usize = 4;
 const MAX_CROSSED: usize = 8;
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 pub struct TraceView {
     /// Stimuli and responses, a deviating response included; silence does not count.
     pub length: usize,
@@ -25,6 +26,7 @@ pub struct TraceView {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(rename_all = "kebab-case")]
 pub enum StepKind {
     Stimulus,
@@ -35,6 +37,7 @@ pub enum StepKind {
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 pub struct StepView {
     /// Counted from one.
     pub number: usize,
@@ -43,6 +46,7 @@ pub struct StepView {
     pub text: String,
     /// Without values: `?open`.
     pub label: String,
+    #[cfg_attr(feature = "schema", ts(type = "Values"))]
     pub values: Map<String, Json>,
     /// Nanoseconds since the system was ready.
     pub at: Option<u64>,
@@ -60,6 +64,7 @@ pub struct StepView {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 pub struct StateView {
     pub locations: Vec<u32>,
     pub text: String,
@@ -68,6 +73,7 @@ pub struct StateView {
 /// A variable whose value is another one after the step. Where the model may be in several states,
 /// all its values.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 pub struct Change {
     pub variable: String,
     pub from: String,
@@ -75,8 +81,10 @@ pub struct Change {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 pub struct WireView {
     /// `tester`, `system` or `log`.
+    #[cfg_attr(feature = "schema", ts(type = "\"tester\" | \"system\" | \"log\""))]
     pub from: String,
     pub text: String,
     pub at: u64,

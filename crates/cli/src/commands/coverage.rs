@@ -1,6 +1,5 @@
 //! `ioco coverage`: what the tests so far have covered, as numbers and as a picture.
 
-use std::fs;
 use std::path::Path;
 
 use crate::exit::{Answer, CommandError, Exit};
@@ -159,12 +158,5 @@ fn draw(file: &Path, sts: &Sts, coverage: &Coverage) -> Result<(), CommandError>
             .map(|index| coverage.count(SwitchId::from_index(index)))
             .collect(),
     };
-    let style = ioco_draw::Style {
-        coverage: Some(&counts),
-    };
-    fs::write(file, ioco_draw::svg(sts, &style)).map_err(|error| {
-        CommandError::usage(format!("cannot write {}: {error}", file.display()))
-    })?;
-    say!("drawn: {}", file.display());
-    Ok(())
+    output::draw(file, sts, &counts)
 }

@@ -76,7 +76,10 @@ pub fn check(path: &Path, arguments: &ModelArguments, project: &Project, format:
         return Ok(exit);
     }
     for explanation in &report.explanations {
-        output::print(&format!("{}\n", explanation.to_text(text_options())));
+        output::print(&format!(
+            "{}\n",
+            ioco_explain::text(explanation, text_options())
+        ));
     }
     let (style, word) = if report.failed > 0 {
         (ERROR, "FAIL")

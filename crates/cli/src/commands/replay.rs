@@ -53,7 +53,10 @@ pub fn run(arguments: &args::Replay, format: Format) -> Answer {
         _ => WARNING,
     };
     if let Some(explanation) = &replay.explanation {
-        output::print(&format!("{}\n", explanation.to_text(text_options())));
+        output::print(&format!(
+            "{}\n",
+            ioco_explain::text(explanation, text_options())
+        ));
     }
     output::print(&format!("{style}{id}{style:#}  {}\n", replay.words()));
     Ok(exit)

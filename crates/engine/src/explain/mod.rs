@@ -2,8 +2,6 @@
 //! happened, what was allowed, and because of which guards.
 
 mod because;
-mod mermaid;
-mod text;
 
 use ioco_sts::{Execution, Observed, Semantics, SetId, Step, Sts, SwitchId, Time, Verdict};
 use serde::{Deserialize, Serialize};
@@ -14,7 +12,6 @@ use crate::failure::{Sender, WireLine};
 use because::Reasons;
 
 pub use because::allowed_in;
-pub use text::TextOptions;
 
 /// What the caller knows of a failure besides the execution.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

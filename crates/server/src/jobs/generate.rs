@@ -8,14 +8,15 @@ use ioco_campaign::{CampaignError, GoalSearch, Interrupt, Script, StopFlag};
 use ioco_generate::cover::{CoverObserver, Goal, GoalVerdict, Instance};
 use ioco_sts::{Action, LocationId, Semantics, Sts, SwitchId};
 use ioco_view::{GoalView, goal_of, number_of};
-use serde::Deserialize;
-use serde_json::json;
+use serde::{Deserialize, Serialize};
 
-use super::Job;
+use super::{Job, JobResult};
 use crate::app::App;
 use crate::refusal::Refusal;
 
 #[derive(Debug, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema, ts_rs::TS))]
+#[cfg_attr(test, ts(optional_fields = nullable))]
 pub struct GenerateRequest {
     pub model: String,
     #[serde(default)]
@@ -29,9 +30,18 @@ pub struct GenerateRequest {
 
 /// One goal: `switch` or `location`, by number.
 #[derive(Debug, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema, ts_rs::TS))]
 pub struct GoalRef {
+    #[cfg_attr(test, ts(type = "\"switch\" | \"location\""))]
     pub kind: String,
     pub id: u32,
+}
+
+/// What became of the goals.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema, ts_rs::TS))]
+pub struct GenerateResult {
+    pub goals: Vec<GoalView>,
 }
 
 /// A minute is long enough for somebody who looks at a page.
@@ -73,7 +83,7 @@ impl App {
                 .1
                 .retain(|old| found.iter().all(|new| new.goal != old.goal));
             known.1.extend(found.iter().cloned());
-            Ok(Some(json!({ "goals": found })))
+            Ok(Some(JobResult::Generate(GenerateResult { goals: found })))
         }))
     }
 }

@@ -7,31 +7,64 @@ use ioco_campaign::{
     CampaignError, Observer, Opened, Project, Remedy, Session, ShrinkSettings, SystemChoice,
     failures, shrinking,
 };
-use ioco_engine::{Explanation, SavedDeviation, TextOptions};
+use ioco_engine::{Explanation, SavedDeviation};
+use ioco_explain::TextOptions;
 use ioco_sts::Execution;
 use ioco_view::{ConnectionView, TraceView, Tracer};
-use serde::Deserialize;
-use serde_json::{Value as Json, json};
+use serde::{Deserialize, Serialize};
 
-use super::Job;
+use super::{Job, JobResult};
 use crate::app::App;
 use crate::refusal::Refusal;
 use crate::run::race_on;
 use crate::words;
 
 #[derive(Debug, Default, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(default)]
+#[cfg_attr(test, ts(optional_fields = nullable))]
 pub struct ReplayRequest {
     pub times: Option<u32>,
     pub connection: Option<ConnectionView>,
 }
 
 #[derive(Debug, Default, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(default)]
+#[cfg_attr(test, ts(optional_fields = nullable))]
 pub struct ShrinkRequest {
     pub shrinker: Option<String>,
     pub runs: Option<u64>,
     pub connection: Option<ConnectionView>,
+}
+
+/// What running a failure again said.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema, ts_rs::TS))]
+pub struct ReplayResult {
+    #[cfg_attr(
+        test,
+        ts(type = "\"fixed\" | \"still-failing\" | \"different\" | \"flaky\"")
+    )]
+    pub verdict: &'static str,
+    pub failed: u64,
+    pub runs: u64,
+    /// As the terminal says it.
+    pub text: String,
+    pub trace: Option<TraceView>,
+}
+
+/// A failure that was shrunk again.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema, ts_rs::TS))]
+pub struct ShrinkResult {
+    /// Its id now.
+    pub failure: String,
+    /// Steps before and now.
+    pub from: usize,
+    pub to: usize,
+    pub runs: usize,
+    pub text: String,
 }
 
 /// Replays at most; more is a run.
@@ -54,12 +87,12 @@ impl App {
             };
             job.write(|view| view.done = times as usize);
             let trace = replay.shown.as_ref().map(|e| trace(&opened.session, e));
-            Ok(Some(json!({
-                "verdict": replay.verdict(),
-                "failed": replay.failed,
-                "runs": replay.runs,
-                "text": text(replay.explanation.as_ref(), &[replay.words()]),
-                "trace": trace,
+            Ok(Some(JobResult::Replay(ReplayResult {
+                verdict: replay.verdict(),
+                failed: replay.failed,
+                runs: replay.runs,
+                text: text(replay.explanation.as_ref(), &[replay.words()]),
+                trace,
             })))
         }))
     }
@@ -94,12 +127,12 @@ impl App {
                 replay: Some(format!("ioco replay {}", again.saved.id)),
                 ..explanation
             });
-            Ok(Some(json!({
-                "failure": again.saved.id,
-                "from": again.shrunk.original_length,
-                "to": again.shrunk.execution.length(),
-                "runs": again.shrunk.runs,
-                "text": text(shown.as_ref(), &notes),
+            Ok(Some(JobResult::Shrink(ShrinkResult {
+                failure: again.saved.id.to_string(),
+                from: again.shrunk.original_length,
+                to: again.shrunk.execution.length(),
+                runs: again.shrunk.runs,
+                text: text(shown.as_ref(), &notes),
             })))
         }))
     }
@@ -181,7 +214,7 @@ impl Observer for JobObserver<'_> {
 
 fn text(explanation: Option<&Explanation>, notes: &[String]) -> String {
     let mut parts: Vec<String> = Vec::new();
-    parts.extend(explanation.map(|e| e.to_text(TextOptions::default())));
+    parts.extend(explanation.map(|e| ioco_explain::text(e, TextOptions::default())));
     parts.extend(notes.iter().cloned());
     parts.join("\n")
 }
@@ -203,7 +236,7 @@ impl App {
     pub(super) fn start_job(
         &self,
         kind: &'static str,
-        work: impl FnOnce(&Job) -> Result<Option<Json>, CampaignError> + Send + 'static,
+        work: impl FnOnce(&Job) -> Result<Option<JobResult>, CampaignError> + Send + 'static,
     ) -> Arc<Job> {
         let mut jobs = self.jobs.lock().unwrap_or_else(PoisonError::into_inner);
         let id = format!("{kind}-{}", jobs.len() + 1);

@@ -86,3 +86,12 @@ fn a_refused_call_is_refused_before_its_body_is_read() {
     // Nothing of the body is ever sent.
     assert_eq!(server.raw(&head).status, 401);
 }
+
+#[test]
+fn programs_of_others_call_a_version_and_need_the_token_too() {
+    let server = Server::door();
+    assert_eq!(server.get("/api/v1/project"), server.get("/api/project"));
+    let get = |headers: &[(&str, &str)]| browser(&server, "GET", "/api/v1/project", headers).status;
+    assert_eq!(get(&[]), 401);
+    assert_eq!(get(&[("X-Ioco-Token", &server.token)]), 200);
+}

@@ -1,7 +1,6 @@
 //! `ioco generate --cover`: a test for every goal, or a proof that there is none.
 
 use std::collections::BTreeSet;
-use std::fs;
 use std::path::Path;
 use std::time::Instant;
 
@@ -233,14 +232,7 @@ fn draw(file: &Path, sts: &Sts, tests: &[&Instance]) -> Result<(), CommandError>
             counts.locations[sts.switch(*id).target.index()] += 1;
         }
     }
-    let style = ioco_draw::Style {
-        coverage: Some(&counts),
-    };
-    fs::write(file, ioco_draw::svg(sts, &style)).map_err(|error| {
-        CommandError::usage(format!("cannot write {}: {error}", file.display()))
-    })?;
-    say!("drawn: {}", file.display());
-    Ok(())
+    output::draw(file, sts, &counts)
 }
 
 /// The goals that words joined by commas ask for, and whether states are among them.

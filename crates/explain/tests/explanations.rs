@@ -1,5 +1,6 @@
 //! What a person reads: one golden text per kind of failure.
 
+#[path = "../../engine/tests/common/mod.rs"]
 mod common;
 
 use std::sync::Arc;
@@ -7,8 +8,9 @@ use std::sync::Arc;
 use common::*;
 use ioco_engine::{
     Context, FailureContext, FailureFile, Input, Replayed, Sender, Settings, Shrunk, TestReport,
-    TextOptions, WireLine, explain,
+    WireLine, explain,
 };
+use ioco_explain::{TextOptions, mermaid, text};
 use ioco_sts::{
     Action, Assignment, BinaryOp, Direction, Expr, Gate, LabelId, Parameter, Place, Relation,
     Semantics, Sts, StsBuilder, Type, Value, Variable,
@@ -140,9 +142,8 @@ fn shown(sts: &Arc<Sts>, report: &TestReport, options: TextOptions) -> String {
         confirmed: Some((5, 5)),
         replay: Some("ioco replay 3f2a".to_owned()),
     };
-    explain(&mut semantics(sts), &report.execution, &context)
-        .expect("a test that did not pass")
-        .to_text(options)
+    let explanation = explain(&mut semantics(sts), &report.execution, &context);
+    text(&explanation.expect("a test that did not pass"), options)
 }
 
 #[test]
@@ -229,7 +230,7 @@ fn a_sequence_diagram_for_pages() {
     let sent = with(id(&sts, Direction::Response, "refunded"), 8);
     let report = refunded(&sts, vec![Input::Response(sent)]);
     let explanation = explain(&mut semantics(&sts), &report.execution, &Context::default());
-    insta::assert_snapshot!(explanation.expect("a failure").to_mermaid());
+    insta::assert_snapshot!(mermaid(&explanation.expect("a failure")));
 }
 
 #[test]
@@ -248,7 +249,7 @@ fn a_long_test_shows_its_beginning_and_its_end() {
         ..TextOptions::default()
     };
     let explanation = explain(tester.semantics(), &report.execution, &Context::default());
-    insta::assert_snapshot!(explanation.expect("a failure").to_text(options));
+    insta::assert_snapshot!(text(&explanation.expect("a failure"), options));
 }
 
 fn failure_file(sts: &Arc<Sts>, report: &TestReport) -> FailureFile {

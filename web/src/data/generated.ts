@@ -1,0 +1,445 @@
+// Written from the Rust types by `IOCO_WRITE=1 cargo test -p ioco-server contract`.
+
+export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
+/** An integer; one beyond 2^53 is a string of digits. */
+export type Whole = number | string;
+export type Values = Record<string, Json>;
+
+/**
+ * A variable whose value is another one after the step. Where the model may be in several states,
+ * all its values.
+ */
+export type Change = { variable: string, from: string, to: string, };
+
+export type Comparison = { a: RunSummary, b: RunSummary, gained: Array<string>, lost: Array<string>, new_failures: Array<FailureSummary>, fixed_failures: Array<FailureSummary>, same_failures: Array<FailureSummary>, };
+
+/**
+ * How to reach the system: `process` with a command, `tcp` with an address, `simulated` plays the
+ * model itself.
+ */
+export type ConnectionView = { kind: string, text: string, };
+
+export type ControlRequest = { action: string, delay_ms?: number | null, };
+
+/**
+ * Covered and total.
+ */
+export type CoverageView = { locations: [number, number], switches: [number, number], 
+/**
+ * Boundary values of parameters.
+ */
+data: [number, number], };
+
+/**
+ * Where the model may be now.
+ */
+export type Current = { states: Array<StateView>, 
+/**
+ * What the system may do.
+ */
+allowed: Array<string>, 
+/**
+ * What the tester may give.
+ */
+stimuli: Array<string>, quiescent: boolean, };
+
+export type DiagnosticView = { 
+/**
+ * `error`, `warning` or `hint`.
+ */
+severity: string, code: string, message: string, hint: string | null, file: string, line: number, column: number, };
+
+/**
+ * What the page shows.
+ */
+export type Document = { project: ProjectView, model: ModelView, run: RunDetail, failures: Array<FailureDetail>, 
+/**
+ * Failing ones whole, some of the passing ones.
+ */
+tests: Array<TestView>, 
+/**
+ * The history, newest first.
+ */
+runs: Array<RunSummary>, goals: Array<GoalView>, };
+
+export type Exploration = { 
+/**
+ * The walk as far as the model allows it.
+ */
+trace: TraceView, states: Array<StateView>, more_states: number, menu: Array<MenuEntry>, 
+/**
+ * Why the walk could not be followed to its end.
+ */
+problem: string | null, };
+
+export type ExploreRequest = { model: string, seed: Whole, trace: Array<WalkedStep>, };
+
+export type FailureDetail = { 
+/**
+ * As the terminal shows it, without colour.
+ */
+explanation: string, allowed: Array<string>, because: Array<string>, model_lines: Array<ModelLine>, connection: string, shrunk: TraceView | null, original: TraceView, 
+/**
+ * Length over runs of the last shrinking, where it is known.
+ */
+race: Array<RacePoint>, 
+/**
+ * What `ioco explain` says about the code.
+ */
+code_text: string, id: string, model: string, 
+/**
+ * `D001`, `D002` or `D003`.
+ */
+code: string, title: string, observed: string, 
+/**
+ * Steps when it was first seen, and now.
+ */
+from: number, to: number, 
+/**
+ * That it took to shrink it.
+ */
+runs: number, confirmed: [number, number] | null, flaky: boolean, first_seen: string | null, 
+/**
+ * The run that found it, and the number of the test in it.
+ */
+run: string | null, test: number, };
+
+export type FailureSummary = { id: string, model: string, 
+/**
+ * `D001`, `D002` or `D003`.
+ */
+code: string, title: string, observed: string, 
+/**
+ * Steps when it was first seen, and now.
+ */
+from: number, to: number, 
+/**
+ * That it took to shrink it.
+ */
+runs: number, confirmed: [number, number] | null, flaky: boolean, first_seen: string | null, 
+/**
+ * The run that found it, and the number of the test in it.
+ */
+run: string | null, test: number, };
+
+export type GenerateRequest = { model: string, cover?: string | null, only?: GoalRef | null, 
+/**
+ * After which no further goal is begun.
+ */
+seconds?: number | null, };
+
+/**
+ * What became of the goals.
+ */
+export type GenerateResult = { goals: Array<GoalView>, };
+
+/**
+ * A stimulus with its values, by names.
+ */
+export type Given = { 
+/**
+ * With or without the mark.
+ */
+label: string, values: Values, };
+
+/**
+ * One goal: `switch` or `location`, by number.
+ */
+export type GoalRef = { kind: "switch" | "location", id: number, };
+
+export type GoalView = { 
+/**
+ * `switch Open ──?close──► Closing (door.aml:14)`.
+ */
+goal: string, 
+/**
+ * `location`, `switch`, ...
+ */
+kind: string, 
+/**
+ * The number of the location, or of the switch that it is about.
+ */
+id: number | null, 
+/**
+ * `covered`, `unreachable` or `unknown`.
+ */
+verdict: "covered" | "unreachable" | "unknown", reason: string | null, solver_calls: number, seconds: number, test: TraceView | null, };
+
+export type GoalsRunRequest = { model: string, connection?: ConnectionView | null, };
+
+/**
+ * What a job found out, by its kind.
+ */
+export type JobResult = ReplayResult | ShrinkResult | GenerateResult;
+
+export type JobState = "running" | "finished" | "error" | "stopped";
+
+/**
+ * A job as the page sees it.
+ */
+export type JobView = { job: string, kind: "replay" | "shrink" | "generate", state: JobState, race: Array<RacePoint>, done: number, total: number | null, message: string | null, result: JobResult | null, };
+
+export type LabelView = { name: string, 
+/**
+ * `stimulus`, `response` or `internal`.
+ */
+kind: "stimulus" | "response" | "internal", parameters: Array<ParameterView>, };
+
+/**
+ * One batch for one who watches.
+ */
+export type Live = { run: string, state: RunState, tests: number, steps: number, steps_per_second: number, 
+/**
+ * The test under way and the number of its steps.
+ */
+test: number, step: number, 
+/**
+ * Those that have changed since the last batch, with their new counts.
+ */
+switch_counts: Array<[number, number]>, location_counts: Array<[number, number]>, current: Current | null, coverage: CoverageView, 
+/**
+ * New points.
+ */
+trend: Array<TrendPoint>, recent: Array<RecentStep>, 
+/**
+ * New ones.
+ */
+failures: Array<FailureSummary>, message: string | null, };
+
+export type LocationView = { id: number, name: string, process: number, initial: boolean, file: string | null, line: number | null, };
+
+/**
+ * Something that can happen next.
+ */
+export type MenuEntry = { kind: StepKind, label: string, 
+/**
+ * With the first values that are suggested.
+ */
+text: string, parameters: Array<Parameter>, };
+
+/**
+ * A line of the model that says so.
+ */
+export type ModelLine = { file: string, line: number, 
+/**
+ * `Open ──?close──► Closing`.
+ */
+text: string, };
+
+export type ModelName = { 
+/**
+ * Relative to the project's folder.
+ */
+path: string, name: string, };
+
+/**
+ * A model with errors has its text and its diagnostics, and nothing else.
+ */
+export type ModelView = { name: string, path: string, hash: string, sources: Array<SourceView>, 
+/**
+ * By number.
+ */
+processes: Array<string>, locations: Array<LocationView>, switches: Array<SwitchView>, labels: Array<LabelView>, variables: Array<VariableView>, diagnostics: Array<DiagnosticView>, };
+
+export type Parameter = { name: string, type: string, 
+/**
+ * The suggestions of the same position belong together: with them the step is allowed. Null
+ * where the parameter stays unset.
+ */
+suggestions: Json[], };
+
+export type ParameterView = { name: string, type: string, };
+
+export type ProjectView = { name: string, 
+/**
+ * Of ioco.
+ */
+version: string, models: Array<ModelName>, 
+/**
+ * The path of the model that is shown first.
+ */
+model: string, connection: ConnectionView | null, strategies: Array<string>, strategy: string, shrinkers: Array<string>, settings: SettingsView, };
+
+/**
+ * The shortest trace known after so many runs.
+ */
+export type RacePoint = { run: number, length: number, };
+
+export type RecentStep = { number: number, kind: StepKind, text: string, };
+
+/**
+ * The body of a call that is refused.
+ */
+export type Refused = { 
+/**
+ * What is wrong.
+ */
+error: string, 
+/**
+ * What to do about it.
+ */
+hint: string, };
+
+export type ReplayRequest = { times?: number | null, connection?: ConnectionView | null, };
+
+/**
+ * What running a failure again said.
+ */
+export type ReplayResult = { verdict: "fixed" | "still-failing" | "different" | "flaky", failed: number, runs: number, 
+/**
+ * As the terminal says it.
+ */
+text: string, trace: TraceView | null, };
+
+export type RunDetail = { 
+/**
+ * Switches and locations by number, with how often they were taken and entered; those never
+ * reached are left out.
+ */
+switch_counts: Array<[number, number]>, location_counts: Array<[number, number]>, trend: Array<TrendPoint>, failure_ids: Array<string>, 
+/**
+ * Failing ones first.
+ */
+tests_listed: Array<TestRow>, run: string, model: string, model_hash: string, 
+/**
+ * `2026-01-31T12:00:00Z`.
+ */
+started: string, state: RunState, seed: Whole, strategy: string, tests: number, steps: number, 
+/**
+ * Distinct ones.
+ */
+failures: number, coverage: CoverageView, seconds: number, message: string | null, };
+
+/**
+ * What a person chose for a run; ioco.toml says the rest.
+ */
+export type RunRequest = { model: string, connection?: ConnectionView | null, strategy?: string | null, seed?: Whole | null, tests?: number | null, steps?: number | null, time?: string | null, coverage?: number | null, failures?: number | null, timeout?: string | null, delay_ms?: number | null, paused?: boolean, prefix?: Array<Given>, };
+
+export type RunState = "running" | "paused" | "finished" | "stopped" | "error";
+
+export type RunSummary = { run: string, model: string, model_hash: string, 
+/**
+ * `2026-01-31T12:00:00Z`.
+ */
+started: string, state: RunState, seed: Whole, strategy: string, tests: number, steps: number, 
+/**
+ * Distinct ones.
+ */
+failures: number, coverage: CoverageView, seconds: number, message: string | null, };
+
+/**
+ * What ioco.toml says; times as people write them.
+ */
+export type SettingsView = { seed: Whole | null, tests: number | null, steps: number | null, time: string | null, coverage: number | null, failures: number | null, timeout: string | null, };
+
+export type ShrinkRequest = { shrinker?: string | null, runs?: number | null, connection?: ConnectionView | null, };
+
+/**
+ * A failure that was shrunk again.
+ */
+export type ShrinkResult = { 
+/**
+ * Its id now.
+ */
+failure: string, 
+/**
+ * Steps before and now.
+ */
+from: number, to: number, runs: number, text: string, };
+
+export type SourceView = { file: string, text: string, };
+
+export type StateView = { locations: Array<number>, text: string, };
+
+export type StepKind = "stimulus" | "response" | "silence" | "deviation";
+
+export type StepView = { 
+/**
+ * Counted from one.
+ */
+number: number, kind: StepKind, 
+/**
+ * `?open(code=17)`, `silence`.
+ */
+text: string, 
+/**
+ * Without values: `?open`.
+ */
+label: string, values: Values, 
+/**
+ * Nanoseconds since the system was ready.
+ */
+at: number | null, 
+/**
+ * After the step; for a deviation those in which it was not allowed.
+ */
+states: Array<StateView>, more_states: number, changes: Array<Change>, 
+/**
+ * What the system was allowed to do before this step.
+ */
+allowed: Array<string>, 
+/**
+ * The switches that can explain the step, internal ones included.
+ */
+switches: Array<number>, file: string | null, line: number | null, wire: Array<WireView>, };
+
+export type SwitchView = { id: number, from: number, to: number, 
+/**
+ * `?open(code)`, `τ`.
+ */
+label: string, 
+/**
+ * `stimulus`, `response` or `internal`.
+ */
+kind: "stimulus" | "response" | "internal", guard: string | null, update: string | null, file: string | null, line: number | null, };
+
+export type TestRow = { number: number, seed: Whole, 
+/**
+ * What it is for, where that is known.
+ */
+name?: string, 
+/**
+ * `pass`, `fail`, `inconclusive` or `error`.
+ */
+verdict: string, steps: number, seconds: number, 
+/**
+ * The id of the recorded failure.
+ */
+failure: string | null, };
+
+/**
+ * One test of a run with its steps.
+ */
+export type TestView = { number: number, seed: Whole, 
+/**
+ * What it is for, where that is known.
+ */
+name?: string, verdict: string, 
+/**
+ * Why it is inconclusive, or which error it was.
+ */
+reason: string | null, failure: string | null, trace: TraceView, };
+
+export type TraceView = { 
+/**
+ * Stimuli and responses, a deviating response included; silence does not count.
+ */
+length: number, steps: Array<StepView>, };
+
+/**
+ * What was covered after so many steps.
+ */
+export type TrendPoint = { steps: number, locations: number, switches: number, data: number, };
+
+export type VariableView = { name: string, type: string, initial: string, process: number | null, };
+
+/**
+ * A step of a walk.
+ */
+export type WalkedStep = { kind: StepKind, label: string, values: Values, };
+
+export type WireView = { 
+/**
+ * `tester`, `system` or `log`.
+ */
+from: "tester" | "system" | "log", text: string, at: number, };
