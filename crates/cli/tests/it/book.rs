@@ -125,7 +125,10 @@ fn traffic_is_recorded_and_judged_from_the_book() {
 #[test]
 fn the_settings_in_the_book_are_those_of_the_examples() {
     let chapter = chapter();
-    for (heading, example) in [("### Messages of your own", "tcp"), ("## Over HTTP", "http")] {
+    for (heading, example) in [
+        ("### Messages of your own", "tcp"),
+        ("## Over HTTP", "http"),
+    ] {
         let (_, rest) = section(&chapter, heading)
             .split_once("```toml\n")
             .expect("settings");
