@@ -6,7 +6,9 @@
 //! model of the door is the example's own: the published one is not public.
 
 mod flat;
+mod generated;
 mod published;
+mod random;
 mod rows;
 mod shortest;
 mod tables;
@@ -14,9 +16,10 @@ mod vending_tables;
 
 use std::path::PathBuf;
 
-pub use flat::{FlatRunner, flat_model};
+pub use flat::{FlatModel, FlatRunner, flat_model};
 pub use published::{Case, PublishedResult, read_cases};
-pub use rows::{Report, Row, measure};
+pub use random::{Share, random_cases};
+pub use rows::{Report, Row, Setup, measure};
 pub use tables::show;
 pub use vending_tables::{VendingTable, vending_tables};
 

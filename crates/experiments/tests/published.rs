@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use ioco_experiments::{measure, read_cases};
+use ioco_experiments::{Setup, measure, read_cases};
 
 #[test]
 fn a_subset_of_mutants_gives_one_row_per_mutant_and_shrinker_with_the_published_figures() {
@@ -12,7 +12,8 @@ fn a_subset_of_mutants_gives_one_row_per_mutant_and_shrinker_with_the_published_
         return;
     };
     cases.retain(|case| ["m06", "m09"].contains(&case.mutant.as_str()));
-    let report = measure(&cases, &bench.join("aml")).expect("the experiment runs");
+    let report =
+        measure(&cases, &bench.join("aml"), &Setup::default()).expect("the experiment runs");
     let shrinkers = ioco_shrink::SHRINKERS.len() + 3;
     assert_eq!(report.rows.len(), cases.len() * shrinkers);
     for row in &report.rows {
