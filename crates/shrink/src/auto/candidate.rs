@@ -29,7 +29,8 @@ pub(super) struct Candidate {
     pub cause: Cause,
     /// Where the model is at the end, if it passes.
     pub end: NodeId,
-    doubts: Assumptions,
+    pub doubts: Assumptions,
+    pub tag: &'static str,
 }
 
 /// How much has to be assumed for a candidate to be right. Those with few assumptions are tried
@@ -66,6 +67,7 @@ struct Collector<'r, 'a> {
     session: &'r Session<'a>,
     /// Set once the search has to stop: then nothing more is found.
     halted: RefCell<Option<Halt>>,
+    tag: &'static str,
     /// Only what is shorter than this.
     length: usize,
     found: Vec<Candidate>,
@@ -73,8 +75,6 @@ struct Collector<'r, 'a> {
     known: FxHashMap<Vec<Action>, usize>,
     /// Transitions that fail whenever they are taken: nothing new lies behind them.
     failing: FxHashSet<Place>,
-    /// Per label, the first word of its name.
-    words: Vec<&'r str>,
     /// Per label, its family.
     families: &'r [u32],
 }
@@ -95,16 +95,15 @@ impl<'r, 'a> Collector<'r, 'a> {
         length: usize,
     ) -> Collector<'r, 'a> {
         session.begin_search();
-        let sts = session.semantics.sts();
         Collector {
             routes,
             session,
             halted: RefCell::new(None),
+            tag: "",
             length,
             found: Vec::new(),
             known: FxHashMap::default(),
             failing: FxHashSet::default(),
-            words: sts.labels().iter().map(|l| first_word(&l.name)).collect(),
             families,
         }
     }
@@ -203,6 +202,7 @@ impl<'r, 'a> Collector<'r, 'a> {
             cause,
             end: given.node,
             doubts,
+            tag: self.tag,
         });
     }
 
@@ -226,8 +226,8 @@ impl<'r, 'a> Collector<'r, 'a> {
         Ok(found)
     }
 
-    /// The stimulus at `at` that does what `action` does at `from`: the same one, or one with the
-    /// same effect and a similar name, since flat models write the state into names.
+    /// The stimulus at `at` that does what `action` does at `from`: the same one, or one of the same
+    /// family with the same effect, since flat models have a label of its own for each state.
     fn analog(&self, action: &Action, from: NodeId, at: NodeId) -> Option<Action> {
         let routes = self.routes;
         if routes.effect(at, action).is_some() {
@@ -240,7 +240,7 @@ impl<'r, 'a> Collector<'r, 'a> {
         let shape = shape(routes, from, action)?;
         routes
             .stimuli(at)
-            .filter(|a| self.words[a.label.index()] == self.words[action.label.index()])
+            .filter(|a| self.families[a.label.index()] == self.families[action.label.index()])
             .filter(|a| routes.effect(from, a).is_none())
             .find(|a| self::shape(routes, at, a) == Some(shape))
             .cloned()
@@ -249,12 +249,6 @@ impl<'r, 'a> Collector<'r, 'a> {
     fn shape_differs(&self, action: &Action, from: NodeId, other: &Action, at: NodeId) -> bool {
         shape(self.routes, from, action) != shape(self.routes, at, other)
     }
-}
-
-/// `Info` of `Info_None_2`.
-fn first_word(name: &str) -> &str {
-    let end = name.find(|c: char| !c.is_alphabetic());
-    &name[..end.unwrap_or(name.len())]
 }
 
 /// How many responses, and whether the state stays the same.
@@ -385,16 +379,21 @@ pub(super) fn analogies(
         collector.failing = seen.failing().clone();
     }
     let settled = routes.settled();
+    collector.tag = "elsewhere";
     elsewhere(&mut collector, seen, trail, &settled, cause);
+    collector.tag = "cause_elsewhere";
     for position in 0..trail.last() {
         let is_cause = cause == Cause::Stimulus(position);
         let doubts = if is_cause { 0 } else { OTHER_CAUSE };
         cause_elsewhere(&mut collector, trail, position, &settled, doubts);
     }
+    collector.tag = "without_one";
     without_one(&mut collector, trail);
+    collector.tag = "suspect";
     for position in 0..trail.last() {
         suspect_cause(&mut collector, trail, &[position], LEFT_OUT);
     }
+    collector.tag = "unseen";
     unseen(&mut collector, seen, trail, &settled, labels);
     collector.found.sort_by_key(|s| (s.doubts, s.predicted));
     collector.finish(MAX_SUSPICIONS)

@@ -28,8 +28,6 @@ mod trail;
 
 use ioco_sts::Execution;
 
-use rustc_hash::FxHashMap;
-
 use crate::graph::{Graph, Nodes};
 use crate::leave_one_out::is_allowed;
 use crate::session::{Halt, Session, stimuli_of};
@@ -60,7 +58,7 @@ struct Auto<'s, 'a> {
     seen: Observations,
     best: Execution,
     cause: Cause,
-    /// Per label, the number of its family: labels that differ only in the numbers in their names.
+    /// Per label, the number of its family.
     labels: Vec<u32>,
 }
 
@@ -78,11 +76,11 @@ pub(crate) fn auto(session: &mut Session<'_>, start: &Execution) -> Result<Execu
     };
     let routes = Routes::explore(session, &mut graph, &originals, start.length(), max_nodes)?;
     let mut auto = Auto {
+        labels: routes.label_families(session.semantics.sts()),
         routes,
         seen: Observations::new(),
         best: start.clone(),
         cause: Cause::Unknown,
-        labels: label_families(session.semantics.sts()),
         session,
     };
     auto.seen.record(auto.session.semantics, start);
@@ -90,17 +88,6 @@ pub(crate) fn auto(session: &mut Session<'_>, start: &Execution) -> Result<Execu
     let best = auto.best;
     session.ends_with_leave_one_out = !is_explained;
     Ok(best)
-}
-
-/// Flat models write data into names: `Withdraw_5` and `Withdraw_20` are one thing done twice.
-fn label_families(sts: &ioco_sts::Sts) -> Vec<u32> {
-    let mut known: FxHashMap<String, u32> = FxHashMap::default();
-    let families = sts.labels().iter().map(|label| {
-        let stem: String = label.name.chars().filter(|c| !c.is_ascii_digit()).collect();
-        let next = known.len() as u32;
-        *known.entry(stem).or_insert(next)
-    });
-    families.collect()
 }
 
 impl Auto<'_, '_> {
@@ -139,7 +126,7 @@ impl Auto<'_, '_> {
             self.cause = Cause::State;
             return Ok(true);
         }
-        let found = self.try_packed(candidates, 2 * MAX_MISSES)?;
+        let found = self.try_packed(candidates, pack::env("CMISS", 2 * MAX_MISSES))?;
         if self.session.kind == BugKind::Unknown
             && let Some(direct) = direct
         {
@@ -168,7 +155,7 @@ impl Auto<'_, '_> {
         )?;
         // Where the state does not decide there is more to try.
         let more = usize::from(self.session.kind != BugKind::State);
-        let found = self.try_packed(candidates, MAX_MISSES + more)?;
+        let found = self.try_packed(candidates, pack::env("MISS", MAX_MISSES) + more)?;
         Ok(found.is_some())
     }
 
