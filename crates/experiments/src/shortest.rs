@@ -22,7 +22,9 @@ pub(crate) fn shortest_of_played(model: &FlatModel, mutant: &str) -> Option<usiz
     let mut seen: BTreeSet<(SetId, Option<SetId>)> = BTreeSet::new();
     // By steps: a stimulus may have several responses.
     let mut open: BTreeMap<usize, Vec<(SetId, Option<SetId>)>> = BTreeMap::new();
-    open.entry(0).or_default().push((semantics.initial(), system.at));
+    open.entry(0)
+        .or_default()
+        .push((semantics.initial(), system.at));
     while let Some((steps, states)) = open.pop_first() {
         if steps + 1 >= best {
             break;

@@ -11,8 +11,15 @@ use crate::session::Halt;
 
 /// Stimuli in one packed run, unless a single candidate needs more.
 const MAX_STIMULI: usize = 80;
-pub(super) fn env(name: &str, default: usize) -> usize { std::env::var(name).ok().and_then(|v| v.parse().ok()).unwrap_or(default) }
-fn max_stimuli() -> usize { env("PACK", MAX_STIMULI) }
+pub(super) fn env(name: &str, default: usize) -> usize {
+    std::env::var(name)
+        .ok()
+        .and_then(|v| v.parse().ok())
+        .unwrap_or(default)
+}
+fn max_stimuli() -> usize {
+    env("PACK", MAX_STIMULI)
+}
 
 /// Suspicions one after the other.
 struct Pack {
@@ -31,7 +38,8 @@ impl Auto<'_, '_> {
     ) -> Result<Option<Candidate>, Halt> {
         candidates.retain(|s| !self.seen.passes(&s.stimuli));
         candidates.reverse();
-        let mut misses = 0; let total = candidates.len();
+        let mut misses = 0;
+        let total = candidates.len();
         while misses < max_misses && !candidates.is_empty() {
             let pack = self.pack(&mut candidates);
             let attempt = self.run(&pack.stimuli)?;
@@ -74,7 +82,17 @@ impl Auto<'_, '_> {
                 } else {
                     Cause::Unknown
                 };
-                if env("LOG", 0) > 0 { let rank = total - candidates.len(); eprintln!("ACCEPT {} rank {rank}/{total} doubts {} pred {} from {} got {} misses {misses}", candidate.tag, candidate.doubts, candidate.predicted, self.best.length(), execution.length()); }
+                if env("LOG", 0) > 0 {
+                    let rank = total - candidates.len();
+                    eprintln!(
+                        "ACCEPT {} rank {rank}/{total} doubts {} pred {} from {} got {} misses {misses}",
+                        candidate.tag,
+                        candidate.doubts,
+                        candidate.predicted,
+                        self.best.length(),
+                        execution.length()
+                    );
+                }
                 self.accept(execution, cause);
                 return Ok(Some(candidate));
             }

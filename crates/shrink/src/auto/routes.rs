@@ -13,7 +13,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::observations::Place;
 use crate::graph::Graph;
 use crate::leave_one_out::MAX_ANSWERS;
+use crate::live::Live;
 use crate::session::{Halt, Session};
+use crate::walk::Walk;
 
 /// A label that occurs in so many places, or fewer, is taken for one that has data in its name.
 const MAX_RARE: usize = 2;
@@ -83,6 +85,7 @@ impl Routes {
     pub fn explore(
         session: &mut Session<'_>,
         graph: &mut Graph,
+        live: &mut Live,
         originals: &Originals,
         max_distance: usize,
         max_nodes: usize,
@@ -103,6 +106,7 @@ impl Routes {
             if distance < max_distance {
                 let semantics = &mut *session.semantics;
                 for (step, target) in routes.successors(semantics, graph, set) {
+                    let target = live.of(semantics, target);
                     let is_original = step
                         .as_ref()
                         .is_some_and(|step| originals.contains(&(set, step.clone())));
@@ -122,6 +126,34 @@ impl Routes {
         }
         routes.reroute(&FxHashSet::default());
         Ok(routes)
+    }
+
+    /// Adds the way of an execution, so that what lies too far for exploration is known where it went.
+    pub fn add_walk(&mut self, semantics: &mut Semantics, walk: &Walk, failing: &FxHashSet<Place>) {
+        let before = self.nodes.len();
+        for (index, step) in walk.steps.iter().enumerate() {
+            let from = self.add(semantics, walk.sets[index]);
+            let loud = self.add(semantics, walk.loud[index + 1]);
+            self.link(from, Some(step.clone()), loud);
+            let settled = self.add(semantics, walk.sets[index + 1]);
+            if settled != loud {
+                self.link(loud, None, settled);
+            }
+        }
+        if self.nodes.len() > before {
+            self.reroute(failing);
+        }
+    }
+
+    fn link(&mut self, from: NodeId, step: Option<Step>, target: NodeId) {
+        let links = &mut self.nodes[from.index()].links;
+        if !links.iter().any(|link| link.step == step) {
+            links.push(Link {
+                step,
+                target,
+                is_original: true,
+            });
+        }
     }
 
     /// Finds all ways anew, without the stimuli that are known to fail where they are given.
