@@ -180,7 +180,9 @@ pub fn shrink(
     let confidence = confirm(&mut session, &current);
     let mut explanation = explain(session.semantics.sts(), failure, &current, session.kind);
     explanation.append(&mut session.explanation);
+    let other = session.other.take();
     Ok(Shrunk {
+        other: other.filter(|other| other.length() < current.length()),
         execution: current,
         original_length: failure.length(),
         runs,

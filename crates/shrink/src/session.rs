@@ -60,6 +60,8 @@ pub(crate) struct Session<'a> {
     pub history: Vec<Milestone>,
     /// The shortest failing execution of the whole session.
     pub best: Execution,
+    /// The shortest execution that fails in another way than the one to shrink.
+    pub other: Option<Execution>,
     /// The last shrinker has no reason of its own to believe that no single stimulus can go.
     pub ends_with_leave_one_out: bool,
     runner: Counted<'a>,
@@ -87,6 +89,7 @@ impl<'a> Session<'a> {
             explanation: Vec::new(),
             history: Vec::new(),
             best: original.clone(),
+            other: None,
             ends_with_leave_one_out: false,
             runner: Counted::new(runner),
             watch: RefCell::new(watch),
@@ -108,6 +111,11 @@ impl<'a> Session<'a> {
 
     pub fn stimuli_sent(&self) -> usize {
         self.runner.stimuli_sent()
+    }
+
+    /// How many stimuli a reset costs as much as, on this system.
+    pub fn reset_cost(&self) -> usize {
+        self.runner.reset_cost()
     }
 
     /// The runs that the budget still allows.
@@ -168,6 +176,9 @@ impl<'a> Session<'a> {
             return Err(Halt(Ended::AdapterError(reason.text.clone())));
         }
         let accepted = self.accepts(&execution);
+        if !accepted && execution.deviation().is_some() {
+            self.note_other(&execution);
+        }
         if accepted && execution.length() < self.best.length() {
             self.best = execution.clone();
             self.history.push(Milestone {
@@ -218,6 +229,14 @@ impl<'a> Session<'a> {
     /// A list that the model does not allow, whatever the system answers: it needs no run.
     pub fn refuse(&mut self, stimuli: &[Action]) {
         self.unaccepted.insert(stimuli);
+    }
+
+    /// Another failure than the one to shrink: the shortest is offered as a finding of its own.
+    fn note_other(&mut self, execution: &Execution) {
+        let known = self.other.as_ref().map_or(usize::MAX, Execution::length);
+        if execution.length() < known {
+            self.other = Some(execution.clone());
+        }
     }
 
     /// The acceptance gate: any failure, or only the same one. A system that ends does not stand

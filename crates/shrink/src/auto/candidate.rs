@@ -29,8 +29,7 @@ pub(super) struct Candidate {
     pub cause: Cause,
     /// Where the model is at the end, if it passes.
     pub end: NodeId,
-    pub doubts: Assumptions,
-    pub tag: &'static str,
+    doubts: Assumptions,
 }
 
 /// How much has to be assumed for a candidate to be right. Those with few assumptions are tried
@@ -55,7 +54,7 @@ const UNASKED_RESPONSE: Assumptions = 3;
 /// Stimuli of the trail that are suspected before longer parts of it are.
 const MAX_RECENT: usize = 6;
 
-/// Suspicions that differ only in the numbers in the names of their labels.
+/// Candidates that differ only in labels of the same families.
 const MAX_ALIKE: usize = 3;
 
 /// At most so many candidates make a round.
@@ -67,7 +66,6 @@ struct Collector<'r, 'a> {
     session: &'r Session<'a>,
     /// Set once the search has to stop: then nothing more is found.
     halted: RefCell<Option<Halt>>,
-    tag: &'static str,
     /// Only what is shorter than this.
     length: usize,
     found: Vec<Candidate>,
@@ -99,7 +97,6 @@ impl<'r, 'a> Collector<'r, 'a> {
             routes,
             session,
             halted: RefCell::new(None),
-            tag: "",
             length,
             found: Vec::new(),
             known: FxHashMap::default(),
@@ -202,7 +199,6 @@ impl<'r, 'a> Collector<'r, 'a> {
             cause,
             end: given.node,
             doubts,
-            tag: self.tag,
         });
     }
 
@@ -379,21 +375,16 @@ pub(super) fn analogies(
         collector.failing = seen.failing().clone();
     }
     let settled = routes.settled();
-    collector.tag = "elsewhere";
     elsewhere(&mut collector, seen, trail, &settled, cause);
-    collector.tag = "cause_elsewhere";
     for position in 0..trail.last() {
         let is_cause = cause == Cause::Stimulus(position);
         let doubts = if is_cause { 0 } else { OTHER_CAUSE };
         cause_elsewhere(&mut collector, trail, position, &settled, doubts);
     }
-    collector.tag = "without_one";
     without_one(&mut collector, trail);
-    collector.tag = "suspect";
     for position in 0..trail.last() {
         suspect_cause(&mut collector, trail, &[position], LEFT_OUT);
     }
-    collector.tag = "unseen";
     unseen(&mut collector, seen, trail, &settled, labels);
     collector.found.sort_by_key(|s| (s.doubts, s.predicted));
     collector.finish(MAX_SUSPICIONS)

@@ -48,8 +48,20 @@ const MAX_DATA_NODES: usize = 2_000;
 /// Stimuli of a trace that analogies alone can deal with.
 const SHORT: usize = 6;
 
-/// Packed runs that may lead to nothing before a round of candidates is given up.
-const MAX_MISSES: usize = 2;
+/// Packed runs that may lead to nothing before the cause is looked for in another way.
+const MAX_CAUSE_MISSES: usize = 3;
+
+/// Packed runs that may lead to nothing before a round of analogies is given up.
+const MAX_MISSES: usize = 1;
+
+/// Stimuli of a packed run that looks for the cause, for each stimulus that a reset costs as much as.
+const LONG_PACK: usize = 5;
+
+/// The same for a run that looks for something shorter, for each step that could be gained.
+const PACK_PER_STEP: usize = 2;
+
+/// Stimuli of such a run, at most.
+const MAX_PACK: usize = 80;
 
 struct Auto<'s, 'a> {
     session: &'s mut Session<'a>,
@@ -138,7 +150,11 @@ impl Auto<'_, '_> {
             self.cause = Cause::State;
             return Ok(true);
         }
-        let found = self.try_packed(candidates, pack::env("CMISS", 2 * MAX_MISSES))?;
+        let found = self.try_packed(
+            candidates,
+            MAX_CAUSE_MISSES,
+            LONG_PACK * self.session.reset_cost(),
+        )?;
         if self.session.kind == BugKind::Unknown
             && let Some(direct) = direct
         {
@@ -167,7 +183,10 @@ impl Auto<'_, '_> {
         )?;
         // Where the state does not decide there is more to try.
         let more = usize::from(self.session.kind != BugKind::State);
-        let found = self.try_packed(candidates, pack::env("MISS", MAX_MISSES) + more)?;
+        // What is short already can gain little.
+        let gain = self.best.length().saturating_sub(2);
+        let stimuli = PACK_PER_STEP * gain * self.session.reset_cost();
+        let found = self.try_packed(candidates, MAX_MISSES + more, stimuli.min(MAX_PACK))?;
         Ok(found.is_some())
     }
 

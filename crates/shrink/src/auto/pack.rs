@@ -9,18 +9,6 @@ use super::candidate::Candidate;
 use super::{Auto, Cause};
 use crate::session::Halt;
 
-/// Stimuli in one packed run, unless a single candidate needs more.
-const MAX_STIMULI: usize = 80;
-pub(super) fn env(name: &str, default: usize) -> usize {
-    std::env::var(name)
-        .ok()
-        .and_then(|v| v.parse().ok())
-        .unwrap_or(default)
-}
-fn max_stimuli() -> usize {
-    env("PACK", MAX_STIMULI)
-}
-
 /// Suspicions one after the other.
 struct Pack {
     stimuli: Vec<Action>,
@@ -30,18 +18,19 @@ struct Pack {
 
 impl Auto<'_, '_> {
     /// Tries candidates in order, packed, until one gives something shorter. Gives up after
-    /// `max_misses` packed runs that led to nothing.
+    /// `max_misses` packed runs, of `max_stimuli` each unless a single candidate needs more, that led to
+    /// nothing.
     pub(super) fn try_packed(
         &mut self,
         mut candidates: Vec<Candidate>,
         max_misses: usize,
+        max_stimuli: usize,
     ) -> Result<Option<Candidate>, Halt> {
         candidates.retain(|s| !self.seen.passes(&s.stimuli));
         candidates.reverse();
         let mut misses = 0;
-        let total = candidates.len();
         while misses < max_misses && !candidates.is_empty() {
-            let pack = self.pack(&mut candidates);
+            let pack = self.pack(&mut candidates, max_stimuli);
             let attempt = self.run(&pack.stimuli)?;
             let done = attempt.execution.stimuli().count();
             misses += 1;
@@ -82,17 +71,6 @@ impl Auto<'_, '_> {
                 } else {
                     Cause::Unknown
                 };
-                if env("LOG", 0) > 0 {
-                    let rank = total - candidates.len();
-                    eprintln!(
-                        "ACCEPT {} rank {rank}/{total} doubts {} pred {} from {} got {} misses {misses}",
-                        candidate.tag,
-                        candidate.doubts,
-                        candidate.predicted,
-                        self.best.length(),
-                        execution.length()
-                    );
-                }
                 self.accept(execution, cause);
                 return Ok(Some(candidate));
             }
@@ -101,14 +79,14 @@ impl Auto<'_, '_> {
     }
 
     /// Takes candidates from the end of the list.
-    fn pack(&self, candidates: &mut Vec<Candidate>) -> Pack {
+    fn pack(&self, candidates: &mut Vec<Candidate>, max_stimuli: usize) -> Pack {
         let mut pack = Pack {
             stimuli: Vec::new(),
             parts: Vec::new(),
         };
         while let Some(next) = candidates.last() {
             let start = pack.stimuli.len();
-            if start > 0 && start + next.stimuli.len() > max_stimuli() {
+            if start > 0 && start + next.stimuli.len() > max_stimuli {
                 break;
             }
             let Some(candidate) = candidates.pop() else {
