@@ -38,6 +38,19 @@ impl Fault {
         Fault::SilentRetrieve,
         Fault::TenthNoop,
     ];
+
+    /// Stimuli of the shortest trace that shows it.
+    pub fn shortest(self) -> usize {
+        match self {
+            Fault::FirstName | Fault::LosesDot => 7,
+            Fault::Miscount => 13,
+            Fault::KeepsRecipients => 8,
+            Fault::LocksOut => 9,
+            Fault::KeepsMessages => 11,
+            Fault::SilentRetrieve => 4,
+            Fault::TenthNoop => 10,
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -59,6 +59,28 @@ fn a_subset_of_mutants_gives_one_row_per_mutant_and_shrinker_with_the_published_
 }
 
 #[test]
+fn the_names_of_labels_mean_nothing_to_a_shrinker() {
+    let bench = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/bench");
+    let Ok(mut cases) = read_cases(&bench.join("shrinking")) else {
+        eprintln!("skipped: no published data here");
+        return;
+    };
+    cases.retain(|case| ["m01", "m07"].contains(&case.mutant.as_str()));
+    let figures = |rename: bool| {
+        let setup = Setup {
+            rename,
+            shrinkers: vec!["auto".to_owned(), "cycle+elem".to_owned()],
+            ..Setup::default()
+        };
+        let report = measure(&cases, &bench.join("aml"), &setup).expect("the experiment runs");
+        let rows = report.rows.into_iter();
+        rows.map(|row| (row.mutant, row.shrinker, row.costs, row.final_lengths))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(figures(false), figures(true));
+}
+
+#[test]
 fn a_folder_without_traces_is_an_error_with_its_name() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let error = read_cases(&folder)

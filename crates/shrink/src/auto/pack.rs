@@ -26,7 +26,9 @@ impl Auto<'_, '_> {
         max_misses: usize,
         max_stimuli: usize,
     ) -> Result<Option<Candidate>, Halt> {
-        candidates.retain(|s| !self.seen.passes(&s.stimuli));
+        let is_known =
+            |s: &Candidate| self.seen.passes(&s.stimuli) || self.session.was_tried(&s.stimuli);
+        candidates.retain(|s| !is_known(s));
         candidates.reverse();
         let mut misses = 0;
         while misses < max_misses && !candidates.is_empty() {
@@ -35,8 +37,8 @@ impl Auto<'_, '_> {
             let done = attempt.execution.stimuli().count();
             misses += 1;
             if !attempt.accepted {
-                // What comes behind a refused stimulus was not tried.
-                if matches!(attempt.execution.verdict, Verdict::Inconclusive(_)) {
+                // What comes behind a refused stimulus, or behind another failure, was not tried.
+                if !matches!(attempt.execution.verdict, Verdict::Pass) {
                     let untried = pack.parts.into_iter().filter(|(_, r)| r.start > done);
                     candidates.extend(untried.map(|(s, _)| s).rev());
                 }
