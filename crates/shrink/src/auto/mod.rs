@@ -185,7 +185,7 @@ impl Auto<'_, '_> {
         let more = usize::from(self.session.kind != BugKind::State);
         // What is short already can gain little.
         let gain = self.best.length().saturating_sub(2);
-        let stimuli = PACK_PER_STEP * gain * self.session.reset_cost();
+        let stimuli = (PACK_PER_STEP * gain + 1) * self.session.reset_cost();
         let found = self.try_packed(candidates, MAX_MISSES + more, stimuli.min(MAX_PACK))?;
         Ok(found.is_some())
     }
