@@ -30,12 +30,14 @@ impl Auto<'_, '_> {
             |s: &Candidate| self.seen.passes(&s.stimuli) || self.session.was_tried(&s.stimuli);
         candidates.retain(|s| !is_known(s));
         candidates.reverse();
-        let mut misses = 0;
-        while misses < max_misses && !candidates.is_empty() {
+        // A model without a way back has one candidate to a run: such short ones are not given up as soon.
+        let limit = max_misses.saturating_mul(max_stimuli);
+        let mut spent = 0;
+        while spent < limit && !candidates.is_empty() {
             let pack = self.pack(&mut candidates, max_stimuli);
             let attempt = self.run(&pack.stimuli)?;
             let done = attempt.execution.stimuli().count();
-            misses += 1;
+            spent += done + self.session.reset_cost();
             if !attempt.accepted {
                 // What comes behind a refused stimulus, or behind another failure, was not tried.
                 if !matches!(attempt.execution.verdict, Verdict::Pass) {
