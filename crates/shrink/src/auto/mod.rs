@@ -16,9 +16,10 @@
 //! the run goes back to the initial state of the model and on to the next candidate, so that one
 //! run clears many. A candidate that fails inside such a run is then run alone, from a reset.
 //!
-//! Where all this finds nothing, cycles and elements of the trace are removed as the trace-centric
-//! shrinkers do, and the search begins again with what is left. A failure that is not explained ends
-//! with a pass that leaves out each single stimulus.
+//! Where all this finds nothing, cycles and blocks of the trace are removed as the trace-centric
+//! shrinkers do, and the search begins again with what is left ([`parts`]). Each round ends with a pass
+//! that leaves out each single stimulus. States are compared without dead data ([`crate::live`]), labels by
+//! what they do and never by their names.
 
 mod candidate;
 mod observations;
