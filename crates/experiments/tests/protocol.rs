@@ -29,7 +29,7 @@ fn shrunk(name: &str, sts: &Arc<Sts>, fault: Fault, failure: &Execution) -> Shru
     let mut runner = DataRunner::new(sts, Box::new(Mail::new(Some(fault))));
     let mut model = data_semantics(sts);
     let options = Options {
-        runs: Some(100),
+        runs: (name != "auto").then_some(100),
         simplify_values: false,
         ..Options::default()
     };

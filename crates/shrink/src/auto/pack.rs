@@ -37,7 +37,10 @@ impl Auto<'_, '_> {
             let pack = self.pack(&mut candidates, max_stimuli);
             let attempt = self.run(&pack.stimuli)?;
             let done = attempt.execution.stimuli().count();
-            spent += done + self.session.reset_cost();
+            spent += match pack.parts.len() {
+                1 => done,
+                _ => done + self.session.reset_cost(),
+            };
             if !attempt.accepted {
                 // What comes behind a refused stimulus, or behind another failure, was not tried.
                 if !matches!(attempt.execution.verdict, Verdict::Pass) {
