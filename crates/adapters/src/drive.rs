@@ -320,6 +320,27 @@ pub struct ScriptRunner<'a, C: ?Sized> {
     pub log: Vec<LogLine>,
     /// The last run that failed, and its log with times since the system was ready.
     pub failed: Option<(Execution, Vec<LogLine>)>,
+    spent: Spent,
+}
+
+/// What resets and stimuli have cost so far, in nanoseconds.
+#[derive(Clone, Copy, Debug, Default)]
+struct Spent {
+    resets: u64,
+    tests: u64,
+    runs: u64,
+    stimuli: u64,
+}
+
+impl Spent {
+    /// How many stimuli take as long as a reset, roughly: a power of two, so that it seldom changes. Nothing
+    /// before a few runs.
+    fn reset_cost(&self) -> Option<usize> {
+        let reset = self.resets / self.runs.max(1);
+        let stimulus = self.tests / self.stimuli.max(1);
+        let cost = usize::try_from(reset.checked_div(stimulus)?).unwrap_or(usize::MAX >> 1);
+        (self.runs >= 3).then(|| cost.checked_next_power_of_two().unwrap_or(cost))
+    }
 }
 
 impl<'a, C: Connection + ?Sized> ScriptRunner<'a, C> {
@@ -338,18 +359,25 @@ impl<'a, C: Connection + ?Sized> ScriptRunner<'a, C> {
             trouble: None,
             log: Vec::new(),
             failed: None,
+            spent: Spent::default(),
         }
     }
 }
 
 impl<C: Connection + ?Sized> Runner for ScriptRunner<'_, C> {
     fn run(&mut self, stimuli: &[Action]) -> Execution {
-        let first = self.tester.script(stimuli.to_vec(), self.connection.now());
+        let began = self.connection.now();
+        let first = self.tester.script(stimuli.to_vec(), began);
         let recorder = &mut self.recorder;
         self.trouble = drive(self.tester, first, self.connection, self.stop, &mut |c| {
             recorder.note(c);
         });
         let report = self.tester.finished_test();
+        let all = self.connection.now().saturating_sub(began);
+        self.spent.resets += all.saturating_sub(report.duration);
+        self.spent.tests += report.duration;
+        self.spent.runs += 1;
+        self.spent.stimuli += report.execution.stimuli().count() as u64;
         self.times = report.times;
         self.log = self.connection.take_log();
         let ready_at = self.recorder.ready_at();
@@ -361,11 +389,30 @@ impl<C: Connection + ?Sized> Runner for ScriptRunner<'_, C> {
         }
         report.execution
     }
+
+    fn reset_cost(&self) -> Option<usize> {
+        self.spent.reset_cost()
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_reset_costs_as_many_stimuli_as_take_its_time() {
+        let mut spent = Spent {
+            resets: 300,
+            tests: 90,
+            runs: 2,
+            stimuli: 9,
+        };
+        assert_eq!(spent.reset_cost(), None, "two runs say little");
+        spent.runs = 3;
+        assert_eq!(spent.reset_cost(), Some(16));
+        spent.tests = 0;
+        assert_eq!(spent.reset_cost(), None, "no time to divide by");
+    }
 
     #[test]
     fn a_recorder_keeps_a_bounded_part_of_long_messages() {

@@ -299,8 +299,10 @@ impl Campaign {
         observer: &mut dyn Observer,
     ) -> Result<(), CampaignError> {
         self.write_events();
-        if report.is_new_failure && !known {
-            self.failed(&report, observer)?;
+        match report.is_new_failure {
+            true if known => self.session.tester.discount_failure(),
+            true => self.failed(&report, observer)?,
+            false => {}
         }
         if let Verdict::Error(_) | Verdict::Inconclusive(_) = &report.execution.verdict
             && !self.session.interrupt.is_raised()

@@ -7,13 +7,13 @@ use ioco_adapters::{
     AdapterError, Connection, Crossed, Limited, LogLine, Recorder, ScriptRunner, drive_watched,
 };
 use ioco_engine::{
-    Command, Context, Explanation, FailureFile, Sender, Settings, Shrunk as Sizes, TestReport,
-    Tester, WireLine, explain,
+    Command, Context, Explanation, FailureFile, Sender, Settings, Shrunk as Sizes, StrategyKind,
+    TestReport, Tester, WireLine, explain,
 };
 use ioco_shrink::{
     Confidence, Ended, Options, Progress as ShrinkProgress, Pruning, Runner, ShrinkObserver, Shrunk,
 };
-use ioco_sts::{Action, Execution, Semantics, Sts, Verdict};
+use ioco_sts::{Action, Direction, Execution, LabelId, Semantics, Sts, Verdict};
 
 use crate::connect::{ConnectionSpec, Link};
 use crate::error::CampaignError;
@@ -221,6 +221,7 @@ impl Session {
         let options = Options {
             pruning,
             same: settings.same,
+            excluded: self.excluded(),
             runs: settings
                 .runs
                 .map(|runs| usize::try_from(runs).unwrap_or(usize::MAX)),
@@ -256,6 +257,16 @@ impl Session {
             observer.warning(&format!("shrinking stopped: {message}"));
         }
         Ok(shrunk)
+    }
+
+    /// Stimuli with the weight zero: nothing gives them, shrinking included.
+    fn excluded(&self) -> Vec<LabelId> {
+        let StrategyKind::Random { weights } = &self.tester.settings().strategy else {
+            return Vec::new();
+        };
+        let names = weights.iter().filter(|(_, weight)| **weight <= 0.0);
+        let labels = names.filter_map(|(name, _)| self.sts.label_named(Direction::Stimulus, name));
+        labels.collect()
     }
 
     /// Why an execution did not pass.

@@ -14,7 +14,7 @@ pub struct ShrinkSettings {
     pub runs: Option<u64>,
     /// The part of the model that the sps shrinkers may use.
     pub pruning: String,
-    /// Accept only the same failure.
+    /// Accept only the same failure; a shorter one of another kind is told of.
     pub same: bool,
     /// Show that nothing shorter fails.
     pub prove: bool,
@@ -30,7 +30,7 @@ impl Default for ShrinkSettings {
             shrinker: "auto".to_owned(),
             runs: None,
             pruning: "none".to_owned(),
-            same: false,
+            same: true,
             prove: false,
             attempts: 1,
             confirm: 3,

@@ -562,8 +562,12 @@ pub struct ShrinkArguments {
     #[arg(long, value_name = "HOW", default_value = "none")]
     pub pruning: String,
 
-    /// Accept only the same failure: the same locations and the same observation
+    /// Accept any failure, also one in other locations or by another observation
     #[arg(long)]
+    pub any: bool,
+
+    /// Accept only the same failure; this is the default
+    #[arg(long, conflicts_with = "any", hide = true)]
     pub same: bool,
 
     /// Prove that nothing shorter fails, by trying everything shorter
@@ -586,7 +590,7 @@ impl ShrinkArguments {
             shrinker: self.shrinker.clone(),
             runs: self.runs,
             pruning: self.pruning.clone(),
-            same: self.same,
+            same: !self.any,
             prove: self.prove,
             attempts: self.attempts,
             confirm: self.confirm,

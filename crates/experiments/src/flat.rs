@@ -13,6 +13,7 @@ use ioco_sts::{
 };
 
 use crate::ExperimentError;
+use crate::generated::generated;
 
 /// The example's own model of the door.
 const DOOR: &str = include_str!("../../../examples/smartdoor/flat.aml");
@@ -25,9 +26,33 @@ impl Sources for Files {
     }
 }
 
+/// A flat model, and what its labels are called outside.
+#[derive(Clone, Debug)]
+pub struct FlatModel {
+    pub experiment: String,
+    pub sts: Arc<Sts>,
+    /// Per label, the name that the system and the published traces know it by.
+    pub names: Arc<[String]>,
+}
+
+impl FlatModel {
+    /// The stimulus that is called this outside.
+    pub(crate) fn stimulus(&self, name: &str) -> Option<Action> {
+        let mut labels = self.sts.labels_of(Direction::Stimulus);
+        labels
+            .find(|label| self.names[label.index()] == name)
+            .map(Action::plain)
+    }
+}
+
 /// The flat model of an experiment: from the folder of models, or the example's own for the door.
 /// States of the same outgoing behaviour are merged, as the published figures count them.
-pub fn flat_model(experiment: &str, models: &Path) -> Result<Arc<Sts>, ExperimentError> {
+/// With `rename` no label keeps its name: a shrinker that reads names gets nothing from them.
+pub fn flat_model(
+    experiment: &str,
+    models: &Path,
+    rename: bool,
+) -> Result<FlatModel, ExperimentError> {
     let path = models.join(experiment).join("model.aml");
     let loaded = if !path.exists() && experiment == "smartdoor" {
         load_text("flat.aml", DOOR)
@@ -35,7 +60,20 @@ pub fn flat_model(experiment: &str, models: &Path) -> Result<Arc<Sts>, Experimen
         load(&path.to_string_lossy(), &Files)
     };
     match loaded.sts {
-        Some(sts) => Ok(Arc::new(reduce(&sts).sts)),
+        Some(sts) => {
+            let names: Arc<[String]> = sts.labels().iter().map(|l| l.name.clone()).collect();
+            let sts = match rename {
+                true => Arc::new(sts.with_label_names(|label| without_meaning(&label.name))),
+                false => sts,
+            };
+            let sts = Arc::new(reduce(&sts).sts);
+            let experiment = experiment.to_owned();
+            Ok(FlatModel {
+                experiment,
+                sts,
+                names,
+            })
+        }
         None => {
             let messages: Vec<String> = loaded
                 .diagnostics
@@ -48,6 +86,16 @@ pub fn flat_model(experiment: &str, models: &Path) -> Result<Arc<Sts>, Experimen
             })
         }
     }
+}
+
+/// Another name, the same for the same one: letters that share no word and no order with it.
+fn without_meaning(name: &str) -> String {
+    let mut mixed = 0xcbf2_9ce4_8422_2325_u64;
+    for byte in name.bytes() {
+        mixed = (mixed ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    }
+    let letters = (0..13).map(|place| char::from(b'a' + (mixed >> (4 * place) & 15) as u8));
+    letters.collect()
 }
 
 pub(crate) fn semantics(sts: &Arc<Sts>) -> Semantics {
@@ -65,21 +113,23 @@ pub struct FlatRunner {
 }
 
 impl FlatRunner {
-    pub fn new(sts: &Arc<Sts>, name: &str, mutant: &str) -> Result<FlatRunner, ExperimentError> {
-        let system = flat::system(name, Some(mutant)).map_err(ExperimentError::System)?;
+    pub fn new(model: &FlatModel, mutant: &str) -> Result<FlatRunner, ExperimentError> {
+        let system: Box<dyn System> = match generated(model, mutant) {
+            Some(system) => Box::new(system),
+            None => {
+                flat::system(&model.experiment, Some(mutant)).map_err(ExperimentError::System)?
+            }
+        };
+        let (sts, names) = (&model.sts, &model.names);
         let semantics = semantics(sts);
         Ok(FlatRunner {
             reached: semantics.initial(),
             semantics,
             system,
-            stimuli: sts
-                .labels()
-                .iter()
-                .map(|l| Message::plain(&l.name))
-                .collect(),
+            stimuli: names.iter().map(|name| Message::plain(name)).collect(),
             responses: sts
                 .labels_of(Direction::Response)
-                .map(|id| (sts.label(id).name.clone(), id))
+                .map(|id| (names[id.index()].clone(), id))
                 .collect(),
         })
     }

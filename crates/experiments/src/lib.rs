@@ -5,8 +5,12 @@
 //! data, the models of the vending machine and the teller machine from a folder of model texts. The
 //! model of the door is the example's own: the published one is not public.
 
+mod data;
 mod flat;
+mod generated;
+pub mod mail;
 mod published;
+mod random;
 mod rows;
 mod shortest;
 mod tables;
@@ -14,9 +18,11 @@ mod vending_tables;
 
 use std::path::PathBuf;
 
-pub use flat::{FlatRunner, flat_model};
+pub use data::{DataRunner, data_semantics, random_walk};
+pub use flat::{FlatModel, FlatRunner, flat_model};
 pub use published::{Case, PublishedResult, read_cases};
-pub use rows::{Report, Row, measure};
+pub use random::{Share, random_cases};
+pub use rows::{Report, Row, Setup, measure};
 pub use tables::show;
 pub use vending_tables::{VendingTable, vending_tables};
 

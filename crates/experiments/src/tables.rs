@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use crate::rows::{Report, Row};
+use crate::rows::{Origin, Report, Row};
 use crate::vending_tables::VendingTable;
 
 /// Figures summed over the traces of several mutants.
@@ -69,10 +69,18 @@ pub fn show(report: &Report, vending: Option<&[VendingTable; 2]>) -> String {
     text.push_str("shortest failing trace that exists at all.\n\n");
     for (experiment, title) in EXPERIMENTS {
         for bug_type in ["state", "trace"] {
-            let wanted = |row: &&Row| row.experiment == experiment && row.bug_type == bug_type;
+            let wanted = |row: &&Row| {
+                row.origin() == Origin::Published
+                    && row.experiment == experiment
+                    && row.bug_type == bug_type
+            };
             let rows: Vec<&Row> = report.rows.iter().filter(wanted).collect();
             table(&mut text, &format!("{title}, {bug_type} bugs"), &rows);
         }
+    }
+    for origin in [Origin::Published, Origin::Random, Origin::Generated] {
+        let rows = report.rows.iter().filter(|row| row.origin() == origin);
+        table(&mut text, origin.title(), &rows.collect::<Vec<_>>());
     }
     table(&mut text, "All", &report.rows.iter().collect::<Vec<_>>());
     if let Some([by_seed, by_mutant]) = vending {

@@ -2,13 +2,13 @@
 //! elimination against cycle elimination, in transitions.
 
 use std::path::Path;
-use std::sync::Arc;
 
-use ioco_shrink::{Options, Pipeline, Runner, shrink};
-use ioco_sts::{Action, Execution, Step, Sts};
+use ioco_shrink::{Options, Pipeline, shrink};
+use ioco_sts::Execution;
 
 use crate::ExperimentError;
-use crate::flat::{FlatRunner, flat_model, semantics};
+use crate::flat::{FlatModel, FlatRunner, flat_model, semantics};
+use crate::random::walk;
 
 /// The rows of one table: lengths in transitions, and transitions executed to get there.
 #[derive(Clone, Debug, Default)]
@@ -51,29 +51,16 @@ impl VendingTable {
     }
 }
 
-/// Pseudo-random choices that repeat.
-struct Choices(u64);
-
-impl Choices {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((z ^ (z >> 31)) % bound as u64) as usize
-    }
-}
-
 /// Table 1 (the first mutant, ten seeds) and Table 2 (ten mutants, averages over ten seeds).
 pub fn vending_tables(models: &Path) -> Result<[VendingTable; 2], ExperimentError> {
-    let sts = flat_model("koopman", models)?;
+    let model = flat_model("koopman", models, false)?;
     let mut by_seed = VendingTable::default();
     let mut by_mutant = VendingTable::default();
     for number in 1..=10 {
         let mutant = format!("m{number:02}");
         let mut seeds = VendingTable::default();
         for seed in 1..=10u64 {
-            seeds.push(seed.to_string(), one_issue(&sts, &mutant, seed)?);
+            seeds.push(seed.to_string(), one_issue(&model, &mutant, seed)?);
         }
         let averages = seeds.averages();
         if number == 1 {
@@ -87,19 +74,19 @@ pub fn vending_tables(models: &Path) -> Result<[VendingTable; 2], ExperimentErro
     Ok([by_seed, by_mutant])
 }
 
-fn one_issue(sts: &Arc<Sts>, mutant: &str, seed: u64) -> Result<[f64; 8], ExperimentError> {
-    let mut runner = FlatRunner::new(sts, "koopman", mutant)?;
-    let issue = find_issue(sts, &mut runner, seed).ok_or_else(|| {
+fn one_issue(model: &FlatModel, mutant: &str, seed: u64) -> Result<[f64; 8], ExperimentError> {
+    let mut runner = FlatRunner::new(model, mutant)?;
+    let issue = find_issue(model, &mut runner, seed).ok_or_else(|| {
         ExperimentError::System(format!("koopman {mutant}: no issue found with seed {seed}"))
     })?;
     let transitions = |execution: &Execution| execution.stimuli().count() as f64;
     let mut with = |name: &str| -> Result<(f64, f64), ExperimentError> {
         let pipeline: Pipeline = name.parse()?;
-        let mut model = semantics(sts);
+        let mut followed = semantics(&model.sts);
         let options = Options::default();
         let shrunk = shrink(
             &pipeline,
-            &mut model,
+            &mut followed,
             &issue,
             &mut runner,
             &options,
@@ -118,34 +105,7 @@ fn one_issue(sts: &Arc<Sts>, mutant: &str, seed: u64) -> Result<[f64; 8], Experi
 }
 
 /// Random walks of 1000 inputs, at most 100 of them, until one fails: the defaults of Koopman et al. 2013.
-fn find_issue(sts: &Arc<Sts>, runner: &mut FlatRunner, seed: u64) -> Option<Execution> {
-    let mut choices = Choices(seed);
-    let mut model = semantics(sts);
-    for _ in 0..100 {
-        let mut stimuli = Vec::new();
-        let mut set = model.initial();
-        while stimuli.len() < 1000 {
-            let menu = model.menu(set);
-            let (offers, is_stimulus) = match menu.silence {
-                true => (&menu.stimuli, true),
-                false => (&menu.responses, false),
-            };
-            if offers.is_empty() {
-                break;
-            }
-            let action = Action::plain(offers[choices.below(offers.len())].label);
-            let step = if is_stimulus {
-                stimuli.push(action.clone());
-                Step::Stimulus(action)
-            } else {
-                Step::Response(action)
-            };
-            set = model.after(set, &step)?;
-        }
-        let execution = runner.run(&stimuli);
-        if execution.deviation().is_some() {
-            return Some(execution);
-        }
-    }
-    None
+fn find_issue(model: &FlatModel, runner: &mut FlatRunner, seed: u64) -> Option<Execution> {
+    let mut walks = (0..100).map(|walk| self::walk(model, runner, 100 * seed + walk, 1000));
+    walks.find(|execution| execution.deviation().is_some())
 }

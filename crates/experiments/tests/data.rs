@@ -1,15 +1,10 @@
 //! Shrinking on models with data: the queue that defeats element removal, and small values.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use ioco_examples::{Message, System};
+use ioco_experiments::{DataRunner, data_semantics};
 use ioco_shrink::{Ended, Options, Pipeline, Runner, Shrunk, shrink};
-use ioco_solve::GuardSolver;
-use ioco_sts::{
-    Action, Deviation, DeviationKind, Direction, Execution, Observed, Relation, Semantics, SetId,
-    Step, Sts, Value, Verdict,
-};
+use ioco_sts::{Action, Direction, Sts, Value};
 
 fn model(path: &str) -> Arc<Sts> {
     let folder = env!("CARGO_MANIFEST_DIR");
@@ -18,112 +13,8 @@ fn model(path: &str) -> Arc<Sts> {
     loaded.sts.expect("a model without errors")
 }
 
-fn semantics(sts: &Arc<Sts>) -> Semantics {
-    Semantics::new(
-        Arc::clone(sts),
-        Box::new(GuardSolver::new()),
-        Relation::Ioco,
-    )
-}
-
-/// A system with data, and its model beside it.
-struct DataRunner {
-    semantics: Semantics,
-    system: Box<dyn System>,
-}
-
-impl DataRunner {
-    fn new(sts: &Arc<Sts>, name: &str, mutant: Option<&str>) -> DataRunner {
-        DataRunner {
-            semantics: semantics(sts),
-            system: ioco_examples::system(name, mutant).expect("a system of the examples"),
-        }
-    }
-
-    fn message(&self, action: &Action) -> Message {
-        let sts = self.semantics.sts();
-        let label = sts.label(action.label);
-        let mut message = Message::plain(&label.name);
-        for (parameter, value) in label.parameters.iter().zip(&action.values) {
-            let value = match value {
-                Value::Enum(id, member) => Value::str(sts.types().member_name(*id, *member)),
-                other => other.clone(),
-            };
-            message.values.push((parameter.name.clone(), value));
-        }
-        message
-    }
-
-    fn action(&self, message: &Message) -> Option<Action> {
-        let sts = self.semantics.sts();
-        let label = sts.label_named(Direction::Response, &message.label)?;
-        let given: BTreeMap<&str, &Value> = message
-            .values
-            .iter()
-            .map(|(n, v)| (n.as_str(), v))
-            .collect();
-        let values = sts.label(label).parameters.iter();
-        let values = values.map(|p| {
-            given
-                .get(p.name.as_str())
-                .map_or(Value::Void, |v| (*v).clone())
-        });
-        Some(Action {
-            label,
-            values: values.collect(),
-        })
-    }
-
-    fn fail(
-        &self,
-        trace: Vec<Step>,
-        set: SetId,
-        kind: DeviationKind,
-        observed: Observed,
-    ) -> Execution {
-        let states = Arc::clone(self.semantics.set(set));
-        let verdict = Verdict::Fail(Deviation {
-            kind,
-            observed,
-            states,
-        });
-        Execution { trace, verdict }
-    }
-}
-
-impl Runner for DataRunner {
-    fn run(&mut self, stimuli: &[Action]) -> Execution {
-        self.system.reset();
-        let mut set = self.semantics.initial();
-        let mut trace = Vec::new();
-        for stimulus in stimuli {
-            let step = Step::Stimulus(stimulus.clone());
-            let Some(next) = self.semantics.after(set, &step) else {
-                let verdict = Verdict::inconclusive(ioco_sts::Cause::NotOffered, "not offered");
-                return Execution { trace, verdict };
-            };
-            (set, _) = (next, trace.push(step));
-            for response in self.system.give(&self.message(stimulus)) {
-                let Some(action) = self.action(&response) else {
-                    let observed = Observed::Unknown(response.label);
-                    return self.fail(trace, set, DeviationKind::UnexpectedResponse, observed);
-                };
-                let step = Step::Response(action.clone());
-                let Some(next) = self.semantics.after(set, &step) else {
-                    let observed = Observed::Response(action);
-                    return self.fail(trace, set, DeviationKind::UnexpectedResponse, observed);
-                };
-                (set, _) = (next, trace.push(step));
-            }
-            let Some(next) = self.semantics.after(set, &Step::Quiescence) else {
-                let observed = Observed::Silence(self.semantics.timeout(set));
-                return self.fail(trace, set, DeviationKind::MissingResponse, observed);
-            };
-            (set, _) = (next, trace.push(Step::Quiescence));
-        }
-        let verdict = Verdict::Pass;
-        Execution { trace, verdict }
-    }
+fn system(name: &str, mutant: &str) -> Box<dyn ioco_examples::System> {
+    ioco_examples::system(name, Some(mutant)).expect("a system of the examples")
 }
 
 fn shrunk(shrinker: &str, sts: &Arc<Sts>, runner: &mut DataRunner, stimuli: &[Action]) -> Shrunk {
@@ -133,7 +24,7 @@ fn shrunk(shrinker: &str, sts: &Arc<Sts>, runner: &mut DataRunner, stimuli: &[Ac
     let options = Options::default();
     shrink(
         &pipeline,
-        &mut semantics(sts),
+        &mut data_semantics(sts),
         &failure,
         runner,
         &options,
@@ -166,7 +57,7 @@ fn a_queue_that_stops_at_42_needs_43_of_each_and_no_shrinker_gives_less() {
         stimuli.push(stimulus(&sts, "dequeue", &[]));
     }
     for shrinker in ["auto", "elem", "cycle+delta"] {
-        let mut runner = DataRunner::new(&sts, "queue", Some("m01"));
+        let mut runner = DataRunner::new(&sts, system("queue", "m01"));
         let shrunk = shrunk(shrinker, &sts, &mut runner, &stimuli);
         assert_eq!(shrunk.ended, Ended::Finished, "{shrinker}");
         let count = |name: &str| {
@@ -191,7 +82,7 @@ fn a_queue_that_stops_at_42_needs_43_of_each_and_no_shrinker_gives_less() {
 #[test]
 fn values_become_small_and_simple_and_the_failure_stays() {
     let sts = model("smartdoor/model.aml");
-    let mut runner = DataRunner::new(&sts, "smartdoor", Some("m04"));
+    let mut runner = DataRunner::new(&sts, system("smartdoor", "m04"));
     let stimuli = [
         stimulus(&sts, "open", &[]),
         stimulus(&sts, "close", &[]),

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use ioco_experiments::{measure, read_cases};
+use ioco_experiments::{Setup, measure, read_cases};
 
 #[test]
 fn a_subset_of_mutants_gives_one_row_per_mutant_and_shrinker_with_the_published_figures() {
@@ -12,7 +12,8 @@ fn a_subset_of_mutants_gives_one_row_per_mutant_and_shrinker_with_the_published_
         return;
     };
     cases.retain(|case| ["m06", "m09"].contains(&case.mutant.as_str()));
-    let report = measure(&cases, &bench.join("aml")).expect("the experiment runs");
+    let report =
+        measure(&cases, &bench.join("aml"), &Setup::default()).expect("the experiment runs");
     let shrinkers = ioco_shrink::SHRINKERS.len() + 3;
     assert_eq!(report.rows.len(), cases.len() * shrinkers);
     for row in &report.rows {
@@ -55,6 +56,28 @@ fn a_subset_of_mutants_gives_one_row_per_mutant_and_shrinker_with_the_published_
         "traces",
     ];
     assert_eq!(names, wanted);
+}
+
+#[test]
+fn the_names_of_labels_mean_nothing_to_a_shrinker() {
+    let bench = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/bench");
+    let Ok(mut cases) = read_cases(&bench.join("shrinking")) else {
+        eprintln!("skipped: no published data here");
+        return;
+    };
+    cases.retain(|case| case.experiment == "smartdoor");
+    let figures = |rename: bool| {
+        let setup = Setup {
+            rename,
+            shrinkers: vec!["auto".to_owned()],
+            ..Setup::default()
+        };
+        let report = measure(&cases, &bench.join("aml"), &setup).expect("the experiment runs");
+        let rows = report.rows.into_iter();
+        rows.map(|row| (row.mutant, row.shrinker, row.costs, row.final_lengths))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(figures(false), figures(true));
 }
 
 #[test]

@@ -459,6 +459,7 @@ impl<S: System> Run<'_, S> {
     ) -> Result<Option<Shrunk>, Error> {
         let mut semantics = self.check.semantics()?;
         let options = Options {
+            same: true,
             runs: Some(SHRINKING_RUNS),
             confirm: CONFIRMING_RUNS,
             ..Options::default()

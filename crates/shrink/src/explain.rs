@@ -9,6 +9,7 @@ pub(crate) fn explain(
     original: &Execution,
     shrunk: &Execution,
     kind: BugKind,
+    other: Option<&Execution>,
 ) -> Vec<String> {
     let mut sentences = Vec::new();
     let before: Vec<&Action> = original.stimuli().collect();
@@ -52,6 +53,18 @@ pub(crate) fn explain(
             place(sts, last),
             first.observed.show(sts),
             place(sts, first)
+        ));
+    }
+    if let Some(other) = other
+        && let Some(deviation) = other.deviation()
+    {
+        let stimuli: Vec<String> = other.stimuli().map(|action| action.show(sts)).collect();
+        sentences.push(format!(
+            "Another failure takes {} steps only: after {}, {} in {}.",
+            other.length(),
+            stimuli.join(", "),
+            deviation.observed.show(sts),
+            place(sts, deviation)
         ));
     }
     sentences

@@ -17,6 +17,8 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 use rustc_hash::FxHashMap;
 
+use crate::options::Options;
+
 /// Ways to take one switch in one node, at most.
 const MAX_ACTIONS_PER_SWITCH: usize = 4;
 /// Solver steps for the values of one label in one node.
@@ -42,13 +44,15 @@ pub(crate) struct Edge {
 
 pub(crate) struct Graph {
     nodes: Nodes,
+    /// Stimuli that are never given.
+    excluded: Vec<LabelId>,
     /// Values by label, as they occur in the failing trace.
     samples: BTreeMap<LabelId, Vec<Vec<Value>>>,
     edges: FxHashMap<SetId, Arc<[Edge]>>,
 }
 
 impl Graph {
-    pub fn new(nodes: Nodes, trace: &Trace) -> Graph {
+    pub fn new(nodes: Nodes, trace: &Trace, options: &Options) -> Graph {
         let mut samples: BTreeMap<LabelId, Vec<Vec<Value>>> = BTreeMap::new();
         // What came last is closest to the failure.
         for action in trace.iter().rev().filter_map(Step::action) {
@@ -59,6 +63,7 @@ impl Graph {
         }
         Graph {
             nodes,
+            excluded: options.excluded.clone(),
             samples,
             edges: FxHashMap::default(),
         }
@@ -72,7 +77,7 @@ impl Graph {
         let menu = semantics.menu(node);
         let mut edges = Vec::new();
         for (offers, is_stimulus) in [(&menu.stimuli, true), (&menu.responses, false)] {
-            for offer in offers {
+            for offer in offers.iter().filter(|o| !self.excluded.contains(&o.label)) {
                 let rank = offer.switches.iter().map(|s| s.switch).min();
                 for action in self.actions(semantics, node, offer) {
                     let step = if is_stimulus {

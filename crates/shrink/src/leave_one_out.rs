@@ -22,7 +22,7 @@ pub(crate) fn leave_one_out(session: &mut Session<'_>, best: &mut Execution) -> 
         }
         session.poll()?;
         if !is_allowed(session.semantics, &candidate) {
-            session.refuse(candidate);
+            session.refuse(&candidate);
             continue;
         }
         let attempt = session.attempt(&candidate)?;

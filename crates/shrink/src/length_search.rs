@@ -16,7 +16,7 @@ pub(crate) fn length_search(
     start: &Execution,
 ) -> Result<Execution, Halt> {
     let mut random = Random::new(session.options.seed);
-    let graph = Graph::new(Nodes::Sets, &start.trace);
+    let graph = Graph::new(Nodes::Sets, &start.trace, session.options);
     let mut shortest = Shortest(start.clone());
     let mut without_issue = 0;
     let mut with_issue = start.stimuli().count();
@@ -67,6 +67,9 @@ fn random_stimuli(
             actions.extend(graph.actions(semantics, set, offer));
         }
         actions.retain(|action| {
+            if session.options.excluded.contains(&action.label) {
+                return false;
+            }
             let step = if is_stimulus {
                 Step::Stimulus(action.clone())
             } else {

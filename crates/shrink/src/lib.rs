@@ -12,6 +12,7 @@ mod graph;
 mod koopman;
 mod leave_one_out;
 mod length_search;
+mod live;
 mod options;
 mod prove;
 mod random;

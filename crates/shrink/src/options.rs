@@ -1,6 +1,7 @@
 //! What a person can choose about shrinking, apart from the shrinker itself.
 
 use ioco_budget::Budget;
+use ioco_sts::LabelId;
 
 /// Which part of the model the model-centric shrinkers may use (van den Broek 2024, section 4.2).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -51,6 +52,8 @@ pub struct Options {
     pub seed: u64,
     /// `steps` are the nodes of one search through the model.
     pub budget: Budget,
+    /// Stimuli that a person has excluded: no shrinker puts them in.
+    pub excluded: Vec<LabelId>,
     /// Paths that a model-centric shrinker may try.
     pub max_candidates: usize,
 }
@@ -68,6 +71,7 @@ impl Default for Options {
             simplify_values: true,
             seed: 0,
             budget: Budget::default(),
+            excluded: Vec::new(),
             max_candidates: 20_000,
         }
     }

@@ -97,7 +97,7 @@ impl Lists {
     ) -> Result<(), Halt> {
         session.begin_search();
         let first_run = session.runs();
-        let mut graph = Graph::new(Nodes::Sets, &session.original.trace);
+        let mut graph = Graph::new(Nodes::Sets, &session.original.trace, session.options);
         self.record(session, session.original, None)?;
         if self.nodes[0].shown.is_none() {
             // It failed before the first stimulus: nothing is shorter than nothing given.

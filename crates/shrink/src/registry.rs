@@ -178,9 +178,18 @@ pub fn shrink(
     }
     let minimal = session.left_out_each(&current);
     let confidence = confirm(&mut session, &current);
-    let mut explanation = explain(session.semantics.sts(), failure, &current, session.kind);
+    let other = session.other.take();
+    let other = other.filter(|other| other.length() < current.length());
+    let mut explanation = explain(
+        session.semantics.sts(),
+        failure,
+        &current,
+        session.kind,
+        other.as_ref(),
+    );
     explanation.append(&mut session.explanation);
     Ok(Shrunk {
+        other,
         execution: current,
         original_length: failure.length(),
         runs,

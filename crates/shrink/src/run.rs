@@ -7,7 +7,19 @@ use ioco_sts::{Action, Execution, Verdict};
 /// system is silent.
 pub trait Runner {
     fn run(&mut self, stimuli: &[Action]) -> Execution;
+
+    /// How many stimuli take as long as a reset, as far as it was measured. A shrinker that can choose
+    /// makes longer runs where resets are dear, and more of them where they are cheap.
+    fn reset_cost(&self) -> Option<usize> {
+        None
+    }
 }
+
+/// Where nobody has measured it, a reset costs as much as so many stimuli.
+const USUAL_RESET_COST: usize = 8;
+
+/// Measured costs beyond this change nothing more.
+const MAX_RESET_COST: usize = 64;
 
 impl<F: FnMut(&[Action]) -> Execution> Runner for F {
     fn run(&mut self, stimuli: &[Action]) -> Execution {
@@ -34,6 +46,14 @@ impl<'a> Counted<'a> {
     /// All runs so far.
     pub fn runs(&self) -> usize {
         self.runs
+    }
+
+    /// How many stimuli a reset costs as much as.
+    pub fn reset_cost(&self) -> usize {
+        let measured = self.inner.reset_cost();
+        measured
+            .unwrap_or(USUAL_RESET_COST)
+            .clamp(1, MAX_RESET_COST)
     }
 
     /// All stimuli sent so far. A stimulus that the model refused counts, as in the published

@@ -5,7 +5,7 @@ use std::cell::{Cell, RefCell};
 
 use ioco_budget::{Exhausted, Resource};
 use ioco_sts::{Action, Deviation, DeviationKind, Execution, Semantics, Verdict};
-use rustc_hash::FxHashSet;
+use rustc_hash::FxHashMap;
 
 use crate::options::Options;
 use crate::run::{Counted, Runner};
@@ -60,6 +60,8 @@ pub(crate) struct Session<'a> {
     pub history: Vec<Milestone>,
     /// The shortest failing execution of the whole session.
     pub best: Execution,
+    /// The shortest execution that fails in another way than the one to shrink.
+    pub other: Option<Execution>,
     /// The last shrinker has no reason of its own to believe that no single stimulus can go.
     pub ends_with_leave_one_out: bool,
     runner: Counted<'a>,
@@ -68,8 +70,7 @@ pub(crate) struct Session<'a> {
     /// The nodes of the current search.
     nodes: Cell<u64>,
     /// Lists that were run from a reset and did not fail in a way that counts.
-    unaccepted: FxHashSet<Vec<Action>>,
-    remembered: usize,
+    unaccepted: Lists,
 }
 
 impl<'a> Session<'a> {
@@ -80,7 +81,7 @@ impl<'a> Session<'a> {
         options: &'a Options,
         watch: &'a mut dyn ShrinkObserver,
     ) -> Session<'a> {
-        Session {
+        let mut session = Session {
             semantics,
             options,
             original,
@@ -88,13 +89,20 @@ impl<'a> Session<'a> {
             explanation: Vec::new(),
             history: Vec::new(),
             best: original.clone(),
+            other: None,
             ends_with_leave_one_out: false,
             runner: Counted::new(runner),
             watch: RefCell::new(watch),
             nodes: Cell::new(0),
-            unaccepted: FxHashSet::default(),
-            remembered: 0,
-        }
+            unaccepted: Lists::default(),
+        };
+        // The prefixes of the failing trace passed when it was found.
+        let attempt = Attempt {
+            execution: original.clone(),
+            accepted: true,
+        };
+        session.remember(&stimuli_of(original), &attempt);
+        session
     }
 
     pub fn runs(&self) -> usize {
@@ -103,6 +111,11 @@ impl<'a> Session<'a> {
 
     pub fn stimuli_sent(&self) -> usize {
         self.runner.stimuli_sent()
+    }
+
+    /// How many stimuli a reset costs as much as, on this system.
+    pub fn reset_cost(&self) -> usize {
+        self.runner.reset_cost()
     }
 
     /// The runs that the budget still allows.
@@ -149,10 +162,7 @@ impl<'a> Session<'a> {
             }
             attempt = self.attempt_once(stimuli)?;
         }
-        if !attempt.accepted && self.remembered < MAX_REMEMBERED {
-            self.remembered += stimuli.len();
-            self.unaccepted.insert(stimuli.to_vec());
-        }
+        self.remember(stimuli, &attempt);
         Ok(attempt)
     }
 
@@ -166,6 +176,9 @@ impl<'a> Session<'a> {
             return Err(Halt(Ended::AdapterError(reason.text.clone())));
         }
         let accepted = self.accepts(&execution);
+        if !accepted && execution.deviation().is_some() {
+            self.note_other(&execution);
+        }
         if accepted && execution.length() < self.best.length() {
             self.best = execution.clone();
             self.history.push(Milestone {
@@ -184,6 +197,21 @@ impl<'a> Session<'a> {
         })
     }
 
+    /// What did not fail. A run shows as much of every prefix of its list: after each stimulus it takes in
+    /// what the system answers.
+    fn remember(&mut self, stimuli: &[Action], attempt: &Attempt) {
+        if !attempt.accepted {
+            self.unaccepted.insert(stimuli);
+        }
+        // Where the system does not always answer the same, a list counts only with all its attempts.
+        if self.options.attempts <= 1 {
+            let done = stimuli_of(&attempt.execution);
+            let passed =
+                done.len() - usize::from(attempt.execution.deviation().is_some()).min(done.len());
+            self.unaccepted.insert_prefixes(&done[..passed]);
+        }
+    }
+
     /// Whether every stimulus of an execution was left out once, alone, and the rest did not fail.
     pub fn left_out_each(&self, execution: &Execution) -> Option<LeaveOneOut> {
         let stimuli = stimuli_of(execution);
@@ -199,8 +227,16 @@ impl<'a> Session<'a> {
     }
 
     /// A list that the model does not allow, whatever the system answers: it needs no run.
-    pub fn refuse(&mut self, stimuli: Vec<Action>) {
+    pub fn refuse(&mut self, stimuli: &[Action]) {
         self.unaccepted.insert(stimuli);
+    }
+
+    /// Another failure than the one to shrink: the shortest is offered as a finding of its own.
+    fn note_other(&mut self, execution: &Execution) {
+        let known = self.other.as_ref().map_or(usize::MAX, Execution::length);
+        if execution.length() < known {
+            self.other = Some(execution.clone());
+        }
     }
 
     /// The acceptance gate: any failure, or only the same one. A system that ends does not stand
@@ -218,6 +254,62 @@ impl<'a> Session<'a> {
     /// Runs the final trace again, outside the counting.
     pub fn confirm(&mut self, stimuli: &[Action]) -> Execution {
         self.runner.run(stimuli)
+    }
+}
+
+/// Lists of stimuli, as a tree.
+struct Lists {
+    nodes: Vec<(FxHashMap<Action, usize>, bool)>,
+}
+
+impl Default for Lists {
+    fn default() -> Lists {
+        Lists {
+            nodes: vec![(FxHashMap::default(), false)],
+        }
+    }
+}
+
+impl Lists {
+    fn insert(&mut self, list: &[Action]) {
+        if let Some(end) = self.walk(list, |_| {}) {
+            self.nodes[end].1 = true;
+        }
+    }
+
+    fn insert_prefixes(&mut self, list: &[Action]) {
+        self.walk(list, |is_in| *is_in = true);
+    }
+
+    /// Goes along a list, and makes the way where there is none. `None` when there is no more room.
+    fn walk(&mut self, list: &[Action], visit: impl Fn(&mut bool)) -> Option<usize> {
+        let mut at = 0;
+        visit(&mut self.nodes[0].1);
+        for action in list {
+            let fresh = self.nodes.len();
+            at = match self.nodes[at].0.get(action) {
+                Some(next) => *next,
+                None if fresh > MAX_REMEMBERED => return None,
+                None => {
+                    self.nodes[at].0.insert(action.clone(), fresh);
+                    self.nodes.push((FxHashMap::default(), false));
+                    fresh
+                }
+            };
+            visit(&mut self.nodes[at].1);
+        }
+        Some(at)
+    }
+
+    fn contains(&self, list: &[Action]) -> bool {
+        let mut at = 0;
+        for action in list {
+            match self.nodes[at].0.get(action) {
+                Some(next) => at = *next,
+                None => return false,
+            }
+        }
+        self.nodes[at].1
     }
 }
 

@@ -87,6 +87,9 @@ pub enum Ended {
 pub struct Shrunk {
     /// The shortest failing execution seen.
     pub execution: Execution,
+    /// A shorter execution that fails in another way, where only the same failure was accepted: a second
+    /// finding, neither shrunk nor confirmed.
+    pub other: Option<Execution>,
     pub original_length: usize,
     /// Runs used for shrinking, unreachable ones included.
     pub runs: usize,

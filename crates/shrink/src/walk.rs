@@ -3,6 +3,7 @@
 use ioco_sts::{Execution, Semantics, SetId, Step};
 
 use crate::error::ShrinkError;
+use crate::live::Live;
 
 /// The observable steps of an execution, without the deviation, and where they led.
 #[derive(Clone, Debug)]
@@ -39,6 +40,14 @@ impl Walk {
             }
         }
         Ok(walk)
+    }
+
+    /// The same walk through sets without dead data.
+    pub fn abstracted(mut self, semantics: &mut Semantics, live: &mut Live) -> Walk {
+        for set in self.sets.iter_mut().chain(&mut self.loud) {
+            *set = live.of(semantics, *set);
+        }
+        self
     }
 
     /// The positions of the steps that are stimuli.

@@ -192,6 +192,15 @@ impl Sts {
         sts
     }
 
+    /// The same model with other names for its labels.
+    pub fn with_label_names(&self, name: impl Fn(&Label) -> String) -> Sts {
+        let mut sts = self.clone();
+        for label in &mut sts.labels {
+            label.name = name(label);
+        }
+        sts
+    }
+
     pub fn label(&self, id: LabelId) -> &Label {
         &self.labels[id.index()]
     }

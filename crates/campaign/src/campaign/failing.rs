@@ -124,6 +124,11 @@ impl Campaign {
             found.flaky = true;
             found.notes = vec![Note::DependsOnEarlierTests];
         }
+        // Different at first, the same once shrunk.
+        if self.found.iter().any(|before| before.id == found.id) {
+            self.session.tester.discount_failure();
+            return Ok(());
+        }
         self.count(&found, &shrunk.execution, &file, report.number);
         self.tell(found, observer);
         Ok(())
@@ -138,8 +143,14 @@ impl Campaign {
         test: u64,
     ) {
         match &execution.verdict {
-            Verdict::Fail(_) if found.accepted => self.accepted += 1,
-            Verdict::Fail(_) if found.flaky => self.flaky += 1,
+            Verdict::Fail(_) if found.accepted => {
+                self.accepted += 1;
+                self.session.tester.discount_failure();
+            }
+            Verdict::Fail(_) if found.flaky => {
+                self.flaky += 1;
+                self.session.tester.discount_failure();
+            }
             Verdict::Fail(_) => self.confirmed += 1,
             _ => {}
         }

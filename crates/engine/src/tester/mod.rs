@@ -36,6 +36,8 @@ pub struct Tester {
     /// By state set: its locations are counted already.
     visited: Vec<bool>,
     failures: Vec<KnownFailure>,
+    /// How many of them do not count towards the limit.
+    discounted: u64,
     summary: Summary,
     started: Option<u64>,
     stopped: Option<StopReason>,
@@ -67,6 +69,7 @@ impl Tester {
             strategy,
             visited: Vec::new(),
             failures: Vec::new(),
+            discounted: 0,
             summary,
             started: None,
             stopped: None,
@@ -213,6 +216,12 @@ impl Tester {
         &self.failures
     }
 
+    /// The last new failure does not use up the limit on failures: it is flaky, was known before the run, or
+    /// turned out to be the same as one before.
+    pub fn discount_failure(&mut self) {
+        self.discounted += 1;
+    }
+
     pub fn settings(&self) -> &Settings {
         &self.settings
     }
@@ -282,6 +291,11 @@ impl Tester {
         }
     }
 
+    /// The distinct failures that use up the limit on failures.
+    fn failures_that_count(&self) -> u64 {
+        (self.failures.len() as u64).saturating_sub(self.discounted)
+    }
+
     /// Whether the run is over at this moment, and why.
     fn should_stop(&self, now: u64) -> Option<StopReason> {
         let stop = &self.settings.stop;
@@ -291,7 +305,7 @@ impl Tester {
         } else if reached(stop.errors, self.summary.errors) {
             // First, because a system that ended is kept among the failures too.
             Some(StopReason::Errors)
-        } else if reached(stop.failures, self.failures.len() as u64) {
+        } else if reached(stop.failures, self.failures_that_count()) {
             Some(StopReason::Failures)
         } else if reached(stop.tests, self.summary.tests) {
             Some(StopReason::Tests)

@@ -54,7 +54,7 @@ const UNASKED_RESPONSE: Assumptions = 3;
 /// Stimuli of the trail that are suspected before longer parts of it are.
 const MAX_RECENT: usize = 6;
 
-/// Suspicions that differ only in the numbers in the names of their labels.
+/// Candidates that differ only in labels of the same families.
 const MAX_ALIKE: usize = 3;
 
 /// At most so many candidates make a round.
@@ -73,8 +73,6 @@ struct Collector<'r, 'a> {
     known: FxHashMap<Vec<Action>, usize>,
     /// Transitions that fail whenever they are taken: nothing new lies behind them.
     failing: FxHashSet<Place>,
-    /// Per label, the first word of its name.
-    words: Vec<&'r str>,
     /// Per label, its family.
     families: &'r [u32],
 }
@@ -95,7 +93,6 @@ impl<'r, 'a> Collector<'r, 'a> {
         length: usize,
     ) -> Collector<'r, 'a> {
         session.begin_search();
-        let sts = session.semantics.sts();
         Collector {
             routes,
             session,
@@ -104,7 +101,6 @@ impl<'r, 'a> Collector<'r, 'a> {
             found: Vec::new(),
             known: FxHashMap::default(),
             failing: FxHashSet::default(),
-            words: sts.labels().iter().map(|l| first_word(&l.name)).collect(),
             families,
         }
     }
@@ -226,8 +222,8 @@ impl<'r, 'a> Collector<'r, 'a> {
         Ok(found)
     }
 
-    /// The stimulus at `at` that does what `action` does at `from`: the same one, or one with the
-    /// same effect and a similar name, since flat models write the state into names.
+    /// The stimulus at `at` that does what `action` does at `from`: the same one, or one of the same
+    /// family with the same effect, since flat models have a label of its own for each state.
     fn analog(&self, action: &Action, from: NodeId, at: NodeId) -> Option<Action> {
         let routes = self.routes;
         if routes.effect(at, action).is_some() {
@@ -240,7 +236,7 @@ impl<'r, 'a> Collector<'r, 'a> {
         let shape = shape(routes, from, action)?;
         routes
             .stimuli(at)
-            .filter(|a| self.words[a.label.index()] == self.words[action.label.index()])
+            .filter(|a| self.families[a.label.index()] == self.families[action.label.index()])
             .filter(|a| routes.effect(from, a).is_none())
             .find(|a| self::shape(routes, at, a) == Some(shape))
             .cloned()
@@ -249,12 +245,6 @@ impl<'r, 'a> Collector<'r, 'a> {
     fn shape_differs(&self, action: &Action, from: NodeId, other: &Action, at: NodeId) -> bool {
         shape(self.routes, from, action) != shape(self.routes, at, other)
     }
-}
-
-/// `Info` of `Info_None_2`.
-fn first_word(name: &str) -> &str {
-    let end = name.find(|c: char| !c.is_alphabetic());
-    &name[..end.unwrap_or(name.len())]
 }
 
 /// How many responses, and whether the state stays the same.

@@ -16,25 +16,26 @@
 //! the run goes back to the initial state of the model and on to the next candidate, so that one
 //! run clears many. A candidate that fails inside such a run is then run alone, from a reset.
 //!
-//! Where all this finds nothing, cycles and elements of the trace are removed as the trace-centric
-//! shrinkers do, and the search begins again with what is left. A failure that is not explained ends
-//! with a pass that leaves out each single stimulus.
+//! Where all this finds nothing, cycles and blocks of the trace are removed as the trace-centric
+//! shrinkers do, and the search begins again with what is left ([`parts`]). Each round ends with a pass
+//! that leaves out each single stimulus. States are compared without dead data ([`crate::live`]), labels by
+//! what they do and never by their names.
 
 mod candidate;
 mod observations;
 mod pack;
+mod parts;
 pub(crate) mod routes;
 mod trail;
 
 use ioco_sts::Execution;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::FxHashSet;
 
 use crate::graph::{Graph, Nodes};
-use crate::leave_one_out::is_allowed;
-use crate::session::{Halt, Session, stimuli_of};
+use crate::live::Live;
+use crate::session::{Halt, Session};
 use crate::shrunk::BugKind;
-use crate::trace_centric::{Compare, Cycles, without};
 use crate::walk::Walk;
 
 use candidate::Cause;
@@ -45,29 +46,43 @@ use trail::Trail;
 /// Nodes of a model with data that are explored; values are asked of the solver for each.
 const MAX_DATA_NODES: usize = 2_000;
 
-/// Cycles of a trace that are tried before blocks of it.
-const MAX_CYCLES: usize = 10;
-
 /// Stimuli of a trace that analogies alone can deal with.
 const SHORT: usize = 6;
 
-/// Packed runs that may lead to nothing before a round of candidates is given up.
-const MAX_MISSES: usize = 2;
+/// Packed runs that may lead to nothing before the cause is looked for in another way.
+const MAX_CAUSE_MISSES: usize = 3;
+
+/// Packed runs that may lead to nothing before a round of analogies is given up.
+const MAX_MISSES: usize = 1;
+
+/// Stimuli of a packed run that looks for the cause, for each stimulus that a reset costs as much as.
+const LONG_PACK: usize = 5;
+
+/// The same for a run that looks for something shorter, for each step that could be gained.
+const PACK_PER_STEP: usize = 2;
+
+/// Stimuli of such a run, at most.
+const MAX_PACK: usize = 80;
 
 struct Auto<'s, 'a> {
     session: &'s mut Session<'a>,
     routes: Routes,
+    graph: Graph,
+    live: Live,
     seen: Observations,
     best: Execution,
     cause: Cause,
-    /// Per label, the number of its family: labels that differ only in the numbers in their names.
+    /// Per label, the number of its family.
     labels: Vec<u32>,
 }
 
 pub(crate) fn auto(session: &mut Session<'_>, start: &Execution) -> Result<Execution, Halt> {
-    let mut graph = Graph::new(Nodes::Sets, &start.trace);
+    let mut graph = Graph::new(Nodes::Sets, &start.trace, session.options);
+    let mut live = Live::new(session.semantics.sts());
     let mut originals = Originals::default();
-    if let Ok(walk) = Walk::of(session.semantics, start) {
+    let walk = Walk::of(session.semantics, start).ok();
+    let walk = walk.map(|walk| walk.abstracted(session.semantics, &mut live));
+    if let Some(walk) = &walk {
         let steps = walk.sets.iter().zip(&walk.steps);
         originals.extend(steps.map(|(set, step)| (*set, step.clone())));
     }
@@ -76,36 +91,30 @@ pub(crate) fn auto(session: &mut Session<'_>, start: &Execution) -> Result<Execu
         true => steps,
         false => MAX_DATA_NODES.min(steps),
     };
-    let routes = Routes::explore(session, &mut graph, &originals, start.length(), max_nodes)?;
+    let length = start.length();
+    let routes = Routes::explore(
+        session, &mut graph, &mut live, &originals, length, max_nodes,
+    )?;
     let mut auto = Auto {
+        labels: routes.label_families(session.semantics.sts()),
         routes,
         seen: Observations::new(),
         best: start.clone(),
         cause: Cause::Unknown,
-        labels: label_families(session.semantics.sts()),
+        graph,
+        live,
         session,
     };
-    auto.seen.record(auto.session.semantics, start);
-    let is_explained = auto.shrink()?;
+    auto.remember(start);
+    auto.shrink()?;
     let best = auto.best;
-    session.ends_with_leave_one_out = !is_explained;
+    session.ends_with_leave_one_out = true;
     Ok(best)
 }
 
-/// Flat models write data into names: `Withdraw_5` and `Withdraw_20` are one thing done twice.
-fn label_families(sts: &ioco_sts::Sts) -> Vec<u32> {
-    let mut known: FxHashMap<String, u32> = FxHashMap::default();
-    let families = sts.labels().iter().map(|label| {
-        let stem: String = label.name.chars().filter(|c| !c.is_ascii_digit()).collect();
-        let next = known.len() as u32;
-        *known.entry(stem).or_insert(next)
-    });
-    families.collect()
-}
-
 impl Auto<'_, '_> {
-    /// Whether the failure is explained in the end.
-    fn shrink(&mut self) -> Result<bool, Halt> {
+    /// Cause and analogies; parts of the trace where they explain nothing; and at the end each stimulus.
+    fn shrink(&mut self) -> Result<(), Halt> {
         loop {
             let is_explained = self.find_cause()?;
             // A long failing part of the trace is no explanation yet.
@@ -117,9 +126,12 @@ impl Auto<'_, '_> {
                 }
             }
             while self.improve()? {}
-            // A cause that was found leaves nothing to remove that analogies would not have.
-            if is_explained || !self.remove_parts()? {
-                return Ok(is_explained);
+            let is_short = is_explained && self.best.stimuli().count() <= SHORT;
+            if !is_short && self.remove_parts()? {
+                continue;
+            }
+            if !self.remove_one()? {
+                return Ok(());
             }
         }
     }
@@ -139,7 +151,11 @@ impl Auto<'_, '_> {
             self.cause = Cause::State;
             return Ok(true);
         }
-        let found = self.try_packed(candidates, 2 * MAX_MISSES)?;
+        let found = self.try_packed(
+            candidates,
+            MAX_CAUSE_MISSES,
+            LONG_PACK * self.session.reset_cost(),
+        )?;
         if self.session.kind == BugKind::Unknown
             && let Some(direct) = direct
         {
@@ -168,19 +184,39 @@ impl Auto<'_, '_> {
         )?;
         // Where the state does not decide there is more to try.
         let more = usize::from(self.session.kind != BugKind::State);
-        let found = self.try_packed(candidates, MAX_MISSES + more)?;
+        // What is short already can gain little.
+        let gain = self.best.length().saturating_sub(2);
+        let stimuli = (PACK_PER_STEP * gain + 1) * self.session.reset_cost();
+        let found = self.try_packed(candidates, MAX_MISSES + more, stimuli.min(MAX_PACK))?;
         Ok(found.is_some())
     }
 
     fn trail(&mut self) -> Option<Trail> {
-        Trail::of(self.session.semantics, &self.routes, &self.best)
+        let walk = self.walk(&self.best.clone())?;
+        let failing = match self.cause {
+            Cause::State => self.seen.failing().clone(),
+            _ => FxHashSet::default(),
+        };
+        self.routes
+            .add_walk(self.session.semantics, &walk, &failing);
+        Trail::of(&walk, &self.routes, &self.best)
     }
 
     /// Runs a list and remembers what it showed.
     fn run(&mut self, stimuli: &[ioco_sts::Action]) -> Result<crate::session::Attempt, Halt> {
         let attempt = self.session.attempt(stimuli)?;
-        self.seen.record(self.session.semantics, &attempt.execution);
+        self.remember(&attempt.execution);
         Ok(attempt)
+    }
+
+    fn walk(&mut self, execution: &Execution) -> Option<Walk> {
+        let walk = Walk::of(self.session.semantics, execution).ok()?;
+        Some(walk.abstracted(self.session.semantics, &mut self.live))
+    }
+
+    fn remember(&mut self, execution: &Execution) {
+        let walk = self.walk(execution);
+        self.seen.record(execution, walk.as_ref());
     }
 
     /// Takes over a shorter failing execution.
@@ -192,47 +228,5 @@ impl Auto<'_, '_> {
                 self.routes.reroute(self.seen.failing());
             }
         }
-    }
-
-    /// Cycles, then blocks of stimuli, as far as the model allows it and no run has shown that it
-    /// passes. Whether something could go.
-    fn remove_parts(&mut self) -> Result<bool, Halt> {
-        let Ok(walk) = Walk::of(self.session.semantics, &self.best) else {
-            return Ok(false);
-        };
-        let mut cycles = Cycles::new(self.session, &walk, Compare::States);
-        for _ in 0..MAX_CYCLES {
-            let Some((from, to)) = cycles.next(self.session)? else {
-                break;
-            };
-            if self.try_alone(&without(&walk, from, to))? {
-                return Ok(true);
-            }
-        }
-        let stimuli = stimuli_of(&self.best);
-        let mut block = stimuli.len() / 2;
-        while block > 0 {
-            for from in (0..stimuli.len()).step_by(block) {
-                let mut candidate = stimuli.clone();
-                candidate.drain(from..stimuli.len().min(from + block));
-                if self.try_alone(&candidate)? {
-                    return Ok(true);
-                }
-            }
-            block /= 2;
-        }
-        Ok(false)
-    }
-
-    fn try_alone(&mut self, candidate: &[ioco_sts::Action]) -> Result<bool, Halt> {
-        if self.seen.passes(candidate) || !is_allowed(self.session.semantics, candidate) {
-            return Ok(false);
-        }
-        let attempt = self.run(candidate)?;
-        let is_shorter = attempt.accepted && attempt.execution.length() < self.best.length();
-        if is_shorter {
-            self.accept(attempt.execution, Cause::Unknown);
-        }
-        Ok(is_shorter)
     }
 }

@@ -4,7 +4,7 @@
 //! A run that passes also passes at every prefix; a run that fails passes at every prefix but the
 //! last.
 
-use ioco_sts::{Action, Execution, Semantics, SetId, Step};
+use ioco_sts::{Action, Execution, SetId, Step};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::walk::Walk;
@@ -35,7 +35,8 @@ impl Observations {
         }
     }
 
-    pub fn record(&mut self, semantics: &mut Semantics, execution: &Execution) {
+    /// What a run has shown; `walk` is its way through the model.
+    pub fn record(&mut self, execution: &Execution, walk: Option<&Walk>) {
         let mut at = 0;
         for stimulus in execution.stimuli() {
             let fresh = self.tree.len();
@@ -47,7 +48,7 @@ impl Observations {
         }
         let fails = execution.deviation().is_some();
         self.tree[at].fails |= fails;
-        let Ok(walk) = Walk::of(semantics, execution) else {
+        let Some(walk) = walk else {
             return;
         };
         let mut positions = walk.stimulus_positions();

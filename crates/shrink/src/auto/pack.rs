@@ -9,9 +9,6 @@ use super::candidate::Candidate;
 use super::{Auto, Cause};
 use crate::session::Halt;
 
-/// Stimuli in one packed run, unless a single candidate needs more.
-const MAX_STIMULI: usize = 80;
-
 /// Suspicions one after the other.
 struct Pack {
     stimuli: Vec<Action>,
@@ -21,23 +18,32 @@ struct Pack {
 
 impl Auto<'_, '_> {
     /// Tries candidates in order, packed, until one gives something shorter. Gives up after
-    /// `max_misses` packed runs that led to nothing.
+    /// `max_misses` packed runs, of `max_stimuli` each unless a single candidate needs more, that led to
+    /// nothing.
     pub(super) fn try_packed(
         &mut self,
         mut candidates: Vec<Candidate>,
         max_misses: usize,
+        max_stimuli: usize,
     ) -> Result<Option<Candidate>, Halt> {
-        candidates.retain(|s| !self.seen.passes(&s.stimuli));
+        let is_known =
+            |s: &Candidate| self.seen.passes(&s.stimuli) || self.session.was_tried(&s.stimuli);
+        candidates.retain(|s| !is_known(s));
         candidates.reverse();
-        let mut misses = 0;
-        while misses < max_misses && !candidates.is_empty() {
-            let pack = self.pack(&mut candidates);
+        // A model without a way back has one candidate to a run: such short ones are not given up as soon.
+        let limit = max_misses.saturating_mul(max_stimuli);
+        let mut spent = 0;
+        while spent < limit && !candidates.is_empty() {
+            let pack = self.pack(&mut candidates, max_stimuli);
             let attempt = self.run(&pack.stimuli)?;
             let done = attempt.execution.stimuli().count();
-            misses += 1;
+            spent += match pack.parts.len() {
+                1 => done,
+                _ => done + self.session.reset_cost(),
+            };
             if !attempt.accepted {
-                // What comes behind a refused stimulus was not tried.
-                if matches!(attempt.execution.verdict, Verdict::Inconclusive(_)) {
+                // What comes behind a refused stimulus, or behind another failure, was not tried.
+                if !matches!(attempt.execution.verdict, Verdict::Pass) {
                     let untried = pack.parts.into_iter().filter(|(_, r)| r.start > done);
                     candidates.extend(untried.map(|(s, _)| s).rev());
                 }
@@ -80,14 +86,14 @@ impl Auto<'_, '_> {
     }
 
     /// Takes candidates from the end of the list.
-    fn pack(&self, candidates: &mut Vec<Candidate>) -> Pack {
+    fn pack(&self, candidates: &mut Vec<Candidate>, max_stimuli: usize) -> Pack {
         let mut pack = Pack {
             stimuli: Vec::new(),
             parts: Vec::new(),
         };
         while let Some(next) = candidates.last() {
             let start = pack.stimuli.len();
-            if start > 0 && start + next.stimuli.len() > MAX_STIMULI {
+            if start > 0 && start + next.stimuli.len() > max_stimuli {
                 break;
             }
             let Some(candidate) = candidates.pop() else {

@@ -4,16 +4,31 @@
 //! only. Among equally short ways the one with more transitions of the failing trace is taken: what
 //! the trace did is more likely to matter than what it did not.
 
-use std::collections::VecDeque;
 use std::collections::hash_map::Entry;
+use std::collections::{BTreeSet, VecDeque};
 
-use ioco_sts::{Action, LabelId, Semantics, SetId, Step};
+use ioco_sts::{Action, LabelId, Semantics, SetId, Step, Sts};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::observations::Place;
 use crate::graph::Graph;
 use crate::leave_one_out::MAX_ANSWERS;
+use crate::live::Live;
 use crate::session::{Halt, Session};
+use crate::walk::Walk;
+
+/// A label that occurs in so many places, or fewer, is taken for one that has data in its name.
+const MAX_RARE: usize = 2;
+
+/// Where a label occurs.
+#[derive(Clone, Default)]
+struct Uses {
+    places: usize,
+    /// How often it leads back to where it was given.
+    loops: usize,
+    /// How many responses follow.
+    responses: BTreeSet<usize>,
+}
 
 /// A node of the explored part of the model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -70,6 +85,7 @@ impl Routes {
     pub fn explore(
         session: &mut Session<'_>,
         graph: &mut Graph,
+        live: &mut Live,
         originals: &Originals,
         max_distance: usize,
         max_nodes: usize,
@@ -90,6 +106,7 @@ impl Routes {
             if distance < max_distance {
                 let semantics = &mut *session.semantics;
                 for (step, target) in routes.successors(semantics, graph, set) {
+                    let target = live.of(semantics, target);
                     let is_original = step
                         .as_ref()
                         .is_some_and(|step| originals.contains(&(set, step.clone())));
@@ -109,6 +126,34 @@ impl Routes {
         }
         routes.reroute(&FxHashSet::default());
         Ok(routes)
+    }
+
+    /// Adds the way of an execution, so that what lies too far for exploration is known where it went.
+    pub fn add_walk(&mut self, semantics: &mut Semantics, walk: &Walk, failing: &FxHashSet<Place>) {
+        let before = self.nodes.len();
+        for (index, step) in walk.steps.iter().enumerate() {
+            let from = self.add(semantics, walk.sets[index]);
+            let loud = self.add(semantics, walk.loud[index + 1]);
+            self.link(from, Some(step.clone()), loud);
+            let settled = self.add(semantics, walk.sets[index + 1]);
+            if settled != loud {
+                self.link(loud, None, settled);
+            }
+        }
+        if self.nodes.len() > before {
+            self.reroute(failing);
+        }
+    }
+
+    fn link(&mut self, from: NodeId, step: Option<Step>, target: NodeId) {
+        let links = &mut self.nodes[from.index()].links;
+        if !links.iter().any(|link| link.step == step) {
+            links.push(Link {
+                step,
+                target,
+                is_original: true,
+            });
+        }
     }
 
     /// Finds all ways anew, without the stimuli that are known to fail where they are given.
@@ -213,8 +258,39 @@ impl Routes {
         }
     }
 
-    /// Numbers that are the same for nodes that look alike: that offer the same stimuli, up to the
-    /// numbers in their names.
+    /// Per label, the number of its family. A label that the model has in many places is a family of its
+    /// own. Flat models write data into labels, so that each of them occurs in a place or two: those that
+    /// change the state in the same way, and are answered in the same way, are one thing done in different
+    /// states.
+    pub fn label_families(&self, sts: &Sts) -> Vec<u32> {
+        let mut uses: Vec<Uses> = vec![Uses::default(); sts.labels().len()];
+        for id in (0..self.nodes.len() as u32).map(NodeId) {
+            for link in &self.nodes[id.index()].links {
+                let Some(action) = link.step.as_ref().and_then(Step::action) else {
+                    continue;
+                };
+                let used = &mut uses[action.label.index()];
+                used.places += 1;
+                if let Some(effect) = self.effect(id, action) {
+                    used.loops += usize::from(effect.target == id);
+                    used.responses.insert(effect.responses);
+                }
+            }
+        }
+        let mut known: FxHashMap<(bool, BTreeSet<usize>), u32> = FxHashMap::default();
+        let count = uses.len() as u32;
+        let families = (0..).zip(uses).map(|(own, used)| {
+            if used.places > MAX_RARE {
+                return own;
+            }
+            let next = count + known.len() as u32;
+            let kind = (used.loops > 0, used.responses);
+            *known.entry(kind).or_insert(next)
+        });
+        families.collect()
+    }
+
+    /// Numbers that are the same for nodes that look alike: that offer stimuli of the same families.
     pub fn family(&self, id: NodeId, labels: &[u32]) -> Vec<u32> {
         let mut all: Vec<u32> = self.stimuli(id).map(|a| labels[a.label.index()]).collect();
         all.sort_unstable();

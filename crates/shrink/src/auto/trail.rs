@@ -1,7 +1,7 @@
 //! A failing execution as the search looks at it: its stimuli, and the settled node that each of
 //! them was given in.
 
-use ioco_sts::{Action, Execution, Semantics};
+use ioco_sts::{Action, Execution};
 
 use super::routes::{NodeId, Routes};
 use crate::walk::Walk;
@@ -18,8 +18,7 @@ pub(super) struct Trail {
 
 impl Trail {
     /// `None` when it leaves the explored part of the model, or has no stimulus.
-    pub fn of(semantics: &mut Semantics, routes: &Routes, execution: &Execution) -> Option<Trail> {
-        let walk = Walk::of(semantics, execution).ok()?;
+    pub fn of(walk: &Walk, routes: &Routes, execution: &Execution) -> Option<Trail> {
         let positions = walk.stimulus_positions();
         let last = *positions.last()?;
         let nodes = positions

@@ -27,7 +27,7 @@ struct Map {
 
 impl Map {
     fn new(session: &mut Session<'_>, start: &Execution) -> Map {
-        let mut graph = Graph::new(Nodes::States, &start.trace);
+        let mut graph = Graph::new(Nodes::States, &start.trace, session.options);
         let reconstruction = reconstruct(session.semantics, &mut graph, &start.trace);
         let actions = start.trace.iter().filter_map(Step::action);
         Map {

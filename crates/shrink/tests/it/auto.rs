@@ -220,6 +220,55 @@ fn same_failure_only_stays_with_the_state_and_the_response() {
 }
 
 #[test]
+fn another_failure_that_is_shorter_is_a_second_finding() {
+    let (sts, failure) = a_failure("m02", &OPENED_TWICE);
+    let mut runner = FlatRunner::new(&sts, || system("smartdoor", "m02"));
+    let options = Options {
+        same: true,
+        ..Options::default()
+    };
+    let same = auto(&sts, &failure, &mut runner, &options);
+    let other = same.other.expect("closing a closed door fails too");
+    assert_eq!(other.length(), 2);
+    let (found, wanted) = (other.deviation(), failure.deviation());
+    assert!(found.zip(wanted).is_some_and(|(f, w)| !f.is_like(w)));
+    let last = same.explanation.last().cloned().unwrap_or_default();
+    insta::assert_snapshot!(last, @"Another failure takes 2 steps only: after ?close, !closed in _2.");
+}
+
+#[test]
+fn an_excluded_stimulus_is_never_given() {
+    let (sts, failure) = a_failure("m02", &OPENED_TWICE);
+    let close = sts
+        .label_named(Direction::Stimulus, "close")
+        .expect("a label");
+    let options = Options {
+        excluded: vec![close],
+        ..Options::default()
+    };
+    for name in ["auto", "length-search", "sps-all-paths"] {
+        let mut runner = FlatRunner::new(&sts, || system("smartdoor", "m02"));
+        let pipeline: Pipeline = name.parse().expect("a shrinker");
+        let mut model = semantics(&sts);
+        let shrunk = shrink(
+            &pipeline,
+            &mut model,
+            &failure,
+            &mut runner,
+            &options,
+            &mut (),
+        );
+        assert!(shrunk.is_ok(), "{name}");
+        let given = runner
+            .log
+            .iter()
+            .flatten()
+            .any(|action| action.label == close);
+        assert!(!given, "{name}");
+    }
+}
+
+#[test]
 fn a_proof_goes_through_every_shorter_trace_and_says_what_it_cost() {
     let (sts, failure) = a_failure(
         "m04",

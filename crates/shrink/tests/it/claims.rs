@@ -99,8 +99,13 @@ fn auto_leaves_out_every_stimulus_of_what_it_cannot_explain() {
     runner.log.clear();
     let auto = shrunk("auto", &sts, &failure, &mut runner, &Options::default());
     assert_eq!(auto.minimal.map(|left_out| left_out.stimuli), Some(3));
-    for candidate in ["b c", "a c", "a b"] {
-        assert!(runner.log.contains(&list(&sts, candidate)), "{candidate}");
+    // `a b` is known from the failing trace itself. A run shows what every prefix of it does.
+    for candidate in ["b c", "a c"] {
+        let wanted = list(&sts, candidate);
+        assert!(
+            runner.log.iter().any(|run| run.starts_with(&wanted)),
+            "{candidate}"
+        );
     }
 }
 
