@@ -96,7 +96,8 @@ codes! {
         "`call` and `behave_as` need the name of a behavior of the same process.";
     UNKNOWN_FUNCTION "A034" Error
         "The function is neither built in (`length`, `last`, `min`, `max`, `abs`) nor declared with \
-         `function('name', [types] => type) { |x| ... }`.";
+         `function('name', [types] => type) { |x| ... }`, or the array, range or string has no method of \
+         this name. The chapter on the language lists the methods.";
     UNKNOWN_FIELD "A035" Error
         "The struct has no field, or the enumeration no member, of this name.";
     UNKNOWN_MACRO "A036" Error
@@ -119,11 +120,11 @@ codes! {
     BAD_NUMBER "A044" Error
         "Integers have 64 bits, decimals 28 digits. The number does not fit.";
     NOT_ASSIGNABLE "A045" Error
-        "Only variables of the process can be given a value in an update: parameters are fixed by \
-         the step, and a field of a struct cannot be changed alone.";
+        "Only variables of the process and their parts (`xs[0]`, `shop.name`) can be given a value in an \
+         update: parameters are fixed by the step.";
     ASSIGNED_TWICE "A046" Error
-        "The updates of one step happen at the same time, so a variable can be given one value \
-         only.";
+        "The updates of one step happen at the same time, so a variable, or a part of it, can be given one \
+         value only. Different parts of one variable can be given values in one step.";
     AMBIGUOUS_NAME "A047" Error
         "The name belongs to several things: members of two enumerations, or variables of two \
          processes. Write `Enumeration.Member` or `process.variable`.";

@@ -29,6 +29,7 @@ use ioco_sts::{Assignment, Expr, LabelId, Sts};
 
 use crate::ast::Text;
 use crate::expr::check::Checker;
+use crate::expr::generated::Generated;
 use crate::expr::names::Names;
 use crate::seen::Seen;
 
@@ -155,6 +156,11 @@ fn parse<T>(
         file: 0,
         budget: *sts.budget(),
         diagnostics: &mut diagnostics,
+        generated: Generated {
+            known: sts.functions(),
+            first: sts.functions().len(),
+            new: None,
+        },
     });
     match parsed {
         Some(parsed) if diagnostics.is_empty() => Ok(parsed),

@@ -226,7 +226,31 @@ impl Frame<'_> {
                 };
                 Reach::of(values).with_error(error)
             }
+            Expr::Struct(id, fields) => {
+                let fields: Vec<Reach> = fields.iter().map(|f| self.reach(f)).collect();
+                let error = fields.iter().any(|f| f.error);
+                if fields.iter().any(Reach::never_has_a_value) {
+                    return Reach::FAILS;
+                }
+                let known: Option<Vec<Value>> = fields.iter().map(|f| f.domain().only()).collect();
+                let values = match known {
+                    Some(known) => Values::One(Value::Struct(*id, known.into())),
+                    None => Values::Any,
+                };
+                Reach::of(values).with_error(error)
+            }
             Expr::Field(inner, field) => {
+                if let Expr::Struct(_, fields) = &**inner
+                    && let Some(own) = fields.get(*field as usize)
+                {
+                    // The other fields must have values, too.
+                    let fields: Vec<Reach> = fields.iter().map(|f| self.reach(f)).collect();
+                    if fields.iter().any(Reach::never_has_a_value) {
+                        return Reach::FAILS;
+                    }
+                    let error = fields.iter().any(|f| f.error);
+                    return self.reach(own).with_error(error);
+                }
                 let inner = self.reach(inner);
                 match &inner.values {
                     Values::One(Value::Struct(_, fields)) => {

@@ -133,6 +133,18 @@ impl Checker<'_> {
                 }
                 joined(&first_type, &second_type)
             }
+            BinaryOp::Sub if is_array(&first_type) && is_array(&second_type) => {
+                if !comparable(&first_type, &second_type) {
+                    return self.mismatch(node, left, right, &first_type, &second_type);
+                }
+                // From nothing, nothing is taken, and taking nothing changes nothing.
+                let (Known::Of(Type::Array(item)), Known::Of(removed)) =
+                    (&first_type, &second_type)
+                else {
+                    return (first, first_type);
+                };
+                return self.without(node, first, item, (second, removed));
+            }
             BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Div | BinaryOp::Rem => {
                 for (known, operand) in [(&first_type, left), (&second_type, right)] {
                     if !is_number(known) {
@@ -183,7 +195,7 @@ impl Checker<'_> {
         ))
     }
 
-    fn mismatch(
+    pub(super) fn mismatch(
         &mut self,
         node: &Node,
         left: &Node,
@@ -244,18 +256,11 @@ impl Checker<'_> {
     }
 
     pub(super) fn membership(&mut self, subject: &Node, set: &Node) -> (Expr, Known) {
-        let (expr, known) = self.check(subject, None);
         let NodeKind::Array(items) = &set.kind else {
-            if known != Known::Wrong {
-                self.error(
-                    codes::TYPE_MISMATCH,
-                    set,
-                    "`in` needs a list of values or a range".to_owned(),
-                    Some("write `x in [1, 2, 3]` or `x in 1..10`".to_owned()),
-                );
-            }
-            return Self::wrong();
+            let whole = Node::new(NodeKind::Wrong, subject.span.start..set.span.end);
+            return self.is_item(&whole, subject, set);
         };
+        let (expr, known) = self.check(subject, None);
         let mut checked = Vec::with_capacity(items.len());
         let mut right = known != Known::Wrong;
         for item in items {

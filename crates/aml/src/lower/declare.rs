@@ -6,6 +6,7 @@ use crate::ast::{Block, Command, Item, Site, Text, Value, ValueKind};
 use crate::codes;
 use crate::diagnostic::Diagnostic;
 use crate::expr::check::Checker;
+use crate::expr::generated::Generated;
 use crate::expr::names::{Names, Signature};
 use crate::lower::Lowering;
 use crate::suggest::did_you_mean;
@@ -102,6 +103,9 @@ impl<'a> Lowering<'a> {
                 Some("process('main') { ... }".to_owned());
         }
         *self.builder.types() = self.types.clone();
+        for function in std::mem::take(&mut self.generated) {
+            self.builder.function(function);
+        }
         self.lint_model();
     }
 
@@ -393,6 +397,11 @@ impl<'a> Lowering<'a> {
                     file: function.file,
                     budget: self.budget,
                     diagnostics: &mut self.diagnostics,
+                    generated: Generated {
+                        known: &[],
+                        first: self.functions.len(),
+                        new: Some(&mut self.generated),
+                    },
                 }
                 .of_type(&function.result)
             };

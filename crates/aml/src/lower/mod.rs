@@ -17,7 +17,7 @@ mod types;
 use std::sync::Arc;
 
 use ioco_budget::Budget;
-use ioco_sts::{Label, Place, Sts, StsBuilder, Types};
+use ioco_sts::{Function, Label, Place, Sts, StsBuilder, Types};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::ast::{Item, Macro, Site, Span};
@@ -51,6 +51,8 @@ struct Lowering<'a> {
     /// Where each enumeration and structure is declared, by name.
     type_sites: FxHashMap<String, Site>,
     functions: Vec<Signature>,
+    /// The functions that blocks become; their numbers come after those of the model.
+    generated: Vec<Function>,
     macros: FxHashMap<String, &'a Macro>,
     used_macros: FxHashSet<String>,
     external: FxHashMap<String, Site>,
@@ -82,6 +84,7 @@ pub fn lower(
         types: Types::default(),
         type_sites: FxHashMap::default(),
         functions: Vec::new(),
+        generated: Vec::new(),
         macros: FxHashMap::default(),
         used_macros: FxHashSet::default(),
         external: FxHashMap::default(),

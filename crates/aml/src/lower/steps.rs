@@ -6,6 +6,7 @@ use crate::ast::{Command, Text};
 use crate::codes;
 use crate::diagnostic::Diagnostic;
 use crate::expr::check::{CheckedUpdate, Checker};
+use crate::expr::generated::Generated;
 use crate::expr::names::{Names, Resolution};
 use crate::lower::flow::Walker;
 use crate::lower::graph::{Edge, NodeId};
@@ -99,6 +100,11 @@ impl Walker<'_, '_> {
             file,
             budget: self.lowering.budget,
             diagnostics: &mut self.lowering.diagnostics,
+            generated: Generated {
+                known: &[],
+                first: self.lowering.functions.len(),
+                new: Some(&mut self.lowering.generated),
+            },
         }
     }
 

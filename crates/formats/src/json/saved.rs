@@ -228,6 +228,8 @@ pub enum SavedToken {
     InSet(u32),
     /// This many items.
     Array(u32),
+    /// The struct, and how many fields it has.
+    Struct(u32, u32),
     Field(u32),
     Matches(String),
     /// The function, and how many arguments it gets.
