@@ -35,10 +35,10 @@ codes! {
          opened them: `{` with `}`, `do` and `def` with `end`. A string closes with the quote that \
          opened it; only a string after a key, as in `constraint: '...'`, may span lines.";
     NOT_SUPPORTED "A003" Error
-        "The original modelling language is embedded in Ruby, so its models may contain any Ruby: \
-         loops, constants, conditions, string interpolation. ioco reads the declarative part only. \
-         Write the states out, or use variables, guards, macros (`def name() ... end`) and \
-         behaviors instead.";
+        "The original modelling language is embedded in Ruby, so its models may contain any Ruby. ioco reads \
+         the declarative part, and of the rest: constants (`MAX = 3`), `[...].each { |x| ... }` and \
+         `(1..3).each { |i| ... }`, macros with parameters, and `#{name}` in double quotes for these. \
+         Write other loops and conditions out, or use variables, guards, macros and behaviors.";
     TOO_DEEP "A004" Error
         "Blocks, brackets or expressions are nested more deeply than ioco reads, or macros and \
          behaviors expand more deeply. Name a location with `state` and jump to it with `goto`, or \
@@ -65,7 +65,7 @@ codes! {
         "The declaration or statement has an argument too few, too many, or of the wrong form.";
     DECLARED_TWICE "A023" Error
         "Two declarations of the same kind have the same name, so that a use of the name could mean \
-         either. A stimulus and a response may share a name. A label that two processes declare \
+         either. A macro may be defined again: what follows uses the new one. A stimulus and a response may share a name. A label that two processes declare \
          must have the same parameters in both.";
     UNKNOWN_TYPE "A024" Error
         "A type is one of `:string`, `:integer`, `:decimal`, `:boolean`, `:date`, `:time`, \
@@ -107,8 +107,8 @@ codes! {
         "The system receives stimuli and sends responses: `receive` needs a stimulus, and `send` a \
          response. The label exists, but in the other direction.";
     TYPE_MISMATCH "A040" Error
-        "An operator or function is given values of a type it does not work on, two values are \
-         compared that can never be equal, or a variable is given a value of another type.";
+        "An operator or function is given values of a type it does not work on, or a variable is given a \
+         value of another type.";
     NOT_A_CONDITION "A041" Error
         "A constraint must be true or false. Compare the value with something: `tries < 3` instead \
          of `tries`.";
@@ -145,12 +145,9 @@ codes! {
          `stop_repetition`, or a block that is never left. Steps that are never reached are left \
          out of the model unless a `state` among them is jumped to.";
     NEVER_HOLDS "A062" Warning
-        "The constraint is false for every value that the types and the other conditions allow, so \
+        "The constraint compares values of types that have no value in common, or is false for every value that the types and the other conditions allow, so \
          the step can never be taken. Found by looking at ranges of values, not by search: a \
          constraint without this warning may still never hold.";
-    UNCONSTRAINED_PARAMETER "A063" Warning
-        "A stimulus parameter that the constraint does not mention is sent unset. To send some \
-         value, whatever it is, write `p != :void`, or give a range: `p in 0..9999`.";
     RACE "A064" Warning
         "One option begins with `send` and another with `receive`. Which of them happens is decided \
          by the system: it may answer before the stimulus arrives. That is allowed, and tested as \
@@ -198,6 +195,9 @@ codes! {
          without being seen, and silence tells nothing.";
     DIVIDES_BY_ZERO "A078" Warning
         "The divisor is always zero, so the expression has no value where this part of it counts, and a guard without a value does not hold.";
+    EMPTY_REPEAT "A079" Warning
+        "The `repeat` has no options, so nothing happens in it, and it is never left: the process is silent \
+         from there on. An option is written `o { ... }`.";
     QUERY_SYNTAX "A080" Error
         "The line is none of a query. A line is a step (`?lock where passcode > 17`, `!locked`, \
          `*`), perhaps with `3 times` before it; a gap (`...`, `... without ?open`, `... within 3 \

@@ -6,6 +6,7 @@
 mod ast;
 mod codes;
 mod diagnostic;
+mod expand;
 mod expr;
 mod format;
 mod include;
@@ -90,7 +91,8 @@ pub fn load_text(name: &str, text: &str) -> Loaded {
 }
 
 fn load_from(path: &str, text: String, sources: &dyn Sources, budget: &Budget) -> Loaded {
-    let read = include::read(path, text, sources);
+    let mut read = include::read(path, text, sources);
+    read.items = expand::expand(read.items, &mut read.diagnostics);
     let (sts, mut diagnostics) = lower::lower(&read.files, &read.items, read.diagnostics, budget);
     diagnostic::finish(&mut diagnostics, &read.files);
     Loaded {

@@ -8,6 +8,7 @@ use rust_decimal::Decimal;
 
 use crate::domain::{Domain, Values};
 use crate::outcome::Deadline;
+use crate::unfold::is_branching;
 
 /// Deeper calls are not looked into; they may then come to anything.
 const MAX_CALL_DEPTH: u32 = 8;
@@ -301,11 +302,13 @@ impl Frame<'_> {
                         Err(_) => Reach::FAILS,
                     };
                 }
-                match self.view.functions.get(function.index()) {
+                let id = *function;
+                match self.view.functions.get(id.index()) {
                     Some(function) if self.depth < MAX_CALL_DEPTH => Frame {
                         view: self.view,
                         locals: &locals,
-                        depth: self.depth + 1,
+                        // One that doubles at each level is looked into half as deep.
+                        depth: self.depth + 1 + u32::from(is_branching(function, id)),
                     }
                     .reach(&function.body)
                     .with_error(error),

@@ -84,7 +84,7 @@ impl Checker<'_> {
             }
             BinaryOp::Eq | BinaryOp::Ne => {
                 if !comparable(&first_type, &second_type) {
-                    return self.mismatch(node, left, right, &first_type, &second_type);
+                    return self.never_equal(op, [left, right], [&first_type, &second_type]);
                 }
                 bool_type
             }
@@ -222,6 +222,27 @@ impl Checker<'_> {
             .maybe_hint(hint),
         );
         Self::wrong()
+    }
+
+    /// A comparison of values that have nothing in common is decided: most likely a slip.
+    fn never_equal(
+        &mut self,
+        op: BinaryOp,
+        operands: [&Node; 2],
+        types: [&Known; 2],
+    ) -> (Expr, Known) {
+        let [left, right] = operands;
+        let hint = self
+            .mismatch_hint(right, types[1], types[0])
+            .or_else(|| self.mismatch_hint(left, types[0], types[1]));
+        let (first, second) = (self.shown(types[0]), self.shown(types[1]));
+        let equal = op == BinaryOp::Eq;
+        let holds = if equal { "never" } else { "always" };
+        let span = self.text.source_span(left.span.start..right.span.end);
+        let message = format!("{first} and {second} are never equal: this {holds} holds");
+        self.diagnostics
+            .push(Diagnostic::new(codes::NEVER_HOLDS, self.file, span, message).maybe_hint(hint));
+        (Expr::Const(Value::Bool(!equal)), Known::Of(Type::Bool))
     }
 
     fn boolean(&mut self, node: &Node) -> Expr {

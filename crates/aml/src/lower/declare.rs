@@ -34,17 +34,8 @@ impl<'a> Lowering<'a> {
             .collect();
         for item in items {
             if let Item::Macro(definition) = item {
-                if let Some(first) = self.macros.get(&definition.name) {
-                    let first = (first.file, first.name_span.clone());
-                    let message = format!("the macro `{}` is defined twice", definition.name);
-                    let site = Site {
-                        file: definition.file,
-                        span: definition.name_span.clone(),
-                    };
-                    self.twice(&site, message, first);
-                    continue;
-                }
-                self.macros.insert(definition.name.clone(), definition);
+                let name = definition.name.clone();
+                self.macros.entry(name).or_insert(definition);
             }
         }
         self.named_types(&commands);
@@ -90,10 +81,17 @@ impl<'a> Lowering<'a> {
         }
         self.function_bodies(open_functions);
         let mut any = false;
-        for command in &commands {
-            if command.word == "process" {
-                any = true;
-                self.process(command);
+        for item in items {
+            match item {
+                Item::Command(command) if command.word == "process" => {
+                    any = true;
+                    self.process(command);
+                }
+                Item::Command(_) => {}
+                // Defined again: from here on, this one counts.
+                Item::Macro(definition) => {
+                    self.macros.insert(definition.name.clone(), definition);
+                }
             }
         }
         // A model whose only process could not be read has enough diagnostics already.

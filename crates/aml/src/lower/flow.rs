@@ -177,16 +177,21 @@ impl<'w, 'a> Walker<'w, 'a> {
                 None => match self.lowering.macros.get(&command.word).copied() {
                     None => self.lowering.unknown_word(command),
                     Some(definition) => {
-                        if let Some(value) = command.arguments.first() {
-                            let span = value.span.clone();
-                            let message = "a macro takes no arguments";
-                            let file = command.file;
+                        let (wanted, given) =
+                            (definition.parameters.len(), command.arguments.len());
+                        if wanted != given {
+                            let plural = if wanted == 1 { "" } else { "s" };
+                            let message = format!(
+                                "`{}` takes {wanted} argument{plural}, not {given}",
+                                command.word
+                            );
+                            let (file, span) = (command.file, command.span.clone());
                             self.lowering.report(codes::ARGUMENTS, file, &span, message);
                         }
                         self.lowering.used_macros.insert(command.word.clone());
-                        if self.enters(command, &command.word, "macro") {
+                        if wanted == given && self.enters(command, &command.word, "macro") {
                             self.active.push(command.word.clone());
-                            let body = &definition.body;
+                            let body = command.expansion.as_ref().unwrap_or(&definition.body);
                             current = self.items(body, current, states, Context::Statements);
                             self.active.pop();
                         }
@@ -408,8 +413,12 @@ impl<'w, 'a> Walker<'w, 'a> {
         if options.is_empty() {
             let message = format!("`{}` has no options", command.word);
             let span = command.span.clone();
+            let code = match repeats {
+                true => codes::EMPTY_REPEAT,
+                false => codes::ARGUMENTS,
+            };
             self.lowering
-                .report(codes::ARGUMENTS, command.file, &span, message)
+                .report(code, command.file, &span, message)
                 .hint = Some("an option is written `o { ... }`".to_owned());
         }
         let any = !options.is_empty();

@@ -14,7 +14,7 @@ use crate::lower::graph::{Graph, NodeId};
 use crate::lower::process::ProcessScope;
 
 impl Lowering<'_> {
-    /// Parameters whose values nothing decides.
+    /// Parameters of hand-shakes whose values nothing decides.
     pub(super) fn lint_parameters(
         &mut self,
         command: &Command,
@@ -28,28 +28,6 @@ impl Lowering<'_> {
             .first()
             .map_or(&command.word_span, |v| &v.span);
         match gate {
-            Gate::Observable(label)
-                if self.labels[label.index()].label.direction == Direction::Stimulus =>
-            {
-                let open: Vec<&str> = parameters
-                    .iter()
-                    .enumerate()
-                    .filter(|(position, _)| !mentioned.contains(&(*position as u32)))
-                    .map(|(_, parameter)| parameter.name.as_str())
-                    .collect();
-                if let Some(first) = open.first() {
-                    let names = open.join("`, `");
-                    let (verb, pronoun) = match open.len() {
-                        1 => ("is", "it"),
-                        _ => ("are", "them"),
-                    };
-                    let message =
-                        format!("`{names}` {verb} sent unset: no constraint mentions {pronoun}");
-                    let hint = format!("constraint: '{first} != :void' sends some value");
-                    self.report(codes::UNCONSTRAINED_PARAMETER, command.file, span, message)
-                        .hint = Some(hint);
-                }
-            }
             Gate::Send(_) => {
                 let mut equations = Vec::new();
                 fixed_parameters(guard, &mut equations);

@@ -51,7 +51,8 @@ impl Walker<'_, '_> {
         }
         // An expression that is wrong must not be blamed for what it does not say.
         let said = &self.lowering.diagnostics[before..];
-        if !said.iter().any(Diagnostic::is_error) {
+        let decided = said.iter().any(|d| d.code == codes::NEVER_HOLDS.name);
+        if !decided && !said.iter().any(Diagnostic::is_error) {
             self.lint_step(command, gate, &parameters, &guard, constraint, &updates);
         }
         self.graph.edges.push(Edge {

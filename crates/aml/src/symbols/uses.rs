@@ -115,7 +115,7 @@ impl Index {
                 }
             }
             "receive" | "send" | "tau" => self.step(command, within),
-            "choice" | "repeat" | "o" => {
+            "choice" | "repeat" | "o" | "each" => {
                 if let Some(Block::Items(items)) = &command.block {
                     self.statements(items, within);
                 }
