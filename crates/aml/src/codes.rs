@@ -205,6 +205,10 @@ codes! {
          2`); or the length of the whole test (`within 12 steps`).";
     QUERY_EMPTY "A081" Error
         "A query names at least one step, gap, place or condition: what the test should do.";
+    UNSHOWN_REQUIREMENT "A090" Warning
+        "No step shows this requirement, so no test can. `requirement 'ID', 'text'` stands before the \
+         `receive`, `send`, `choice` or `repeat` that shows it; at the top of the file it gives the text \
+         alone.";
 }
 
 /// The codes of all diagnostics, in order.

@@ -1,6 +1,8 @@
 //! The declarations at the top of a model: types, functions, channels' kinds, macros, time-outs.
 
-use ioco_sts::{EnumType, Expr, Function, FunctionId, StructType, Type, Value as Literal};
+use ioco_sts::{
+    EnumType, Expr, Function, FunctionId, Requirement, StructType, Type, Value as Literal,
+};
 
 use crate::ast::{Block, Command, Item, Site, Text, Value, ValueKind};
 use crate::codes;
@@ -8,7 +10,7 @@ use crate::diagnostic::Diagnostic;
 use crate::expr::check::Checker;
 use crate::expr::generated::Generated;
 use crate::expr::names::{Names, Signature};
-use crate::lower::Lowering;
+use crate::lower::{Cited, Lowering};
 use crate::suggest::did_you_mean;
 use crate::words::{self, Context};
 
@@ -75,6 +77,9 @@ impl<'a> Lowering<'a> {
                         }
                     }
                 }
+                "requirement" => {
+                    self.requirement(command);
+                }
                 "function" => open_functions.extend(self.function_signature(command)),
                 _ => {}
             }
@@ -105,6 +110,59 @@ impl<'a> Lowering<'a> {
             self.builder.function(function);
         }
         self.lint_model();
+        for cited in std::mem::take(&mut self.requirements) {
+            let Site { file, span } = &cited.site;
+            if cited.switches.is_empty() && !self.diagnostics.iter().any(Diagnostic::is_error) {
+                let message = format!("no step shows the requirement `{}`", cited.id);
+                self.report(codes::UNSHOWN_REQUIREMENT, *file, span, message);
+            }
+            let place = self.place(*file, span.start);
+            self.builder.requirement(Requirement {
+                id: cited.id,
+                text: cited.text,
+                switches: cited.switches,
+                place,
+            });
+        }
+    }
+
+    /// The position of a requirement that a statement cites.
+    pub(super) fn requirement(&mut self, command: &Command) -> Option<usize> {
+        let (id, span) = self.name_argument(command, "the name of a requirement")?;
+        let text = match command.arguments.get(1).map(|value| &value.kind) {
+            None | Some(ValueKind::Missing) => "",
+            Some(ValueKind::Str(text)) => &text.value,
+            Some(_) => {
+                let message = "the text of a requirement stands in quotes";
+                self.report(codes::ARGUMENTS, command.file, &command.span, message);
+                ""
+            }
+        };
+        self.no_more_arguments(command, 2, &[]);
+        let site = Site {
+            file: command.file,
+            span: span.clone(),
+        };
+        Some(self.cite(&id.value, text, site))
+    }
+
+    /// The position of a requirement; of one that is cited again, the text that it has.
+    pub(super) fn cite(&mut self, id: &str, text: &str, site: Site) -> usize {
+        let known = self.requirements.iter().position(|r| r.id == id);
+        let position = known.unwrap_or_else(|| {
+            self.requirements.push(Cited {
+                id: id.to_owned(),
+                text: String::new(),
+                site,
+                switches: Vec::new(),
+            });
+            self.requirements.len() - 1
+        });
+        let cited = &mut self.requirements[position];
+        if cited.text.is_empty() {
+            text.clone_into(&mut cited.text);
+        }
+        position
     }
 
     pub(super) fn twice(&mut self, site: &Site, message: String, first: (usize, crate::ast::Span)) {

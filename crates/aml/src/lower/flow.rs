@@ -52,6 +52,10 @@ pub(super) struct Walker<'w, 'a> {
     shared: FxHashMap<String, NodeId>,
     waiting: Vec<(String, NodeId)>,
     used_behaviors: FxHashSet<String>,
+    /// Requirements whose statement has not come yet.
+    pub pending: Vec<usize>,
+    /// Requirements of the blocks around.
+    pub shown: Vec<usize>,
     /// How many statements so far left the blocks around them.
     escapes: usize,
     depth: usize,
@@ -73,6 +77,8 @@ impl<'w, 'a> Walker<'w, 'a> {
             shared: FxHashMap::default(),
             waiting: Vec::new(),
             used_behaviors: FxHashSet::default(),
+            pending: Vec::new(),
+            shown: Vec::new(),
             escapes: 0,
             depth: 0,
             statements: 0,
@@ -169,6 +175,10 @@ impl<'w, 'a> Walker<'w, 'a> {
                     current = Some(self.state(command, current, states));
                 }
                 Some(true) if is_declaration(&command.word) => {}
+                Some(true) if command.word == "requirement" => {
+                    let cited = self.lowering.requirement(command);
+                    self.pending.extend(cited);
+                }
                 Some(true) => {
                     let from = self.live(command, current, &mut reported);
                     current = self.statement(command, from, states);
@@ -199,6 +209,8 @@ impl<'w, 'a> Walker<'w, 'a> {
                 },
             }
         }
+        // What nothing follows is shown by nothing.
+        self.pending.clear();
         self.depth -= 1;
         current
     }
@@ -285,18 +297,28 @@ impl<'w, 'a> Walker<'w, 'a> {
                 self.lowering.no_more_arguments(command, 0, &[]);
                 self.stop_repetition(command, from)
             }
-            "call" => self.call(command, from),
             "behave_as" => {
                 self.behave_as(command, from);
                 None
             }
-            "choice" | "repeat" => self.branch(command, from, states),
+            // Every step inside shows what stands before it.
+            "call" | "choice" | "repeat" => {
+                let around = self.shown.len();
+                self.shown.append(&mut self.pending);
+                let after = match command.word.as_str() {
+                    "call" => self.call(command, from),
+                    _ => self.branch(command, from, states),
+                };
+                self.shown.truncate(around);
+                after
+            }
             _ => Some(from),
         }
     }
 
     fn goto(&mut self, command: &Command, from: NodeId, states: StatesId) {
         self.escapes += 1;
+        self.pending.clear();
         let name = self.lowering.name_argument(command, "the name of a state");
         self.lowering.no_more_arguments(command, 1, &[]);
         if let Some((name, span)) = name {
@@ -391,6 +413,11 @@ impl<'w, 'a> Walker<'w, 'a> {
                 self.lowering.definition_misplaced(item);
                 continue;
             };
+            if option.word == "requirement" {
+                let cited = self.lowering.requirement(option);
+                self.pending.extend(cited);
+                continue;
+            }
             let (true, Some(Block::Items(body))) = (option.word == "o", &option.block) else {
                 self.not_an_option(option);
                 continue;
@@ -400,7 +427,10 @@ impl<'w, 'a> Walker<'w, 'a> {
             self.graph.nodes[start.index()].option_start = true;
             self.graph.jump(from, start);
             options.push((start, option.site()));
+            let around = self.shown.len();
+            self.shown.append(&mut self.pending);
             let end = self.items(body, Some(start), states, Context::Statements);
+            self.shown.truncate(around);
             if let Some(end) = end {
                 let next = if repeats {
                     from

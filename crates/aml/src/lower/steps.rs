@@ -12,7 +12,7 @@ use crate::lower::flow::Walker;
 use crate::lower::graph::{Edge, NodeId};
 use crate::suggest::did_you_mean;
 
-const KEYWORDS: &[&str] = &["constraint", "update", "note"];
+const KEYWORDS: &[&str] = &["constraint", "update", "note", "requirement"];
 
 impl Walker<'_, '_> {
     /// Adds the step of a statement, and gives the location after it.
@@ -29,6 +29,13 @@ impl Walker<'_, '_> {
         let constraint = self.lowering.text_keyword(command, "constraint");
         let update = self.lowering.text_keyword(command, "update");
         let note = self.lowering.text_keyword(command, "note");
+        if let Some(id) = self.lowering.text_keyword(command, "requirement") {
+            let site = command.site();
+            let cited = self.lowering.cite(&id.value, "", site);
+            self.pending.push(cited);
+        }
+        let mut requirements = std::mem::take(&mut self.pending);
+        requirements.extend_from_slice(&self.shown);
         // With an unknown label nothing can be said of the names in the expressions.
         let Some(gate) = gate else {
             return target;
@@ -68,6 +75,7 @@ impl Walker<'_, '_> {
                 })
                 .collect(),
             note: note.map(|text| text.value.clone()),
+            requirements,
             site: command.site(),
         });
         target
