@@ -3,6 +3,7 @@
 //! [`load`] reads a model and its included files and gives the transition system, or diagnostics
 //! that say what is wrong and where. It never stops at the first mistake.
 
+mod allow;
 mod ast;
 mod codes;
 mod diagnostic;
@@ -48,6 +49,8 @@ pub struct Loaded {
     pub sts: Option<Arc<Sts>>,
     /// Everything there is to say, in the order of the text.
     pub diagnostics: Vec<Diagnostic>,
+    /// Warnings and hints that comments of the text allow: `# ioco: allow A064`.
+    pub silenced: usize,
     /// The files that were read, the main one first.
     pub files: Vec<SourceFile>,
 }
@@ -73,6 +76,7 @@ pub fn load_within(path: &str, sources: &dyn Sources, budget: &Budget) -> Loaded
             Loaded {
                 sts: None,
                 diagnostics,
+                silenced: 0,
                 files,
             }
         }
@@ -95,9 +99,11 @@ fn load_from(path: &str, text: String, sources: &dyn Sources, budget: &Budget) -
     read.items = expand::expand(read.items, &mut read.diagnostics);
     let (sts, mut diagnostics) = lower::lower(&read.files, &read.items, read.diagnostics, budget);
     diagnostic::finish(&mut diagnostics, &read.files);
+    let silenced = allow::silence(&mut diagnostics, &read.files);
     Loaded {
         sts,
         diagnostics,
+        silenced,
         files: read.files,
     }
 }

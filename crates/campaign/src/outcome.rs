@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use ioco_engine::{Explanation, Summary};
+use ioco_engine::{Explanation, RequirementCoverage, Summary};
 
 use crate::note::Note;
 use crate::suite::SuiteRow;
@@ -40,4 +40,6 @@ pub struct Outcome {
     pub is_kept: bool,
     /// The tests of a suite, in order.
     pub suite: Vec<SuiteRow>,
+    /// The requirements that the model cites, and how often this run showed each.
+    pub requirements: Vec<RequirementCoverage>,
 }

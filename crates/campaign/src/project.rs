@@ -38,6 +38,8 @@ struct File {
     #[serde(default)]
     limits: Limits,
     #[serde(default)]
+    check: CheckSettings,
+    #[serde(default)]
     profile: BTreeMap<String, Profile>,
 }
 
@@ -75,6 +77,15 @@ pub enum ChosenBy {
     Allowed,
     /// The person typed it.
     Person,
+}
+
+/// `[check]`: what `ioco check` leaves out.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CheckSettings {
+    /// Codes of warnings and hints that are not shown.
+    #[serde(default)]
+    pub allow: Vec<String>,
 }
 
 /// `[sut]`: how to start, reset and reach the system under test.
@@ -140,6 +151,7 @@ pub struct Project {
     pub http: Option<HttpMapping>,
     pub store: StoreSettings,
     pub limits: Limits,
+    pub check: CheckSettings,
     /// Shared by all clones.
     pub hubs: Hubs,
     /// Where results go that cannot be written where they belong.
@@ -208,6 +220,7 @@ impl Project {
             }),
             store: parsed.store,
             limits: parsed.limits,
+            check: parsed.check,
             test: parsed.test.in_folder(&root),
             root,
             elsewhere: None,
