@@ -209,6 +209,15 @@ impl Project {
             let said = Untrusted::of(error).lines();
             CampaignError::usage(format!("{}: {said}", file.display()))
         })?;
+        for code in &parsed.check.allow {
+            if !ioco_aml::codes().any(|known| known == code) {
+                return Err(CampaignError::usage(format!(
+                    "{}: [check] allows '{code}', which is no code of a diagnostic",
+                    file.display()
+                ))
+                .hint("every warning shows its code, such as A064"));
+            }
+        }
         let mut project = Project {
             model: model.or_else(|| parsed.model.map(|m| root.join(m))),
             sut: parsed.sut,
