@@ -27,24 +27,22 @@ impl Lowering<'_> {
             .arguments
             .first()
             .map_or(&command.word_span, |v| &v.span);
-        match gate {
-            Gate::Send(_) => {
-                let mut equations = Vec::new();
-                fixed_parameters(guard, &mut equations);
-                for (position, parameter) in parameters.iter().enumerate() {
-                    let position = position as u32;
-                    if mentioned.contains(&position)
-                        && !equations.contains(&position)
-                        && !is_small(&parameter.ty)
-                    {
-                        let name = &parameter.name;
-                        let message = format!("`{name}` is not fixed by its sender");
-                        self.report(codes::OPEN_HANDSHAKE, command.file, span, message)
-                            .hint = Some(format!("constraint: '{name} == ...'"));
-                    }
-                }
+        if !matches!(gate, Gate::Send(_)) {
+            return;
+        }
+        let mut equations = Vec::new();
+        fixed_parameters(guard, &mut equations);
+        for (position, parameter) in parameters.iter().enumerate() {
+            let position = position as u32;
+            if mentioned.contains(&position)
+                && !equations.contains(&position)
+                && !is_small(&parameter.ty)
+            {
+                let name = &parameter.name;
+                let message = format!("`{name}` is not fixed by its sender");
+                self.report(codes::OPEN_HANDSHAKE, command.file, span, message)
+                    .hint = Some(format!("constraint: '{name} == ...'"));
             }
-            _ => {}
         }
     }
 
