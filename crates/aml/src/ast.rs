@@ -38,6 +38,14 @@ impl Text {
         }
     }
 
+    /// A text that is not in the file; all of it stands for the place where it is used.
+    pub fn standing_at(value: &str, place: usize) -> Text {
+        Text {
+            shifts: all_at(0, 0, value.len()).collect(),
+            ..Text::plain(value, place)
+        }
+    }
+
     fn source_offset(&self, offset: usize) -> usize {
         let shift = self.shifts.iter().rev().find(|(from, _)| *from <= offset);
         (self.start + offset).saturating_add_signed(shift.map_or(0, |(_, shift)| *shift))
@@ -141,6 +149,11 @@ impl Text {
     fn shift_at(&self, old: usize, new: usize) -> isize {
         self.source_offset(old) as isize - (self.start + new) as isize
     }
+}
+
+/// The shifts of `length` characters from `start` on that all stand where the first does.
+fn all_at(start: usize, shift: isize, length: usize) -> impl Iterator<Item = (usize, isize)> {
+    (0..=length).map(move |more| (start + more, shift - more as isize))
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -309,7 +322,9 @@ impl TreeReader<'_> {
                 SyntaxKind::Error => {}
                 _ => {
                     let value = self.value(&child);
-                    command.span.end = value.span.end;
+                    // What `each` goes over stands before the word.
+                    command.span.start = command.span.start.min(value.span.start);
+                    command.span.end = command.span.end.max(value.span.end);
                     command.arguments.push(value);
                 }
             }

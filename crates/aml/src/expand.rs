@@ -174,7 +174,7 @@ impl Expander<'_> {
                     value.kind = match &known.kind {
                         // Where it stands now matters to messages, not where it was written.
                         ValueKind::Str(text) => {
-                            ValueKind::Str(Text::plain(&text.value, value.span.start))
+                            ValueKind::Str(Text::standing_at(&text.value, value.span.start))
                         }
                         other => other.clone(),
                     };
