@@ -89,7 +89,7 @@ fn a_macro_takes_arguments_and_can_be_defined_again() {
     4:3 A051 the macro `turn` contains itself
     22:1 A022 `answer` takes 2 arguments, not 1
     10:32 A003 not supported: only a constant, a parameter of a macro or of `each` can be put into a string
-    10:10 A022 the block of `each` has one parameter: `[1, 2].each { |x| ... }`
+    10:1 A022 the block of `each` has one parameter: `[1, 2].each { |x| ... }`
     10:36 A003 not supported: only a constant, a parameter of a macro or of `each` can be put into a string
     10:45 A032 unknown name `foo`
     10:1 A021 a constant is declared at the top of the file
