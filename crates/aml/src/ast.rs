@@ -21,9 +21,11 @@ pub struct Text {
     pub value: String,
     /// The file offset of the first character.
     start: usize,
-    /// From this offset of `value` on, characters stand this much farther into the file: one entry
-    /// per escape.
-    shifts: Vec<(usize, usize)>,
+    /// From this offset of `value` on, characters stand this much farther into the file, or less far:
+    /// one entry per escape and per value that was put in.
+    shifts: Vec<(usize, isize)>,
+    /// Where `#{name}` stands in `value`.
+    pub holes: Vec<Span>,
 }
 
 impl Text {
@@ -32,12 +34,21 @@ impl Text {
             value: value.to_owned(),
             start,
             shifts: Vec::new(),
+            holes: Vec::new(),
+        }
+    }
+
+    /// A text that is not in the file; all of it stands for the place where it is used.
+    pub fn standing_at(value: &str, place: usize) -> Text {
+        Text {
+            shifts: all_at(0, 0, value.len()).collect(),
+            ..Text::plain(value, place)
         }
     }
 
     fn source_offset(&self, offset: usize) -> usize {
         let shift = self.shifts.iter().rev().find(|(from, _)| *from <= offset);
-        self.start + offset + shift.map_or(0, |(_, shift)| *shift)
+        (self.start + offset).saturating_add_signed(shift.map_or(0, |(_, shift)| *shift))
     }
 
     /// The place in the file of a span of the text.
@@ -53,6 +64,7 @@ impl Text {
             value: String::with_capacity(inner.len()),
             start: start + opening,
             shifts: Vec::new(),
+            holes: Vec::new(),
         };
         let single = quoted.starts_with('\'');
         let mut characters = inner.chars();
@@ -81,11 +93,67 @@ impl Text {
                 (false, other) => other,
             };
             text.value.push(meant);
-            shift += 1 + escaped.len_utf8() - meant.len_utf8();
+            shift += (1 + escaped.len_utf8() - meant.len_utf8()) as isize;
             text.shifts.push((text.value.len(), shift));
         }
+        text.find_holes(single);
         text
     }
+
+    /// An escaped `\#{` is found too, and then has no meaning: nobody writes it.
+    fn find_holes(&mut self, single: bool) {
+        let mut from = 0;
+        while let Some(at) = self.value[from..].find("#{").filter(|_| !single) {
+            let start = from + at;
+            let end = self.value[start..].find('}');
+            let end = end.map_or(self.value.len(), |end| start + end + 1);
+            self.holes.push(start..end);
+            from = end;
+        }
+    }
+
+    /// The text with what `fill` gives for each `#{name}`; the error is the place of a name that it does
+    /// not know.
+    pub fn filled(&self, fill: impl Fn(&str) -> Option<String>) -> Result<Text, Span> {
+        let mut text = Text::plain("", self.start);
+        let mut from = 0;
+        let escapes = |text: &mut Text, from: usize, to: usize| {
+            let moved = text.value.len() as isize - from as isize;
+            let before = self.shifts.iter().rev().find(|(at, _)| *at <= from);
+            let first = (from, before.map_or(0, |(_, shift)| *shift));
+            let inside = self.shifts.iter().filter(|(at, _)| from < *at && *at <= to);
+            for (at, shift) in std::iter::once(&first).chain(inside) {
+                let at = at.saturating_add_signed(moved);
+                text.shifts.push((at, shift - moved));
+            }
+            text.value.push_str(&self.value[from..to]);
+        };
+        for hole in &self.holes {
+            escapes(&mut text, from, hole.start);
+            let name = self.value[hole.clone()].trim_start_matches("#{");
+            let name = name.trim_end_matches('}').trim();
+            let value = fill(name).ok_or_else(|| self.source_span(hole.clone()))?;
+            let place = (
+                text.value.len(),
+                self.shift_at(hole.start, text.value.len()),
+            );
+            text.shifts.push(place);
+            text.value.push_str(&value);
+            from = hole.end;
+        }
+        escapes(&mut text, from, self.value.len());
+        Ok(text)
+    }
+
+    /// How far a character at `new` is from its place in the file, if it stands for the one at `old`.
+    fn shift_at(&self, old: usize, new: usize) -> isize {
+        self.source_offset(old) as isize - (self.start + new) as isize
+    }
+}
+
+/// The shifts of `length` characters from `start` on that all stand where the first does.
+fn all_at(start: usize, shift: isize, length: usize) -> impl Iterator<Item = (usize, isize)> {
+    (0..=length).map(move |more| (start + more, shift - more as isize))
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -130,6 +198,10 @@ pub struct Command {
     /// Whether the arguments stand in parentheses, as `open_door()` does.
     pub parenthesised: bool,
     pub block: Option<Block>,
+    /// The name of a constant, or the parameter of `each`.
+    pub parameters: Vec<String>,
+    /// The statements of a macro with parameters, with the arguments in their place.
+    pub expansion: Option<Vec<Item>>,
 }
 
 impl Command {
@@ -146,6 +218,7 @@ pub struct Macro {
     pub file: usize,
     pub name: String,
     pub name_span: Span,
+    pub parameters: Vec<String>,
     pub body: Vec<Item>,
 }
 
@@ -190,6 +263,17 @@ fn first_token(node: &SyntaxNode, kind: SyntaxKind) -> Option<SyntaxToken> {
         .find(|t| t.kind() == kind)
 }
 
+/// The parameters of a block, `|x, y|`.
+fn parameters(block: &SyntaxNode) -> impl Iterator<Item = (String, Span)> {
+    block
+        .children()
+        .filter(|n| n.kind() == SyntaxKind::BlockParameters)
+        .flat_map(|n| n.children_with_tokens().collect::<Vec<_>>())
+        .filter_map(SyntaxElement::into_token)
+        .filter(|t| t.kind() == SyntaxKind::Ident)
+        .map(|t| (t.text().to_owned(), span_of(t.text_range())))
+}
+
 impl TreeReader<'_> {
     fn items(&mut self, node: &SyntaxNode) -> Vec<Item> {
         let mut items = Vec::new();
@@ -214,10 +298,22 @@ impl TreeReader<'_> {
             arguments: Vec::new(),
             parenthesised: false,
             block: None,
+            parameters: Vec::new(),
+            expansion: None,
         };
+        let sign = first_token(node, SyntaxKind::Other);
+        if sign.is_some_and(|sign| sign.text() == "=") {
+            command.parameters.push(command.word);
+            command.word = "=".to_owned();
+        }
         for child in node.children() {
             match child.kind() {
-                SyntaxKind::Block => command.block = Some(self.block(&child)),
+                SyntaxKind::Block => {
+                    command.block = Some(self.block(&child));
+                    if command.word == "each" {
+                        command.parameters = parameters(&child).map(|(name, _)| name).collect();
+                    }
+                }
                 SyntaxKind::Arguments => {
                     command.parenthesised = true;
                     command.span.end = node_span(&child).end;
@@ -226,7 +322,9 @@ impl TreeReader<'_> {
                 SyntaxKind::Error => {}
                 _ => {
                     let value = self.value(&child);
-                    command.span.end = value.span.end;
+                    // What `each` goes over stands before the word.
+                    command.span.start = command.span.start.min(value.span.start);
+                    command.span.end = command.span.end.max(value.span.end);
                     command.arguments.push(value);
                 }
             }
@@ -237,25 +335,27 @@ impl TreeReader<'_> {
     fn definition(&mut self, node: &SyntaxNode) -> Option<Macro> {
         let name = first_token(node, SyntaxKind::Ident)?;
         let name_span = span_of(name.text_range());
-        if let Some(arguments) = node
-            .children()
-            .find(|n| n.kind() == SyntaxKind::Arguments)
-            .filter(|n| n.first_child().is_some())
-        {
-            self.diagnostics.push(
-                Diagnostic::new(
-                    codes::NOT_SUPPORTED,
-                    self.file,
-                    node_span(&arguments),
-                    "not supported: a macro with parameters",
-                )
-                .hint("use a variable, or write one macro for each case"),
-            );
+        let arguments = node.children().find(|n| n.kind() == SyntaxKind::Arguments);
+        let mut parameters = Vec::new();
+        for value in arguments.map_or_else(Vec::new, |arguments| self.values(&arguments)) {
+            match value.kind {
+                ValueKind::Name(name) => parameters.push(name),
+                _ => self.diagnostics.push(
+                    Diagnostic::new(
+                        codes::NOT_SUPPORTED,
+                        self.file,
+                        value.span,
+                        "not supported: a parameter of a macro that is not a name",
+                    )
+                    .hint("def answer(label, text)"),
+                ),
+            }
         }
         Some(Macro {
             file: self.file,
             name: name.text().to_owned(),
             name_span,
+            parameters,
             body: self.items(node),
         })
     }
@@ -264,14 +364,7 @@ impl TreeReader<'_> {
         let Some(body) = node.children().find(|n| n.kind() == SyntaxKind::Body) else {
             return Block::Items(self.items(node));
         };
-        let parameters = node
-            .children()
-            .filter(|n| n.kind() == SyntaxKind::BlockParameters)
-            .flat_map(|n| n.children_with_tokens().collect::<Vec<_>>())
-            .filter_map(SyntaxElement::into_token)
-            .filter(|t| t.kind() == SyntaxKind::Ident)
-            .map(|t| (t.text().to_owned(), span_of(t.text_range())))
-            .collect();
+        let parameters = parameters(node).collect();
         let start = span_of(body.text_range()).start;
         Block::Function {
             parameters,
@@ -381,22 +474,6 @@ impl TreeReader<'_> {
     }
 
     fn string(&mut self, quoted: &str, start: usize, closed: bool) -> ValueKind {
-        if !quoted.starts_with('\'')
-            && let Some(position) = quoted.find("#{")
-        {
-            let end = quoted[position..]
-                .find('}')
-                .map_or(quoted.len(), |end| position + end + 1);
-            self.diagnostics.push(
-                Diagnostic::new(
-                    codes::NOT_SUPPORTED,
-                    self.file,
-                    start + position..start + end,
-                    format!("not supported: `{}`", &quoted[position..end]),
-                )
-                .hint("ioco puts no values into strings; write the text out"),
-            );
-        }
         ValueKind::Str(Text::from_quoted(quoted, start, closed))
     }
 }

@@ -35,10 +35,10 @@ codes! {
          opened them: `{` with `}`, `do` and `def` with `end`. A string closes with the quote that \
          opened it; only a string after a key, as in `constraint: '...'`, may span lines.";
     NOT_SUPPORTED "A003" Error
-        "The original modelling language is embedded in Ruby, so its models may contain any Ruby: \
-         loops, constants, conditions, string interpolation. ioco reads the declarative part only. \
-         Write the states out, or use variables, guards, macros (`def name() ... end`) and \
-         behaviors instead.";
+        "The original modelling language is embedded in Ruby, so its models may contain any Ruby. ioco reads \
+         the declarative part, and of the rest: constants (`MAX = 3`), `[...].each { |x| ... }` and \
+         `(1..3).each { |i| ... }`, macros with parameters, and `#{name}` in double quotes for these. \
+         Write other loops and conditions out, or use variables, guards, macros and behaviors.";
     TOO_DEEP "A004" Error
         "Blocks, brackets or expressions are nested more deeply than ioco reads, or macros and \
          behaviors expand more deeply. Name a location with `state` and jump to it with `goto`, or \
@@ -65,7 +65,7 @@ codes! {
         "The declaration or statement has an argument too few, too many, or of the wrong form.";
     DECLARED_TWICE "A023" Error
         "Two declarations of the same kind have the same name, so that a use of the name could mean \
-         either. A stimulus and a response may share a name. A label that two processes declare \
+         either. A macro may be defined again: what follows uses the new one. A stimulus and a response may share a name. A label that two processes declare \
          must have the same parameters in both.";
     UNKNOWN_TYPE "A024" Error
         "A type is one of `:string`, `:integer`, `:decimal`, `:boolean`, `:date`, `:time`, \
@@ -96,7 +96,8 @@ codes! {
         "`call` and `behave_as` need the name of a behavior of the same process.";
     UNKNOWN_FUNCTION "A034" Error
         "The function is neither built in (`length`, `last`, `min`, `max`, `abs`) nor declared with \
-         `function('name', [types] => type) { |x| ... }`.";
+         `function('name', [types] => type) { |x| ... }`, or the array, range or string has no method of \
+         this name. The chapter on the language lists the methods.";
     UNKNOWN_FIELD "A035" Error
         "The struct has no field, or the enumeration no member, of this name.";
     UNKNOWN_MACRO "A036" Error
@@ -106,8 +107,8 @@ codes! {
         "The system receives stimuli and sends responses: `receive` needs a stimulus, and `send` a \
          response. The label exists, but in the other direction.";
     TYPE_MISMATCH "A040" Error
-        "An operator or function is given values of a type it does not work on, two values are \
-         compared that can never be equal, or a variable is given a value of another type.";
+        "An operator or function is given values of a type it does not work on, or a variable is given a \
+         value of another type.";
     NOT_A_CONDITION "A041" Error
         "A constraint must be true or false. Compare the value with something: `tries < 3` instead \
          of `tries`.";
@@ -119,11 +120,11 @@ codes! {
     BAD_NUMBER "A044" Error
         "Integers have 64 bits, decimals 28 digits. The number does not fit.";
     NOT_ASSIGNABLE "A045" Error
-        "Only variables of the process can be given a value in an update: parameters are fixed by \
-         the step, and a field of a struct cannot be changed alone.";
+        "Only variables of the process and their parts (`xs[0]`, `shop.name`) can be given a value in an \
+         update: parameters are fixed by the step.";
     ASSIGNED_TWICE "A046" Error
-        "The updates of one step happen at the same time, so a variable can be given one value \
-         only.";
+        "The updates of one step happen at the same time, so a variable, or a part of it, can be given one \
+         value only. Different parts of one variable can be given values in one step.";
     AMBIGUOUS_NAME "A047" Error
         "The name belongs to several things: members of two enumerations, or variables of two \
          processes. Write `Enumeration.Member` or `process.variable`.";
@@ -144,12 +145,9 @@ codes! {
          `stop_repetition`, or a block that is never left. Steps that are never reached are left \
          out of the model unless a `state` among them is jumped to.";
     NEVER_HOLDS "A062" Warning
-        "The constraint is false for every value that the types and the other conditions allow, so \
+        "The constraint compares values of types that have no value in common, or is false for every value that the types and the other conditions allow, so \
          the step can never be taken. Found by looking at ranges of values, not by search: a \
          constraint without this warning may still never hold.";
-    UNCONSTRAINED_PARAMETER "A063" Warning
-        "A stimulus parameter that the constraint does not mention is sent unset. To send some \
-         value, whatever it is, write `p != :void`, or give a range: `p in 0..9999`.";
     RACE "A064" Warning
         "One option begins with `send` and another with `receive`. Which of them happens is decided \
          by the system: it may answer before the stimulus arrives. That is allowed, and tested as \
@@ -197,6 +195,9 @@ codes! {
          without being seen, and silence tells nothing.";
     DIVIDES_BY_ZERO "A078" Warning
         "The divisor is always zero, so the expression has no value where this part of it counts, and a guard without a value does not hold.";
+    EMPTY_REPEAT "A079" Warning
+        "The `repeat` has no options, so nothing happens in it, and it is never left: the process is silent \
+         from there on. An option is written `o { ... }`.";
     QUERY_SYNTAX "A080" Error
         "The line is none of a query. A line is a step (`?lock where passcode > 17`, `!locked`, \
          `*`), perhaps with `3 times` before it; a gap (`...`, `... without ?open`, `... within 3 \
@@ -204,6 +205,10 @@ codes! {
          2`); or the length of the whole test (`within 12 steps`).";
     QUERY_EMPTY "A081" Error
         "A query names at least one step, gap, place or condition: what the test should do.";
+    UNSHOWN_REQUIREMENT "A090" Warning
+        "No step shows this requirement, so no test can. `requirement 'ID', 'text'` stands before the \
+         `receive`, `send`, `choice` or `repeat` that shows it; at the top of the file it gives the text \
+         alone.";
 }
 
 /// The codes of all diagnostics, in order.

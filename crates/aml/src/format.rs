@@ -248,6 +248,8 @@ fn gap(before: &Piece, piece: &Piece) -> Gap {
         (Role::Comment, Role::Close(_)) => Gap::Lines(1),
         (Role::Open(_), Role::Comment) if lines > 0 => Gap::Lines(1),
         (_, Role::Comment) if lines == 0 => Gap::Space,
+        // The parameters of a block stand beside its bracket.
+        (Role::Open(_), _) if piece.parent == SyntaxKind::BlockParameters => Gap::Space,
         (Role::Open(true), _) | (_, Role::Close(true)) => Gap::Lines(1),
         (Role::Comment, _) | (_, Role::Comment) => {
             let inside = continues(piece);
@@ -275,7 +277,11 @@ fn spacing(before: &Piece, piece: &Piece) -> Gap {
         (Minus, _) => Gap::None,
         (Ident, LParen) => Gap::None,
         (Pipe, Ident) if before.parent == BlockParameters => Gap::None,
-        (_, Pipe) if piece.parent == BlockParameters && before.kind != LBrace => Gap::None,
+        (_, Pipe) if piece.parent == BlockParameters && !matches!(before.kind, LBrace | Do) => {
+            Gap::None
+        }
+        (Other, _) if before.text == "." => Gap::None,
+        (_, Other) if piece.text == "." => Gap::None,
         _ => Gap::Space,
     }
 }

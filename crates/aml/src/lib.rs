@@ -3,9 +3,11 @@
 //! [`load`] reads a model and its included files and gives the transition system, or diagnostics
 //! that say what is wrong and where. It never stops at the first mistake.
 
+mod allow;
 mod ast;
 mod codes;
 mod diagnostic;
+mod expand;
 mod expr;
 mod format;
 mod include;
@@ -29,6 +31,7 @@ use ioco_sts::{Assignment, Expr, LabelId, Sts};
 
 use crate::ast::Text;
 use crate::expr::check::Checker;
+use crate::expr::generated::Generated;
 use crate::expr::names::Names;
 use crate::seen::Seen;
 
@@ -46,6 +49,8 @@ pub struct Loaded {
     pub sts: Option<Arc<Sts>>,
     /// Everything there is to say, in the order of the text.
     pub diagnostics: Vec<Diagnostic>,
+    /// Warnings and hints that comments of the text allow: `# ioco: allow A064`.
+    pub silenced: usize,
     /// The files that were read, the main one first.
     pub files: Vec<SourceFile>,
 }
@@ -71,6 +76,7 @@ pub fn load_within(path: &str, sources: &dyn Sources, budget: &Budget) -> Loaded
             Loaded {
                 sts: None,
                 diagnostics,
+                silenced: 0,
                 files,
             }
         }
@@ -89,12 +95,15 @@ pub fn load_text(name: &str, text: &str) -> Loaded {
 }
 
 fn load_from(path: &str, text: String, sources: &dyn Sources, budget: &Budget) -> Loaded {
-    let read = include::read(path, text, sources);
+    let mut read = include::read(path, text, sources);
+    read.items = expand::expand(read.items, &mut read.diagnostics);
     let (sts, mut diagnostics) = lower::lower(&read.files, &read.items, read.diagnostics, budget);
     diagnostic::finish(&mut diagnostics, &read.files);
+    let silenced = allow::silence(&mut diagnostics, &read.files);
     Loaded {
         sts,
         diagnostics,
+        silenced,
         files: read.files,
     }
 }
@@ -155,6 +164,11 @@ fn parse<T>(
         file: 0,
         budget: *sts.budget(),
         diagnostics: &mut diagnostics,
+        generated: Generated {
+            known: sts.functions(),
+            first: sts.functions().len(),
+            new: None,
+        },
     });
     match parsed {
         Some(parsed) if diagnostics.is_empty() => Ok(parsed),

@@ -187,7 +187,10 @@ impl<'a> Parser<'a> {
                 EndOfFile | RBrace | End => return,
                 Ident if self.belongs_outside() => return,
                 Def => self.macro_definition(),
+                Ident if self.names_a_constant() => self.constant(),
+                Ident if self.starts_each() => self.each(),
                 Ident => self.command(),
+                LBracket | LParen if self.starts_each() => self.each(),
                 Number | LBracket => self.unsupported(false),
                 Other if matches!(self.text_of_next(), "@" | "$") => self.unsupported(false),
                 _ => {
@@ -330,6 +333,92 @@ impl<'a> Parser<'a> {
         self.finish();
         // `o { ... } o { ... }`: the bracket is enough of an end.
         if !(has_block && matches!(self.peek(), Ident | Def)) {
+            self.end_of_statement();
+        }
+    }
+
+    /// `MAX = 3`.
+    fn names_a_constant(&self) -> bool {
+        let name = self.significant(self.position, false);
+        let mut sign = self.significant(name + 1, false);
+        let is = |position: usize| {
+            let token = self.tokens.get(position);
+            token.is_some_and(|(_, span)| &self.text[span.clone()] == "=")
+        };
+        let upper = self.text_of_next().starts_with(|c: char| c.is_uppercase());
+        let first = sign;
+        sign += 1;
+        upper && is(first) && !is(sign)
+    }
+
+    fn constant(&mut self) {
+        self.trivia();
+        self.start(Command);
+        self.bump();
+        self.bump();
+        self.value();
+        self.finish();
+        self.end_of_statement();
+    }
+
+    /// Whether `[...].each`, `(...).each` or `NAME.each` comes next.
+    fn starts_each(&self) -> bool {
+        let mut position = self.significant(self.position, false);
+        let mut depth = 0usize;
+        loop {
+            match self.kind_at(position) {
+                EndOfFile | LBrace | RBrace | Do | Def | End => return false,
+                LBracket | LParen => depth += 1,
+                RBracket | RParen => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+            position += 1;
+            if depth == 0 {
+                break;
+            }
+        }
+        let word = |position: usize| {
+            let token = self.tokens.get(position);
+            token.map_or("", |(_, span)| &self.text[span.clone()])
+        };
+        word(position) == "." && word(position + 1) == "each"
+    }
+
+    /// `[1, 2].each { |x| ... }`: the statements once for each item.
+    fn each(&mut self) {
+        self.trivia();
+        self.start(Command);
+        if self.peek() == LParen {
+            self.bump();
+            self.value();
+            let opening = self.span_of_next();
+            self.close(RParen, ")", opening);
+        } else {
+            self.value();
+        }
+        self.bump();
+        self.bump();
+        let opening = self.span_of_next();
+        let (closing, written) = match self.peek() {
+            LBrace => (RBrace, "}"),
+            Do => (End, "end"),
+            _ => {
+                let found = self.found();
+                let message = format!("expected `{{ |x| ... }}` after `each`, found {found}");
+                self.error_here(codes::SYNTAX, message);
+                self.finish();
+                self.skip_statement();
+                return;
+            }
+        };
+        self.start(Block);
+        self.bump();
+        self.block_parameters();
+        self.nested("each", |parser| parser.statements());
+        self.close(closing, written, opening);
+        self.finish();
+        self.finish();
+        if !matches!(self.peek(), Ident | Def | LBracket) {
             self.end_of_statement();
         }
     }
@@ -588,22 +677,28 @@ impl<'a> Parser<'a> {
         self.start(Block);
         self.bump();
         self.skip_newlines();
-        if self.peek() == Pipe {
-            self.start(BlockParameters);
-            self.bump();
-            while matches!(self.peek(), Ident | Comma) {
-                self.bump();
-            }
-            if !self.eat(Pipe) {
-                let found = self.found();
-                self.error_here(codes::SYNTAX, format!("expected `|`, found {found}"));
-            }
-            self.finish();
-        }
+        self.block_parameters();
         self.start(Body);
         self.skip_balanced();
         self.finish();
         self.close(RBrace, "}", opening);
+        self.finish();
+    }
+
+    /// `|x, y|`, where it comes next.
+    fn block_parameters(&mut self) {
+        if self.peek() != Pipe {
+            return;
+        }
+        self.start(BlockParameters);
+        self.bump();
+        while matches!(self.peek(), Ident | Comma) {
+            self.bump();
+        }
+        if !self.eat(Pipe) {
+            let found = self.found();
+            self.error_here(codes::SYNTAX, format!("expected `|`, found {found}"));
+        }
         self.finish();
     }
 }

@@ -41,11 +41,20 @@ const DECLARATIONS: &[(&str, &[Context])] = &[
     ("response", &[Context::Channel]),
     ("stimuli", &[Context::Channel]),
     ("responses", &[Context::Channel]),
+    (
+        "requirement",
+        &[
+            Context::File,
+            Context::Process,
+            Context::Statements,
+            Context::Options,
+        ],
+    ),
     ("o", &[Context::Options]),
 ];
 
 pub fn is_statement(word: &str) -> bool {
-    STATEMENTS.contains(&word) || word == "o" || word == "include"
+    STATEMENTS.contains(&word) || matches!(word, "o" | "include" | "requirement")
 }
 
 /// Whether `word` may stand in `context`; `None` when it is no word of the language.

@@ -357,8 +357,10 @@ impl Campaign {
         let summary = self.session.tester.summary();
         let reached = percent(summary.covered_switches, summary.switches);
         let missed = self.goal.filter(|goal| reached + 1e-9 < *goal);
+        let covered = self.session.tester.coverage();
         Outcome {
             summary,
+            requirements: covered.requirements(&self.model.sts),
             found: self.found,
             suite: self.rows,
             confirmed: self.confirmed,

@@ -114,6 +114,8 @@ pub struct Model {
 pub struct Read {
     pub sts: Option<Arc<Sts>>,
     pub diagnostics: Vec<Diagnostic>,
+    /// Warnings and hints that comments or `[check]` in ioco.toml allow.
+    pub silenced: usize,
     pub files: Vec<ioco_aml::SourceFile>,
     pub path: PathBuf,
 }
@@ -197,7 +199,13 @@ pub fn read(options: &ModelOptions, project: &Project) -> Result<Read, CampaignE
     }
     let budget = options.budget(project);
     let files = FileSystem::new(&path, project, budget);
-    read_from(options, budget, path, &files)
+    let mut read = read_from(options, budget, path, &files)?;
+    let all = read.diagnostics.len();
+    let allowed = &project.check.allow;
+    read.diagnostics
+        .retain(|d| d.is_error() || !allowed.iter().any(|code| code == d.code));
+    read.silenced += all - read.diagnostics.len();
+    Ok(read)
 }
 
 /// A model as it was when a run used it, whatever has become of its files.
@@ -242,6 +250,7 @@ fn read_from(
             Read {
                 sts: loaded.sts,
                 diagnostics: loaded.diagnostics,
+                silenced: loaded.silenced,
                 files: loaded.files,
                 path: path.clone(),
             }
@@ -355,6 +364,7 @@ fn read_other(
     Ok(Read {
         sts: Some(Arc::new(sts)),
         diagnostics: Vec::new(),
+        silenced: 0,
         files: vec![file],
         path: path.to_owned(),
     })

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use ioco_engine::{Explanation, FailureCounts, RunVerdict, Summary};
+use ioco_engine::{Explanation, FailureCounts, RequirementCoverage, RunVerdict, Summary};
 
 use crate::note::Note;
 use crate::suite::SuiteRow;
@@ -44,6 +44,8 @@ pub struct Outcome {
     pub is_kept: bool,
     /// The tests of a suite, in order.
     pub suite: Vec<SuiteRow>,
+    /// The requirements that the model cites, and how often this run showed each.
+    pub requirements: Vec<RequirementCoverage>,
 }
 
 impl Outcome {

@@ -43,6 +43,8 @@ struct File {
     #[serde(default)]
     limits: Limits,
     #[serde(default)]
+    check: CheckSettings,
+    #[serde(default)]
     profile: BTreeMap<String, Profile>,
 }
 
@@ -80,6 +82,15 @@ pub enum ChosenBy {
     Allowed,
     /// The person typed it.
     Person,
+}
+
+/// `[check]`: what `ioco check` leaves out.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CheckSettings {
+    /// Codes of warnings and hints that are not shown.
+    #[serde(default)]
+    pub allow: Vec<String>,
 }
 
 /// `[sut]`: how to start, reset and reach the system under test.
@@ -145,6 +156,7 @@ pub struct Project {
     pub http: Option<HttpMapping>,
     pub store: StoreSettings,
     pub limits: Limits,
+    pub check: CheckSettings,
     /// Shared by all clones.
     pub hubs: Hubs,
     /// Where results go that cannot be written where they belong.
@@ -202,6 +214,15 @@ impl Project {
             let said = Untrusted::of(error).lines();
             CampaignError::usage(format!("{}: {said}", file.display()))
         })?;
+        for code in &parsed.check.allow {
+            if !ioco_aml::codes().any(|known| known == code) {
+                return Err(CampaignError::usage(format!(
+                    "{}: [check] allows '{code}', which is no code of a diagnostic",
+                    file.display()
+                ))
+                .hint("every warning shows its code, such as A064"));
+            }
+        }
         let mut project = Project {
             model: model.or_else(|| parsed.model.map(|m| root.join(m))),
             sut: parsed.sut,
@@ -216,6 +237,7 @@ impl Project {
             }),
             store: parsed.store,
             limits: parsed.limits,
+            check: parsed.check,
             test: parsed.test.in_folder(&root),
             root,
             elsewhere: None,

@@ -1,7 +1,9 @@
 //! Reading a model for a command, and showing a person what is wrong with it.
 
+use std::collections::BTreeMap;
+
 use crate::exit::CommandError;
-use ioco_aml::{Diagnostic, SourceFile};
+use ioco_aml::{Diagnostic, Severity, SourceFile};
 use ioco_campaign::{Model, Project};
 
 use crate::args::ModelArguments;
@@ -21,4 +23,32 @@ pub fn show(diagnostics: &[Diagnostic], files: &[SourceFile]) {
     for diagnostic in diagnostics {
         say!("{}", ioco_aml::render(diagnostic, files, colour));
     }
+}
+
+/// What a command that only uses a model says about it: its errors, or one line about its warnings.
+pub fn summarise(diagnostics: &[Diagnostic], files: &[SourceFile]) {
+    if diagnostics.iter().any(Diagnostic::is_error) {
+        return show(diagnostics, files);
+    }
+    let warnings = diagnostics
+        .iter()
+        .filter(|d| d.severity == Severity::Warning);
+    let mut codes: BTreeMap<&str, usize> = BTreeMap::new();
+    for warning in warnings {
+        *codes.entry(warning.code).or_default() += 1;
+    }
+    let count = codes.values().sum::<usize>() as u64;
+    if count == 0 {
+        return;
+    }
+    let named = codes.iter().map(|(code, times)| match times {
+        1 => (*code).to_owned(),
+        _ => format!("{code} ×{times}"),
+    });
+    let named = named.collect::<Vec<_>>().join(", ");
+    let file = files.first().map_or("the model", |file| file.name.as_str());
+    let warnings = output::count(count, "warning");
+    output::warn(&format!(
+        "{file}: {warnings} ({named}); `ioco check` shows more"
+    ));
 }

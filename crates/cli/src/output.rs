@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 
 use crate::exit::CommandError;
 use anstyle::{AnsiColor, Style};
-use ioco_engine::Summary;
+use ioco_engine::{RequirementCoverage, Summary};
 use ioco_outside::for_terminal;
 use ioco_sts::Sts;
 
@@ -168,6 +168,34 @@ pub fn tests(summary: &Summary) -> String {
         count(summary.steps(), "step"),
         summary.duration as f64 / 1e9,
     )
+}
+
+/// At most so many requirements are named in one line.
+const MAX_NAMED: usize = 5;
+
+/// `showed 2 of 3 requirements; not MQTT-3.1.0-2`; nothing for a model that cites none.
+pub fn requirements(requirements: &[RequirementCoverage]) -> Option<String> {
+    if requirements.is_empty() {
+        return None;
+    }
+    let missing: Vec<&str> = requirements
+        .iter()
+        .filter(|r| r.steps == 0)
+        .map(|r| r.id.as_str())
+        .collect();
+    let shown = requirements.len() - missing.len();
+    let mut line = format!(
+        "showed {shown} of {}",
+        count(requirements.len() as u64, "requirement")
+    );
+    if !missing.is_empty() {
+        let named = missing[..missing.len().min(MAX_NAMED)].join(", ");
+        line.push_str(&format!("; not {named}"));
+        if missing.len() > MAX_NAMED {
+            line.push_str(&format!(" and {} more", missing.len() - MAX_NAMED));
+        }
+    }
+    Some(line)
 }
 
 /// `covered 3 of 4 locations, …`.

@@ -35,7 +35,7 @@ impl Observer for Teller {
     }
 
     fn diagnostics(&mut self, diagnostics: &[Diagnostic], files: &[SourceFile]) {
-        model::show(diagnostics, files);
+        model::summarise(diagnostics, files);
     }
 }
 
@@ -146,7 +146,7 @@ impl Observer for Terminal {
     }
 
     fn diagnostics(&mut self, diagnostics: &[Diagnostic], files: &[SourceFile]) {
-        self.progress.aside(|| model::show(diagnostics, files));
+        self.progress.aside(|| model::summarise(diagnostics, files));
     }
 }
 

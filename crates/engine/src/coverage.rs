@@ -119,6 +119,18 @@ impl Coverage {
         self.covered_locations + self.covered_switches + self.covered_boundaries
     }
 
+    /// How often each requirement of the model was shown, in the order of the model.
+    pub fn requirements(&self, sts: &Sts) -> Vec<RequirementCoverage> {
+        let all = sts.requirements().iter();
+        let covered = all.map(|requirement| RequirementCoverage {
+            id: requirement.id.clone(),
+            text: requirement.text.clone(),
+            place: sts.show_place(requirement.place),
+            steps: requirement.switches.iter().map(|id| self.count(*id)).sum(),
+        });
+        covered.collect()
+    }
+
     /// Percent of the switches; a model without switches is covered.
     pub fn percent(&self) -> f64 {
         if self.switches.is_empty() {
@@ -281,6 +293,19 @@ fn parameter_name<'a>(sts: &'a Sts, boundary: &Boundary) -> &'a str {
     label
         .and_then(|id| sts.label(id).parameters.get(boundary.parameter as usize))
         .map_or("?", |parameter| parameter.name.as_str())
+}
+
+/// A requirement of the model, and how many steps showed it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RequirementCoverage {
+    pub id: String,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub text: String,
+    /// `door.aml:14`; empty where the model has no text.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub place: String,
+    /// Steps whose switch is one of its own; 0 where no test has shown it.
+    pub steps: u64,
 }
 
 /// Two coverages that are not of the same model.

@@ -26,8 +26,8 @@ mod values;
 
 pub use codes::{code_of, codes, describe};
 pub use coverage::{
-    Boundary, COVERAGE_VERSION, Coverage, CoverageMismatch, CoverageSnapshot, SavedBoundary,
-    SavedLocation, SavedSwitch,
+    Boundary, COVERAGE_VERSION, Coverage, CoverageMismatch, CoverageSnapshot, RequirementCoverage,
+    SavedBoundary, SavedLocation, SavedSwitch,
 };
 pub use coverage_walk::CoverageWalk;
 pub use event::{EVENT_VERSION, Event, MAX_SAVED_STATES, SavedDeviation, SavedVerdict};

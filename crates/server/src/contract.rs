@@ -6,10 +6,10 @@ use std::path::Path;
 use ioco_report::Document;
 use ioco_view::{
     Change, ConnectionView, CoverageView, DefaultsView, DiagnosticView, Exploration, FailureDetail,
-    FailureStatus, FailureSummary, Given, GoalView, LabelView, LocationView, MenuEntry, ModelLine, ModelName,
-    ModelView, Parameter, ParameterView, ProjectView, RacePoint, RunDetail, RunState, RunSummary,
-    SettingsView, SourceView, StateView, StepKind, StepView, SwitchView, TestRow, TestView,
-    TraceView, TrendPoint, VariableView, WalkedStep, Why, WireView,
+    FailureStatus, FailureSummary, Given, GoalView, LabelView, LocationView, MenuEntry, ModelLine,
+    ModelName, ModelView, Parameter, ParameterView, ProjectView, RacePoint, RunDetail, RunState,
+    RunSummary, SettingsView, SourceView, StateView, StepKind, StepView, SwitchView, TestRow,
+    TestView, TraceView, TrendPoint, VariableView, WalkedStep, Why, WireView,
 };
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema, SchemaGenerator};

@@ -278,7 +278,12 @@ impl Narrower<'_> {
                     (true, true) => Ok(()),
                 }
             }
-            Expr::Array(_) | Expr::Field(..) | Expr::Call(..) | Expr::Local(_) | Expr::Var(_) => {
+            Expr::Array(_)
+            | Expr::Struct(..)
+            | Expr::Field(..)
+            | Expr::Call(..)
+            | Expr::Local(_)
+            | Expr::Var(_) => {
                 let reach = self.reach(expr);
                 if reach.domain().meet(target).is_empty() {
                     return Err(Empty);

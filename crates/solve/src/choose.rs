@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 
 use ioco_sts::{BinaryOp, Env, Expr, LabelId, Sts, Type, UnaryOp, Value};
 
-use crate::domain::Values;
 use crate::fast::{self, Reading};
 use crate::goal::{Constants, each_unknown};
 use crate::optimum::{Sense, optimum};
@@ -15,9 +14,8 @@ use crate::query::Query;
 use crate::search::Choice;
 
 /// Values for the parameters of `label` such that `guard` holds where the variables have the
-/// values of `valuation`. A parameter that the guard does not mention stays unset, as does one that
-/// it mentions only to say that an update can store it; one that it mentions is set, unless the
-/// guard holds only without it.
+/// values of `valuation`. Every parameter is set, to any value of its type where the guard does not
+/// mention it, unless the guard holds only without it.
 pub fn choose_values(
     sts: &Sts,
     label: LabelId,
@@ -78,9 +76,9 @@ pub(crate) fn holds(sts: &Sts, guard: &Expr, valuation: &[Value], parameters: &[
 /// Whether parameters may be `:void`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Unset {
-    /// Only those that are not mentioned, and those always.
+    /// None.
     Avoided,
-    /// Any, but rather not those that are mentioned.
+    /// Any.
     Allowed,
 }
 
@@ -93,14 +91,8 @@ pub(crate) fn parameters_query<'a>(
     unset: Unset,
 ) -> Query<'a> {
     let mut query = Query::new(sts.types(), sts.functions());
-    let mut mentioned = BTreeSet::new();
-    mentions(guard, &mut mentioned);
-    for (position, parameter) in sts.label(label).parameters.iter().enumerate() {
-        let is_mentioned = mentioned.contains(&(position as u32));
-        let unknown = query.unknown(&parameter.ty, unset == Unset::Allowed || !is_mentioned);
-        if !is_mentioned && unset == Unset::Avoided {
-            query.unknowns[unknown as usize].1.values = Values::None;
-        }
+    for parameter in &sts.label(label).parameters {
+        query.unknown(&parameter.ty, unset == Unset::Allowed);
     }
     query.conditions.push(with_values(guard, valuation));
     query

@@ -21,8 +21,6 @@ pub(crate) struct Slot {
     ty: Type,
     pub excluded: Vec<Value>,
     pub choices: Option<Vec<Value>>,
-    /// The guard asks something of it, other than that an update can store it.
-    pub mentioned: bool,
 }
 
 /// What a guard comes to.
@@ -80,7 +78,6 @@ pub(crate) fn read(sts: &Sts, label: LabelId, guard: &Expr, valuation: &[Value])
             ty: p.ty.clone(),
             excluded: Vec::new(),
             choices: None,
-            mentioned: false,
         })
         .collect();
     let env = Env {
@@ -128,12 +125,7 @@ fn has_unknowns(expr: &Expr) -> bool {
 impl Reader<'_> {
     fn slot(&mut self, parameter: u32) -> Result<&mut Slot, Stop> {
         // A parameter that the label does not have is always unset: leave it to the evaluation.
-        let slot = self
-            .slots
-            .get_mut(parameter as usize)
-            .ok_or(Stop::Unclear)?;
-        slot.mentioned = true;
-        Ok(slot)
+        self.slots.get_mut(parameter as usize).ok_or(Stop::Unclear)
     }
 
     fn known(&self, expr: &Expr) -> Result<Value, Stop> {
@@ -156,15 +148,8 @@ impl Reader<'_> {
                     return Err(Stop::Unclear);
                 }
                 match first.expr.holds(self.env) {
-                    Ok(value) if value == first.want => {
-                        // What is said of parameters does not matter here, but they are mentioned.
-                        each_unknown(second.expr, &mut |parameter| {
-                            if let Some(slot) = self.slots.get_mut(parameter as usize) {
-                                slot.mentioned = true;
-                            }
-                        });
-                        Ok(())
-                    }
+                    // What is said of parameters does not matter here.
+                    Ok(value) if value == first.want => Ok(()),
                     Ok(_) => self.goal(second),
                     Err(error) => Err(stop(&error)),
                 }
@@ -178,7 +163,7 @@ impl Reader<'_> {
             .slots
             .get_mut(parameter as usize)
             .ok_or(Stop::Unclear)?;
-        let (void, mentioned) = (slot.domain.void, slot.mentioned);
+        let void = slot.domain.void;
         match self.part(range) {
             // Nothing fits, but it may stay unset, where nothing else is said.
             Err(Stop::Never) => self.slots[parameter as usize].domain.values = Values::None,
@@ -186,7 +171,6 @@ impl Reader<'_> {
         }
         let slot = &mut self.slots[parameter as usize];
         slot.domain.void = void;
-        slot.mentioned = mentioned;
         Ok(())
     }
 
@@ -579,7 +563,7 @@ impl Slot {
 
     /// The smallest or the largest value of the slot, where it can be read off.
     pub fn extreme(&self, largest: bool) -> Option<Value> {
-        if !self.mentioned || self.has_no_value() {
+        if self.has_no_value() {
             return self.domain.void.then_some(Value::Void);
         }
         if self.choices.is_some() {
@@ -635,7 +619,7 @@ impl Slot {
 
     /// A value of the slot; `None` where a search is needed to find one.
     pub fn pick(&self, rng: &mut dyn Rng) -> Option<Value> {
-        if !self.mentioned || self.has_no_value() {
+        if self.has_no_value() {
             return self.domain.void.then_some(Value::Void);
         }
         if let Some(choices) = &self.choices {

@@ -8,6 +8,7 @@ use rust_decimal::Decimal;
 
 use crate::domain::{Domain, Values};
 use crate::outcome::Deadline;
+use crate::unfold::is_branching;
 
 /// Deeper calls are not looked into; they may then come to anything.
 const MAX_CALL_DEPTH: u32 = 8;
@@ -226,7 +227,31 @@ impl Frame<'_> {
                 };
                 Reach::of(values).with_error(error)
             }
+            Expr::Struct(id, fields) => {
+                let fields: Vec<Reach> = fields.iter().map(|f| self.reach(f)).collect();
+                let error = fields.iter().any(|f| f.error);
+                if fields.iter().any(Reach::never_has_a_value) {
+                    return Reach::FAILS;
+                }
+                let known: Option<Vec<Value>> = fields.iter().map(|f| f.domain().only()).collect();
+                let values = match known {
+                    Some(known) => Values::One(Value::Struct(*id, known.into())),
+                    None => Values::Any,
+                };
+                Reach::of(values).with_error(error)
+            }
             Expr::Field(inner, field) => {
+                if let Expr::Struct(_, fields) = &**inner
+                    && let Some(own) = fields.get(*field as usize)
+                {
+                    // The other fields must have values, too.
+                    let fields: Vec<Reach> = fields.iter().map(|f| self.reach(f)).collect();
+                    if fields.iter().any(Reach::never_has_a_value) {
+                        return Reach::FAILS;
+                    }
+                    let error = fields.iter().any(|f| f.error);
+                    return self.reach(own).with_error(error);
+                }
                 let inner = self.reach(inner);
                 match &inner.values {
                     Values::One(Value::Struct(_, fields)) => {
@@ -277,11 +302,13 @@ impl Frame<'_> {
                         Err(_) => Reach::FAILS,
                     };
                 }
-                match self.view.functions.get(function.index()) {
+                let id = *function;
+                match self.view.functions.get(id.index()) {
                     Some(function) if self.depth < MAX_CALL_DEPTH => Frame {
                         view: self.view,
                         locals: &locals,
-                        depth: self.depth + 1,
+                        // One that doubles at each level is looked into half as deep.
+                        depth: self.depth + 1 + u32::from(is_branching(function, id)),
                     }
                     .reach(&function.body)
                     .with_error(error),

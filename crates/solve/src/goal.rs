@@ -77,7 +77,7 @@ pub(crate) fn each_unknown(expr: &Expr, visit: &mut impl FnMut(u32)) {
             each_unknown(subject, visit);
             items.iter().for_each(|e| each_unknown(e, visit));
         }
-        Expr::Array(items) | Expr::Call(_, items) => {
+        Expr::Array(items) | Expr::Struct(_, items) | Expr::Call(_, items) => {
             items.iter().for_each(|e| each_unknown(e, visit));
         }
     }

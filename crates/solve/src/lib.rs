@@ -88,6 +88,7 @@ mod search;
 mod smt;
 mod solver;
 mod strings;
+mod unfold;
 
 pub use choose::{Boundaries, boundary_values, choose_values, extreme_values};
 pub use embedded::Embedded;

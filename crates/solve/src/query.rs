@@ -11,6 +11,7 @@ use crate::goal::{Constants, Goal, each_unknown};
 use crate::outcome::{Deadline, Outcome, Unknown};
 use crate::pipeline::{Part, Pipeline};
 use crate::search::{Choice, Found, Search, Stop, all_hold, concrete};
+use crate::unfold::{is_branching, unfolded};
 use crate::{samples, strings};
 
 /// Integers are looked for within this distance of zero first, or of the constants in sight.
@@ -495,7 +496,8 @@ impl<'a> Query<'a> {
 
     fn replace(&mut self, unknown: usize, replacement: &Expr) {
         for condition in &mut self.conditions {
-            *condition = replace(condition, unknown as u32, replacement);
+            let replaced = replace(condition, unknown as u32, replacement);
+            *condition = unfolded(replaced, self.functions);
         }
     }
 
@@ -720,14 +722,15 @@ fn inlined(expr: &Expr, functions: &[Function], depth: u32) -> Expr {
     let Expr::Call(function, arguments) = &expr else {
         return expr;
     };
-    let Some(function) = functions.get(function.index()) else {
+    let id = *function;
+    let Some(function) = functions.get(id.index()) else {
         return expr;
     };
     let same = |(position, argument): (u32, &Expr)| {
         matches!(argument, Expr::Const(_) | Expr::Param(_))
             || always_evaluates(&function.body, position)
     };
-    if depth >= MAX_CALLS || !(0..).zip(arguments).all(same) {
+    if depth >= MAX_CALLS || is_branching(function, id) || !(0..).zip(arguments).all(same) {
         return expr;
     }
     let body = with_arguments(&function.body, arguments);
@@ -814,6 +817,14 @@ fn replace_fields(expr: &Expr, unknown: u32, parts: &[u32]) -> Option<Expr> {
                     })
                     .fold(Expr::TRUE, Expr::and),
                 Expr::Const(_) => Expr::FALSE,
+                Expr::Struct(_, fields) if fields.len() == parts.len() => {
+                    let fields = fields.iter().map(|f| replace_fields(f, unknown, parts));
+                    let fields: Vec<Expr> = fields.collect::<Option<_>>()?;
+                    let pairs = parts.iter().zip(fields);
+                    pairs
+                        .map(|(p, field)| Expr::binary(BinaryOp::Eq, Expr::Param(*p), field))
+                        .fold(Expr::TRUE, Expr::and)
+                }
                 _ => return None,
             };
             Some(if *op == BinaryOp::Eq {

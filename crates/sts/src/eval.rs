@@ -10,7 +10,7 @@ use std::sync::Arc;
 use ioco_budget::{Budget, Exhausted, Halted, Meter, Resource};
 
 use crate::expr::{BinaryOp, Expr, Pattern, UnaryOp};
-use crate::ids::FunctionId;
+use crate::ids::{FunctionId, StructId};
 use crate::sts::Function;
 use crate::value::Value;
 
@@ -264,6 +264,7 @@ impl Frame<'_> {
             Expr::InSet(subject, items) => self.in_set(subject, items),
             Expr::InRange(all) => self.in_range(all),
             Expr::Array(items) => self.array(items),
+            Expr::Struct(id, fields) => self.structure(*id, fields),
             Expr::Field(inner, field) => self.field(inner, *field),
             Expr::Matches(inner, pattern) => self.matches(inner, pattern),
             Expr::Call(function, arguments) => self.call(*function, arguments),
@@ -286,6 +287,12 @@ impl Frame<'_> {
     fn array(&self, items: &[Expr]) -> Result<Value, EvalError> {
         let items = items.iter().map(|item| self.eval(item));
         items.collect::<Result<Arc<[_]>, _>>().map(Value::Array)
+    }
+
+    fn structure(&self, id: StructId, fields: &[Expr]) -> Result<Value, EvalError> {
+        let fields = fields.iter().map(|field| self.eval(field));
+        let fields = fields.collect::<Result<Arc<[_]>, _>>()?;
+        Ok(Value::Struct(id, fields))
     }
 
     fn field(&self, inner: &Expr, field: u32) -> Result<Value, EvalError> {
@@ -347,7 +354,8 @@ impl Frame<'_> {
 
     fn binary(&self, op: BinaryOp, left: &Value, right: &Value) -> Result<Value, EvalError> {
         let size = size(left) + size(right);
-        if size > 0 {
+        // An item is found at once, however long the array is.
+        if size > 0 && op != BinaryOp::Index {
             self.work.spend(size)?;
         }
         match (op, left, right) {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
-use crate::ids::{FunctionId, VarId};
+use crate::ids::{FunctionId, StructId, VarId};
 use crate::value::Value;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -130,6 +130,8 @@ pub enum Expr {
     /// `x in low..high`, both included: subject, low, high.
     InRange(Box<[Expr; 3]>),
     Array(Vec<Expr>),
+    /// A structure by its fields, in their order.
+    Struct(StructId, Vec<Expr>),
     /// `r.f`, by position of the field.
     Field(Box<Expr>, u32),
     /// `s =~ /pattern/`.
@@ -194,7 +196,9 @@ impl Expr {
             Expr::InSet(subject, items) => std::iter::once(subject.as_ref())
                 .chain(items.iter())
                 .collect(),
-            Expr::Array(items) | Expr::Call(_, items) => items.iter().collect(),
+            Expr::Array(items) | Expr::Struct(_, items) | Expr::Call(_, items) => {
+                items.iter().collect()
+            }
         }
     }
 
@@ -228,6 +232,7 @@ impl Expr {
                 items.iter().map(change).collect(),
             ),
             Expr::Array(items) => Expr::Array(items.iter().map(change).collect()),
+            Expr::Struct(id, fields) => Expr::Struct(*id, fields.iter().map(change).collect()),
             Expr::Call(function, items) => {
                 Expr::Call(*function, items.iter().map(change).collect())
             }

@@ -48,7 +48,8 @@ pub use semantics::{
 pub use show::{show_expr, show_gate, show_switch_label};
 pub use state::{State, StateSet};
 pub use sts::{
-    Assignment, Function, Gate, Location, Place, Process, Sts, StsBuilder, Switch, Variable,
+    Assignment, Function, Gate, Location, Place, Process, Requirement, Sts, StsBuilder, Switch,
+    Variable,
 };
 pub use types::{EnumType, IntRange, StructType, Type, Types};
 pub use value::Value;

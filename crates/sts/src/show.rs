@@ -124,6 +124,17 @@ impl Names<'_> {
                 Binding::Comparison,
             ),
             Expr::Array(items) => (format!("[{}]", self.list(items)), Binding::Postfix),
+            Expr::Struct(id, fields) => {
+                let declared = self.sts.types().structs.get(id.index());
+                let name = declared.map_or("?", |s| s.name.as_str());
+                let fields = fields.iter().enumerate().map(|(position, field)| {
+                    let name = declared.and_then(|s| s.fields.get(position));
+                    let name = name.map_or("?", |(name, _)| name.as_str());
+                    format!("{name}: {}", self.show(field, loose))
+                });
+                let fields: Vec<String> = fields.collect();
+                (format!("{name}({})", fields.join(", ")), Binding::Postfix)
+            }
             Expr::Field(inner, field) => (
                 format!(
                     "{}.{}",
@@ -146,12 +157,45 @@ impl Names<'_> {
                     .functions()
                     .get(function.index())
                     .map_or("?", |f| f.name.as_str());
+                if name.contains('⟨') {
+                    return self.template(name, arguments);
+                }
                 (
                     format!("{name}({})", self.list(arguments)),
                     Binding::Postfix,
                 )
             }
         }
+    }
+
+    /// A call of a function that stands for something else: its name says how it is written, with `⟨n⟩`
+    /// for the n-th argument.
+    fn template(&self, name: &str, arguments: &[Expr]) -> (String, Binding) {
+        let mut text = String::new();
+        for (position, piece) in name.split('⟨').enumerate() {
+            let (number, rest) = match piece.split_once('⟩') {
+                Some((number, rest)) if position > 0 => (number.parse::<usize>().ok(), rest),
+                _ => (None, piece),
+            };
+            if let Some(argument) = number.and_then(|number| arguments.get(number)) {
+                let first = position == 1 && !name.starts_with('(');
+                let outside = match first {
+                    true => Binding::Postfix,
+                    false => Binding::Sum,
+                };
+                text.push_str(&self.show(argument, outside));
+            }
+            text.push_str(rest);
+        }
+        let infix = name.contains("⟩ <~ ") || name.contains("⟩ - ");
+        (
+            text,
+            if infix {
+                Binding::Comparison
+            } else {
+                Binding::Postfix
+            },
+        )
     }
 
     /// The name of a field, where the type of the structure is plain to see; its position elsewhere.

@@ -87,6 +87,18 @@ pub struct Process {
     pub initial: LocationId,
 }
 
+/// A requirement that the model cites: a clause of a standard, an entry of a list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Requirement {
+    /// `MQTT-3.1.0-2`.
+    pub id: String,
+    /// What it says; empty where the model gives its name alone.
+    pub text: String,
+    /// The switches that show it, sorted.
+    pub switches: Vec<SwitchId>,
+    pub place: Place,
+}
+
 /// A function of the model: its body reads its parameters as [`Expr::Local`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Function {
@@ -106,6 +118,7 @@ pub struct Sts {
     files: Vec<String>,
     types: Types,
     functions: Vec<Function>,
+    requirements: Vec<Requirement>,
     labels: Vec<Label>,
     variables: Vec<Variable>,
     processes: Vec<Process>,
@@ -135,6 +148,17 @@ impl Sts {
 
     pub fn functions(&self) -> &[Function] {
         &self.functions
+    }
+
+    /// The requirements that the model cites, in the order of its text.
+    pub fn requirements(&self) -> &[Requirement] {
+        &self.requirements
+    }
+
+    /// The requirements that a switch shows.
+    pub fn requirements_of(&self, id: SwitchId) -> impl Iterator<Item = &Requirement> {
+        let all = self.requirements.iter();
+        all.filter(move |r| r.switches.binary_search(&id).is_ok())
     }
 
     pub fn labels(&self) -> &[Label] {
@@ -298,6 +322,7 @@ impl StsBuilder {
                 files: Vec::new(),
                 types: Types::default(),
                 functions: Vec::new(),
+                requirements: Vec::new(),
                 labels: Vec::new(),
                 variables: Vec::new(),
                 processes: Vec::new(),
@@ -403,6 +428,19 @@ impl StsBuilder {
         SwitchId::from_index(self.sts.switches.len() - 1)
     }
 
+    /// Adds a requirement; of one that is known already, the switches and, if it has none, the text.
+    pub fn requirement(&mut self, requirement: Requirement) {
+        let mut known = self.sts.requirements.iter_mut();
+        let Some(known) = known.find(|r| r.id == requirement.id) else {
+            self.sts.requirements.push(requirement);
+            return;
+        };
+        known.switches.extend(requirement.switches);
+        if known.text.is_empty() {
+            known.text = requirement.text;
+        }
+    }
+
     pub fn note(&mut self, switch: SwitchId, text: &str) {
         self.sts.switches[switch.index()].note = Some(text.to_owned());
     }
@@ -453,6 +491,10 @@ impl StsBuilder {
         }
         for (label, process) in takes_part {
             sts.participants[label.index()].push(process);
+        }
+        for requirement in &mut sts.requirements {
+            requirement.switches.sort_unstable();
+            requirement.switches.dedup();
         }
         for processes in &mut sts.participants {
             processes.sort_unstable();

@@ -51,7 +51,9 @@ pub struct RunSummary {
     #[cfg_attr(
         feature = "schema",
         schemars(with = "String"),
-        ts(type = "\"fail\" | \"flaky\" | \"error\" | \"stopped\" | \"accepted\" | \"inconclusive\" | \"pass\"")
+        ts(
+            type = "\"fail\" | \"flaky\" | \"error\" | \"stopped\" | \"accepted\" | \"inconclusive\" | \"pass\""
+        )
     )]
     pub verdict: RunVerdict,
     #[cfg_attr(feature = "schema", ts(type = "Whole"))]

@@ -5,6 +5,8 @@ export type Json = null | boolean | number | string | Json[] | { [key: string]: 
 export type Whole = number | string;
 export type Values = Record<string, Json>;
 
+export type AcceptRequest = { reason: string | null, };
+
 /**
  * A variable whose value is another one after the step. Where the model may be in several states,
  * all its values.
@@ -43,6 +45,15 @@ allowed: Array<string>,
  */
 stimuli: Array<string>, quiescent: boolean, };
 
+/**
+ * The limits of a run that nobody has set.
+ */
+export type DefaultsView = { 
+/**
+ * Where neither time nor coverage ends the run.
+ */
+tests: number, steps: number, failures: number, };
+
 export type DiagnosticView = { 
 /**
  * `error`, `warning` or `hint`.
@@ -80,6 +91,10 @@ export type FailureDetail = {
  */
 explanation: string, allowed: Array<string>, because: Array<string>, model_lines: Array<ModelLine>, connection: string, shrunk: TraceView | null, original: TraceView, 
 /**
+ * Why the original trace fails, where there is a shrunk one: that may deviate elsewhere.
+ */
+original_why: Why | null, 
+/**
  * Length over runs of the last shrinking, where it is known.
  */
 race: Array<RacePoint>, 
@@ -98,11 +113,32 @@ from: number, to: number,
 /**
  * That it took to shrink it.
  */
-runs: number, confirmed: [number, number] | null, flaky: boolean, first_seen: string | null, 
+runs: number, confirmed: [number, number] | null, flaky: boolean, status: FailureStatus, 
+/**
+ * The run in which it did not fail any more.
+ */
+fixed_in: string | null, 
+/**
+ * Why a person accepted it.
+ */
+accepted: string | null, 
+/**
+ * Ids that it had before.
+ */
+aliases: Array<string>, first_seen: string | null, last_seen: string | null, 
 /**
  * The run that found it, and the number of the test in it.
  */
-run: string | null, test: number, };
+run: string | null, test: number, last_run: string | null, 
+/**
+ * The number of runs and of tests that showed it.
+ */
+seen_in: number, tests: number, };
+
+/**
+ * What became of a failure.
+ */
+export type FailureStatus = "new" | "confirmed" | "flaky" | "accepted" | "fixed";
 
 export type FailureSummary = { id: string, model: string, 
 /**
@@ -116,11 +152,27 @@ from: number, to: number,
 /**
  * That it took to shrink it.
  */
-runs: number, confirmed: [number, number] | null, flaky: boolean, first_seen: string | null, 
+runs: number, confirmed: [number, number] | null, flaky: boolean, status: FailureStatus, 
+/**
+ * The run in which it did not fail any more.
+ */
+fixed_in: string | null, 
+/**
+ * Why a person accepted it.
+ */
+accepted: string | null, 
+/**
+ * Ids that it had before.
+ */
+aliases: Array<string>, first_seen: string | null, last_seen: string | null, 
 /**
  * The run that found it, and the number of the test in it.
  */
-run: string | null, test: number, };
+run: string | null, test: number, last_run: string | null, 
+/**
+ * The number of runs and of tests that showed it.
+ */
+seen_in: number, tests: number, };
 
 export type GenerateRequest = { model: string, cover?: string | null, only?: GoalRef | null, 
 /**
@@ -258,7 +310,11 @@ version: string, models: Array<ModelName>,
 /**
  * The path of the model that is shown first.
  */
-model: string, connection: ConnectionView | null, strategies: Array<string>, strategy: string, shrinkers: Array<string>, settings: SettingsView, };
+model: string, connection: ConnectionView | null, strategies: Array<string>, strategy: string, shrinkers: Array<string>, settings: SettingsView, 
+/**
+ * What an empty field means.
+ */
+defaults: DefaultsView, };
 
 /**
  * The shortest trace known after so many runs.
@@ -304,11 +360,19 @@ tests_listed: Array<TestRow>, run: string, model: string, model_hash: string,
 /**
  * `2026-01-31T12:00:00Z`.
  */
-started: string, state: RunState, seed: Whole, strategy: string, tests: number, steps: number, 
+started: string, state: RunState, 
 /**
- * Distinct ones.
+ * Of a run that goes on, what its tests say so far.
  */
-failures: number, coverage: CoverageView, seconds: number, message: string | null, };
+verdict: "fail" | "flaky" | "error" | "stopped" | "accepted" | "inconclusive" | "pass", seed: Whole, strategy: string, tests: number, steps: number, 
+/**
+ * Alike ones counted once.
+ */
+failures: number, coverage: CoverageView, seconds: number, message: string | null, 
+/**
+ * Milliseconds that a run which goes on waits before each step.
+ */
+delay_ms: number, };
 
 /**
  * What a person chose for a run; ioco.toml says the rest.
@@ -321,11 +385,19 @@ export type RunSummary = { run: string, model: string, model_hash: string,
 /**
  * `2026-01-31T12:00:00Z`.
  */
-started: string, state: RunState, seed: Whole, strategy: string, tests: number, steps: number, 
+started: string, state: RunState, 
 /**
- * Distinct ones.
+ * Of a run that goes on, what its tests say so far.
  */
-failures: number, coverage: CoverageView, seconds: number, message: string | null, };
+verdict: "fail" | "flaky" | "error" | "stopped" | "accepted" | "inconclusive" | "pass", seed: Whole, strategy: string, tests: number, steps: number, 
+/**
+ * Alike ones counted once.
+ */
+failures: number, coverage: CoverageView, seconds: number, message: string | null, 
+/**
+ * Milliseconds that a run which goes on waits before each step.
+ */
+delay_ms: number, };
 
 /**
  * What ioco.toml says; times as people write them.
@@ -437,6 +509,11 @@ export type VariableView = { name: string, type: string, initial: string, proces
  * A step of a walk.
  */
 export type WalkedStep = { kind: StepKind, label: string, values: Values, };
+
+/**
+ * Why a trace fails.
+ */
+export type Why = { code: string, title: string, observed: string, explanation: string, allowed: Array<string>, because: Array<string>, model_lines: Array<ModelLine>, };
 
 export type WireView = { 
 /**

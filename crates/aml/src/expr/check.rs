@@ -6,15 +6,18 @@ use ioco_sts::{BinaryOp, EnumId, Expr, Pattern, Type, UnaryOp, Value, read_decim
 use crate::ast::{Span, Text};
 use crate::codes::{self, Code};
 use crate::diagnostic::Diagnostic;
+use crate::expr::generated::Generated;
 use crate::expr::known::{Known, coerce};
 use crate::expr::names::{Names, Resolution, Signature};
-use crate::expr::parse::{self, ExprError, Node, NodeKind};
+use crate::expr::parse::{self, ExprError, MethodCall, Node, NodeKind, Update};
 use crate::suggest::did_you_mean;
 
 /// `variable := value`, checked.
 pub struct CheckedUpdate {
     pub variable: ioco_sts::VarId,
     pub value: Expr,
+    /// What is given a value, where that is not the whole variable: `xs[0]`.
+    pub parts: Vec<String>,
     /// The name that is assigned, and the value, as places in the file.
     pub target_span: Span,
     pub value_span: Span,
@@ -28,6 +31,8 @@ pub struct Checker<'a> {
     /// Limits the height of expressions.
     pub budget: Budget,
     pub diagnostics: &'a mut Vec<Diagnostic>,
+    /// The functions that blocks become.
+    pub generated: Generated<'a>,
 }
 
 impl Checker<'_> {
@@ -84,6 +89,10 @@ impl Checker<'_> {
         let readable = !self.report(mistakes);
         let mut checked: Vec<CheckedUpdate> = Vec::new();
         for update in updates {
+            if let Some(whole) = part_of(&update.target) {
+                self.part_update(&update, whole, &mut checked);
+                continue;
+            }
             let Some((variable, ty)) = self.target(&update.target) else {
                 continue;
             };
@@ -116,11 +125,145 @@ impl Checker<'_> {
             checked.push(CheckedUpdate {
                 variable,
                 value: expr,
+                parts: Vec::new(),
                 target_span,
                 value_span: self.text.source_span(value.span),
             });
         }
         checked
+    }
+
+    /// `xs[i] = e`, `shop.name = e`: the variable with that part changed. Several parts of one variable
+    /// may be given values in one step.
+    fn part_update(&mut self, update: &Update, whole: &Node, checked: &mut Vec<CheckedUpdate>) {
+        if let NodeKind::Field(inner, name, _) = &update.target.kind
+            && let NodeKind::Name(qualifier) = &inner.kind
+            && self.names.qualified(qualifier, name).is_some()
+        {
+            // `main.tries` is a variable of another process, or no variable at all.
+            let _ = self.target(&update.target);
+            return;
+        }
+        let Some((variable, ty)) = self.target(whole) else {
+            return;
+        };
+        let value = match update.with {
+            None => update.value.clone(),
+            Some(op) => {
+                let span = update.target.span.start..update.value.span.end;
+                let both = Box::new([update.target.clone(), update.value.clone()]);
+                Node::new(NodeKind::Binary(op, both), span)
+            }
+        };
+        let target_span = self.text.source_span(update.target.span.clone());
+        let earlier = checked.iter().position(|c| c.variable == variable);
+        if let Some(first) = earlier.map(|first| &checked[first]) {
+            let part = self.word(&update.target);
+            if first.parts.is_empty() || first.parts.iter().any(|first| first == part) {
+                let first = first.target_span.clone();
+                let name = self.word(&update.target).to_owned();
+                let message = format!("`{name}` is given a value twice in one step");
+                self.diagnostics.push(
+                    Diagnostic::new(codes::ASSIGNED_TWICE, self.file, target_span, message).label(
+                        self.file,
+                        first,
+                        "first here",
+                    ),
+                );
+                return;
+            }
+        }
+        let base = earlier.map_or(Expr::Var(variable), |at| checked[at].value.clone());
+        let mut parts = earlier.map_or_else(Vec::new, |at| checked[at].parts.clone());
+        parts.push(self.word(&update.target).to_owned());
+        let Some(expr) = self.with_part(&update.target, base, &ty, &value) else {
+            return;
+        };
+        let new = CheckedUpdate {
+            variable,
+            value: expr,
+            parts,
+            target_span,
+            value_span: self.text.source_span(value.span),
+        };
+        match earlier {
+            Some(at) => checked[at] = new,
+            None => checked.push(new),
+        }
+    }
+
+    /// The value of a variable, of which `base` is the value so far, with the part `target` changed.
+    fn with_part(&mut self, target: &Node, base: Expr, ty: &Type, value: &Node) -> Option<Expr> {
+        // The parts from the variable inwards, with the value and type around each.
+        let mut path = Vec::new();
+        let mut node = target;
+        while let Some((inner, part)) = outermost(node) {
+            path.push((node, part));
+            node = inner;
+        }
+        path.reverse();
+        let mut around = Vec::new();
+        let (mut whole, mut ty) = (base, ty.clone());
+        for (node, part) in path {
+            let before = (whole.clone(), ty.clone());
+            let step = match part {
+                PartNode::Index(index) => {
+                    let Type::Array(item) = &ty else {
+                        self.needs(node, "`[ ]`", "an array", &Known::Of(ty.clone()));
+                        return None;
+                    };
+                    let (at, known) = self.check(index, None);
+                    if !matches!(known, Known::Of(Type::Int(_))) {
+                        self.needs(index, "an index", "an integer", &known);
+                        return None;
+                    }
+                    whole = Expr::binary(BinaryOp::Index, whole, at.clone());
+                    ty = (**item).clone();
+                    Part::Index(at)
+                }
+                PartNode::Field(name, span) => {
+                    let Type::Struct(id) = &ty else {
+                        self.needs(node, "a field", "a struct", &Known::Of(ty.clone()));
+                        return None;
+                    };
+                    let declared = &self.names.types.structs[id.index()];
+                    let fields = &declared.fields;
+                    let Some(position) = fields.iter().position(|(f, _)| f == name) else {
+                        let hint = did_you_mean(name, fields.iter().map(|(f, _)| f.as_str()));
+                        let message = format!("`{}` has no field `{name}`", declared.name);
+                        self.error_at(codes::UNKNOWN_FIELD, span.clone(), message, hint);
+                        return None;
+                    };
+                    let (id, count) = (*id, fields.len());
+                    whole = field_of(&whole, position);
+                    ty = fields[position].1.clone();
+                    Part::Field(id, position, count)
+                }
+            };
+            around.push((before, step));
+        }
+        let name = self.word(target).to_owned();
+        let before = self.diagnostics.len();
+        let mut changed = self.expect(value, &ty, |shown, wanted| {
+            format!("`{name}` is {wanted}; this is {shown}")
+        });
+        if self.diagnostics.len() > before {
+            return None;
+        }
+        for ((whole, ty), step) in around.into_iter().rev() {
+            changed = match (step, ty) {
+                (Part::Index(at), Type::Array(item)) => {
+                    self.with_item(target, whole, &item, at, changed).0
+                }
+                (Part::Field(id, position, count), _) => {
+                    let mut fields: Vec<Expr> = (0..count).map(|i| field_of(&whole, i)).collect();
+                    fields[position] = changed;
+                    Expr::Struct(id, fields)
+                }
+                _ => return None,
+            };
+        }
+        Some(changed)
     }
 
     fn target(&mut self, node: &Node) -> Option<(ioco_sts::VarId, Type)> {
@@ -234,7 +377,7 @@ impl Checker<'_> {
     }
 
     /// An expression that must fit a variable, parameter or result of type `ty`.
-    fn expect(
+    pub(super) fn expect(
         &mut self,
         node: &Node,
         ty: &Type,
@@ -312,6 +455,11 @@ impl Checker<'_> {
             NodeKind::Field(inner, name, span) => self.field(node, inner, name, span),
             NodeKind::Matches(subject, pattern, span) => self.matches(subject, pattern, span),
             NodeKind::Call(name, span, arguments) => self.call(node, name, span, arguments),
+            NodeKind::Prefix(both) => self.prefix(node, both),
+            NodeKind::Range(both) => self.range_value(node, both),
+            NodeKind::Slice(all) => self.slice(node, all),
+            NodeKind::Record(name, span, fields) => self.record(name, span, fields),
+            NodeKind::Method(call) => self.method(node, call),
         }
     }
 
@@ -384,8 +532,19 @@ impl Checker<'_> {
             self.error_at(codes::UNKNOWN_FIELD, span.clone(), message, hint);
             return Self::wrong();
         }
+        let plain = || MethodCall {
+            receiver: inner.clone(),
+            name: name.to_owned(),
+            name_span: span.clone(),
+            arguments: Vec::new(),
+            block: None,
+        };
+        if name == "nil?" || matches!(inner.kind, NodeKind::Range(_)) {
+            return self.method(node, &plain());
+        }
         let (expr, known) = self.check(inner, None);
         match &known {
+            Known::Of(Type::Array(_) | Type::Str) => self.method(node, &plain()),
             Known::Of(Type::Struct(id)) => {
                 let declared = &self.names.types.structs[id.index()];
                 if let Some(position) = declared.fields.iter().position(|(f, _)| f == name) {
@@ -395,15 +554,6 @@ impl Checker<'_> {
                 let hint = did_you_mean(name, declared.fields.iter().map(|(f, _)| f.as_str()));
                 let message = format!("`{}` has no field `{name}`", declared.name);
                 self.error_at(codes::UNKNOWN_FIELD, span.clone(), message, hint);
-                Self::wrong()
-            }
-            Known::Of(Type::Array(_) | Type::Str) | Known::EmptyArray
-                if matches!(name, "length" | "size" | "last" | "count") =>
-            {
-                let function = if name == "last" { "last" } else { "length" };
-                let hint = format!("write `{function}({})`", self.word(inner));
-                let message = format!("`.{name}` is not supported");
-                self.error_at(codes::UNKNOWN_FIELD, span.clone(), message, Some(hint));
                 Self::wrong()
             }
             _ => self.needs(inner, "a field", "a struct", &known),
@@ -493,5 +643,42 @@ impl Checker<'_> {
             Expr::Call(signature.id, checked),
             Known::Of(signature.result.clone()),
         )
+    }
+}
+
+/// A part of a variable that an update changes, as it is written.
+enum PartNode<'n> {
+    Index(&'n Node),
+    Field(&'n str, &'n Span),
+}
+
+/// The same, resolved; a structure's field with the number of fields.
+enum Part {
+    Index(Expr),
+    Field(ioco_sts::StructId, usize, usize),
+}
+
+/// `xs[i]` as `xs` and its part.
+fn outermost(node: &Node) -> Option<(&Node, PartNode<'_>)> {
+    match &node.kind {
+        NodeKind::Binary(BinaryOp::Index, both) => Some((&both[0], PartNode::Index(&both[1]))),
+        NodeKind::Field(inner, name, span) => Some((inner, PartNode::Field(name, span))),
+        _ => None,
+    }
+}
+
+/// The variable of which a target is a part; `None` where it is the variable itself.
+fn part_of(target: &Node) -> Option<&Node> {
+    let mut node = outermost(target)?.0;
+    while let Some((inner, _)) = outermost(node) {
+        node = inner;
+    }
+    Some(node)
+}
+
+fn field_of(whole: &Expr, position: usize) -> Expr {
+    match whole {
+        Expr::Struct(_, fields) => fields[position].clone(),
+        _ => Expr::Field(Box::new(whole.clone()), position as u32),
     }
 }

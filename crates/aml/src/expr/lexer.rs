@@ -58,6 +58,16 @@ pub enum Token {
     TimesAssign,
     #[token("=~")]
     Match,
+    #[token("<~")]
+    PrefixOf,
+    #[token("{")]
+    LBrace,
+    #[token("}")]
+    RBrace,
+    #[token("|")]
+    Pipe,
+    #[token(":")]
+    Colon,
     #[token("(")]
     LParen,
     #[token(")")]

@@ -4,8 +4,10 @@
 //! checked ([`check`]), which gives an expression of the domain.
 
 pub mod check;
+pub mod generated;
 pub mod known;
 pub mod lexer;
+mod methods;
 pub mod names;
 mod operators;
 pub mod parse;

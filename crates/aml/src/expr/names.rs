@@ -48,7 +48,8 @@ pub enum Resolution {
 impl Names<'_> {
     /// `expected` decides between members of the same name.
     pub fn meaning(&self, name: &str, expected: Option<EnumId>) -> Resolution {
-        if let Some(position) = self.locals.iter().position(|(local, _)| local == name) {
+        // The parameter of an inner block hides what is around it.
+        if let Some(position) = self.locals.iter().rposition(|(local, _)| local == name) {
             return Resolution::Local(position as u32, self.locals[position].1.clone());
         }
         if let Some(position) = self.parameters.iter().position(|p| p.name == name) {

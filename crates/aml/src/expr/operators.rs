@@ -84,7 +84,7 @@ impl Checker<'_> {
             }
             BinaryOp::Eq | BinaryOp::Ne => {
                 if !comparable(&first_type, &second_type) {
-                    return self.mismatch(node, left, right, &first_type, &second_type);
+                    return self.never_equal(op, [left, right], [&first_type, &second_type]);
                 }
                 bool_type
             }
@@ -132,6 +132,18 @@ impl Checker<'_> {
                     return self.mismatch(node, left, right, &first_type, &second_type);
                 }
                 joined(&first_type, &second_type)
+            }
+            BinaryOp::Sub if is_array(&first_type) && is_array(&second_type) => {
+                if !comparable(&first_type, &second_type) {
+                    return self.mismatch(node, left, right, &first_type, &second_type);
+                }
+                // From nothing, nothing is taken, and taking nothing changes nothing.
+                let (Known::Of(Type::Array(item)), Known::Of(removed)) =
+                    (&first_type, &second_type)
+                else {
+                    return (first, first_type);
+                };
+                return self.without(node, first, item, (second, removed));
             }
             BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Div | BinaryOp::Rem => {
                 for (known, operand) in [(&first_type, left), (&second_type, right)] {
@@ -183,7 +195,7 @@ impl Checker<'_> {
         ))
     }
 
-    fn mismatch(
+    pub(super) fn mismatch(
         &mut self,
         node: &Node,
         left: &Node,
@@ -210,6 +222,27 @@ impl Checker<'_> {
             .maybe_hint(hint),
         );
         Self::wrong()
+    }
+
+    /// A comparison of values that have nothing in common is decided: most likely a slip.
+    fn never_equal(
+        &mut self,
+        op: BinaryOp,
+        operands: [&Node; 2],
+        types: [&Known; 2],
+    ) -> (Expr, Known) {
+        let [left, right] = operands;
+        let hint = self
+            .mismatch_hint(right, types[1], types[0])
+            .or_else(|| self.mismatch_hint(left, types[0], types[1]));
+        let (first, second) = (self.shown(types[0]), self.shown(types[1]));
+        let equal = op == BinaryOp::Eq;
+        let holds = if equal { "never" } else { "always" };
+        let span = self.text.source_span(left.span.start..right.span.end);
+        let message = format!("{first} and {second} are never equal: this {holds} holds");
+        self.diagnostics
+            .push(Diagnostic::new(codes::NEVER_HOLDS, self.file, span, message).maybe_hint(hint));
+        (Expr::Const(Value::Bool(!equal)), Known::Of(Type::Bool))
     }
 
     fn boolean(&mut self, node: &Node) -> Expr {
@@ -244,18 +277,11 @@ impl Checker<'_> {
     }
 
     pub(super) fn membership(&mut self, subject: &Node, set: &Node) -> (Expr, Known) {
-        let (expr, known) = self.check(subject, None);
         let NodeKind::Array(items) = &set.kind else {
-            if known != Known::Wrong {
-                self.error(
-                    codes::TYPE_MISMATCH,
-                    set,
-                    "`in` needs a list of values or a range".to_owned(),
-                    Some("write `x in [1, 2, 3]` or `x in 1..10`".to_owned()),
-                );
-            }
-            return Self::wrong();
+            let whole = Node::new(NodeKind::Wrong, subject.span.start..set.span.end);
+            return self.is_item(&whole, subject, set);
         };
+        let (expr, known) = self.check(subject, None);
         let mut checked = Vec::with_capacity(items.len());
         let mut right = known != Known::Wrong;
         for item in items {

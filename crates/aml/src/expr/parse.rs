@@ -37,6 +37,18 @@ impl Node {
             NodeKind::Array(items) | NodeKind::Call(_, _, items) => {
                 items.iter().map(of).max().unwrap_or(0)
             }
+            NodeKind::Prefix(both) | NodeKind::Range(both) => both[0].height.max(both[1].height),
+            NodeKind::Slice(all) => all.iter().map(of).max().unwrap_or(0),
+            NodeKind::Record(_, _, fields) => fields
+                .iter()
+                .map(|(_, _, node)| of(node))
+                .max()
+                .unwrap_or(0),
+            NodeKind::Method(call) => {
+                let block = call.block.as_ref().map_or(0, |block| block.body.height);
+                let arguments = call.arguments.iter().map(of).max().unwrap_or(0);
+                call.receiver.height.max(arguments).max(block)
+            }
         };
         let height = below + 1;
         Node { kind, span, height }
@@ -62,8 +74,36 @@ pub enum NodeKind {
     /// The pattern, and where it stands.
     Matches(Box<Node>, String, Range<usize>),
     Call(String, Range<usize>, Vec<Node>),
+    /// `a <~ b`: an array is the beginning of another.
+    Prefix(Box<[Node; 2]>),
+    /// `(1..n)`, both included.
+    Range(Box<[Node; 2]>),
+    /// `xs[a..b]`: array, first and last index.
+    Slice(Box<[Node; 3]>),
+    /// `Shop(action: 1)`: the name of the structure and where it stands, the fields and their values.
+    Record(String, Range<usize>, Vec<(String, Range<usize>, Node)>),
+    Method(Box<MethodCall>),
     /// Reported already.
     Wrong,
+}
+
+/// `xs.all? { |x| x > 0 }`, `xs.include?(3)`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MethodCall {
+    pub receiver: Node,
+    pub name: String,
+    pub name_span: Range<usize>,
+    pub arguments: Vec<Node>,
+    pub block: Option<BlockNode>,
+}
+
+/// `{ |x| body }`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BlockNode {
+    pub parameters: Vec<String>,
+    pub body: Node,
+    /// From bracket to bracket.
+    pub span: Range<usize>,
 }
 
 /// `x = e`, with `x += e` written out by the parser's caller.
@@ -317,6 +357,12 @@ impl<'a> Parser<'a> {
                     self.position += 1;
                     self.pattern(left)
                 }
+                Infix::Prefix => {
+                    self.position += 1;
+                    let right = self.expression(binds + 1);
+                    let span = left.span.start..right.span.end;
+                    Node::new(NodeKind::Prefix(Box::new([left, right])), span)
+                }
             };
         }
     }
@@ -333,6 +379,7 @@ impl<'a> Parser<'a> {
             Token::LessEq => (4, Infix::Binary(BinaryOp::Le)),
             Token::Greater => (4, Infix::Binary(BinaryOp::Gt)),
             Token::GreaterEq => (4, Infix::Binary(BinaryOp::Ge)),
+            Token::PrefixOf => (4, Infix::Prefix),
             Token::Name if self.word() == "in" => (4, Infix::In),
             Token::Plus => (5, Infix::Binary(BinaryOp::Add)),
             Token::Minus => (5, Infix::Binary(BinaryOp::Sub)),
@@ -424,6 +471,10 @@ impl<'a> Parser<'a> {
                 let then = self.expression(0);
                 self.keyword("else");
                 let otherwise = self.expression(0);
+                // Ruby closes its `if`; here the bracket or the line does.
+                if self.peek() == Token::Name && self.word() == "end" {
+                    self.position += 1;
+                }
                 let span = start..otherwise.span.end;
                 Node::new(NodeKind::If(Box::new([condition, then, otherwise])), span)
             }
@@ -449,8 +500,14 @@ impl<'a> Parser<'a> {
                 Token::LBracket => {
                     self.position += 1;
                     let index = self.expression(0);
+                    let high = self.eat(Token::DotDot).then(|| self.expression(0));
                     let end = self.span().end;
                     self.expect(Token::RBracket, "]");
+                    if let Some(high) = high {
+                        let whole = node.span.start..end;
+                        node = Node::new(NodeKind::Slice(Box::new([node, index, high])), whole);
+                        continue;
+                    }
                     let mut whole = binary(BinaryOp::Index, node, index);
                     whole.span.end = end;
                     node = whole;
@@ -464,12 +521,61 @@ impl<'a> Parser<'a> {
                     }
                     let field = self.word().to_owned();
                     let span = self.bump();
-                    let whole = node.span.start..span.end;
-                    node = Node::new(NodeKind::Field(Box::new(node), field, span), whole);
+                    node = match self.peek() {
+                        Token::LParen | Token::LBrace => self.method(node, field, span),
+                        _ => {
+                            let whole = node.span.start..span.end;
+                            Node::new(NodeKind::Field(Box::new(node), field, span), whole)
+                        }
+                    };
                 }
                 _ => return node,
             }
         }
+    }
+
+    /// The arguments and the block of a method, after its name.
+    fn method(&mut self, receiver: Node, name: String, name_span: Range<usize>) -> Node {
+        let start = receiver.span.start;
+        let mut end = name_span.end;
+        let mut arguments = Vec::new();
+        if self.eat(Token::LParen) {
+            arguments = self.list(Token::RParen);
+            end = self.span().end;
+            self.expect(Token::RParen, ")");
+        }
+        let mut block = None;
+        if self.peek() == Token::LBrace {
+            let opening = self.bump().start;
+            let mut parameters = Vec::new();
+            self.expect(Token::Pipe, "|");
+            while self.peek() == Token::Name {
+                parameters.push(self.word().to_owned());
+                self.position += 1;
+                if !self.eat(Token::Comma) {
+                    break;
+                }
+            }
+            self.expect(Token::Pipe, "|");
+            let body = self.expression(0);
+            end = self.span().end;
+            if self.mistakes.is_empty() {
+                self.expect(Token::RBrace, "}");
+            }
+            block = Some(BlockNode {
+                parameters,
+                body,
+                span: opening..end,
+            });
+        }
+        let call = MethodCall {
+            receiver,
+            name,
+            name_span,
+            arguments,
+            block,
+        };
+        Node::new(NodeKind::Method(Box::new(call)), start..end)
     }
 
     fn primary(&mut self) -> Node {
@@ -492,6 +598,11 @@ impl<'a> Parser<'a> {
             Token::LParen => {
                 let start = self.bump().start;
                 let mut inner = self.expression(0);
+                if self.eat(Token::DotDot) {
+                    let high = self.expression(0);
+                    let kind = NodeKind::Range(Box::new([inner, high]));
+                    inner = Node::new(kind, start..start);
+                }
                 let end = self.span().end;
                 self.expect(Token::RParen, ")");
                 inner.span = start..end;
@@ -529,11 +640,33 @@ impl<'a> Parser<'a> {
             return Node::new(kind, span);
         }
         self.position += 1;
+        let is_record = self.peek() == Token::Name
+            && self.tokens.get(self.position + 1).map(|t| t.0) == Some(Token::Colon);
+        if is_record {
+            return self.record(word, span);
+        }
         let arguments = self.list(Token::RParen);
         let end = self.span().end;
         self.expect(Token::RParen, ")");
         let whole = span.start..end;
         Node::new(NodeKind::Call(word.to_owned(), span, arguments), whole)
+    }
+
+    /// `Shop(action: 1, name: "x")`, after the bracket.
+    fn record(&mut self, name: &str, name_span: Range<usize>) -> Node {
+        let mut fields = Vec::new();
+        while self.peek() == Token::Name {
+            let field = self.word().to_owned();
+            let span = self.bump();
+            self.expect(Token::Colon, ":");
+            fields.push((field, span, self.expression(0)));
+            if !self.eat(Token::Comma) {
+                break;
+            }
+        }
+        let whole = name_span.start..self.span().end;
+        self.expect(Token::RParen, ")");
+        Node::new(NodeKind::Record(name.to_owned(), name_span, fields), whole)
     }
 
     fn list(&mut self, close: Token) -> Vec<Node> {
@@ -552,6 +685,7 @@ enum Infix {
     Binary(BinaryOp),
     In,
     Match,
+    Prefix,
 }
 
 fn unary(op: UnaryOp, start: usize, operand: Node) -> Node {

@@ -1,13 +1,16 @@
 //! The declarations at the top of a model: types, functions, channels' kinds, macros, time-outs.
 
-use ioco_sts::{EnumType, Expr, Function, FunctionId, StructType, Type, Value as Literal};
+use ioco_sts::{
+    EnumType, Expr, Function, FunctionId, Requirement, StructType, Type, Value as Literal,
+};
 
 use crate::ast::{Block, Command, Item, Site, Text, Value, ValueKind};
 use crate::codes;
 use crate::diagnostic::Diagnostic;
 use crate::expr::check::Checker;
+use crate::expr::generated::Generated;
 use crate::expr::names::{Names, Signature};
-use crate::lower::Lowering;
+use crate::lower::{Cited, Lowering};
 use crate::suggest::did_you_mean;
 use crate::words::{self, Context};
 
@@ -33,17 +36,8 @@ impl<'a> Lowering<'a> {
             .collect();
         for item in items {
             if let Item::Macro(definition) = item {
-                if let Some(first) = self.macros.get(&definition.name) {
-                    let first = (first.file, first.name_span.clone());
-                    let message = format!("the macro `{}` is defined twice", definition.name);
-                    let site = Site {
-                        file: definition.file,
-                        span: definition.name_span.clone(),
-                    };
-                    self.twice(&site, message, first);
-                    continue;
-                }
-                self.macros.insert(definition.name.clone(), definition);
+                let name = definition.name.clone();
+                self.macros.entry(name).or_insert(definition);
             }
         }
         self.named_types(&commands);
@@ -83,16 +77,26 @@ impl<'a> Lowering<'a> {
                         }
                     }
                 }
+                "requirement" => {
+                    self.requirement(command);
+                }
                 "function" => open_functions.extend(self.function_signature(command)),
                 _ => {}
             }
         }
         self.function_bodies(open_functions);
         let mut any = false;
-        for command in &commands {
-            if command.word == "process" {
-                any = true;
-                self.process(command);
+        for item in items {
+            match item {
+                Item::Command(command) if command.word == "process" => {
+                    any = true;
+                    self.process(command);
+                }
+                Item::Command(_) => {}
+                // Defined again: from here on, this one counts.
+                Item::Macro(definition) => {
+                    self.macros.insert(definition.name.clone(), definition);
+                }
             }
         }
         // A model whose only process could not be read has enough diagnostics already.
@@ -102,7 +106,63 @@ impl<'a> Lowering<'a> {
                 Some("process('main') { ... }".to_owned());
         }
         *self.builder.types() = self.types.clone();
+        for function in std::mem::take(&mut self.generated) {
+            self.builder.function(function);
+        }
         self.lint_model();
+        for cited in std::mem::take(&mut self.requirements) {
+            let Site { file, span } = &cited.site;
+            if cited.switches.is_empty() && !self.diagnostics.iter().any(Diagnostic::is_error) {
+                let message = format!("no step shows the requirement `{}`", cited.id);
+                self.report(codes::UNSHOWN_REQUIREMENT, *file, span, message);
+            }
+            let place = self.place(*file, span.start);
+            self.builder.requirement(Requirement {
+                id: cited.id,
+                text: cited.text,
+                switches: cited.switches,
+                place,
+            });
+        }
+    }
+
+    /// The position of a requirement that a statement cites.
+    pub(super) fn requirement(&mut self, command: &Command) -> Option<usize> {
+        let (id, span) = self.name_argument(command, "the name of a requirement")?;
+        let text = match command.arguments.get(1).map(|value| &value.kind) {
+            None | Some(ValueKind::Missing) => "",
+            Some(ValueKind::Str(text)) => &text.value,
+            Some(_) => {
+                let message = "the text of a requirement stands in quotes";
+                self.report(codes::ARGUMENTS, command.file, &command.span, message);
+                ""
+            }
+        };
+        self.no_more_arguments(command, 2, &[]);
+        let site = Site {
+            file: command.file,
+            span: span.clone(),
+        };
+        Some(self.cite(&id.value, text, site))
+    }
+
+    /// The position of a requirement; of one that is cited again, the text that it has.
+    pub(super) fn cite(&mut self, id: &str, text: &str, site: Site) -> usize {
+        let known = self.requirements.iter().position(|r| r.id == id);
+        let position = known.unwrap_or_else(|| {
+            self.requirements.push(Cited {
+                id: id.to_owned(),
+                text: String::new(),
+                site,
+                switches: Vec::new(),
+            });
+            self.requirements.len() - 1
+        });
+        let cited = &mut self.requirements[position];
+        if cited.text.is_empty() {
+            text.clone_into(&mut cited.text);
+        }
+        position
     }
 
     pub(super) fn twice(&mut self, site: &Site, message: String, first: (usize, crate::ast::Span)) {
@@ -393,6 +453,11 @@ impl<'a> Lowering<'a> {
                     file: function.file,
                     budget: self.budget,
                     diagnostics: &mut self.diagnostics,
+                    generated: Generated {
+                        known: &[],
+                        first: self.functions.len(),
+                        new: Some(&mut self.generated),
+                    },
                 }
                 .of_type(&function.result)
             };

@@ -52,6 +52,10 @@ pub(super) struct Walker<'w, 'a> {
     shared: FxHashMap<String, NodeId>,
     waiting: Vec<(String, NodeId)>,
     used_behaviors: FxHashSet<String>,
+    /// Requirements whose statement has not come yet.
+    pub pending: Vec<usize>,
+    /// Requirements of the blocks around.
+    pub shown: Vec<usize>,
     /// How many statements so far left the blocks around them.
     escapes: usize,
     depth: usize,
@@ -73,6 +77,8 @@ impl<'w, 'a> Walker<'w, 'a> {
             shared: FxHashMap::default(),
             waiting: Vec::new(),
             used_behaviors: FxHashSet::default(),
+            pending: Vec::new(),
+            shown: Vec::new(),
             escapes: 0,
             depth: 0,
             statements: 0,
@@ -169,6 +175,10 @@ impl<'w, 'a> Walker<'w, 'a> {
                     current = Some(self.state(command, current, states));
                 }
                 Some(true) if is_declaration(&command.word) => {}
+                Some(true) if command.word == "requirement" => {
+                    let cited = self.lowering.requirement(command);
+                    self.pending.extend(cited);
+                }
                 Some(true) => {
                     let from = self.live(command, current, &mut reported);
                     current = self.statement(command, from, states);
@@ -177,16 +187,21 @@ impl<'w, 'a> Walker<'w, 'a> {
                 None => match self.lowering.macros.get(&command.word).copied() {
                     None => self.lowering.unknown_word(command),
                     Some(definition) => {
-                        if let Some(value) = command.arguments.first() {
-                            let span = value.span.clone();
-                            let message = "a macro takes no arguments";
-                            let file = command.file;
+                        let (wanted, given) =
+                            (definition.parameters.len(), command.arguments.len());
+                        if wanted != given {
+                            let plural = if wanted == 1 { "" } else { "s" };
+                            let message = format!(
+                                "`{}` takes {wanted} argument{plural}, not {given}",
+                                command.word
+                            );
+                            let (file, span) = (command.file, command.span.clone());
                             self.lowering.report(codes::ARGUMENTS, file, &span, message);
                         }
                         self.lowering.used_macros.insert(command.word.clone());
-                        if self.enters(command, &command.word, "macro") {
+                        if wanted == given && self.enters(command, &command.word, "macro") {
                             self.active.push(command.word.clone());
-                            let body = &definition.body;
+                            let body = command.expansion.as_ref().unwrap_or(&definition.body);
                             current = self.items(body, current, states, Context::Statements);
                             self.active.pop();
                         }
@@ -194,6 +209,8 @@ impl<'w, 'a> Walker<'w, 'a> {
                 },
             }
         }
+        // What nothing follows is shown by nothing.
+        self.pending.clear();
         self.depth -= 1;
         current
     }
@@ -280,18 +297,28 @@ impl<'w, 'a> Walker<'w, 'a> {
                 self.lowering.no_more_arguments(command, 0, &[]);
                 self.stop_repetition(command, from)
             }
-            "call" => self.call(command, from),
             "behave_as" => {
                 self.behave_as(command, from);
                 None
             }
-            "choice" | "repeat" => self.branch(command, from, states),
+            // Every step inside shows what stands before it.
+            "call" | "choice" | "repeat" => {
+                let around = self.shown.len();
+                self.shown.append(&mut self.pending);
+                let after = match command.word.as_str() {
+                    "call" => self.call(command, from),
+                    _ => self.branch(command, from, states),
+                };
+                self.shown.truncate(around);
+                after
+            }
             _ => Some(from),
         }
     }
 
     fn goto(&mut self, command: &Command, from: NodeId, states: StatesId) {
         self.escapes += 1;
+        self.pending.clear();
         let name = self.lowering.name_argument(command, "the name of a state");
         self.lowering.no_more_arguments(command, 1, &[]);
         if let Some((name, span)) = name {
@@ -386,6 +413,11 @@ impl<'w, 'a> Walker<'w, 'a> {
                 self.lowering.definition_misplaced(item);
                 continue;
             };
+            if option.word == "requirement" {
+                let cited = self.lowering.requirement(option);
+                self.pending.extend(cited);
+                continue;
+            }
             let (true, Some(Block::Items(body))) = (option.word == "o", &option.block) else {
                 self.not_an_option(option);
                 continue;
@@ -395,7 +427,10 @@ impl<'w, 'a> Walker<'w, 'a> {
             self.graph.nodes[start.index()].option_start = true;
             self.graph.jump(from, start);
             options.push((start, option.site()));
+            let around = self.shown.len();
+            self.shown.append(&mut self.pending);
             let end = self.items(body, Some(start), states, Context::Statements);
+            self.shown.truncate(around);
             if let Some(end) = end {
                 let next = if repeats {
                     from
@@ -408,8 +443,12 @@ impl<'w, 'a> Walker<'w, 'a> {
         if options.is_empty() {
             let message = format!("`{}` has no options", command.word);
             let span = command.span.clone();
+            let code = match repeats {
+                true => codes::EMPTY_REPEAT,
+                false => codes::ARGUMENTS,
+            };
             self.lowering
-                .report(codes::ARGUMENTS, command.file, &span, message)
+                .report(code, command.file, &span, message)
                 .hint = Some("an option is written `o { ... }`".to_owned());
         }
         let any = !options.is_empty();

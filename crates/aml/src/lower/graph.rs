@@ -34,6 +34,8 @@ pub struct Edge {
     pub guard: Expr,
     pub update: Vec<Assignment>,
     pub note: Option<String>,
+    /// What it shows, by position in the model's requirements.
+    pub requirements: Vec<usize>,
     pub site: Site,
 }
 

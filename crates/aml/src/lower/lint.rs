@@ -14,7 +14,7 @@ use crate::lower::graph::{Graph, NodeId};
 use crate::lower::process::ProcessScope;
 
 impl Lowering<'_> {
-    /// Parameters whose values nothing decides.
+    /// Parameters of hand-shakes whose values nothing decides.
     pub(super) fn lint_parameters(
         &mut self,
         command: &Command,
@@ -27,46 +27,22 @@ impl Lowering<'_> {
             .arguments
             .first()
             .map_or(&command.word_span, |v| &v.span);
-        match gate {
-            Gate::Observable(label)
-                if self.labels[label.index()].label.direction == Direction::Stimulus =>
+        if !matches!(gate, Gate::Send(_)) {
+            return;
+        }
+        let mut equations = Vec::new();
+        fixed_parameters(guard, &mut equations);
+        for (position, parameter) in parameters.iter().enumerate() {
+            let position = position as u32;
+            if mentioned.contains(&position)
+                && !equations.contains(&position)
+                && !is_small(&parameter.ty)
             {
-                let open: Vec<&str> = parameters
-                    .iter()
-                    .enumerate()
-                    .filter(|(position, _)| !mentioned.contains(&(*position as u32)))
-                    .map(|(_, parameter)| parameter.name.as_str())
-                    .collect();
-                if let Some(first) = open.first() {
-                    let names = open.join("`, `");
-                    let (verb, pronoun) = match open.len() {
-                        1 => ("is", "it"),
-                        _ => ("are", "them"),
-                    };
-                    let message =
-                        format!("`{names}` {verb} sent unset: no constraint mentions {pronoun}");
-                    let hint = format!("constraint: '{first} != :void' sends some value");
-                    self.report(codes::UNCONSTRAINED_PARAMETER, command.file, span, message)
-                        .hint = Some(hint);
-                }
+                let name = &parameter.name;
+                let message = format!("`{name}` is not fixed by its sender");
+                self.report(codes::OPEN_HANDSHAKE, command.file, span, message)
+                    .hint = Some(format!("constraint: '{name} == ...'"));
             }
-            Gate::Send(_) => {
-                let mut equations = Vec::new();
-                fixed_parameters(guard, &mut equations);
-                for (position, parameter) in parameters.iter().enumerate() {
-                    let position = position as u32;
-                    if mentioned.contains(&position)
-                        && !equations.contains(&position)
-                        && !is_small(&parameter.ty)
-                    {
-                        let name = &parameter.name;
-                        let message = format!("`{name}` is not fixed by its sender");
-                        self.report(codes::OPEN_HANDSHAKE, command.file, span, message)
-                            .hint = Some(format!("constraint: '{name} == ...'"));
-                    }
-                }
-            }
-            _ => {}
         }
     }
 

@@ -90,6 +90,9 @@ impl Lowering<'_> {
             if let Some(note) = &edge.note {
                 self.builder.note(id, note);
             }
+            for &requirement in &edge.requirements {
+                self.requirements[requirement].switches.push(id);
+            }
         }
     }
 

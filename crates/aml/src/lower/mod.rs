@@ -17,7 +17,7 @@ mod types;
 use std::sync::Arc;
 
 use ioco_budget::Budget;
-use ioco_sts::{Label, Place, Sts, StsBuilder, Types};
+use ioco_sts::{Function, Label, Place, Sts, StsBuilder, SwitchId, Types};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::ast::{Item, Macro, Site, Span};
@@ -41,6 +41,14 @@ struct DeclaredVariable {
     read: bool,
 }
 
+/// A requirement that the model cites, and the switches that show it.
+struct Cited {
+    id: String,
+    text: String,
+    site: Site,
+    switches: Vec<SwitchId>,
+}
+
 struct Lowering<'a> {
     files: &'a [SourceFile],
     lines: Vec<LineIndex>,
@@ -51,6 +59,8 @@ struct Lowering<'a> {
     /// Where each enumeration and structure is declared, by name.
     type_sites: FxHashMap<String, Site>,
     functions: Vec<Signature>,
+    /// The functions that blocks become; their numbers come after those of the model.
+    generated: Vec<Function>,
     macros: FxHashMap<String, &'a Macro>,
     used_macros: FxHashSet<String>,
     external: FxHashMap<String, Site>,
@@ -60,6 +70,7 @@ struct Lowering<'a> {
     labels: Vec<DeclaredLabel>,
     variables: Vec<DeclaredVariable>,
     processes: FxHashMap<String, Site>,
+    requirements: Vec<Cited>,
     /// The names that locations have so far.
     location_names: FxHashSet<String>,
     unnamed: usize,
@@ -82,6 +93,7 @@ pub fn lower(
         types: Types::default(),
         type_sites: FxHashMap::default(),
         functions: Vec::new(),
+        generated: Vec::new(),
         macros: FxHashMap::default(),
         used_macros: FxHashSet::default(),
         external: FxHashMap::default(),
@@ -90,6 +102,7 @@ pub fn lower(
         labels: Vec::new(),
         variables: Vec::new(),
         processes: FxHashMap::default(),
+        requirements: Vec::new(),
         location_names: FxHashSet::default(),
         unnamed: 0,
     };

@@ -6,12 +6,13 @@ use crate::ast::{Command, Text};
 use crate::codes;
 use crate::diagnostic::Diagnostic;
 use crate::expr::check::{CheckedUpdate, Checker};
+use crate::expr::generated::Generated;
 use crate::expr::names::{Names, Resolution};
 use crate::lower::flow::Walker;
 use crate::lower::graph::{Edge, NodeId};
 use crate::suggest::did_you_mean;
 
-const KEYWORDS: &[&str] = &["constraint", "update", "note"];
+const KEYWORDS: &[&str] = &["constraint", "update", "note", "requirement"];
 
 impl Walker<'_, '_> {
     /// Adds the step of a statement, and gives the location after it.
@@ -28,6 +29,13 @@ impl Walker<'_, '_> {
         let constraint = self.lowering.text_keyword(command, "constraint");
         let update = self.lowering.text_keyword(command, "update");
         let note = self.lowering.text_keyword(command, "note");
+        if let Some(id) = self.lowering.text_keyword(command, "requirement") {
+            let site = command.site();
+            let cited = self.lowering.cite(&id.value, "", site);
+            self.pending.push(cited);
+        }
+        let mut requirements = std::mem::take(&mut self.pending);
+        requirements.extend_from_slice(&self.shown);
         // With an unknown label nothing can be said of the names in the expressions.
         let Some(gate) = gate else {
             return target;
@@ -50,7 +58,8 @@ impl Walker<'_, '_> {
         }
         // An expression that is wrong must not be blamed for what it does not say.
         let said = &self.lowering.diagnostics[before..];
-        if !said.iter().any(Diagnostic::is_error) {
+        let decided = said.iter().any(|d| d.code == codes::NEVER_HOLDS.name);
+        if !decided && !said.iter().any(Diagnostic::is_error) {
             self.lint_step(command, gate, &parameters, &guard, constraint, &updates);
         }
         self.graph.edges.push(Edge {
@@ -66,6 +75,7 @@ impl Walker<'_, '_> {
                 })
                 .collect(),
             note: note.map(|text| text.value.clone()),
+            requirements,
             site: command.site(),
         });
         target
@@ -99,6 +109,11 @@ impl Walker<'_, '_> {
             file,
             budget: self.lowering.budget,
             diagnostics: &mut self.lowering.diagnostics,
+            generated: Generated {
+                known: &[],
+                first: self.lowering.functions.len(),
+                new: Some(&mut self.lowering.generated),
+            },
         }
     }
 

@@ -10,6 +10,7 @@ use crate::ast::Text;
 use crate::codes;
 use crate::diagnostic::Diagnostic;
 use crate::expr::check::Checker;
+use crate::expr::generated::Generated;
 use crate::expr::names::Names;
 use crate::seen::Seen;
 use crate::suggest::did_you_mean;
@@ -374,6 +375,11 @@ impl<'a> QueryReader<'a> {
             file: 0,
             budget: *self.sts.budget(),
             diagnostics: &mut self.diagnostics,
+            generated: Generated {
+                known: self.sts.functions(),
+                first: self.sts.functions().len(),
+                new: None,
+            },
         })
     }
 

@@ -199,7 +199,7 @@ impl Index {
             "call" | "behave_as" => self.of(of_process(SymbolKind::Behavior)).collect(),
             "receive" if first => self.labels(Space::Received, within),
             "send" if first => self.labels(Space::Sent, within),
-            "receive" | "send" | "tau" => ["constraint: ", "update: ", "note: "]
+            "receive" | "send" | "tau" => ["constraint: ", "update: ", "note: ", "requirement: "]
                 .into_iter()
                 .map(|key| Completion {
                     kind: CompletionKind::Word,

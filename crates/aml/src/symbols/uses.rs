@@ -115,7 +115,7 @@ impl Index {
                 }
             }
             "receive" | "send" | "tau" => self.step(command, within),
-            "choice" | "repeat" | "o" => {
+            "choice" | "repeat" | "o" | "each" => {
                 if let Some(Block::Items(items)) = &command.block {
                     self.statements(items, within);
                 }
@@ -228,6 +228,25 @@ impl Index {
                 parts.iter().for_each(|part| visit(self, part));
             }
             NodeKind::Array(parts) => parts.iter().for_each(|part| visit(self, part)),
+            NodeKind::Prefix(parts) | NodeKind::Range(parts) => {
+                parts.iter().for_each(|part| visit(self, part));
+            }
+            NodeKind::Slice(parts) => parts.iter().for_each(|part| visit(self, part)),
+            NodeKind::Record(name, span, fields) => {
+                if let Some(id) = self.scopes.get(Space::Type, None, name) {
+                    self.use_at(id, file, text.source_span(span.clone()));
+                }
+                fields.iter().for_each(|(_, _, part)| visit(self, part));
+            }
+            NodeKind::Method(call) => {
+                visit(self, &call.receiver);
+                call.arguments.iter().for_each(|part| visit(self, part));
+                if let Some(block) = &call.block {
+                    let own = block.parameters.iter().map(String::as_str);
+                    let locals: Vec<&str> = locals.iter().copied().chain(own).collect();
+                    self.names(&block.body, text, file, label, within, &locals);
+                }
+            }
             NodeKind::Void
             | NodeKind::Bool(_)
             | NodeKind::Integer(_)

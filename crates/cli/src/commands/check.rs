@@ -3,7 +3,7 @@
 use crate::exit::{Answer, Exit};
 use serde::Serialize;
 
-use ioco_sts::Direction;
+use ioco_sts::{Direction, Sts};
 
 use crate::args::{self, Format};
 use crate::commands::{nusmv, passive};
@@ -20,7 +20,32 @@ struct Checked {
     responses: usize,
     errors: usize,
     warnings: usize,
+    /// Warnings and hints that the model or the project allows.
+    silenced: usize,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    requirements: Vec<Requirement>,
     diagnostics: Vec<ioco_aml::Diagnostic>,
+}
+
+/// A requirement that the model cites.
+#[derive(Serialize)]
+struct Requirement {
+    id: String,
+    text: String,
+    place: String,
+    /// How many switches show it.
+    switches: usize,
+}
+
+fn requirements(sts: &Sts) -> Vec<Requirement> {
+    let all = sts.requirements().iter();
+    let listed = all.map(|requirement| Requirement {
+        id: requirement.id.clone(),
+        text: requirement.text.clone(),
+        place: sts.show_place(requirement.place),
+        switches: requirement.switches.len(),
+    });
+    listed.collect()
 }
 
 pub fn run(arguments: &args::Check, format: Format) -> Answer {
@@ -58,6 +83,8 @@ pub fn run(arguments: &args::Check, format: Format) -> Answer {
         responses: count(Direction::Response),
         errors,
         warnings,
+        silenced: read.silenced,
+        requirements: sts.map_or_else(Vec::new, requirements),
         diagnostics: read.diagnostics,
     };
     if format == Format::Json {
@@ -75,9 +102,22 @@ pub fn run(arguments: &args::Check, format: Format) -> Answer {
                 checked.variables,
             ));
         }
-        if errors + warnings > 0 {
+        for requirement in &checked.requirements {
+            let switches = output::count(requirement.switches as u64, "switch");
+            let switches = switches.replace("switchs", "switches");
+            let Requirement {
+                id, text, place, ..
+            } = requirement;
+            let line = format!("  {id}  {place}  {switches}  {text}");
+            output::print(&format!("{}\n", line.trim_end()));
+        }
+        if errors + warnings + checked.silenced > 0 {
+            let silenced = match checked.silenced {
+                0 => String::new(),
+                count => format!(", {count} allowed"),
+            };
             say!(
-                "{}, {}",
+                "{}, {}{silenced}",
                 output::count(errors as u64, "error"),
                 output::count(warnings as u64, "warning")
             );

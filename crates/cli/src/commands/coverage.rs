@@ -23,6 +23,8 @@ struct Report {
     percent: f64,
     missing_locations: Vec<String>,
     missing_switches: Vec<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    requirements: Vec<ioco_engine::RequirementCoverage>,
 }
 
 pub fn run(arguments: &args::Coverage, format: Format) -> Answer {
@@ -74,6 +76,7 @@ pub fn run(arguments: &args::Coverage, format: Format) -> Answer {
         percent: coverage.percent(),
         missing_locations,
         missing_switches,
+        requirements: coverage.requirements(sts),
     };
     if format == Format::Json {
         output::json(&report)?;
@@ -113,6 +116,16 @@ fn print(report: &Report) {
         output::print(&format!(
             "{what:<16} {bar} {share:>5.1} %  {covered} of {all}\n"
         ));
+    }
+    if !report.requirements.is_empty() {
+        output::print("\nrequirements, and the steps that showed them\n");
+        for requirement in &report.requirements {
+            let ioco_engine::RequirementCoverage {
+                id, text, steps, ..
+            } = requirement;
+            let line = format!("  {steps:>8}  {id}  {text}");
+            output::print(&format!("{}\n", line.trim_end()));
+        }
     }
     for (what, missing) in [
         ("locations", &report.missing_locations),

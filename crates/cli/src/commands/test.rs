@@ -9,7 +9,7 @@ use ioco_campaign::{
     Campaign, ConnectionSpec, FoundFailure, ModelOptions, Outcome, Plan, SuiteRow, TestSettings,
     shrinking, trust,
 };
-use ioco_engine::{Explanation, RunVerdict, Summary};
+use ioco_engine::{Explanation, RequirementCoverage, RunVerdict, Summary};
 use serde::Serialize;
 
 use crate::args::{self, Format};
@@ -65,6 +65,7 @@ pub fn run(arguments: &args::Test, format: Format) -> Answer {
         output::json(&Reported {
             summary: outcome.summary,
             failures: outcome.found.iter().map(Found::new).collect(),
+            requirements: &outcome.requirements,
             run: outcome.run,
         })?;
     } else {
@@ -129,6 +130,8 @@ fn wanted(arguments: &args::Test, configured: &TestSettings) -> Result<TestSetti
 struct Reported<'a> {
     summary: Summary,
     failures: Vec<Found<'a>>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    requirements: &'a [RequirementCoverage],
     run: i64,
 }
 
@@ -197,6 +200,9 @@ fn print_summary(outcome: &Outcome, name: &str, seed: u64) {
         output::tests(summary),
         output::covered(summary),
     ));
+    if let Some(line) = output::requirements(&outcome.requirements) {
+        output::print(&format!("     {line}\n"));
+    }
     if summary.steps() == 0 && summary.tests > 0 && summary.passed == summary.tests {
         say!(
             "     {WARNING}nothing was tested{WARNING:#}: the model allows no stimulus and no \

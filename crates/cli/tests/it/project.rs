@@ -250,3 +250,53 @@ fn flags_that_make_no_sense_are_refused_before_anything_runs() {
         );
     }
 }
+
+#[test]
+fn requirements_are_listed_counted_and_named_by_the_failure_that_touches_them() {
+    let folder = folder();
+    run(ioco().current_dir(folder.path()).args(["new", "door"]));
+    let door = folder.path().join("door");
+    let model = fs::read_to_string(door.join("door.aml")).unwrap();
+    let cited = model
+        .replace(
+            "process('door') {",
+            "requirement 'R-2', 'Nobody asks for it.'\nprocess('door') {",
+        )
+        .replace(
+            "  state 'closed'\n  repeat {",
+            "  state 'closed'\n  requirement 'R-1', 'A closed door opens.'\n  repeat {",
+        )
+        .replace(
+            "  state 'locked'\n  repeat {",
+            "  state 'locked'\n  requirement 'R-3', 'A wrong code is refused.'\n  repeat {",
+        );
+    fs::write(door.join("door.aml"), cited).unwrap();
+    let ran = run(ioco().current_dir(&door).arg("check"));
+    assert_eq!(ran.code, 0, "{}", ran.all());
+    assert!(ran.out.contains("R-1  ") && ran.out.contains("A closed door opens."));
+    assert!(ran.err.contains("A090"), "{}", ran.err);
+    let ran = run(ioco()
+        .current_dir(&door)
+        .args(["test", "--seed", "1", "--tests", "200"]));
+    assert_eq!(ran.code, 1, "{}", ran.all());
+    assert!(
+        ran.out.contains("showed 2 of 3 requirements; not R-2"),
+        "{}",
+        ran.all()
+    );
+    assert!(
+        ran.out.contains("it touches the requirement R-"),
+        "{}",
+        ran.all()
+    );
+    // Warnings take one line here, and none where the project allows them.
+    assert!(ran.err.contains("1 warning (A090)"), "{}", ran.err);
+    let project = fs::read_to_string(door.join("ioco.toml")).unwrap();
+    for (code, exit) in [("A090", 0), ("A999", 2)] {
+        let allowed = format!("{project}\n[check]\nallow = [\"{code}\"]\n");
+        fs::write(door.join("ioco.toml"), allowed).unwrap();
+        let ran = run(ioco().current_dir(&door).arg("check"));
+        assert_eq!(ran.code, exit, "{}", ran.all());
+        assert_eq!(ran.err.contains("1 allowed"), exit == 0, "{}", ran.err);
+    }
+}

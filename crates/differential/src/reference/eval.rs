@@ -140,6 +140,11 @@ impl Scope<'_> {
                 let items: Result<Vec<Val>, Nothing> = items.iter().map(|i| self.eval(i)).collect();
                 items.map(Val::List)
             }
+            Expr::Struct(id, fields) => {
+                let fields: Result<Vec<Val>, Nothing> =
+                    fields.iter().map(|f| self.eval(f)).collect();
+                fields.map(|fields| Val::Record(id.0, fields))
+            }
             Expr::Field(inner, at) => match self.eval(inner)? {
                 Val::Record(_, fields) => {
                     Ok(fields.get(*at as usize).cloned().unwrap_or(Val::Void))
@@ -228,6 +233,7 @@ impl Scope<'_> {
                     .map(|i| self.kind(i))
                     .fold(Kind::Other, Kind::join),
             )),
+            Expr::Struct(id, _) => Kind::Record(id.0),
             Expr::Field(inner, at) => match self.kind(inner) {
                 Kind::Record(id) => self
                     .sts

@@ -146,7 +146,16 @@ pub fn explain(
         Verdict::Error(reason) => ("error", reason.text.clone(), Reasons::default()),
         Verdict::Pass => return None,
     };
-    let switches = walk.last.into_iter().chain(reasons.switches);
+    let switches: Vec<SwitchId> = walk.last.into_iter().chain(reasons.switches).collect();
+    let mut because = reasons.because;
+    for requirement in sts.requirements() {
+        if requirement.switches.iter().any(|id| switches.contains(id)) {
+            because.push(match requirement.text.as_str() {
+                "" => format!("it touches the requirement {}", requirement.id),
+                text => format!("it touches the requirement {}: {text}", requirement.id),
+            });
+        }
+    }
     let mut places: Vec<PlaceLine> = Vec::new();
     for id in switches {
         let line = place_line(&sts, id);
@@ -166,7 +175,7 @@ pub fn explain(
         system: system.to_owned(),
         rows: walk.rows,
         allowed: reasons.allowed,
-        because: reasons.because,
+        because,
         shrunk: context.shrunk,
         confirmed: context.confirmed,
         replay: context.replay.clone(),

@@ -214,6 +214,7 @@ fn expression(sts: &Sts, expr: &Expr) -> Option<String> {
         | Expr::Local(_)
         | Expr::Unary(UnaryOp::Last, _)
         | Expr::Array(_)
+        | Expr::Struct(..)
         | Expr::Field(..)
         | Expr::Matches(..)
         | Expr::Call(..) => return None,

@@ -2,7 +2,7 @@
 
 use ioco_budget::{Exhausted, Resource};
 
-use ioco_sts::{BinaryOp, Expr, FunctionId, Pattern, UnaryOp, VarId};
+use ioco_sts::{BinaryOp, Expr, FunctionId, Pattern, StructId, UnaryOp, VarId};
 
 use super::read::{Known, read_value};
 use super::saved::SavedToken;
@@ -56,6 +56,7 @@ fn push(expr: &Expr, tokens: &mut Vec<SavedToken>) {
         Expr::InRange(_) => SavedToken::InRange,
         Expr::InSet(_, items) => SavedToken::InSet(items.len() as u32),
         Expr::Array(items) => SavedToken::Array(items.len() as u32),
+        Expr::Struct(id, fields) => SavedToken::Struct(id.0, fields.len() as u32),
         Expr::Field(_, field) => SavedToken::Field(*field),
         Expr::Matches(_, pattern) => SavedToken::Matches(pattern.text().to_owned()),
         Expr::Call(function, arguments) => SavedToken::Call(function.0, arguments.len() as u32),
@@ -148,6 +149,19 @@ fn read_token(
         SavedToken::Array(count) => {
             let (items, depth) = take_many(operands, *count)?;
             Ok((Expr::Array(items), depth))
+        }
+        SavedToken::Struct(id, count) => {
+            let Some(declared) = known.types.structs.get(*id as usize) else {
+                return Err(format!("there is no struct {id}"));
+            };
+            if declared.fields.len() != *count as usize {
+                let (name, fields) = (&declared.name, declared.fields.len());
+                return Err(format!(
+                    "the struct {name} has {fields} fields, not {count}"
+                ));
+            }
+            let (fields, depth) = take_many(operands, *count)?;
+            Ok((Expr::Struct(StructId(*id), fields), depth))
         }
         SavedToken::Field(field) => {
             let ([inner], depth) = take::<1>(operands)?;

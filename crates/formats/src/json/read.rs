@@ -12,8 +12,8 @@ use serde_json::value::RawValue;
 
 use ioco_sts::{
     Assignment, Direction, EnumId, EnumType, Expr, Function, Gate, IntRange, Label, LabelId,
-    Location, LocationId, Parameter, Place, ProcessId, StructId, StructType, Sts, StsBuilder, Type,
-    Types, Value, VarId, Variable,
+    Location, LocationId, Parameter, Place, ProcessId, Requirement, StructId, StructType, Sts,
+    StsBuilder, SwitchId, Type, Types, Value, VarId, Variable,
 };
 
 use super::super::{FormatError, lines};
@@ -114,6 +114,7 @@ pub fn revive(saved: &SavedSts, budget: &Budget) -> Result<Sts, Wrong> {
     for (index, switch) in saved.switches.iter().enumerate() {
         read_switch(saved, known, switch, &mut builder).map_err(Wrong::at("switches", index))?;
     }
+    read_requirements(saved, &mut builder)?;
     let mut sts = builder.build();
     sts.set_budget(*budget);
     Ok(sts)
@@ -320,6 +321,22 @@ fn read_switch(
     );
     if let Some(note) = &switch.note {
         builder.note(id, note);
+    }
+    Ok(())
+}
+
+fn read_requirements(saved: &SavedSts, builder: &mut StsBuilder) -> Result<(), Wrong> {
+    for (index, requirement) in saved.requirements.iter().enumerate() {
+        for switch in &requirement.switches {
+            within("switch", *switch, saved.switches.len())
+                .map_err(Wrong::at("requirements", index))?;
+        }
+        builder.requirement(Requirement {
+            id: requirement.id.clone(),
+            text: requirement.text.clone(),
+            switches: requirement.switches.iter().map(|s| SwitchId(*s)).collect(),
+            place: read_place(requirement.place),
+        });
     }
     Ok(())
 }

@@ -33,6 +33,20 @@ pub struct SavedSts {
     pub processes: Vec<SavedProcess>,
     pub locations: Vec<SavedLocation>,
     pub switches: Vec<SavedSwitch>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub requirements: Vec<SavedRequirement>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SavedRequirement {
+    pub id: String,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub text: String,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub switches: Vec<u32>,
+    #[serde(default, skip_serializing_if = "SavedPlace::is_nowhere")]
+    pub place: SavedPlace,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -228,6 +242,8 @@ pub enum SavedToken {
     InSet(u32),
     /// This many items.
     Array(u32),
+    /// The struct, and how many fields it has.
+    Struct(u32, u32),
     Field(u32),
     Matches(String),
     /// The function, and how many arguments it gets.

@@ -5,13 +5,13 @@ use std::io;
 use serde::Serialize as _;
 use serde_json::ser::{Formatter, Serializer};
 
-use ioco_sts::{Direction, Expr, Gate, LabelId, Parameter, Place, Sts, Type, Value};
+use ioco_sts::{Direction, Expr, Gate, LabelId, Parameter, Place, Requirement, Sts, Type, Value};
 
 use super::expression;
 use super::saved::{
     FORMAT, SavedAssignment, SavedDirection, SavedEnum, SavedField, SavedFunction, SavedGate,
-    SavedLabel, SavedLocation, SavedPlace, SavedProcess, SavedStruct, SavedSts, SavedSwitch,
-    SavedType, SavedValue, SavedVariable, VERSION,
+    SavedLabel, SavedLocation, SavedPlace, SavedProcess, SavedRequirement, SavedStruct, SavedSts,
+    SavedSwitch, SavedType, SavedValue, SavedVariable, VERSION,
 };
 
 /// Writes a system; the text ends with a newline and is the same for equal systems.
@@ -164,6 +164,16 @@ pub fn save(sts: &Sts) -> SavedSts {
             })
             .collect(),
         switches: save_switches(sts),
+        requirements: sts.requirements().iter().map(save_requirement).collect(),
+    }
+}
+
+fn save_requirement(requirement: &Requirement) -> SavedRequirement {
+    SavedRequirement {
+        id: requirement.id.clone(),
+        text: requirement.text.clone(),
+        switches: requirement.switches.iter().map(|s| s.0).collect(),
+        place: save_place(requirement.place),
     }
 }
 

@@ -408,6 +408,18 @@ impl<'a> Translator<'a> {
                     shape: Shape::Items(items),
                 })
             }
+            Expr::Struct(id, fields) => {
+                let fields = fields
+                    .iter()
+                    .map(|f| self.part(f, locals, depth))
+                    .collect::<Result<Vec<_>, _>>()?;
+                let defined: Vec<&str> = fields.iter().map(|f| f.defined.as_str()).collect();
+                Ok(Part {
+                    defined: all(&defined),
+                    void: no(),
+                    shape: Shape::Fields(*id, fields),
+                })
+            }
             Expr::Field(inner, field) => {
                 let inner = self.part(inner, locals, depth)?;
                 let Shape::Fields(_, fields) = &inner.shape else {

@@ -170,5 +170,6 @@ fn kind(expr: &Expr, question: &Question) -> Option<Kind> {
         Expr::Array(_) => Kind::Array,
         Expr::Field(_, field) => of_type(&types().structs[0].fields.get(*field as usize)?.1),
         Expr::Call(function, _) => of_type(&functions().get(function.index())?.result),
+        Expr::Struct(..) => return None,
     })
 }

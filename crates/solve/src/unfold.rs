@@ -1,0 +1,154 @@
+//! Recursive functions written out where constants govern the recursion.
+//!
+//! A function over an array asks the halves of a range of indexes. Once the length of the array is fixed,
+//! so are all ranges, and the call becomes a condition on the items, which the rest of the solver
+//! understands. Writing a call out only adds values that satisfy a condition (an argument without a value
+//! is no error where it is not used), so *unsatisfiable* stays right, and *satisfiable* is checked by
+//! evaluation as always.
+
+use ioco_sts::{BinaryOp, Env, Expr, Function, FunctionId, UnaryOp, Value};
+
+/// Calls that are written out for one condition.
+const MAX_CALLS: u32 = 600;
+/// Calls inside each other.
+const MAX_DEPTH: u32 = 40;
+
+/// Whether a function calls itself more than once: written out without end, it doubles at each level.
+pub(crate) fn is_branching(function: &Function, id: FunctionId) -> bool {
+    let mut calls = 0;
+    function.body.walk(&mut |e| {
+        calls += u32::from(matches!(e, Expr::Call(called, _) if *called == id));
+    });
+    calls > 1
+}
+
+/// The condition with its calls written out, as far as constants decide where they end.
+pub(crate) fn unfolded(expr: Expr, functions: &[Function]) -> Expr {
+    let mut any = false;
+    expr.walk(&mut |e| any |= matches!(e, Expr::Call(..)));
+    if !any {
+        return expr;
+    }
+    let mut unfold = Unfold {
+        functions,
+        calls: MAX_CALLS,
+    };
+    unfold.written_out(&expr, &[], 0)
+}
+
+struct Unfold<'a> {
+    functions: &'a [Function],
+    calls: u32,
+}
+
+impl Unfold<'_> {
+    /// The expression with `arguments` for its locals.
+    fn written_out(&mut self, expr: &Expr, arguments: &[Expr], depth: u32) -> Expr {
+        match expr {
+            Expr::Local(position) if depth > 0 => {
+                let argument = arguments.get(*position as usize);
+                argument.cloned().unwrap_or(Expr::Const(Value::Void))
+            }
+            Expr::If(all) => {
+                let condition = self.written_out(&all[0], arguments, depth);
+                match condition {
+                    Expr::Const(Value::Bool(true)) => self.written_out(&all[1], arguments, depth),
+                    Expr::Const(Value::Bool(false)) => self.written_out(&all[2], arguments, depth),
+                    _ => Expr::If(Box::new([
+                        condition,
+                        self.written_out(&all[1], arguments, depth),
+                        self.written_out(&all[2], arguments, depth),
+                    ])),
+                }
+            }
+            Expr::Call(id, given) => {
+                let given: Vec<Expr> = given
+                    .iter()
+                    .map(|argument| self.written_out(argument, arguments, depth))
+                    .collect();
+                self.call(*id, given, depth)
+            }
+            _ => folded(expr.map_children(|e| self.written_out(e, arguments, depth))),
+        }
+    }
+
+    fn call(&mut self, id: FunctionId, given: Vec<Expr>, depth: u32) -> Expr {
+        let Some(function) = self.functions.get(id.index()) else {
+            return Expr::Call(id, given);
+        };
+        if self.calls == 0 || depth >= MAX_DEPTH || !self.ends(function, &given) {
+            return Expr::Call(id, given);
+        }
+        self.calls -= 1;
+        self.written_out(&function.body, &given, depth + 1)
+    }
+
+    /// Whether constants decide which branch the function takes, or there are none.
+    fn ends(&mut self, function: &Function, given: &[Expr]) -> bool {
+        let Expr::If(all) = &function.body else {
+            return true;
+        };
+        let condition = with_arguments(&all[0], given);
+        matches!(condition, Expr::Const(Value::Bool(_)))
+    }
+}
+
+fn with_arguments(expr: &Expr, given: &[Expr]) -> Expr {
+    match expr {
+        Expr::Local(position) => {
+            let argument = given.get(*position as usize);
+            argument.cloned().unwrap_or(Expr::Const(Value::Void))
+        }
+        _ => folded(expr.map_children(|e| with_arguments(e, given))),
+    }
+}
+
+/// One operation whose operands are known, computed.
+fn folded(expr: Expr) -> Expr {
+    let simpler = match &expr {
+        Expr::Unary(UnaryOp::Length, inner) => match &**inner {
+            Expr::Array(items) => Some(Expr::int(items.len() as i64)),
+            _ => None,
+        },
+        Expr::Binary(op, both) => match (op, &both[0], &both[1]) {
+            (BinaryOp::And, Expr::Const(Value::Bool(true)), other)
+            | (BinaryOp::Or, Expr::Const(Value::Bool(false)), other) => Some(other.clone()),
+            (BinaryOp::Index, Expr::Array(items), Expr::Const(Value::Int(at))) => {
+                let at = usize::try_from(*at).ok();
+                at.and_then(|at| items.get(at)).cloned()
+            }
+            (BinaryOp::Add, Expr::Array(a), Expr::Array(b)) => {
+                Some(Expr::Array(a.iter().chain(b).cloned().collect()))
+            }
+            (BinaryOp::Eq, Expr::Array(a), Expr::Array(b)) => Some(equal(a, b)),
+            _ => None,
+        },
+        _ => None,
+    };
+    if let Some(simpler) = simpler {
+        return simpler;
+    }
+    let children = expr.children();
+    let known = !children.is_empty() && children.iter().all(|e| matches!(e, Expr::Const(_)));
+    if !known || matches!(expr, Expr::Call(..) | Expr::Array(_)) {
+        return expr;
+    }
+    let env = Env {
+        variables: &[],
+        parameters: &[],
+        functions: &[],
+    };
+    match expr.eval(env) {
+        Ok(value) => Expr::Const(value),
+        Err(_) => expr,
+    }
+}
+
+fn equal(a: &[Expr], b: &[Expr]) -> Expr {
+    if a.len() != b.len() {
+        return Expr::FALSE;
+    }
+    let pairs = a.iter().zip(b);
+    let equal = pairs.map(|(a, b)| Expr::binary(BinaryOp::Eq, a.clone(), b.clone()));
+    Expr::all(equal.collect())
+}
