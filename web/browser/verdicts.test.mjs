@@ -140,7 +140,7 @@ describe("runs and failures", () => {
     await page.getByLabel("Why it is accepted").fill("the old lock stays");
     await page.keyboard.press("Enter");
     await page.getByText("accepted: the old lock stays").waitFor();
-    assert.equal(await page.locator("nav .badge").count(), 0);
+    await page.locator("nav .badge").waitFor({ state: "detached" });
     // It is tried, and seen, and does not fail the run.
     const { stdout } = await ioco(place, "test", "--tests", "1", "--steps", "2");
     assert.match(stdout, /^ACCEPTED door/m);
@@ -161,7 +161,7 @@ describe("runs and failures", () => {
     await page.goto(origin + "/#/failures");
     await page.reload();
     await page.getByText(`fixed in run ${run}`).waitFor();
-    assert.equal(await page.locator("nav .badge").count(), 0);
+    await page.locator("nav .badge").waitFor({ state: "detached" });
     await look(page, "failures-fixed");
     const listed = await ioco(place, "failures", "--all");
     assert.match(listed.stdout, new RegExp(`fixed in run ${run}`));
