@@ -229,6 +229,47 @@ fn values_that_do_not_fit_the_types_are_not_believed() {
     }
 }
 
+/// Where SMT-LIB means less than we do, *unsatisfiable* there says nothing.
+#[test]
+fn unsat_is_believed_only_where_the_translation_is_exact() {
+    let wide = Pattern::new(r"^\x{30000}$").expect("a pattern");
+    let plain = Pattern::new("^a$").expect("a pattern");
+    let third = Expr::binary(BinaryOp::Div, Expr::Param(0), Expr::int(3));
+    for (ty, condition, believed) in [
+        (
+            Type::Str,
+            Expr::Matches(Box::new(Expr::Param(0)), plain),
+            true,
+        ),
+        (
+            Type::Str,
+            Expr::Matches(Box::new(Expr::Param(0)), wide),
+            false,
+        ),
+        (
+            Type::Decimal,
+            Expr::binary(BinaryOp::Eq, Expr::Param(0), Expr::int(3)),
+            true,
+        ),
+        (
+            Type::Decimal,
+            Expr::binary(BinaryOp::Eq, third, Expr::int(3)),
+            false,
+        ),
+    ] {
+        let pipe = Scripted {
+            answers: vec!["unsat"],
+            restarts: 0,
+        };
+        let mut solver = SmtLib::new(&Types::default(), &[], Box::new(pipe));
+        solver.unknown(&ty);
+        solver.assert(&condition);
+        let outcome = solver.model(&Deadline::never());
+        assert_eq!(outcome.is_unsat(), believed, "{condition:?}: {outcome:?}");
+        assert!(!outcome.is_sat());
+    }
+}
+
 #[test]
 fn a_program_that_is_silent_or_broken_gives_unknown() {
     let outcome = scripted(&[]).model(&Deadline::steps(1_000));
