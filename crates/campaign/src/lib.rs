@@ -54,8 +54,3 @@ pub use shrinking::ShrinkSettings;
 pub use solver::{SemanticsOptions, SolverChoice};
 pub use suite::SuiteRow;
 pub use system::{KeptSystem, SystemName};
-
-/// The name under which `connect` and `sections` know [`CampaignError`].
-mod exit {
-    pub(crate) use crate::error::CampaignError as CommandError;
-}

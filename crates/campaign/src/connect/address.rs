@@ -3,17 +3,17 @@
 use std::net::{SocketAddr, ToSocketAddrs as _};
 use std::path::{Path, PathBuf};
 
-use crate::exit::CommandError;
+use crate::error::CampaignError;
 
 /// An address that cannot be right is a mistake of the person, not of the system.
-pub(super) fn check_address(address: &str) -> Result<(), CommandError> {
+pub(super) fn check_address(address: &str) -> Result<(), CampaignError> {
     let port = address
         .rsplit_once(':')
         .filter(|(host, _)| !host.is_empty());
     match port.map(|(_, port)| port.parse::<u16>()) {
         Some(Ok(port)) if port > 0 => Ok(()),
         _ => Err(
-            CommandError::usage(format!("'{address}' is not an address"))
+            CampaignError::usage(format!("'{address}' is not an address"))
                 .hint("write HOST:PORT, as in localhost:8080; a port is a number from 1 to 65535"),
         ),
     }
@@ -21,13 +21,13 @@ pub(super) fn check_address(address: &str) -> Result<(), CommandError> {
 
 /// Whoever connects plays the system, and nothing is encrypted: that is for this machine only, unless
 /// the person accepts it.
-pub fn check_listening(address: &str, insecure: bool) -> Result<(), CommandError> {
+pub fn check_listening(address: &str, insecure: bool) -> Result<(), CampaignError> {
     // What is no address at all is said by whoever listens there.
     let sockets: Vec<SocketAddr> = address
         .to_socket_addrs()
         .map_or_else(|_| Vec::new(), Iterator::collect);
     match sockets.iter().find(|socket| !socket.ip().is_loopback()) {
-        Some(outside) if !insecure => Err(CommandError::usage(format!(
+        Some(outside) if !insecure => Err(CampaignError::usage(format!(
             "listening on {outside} lets anybody on the network connect, without encryption"
         ))
         .hint("listen on 127.0.0.1, or accept it with --insecure")),

@@ -16,7 +16,7 @@ use ioco_adapters::{
 use ioco_sts::Sts;
 use serde::{Deserialize, Serialize};
 
-use crate::exit::CommandError;
+use crate::error::CampaignError;
 use crate::project::Project;
 use crate::sections::amp::AmpWay;
 use crate::system::SystemName;
@@ -108,9 +108,9 @@ const PATIENCE: u64 = 10_000_000_000;
 
 impl ConnectionSpec {
     /// What the flags say, else what ioco.toml says.
-    pub fn find(choice: &SystemChoice, project: &Project) -> Result<ConnectionSpec, CommandError> {
+    pub fn find(choice: &SystemChoice, project: &Project) -> Result<ConnectionSpec, CampaignError> {
         ConnectionSpec::typed(choice, project)?.ok_or_else(|| {
-            CommandError::usage("nothing says how to reach the system under test").hint(
+            CampaignError::usage("nothing says how to reach the system under test").hint(
                 "use --sut COMMAND, --tcp HOST:PORT or --amp PORT, or write [sut] command = \
                  [\"...\"] into ioco.toml",
             )
@@ -120,7 +120,7 @@ impl ConnectionSpec {
     pub fn typed(
         choice: &SystemChoice,
         project: &Project,
-    ) -> Result<Option<ConnectionSpec>, CommandError> {
+    ) -> Result<Option<ConnectionSpec>, CampaignError> {
         let amp = |listen: String| {
             Transport::Amp(AmpWay {
                 listen,
@@ -156,16 +156,16 @@ impl ConnectionSpec {
             (None, false) => sut.start()?,
         };
         if matches!(&way, Transport::Command(words) if words.is_empty()) {
-            return Err(CommandError::usage("[sut] command in ioco.toml is empty"));
+            return Err(CampaignError::usage("[sut] command in ioco.toml is empty"));
         }
         let for_adapters = !choice.adapters.is_empty() || !choice.configure.is_empty();
         if for_adapters && !matches!(way, Transport::Amp(_)) {
-            return Err(CommandError::usage(
+            return Err(CampaignError::usage(
                 "--adapter and --configure belong to --amp",
             ));
         }
         if start.is_none() && way.mentions_port() {
-            return Err(CommandError::usage(format!(
+            return Err(CampaignError::usage(format!(
                 "'{}' has a {PORT}, but nothing is started there",
                 way.show()
             ))
@@ -174,7 +174,7 @@ impl ConnectionSpec {
         way.with_port(SOME_PORT).check(project)?;
         let is_started = matches!(way, Transport::Command(_) | Transport::Shell(_));
         if choice.restart && !is_started && start.is_none() {
-            return Err(CommandError::usage(
+            return Err(CampaignError::usage(
                 "--restart is for systems that ioco starts itself",
             ));
         }
@@ -205,7 +205,7 @@ impl ConnectionSpec {
         way: Transport,
         restart: bool,
         project: &Project,
-    ) -> Result<ConnectionSpec, CommandError> {
+    ) -> Result<ConnectionSpec, CampaignError> {
         Ok(ConnectionSpec {
             name: SystemName::of_typed(&way),
             patience: patience(project)?,
@@ -216,13 +216,13 @@ impl ConnectionSpec {
 
     /// Nothing is started or connected to before the first reset; where others connect to us, they
     /// can from now on.
-    pub fn connect(&self, sts: &Arc<Sts>, project: &Project) -> Result<Link, CommandError> {
+    pub fn connect(&self, sts: &Arc<Sts>, project: &Project) -> Result<Link, CampaignError> {
         let kind = self.kind(sts, project)?;
         let claims = project.sut.silent_once_answered.unwrap_or(false);
         Ok(Link::new(kind, claims))
     }
 
-    fn kind(&self, sts: &Arc<Sts>, project: &Project) -> Result<Kind, CommandError> {
+    fn kind(&self, sts: &Arc<Sts>, project: &Project) -> Result<Kind, CampaignError> {
         let patience = Duration::from_nanos(self.patience);
         let reset = if self.restart {
             ResetBy::Restarting
@@ -235,7 +235,7 @@ impl ConnectionSpec {
                 None => Mapping::default(),
             };
             let lines = TextLines::new(Arc::clone(sts), &mapping, &sockets, patience);
-            Ok::<Kind, CommandError>(Kind::Text(Box::new(lines.map_err(misused)?)))
+            Ok::<Kind, CampaignError>(Kind::Text(Box::new(lines.map_err(misused)?)))
         };
         let process = |mut options: ProcessOptions| {
             options.reset = reset;
@@ -279,7 +279,7 @@ impl ConnectionSpec {
             }
             Transport::Http(base) => {
                 let mapping = project.http.clone().ok_or_else(|| {
-                    CommandError::usage("nothing says which requests the labels are")
+                    CampaignError::usage("nothing says which requests the labels are")
                         .hint("write [http] into ioco.toml, or make it from an OpenAPI description: ioco new NAME --openapi FILE")
                 })?;
                 let http = Http::new(Arc::clone(sts), base, &mapping, patience);
@@ -307,7 +307,7 @@ impl ConnectionSpec {
     }
 
     /// Listens for adapters from now on, where they connect to us, and says where.
-    pub fn listen(&self, project: &Project) -> Result<Option<String>, CommandError> {
+    pub fn listen(&self, project: &Project) -> Result<Option<String>, CampaignError> {
         let Transport::Amp(amp) = &self.way else {
             return Ok(None);
         };
@@ -322,7 +322,7 @@ impl ConnectionSpec {
     }
 }
 
-fn patience(project: &Project) -> Result<u64, CommandError> {
+fn patience(project: &Project) -> Result<u64, CampaignError> {
     match &project.sut.ready_within {
         Some(text) => time::parse(text),
         None => Ok(PATIENCE),
@@ -361,7 +361,7 @@ impl Transport {
     }
 
     /// What cannot be right is a mistake of the person.
-    fn check(&self, project: &Project) -> Result<(), CommandError> {
+    fn check(&self, project: &Project) -> Result<(), CampaignError> {
         match self {
             Transport::Tcp(address) => check_address(address),
             Transport::TcpListen(address) => check_listening(address, project.insecure),
@@ -396,17 +396,17 @@ impl Transport {
 }
 
 /// What the operating system or the network does not allow.
-fn unusable(trouble: AdapterError) -> CommandError {
-    CommandError {
+fn unusable(trouble: AdapterError) -> CampaignError {
+    CampaignError {
         hint: trouble.hint,
-        ..CommandError::system(trouble.message)
+        ..CampaignError::system(trouble.message)
     }
 }
 
 /// What is written wrongly in ioco.toml.
-fn misused(trouble: AdapterError) -> CommandError {
-    CommandError {
+fn misused(trouble: AdapterError) -> CampaignError {
+    CampaignError {
         hint: trouble.hint,
-        ..CommandError::usage(trouble.message)
+        ..CampaignError::usage(trouble.message)
     }
 }

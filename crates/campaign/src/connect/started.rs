@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::address::without_shell;
 use super::{ConnectionSpec, Link, Transport, unusable};
-use crate::exit::CommandError;
+use crate::error::CampaignError;
 use crate::project::Project;
 
 /// A free port may be taken by somebody else before the system listens there: so often another is tried.
@@ -90,7 +90,7 @@ impl Started {
         restart: bool,
         sts: &Arc<Sts>,
         project: &Project,
-    ) -> Result<Started, CommandError> {
+    ) -> Result<Started, CampaignError> {
         let patience = Duration::from_nanos(inner.patience);
         let server = Server::new(ServerOptions {
             start: without_shell(&start.command),
@@ -103,7 +103,7 @@ impl Started {
         });
         let chooses = start.commands().iter().any(|line| line.contains(PORT));
         if inner.way.mentions_port() && !start.command.contains(PORT) {
-            return Err(CommandError::usage(format!(
+            return Err(CampaignError::usage(format!(
                 "the address has a {PORT}, but the command that starts the system has none"
             ))
             .hint(
@@ -144,7 +144,7 @@ impl Started {
     }
 
     /// A connection to the next port. Nothing is connected before its first reset.
-    fn make_link(&mut self) -> Result<(), CommandError> {
+    fn make_link(&mut self) -> Result<(), CampaignError> {
         if self.port.is_some() {
             self.port = Some(free_port().map_err(unusable)?);
         }

@@ -24,7 +24,7 @@ use std::time::Duration;
 use ioco_adapters::{AmpOptions, Choice, Chosen, HubOptions, Units};
 use serde::{Deserialize, Serialize};
 
-use crate::exit::CommandError;
+use crate::error::CampaignError;
 use crate::project::Project;
 use crate::time;
 
@@ -61,7 +61,7 @@ pub struct AmpWay {
 
 impl AmpWay {
     /// What is typed and written, checked.
-    pub fn hub(&self, project: &Project) -> Result<HubOptions, CommandError> {
+    pub fn hub(&self, project: &Project) -> Result<HubOptions, CampaignError> {
         let section = &project.amp;
         let certificate = match (&section.certificate, &section.key) {
             (Some(certificate), Some(key)) => {
@@ -69,7 +69,7 @@ impl AmpWay {
             }
             (None, None) => None,
             _ => {
-                return Err(CommandError::usage(
+                return Err(CampaignError::usage(
                     "[amp] needs both certificate and key, or neither",
                 ));
             }
@@ -88,7 +88,7 @@ impl AmpWay {
                 if let (Some(outside), None, false) =
                     (outside, &options.certificate, project.insecure)
                 {
-                    return Err(CommandError::usage(format!(
+                    return Err(CampaignError::usage(format!(
                         "adapters would send their token to {outside} unencrypted (ws://)"
                     ))
                     .hint(
@@ -97,9 +97,9 @@ impl AmpWay {
                 }
                 Ok(options)
             }
-            Err(trouble) => Err(CommandError {
+            Err(trouble) => Err(CampaignError {
                 hint: trouble.hint,
-                ..CommandError::usage(trouble.message)
+                ..CampaignError::usage(trouble.message)
             }),
         }
     }
@@ -108,13 +108,13 @@ impl AmpWay {
         &self,
         project: &Project,
         patience: Duration,
-    ) -> Result<AmpOptions, CommandError> {
+    ) -> Result<AmpOptions, CampaignError> {
         let section = &project.amp;
         let defaults = AmpOptions::default();
         let units = match &section.units {
             None => Units::default(),
             Some(name) => Units::named(name).ok_or_else(|| {
-                CommandError::usage(format!("[amp] units: there is no '{name}'"))
+                CampaignError::usage(format!("[amp] units: there is no '{name}'"))
                     .hint("use auto, protocol or thousandths")
             })?,
         };
@@ -125,7 +125,7 @@ impl AmpWay {
         let (mut configuration, configuration_of) = section.choices()?;
         for typed in &self.configure {
             let (key, value) = typed.split_once('=').ok_or_else(|| {
-                CommandError::usage(format!("'{typed}' is not a setting"))
+                CampaignError::usage(format!("'{typed}' is not a setting"))
                     .hint("write --configure endpoint=ws://localhost:3001")
             })?;
             configuration.insert(key.to_owned(), Choice::Text(value.to_owned()));
@@ -141,7 +141,7 @@ impl AmpWay {
         })
     }
 
-    fn chosen(&self, section: &AmpSection) -> Result<Chosen, CommandError> {
+    fn chosen(&self, section: &AmpSection) -> Result<Chosen, CampaignError> {
         let named = |name: &String| Chosen::Named(name.clone());
         match self.adapters.as_slice() {
             [] if !section.channels.is_empty() => Ok(Chosen::PerChannel(section.channels.clone())),
@@ -151,7 +151,7 @@ impl AmpWay {
                 let mut channels = BTreeMap::new();
                 for typed in several {
                     let (channel, name) = typed.split_once('=').ok_or_else(|| {
-                        CommandError::usage("several adapters need a channel each")
+                        CampaignError::usage("several adapters need a channel each")
                             .hint("write --adapter door=Smartdoor --adapter bell=Smartbell")
                     })?;
                     channels.insert(channel.to_owned(), name.to_owned());
@@ -166,13 +166,13 @@ type Choices = BTreeMap<String, Choice>;
 
 impl AmpSection {
     /// For all adapters, and by the name of one.
-    fn choices(&self) -> Result<(Choices, BTreeMap<String, Choices>), CommandError> {
+    fn choices(&self) -> Result<(Choices, BTreeMap<String, Choices>), CampaignError> {
         let mut all = BTreeMap::new();
         let mut by_name = BTreeMap::new();
         for (key, value) in &self.configuration {
             match value {
                 toml::Value::Table(table) => {
-                    let own: Result<Choices, CommandError> = table
+                    let own: Result<Choices, CampaignError> = table
                         .iter()
                         .map(|(key, value)| Ok((key.clone(), choice(key, value)?)))
                         .collect();
@@ -187,13 +187,13 @@ impl AmpSection {
     }
 }
 
-fn choice(key: &str, value: &toml::Value) -> Result<Choice, CommandError> {
+fn choice(key: &str, value: &toml::Value) -> Result<Choice, CampaignError> {
     match value {
         toml::Value::String(text) => Ok(Choice::Text(text.clone())),
         toml::Value::Integer(number) => Ok(Choice::Integer(*number)),
         toml::Value::Float(number) => Ok(Choice::Float(*number)),
         toml::Value::Boolean(value) => Ok(Choice::Boolean(*value)),
-        _ => Err(CommandError::usage(format!(
+        _ => Err(CampaignError::usage(format!(
             "[amp.configuration] {key} must be a string, a number, or true or false"
         ))),
     }

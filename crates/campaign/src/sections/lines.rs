@@ -43,7 +43,7 @@ use ioco_sts::Sts;
 use serde::Deserialize;
 use toml::Spanned;
 
-use crate::exit::CommandError;
+use crate::error::CampaignError;
 
 /// Text, or an expression that must fit a whole message.
 #[derive(Clone, Debug, Deserialize)]
@@ -124,26 +124,26 @@ impl LinesSection {
     }
 
     /// What it means, without a model.
-    pub fn mapping(&self, file: &Path) -> Result<Mapping, CommandError> {
+    pub fn mapping(&self, file: &Path) -> Result<Mapping, CampaignError> {
         self.read().map_err(|wrong| self.at_its_line(&wrong, file))
     }
 
     /// What it means for a model; what is wrong is told with its line.
-    pub fn checked(&self, sts: &Arc<Sts>, file: &Path) -> Result<Mapping, CommandError> {
+    pub fn checked(&self, sts: &Arc<Sts>, file: &Path) -> Result<Mapping, CampaignError> {
         let mapping = self.mapping(file)?;
         let checked = mapping.check(sts);
         checked.map_err(|wrong| self.at_its_line(&wrong, file))?;
         Ok(mapping)
     }
 
-    fn at_its_line(&self, wrong: &MappingError, file: &Path) -> CommandError {
+    fn at_its_line(&self, wrong: &MappingError, file: &Path) -> CampaignError {
         let start = self.start_of(&wrong.key);
         let line = start.map(|at| 1 + self.newlines.partition_point(|newline| *newline < at));
         let place = match line {
             Some(line) => format!("{}:{line}", file.display()),
             None => file.display().to_string(),
         };
-        CommandError::usage(format!(
+        CampaignError::usage(format!(
             "{place}: [lines] {}: {}",
             Untrusted::new(wrong.key.as_str()),
             Untrusted::new(wrong.message.as_str())
