@@ -368,6 +368,14 @@ fn values(sts: &Sts, variable: u32) -> Vec<Value> {
     values
 }
 
+#[test]
+fn a_choice_between_unset_variables_may_differ_from_a_number() {
+    let sts = small_model();
+    let text = "0 != (if x in [x] then y else y) && y == :void";
+    let guard = crate::parse_expression(text, &sts, None).expect("a guard");
+    assert!(Facts::new(&|_| None).assume(&guard));
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 2000, ..ProptestConfig::default() })]
 

@@ -175,7 +175,11 @@ impl<'a> Facts<'a> {
 
     /// Whether evaluating the expression always fails, so that it is not even `:void`.
     fn breaks(&self, expr: &Expr) -> bool {
-        !Self::is_atom(expr) && self.worth(expr) == IntInterval::Never
+        match expr {
+            // It may be an atom that is `:void`.
+            Expr::If(all) => self.breaks(&all[1]) && self.breaks(&all[2]),
+            _ => !Self::is_atom(expr) && self.worth(expr) == IntInterval::Never,
+        }
     }
 
     fn different(&mut self, left: &Expr, right: &Expr) -> bool {
