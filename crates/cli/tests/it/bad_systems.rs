@@ -233,7 +233,7 @@ fn test_counting(wrong: &str) -> (Ran, u64) {
     let ran = run(ioco()
         .current_dir(folder.path())
         .args(["test", "ping.aml", "--sut", "exec python3 system.py"])
-        .args(["--seed", "1", "--steps", "40"]));
+        .args(["--seed", "1", "--steps", "40", "--tests", "1"]));
     let resets = std::fs::read_to_string(folder.path().join("resets")).expect("counted");
     (ran, resets.parse().expect("a number"))
 }
