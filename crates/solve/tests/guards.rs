@@ -362,8 +362,8 @@ fn guards_on_other_kinds() {
             "No box 1377, No narrowing 126, Yes box 911, Yes narrowing 60, Yes nearby 32, extreme 1190",
             "No box 1178, No narrowing 108, Yes box 648, Yes narrowing 60, Yes nearby 8, extreme 840",
             "No box 1004, No narrowing 83, Yes box 423, Yes narrowing 44, extreme 590",
-            "No box 937, No languages 94, No narrowing 333, Yes box 528, Yes languages 490, Yes narrowing 124, extreme 384",
-            "No box 1408, No narrowing 111, Yes box 320, Yes narrowing 152, Yes nearby 11, extreme 452",
+            "No box 937, No languages 94, No narrowing 333, Yes box 528, Yes languages 490, Yes narrowing 124, extreme 380",
+            "No box 1408, No narrowing 111, Yes box 320, Yes narrowing 152, Yes nearby 11, extreme 448",
             "No box 1486, No narrowing 128, Yes box 802, Yes narrowing 70, Yes nearby 20, extreme 1056",
         ]
     );
