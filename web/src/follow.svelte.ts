@@ -31,7 +31,7 @@ class Follower {
     }
   }
 
-  /** Follows the run that goes on, whoever started it, unless another is looked at. */
+  /** Follows the run that goes on, from any tab or terminal, unless another is looked at. */
   join(): void {
     if (!app.live || (this.followed && !ended(this.followed.detail.state))) return;
     const going = app.runs.find((run) => !ended(run.state));

@@ -185,7 +185,7 @@ fn oldest_rust() -> Result<(), String> {
         Command::new("rustup")
             .args(["run", &toolchain, "cargo", "check", "--package", "ioco"])
             .env("CARGO_TARGET_DIR", target_directory().join("oldest"))
-            // Cargo has told this program which compiler it is built with.
+            // Cargo sets these to the compiler of this program.
             .env_remove("RUSTC")
             .env_remove("CARGO")
             .current_dir(root()),

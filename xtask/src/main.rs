@@ -42,7 +42,7 @@ cargo xtask COMMAND
 ";
 
 fn main() -> ExitCode {
-    signals::heed();
+    signals::restore();
     let args: Vec<String> = std::env::args().skip(1).collect();
     let Some((command, rest)) = args.split_first() else {
         eprint!("{USAGE}");

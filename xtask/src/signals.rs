@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 
-/// Has the programs that are started from now on heed all signals. A shell that starts something in the background,
+/// Lets programs that start from now on receive all signals. A shell that starts something in the background,
 /// and `nohup`, have it ignore some; ioco keeps to that, and so it would not end when a test asks it to. A signal
 /// that is handled here is not ignored by a program that this one starts.
-pub fn heed() {
+pub fn restore() {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status
         .lines()
@@ -30,9 +30,9 @@ mod tests {
     const INSIDE: &str = "IOCO_TEST_INSIDE";
 
     #[test]
-    fn children_heed_the_signals_that_a_shell_had_us_ignore() {
+    fn children_receive_the_signals_that_a_shell_had_us_ignore() {
         if std::env::var_os(INSIDE).is_some() {
-            super::heed();
+            super::restore();
             let child = Command::new("grep")
                 .args(["SigIgn", "/proc/self/status"])
                 .output();

@@ -25,7 +25,7 @@ pub fn run() -> Result<(), String> {
     tools::run("build", cargo().args(["build", "--workspace", "--bins"]))?;
     let mut tests = cargo();
     tests.args(["test", "--workspace", "--no-fail-fast"]);
-    // The same questions every time; whoever looks for new ones runs `cargo test`, or the long runs.
+    // The same random cases every time. `cargo test` and the long runs draw new ones.
     tests.env("PROPTEST_RNG_SEED", "1");
     let programs: Vec<_> = need_z3().into_iter().chain(need_typescript()).collect();
     if !programs.is_empty() {

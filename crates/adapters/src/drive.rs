@@ -68,7 +68,7 @@ pub fn drive_watched<C: Connection + ?Sized>(
 ) -> Option<AdapterError> {
     let mut command = first;
     let mut ended_by = None;
-    // The time of what the tester was last told: its waits count from then.
+    // The time of the tester's last input: its waits count from then.
     let mut told_at = connection.now();
     loop {
         if command == Command::Finished {

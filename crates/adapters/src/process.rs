@@ -1,6 +1,6 @@
 //! A system under test as a process: the line protocol on its standard input and output.
 //!
-//! Whatever the process does, a call here returns: it waits no longer than it was told to, and a
+//! Whatever the process does, a call here returns: it waits no longer than it may, and a
 //! process that ends, hangs at a reset or talks rubbish gives [`AdapterError`], with its exit status and
 //! the last lines of its standard error. The next reset then starts a fresh one.
 

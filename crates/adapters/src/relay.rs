@@ -1,6 +1,6 @@
 //! Between a client and a system: passes bytes on, both ways, and tells of what they say.
 //!
-//! A line is told of before it is passed on, so that what answers it is told of after it.
+//! A line is reported before it is passed on, so that its answer is reported after it.
 
 use std::io::{self, Read as _, Write as _};
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -122,7 +122,7 @@ impl LineRelay {
     ) -> Result<bool, AdapterError> {
         let failed = |error: io::Error| cannot_pass_on(&self.to, &error);
         let system = match dial::call(&self.to, &Until::within(CONNECTING, stop)) {
-            // Whoever stops while the system is being called has not seen it fail.
+            // A stop while the system is being called is no failure of the system.
             Err(_) if stop() => return Ok(false),
             called => called.map_err(failed)?,
         };

@@ -330,7 +330,7 @@ pub fn with_port(text: &str, port: Option<u16>) -> String {
     }
 }
 
-/// A port at which nobody listens. Somebody else may take it before it is used; whoever starts a system
+/// A port at which nobody listens. Somebody else may take it before it is used; the start of a system
 /// there notices and takes another one.
 pub fn free_port() -> Result<u16, AdapterError> {
     let bound = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).and_then(|l| l.local_addr());

@@ -109,7 +109,7 @@ pub(crate) struct Session {
     pending: Option<Arrived>,
     /// The stimulus under way, as bytes; kept for the record of the test.
     sent: Vec<u8>,
-    /// A line without an end was told of.
+    /// A line without an end was reported.
     told_unfinished: bool,
     pub(crate) warnings: Warnings,
 }
@@ -286,7 +286,7 @@ impl Session {
                 return Ok(Next::Noted);
             }
         };
-        // Whoever claimed silence and speaks all the same is not silent.
+        // A system that claimed silence and speaks all the same is not silent.
         self.claims.claimed = false;
         Ok(Next::Arrived(Arrived {
             what,

@@ -383,7 +383,7 @@ fn every_channel_is_a_client_of_its_own_at_the_same_address() {
         }
     }
     assert_ne!(told[0], told[1], "two sockets");
-    // `c` shares the socket of `b`: which of them a message is for cannot be told, so the first counts.
+    // `c` shares the socket of `b`: nothing shows which of them a message is for, so the first counts.
     lines.give(&action(&sts, "?ask_c", &[])).unwrap();
     assert_eq!(
         next(&mut lines),

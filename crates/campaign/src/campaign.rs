@@ -1,6 +1,6 @@
 //! A campaign from its plan to its outcome: failures of earlier runs first, then test after test. It decides
 //! which test comes next and is the only one that writes to the store; a [`Session`] runs what it orders.
-//! Whatever anybody is told of is in the store before.
+//! It reports a result only after the store has it.
 
 mod failing;
 mod opening;
@@ -52,7 +52,7 @@ pub struct Campaign {
     rows: Vec<SuiteRow>,
     beginning: Vec<Action>,
     scripts: Vec<Script>,
-    /// Tests that are over, and not told of yet.
+    /// Tests that are over, and not reported yet.
     untold: Vec<TestReport>,
     /// Everything so far is on the disk.
     is_kept: bool,

@@ -57,7 +57,7 @@ impl StopFlag {
         StopFlag(flag)
     }
 
-    /// For whoever has to look at it.
+    /// For those who watch it.
     pub fn raised(&self) -> Interrupt {
         self.0.clone()
     }

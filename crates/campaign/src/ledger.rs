@@ -84,7 +84,7 @@ impl Ledger {
     }
 
     /// Changes what is known about a folder. A ledger that cannot be written forgets: the person is
-    /// told or asked again.
+    /// shown or asked again.
     fn change(&self, root: &Path, change: impl FnOnce(&mut Page)) {
         let Some((file, real)) = self.place(root) else {
             return;

@@ -1,6 +1,6 @@
 //! A campaign of tests: the project, its model, the connection, the tester and the results folder,
 //! put together. What `ioco test`, `replay` and `shrink` share with the page. Nothing here prints:
-//! whoever starts a campaign watches it through an [`Observer`].
+//! the caller watches a campaign through an [`Observer`].
 
 mod campaign;
 pub mod connect;

@@ -106,7 +106,7 @@ pub struct Model {
     /// Of the model's text; a failure or a coverage belongs to the model of the same hash.
     pub hash: String,
     pub path: PathBuf,
-    /// The text, for whoever shows it.
+    /// The text, to be shown.
     pub files: Vec<ioco_aml::SourceFile>,
 }
 
@@ -389,7 +389,7 @@ fn transform(
     Ok(sts)
 }
 
-/// Reads a model for work that needs one: errors are told and end the work, warnings are told and
+/// Reads a model for work that needs one: errors are reported and end the work, warnings are reported and
 /// do not.
 pub fn load(
     options: &ModelOptions,

@@ -17,7 +17,7 @@ pub trait Observer {
     fn handled(&mut self, _tester: &mut Tester) {}
 
     /// A test has finished, and everything about it is in the store. Where tests are over faster
-    /// than that, several are told of at once, and the tester has gone on.
+    /// than that, several are reported at once, and the tester has gone on.
     fn finished(&mut self, _report: &TestReport, _tester: &mut Tester) {}
 
     /// A failure unlike all before, shrunk if that was wanted, is kept.

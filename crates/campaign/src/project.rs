@@ -426,7 +426,7 @@ impl TestSettings {
         }
     }
 
-    /// What the tester is told.
+    /// The settings of the tester.
     pub fn settings(
         &self,
         sts: &Sts,

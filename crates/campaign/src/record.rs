@@ -1,4 +1,4 @@
-//! The record of the run under way: handed to the store as it happens, told to the observer once it
+//! The record of the run under way: handed to the store as it happens, reported to the observer once it
 //! is there.
 //!
 //! A store that refuses (a full disk, a server that went away) ends the record and not the run: what a run
@@ -21,7 +21,7 @@ use crate::results::Results;
 const SHARE: u32 = 20;
 /// Waiting more often than this tells nobody anything sooner.
 const OFTEN: Duration = Duration::from_millis(5);
-/// Events that are kept in memory until they are told. After one slow wait the next comes late, and a fast system
+/// Events that are kept in memory until they are reported. After one slow wait the next comes late, and a fast system
 /// does much in between.
 const MAX_UNTOLD: usize = 10_000;
 
@@ -51,9 +51,9 @@ pub(crate) struct Record {
     /// `None` when the store has refused.
     recording: Option<Recording>,
     run: i64,
-    /// Why the rest is not kept, until it is told.
+    /// Why the rest is not kept, until it is reported.
     refused: Option<StoreError>,
-    /// Handed over, and not told yet.
+    /// Handed over, and not reported yet.
     untold: Vec<Event>,
     settled: Instant,
     /// How long the last wait was.
@@ -162,7 +162,7 @@ impl Record {
         self.with(|recording| recording.coverage(snapshot));
     }
 
-    /// Waits until everything is in the store, and tells of it.
+    /// Waits until everything is in the store, and reports it.
     pub fn settle(&mut self, observer: &mut dyn Observer) {
         let begun = Instant::now();
         self.with(Recording::flush);

@@ -129,7 +129,7 @@ impl Results {
             let begun = Instant::now();
             while let Err(fs::TryLockError::WouldBlock) = file.try_lock() {
                 if begun.elapsed() > PATIENCE {
-                    // Whoever holds it has stopped: better a file that misses something than none.
+                    // Its holder has stopped: better a file that misses something than none.
                     break;
                 }
                 std::thread::sleep(Duration::from_millis(5));

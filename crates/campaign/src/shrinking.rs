@@ -14,7 +14,7 @@ pub struct ShrinkSettings {
     pub runs: Option<u64>,
     /// The part of the model that the sps shrinkers may use.
     pub pruning: String,
-    /// Accept only the same failure; a shorter one of another kind is told of.
+    /// Accept only the same failure; a shorter one of another kind is named.
     pub same: bool,
     /// Show that nothing shorter fails.
     pub prove: bool,

@@ -261,7 +261,7 @@ pub fn model(
     let inside = named.components().all(plain)
         && match (&real, &root) {
             (Ok(real), Some(root)) => real.starts_with(root),
-            // It is not there: whoever reads it says so.
+            // It is not there: the reader says so.
             _ => true,
         };
     let known = || project.ledger.knows_model(&project.root, named);

@@ -35,9 +35,9 @@ fn wants_colour(terminal: bool) -> bool {
 }
 
 /// Words for a person, on standard error. Here and in [`print`] everything on its way to a terminal
-/// passes: what is no text and no colour is escaped, whoever it comes from.
+/// passes: what is no text and no colour is escaped, wherever it comes from.
 pub fn message(text: &str) {
-    // Nobody is left to be told that nobody can be told.
+    // There is nowhere left to report that.
     let _ = anstream::stderr().write_all(for_terminal(text).as_bytes());
 }
 

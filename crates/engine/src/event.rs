@@ -11,7 +11,7 @@ use serde_json::{Map, Value as Json};
 use crate::report::{FailureId, Summary};
 use crate::saved::{SavedStep, saved_values};
 
-/// The version of the events; told in [`Event::RunStarted`].
+/// The version of the events; see [`Event::RunStarted`].
 pub const EVENT_VERSION: u32 = 2;
 
 /// Something that happened in a run. Times are nanoseconds on the driver's clock, durations
@@ -38,7 +38,7 @@ pub enum Event {
         name: Option<String>,
         at: u64,
     },
-    /// One step that the model allows; only where steps are told at all. What deviates is no step
+    /// One step that the model allows; only where steps are recorded. What deviates is no step
     /// of the model: the [`Event::TestFinished`] right after it tells of it.
     StepTaken {
         test: u64,

@@ -2,7 +2,7 @@
 //! events out. Nothing here waits, reads a clock or touches a file.
 //!
 //! A [`Tester`] follows a model and a system together. A driver carries out its [`Command`]s and
-//! hands it [`Input`]s; what happened is told as [`Event`]s, and each test ends in a
+//! hands it [`Input`]s; it reports what happened as [`Event`]s, and each test ends in a
 //! [`TestReport`].
 
 mod codes;

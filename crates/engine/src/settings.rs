@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use ioco_sts::{Direction, Sts};
 
-/// Everything that a run is told before it begins. The same settings and the same responses give
+/// All settings of a run. The same settings and the same responses give
 /// the same run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
@@ -21,7 +21,7 @@ pub struct Settings {
     /// State sets remembered before the oldest knowledge is thrown away; bounds the memory of
     /// long runs over models with data.
     pub remember: usize,
-    /// How much of the run is told as events, which somebody must then take.
+    /// How much of the run becomes events, which the caller must then take.
     pub events: EventLevel,
 }
 

@@ -1,4 +1,4 @@
-//! A PostgreSQL server that dies in the middle of a run: what was told before the warning is there when the server
+//! A PostgreSQL server that dies in the middle of a run: what was reported before the warning is there when the server
 //! is back, and the run goes on and ends.
 
 use std::fs;
@@ -27,7 +27,7 @@ pub struct Database {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Deaths {
     pub deaths: u64,
-    /// Tests that were told of before the warning, and that the store has.
+    /// Tests that were reported before the warning, and that the store has.
     pub told: u64,
     /// And that it does not have.
     pub lost: u64,

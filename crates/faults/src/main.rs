@@ -95,7 +95,7 @@ fn main() -> ExitCode {
     let mut complaints = table.complaints.clone();
     let (kills, peers) = kills(&programs, &asked, &mut complaints);
     println!(
-        "kills {}: {} hung, {} systems left behind; {} tests told and kept, {} lost",
+        "kills {}: {} hung, {} systems left behind; {} tests reported and kept, {} lost",
         kills.kills, kills.hung, kills.left, kills.told, kills.lost
     );
     println!("killed systems {}: {} judged wrongly", peers.0, peers.1);
@@ -106,7 +106,7 @@ fn main() -> ExitCode {
     );
     let deaths = deaths(&programs, &asked, &mut complaints);
     println!(
-        "killed databases {}: {} hung; {} tests told and kept, {} lost",
+        "killed databases {}: {} hung; {} tests reported and kept, {} lost",
         deaths.deaths, deaths.hung, deaths.told, deaths.lost
     );
     let late = stops(&programs, &asked);

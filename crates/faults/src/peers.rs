@@ -151,7 +151,7 @@ impl Service {
             match path.as_str() {
                 "/events" => {
                     let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n";
-                    // First: whoever has read the head may ping at once.
+                    // First: a client that has read the head may ping at once.
                     self.keep(socket)?;
                     self.injector
                         .send(Role::Greeting, head.as_bytes(), &mut &*socket)?;
@@ -163,7 +163,7 @@ impl Service {
                         "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n\
                          Connection: Upgrade\r\nSec-WebSocket-Accept: {accept}\r\n\r\n"
                     );
-                    // First: whoever has read the head may ping at once.
+                    // First: a client that has read the head may ping at once.
                     self.keep(socket)?;
                     self.injector
                         .send(Role::Greeting, head.as_bytes(), &mut &*socket)?;

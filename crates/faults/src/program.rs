@@ -1,4 +1,4 @@
-//! The program `ioco` itself, killed and starved: what it told is kept, what it found is reported, and
+//! The program `ioco` itself, killed and starved: what it reported is kept, what it found is reported, and
 //! nothing that it started stays behind.
 
 use std::collections::BTreeSet;
@@ -27,9 +27,9 @@ pub struct Programs {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Kills {
     pub kills: u64,
-    /// Tests that were told of, and that the store has.
+    /// Tests that were reported, and that the store has.
     pub told: u64,
-    /// Tests that were told of, and that the store does not have.
+    /// Tests that were reported, and that the store does not have.
     pub lost: u64,
     /// Systems that outlived ioco.
     pub left: u64,

@@ -93,7 +93,7 @@ fn allowed(kind: Kind, struck: Struck, carrier: Carrier) -> &'static [Outcome] {
                 &[Error]
             }
         }
-        // Lines of text have no envelope: what is ready and what is a response is told by when a line comes. Behind
+        // Lines of text have no envelope: only the time of a line says whether it is ready or a response. Behind
         // the end of the reset a second READY is a line that the model does not know, and so a deviation.
         Kind::Duplicate if carrier == Carrier::Text && !is_response => &[Pass, Fail, Error],
         Kind::Duplicate if !is_response => &[Pass, Error],

@@ -160,7 +160,7 @@ fn check_json_error(from: &str, to: &str, part: &str) {
     assert!(text.contains(from), "{from}");
     let error = json::read(&text.replacen(from, to, 1)).unwrap_err();
     assert!(error.message.contains(part), "{error}");
-    // What is wrong with an item of a list is told with its line.
+    // Errors in an item of a list name its line.
     if error.message.contains("]: ") {
         let line = text.lines().position(|line| line.contains(from)).unwrap() as u32 + 1;
         assert_eq!(error.line, line, "{error}");

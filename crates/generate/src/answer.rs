@@ -21,7 +21,7 @@ const FRACTION: u64 = 50;
 const DRAWS: usize = 2_000;
 
 /// The steps that a search for tests of this pattern should go: what the text says, or what it
-/// cannot exceed, or a default (then the last part is true, and a person should be told).
+/// cannot exceed, or a default (then the last part is true, and the person should know).
 pub fn bound(pattern: &Pattern, within: Option<u32>) -> (u32, bool) {
     match (within, pattern.longest()) {
         (Some(within), _) => (within, false),

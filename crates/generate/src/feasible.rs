@@ -267,7 +267,7 @@ pub(crate) fn tell<S: Solver>(solver: &mut S, extension: &Extension) {
     solver.assert(&extension.condition);
 }
 
-/// Values for all unknowns of a path that the solver has been told: every one set where that can
+/// Values for all unknowns of a path that the solver has: every one set where that can
 /// be, otherwise some unset.
 pub(crate) fn find_witness<'m, S: Solver>(
     solver: &mut S,

@@ -264,7 +264,7 @@ pub struct Walk<'a, S, R> {
     pub(crate) path: Vec<Taken>,
     /// The condition of each step of the path, for the solver.
     conditions: Vec<Extension>,
-    /// How many of the conditions the solver has been told.
+    /// How many of the conditions the solver has.
     told: usize,
     visits: Vec<u32>,
     pub(crate) tally: Tally,

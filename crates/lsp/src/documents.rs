@@ -19,7 +19,7 @@ use crate::positions;
 pub struct Documents {
     /// The open texts by path.
     open: BTreeMap<String, String>,
-    /// The files that were last told to have something wrong.
+    /// The files whose diagnostics the editor shows.
     troubled: BTreeSet<String>,
 }
 
@@ -133,7 +133,7 @@ impl Documents {
     }
 
     /// What is wrong with every model that has an open file, by file; files that have become right
-    /// are told once more, with nothing.
+    /// are published once more, empty.
     pub fn check(&mut self) -> Vec<PublishDiagnosticsParams> {
         let mains: BTreeSet<String> = self.open.keys().map(|file| self.main_of(file)).collect();
         let mut wrong: BTreeMap<String, Vec<Diagnostic>> = BTreeMap::new();

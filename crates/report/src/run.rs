@@ -111,8 +111,8 @@ impl Run {
         }
     }
 
-    /// What a build server calls a test: what it is for. Several tests for the same are told apart
-    /// by their numbers; without a purpose the seed repeats a test.
+    /// What a build server calls a test: what it is for. Several tests for the same differ by their
+    /// numbers; without a purpose the seed repeats a test.
     pub(crate) fn name_of(&self, test: &TestLine) -> String {
         let Some(name) = &test.name else {
             return format!("test {} (seed {})", test.number, test.seed);

@@ -1,5 +1,5 @@
 //! The page itself: files that are part of the program. Nothing is loaded from elsewhere, and the
-//! browser is told so.
+//! browser gets a message.
 
 use axum::http::{StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};

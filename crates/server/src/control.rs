@@ -68,7 +68,7 @@ impl Control {
         self.change(|pace| pace.delay = delay);
     }
 
-    /// Lets whoever waits here go, for good.
+    /// Releases all who wait here, for good.
     pub fn stop(&self) {
         self.change(|pace| pace.stopped = true);
     }

@@ -54,7 +54,7 @@ pub enum JobResult {
 
 pub struct Job {
     pub interrupt: Interrupt,
-    /// Grows with every change, so that whoever follows sees whether there is one.
+    /// Grows with every change, so that a follower sees whether there is one.
     seen: Mutex<(u64, JobView)>,
 }
 

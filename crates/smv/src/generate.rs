@@ -188,7 +188,7 @@ pub enum Event<'r> {
     Progress(Progress),
 }
 
-/// The clock and the interruption, which belong to whoever calls.
+/// The clock and the interruption, which belong to the caller.
 #[derive(Clone, Copy)]
 pub struct Edge<'a> {
     /// Seconds since some fixed moment.

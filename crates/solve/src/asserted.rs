@@ -1,4 +1,4 @@
-//! What a solver has been told so far, with the levels to go back to.
+//! The asserted conditions, with the levels to go back to.
 
 use ioco_sts::{Expr, Function, Type, Types};
 

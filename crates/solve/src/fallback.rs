@@ -163,7 +163,7 @@ mod tests {
         assert_eq!(solver.example(none), None);
     }
 
-    /// Says the same to every question, and keeps what it is told.
+    /// Gives the same answer to every question, and keeps the questions.
     struct Says {
         outcome: Outcome<Vec<Value>>,
         told: Arc<Mutex<Vec<String>>>,

@@ -381,7 +381,7 @@ impl Pipe for Kept {
     }
 }
 
-/// What a solver program is told. `comparison.rs` asks z3 whether that means the same.
+/// The translation for a solver program. `comparison.rs` asks z3 whether that means the same.
 #[test]
 fn translations_are_those_of_the_ledger() {
     let text = Arc::new(Mutex::new(String::new()));

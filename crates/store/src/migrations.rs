@@ -118,7 +118,7 @@ fn no_such_table(error: &sqlx::Error) -> bool {
 /// Holds a lock on a file until it is dropped. Where that is not possible, or takes too long, we go on
 /// without: the worst is an error that says so.
 fn alone(path: &Path) -> Option<fs::File> {
-    // Whoever made the project may have put a link here.
+    // The author of the project may have put a link here.
     if path.is_symlink() {
         return None;
     }

@@ -103,7 +103,7 @@ impl Recording {
                     if let Ok(mut failed) = shared.lock() {
                         *failed = Some(StoreError::not_understood(&own_place.show()));
                     }
-                    // Whoever waits for the beginning learns of it there.
+                    // The caller that waits for the beginning learns of it there.
                     let _ = begun.send(Err(error));
                 }
             })
@@ -321,7 +321,7 @@ fn write(
     let _ = runtime.block_on(async { timeout(GRACE, connection.close()).await });
 }
 
-/// One transaction: the first order, and what else waits. Returns who is to be told.
+/// One transaction: the first order, and what else waits. Returns those who wait for it.
 async fn write_batch(
     connection: &mut AnyConnection,
     writer: &mut Writer,

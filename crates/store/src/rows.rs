@@ -41,7 +41,7 @@ pub struct RunRow {
     pub connection: String,
     pub seed: u64,
     pub strategy: String,
-    /// As told at the end; of a run that goes on or was killed, what its finished tests add up to.
+    /// As reported at the end; of a run that goes on or was killed, what its finished tests add up to.
     pub summary: Summary,
     /// What it saw, alike ones counted once.
     pub failures: FailureCounts,

@@ -145,7 +145,7 @@ pub(crate) struct Peer {
 }
 
 impl Peer {
-    /// Orders to one that is gone are for nobody; that it is gone is told as a happening.
+    /// Orders to one that is gone are for nobody; its end is reported as a happening.
     pub fn order(&self, order: Order) {
         let _ = self.orders.send(order);
         if let Ok(mut waker) = self.waker.lock() {
@@ -261,7 +261,7 @@ impl Line {
                 }
                 goes_on = self.closing.is_some() || !is_full(&told);
             }
-            // Everything that has arrived is told of, or waits behind a queue that is full.
+            // Everything that has arrived is reported, or waits behind a queue that is full.
             if is_read || !goes_on {
                 caught_up.clear();
             }

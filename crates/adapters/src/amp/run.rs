@@ -113,7 +113,7 @@ pub struct Amp {
     sent: Vec<u8>,
     warnings: Warnings,
     notices: Vec<String>,
-    /// Announcements are told once, not again when an adapter reconnects.
+    /// Announcements are reported once, not again when an adapter reconnects.
     told: std::collections::BTreeSet<String>,
 }
 

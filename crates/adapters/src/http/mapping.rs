@@ -23,7 +23,7 @@ pub struct HttpMapping {
     /// Sent with every request.
     #[serde(default)]
     pub headers: BTreeMap<String, String>,
-    /// A file with the certificates (PEM) of the authorities that a system over https:// is believed by,
+    /// A file with the certificates (PEM) of the authorities that a system over https:// is checked against,
     /// instead of the public ones.
     pub certificate: Option<PathBuf>,
     /// A path with server-sent events.

@@ -108,7 +108,7 @@ pub struct Http {
     base: String,
     events: Option<String>,
     websocket: Option<String>,
-    /// Whom a system over https:// is believed by; the public authorities where nothing is said.
+    /// The certificate authority of a system over https://; the public ones by default.
     roots: Option<RootCerts>,
     requests: Option<Requests>,
     /// Something has listened at the address.
@@ -248,7 +248,7 @@ impl Http {
         Ok(())
     }
 
-    /// Whether anything listens there at all. A service that was never up is told from one that goes
+    /// Whether anything listens there at all. This separates a service that was never up from one that goes
     /// away in the middle of a test.
     fn reach(&self, until: &Until<'_>) -> Result<(), AdapterError> {
         let uri: ureq::http::Uri = match self.base.parse() {

@@ -1,8 +1,8 @@
 //! Between an HTTP client and a service: passes bytes on, both ways, and reports every request,
 //! answer, event and message in the model's terms, by the same mapping that tests use.
 //!
-//! Nothing is changed on the way, so that clients and services notice nothing. A message is told of
-//! before its last byte is passed on: what it causes is told of after it.
+//! Nothing is changed on the way, so that clients and services notice nothing. A message is reported
+//! before its last byte is passed on: what it causes is reported after it.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io::{self, Read as _, Write as _};
@@ -208,7 +208,7 @@ impl Relay for HttpRelay {
                         served += 1;
                         sockets.insert(number, [client, system]);
                     }
-                    // Whoever stops while the service is being called has not seen it fail.
+                    // A stop while the service is being called is no failure of the service.
                     Err(_) if stop() => break,
                     Err(error) => {
                         outcome = Err(failed(error));
@@ -425,7 +425,7 @@ impl Flow {
 /// What the answer under way is.
 enum Answering {
     Nothing,
-    /// To be told of when it is complete.
+    /// To be reported when it is complete.
     Whole(u16),
     Events(EventLines),
     Messages(Box<TextMessages>),

@@ -394,7 +394,7 @@ impl Connection for TextLines {
             }
         }
         if let Some(ready) = self.mapping.ready.clone() {
-            // Whoever serves several sockets answers on one of them.
+            // A server with several sockets answers on one of them.
             let all: Vec<usize> = (0..self.clients.len()).collect();
             self.await_message(&all, &ready, "ready", &until)?;
         }

@@ -1,4 +1,4 @@
-//! Addresses and programs as a person writes them: what cannot be right is told before anything starts.
+//! Addresses and programs as a person writes them: mistakes are reported before anything starts.
 
 use std::net::{SocketAddr, ToSocketAddrs as _};
 use std::path::{Path, PathBuf};
@@ -19,10 +19,10 @@ pub(super) fn check_address(address: &str) -> Result<(), CampaignError> {
     }
 }
 
-/// Whoever connects plays the system, and nothing is encrypted: that is for this machine only, unless
+/// Any client can play the system, and nothing is encrypted: that is for this machine only, unless
 /// the person accepts it.
 pub fn check_listening(address: &str, insecure: bool) -> Result<(), CampaignError> {
-    // What is no address at all is said by whoever listens there.
+    // The listener reports what is no address at all.
     let sockets: Vec<SocketAddr> = address
         .to_socket_addrs()
         .map_or_else(|_| Vec::new(), Iterator::collect);

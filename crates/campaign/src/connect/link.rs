@@ -70,7 +70,7 @@ impl Answers {
             Arrival::Response(_) | Arrival::Unknown(_) => {
                 self.outstanding = self.outstanding.saturating_sub(1);
             }
-            // A wait may be cut into slices: only whoever waits knows that the time is up.
+            // A wait may be cut into slices: only the caller knows that the time is up.
             Arrival::Silence => {}
             Arrival::Quiescent => self.outstanding = 0,
         }

@@ -149,7 +149,7 @@ impl ConnectionSpec {
                     .map(Transport::TcpChannels)
             });
         let Some(way) = way else { return Ok(None) };
-        // Whoever types where the system is does not mean the one that ioco.toml starts.
+        // An address that was typed is not the system that ioco.toml starts.
         let start = match (&choice.start, choice.is_way()) {
             (Some(command), _) => Some(Start::new(command)),
             (None, true) => None,

@@ -124,7 +124,7 @@ impl Started {
             warnings: Vec::new(),
             said: Vec::new(),
         };
-        // What is wrong with the settings is told before anything is started.
+        // Errors in the settings are reported before anything starts.
         started.make_link()?;
         Ok(started)
     }

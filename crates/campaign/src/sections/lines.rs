@@ -128,7 +128,7 @@ impl LinesSection {
         self.read().map_err(|wrong| self.at_its_line(&wrong, file))
     }
 
-    /// What it means for a model; what is wrong is told with its line.
+    /// What it means for a model. Errors name the line.
     pub fn checked(&self, sts: &Arc<Sts>, file: &Path) -> Result<Mapping, CampaignError> {
         let mapping = self.mapping(file)?;
         let checked = mapping.check(sts);

@@ -120,7 +120,7 @@ impl Reported {
         store
             .events(row.id, &mut |event| run.event(&event))
             .map_err(history::stop)?;
-        // A run without tests told nothing of itself.
+        // A run without tests has no events.
         run.model.clone_from(&row.model);
         run.seed = row.seed;
         run.strategy.clone_from(&row.strategy);
@@ -149,7 +149,7 @@ impl Reported {
         })
     }
 
-    /// As the terminal told it.
+    /// As the terminal showed it.
     fn text(&self) -> String {
         let mut text = String::new();
         for failure in &self.failures {

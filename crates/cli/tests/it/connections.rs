@@ -212,7 +212,7 @@ add = \"+{number}\"
 sum = \"= {number}.\"
 ";
 
-/// Adds up what it is told; `forgets` is a number that it does not add.
+/// Adds up what it gets; `forgets` is a number that it does not add.
 fn count(forgets: i64) -> impl Fn(&str) -> String + Send {
     let total = std::sync::Mutex::new(0);
     move |line| {

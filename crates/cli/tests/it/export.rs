@@ -148,7 +148,7 @@ added = { to = "add", status = 200 }
 broken = { to = "add", status = "5xx" }
 "#;
 
-/// Breaks at the second request, unless it was told not to.
+/// Breaks at the second request, unless it is set not to.
 const COUNTER_PY: &str = r#"
 import http.server, sys
 class Handler(http.server.BaseHTTPRequestHandler):

@@ -54,7 +54,7 @@ fn start(folder: &TempDir, arguments: &[&str]) -> Child {
         .expect("ioco starts")
 }
 
-/// Reads a pipe aside, so that it cannot fill up: whoever writes to a full one hangs.
+/// Reads a pipe aside, so that it cannot fill up: a writer to a full one hangs.
 fn read_aside(mut pipe: impl Read + Send + 'static) -> JoinHandle<String> {
     std::thread::spawn(move || {
         let mut bytes = Vec::new();

@@ -81,7 +81,7 @@ fn a_killed_run_keeps_every_test_that_it_told_of() {
     }
     child.kill().unwrap();
     child.wait().unwrap();
-    // What was on its way when the end came was told as well.
+    // What was on its way when the end came was reported as well.
     told.extend(lines.map_while(Result::ok));
     let told = ended(told.iter().map(String::as_str));
     let text = record(folder.path());

@@ -316,7 +316,7 @@ fn a_protocol_is_described_by_configuration_alone_and_its_end_is_judged() {
     let folder = talk(TALK_SETTINGS);
     let ran = test(&folder, &[]);
     assert_eq!(ran.code, 0, "{}", ran.all());
-    // Whoever does not close is found.
+    // A server that does not close is found.
     let broken = talk(&TALK_SETTINGS.replace("server.py {port}", "server.py {port} --broken"));
     let ran = test(&broken, &["--timeout", "400ms", "--no-shrink"]);
     assert_eq!(ran.code, 1, "{}", ran.all());

@@ -468,7 +468,7 @@ impl<'a> GraphReader<'a> {
         }
         let all: Vec<Assigned> = scripts.iter().flat_map(|(_, all)| all.clone()).collect();
         let update = self.variables.update(number, &all, budget).map_err(|bad| {
-            // Which of the scripts it is, is told by trying each of them.
+            // Only trying each of the scripts shows which one it is.
             let guilty = scripts
                 .iter()
                 .find(|(_, one)| self.variables.update(number, one, budget).is_err());

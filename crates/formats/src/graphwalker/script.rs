@@ -94,7 +94,7 @@ pub fn statements(text: &str, budget: &Budget) -> Result<Vec<Assigned>, BadScrip
     Ok(found)
 }
 
-/// What is nested too deep would not fit on the stack of whoever walks it.
+/// What is nested too deep would not fit on the stack of a walk.
 pub fn limited(node: Node, budget: &Budget) -> Result<Node, BadScript> {
     match budget.check(Resource::Depth, node.height) {
         Ok(()) => Ok(node),

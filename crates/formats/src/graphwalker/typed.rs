@@ -32,7 +32,7 @@ fn key(model: usize, name: &str) -> Key {
 }
 
 impl Variables {
-    /// Takes note of an assignment. Returns whether that told something new about its variable.
+    /// Takes note of an assignment. Returns whether that says something new about its variable.
     pub fn learn(&mut self, model: usize, assigned: &Assigned) -> Result<bool, BadScript> {
         let found = self.type_of(model, &assigned.value);
         let key = key(model, &assigned.name);

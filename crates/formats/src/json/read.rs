@@ -1,4 +1,4 @@
-//! Saved types to a live system. Nothing in the file is believed: every position, type and value
+//! Saved types to a live system. Nothing in the file is trusted: every position, type and value
 //! is checked, so that no file can make the rest of the program fail.
 
 use std::collections::BTreeMap;

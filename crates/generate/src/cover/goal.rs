@@ -185,7 +185,7 @@ pub struct Bound {
     pub paths: usize,
     /// Moves that the solver could not decide.
     pub undecided: usize,
-    /// The search was told to stop.
+    /// The search was stopped.
     pub interrupted: bool,
 }
 

@@ -24,7 +24,7 @@ const CLUSTER_NODES: usize = 5000;
 pub(crate) enum Halt {
     Time,
     Memory,
-    /// Whoever listens wants no more.
+    /// The caller wants no more.
     Enough,
 }
 

@@ -1,5 +1,5 @@
 //! A fixpoint in a thread of its own. One operation on decision diagrams can take long and cannot be interrupted, so
-//! whoever runs out of time leaves the thread behind; it ends by itself as soon as its operation does.
+//! a caller that runs out of time leaves the thread behind; it ends by itself as soon as its operation does.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};

@@ -2,7 +2,7 @@
 //! patterns, far-away integers, hard arithmetic.
 //!
 //! The program is reached through [`Pipe`], which comes in from the edge. Its models are checked by
-//! evaluation like all others; what it cannot be told is *unknown*.
+//! evaluation like all others; what has no translation is *unknown*.
 
 mod answer;
 mod regular;
