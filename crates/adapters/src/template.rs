@@ -188,12 +188,13 @@ pub(crate) fn read_text(text: &str, ty: &Type, types: &Types) -> Result<Value, M
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use ioco_sts::{Direction, Parameter};
     use proptest::prelude::*;
 
-    fn label(types: &[Type]) -> Label {
+    /// `!put`, with parameters p0, p1, … of these types.
+    pub(crate) fn label(types: &[Type]) -> Label {
         let parameters = types.iter().enumerate().map(|(index, ty)| Parameter {
             name: format!("p{index}"),
             ty: ty.clone(),

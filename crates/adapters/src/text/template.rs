@@ -325,21 +325,9 @@ fn piece(inside: &str, label: &Label) -> Result<Piece, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ioco_sts::{Direction, Parameter, Type};
+    use crate::template::tests::label;
+    use ioco_sts::Type;
     use proptest::prelude::*;
-
-    fn label(types: &[Type]) -> Label {
-        let parameters = types.iter().enumerate().map(|(index, ty)| Parameter {
-            name: format!("p{index}"),
-            ty: ty.clone(),
-        });
-        Label {
-            name: "put".to_owned(),
-            channel: "c".to_owned(),
-            direction: Direction::Response,
-            parameters: parameters.collect(),
-        }
-    }
 
     #[test]
     fn what_is_wrong_with_a_template_is_said() {
