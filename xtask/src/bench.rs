@@ -23,6 +23,7 @@ const PARTS: &[Part] = &[
     }),
     ("store", || example("ioco-store", "store_speed", &[])),
     ("program", program),
+    ("scale", crate::scale::run),
 ];
 
 pub fn run(only: &[String]) -> Result<(), String> {
