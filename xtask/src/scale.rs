@@ -60,8 +60,13 @@ pub fn run() -> Result<(), String> {
         print_row(name, &costs);
         Ok::<(), String>(())
     };
-    println!("  locations{:>29}{:>19}{:>19}", SIZES[0], SIZES[1], SIZES[2]);
-    row("check", large, &|model, work| command(&["check"], model, work))?;
+    println!(
+        "  locations{:>29}{:>19}{:>19}",
+        SIZES[0], SIZES[1], SIZES[2]
+    );
+    row("check", large, &|model, work| {
+        command(&["check"], model, work)
+    })?;
     row("reduce", large, &|model, work| {
         let mut reduce = command(&["check"], model, work);
         reduce.arg("--reduce");
@@ -97,7 +102,10 @@ pub fn run() -> Result<(), String> {
         test.args(test_arguments(&player, model, Some(3)));
         test
     })?;
-    println!("  locations{:>29}{:>19}{:>19}", MACHINES[0], MACHINES[1], MACHINES[2]);
+    println!(
+        "  locations{:>29}{:>19}{:>19}",
+        MACHINES[0], MACHINES[1], MACHINES[2]
+    );
     row("hsi", machines, &|model, work| {
         let mut hsi = command(&["generate"], model, work);
         hsi.args(["--cover", "hsi", "--count"]);
@@ -162,8 +170,13 @@ fn exponent(points: &[(f64, f64)]) -> Option<f64> {
 /// Runs a command to its end, or until it has taken too long.
 fn measure(command: &mut Command) -> Result<Cost, String> {
     let start = Instant::now();
-    let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    let mut child = child.spawn().map_err(|error| format!("{command:?}: {error}"))?;
+    let child = command
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    let mut child = child
+        .spawn()
+        .map_err(|error| format!("{command:?}: {error}"))?;
     let mut memory = 0;
     loop {
         memory = memory.max(resident_peak(&child));
@@ -227,7 +240,11 @@ fn random_model(locations: usize, seed: u64) -> String {
     }
     for source in resting..2 * resting {
         let response = ["x", "y", "z"][numbers.below(3)];
-        let _ = writeln!(text, "({source},\"!{response}\",{})", numbers.below(resting));
+        let _ = writeln!(
+            text,
+            "({source},\"!{response}\",{})",
+            numbers.below(resting)
+        );
     }
     text
 }
@@ -292,7 +309,9 @@ fn follow(arguments: &[String]) -> Result<(), String> {
         } else {
             continue;
         };
-        writeln!(out, "{answer}").and_then(|()| out.flush()).map_err(|error| error.to_string())?;
+        writeln!(out, "{answer}")
+            .and_then(|()| out.flush())
+            .map_err(|error| error.to_string())?;
     }
     Ok(())
 }

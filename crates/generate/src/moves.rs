@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use ioco_sts::{
-    Action, BinaryOp, Direction, Env, Expr, Gate, LabelId, LocationId, State, Sts, SwitchId, Type, UnaryOp, Value,
-    VarId,
+    Action, BinaryOp, Direction, Env, Expr, Gate, LabelId, LocationId, State, Sts, SwitchId, Type,
+    UnaryOp, Value, VarId,
 };
 use rustc_hash::FxHashMap;
 

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use ioco_budget::{Budget, Meter};
-use ioco_generate::suspension::{Automaton, CompleteSuite, Compatibility, suite};
+use ioco_generate::suspension::{Automaton, Compatibility, CompleteSuite, suite};
 use ioco_sts::{Action, LabelId, Step};
 use rand::RngExt as _;
 use rand_chacha::ChaCha8Rng;
@@ -63,7 +63,10 @@ fn passes(model: &Automaton, tests: &[Vec<usize>], implementation: &Table) -> bo
             if *label >= model.inputs() {
                 let shown = (model.inputs()..implementation[real].len())
                     .filter(|output| implementation[real][*output].is_some());
-                if shown.into_iter().any(|output| model.step(state, output).is_none()) {
+                if shown
+                    .into_iter()
+                    .any(|output| model.step(state, output).is_none())
+                {
                     return false;
                 }
             }
@@ -72,7 +75,9 @@ fn passes(model: &Automaton, tests: &[Vec<usize>], implementation: &Table) -> bo
                 return true;
             };
             real = next;
-            state = model.step(state, *label).expect("tests are traces of the model");
+            state = model
+                .step(state, *label)
+                .expect("tests are traces of the model");
         }
         true
     })
@@ -83,7 +88,9 @@ fn passes(model: &Automaton, tests: &[Vec<usize>], implementation: &Table) -> bo
 fn rows(states: usize, inputs: usize, outputs: usize) -> Vec<Vec<Option<usize>>> {
     let mut all: Vec<Vec<Option<usize>>> = vec![Vec::new()];
     for position in 0..inputs + outputs {
-        let targets = (0..states).map(Some).chain((position >= inputs).then_some(None));
+        let targets = (0..states)
+            .map(Some)
+            .chain((position >= inputs).then_some(None));
         let targets: Vec<Option<usize>> = targets.collect();
         all = all
             .iter()
@@ -194,7 +201,12 @@ fn a_suite_without_its_words_misses_an_extra_state() {
         vec![Some(3), None, Some(0), None],
     ];
     assert!(!conforms(&model, &wrong));
-    let tests = |extra| complete(&model, extra).sequences.tests().collect::<Vec<_>>();
+    let tests = |extra| {
+        complete(&model, extra)
+            .sequences
+            .tests()
+            .collect::<Vec<_>>()
+    };
     assert!(passes(&model, &tests(0), &wrong));
     assert!(!passes(&model, &tests(2), &wrong));
 }

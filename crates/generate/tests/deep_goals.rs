@@ -117,9 +117,9 @@ fn a_goal_of_nine_stimuli_behind_counters_is_covered() {
         panic!("{verdict:?}");
     };
     let given = covered.tests[test].actions();
-    let stimuli = given.iter().filter(|action| {
-        sts.label(action.label).direction == Direction::Stimulus
-    });
+    let stimuli = given
+        .iter()
+        .filter(|action| sts.label(action.label).direction == Direction::Stimulus);
     assert_eq!(stimuli.count(), 9, "{given:?}");
 }
 

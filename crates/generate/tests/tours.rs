@@ -40,7 +40,14 @@ fn label(builder: &mut StsBuilder, direction: Direction, name: &str) -> LabelId 
 }
 
 fn plain(builder: &mut StsBuilder, source: LocationId, gate: Gate, target: LocationId) -> SwitchId {
-    builder.switch(source, gate, Expr::TRUE, Vec::new(), target, Place::default())
+    builder.switch(
+        source,
+        gate,
+        Expr::TRUE,
+        Vec::new(),
+        target,
+        Place::default(),
+    )
 }
 
 /// Two stimuli in every resting location, and one response behind each.
@@ -60,7 +67,12 @@ fn random_model(resting: usize, seed: u64) -> Arc<Sts> {
         }
         let response = responses[rng.random_range(0..2)];
         let target = all[rng.random_range(0..resting)];
-        plain(&mut builder, all[resting + rest], Gate::Observable(response), target);
+        plain(
+            &mut builder,
+            all[resting + rest],
+            Gate::Observable(response),
+            target,
+        );
     }
     Arc::new(builder.build())
 }
@@ -73,7 +85,11 @@ fn reachable(sts: &Sts) -> BTreeSet<SwitchId> {
     while let Some(location) = open.pop() {
         if seen.insert(location) {
             taken.extend(sts.outgoing(location));
-            open.extend(sts.outgoing(location).iter().map(|id| sts.switch(*id).target));
+            open.extend(
+                sts.outgoing(location)
+                    .iter()
+                    .map(|id| sts.switch(*id).target),
+            );
         }
     }
     taken
@@ -103,8 +119,14 @@ fn random_plain_models_are_covered_or_proved_in_few_steps() {
         assert_eq!(covered.calls, 0, "seed {seed}: no question to the solver");
         let fewest = covered.fewest_steps.expect("a model without data");
         let taken = steps(&covered);
-        assert!(taken >= fewest, "seed {seed}: {taken} below the bound {fewest}");
-        assert!(taken <= 3 * fewest, "seed {seed}: {taken} steps, {fewest} are needed");
+        assert!(
+            taken >= fewest,
+            "seed {seed}: {taken} below the bound {fewest}"
+        );
+        assert!(
+            taken <= 3 * fewest,
+            "seed {seed}: {taken} steps, {fewest} are needed"
+        );
     }
 }
 
@@ -134,8 +156,18 @@ fn a_model_in_which_everything_is_connected_takes_one_test() {
         .map(|number| builder.named_location(process, &format!("l{number}")))
         .collect();
     for number in 0..30 {
-        plain(&mut builder, ring[number], Gate::Observable(stimulus), ring[(number + 1) % 30]);
-        plain(&mut builder, ring[number], Gate::Observable(back), ring[(number + 29) % 30]);
+        plain(
+            &mut builder,
+            ring[number],
+            Gate::Observable(stimulus),
+            ring[(number + 1) % 30],
+        );
+        plain(
+            &mut builder,
+            ring[number],
+            Gate::Observable(back),
+            ring[(number + 29) % 30],
+        );
     }
     let sts = Arc::new(builder.build());
     let goals = Goal::switches(&sts);
@@ -176,7 +208,10 @@ fn independent_processes_are_covered_one_after_the_other() {
     let sts = Arc::new(builder.build());
     let covered = cover(&sts, &Goal::switches(&sts), CoverLimits::default());
     let all = covered.goals.values();
-    assert!(all.clone().all(|v| matches!(v, GoalVerdict::Covered { .. })));
+    assert!(
+        all.clone()
+            .all(|v| matches!(v, GoalVerdict::Covered { .. }))
+    );
     assert_eq!(covered.calls, 0);
     assert_eq!((covered.tests.len(), steps(&covered)), (1, 256));
     // While one process owes a response, no other one is given a stimulus.
@@ -235,14 +270,26 @@ fn a_test_counts_on_few_choices_of_the_system() {
         .map(|number| builder.named_location(process, &format!("l{number}")))
         .collect();
     for number in (0..100).step_by(2) {
-        plain(&mut builder, all[number], Gate::Observable(go), all[number + 1]);
+        plain(
+            &mut builder,
+            all[number],
+            Gate::Observable(go),
+            all[number + 1],
+        );
         for answer in answers {
             let target = all[(number + 2) % 100];
-            plain(&mut builder, all[number + 1], Gate::Observable(answer), target);
+            plain(
+                &mut builder,
+                all[number + 1],
+                Gate::Observable(answer),
+                target,
+            );
         }
     }
     let sts = Arc::new(builder.build());
-    let near: Vec<Goal> = (0..9).map(|n| Goal::Switch(SwitchId::from_index(n))).collect();
+    let near: Vec<Goal> = (0..9)
+        .map(|n| Goal::Switch(SwitchId::from_index(n)))
+        .collect();
     let covered = cover(&sts, &near, CoverLimits::default());
     let responses = |test: &Instance| {
         let chosen = test.steps.iter().filter(|(_, action)| {
@@ -251,6 +298,11 @@ fn a_test_counts_on_few_choices_of_the_system() {
         });
         chosen.count()
     };
-    assert!(covered.goals.values().all(|v| matches!(v, GoalVerdict::Covered { .. })));
+    assert!(
+        covered
+            .goals
+            .values()
+            .all(|v| matches!(v, GoalVerdict::Covered { .. }))
+    );
     assert!(covered.tests.iter().all(|test| responses(test) <= 8));
 }

@@ -52,7 +52,11 @@ impl Relevant {
     }
 
     fn mark(&mut self, expr: &Expr) -> bool {
-        let fresh: Vec<VarId> = expr.vars().into_iter().filter(|v| !self.0[v.index()]).collect();
+        let fresh: Vec<VarId> = expr
+            .vars()
+            .into_iter()
+            .filter(|v| !self.0[v.index()])
+            .collect();
         for variable in &fresh {
             self.0[variable.index()] = true;
         }
@@ -145,7 +149,9 @@ pub(crate) fn search(
             for goal in goal_index.goals(&state.locations, step, &left) {
                 let asked = goal_index.asked(step, goal);
                 let own = memory.own_values(stepper.sts, &asked, &state.valuation, rng, effort);
-                let path = own.sat().and_then(|own| path(stepper, &nodes, index, &asked, &own));
+                let path = own
+                    .sat()
+                    .and_then(|own| path(stepper, &nodes, index, &asked, &own));
                 if let Some(path) = path {
                     left.remove(&goal);
                     found.push(path);
@@ -196,12 +202,14 @@ fn path(
     for number in chain {
         let node = &nodes[number];
         if let Some(step) = &node.step {
-            path.steps.push((Rc::clone(step), step.action(&node.values)));
+            path.steps
+                .push((Rc::clone(step), step.action(&node.values)));
         }
         path.states.push(node.state.clone());
     }
     let end = stepper.take(path.end(), last, &last.parameters(values))?;
-    path.steps.push((Rc::clone(Move::plain(last)), last.action(values)));
+    path.steps
+        .push((Rc::clone(Move::plain(last)), last.action(values)));
     path.states.push(end);
     Some(path)
 }

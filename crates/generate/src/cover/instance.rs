@@ -7,8 +7,8 @@ use ioco_solve::Outcome;
 use ioco_sts::{Action, LocationId, State, Sts, Value};
 use rand::Rng;
 
-use crate::feasible::{Effort, own_values};
 use super::region::Region;
+use crate::feasible::{Effort, own_values};
 use crate::moves::{Move, MoveTable};
 use crate::plan::initial_state;
 use crate::traces::PathStep;

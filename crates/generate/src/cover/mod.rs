@@ -321,7 +321,9 @@ impl<'a> Cover<'a> {
         for step in moves {
             let (sts, effort) = (self.stepper.sts, self.limits.effort());
             let own = own_values(sts, step, &path.end().valuation, self.rng, &effort).sat()?;
-            let state = self.stepper.take(path.end(), step, &step.parameters(&own))?;
+            let state = self
+                .stepper
+                .take(path.end(), step, &step.parameters(&own))?;
             path.steps.push((Rc::clone(step), step.action(&own)));
             path.states.push(state);
         }

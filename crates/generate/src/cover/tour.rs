@@ -58,9 +58,9 @@ struct Wanted {
 
 impl Wanted {
     fn asks_for(&self, sts: &Sts, step: &Move) -> bool {
-        step.switches.iter().any(|id| {
-            self.switches[id.index()] || self.locations[sts.switch(*id).target.index()]
-        })
+        step.switches
+            .iter()
+            .any(|id| self.switches[id.index()] || self.locations[sts.switch(*id).target.index()])
     }
 
     fn take(&mut self, sts: &Sts, step: &Move) {
@@ -126,7 +126,10 @@ impl Graph {
                 }
             }
             let others = choices - usize::from(chosen_by_system(step));
-            let same = found.iter().filter(|other| other.label == step.label).count();
+            let same = found
+                .iter()
+                .filter(|other| other.label == step.label)
+                .count();
             let chosen = others > 0 || (step.observable && same > 1);
             if let Some(target) = self.number(there) {
                 moves.push((Rc::new(step.clone()), target, chosen));
@@ -168,7 +171,12 @@ impl Graph {
     }
 
     /// The way to the nearest place in which the system waits.
-    fn settling(&mut self, sts: &Sts, from: u32, all: &mut [LocationId]) -> Option<Vec<(u32, u32)>> {
+    fn settling(
+        &mut self,
+        sts: &Sts,
+        from: u32,
+        all: &mut [LocationId],
+    ) -> Option<Vec<(u32, u32)>> {
         let mut before: FxHashMap<u32, Option<(u32, u32)>> = FxHashMap::default();
         before.insert(from, None);
         let mut queue = VecDeque::from([from]);
@@ -354,7 +362,9 @@ impl<'a> Tours<'a> {
             Goal::Switch(id) if self.wanted.switches[id.index()] => {
                 self.sts.location(self.sts.switch(id).source).process
             }
-            Goal::Location(id) if self.wanted.locations[id.index()] => self.sts.location(id).process,
+            Goal::Location(id) if self.wanted.locations[id.index()] => {
+                self.sts.location(id).process
+            }
             _ => return false,
         };
         let mut graphs = self.graphs.iter();

@@ -246,8 +246,7 @@ impl<'a> Search<'a> {
                     (false, true) => node.silent,
                     (false, false) => node.silent + 1,
                 };
-                let locations =
-                    target(self.sts, &node.extension.state.locations, &step);
+                let locations = target(self.sts, &node.extension.state.locations, &step);
                 let Some(far) = reach.distance(&locations, progress) else {
                     continue;
                 };

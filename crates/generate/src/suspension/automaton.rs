@@ -78,7 +78,12 @@ impl Automaton {
             let mut open: Vec<usize> = states.iter().copied().collect();
             let mut all = states;
             while let Some(state) = open.pop() {
-                open.extend(internal[state].iter().copied().filter(|next| all.insert(*next)));
+                open.extend(
+                    internal[state]
+                        .iter()
+                        .copied()
+                        .filter(|next| all.insert(*next)),
+                );
             }
             all
         };
@@ -212,7 +217,9 @@ impl Automaton {
 
     /// The state after labels from the start.
     pub fn after(&self, labels: &[usize]) -> Option<usize> {
-        labels.iter().try_fold(0, |state, label| self.step(state, *label))
+        labels
+            .iter()
+            .try_fold(0, |state, label| self.step(state, *label))
     }
 
     /// The states that every conforming implementation can be brought to, each with a shortest sequence that does:
@@ -251,7 +258,9 @@ fn diverges(internal: &[Vec<usize>]) -> Option<usize> {
     let mut left: Vec<usize> = internal.iter().map(Vec::len).collect();
     let mut before: Vec<Vec<usize>> = vec![Vec::new(); internal.len()];
     for (state, targets) in internal.iter().enumerate() {
-        targets.iter().for_each(|target| before[*target].push(state));
+        targets
+            .iter()
+            .for_each(|target| before[*target].push(state));
     }
     let mut open: Vec<usize> = (0..internal.len()).filter(|s| left[*s] == 0).collect();
     while let Some(state) = open.pop() {

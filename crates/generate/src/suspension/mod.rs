@@ -63,7 +63,12 @@ pub fn suite(
     // Per set, how many states of the implementation the access sequences need.
     let taken: Vec<usize> = families
         .iter()
-        .map(|set| access.iter().filter(|(state, _)| set.contains(state)).count())
+        .map(|set| {
+            access
+                .iter()
+                .filter(|(state, _)| set.contains(state))
+                .count()
+        })
         .collect();
     let mut sequences = Sequences::new(limit);
     for (start, prefix) in &access {
@@ -107,7 +112,9 @@ fn add(
 ) -> Result<(), MachineError> {
     let mut whole = word.to_vec();
     whole.extend_from_slice(experiment);
-    let look = automaton.after(&whole).and_then(|end| automaton.outputs(end).next());
+    let look = automaton
+        .after(&whole)
+        .and_then(|end| automaton.outputs(end).next());
     match look {
         Some((output, _)) => sequences.add(&whole, &[output]),
         None => sequences.add(&whole, &[]),

@@ -82,7 +82,14 @@ pub fn run(arguments: &args::Generate, model: &Subject, format: Format) -> Answe
     };
     let unconfirmed = match arguments.count {
         true => 0,
-        false => write(&found.sequences, &automaton, arguments, model, format, &halt)?,
+        false => write(
+            &found.sequences,
+            &automaton,
+            arguments,
+            model,
+            format,
+            &halt,
+        )?,
     };
     match format {
         Format::Json => output::json(&size)?,
@@ -131,7 +138,10 @@ fn write(
     let mut page = suite.page();
     let mut unconfirmed = 0;
     for sequence in found.tests() {
-        let steps: Vec<Step> = sequence.iter().map(|label| automaton.label(*label).clone()).collect();
+        let steps: Vec<Step> = sequence
+            .iter()
+            .map(|label| automaton.label(*label).clone())
+            .collect();
         let Some(switches) = walked(&mut semantics, &steps) else {
             unconfirmed += 1;
             continue;

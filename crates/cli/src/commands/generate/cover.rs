@@ -218,7 +218,10 @@ pub fn run(wanted: &str, arguments: &args::Generate, model: &Subject, format: Fo
         covered.calls,
         started.elapsed().as_secs_f64()
     );
-    if let Some(fewest) = covered.fewest_steps.filter(|_| asks_for_switches(&goals, sts)) {
+    if let Some(fewest) = covered
+        .fewest_steps
+        .filter(|_| asks_for_switches(&goals, sts))
+    {
         let steps: usize = kept.iter().map(|test| test.steps.len()).sum();
         say!("{steps} steps; all reachable switches take at least {fewest}");
     }
