@@ -30,8 +30,9 @@ pub mod system;
 pub mod time;
 pub mod trust;
 mod warning;
+pub mod work;
 
-pub use campaign::Campaign;
+pub use campaign::{Campaign, Hands};
 pub use connect::{ConnectionSpec, Fresh, Link, Start, SystemChoice, Transport};
 pub use error::{CampaignError, ErrorKind, Remedy};
 pub use failures::{Opened, Origin};

@@ -23,6 +23,8 @@ pub struct Plan {
     pub known: bool,
     /// Stimuli that every test begins with.
     pub beginning: Vec<Action>,
+    /// Systems that are tested side by side.
+    pub jobs: usize,
     /// Exactly these tests instead of those of the strategy.
     pub scripts: Vec<Script>,
 }

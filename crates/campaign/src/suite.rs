@@ -43,13 +43,20 @@ impl SuiteRow {
     }
 }
 
+/// A suite that fits the model.
+pub(crate) struct LoadedSuite {
+    pub tests: Vec<ReadTest>,
+    /// Per test, the suite's file with it alone.
+    pub alone: Vec<String>,
+}
+
 /// Reads a suite for a model. One for another model is refused; one for an older text of the same
 /// model is used as far as it fits.
 pub(crate) fn load(
     path: &Path,
     model: &Model,
     observer: &mut dyn Observer,
-) -> Result<Vec<ReadTest>, CampaignError> {
+) -> Result<LoadedSuite, CampaignError> {
     let text = ioco_outside::file::read_text(path, model.sts.budget()).map_err(|error| {
         CampaignError::usage(format!("cannot read {}: {error}", path.display()))
     })?;
@@ -75,5 +82,10 @@ pub(crate) fn load(
             path.display()
         )));
     }
-    Ok(suite.tests)
+    let lines: Vec<&str> = text.lines().filter(|l| !l.trim().is_empty()).collect();
+    let (header, own) = lines.split_first().map_or(("", &[][..]), |(h, own)| (*h, own));
+    Ok(LoadedSuite {
+        alone: own.iter().map(|test| format!("{header}\n{test}\n")).collect(),
+        tests: suite.tests,
+    })
 }

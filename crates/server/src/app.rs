@@ -243,6 +243,7 @@ impl App {
             shrinking: shrinking(),
             known: true,
             beginning: Vec::new(),
+            jobs: 1,
             scripts: Vec::new(),
             project: self.project.clone(),
         })
