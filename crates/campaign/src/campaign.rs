@@ -118,6 +118,9 @@ impl Campaign {
             plan.model.sts = Arc::new(plan.model.sts.with_timeout(nanoseconds));
         }
         let mut settings = plan.test.settings(&plan.model.sts, seed_from_clock)?;
+        if let Some(shard) = plan.shard {
+            shard.apply(&mut settings, plan.test.seed.is_some())?;
+        }
         let meaning = SemanticsOptions {
             relation: plan.test.relation()?,
             solver: SolverChoice::named(plan.test.solver.as_deref()),
@@ -134,11 +137,14 @@ impl Campaign {
         );
         // Read before the first test: a damaged file must not spoil the end of a long run.
         coverage::read(&results.coverage(&plan.model.hash), &plan.model.sts)?;
-        let known = if plan.known {
+        let mut known = if plan.known {
             known(&results, &plan.model, &plan.project, &plan.reach, observer)
         } else {
             Vec::new()
         };
+        if let Some(shard) = plan.shard {
+            known = shard.share(known);
+        }
         if !plan.scripts.is_empty() {
             settings.stop.tests = Some(plan.scripts.len() as u64);
         }
@@ -149,7 +155,13 @@ impl Campaign {
         let accepted = accepted.count() as u64;
         settings.stop.failures = settings.stop.failures.map(|most| most + accepted);
         let suite = match &plan.test.suite {
-            Some(file) => Some(suite::load(file, &plan.model, observer)?),
+            Some(file) => {
+                let suite = suite::load(file, &plan.model, observer)?;
+                Some(match plan.shard {
+                    Some(shard) => suite.shard(shard)?,
+                    None => suite,
+                })
+            }
             None => None,
         };
         let guide = guide(&plan.test, &plan.model, observer)?;

@@ -23,6 +23,7 @@ mod record;
 mod results;
 pub mod sections;
 mod session;
+mod shard;
 pub mod shrinking;
 mod solver;
 mod suite;
@@ -51,6 +52,7 @@ pub use project::{
 };
 pub use results::Results;
 pub use session::{Session, sizes};
+pub use shard::Shard;
 pub use shrinking::ShrinkSettings;
 pub use solver::{SemanticsOptions, SolverChoice};
 pub use suite::SuiteRow;

@@ -10,6 +10,7 @@ use serde::Serialize;
 use crate::error::CampaignError;
 use crate::model::Model;
 use crate::observer::Observer;
+use crate::shard::Shard;
 
 /// One test of a suite that was run.
 #[derive(Clone, Debug, Serialize)]
@@ -48,6 +49,24 @@ pub(crate) struct LoadedSuite {
     pub tests: Vec<ReadTest>,
     /// Per test, the suite's file with it alone.
     pub alone: Vec<String>,
+}
+
+impl LoadedSuite {
+    /// The tests of one shard.
+    pub fn shard(self, shard: Shard) -> Result<LoadedSuite, CampaignError> {
+        let all = self.tests.len();
+        let suite = LoadedSuite {
+            tests: shard.share(self.tests),
+            alone: shard.share(self.alone),
+        };
+        if suite.tests.is_empty() {
+            return Err(CampaignError::usage(format!(
+                "the suite has {all} tests, which leaves none for shard {shard}"
+            ))
+            .hint(format!("use at most {all} shards")));
+        }
+        Ok(suite)
+    }
 }
 
 /// Reads a suite for a model. One for another model is refused; one for an older text of the same

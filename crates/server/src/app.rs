@@ -244,6 +244,7 @@ impl App {
             known: true,
             beginning: Vec::new(),
             jobs: 1,
+            shard: None,
             scripts: Vec::new(),
             project: self.project.clone(),
         })
