@@ -55,7 +55,9 @@ fn events(ran: &Ran, kind: &str) -> Vec<serde_json::Value> {
 }
 
 const OWN: &str = "command = [\"python3\", \"system.py\", \"{job}\"]";
-const WRONG: &str = "command = [\"python3\", \"system.py\", \"{job}\", \"wrong\"]";
+/// Started anew for every test, so that nothing of a failed test is waited for.
+const WRONG: &str =
+    "command = [\"python3\", \"system.py\", \"{job}\", \"wrong\"]\nrestart = true";
 
 #[test]
 fn every_job_has_a_system_of_its_own_and_the_run_has_as_many_tests_as_were_asked_for() {
@@ -86,7 +88,12 @@ fn a_failure_that_a_job_finds_is_confirmed_shrunk_kept_and_tried_first_by_the_ne
     let ran = test(&folder, &["--jobs", "3"]);
     assert_eq!(ran.code, 1, "{}", ran.all());
     assert!(ran.out.contains("!wrong"), "{}", ran.all());
-    assert!(ran.out.contains("shrunk from"), "{}", ran.all());
+    assert!(ran.out.contains("3 of 3 runs"), "{}", ran.all());
+    assert!(
+        ran.out.contains("stimuli was left out alone"),
+        "{}",
+        ran.all()
+    );
     let failures = folder.path().join(".ioco/failures");
     let count = |what: &str| {
         let files = std::fs::read_dir(&failures).map_or(0, Iterator::count);
