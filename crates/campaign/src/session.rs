@@ -7,11 +7,12 @@ use ioco_adapters::{
     AdapterError, Connection, Crossed, Limited, LogLine, Recorder, ScriptRunner, drive_watched,
 };
 use ioco_engine::{
-    Command, Context, Errand, Explanation, FailureFile, Sender, Settings, Shrunk as Sizes, StrategyKind,
-    TestReport, Tester, WireLine, explain,
+    Command, Context, Errand, Explanation, FailureFile, Sender, Settings, Shrunk as Sizes,
+    StrategyKind, TestReport, Tester, WireLine, explain,
 };
 use ioco_shrink::{
-    Confidence, Ended, Options, Pipeline, Progress as ShrinkProgress, Pruning, Runner, ShrinkObserver, Shrunk,
+    Confidence, Ended, Options, Pipeline, Progress as ShrinkProgress, Pruning, Runner,
+    ShrinkObserver, Shrunk,
 };
 use ioco_sts::{Action, Direction, Execution, LabelId, Semantics, Sts, Verdict};
 

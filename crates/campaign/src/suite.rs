@@ -102,9 +102,14 @@ pub(crate) fn load(
         )));
     }
     let lines: Vec<&str> = text.lines().filter(|l| !l.trim().is_empty()).collect();
-    let (header, own) = lines.split_first().map_or(("", &[][..]), |(h, own)| (*h, own));
+    let (header, own) = lines
+        .split_first()
+        .map_or(("", &[][..]), |(h, own)| (*h, own));
     Ok(LoadedSuite {
-        alone: own.iter().map(|test| format!("{header}\n{test}\n")).collect(),
+        alone: own
+            .iter()
+            .map(|test| format!("{header}\n{test}\n"))
+            .collect(),
         tests: suite.tests,
     })
 }

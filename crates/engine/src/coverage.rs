@@ -13,7 +13,7 @@ use serde_json::Value as Json;
 
 use crate::saved::value_to_json;
 
-pub use covered::{Bits, Covered, CoverageMap};
+pub use covered::{Bits, CoverageMap, Covered};
 
 /// The version of [`CoverageSnapshot`].
 pub const COVERAGE_VERSION: u32 = 1;

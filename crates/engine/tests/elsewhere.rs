@@ -167,7 +167,10 @@ fn switches_that_others_go_for_are_left_to_them_while_others_are_open() {
     let (own, any) = (count(&[0, 1, 2, 3, 5]), count(&[]));
     assert!(own >= 30, "{own} of 40");
     assert!(any <= 20, "{any} of 40");
-    assert!(count(&[0, 1, 2, 3, 4, 5]) <= 20, "all reserved means none is");
+    assert!(
+        count(&[0, 1, 2, 3, 4, 5]) <= 20,
+        "all reserved means none is"
+    );
 }
 
 #[test]
@@ -180,7 +183,9 @@ fn coverage_of_another_model_is_refused_and_changes_nothing() {
     };
     assert!(coverage.add(&foreign).is_err());
     assert_eq!(coverage, Coverage::new(&sts));
-    let other = Coverage::new(&plain("A ?a B\nB ?b A\nA ?c B\nB ?d A\nA ?e A\nA ?f A\nA ?g A\nA ?h A\nA ?i A"));
+    let other = Coverage::new(&plain(
+        "A ?a B\nB ?b A\nA ?c B\nB ?d A\nA ?e A\nA ?f A\nA ?g A\nA ?h A\nA ?i A",
+    ));
     assert!(coverage.as_in(&other.map(0)).is_err());
 }
 

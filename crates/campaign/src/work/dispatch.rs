@@ -179,21 +179,24 @@ impl Dispatch {
             covered: outcome.covered.clone(),
             lessons: std::mem::take(&mut outcome.lessons),
         };
-        let report = session.tester.absorb(carried.clone(), now).or_else(|misfit| {
-            let verdict = Verdict::unusable(misfit.to_string());
-            let execution = Execution {
-                trace: Vec::new(),
-                verdict,
-            };
-            session.tester.absorb(
-                Carried {
-                    execution,
-                    covered: Default::default(),
-                    ..carried
-                },
-                now,
-            )
-        });
+        let report = session
+            .tester
+            .absorb(carried.clone(), now)
+            .or_else(|misfit| {
+                let verdict = Verdict::unusable(misfit.to_string());
+                let execution = Execution {
+                    trace: Vec::new(),
+                    verdict,
+                };
+                session.tester.absorb(
+                    Carried {
+                        execution,
+                        covered: Default::default(),
+                        ..carried
+                    },
+                    now,
+                )
+            });
         self.revision += 1;
         // Without coverage nothing is refused.
         if let Ok(report) = report {
@@ -326,7 +329,10 @@ impl Dispatch {
             .collect();
         let open = session.tester.coverage().open_switches();
         let left: Vec<SwitchId> = open.filter(|switch| !taken.contains(switch)).collect();
-        let idle = self.executor.capacity().saturating_sub(self.under_way.len());
+        let idle = self
+            .executor
+            .capacity()
+            .saturating_sub(self.under_way.len());
         let share = left.len().div_ceil(idle.max(1));
         let pieces = left.len().div_ceil(share.max(1)).max(1);
         let start = usize::try_from(self.tests).unwrap_or(0) % pieces * share;

@@ -93,7 +93,11 @@ pub enum Task {
         stimuli: Vec<SavedStep>,
     },
     /// A test of a suite: the suite's file with this test alone.
-    Suite { test: u64, steps: u64, suite: String },
+    Suite {
+        test: u64,
+        steps: u64,
+        suite: String,
+    },
     /// Stimuli that are given once more. Counts towards nothing.
     Replay {
         stimuli: Vec<SavedStep>,

@@ -155,9 +155,7 @@ impl Outcome {
             Ok(trace) => trace,
             Err(error) => return misfit(error),
         };
-        let reason = |code: &str, text: &str| {
-            Reason::new(cause(code), text)
-        };
+        let reason = |code: &str, text: &str| Reason::new(cause(code), text);
         let (SavedEnd::Fail(deviation) | SavedEnd::Ended(deviation)) = &self.end else {
             let verdict = match &self.end {
                 SavedEnd::Inconclusive { code, reason: text } => {

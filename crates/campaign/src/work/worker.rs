@@ -202,7 +202,9 @@ impl Worker {
             order: order.number,
             worker: self.setup.name.clone(),
             end: SavedEnd::new(&execution.verdict, sts),
-            steps: trace.map(|step| ioco_engine::SavedStep::new(step, sts)).collect(),
+            steps: trace
+                .map(|step| ioco_engine::SavedStep::new(step, sts))
+                .collect(),
             times: times.to_vec(),
             duration: times.last().copied().unwrap_or(0),
             covered: Default::default(),
@@ -222,7 +224,11 @@ impl Worker {
 
     /// Makes the session that a recipe asks for, where the last order had another one.
     fn open(&mut self, recipe: &Recipe) -> Result<(), CampaignError> {
-        if self.session.as_ref().is_some_and(|(last, _)| last == recipe) {
+        if self
+            .session
+            .as_ref()
+            .is_some_and(|(last, _)| last == recipe)
+        {
             return Ok(());
         }
         // A system is ended before another one takes its place.
@@ -237,7 +243,11 @@ impl Worker {
             Some(_) => setup.solver.clone(),
         };
         let meaning = SemanticsOptions {
-            relation: if recipe.uioco { Relation::Uioco } else { Relation::Ioco },
+            relation: if recipe.uioco {
+                Relation::Uioco
+            } else {
+                Relation::Ioco
+            },
             solver,
         };
         let settings = Settings {

@@ -11,6 +11,9 @@ with open("starts", "a") as file:
     file.write(f"{os.getpid()} {' '.join(sys.argv[1:])}\n")
 wrong = "wrong" in sys.argv
 count = 0
+if wrong:
+    # It is started for every test, and says when it is ready.
+    print('{"ready":true}', flush=True)
 for line in sys.stdin:
     if json.loads(line).get("reset"):
         count = 0
@@ -48,7 +51,10 @@ fn report(ran: &Ran) -> serde_json::Value {
 }
 
 fn events(ran: &Ran, kind: &str) -> Vec<serde_json::Value> {
-    let lines = ran.out.lines().filter_map(|line| serde_json::from_str(line).ok());
+    let lines = ran
+        .out
+        .lines()
+        .filter_map(|line| serde_json::from_str(line).ok());
     lines
         .filter(|event: &serde_json::Value| event["event"] == kind)
         .collect()
@@ -56,8 +62,7 @@ fn events(ran: &Ran, kind: &str) -> Vec<serde_json::Value> {
 
 const OWN: &str = "command = [\"python3\", \"system.py\", \"{job}\"]";
 /// Started anew for every test, so that nothing of a failed test is waited for.
-const WRONG: &str =
-    "command = [\"python3\", \"system.py\", \"{job}\", \"wrong\"]\nrestart = true";
+const WRONG: &str = "command = [\"python3\", \"system.py\", \"{job}\", \"wrong\"]\nrestart = true";
 
 #[test]
 fn every_job_has_a_system_of_its_own_and_the_run_has_as_many_tests_as_were_asked_for() {
@@ -70,10 +75,18 @@ fn every_job_has_a_system_of_its_own_and_the_run_has_as_many_tests_as_were_asked
     assert_eq!(summary["covered_switches"], summary["switches"]);
     let jobs: BTreeSet<String> = starts(&folder).into_iter().collect();
     assert!(jobs.len() <= 4 && !jobs.is_empty(), "{jobs:?}");
-    assert_eq!(starts(&folder).len(), jobs.len(), "one process for each job");
+    assert_eq!(
+        starts(&folder).len(),
+        jobs.len(),
+        "one process for each job"
+    );
     let steps = ["stimuli", "responses", "silences"].map(|k| summary[k].as_u64().unwrap_or(0));
     let reported = events(&ran, "step-taken").len() as u64;
-    assert_eq!(steps.iter().sum::<u64>(), reported, "every step is an event");
+    assert_eq!(
+        steps.iter().sum::<u64>(),
+        reported,
+        "every step is an event"
+    );
     let mut numbers: Vec<u64> = events(&ran, "test-finished")
         .iter()
         .filter_map(|event| event["test"].as_u64())
@@ -102,7 +115,11 @@ fn a_failure_that_a_job_finds_is_confirmed_shrunk_kept_and_tried_first_by_the_ne
     count("one failure, whatever number of jobs saw it");
     let again = test(&folder, &["--jobs", "3"]);
     assert_eq!(again.code, 1, "{}", again.all());
-    assert!(again.out.contains("known from an earlier run"), "{}", again.all());
+    assert!(
+        again.out.contains("known from an earlier run"),
+        "{}",
+        again.all()
+    );
     count("the same failure");
 }
 

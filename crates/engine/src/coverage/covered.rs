@@ -35,7 +35,10 @@ impl Bits {
     fn of(values: impl Iterator<Item = bool>) -> Bits {
         let values: Vec<bool> = values.collect();
         let digit = |four: &[bool]| {
-            let sum = four.iter().rev().fold(0, |sum, bit| sum * 2 + u32::from(*bit));
+            let sum = four
+                .iter()
+                .rev()
+                .fold(0, |sum, bit| sum * 2 + u32::from(*bit));
             char::from_digit(sum, 16).unwrap_or('0')
         };
         Bits(values.chunks(4).map(digit).collect())
@@ -49,7 +52,8 @@ impl Bits {
     /// The numbers that are true.
     pub fn numbers(&self) -> impl Iterator<Item = u32> + '_ {
         let all = 0..self.0.len() * 4;
-        all.filter(|index| self.get(*index)).map(|index| index as u32)
+        all.filter(|index| self.get(*index))
+            .map(|index| index as u32)
     }
 
     pub fn is_empty(&self) -> bool {
@@ -74,19 +78,29 @@ impl Coverage {
         let taken = self.switches.iter().enumerate();
         let given = self.boundaries.iter().enumerate();
         Covered {
-            locations: seen.filter(|(_, seen)| **seen).map(|(i, _)| i as u32).collect(),
+            locations: seen
+                .filter(|(_, seen)| **seen)
+                .map(|(i, _)| i as u32)
+                .collect(),
             switches: taken
                 .filter(|(_, count)| **count > 0)
                 .map(|(i, count)| (i as u32, *count))
                 .collect(),
-            boundaries: given.filter(|(_, b)| b.covered).map(|(i, _)| i as u32).collect(),
+            boundaries: given
+                .filter(|(_, b)| b.covered)
+                .map(|(i, _)| i as u32)
+                .collect(),
         }
     }
 
     /// Adds what a test elsewhere covered. What does not fit the model changes nothing.
     pub fn add(&mut self, covered: &Covered) -> Result<(), CoverageMismatch> {
-        let within = |numbers: &[u32], length: usize| numbers.iter().all(|n| (*n as usize) < length);
-        let switches = covered.switches.iter().all(|(n, _)| (*n as usize) < self.switches.len());
+        let within =
+            |numbers: &[u32], length: usize| numbers.iter().all(|n| (*n as usize) < length);
+        let switches = covered
+            .switches
+            .iter()
+            .all(|(n, _)| (*n as usize) < self.switches.len());
         if !within(&covered.locations, self.locations.len())
             || !within(&covered.boundaries, self.boundaries.len())
             || !switches

@@ -73,7 +73,11 @@ impl Tester {
         let nothing = Coverage::new(&self.sts);
         let known = nothing.as_in(errand.known)?;
         let reserved = Covered {
-            switches: errand.reserved.numbers().map(|switch| (switch, 1)).collect(),
+            switches: errand
+                .reserved
+                .numbers()
+                .map(|switch| (switch, 1))
+                .collect(),
             ..Covered::default()
         };
         let mut seen = known.clone();
