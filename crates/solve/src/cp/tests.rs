@@ -160,7 +160,7 @@ fn values_of_each_kind_are_read_back() {
     ];
     for (domain, condition, expected) in cases {
         assert_eq!(
-            answer(&[domain.clone()], &condition),
+            answer(std::slice::from_ref(&domain), &condition),
             expected,
             "{condition:?} over {domain:?}"
         );
