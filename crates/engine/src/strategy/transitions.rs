@@ -43,6 +43,14 @@ impl Wanted {
         let open = || coverage.open_boundaries(switch).next().is_some();
         !coverage.covers_switch(switch) || (self == Wanted::Boundaries && open())
     }
+
+    /// Grows with every goal that is reached.
+    fn reached(self, coverage: &Coverage) -> usize {
+        match self {
+            Wanted::Switches => coverage.covered_switches(),
+            Wanted::Boundaries => coverage.covered_switches() + coverage.covered_boundaries(),
+        }
+    }
 }
 
 pub(crate) struct Transitions {
@@ -50,6 +58,8 @@ pub(crate) struct Transitions {
     random: Random,
     /// Per location, the cost of the way to an uncovered switch.
     distances: Nearest,
+    /// How much was covered at the last choice.
+    reached: usize,
     /// Per switch, how often it was within reach and could not be taken.
     blocked: Vec<u16>,
 }
@@ -60,12 +70,19 @@ impl Transitions {
             wanted,
             random: Random::new(&Default::default(), sts),
             distances: Nearest::new(sts.locations().len()),
+            reached: 0,
             blocked: vec![0; sts.switches().len()],
         }
     }
 
     pub fn choose(&mut self, mut situation: Situation<'_>) -> Choice {
         let sts = situation.semantics.sts().clone();
+        let reached = self.wanted.reached(situation.coverage);
+        if reached < self.reached {
+            // The coverage of another run: what was far may be near again.
+            self.distances = Nearest::new(sts.locations().len());
+        }
+        self.reached = reached;
         self.learn(&sts, &situation);
         if situation.rng.random_range(0..CHANCE) == 0 {
             return self.random.choose(situation);
@@ -120,6 +137,23 @@ impl Transitions {
             }
         }
         self.random.choose(situation)
+    }
+
+    /// How often each switch was within reach and could not be taken.
+    pub fn lessons(&self) -> Vec<(u32, u16)> {
+        let all = self.blocked.iter().enumerate();
+        all.filter(|(_, times)| **times > 0)
+            .map(|(index, times)| (index as u32, *times))
+            .collect()
+    }
+
+    /// Takes over what others learnt.
+    pub fn learn_from(&mut self, lessons: &[(u32, u16)]) {
+        for (index, times) in lessons {
+            if let Some(count) = self.blocked.get_mut(*index as usize) {
+                *count = (*count).max(*times);
+            }
+        }
     }
 
     fn block(&mut self, switch: SwitchId) {
