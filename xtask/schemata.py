@@ -272,7 +272,7 @@ def build(a):
         started = time.time()
         for package in dict.fromkeys(packages):
             done = sh(
-                ["nice", "-n", "10", "cargo", "build", "--offline", "--lib", "-p", package, "--message-format=json"],
+                ["cargo", "build", "--offline", "--lib", "-p", package, "--message-format=json"],
                 cwd=tree,
                 env=env,
                 capture_output=True,
@@ -305,14 +305,14 @@ def build(a):
             print("\n".join(other[:10]) or err[-3000:])
             sys.exit("the schemata do not compile")
         left_out.update(bad)
-    (base / "bad.json").write_text(
-        json.dumps(
-            {m["name"]: left_out[m["id"]] for m in mutants if left_out.get(m["id"], "").startswith("does not")},
-            indent=1,
+        (base / "bad.json").write_text(
+            json.dumps(
+                {m["name"]: left_out[m["id"]] for m in mutants if left_out.get(m["id"], "").startswith("does not")},
+                indent=1,
+            )
         )
-    )
     (base / "mutants.json").write_text(json.dumps({"mutants": mutants, "left_out": left_out}, indent=1))
-    command = ["nice", "-n", "10", "cargo", "test", "--offline", "--no-run", "--message-format=json"]
+    command = ["cargo", "test", "--offline", "--no-run", "--message-format=json"]
     for t in a.test_package:
         command += ["-p", t]
     started = time.time()
