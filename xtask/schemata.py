@@ -256,7 +256,14 @@ def build(a):
     for file in every:
         if file not in by_file:
             write(tree / file, plain(file))
-    env = dict(os.environ, CARGO_TARGET_DIR=str(ROOT / "target"), CARGO_INCREMENTAL="0", CARGO_TERM_COLOR="never")
+    # Registry packages are shared with the project's own builds.
+    env = dict(
+        os.environ,
+        CARGO_TARGET_DIR=str(ROOT / "target"),
+        CARGO_INCREMENTAL="0",
+        CARGO_PROFILE_DEV_DEBUG="0",
+        CARGO_TERM_COLOR="never",
+    )
     # What did not compile the last time does not compile now either, if its text is the same.
     known = json.loads((base / "bad.json").read_text()) if (base / "bad.json").exists() else {}
     for m in mutants:
