@@ -42,9 +42,8 @@ fn conforms(model: &Automaton, implementation: &Table) -> bool {
             let Some(target) = target else { continue };
             match model.step(state, label) {
                 Some(next) => {
-                    if seen.insert((next, *target)) {
-                        open.push((next, *target));
-                    }
+                    let pair = (next, *target);
+                    open.extend(seen.insert(pair).then_some(pair));
                 }
                 None if label >= model.inputs() => return false,
                 None => {}
