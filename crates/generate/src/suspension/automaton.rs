@@ -142,8 +142,9 @@ impl Automaton {
         Ok(Automaton::new(labels.clone(), table.collect()))
     }
 
-    /// An automaton by its table: per state and label, the state after it. Labels are stimuli first. States that behave
-    /// alike are merged, and those that cannot be reached are left out.
+    /// An automaton by its table: per state and label, the state after it. Labels are stimuli first. The state after
+    /// silence allows silence alone, which leads back to it. States that behave alike are merged, and those that cannot
+    /// be reached are left out.
     pub fn new(labels: Vec<Step>, table: Vec<Vec<Option<usize>>>) -> Automaton {
         let inputs = labels.iter().filter(|label| rank(label) == 0).count();
         let mut class: Vec<usize> = vec![0; table.len()];
@@ -193,6 +194,10 @@ impl Automaton {
 
     pub fn label(&self, number: usize) -> &Step {
         &self.labels[number]
+    }
+
+    pub fn is_silence(&self, label: usize) -> bool {
+        self.labels[label] == Step::Quiescence
     }
 
     /// How many stimuli there are.

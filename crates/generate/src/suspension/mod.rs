@@ -22,6 +22,9 @@
 //! Where all states are incompatible and reached for certain, the words have up to *extra* + 1 steps, as in the W
 //! method. Every compatible pair makes them longer.
 //!
+//! A silent implementation stays where it is, and is silent again. So no shortest failing trace has two silences in a
+//! row, and no test does.
+//!
 //! An implementation chooses among its responses. Completeness assumes, as usual, that every test is repeated until
 //! the implementation has shown all of them.
 
@@ -85,6 +88,10 @@ pub fn suite(
                 continue;
             }
             for (label, target) in automaton.steps(state) {
+                // After silence, silence shows nothing new.
+                if automaton.is_silence(label) && word.last() == Some(&label) {
+                    continue;
+                }
                 let mut visits = visits.clone();
                 for (set, count) in families.iter().zip(&mut visits) {
                     *count += usize::from(set.contains(&target));
@@ -103,7 +110,8 @@ pub fn suite(
     })
 }
 
-/// Adds a word with a look at what the system does after it.
+/// Adds a word with a look at what the system does after it. Silence after silence is left out: a system that is silent
+/// stays where it is.
 fn add(
     automaton: &Automaton,
     sequences: &mut Sequences,
@@ -112,9 +120,12 @@ fn add(
 ) -> Result<(), MachineError> {
     let mut whole = word.to_vec();
     whole.extend_from_slice(experiment);
-    let look = automaton
-        .after(&whole)
-        .and_then(|end| automaton.outputs(end).next());
+    whole.dedup_by(|next, last| next == last && automaton.is_silence(*last));
+    let is_silent = whole
+        .last()
+        .is_some_and(|label| automaton.is_silence(*label));
+    let end = automaton.after(&whole).filter(|_| !is_silent);
+    let look = end.and_then(|end| automaton.outputs(end).next());
     match look {
         Some((output, _)) => sequences.add(&whole, &[output]),
         None => sequences.add(&whole, &[]),
