@@ -40,6 +40,7 @@ pub use diagnostic::{Diagnostic, Severity, SourceFile};
 pub use format::format;
 pub use include::Sources;
 pub use render::render;
+pub use suggest::{Fix, fix};
 pub use symbols::{Completion, CompletionKind, Index, Occurrence, Symbol, SymbolKind};
 
 /// What became of a model's text.

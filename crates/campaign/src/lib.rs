@@ -30,6 +30,7 @@ pub mod system;
 pub mod time;
 pub mod trust;
 mod warning;
+pub mod watch;
 
 pub use campaign::Campaign;
 pub use connect::{ConnectionSpec, Fresh, Link, Start, SystemChoice, Transport};

@@ -19,8 +19,9 @@ use crate::typed::TypedArguments;
                   written."
 )]
 pub struct Arguments {
-    /// The format of results on standard output; messages always go to standard error
-    #[arg(long, global = true, value_enum, default_value_t = Format::Text)]
+    /// The format of results on standard output: text or json, and more for `ioco report`; messages always go to
+    /// standard error
+    #[arg(long, global = true, value_enum, default_value_t = Format::Text, hide_possible_values = true)]
     pub format: Format,
 
     #[command(flatten)]
@@ -34,7 +35,7 @@ pub struct Arguments {
 pub enum Format {
     Text,
     Json,
-    /// Only for `ioco report`, like all below: XML for build servers
+    /// XML for build servers
     Junit,
     /// A summary with charts
     Markdown,
@@ -61,6 +62,8 @@ pub enum Command {
     Adapters(Adapters),
     /// Create a project: a model, a system with a planted bug, and ioco.toml
     New(New),
+    /// Look at everything that a run needs, and say what is missing
+    Doctor(Doctor),
     /// Report errors in a model, and its size
     Check(Check),
     /// Format model files
@@ -528,6 +531,10 @@ pub struct Test {
     #[arg(long, value_name = "FILE")]
     pub junit: Option<PathBuf>,
 
+    /// Test again whenever the model, ioco.toml or a file of the system changes, until Ctrl-C
+    #[arg(long)]
+    pub watch: bool,
+
     #[command(flatten)]
     pub store: StoreArguments,
 }
@@ -953,6 +960,18 @@ pub struct SmvArguments {
     /// Drop tests whose goals other tests cover, also for other models
     #[arg(long)]
     pub minimise: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Doctor {
+    /// A model file, or a folder with ioco.toml [default: the current folder]
+    pub model: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub system: SystemArguments,
+
+    #[command(flatten)]
+    pub store: StoreArguments,
 }
 
 #[derive(Debug, Args)]

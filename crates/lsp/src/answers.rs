@@ -280,7 +280,7 @@ fn covered(documents: &Documents, at: &TextDocumentPositionParams) -> Vec<String
     let mut words: Vec<String> = here
         .into_iter()
         .map(|id| {
-            let shown = sts.show_switch(id);
+            let shown = sts.switch_title(id);
             // Lines of another text are other lines.
             let same = |taken: &&CoveredSwitch| {
                 taken.switch == shown && (!same_text || taken.place.ends_with(&on_line))

@@ -22,6 +22,7 @@ mod semantics;
 mod show;
 mod state;
 mod sts;
+mod title;
 mod types;
 mod value;
 mod verdict;

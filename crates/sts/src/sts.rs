@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::expr::{BinaryOp, Expr, UnaryOp};
 use crate::ids::{FunctionId, LabelId, LocationId, ProcessId, SwitchId, VarId};
 use crate::label::{Direction, Label};
+use crate::title::Titles;
 use crate::types::{Type, Types};
 use crate::value::Value;
 
@@ -130,6 +131,7 @@ pub struct Sts {
     /// Per label, the processes that take part in its hand-shake.
     participants: Vec<Vec<ProcessId>>,
     constants: Vec<Value>,
+    titles: Titles,
 }
 
 impl Sts {
@@ -292,15 +294,29 @@ impl Sts {
         }
     }
 
-    /// `Open ──?close──► Closing`.
+    /// The name of a location for people: `locked, after ?unlock` where the model text gives it none.
+    pub fn location_title(&self, id: LocationId) -> &str {
+        let title = self.titles.of(self, id);
+        title.unwrap_or(&self.location(id).name)
+    }
+
+    /// `Open ──?close──► Closing`, with the names of the model text: files keep it.
     pub fn show_switch(&self, id: SwitchId) -> String {
+        self.drawn_switch(id, |location| &self.location(location).name)
+    }
+
+    /// `Open ──?close──► Open, after ?close`, for people.
+    pub fn switch_title(&self, id: SwitchId) -> String {
+        self.drawn_switch(id, |location| self.location_title(location))
+    }
+
+    fn drawn_switch<'a>(&self, id: SwitchId, name: impl Fn(LocationId) -> &'a str) -> String {
         let switch = self.switch(id);
         let gate = match switch.gate.label() {
             None => "τ".to_owned(),
             Some(label) => self.label(label).marked_name(),
         };
-        let source = &self.location(switch.source).name;
-        let target = &self.location(switch.target).name;
+        let (source, target) = (name(switch.source), name(switch.target));
         format!("{source} ──{gate}──► {target}")
     }
 }
@@ -333,6 +349,7 @@ impl StsBuilder {
                 outgoing: Vec::new(),
                 participants: Vec::new(),
                 constants: Vec::new(),
+                titles: Titles::default(),
             },
             declared: Vec::new(),
         }

@@ -215,7 +215,7 @@ fn missing(store: &Store, row: &RunRow, model: &Model) -> Result<Vec<String>, Co
     let sts = &model.sts;
     let all = (0..sts.switches().len()).map(|index| {
         let id = SwitchId::from_index(index);
-        (sts.show_place(sts.switch(id).place), sts.show_switch(id))
+        (sts.show_place(sts.switch(id).place), sts.switch_title(id))
     });
     let taken: HashSet<(&str, &str)> = (covered.switches.iter())
         .map(|s| (s.place.as_str(), s.switch.as_str()))
