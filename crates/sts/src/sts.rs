@@ -300,6 +300,11 @@ impl Sts {
         title.unwrap_or(&self.location(id).name)
     }
 
+    /// Whether the model text gives a location a name.
+    pub fn is_named(&self, id: LocationId) -> bool {
+        !crate::title::is_unnamed(&self.location(id).name)
+    }
+
     /// `Open ──?close──► Closing`, with the names of the model text: files keep it.
     pub fn show_switch(&self, id: SwitchId) -> String {
         self.drawn_switch(id, |location| &self.location(location).name)

@@ -37,7 +37,7 @@ impl Titles {
 }
 
 /// Whether the model text gives no name: `_6`.
-fn is_unnamed(name: &str) -> bool {
+pub(crate) fn is_unnamed(name: &str) -> bool {
     let digits = name.strip_prefix('_').unwrap_or_default();
     !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
 }

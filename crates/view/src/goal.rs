@@ -75,7 +75,7 @@ impl GoalView {
         // One test may do for several goals.
         let what = what.split(" (and ").next().unwrap_or(what);
         let of_switch = |index: &usize| {
-            let shown = sts.switch_title(SwitchId::from_index(*index));
+            let shown = sts.show_switch(SwitchId::from_index(*index));
             what.strip_prefix(shown.as_str())
                 .is_some_and(|rest| rest.is_empty() || rest.starts_with(" ("))
         };

@@ -42,6 +42,9 @@ pub struct LocationView {
     pub name: String,
     pub process: u32,
     pub initial: bool,
+    /// Whether the model text gives it a name; others are called by what led there.
+    #[serde(default)]
+    pub named: bool,
     pub file: Option<String>,
     pub line: Option<u32>,
 }
@@ -149,9 +152,11 @@ impl ModelView {
                 .enumerate()
                 .map(|(index, location)| {
                     let (file, line) = place(sts, location.place);
+                    let id = LocationId::from_index(index);
                     LocationView {
                         id: indexed(index),
-                        name: sts.location_title(LocationId::from_index(index)).to_owned(),
+                        named: sts.is_named(id),
+                        name: sts.location_title(id).to_owned(),
                         process: location.process.0,
                         initial: sts.processes()[location.process.index()].initial.index() == index,
                         file,

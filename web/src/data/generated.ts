@@ -258,7 +258,7 @@ trend: Array<TrendPoint>, recent: Array<RecentStep>,
  */
 failures: Array<FailureSummary>, message: string | null, };
 
-export type LocationView = { id: number, name: string, process: number, initial: boolean, file: string | null, line: number | null, };
+export type LocationView = { id: number, name: string, process: number, initial: boolean, named: boolean, file: string | null, line: number | null, };
 
 /**
  * Something that can happen next.
@@ -291,7 +291,7 @@ export type ModelView = { name: string, path: string, hash: string, sources: Arr
 /**
  * By number.
  */
-processes: Array<string>, locations: Array<LocationView>, switches: Array<SwitchView>, labels: Array<LabelView>, variables: Array<VariableView>, diagnostics: Array<DiagnosticView>, };
+processes: Array<string>, locations: Array<LocationView>, switches: Array<SwitchView>, labels: Array<LabelView>, variables: Array<VariableView>, diagnostics: Array<DiagnosticView>, stale?: boolean, };
 
 export type Parameter = { name: string, type: string, 
 /**
@@ -520,3 +520,9 @@ export type WireView = {
  * `tester`, `system` or `log`.
  */
 from: "tester" | "system" | "log", text: string, at: number, };
+
+export type Changes = { model: number, system: number, file: string | null, };
+export type Draft = { diagnostics: Array<DraftDiagnostic>, completions: Array<DraftCompletion>, };
+export type DraftCompletion = { text: string, detail: string, kind: string, };
+export type DraftDiagnostic = { from: number, to: number, severity: string, code: string, message: string, hint: string | null, fix: DraftFix | null, };
+export type DraftFix = { from: number, to: number, text: string, };

@@ -114,7 +114,7 @@ impl Goal {
             place.map_or_else(String::new, |place| text(id, place.condition))
         };
         match self {
-            Goal::Location(id) => format!("location {}", sts.location_title(id)),
+            Goal::Location(id) => format!("location {}", sts.location(id).name),
             Goal::Switch(id) => switched(id),
             Goal::Decision { switch, outcome } => {
                 let guard = text(switch, &sts.switch(switch).guard);

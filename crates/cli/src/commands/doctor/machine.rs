@@ -176,7 +176,8 @@ fn first_line(program: &Path, ask: &str) -> Option<String> {
     let mut said = String::new();
     let out = child.stdout.take()?;
     out.take(4096).read_to_string(&mut said).ok()?;
-    let line = said.lines().next()?.trim();
+    // Some go on with all their libraries.
+    let line = said.lines().next()?.split(" (").next()?.trim();
     (!line.is_empty()).then(|| line.to_owned())
 }
 
