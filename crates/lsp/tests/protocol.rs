@@ -278,7 +278,7 @@ fn hovering_tells_how_often_the_last_run_took_a_switch() {
     record(&editor, &hash, 10, 2);
     let text = hover(&mut editor);
     assert!(
-        text.contains("Closed ──?open──► _1: taken 2 times in run 2"),
+        text.contains("Closed ──?open──► Closed, after ?open: taken 2 times in run 2"),
         "{text}"
     );
     // The same switch on another line is another one.

@@ -91,8 +91,9 @@ fn a_changed_system_a_wrong_model_and_a_right_one_are_followed() {
     watching.until("ping.aml changed");
     watching.until("ping.aml");
     watching.until("waiting for a change");
-    write("ping.aml", PING);
     write("system.py", PONG);
+    watching.until("waiting for a change");
+    write("ping.aml", PING);
     assert_eq!(watching.verdict(), "PASS");
     assert_eq!(watching.end(), 130);
 }
