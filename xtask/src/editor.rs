@@ -27,7 +27,8 @@ pub fn package() -> Result<(), String> {
     fs::create_dir_all(tools::target_directory()).map_err(text)?;
     // The packager wants one licence file beside the manifest.
     let licence = folder.join("LICENSE.txt");
-    let mut both = String::from("This extension is licensed under MIT OR Apache-2.0, at your choice.\n");
+    let mut both =
+        String::from("This extension is licensed under MIT OR Apache-2.0, at your choice.\n");
     for name in ["LICENSE-MIT", "LICENSE-APACHE"] {
         let one = fs::read_to_string(tools::root().join(name)).map_err(text)?;
         both.push_str(&format!("\n{one}"));

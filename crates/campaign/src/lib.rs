@@ -23,6 +23,7 @@ mod record;
 mod results;
 pub mod sections;
 mod session;
+mod shard;
 pub mod shrinking;
 mod solver;
 mod suite;
@@ -31,8 +32,9 @@ pub mod time;
 pub mod trust;
 mod warning;
 pub mod watch;
+pub mod work;
 
-pub use campaign::Campaign;
+pub use campaign::{Campaign, Hands};
 pub use connect::{ConnectionSpec, Fresh, Link, Start, SystemChoice, Transport};
 pub use error::{CampaignError, ErrorKind, Remedy};
 pub use failures::{Opened, Origin};
@@ -51,6 +53,7 @@ pub use project::{
 };
 pub use results::Results;
 pub use session::{Session, sizes};
+pub use shard::Shard;
 pub use shrinking::ShrinkSettings;
 pub use solver::{SemanticsOptions, SolverChoice};
 pub use suite::SuiteRow;

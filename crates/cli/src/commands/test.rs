@@ -48,6 +48,8 @@ pub fn once(arguments: &args::Test, format: Format, interrupt: Interrupt) -> Ans
         shrinking: (!arguments.no_shrink).then_some(shrinking),
         known: !arguments.no_known,
         beginning: Vec::new(),
+        jobs: arguments.jobs,
+        shard: arguments.shard,
         scripts: Vec::new(),
         project,
     };

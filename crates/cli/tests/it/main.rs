@@ -17,6 +17,7 @@ mod export;
 mod generate;
 mod help;
 mod hostile;
+mod jobs;
 mod libraries;
 mod lifecycle;
 mod limits;
