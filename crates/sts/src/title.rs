@@ -91,7 +91,6 @@ fn make(sts: &Sts) -> HashMap<LocationId, String> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::expr::Expr;
     use crate::label::{Direction, Label};
     use crate::sts::{Gate, Place, StsBuilder};
