@@ -160,3 +160,45 @@ fn the_template_for_gitlab_tests_and_reports() {
     }
     assert_eq!(job["allow_failure"]["exit_codes"], 5);
 }
+
+#[test]
+fn the_installer_takes_an_archive_with_the_right_sum_and_no_other() {
+    let here = folder_with(&[]);
+    let machine = match std::env::consts::ARCH {
+        "x86_64" => "x86_64",
+        "aarch64" => "aarch64",
+        _ => return,
+    };
+    let system = match std::env::consts::OS {
+        "linux" => "unknown-linux-gnu",
+        "macos" => "apple-darwin",
+        _ => return,
+    };
+    let name = format!("ioco-0.1.0-{machine}-{system}");
+    let sum = match system {
+        "apple-darwin" => "shasum -a 256",
+        _ => "sha256sum",
+    };
+    let program = env!("CARGO_BIN_EXE_ioco");
+    let release = format!(
+        "mkdir {name} && ln -s {program} {name}/ioco && tar czhf {name}.tar.gz {name} \
+         && {sum} {name}.tar.gz > SHA256SUMS"
+    );
+    let made = shell(&release, here.path(), &[]);
+    assert_eq!(made.code, 0, "{}", made.all());
+    let variables = [
+        ("IOCO_RELEASES", here.path().display().to_string()),
+        ("IOCO_TO", here.path().join("bin").display().to_string()),
+    ];
+    let script = std::fs::read_to_string(root().join("install.sh")).expect("the installer");
+    let installed = shell(&script, here.path(), &variables);
+    assert_eq!(installed.code, 0, "{}", installed.all());
+    assert!(installed.err.contains("installed: "), "{}", installed.all());
+    std::fs::remove_dir_all(here.path().join("bin")).expect("removed");
+    let damaged = shell(&format!("echo more >> {name}.tar.gz"), here.path(), &[]);
+    assert_eq!(damaged.code, 0, "{}", damaged.all());
+    let refused = shell(&script, here.path(), &variables);
+    assert_eq!(refused.code, 1, "{}", refused.all());
+    assert!(refused.err.contains("damaged"), "{}", refused.all());
+    assert!(!here.path().join("bin").exists());
+}
