@@ -210,6 +210,13 @@ const GROUPS: &[Group] = &[
                 ],
             ),
             entry(
+                "merge",
+                &[(
+                    "ioco merge shard-1 shard-2",
+                    "put the shares of a campaign together",
+                )],
+            ),
+            entry(
                 "store",
                 &[("ioco store migrate", "upgrade the runs of an older ioco")],
             ),
