@@ -134,11 +134,11 @@ fn blocks_and_methods_have_the_values_that_ruby_gives_them() {
 fn what_is_not_there_has_no_value() {
     for condition in [
         "xs.with(3, 1) == xs",
-        "xs.with(-1, 1) == xs",
+        "xs.with(y - 3, 1) == xs",
         "xs.delete_at(3) == xs",
         "none.min == 0",
         "none.first == 0",
-        "xs[-1..1] == xs",
+        "xs[y - 3..1] == xs",
     ] {
         assert!(holds(condition).is_err(), "{condition}");
     }
@@ -261,5 +261,40 @@ fn long_arrays_are_within_the_default_limits() {
         let (held, steps) = sts.switches()[0].guard.holds_within(env, sts.budget());
         assert_eq!(held, Ok(true));
         assert!(steps < most, "{steps} steps for {length} items");
+    }
+}
+
+#[test]
+fn what_has_no_meaning_has_no_value() {
+    // No numbers, no least one; a negative count; a sum and a length of what is unset.
+    for condition in [
+        "(3..1).min == 3",
+        "(3..1).max == 1",
+        "xs.take(y - 3) == []",
+        "xs[y - 3..y] == xs",
+        "[Item(name: \"a\")].map { |i| i.price }.sum != 0",
+        "[Item(name: \"a\")].sum { |i| i.price } != 0",
+        "!Item(price: 1).name.empty?",
+    ] {
+        assert!(holds(condition).is_err(), "{condition}");
+    }
+    for condition in ["(1..3).min == 1", "(2..2).max == 2", "xs.take(y - 2) == []"] {
+        assert_eq!(holds(condition), Ok(true), "{condition}");
+    }
+}
+
+#[test]
+fn a_negative_index_is_refused() {
+    for step in [
+        "receive 'a', constraint: 'xs[-1] == 2'",
+        "receive 'a', constraint: 'xs[1..-1] == xs'",
+        "receive 'a', constraint: 'xs.take(-1) == xs'",
+        "receive 'a', update: 'xs[-1] = 2'",
+    ] {
+        assert!(
+            errors(step).contains("an index is never negative"),
+            "{step}: {}",
+            errors(step)
+        );
     }
 }

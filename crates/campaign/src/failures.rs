@@ -7,7 +7,7 @@ use ioco_engine::{
 };
 use ioco_outside::Untrusted;
 use ioco_outside::file::read_text;
-use ioco_shrink::Shrunk;
+use ioco_shrink::{Confidence, Shrunk};
 use ioco_sts::{Action, Execution, Relation, Verdict};
 use serde::{Deserialize, Serialize};
 
@@ -208,21 +208,23 @@ impl Opened {
         let stimuli = self.file.first_stimuli(&session.sts);
         let stimuli = stimuli.map_err(|error| CampaignError::usage(error.to_string()))?;
         // One that is not always seen is tried as often as it would be confirmed.
-        let mut tries = settings.confirm.max(settings.attempts).max(1);
+        let tries = settings.confirm.max(settings.attempts).max(1);
+        let mut runs = 0;
         let (report, wire) = loop {
             let first = session.tester.scripted_test(stimuli.clone(), session.now());
             let report = session.run(first, observer);
-            tries -= 1;
+            runs += 1;
             match &report.execution.verdict {
                 Verdict::Fail(_) | Verdict::Ended(_) => break (report, session.wire()),
                 Verdict::Error(reason) => return Err(unusable(session, &reason.text)),
                 Verdict::Pass | Verdict::Inconclusive(_) => {}
             }
-            if tries == 0 || session.interrupt.is_raised() {
+            if runs == tries || session.interrupt.is_raised() {
                 return Ok(None);
             }
         };
-        let shrunk = session.shrink(&report.execution, settings, nanoseconds, observer)?;
+        let seen = Confidence { failed: 1, runs };
+        let shrunk = session.shrink(&report.execution, settings, seen, nanoseconds, observer)?;
         let stimuli: Vec<Action> = shrunk.execution.stimuli().cloned().collect();
         let shown = session.show(&stimuli);
         let saved = self.keep(&report, wire, &shrunk, shown)?;

@@ -210,6 +210,7 @@ impl Session {
         &mut self,
         failure: &Execution,
         settings: &ShrinkSettings,
+        seen: Confidence,
         nanoseconds: Option<u64>,
         observer: &mut dyn Observer,
     ) -> Result<Shrunk, CampaignError> {
@@ -228,6 +229,7 @@ impl Session {
             prove: settings.prove,
             attempts: settings.attempts.max(1),
             confirm: settings.confirm,
+            seen,
             ..Options::default()
         };
         let interrupt = self.interrupt.clone();

@@ -49,7 +49,7 @@ impl Campaign {
             None
         } else {
             self.session
-                .shrink(&report.execution, &settings, None, observer)
+                .shrink(&report.execution, &settings, confidence, None, observer)
                 .map_err(|stopped| {
                     observer.warning(&format!("not shrunk: {}", stopped.message));
                 })
@@ -68,16 +68,7 @@ impl Campaign {
             self.tell(found, observer);
             return Ok(());
         };
-        // Where nothing was left out, the runs before shrinking tell of the same stimuli.
-        let same = shrunk.execution.stimuli().eq(report.execution.stimuli());
-        let confidence = if same && confidence.is_flaky() {
-            Confidence {
-                failed: confidence.failed + shrunk.confidence.failed,
-                runs: confidence.runs + shrunk.confidence.runs,
-            }
-        } else {
-            shrunk.confidence
-        };
+        let confidence = shrunk.confidence;
         let own = self.failure_file(report, wire, Some(&shrunk), Some(confidence))?;
         let mut recorded = recorded.into_iter();
         let recorded = recorded.find(|(_, other)| lifecycle::is_same(other, &own));
