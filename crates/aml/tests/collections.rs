@@ -298,3 +298,70 @@ fn a_negative_index_is_refused() {
         );
     }
 }
+
+/// Whether a step with this update can be taken in a model whose arrays and structures have bounds.
+fn can_be_taken(update: &str) -> bool {
+    let text = format!(
+        "external 'c'
+struct 'Box', {{'n' => integer(0..3), 'ns' => [integer(0..3)]}}
+function('more', [integer(0..3)] => integer(0..3)) {{ |x| x + 1 }}
+process('p') {{
+  channel('c') {{ stimulus 'a', {{'p' => integer(0..3)}} }}
+  var 'xs', [integer(0..3)], [1, 3]
+  var 'box', 'Box', {{'n' => 3, 'ns' => [0, 3]}}
+  var 'boxes', ['Box'], []
+  var 'k', :integer, 3
+  state 'S'
+  receive 'a', update: '{update}'
+  goto 'S'
+}}
+"
+    );
+    let loaded = load_text("m.aml", &text);
+    let sts = loaded
+        .sts
+        .unwrap_or_else(|| panic!("{update}: {:?}", loaded.diagnostics));
+    let variables = initial(&sts);
+    let env = Env {
+        variables: &variables,
+        parameters: &[Value::Int(2)],
+        functions: sts.functions(),
+    };
+    sts.switches()[0].enabled.holds(env) == Ok(true)
+}
+
+#[test]
+fn bounds_inside_of_arrays_and_structures_hold() {
+    for update in [
+        "xs[0] += 1",
+        "xs = xs.map { |x| x }",
+        "xs = xs.map { |x| x / 2 }",
+        "xs += [p]",
+        "xs = xs.select { |x| x > 1 }",
+        "xs = [k]",
+        "box.n = p",
+        "box.ns[0] += 3",
+        "box = Box(n: k)",
+        "boxes += [box]",
+        "boxes = [box].map { |b| Box(n: b.n - 1) }",
+        "xs = :void",
+        "box.n = :void",
+    ] {
+        assert!(can_be_taken(update), "{update}");
+    }
+    for update in [
+        "xs[1] += 1",
+        "xs = xs.map { |x| x + 1 }",
+        "xs = [k + 1]",
+        "xs = xs.with(0, k + 1)",
+        "xs = if k == 3 then [4] else []",
+        "xs = [more(k)]",
+        "box.n += 1",
+        "box.ns[1] += 1",
+        "box = Box(n: k + 1)",
+        "boxes = boxes + [Box(ns: [k, k + 1])]",
+        "boxes = [box].map { |b| Box(n: b.n + 1) }",
+    ] {
+        assert!(!can_be_taken(update), "{update}");
+    }
+}
