@@ -54,10 +54,12 @@ impl Session {
     ) -> Result<Session, CampaignError> {
         let mut tester = Tester::new(meaning.semantics(sts)?, settings);
         tester.interrupted_by(interrupt.clone());
+        let mut link = reach.connect(sts, project)?;
+        link.interrupted_by(&interrupt);
         Ok(Session {
             sts: Arc::clone(sts),
             tester,
-            link: reach.connect(sts, project)?,
+            link,
             interrupt,
             meaning,
             over_at: None,

@@ -120,6 +120,28 @@ fn a_command_in_a_failure_file_is_not_run_unless_it_is_trusted() {
 }
 
 #[test]
+fn the_hooks_of_a_failure_file_are_shown_before_they_are_allowed() {
+    let (folder, id) = failed();
+    let hooks = serde_json::json!({
+        "command": "true", "before": "touch planted", "after": "touch planted"
+    });
+    let inner = serde_json::json!({"started": [hooks, {"tcp": "127.0.0.1:1"}]});
+    let outer = serde_json::json!({"started": [{"command": "true"}, inner]});
+    for evil in [inner, outer] {
+        make_old(folder.path(), &id, &evil);
+        for command in ["replay", "shrink", "export"] {
+            let ran = run(ioco()
+                .current_dir(folder.path())
+                .args([command, &id])
+                .stdin(Stdio::null()));
+            assert_eq!(ran.code, 2, "{}", ran.all());
+            assert!(ran.err.contains("touch planted"), "{}", ran.all());
+            assert!(!folder.path().join("planted").exists());
+        }
+    }
+}
+
+#[test]
 fn a_failure_file_connects_to_nobody_by_itself() {
     let (folder, id) = failed();
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
