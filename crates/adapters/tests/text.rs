@@ -480,3 +480,20 @@ fn what_is_preferred_wins_and_the_rest_is_in_the_written_order() {
         assert_eq!(next(&mut lines), Arrival::Response(expected));
     }
 }
+
+#[test]
+fn a_message_after_any_number_of_empty_lines_is_no_silence() {
+    let address = serve(|mut socket, _| {
+        let text = format!("{}PONG\r\n", "\r\n".repeat(20_000));
+        let _ = socket.write_all(text.as_bytes());
+        let _ = socket.read(&mut [0]);
+    });
+    let sts = model(&[("!pong", "c", &[])]);
+    let mapping = Mapping {
+        responses: shapes(&[("pong", "PONG".into())]),
+        ..Mapping::default()
+    };
+    let mut lines = connect(&sts, &mapping, &Sockets::Shared(address));
+    lines.reset().unwrap();
+    assert_eq!(next(&mut lines), Arrival::Response(action(&sts, "!pong", &[])));
+}
