@@ -286,8 +286,10 @@ impl Server {
                         true => "was interrupted".to_owned(),
                         false => format!("did not end within {:?}", self.options.patience),
                     };
-                    return Err(AdapterError::new(format!("'{name}' of [sut] {why}: {line}"))
-                    .hint(format!("the command was: {line}")));
+                    return Err(
+                        AdapterError::new(format!("'{name}' of [sut] {why}: {line}"))
+                            .hint(format!("the command was: {line}")),
+                    );
                 }
                 None => {}
             }
@@ -480,6 +482,9 @@ mod tests {
         interrupt.raise();
         server.stop();
         let warnings = server.take_warnings().join("\n");
-        assert!(warnings.contains("'after' of [sut] was interrupted"), "{warnings}");
+        assert!(
+            warnings.contains("'after' of [sut] was interrupted"),
+            "{warnings}"
+        );
     }
 }

@@ -110,10 +110,14 @@ impl<'a> Script<'a> {
         if let Target::Http { statuses, .. } = target {
             // They stand in a script as they are.
             let is_pattern = |status: &&String| {
-                status.bytes().all(|b| b.is_ascii_digit() || b == b'?' || b == b'*')
+                status
+                    .bytes()
+                    .all(|b| b.is_ascii_digit() || b == b'?' || b == b'*')
             };
             if !statuses.iter().all(|status| is_pattern(&status)) {
-                return Err("a status in ioco.toml is neither a code such as 404 nor \"4xx\"".to_owned());
+                return Err(
+                    "a status in ioco.toml is neither a code such as 404 nor \"4xx\"".to_owned(),
+                );
             }
         }
         let text = |line: &'a WireLine| line.text.as_deref().map(str::trim_end);

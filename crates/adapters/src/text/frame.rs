@@ -186,7 +186,10 @@ impl Delimited<'_> {
     fn line(&self, bytes: &[u8], searched: usize) -> Option<usize> {
         let fresh = bytes.get(searched..)?;
         let at = if self.is_newline() {
-            fresh.iter().position(|byte| *byte == b'\n').map(|at| at + 1)
+            fresh
+                .iter()
+                .position(|byte| *byte == b'\n')
+                .map(|at| at + 1)
         } else {
             let mut windows = fresh.windows(self.end.len());
             let at = windows.position(|window| window == self.end);
@@ -245,7 +248,9 @@ impl Delimited<'_> {
                 )));
             }
             if progress.open.is_empty() {
-                let until = progress.until.and_then(|rule| self.continued[rule].until.as_ref());
+                let until = progress
+                    .until
+                    .and_then(|rule| self.continued[rule].until.as_ref());
                 progress.is_last = until.is_some_and(|until| until.is_match(line));
                 let goes_on = rule.as_ref().map(|(index, _)| *index);
                 progress.begins = goes_on.filter(|rule| self.continued[*rule].until.is_some());
@@ -449,7 +454,10 @@ mod tests {
                 let cut = framing.cut(&text.as_bytes()[..end], 1 << 20, &mut progress);
                 assert_eq!(cut, Cut::Unfinished);
                 // What is left to look at again is less than one line.
-                assert!(end - progress.read - progress.searched <= line.len(), "{progress:?}");
+                assert!(
+                    end - progress.read - progress.searched <= line.len(),
+                    "{progress:?}"
+                );
                 assert!(progress.read >= read);
                 read = progress.read;
             }

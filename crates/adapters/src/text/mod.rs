@@ -5,6 +5,7 @@
 //! with a connection of its own, unless channels share one. A system without a word for a reset is reset
 //! by connecting to it anew.
 
+mod cutter;
 mod format;
 mod frame;
 mod labels;
@@ -23,10 +24,11 @@ use crate::session::nanoseconds;
 use crate::stream::{Message, Stream, StreamError, wait_any};
 use crate::supervise::{Until, never, size};
 
+pub(crate) use cutter::Cutter;
 use format::show;
 pub use format::{FORMATS, Format, Integer};
-pub(crate) use frame::{Cut, Progress};
 pub use frame::{Continued, Framing};
+pub(crate) use frame::{Cut, Progress};
 pub(crate) use labels::Templates;
 pub use labels::{Mapping, MappingError, Pattern, Shape, SocketAction};
 

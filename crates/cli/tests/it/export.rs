@@ -233,14 +233,30 @@ fn what_a_failure_file_says_is_never_code_in_a_script() {
             }
         }
     });
-    for (form, file) in [("python", "shows.py"), ("pytest", "test_shows.py"), ("rust", "shows.rs")] {
+    for (form, file) in [
+        ("python", "shows.py"),
+        ("pytest", "test_shows.py"),
+        ("rust", "shows.rs"),
+    ] {
         export(&place, form, file);
     }
-    let built = run(command(&["rustc", "--edition", "2024", "--test", "-o", "shows", "shows.rs"])
-        .current_dir(&place));
+    let built = run(command(&[
+        "rustc",
+        "--edition",
+        "2024",
+        "--test",
+        "-o",
+        "shows",
+        "shows.rs",
+    ])
+    .current_dir(&place));
     assert_eq!(built.code, 0, "{}", built.all());
     let call = "import test_shows as t; [f() for n, f in vars(t).items() if n.startswith('test_')]";
-    for script in [&["python3", "shows.py"][..], &["python3", "-c", call], &["./shows"]] {
+    for script in [
+        &["python3", "shows.py"][..],
+        &["python3", "-c", call],
+        &["./shows", "--nocapture"],
+    ] {
         let ran = run(command(script).current_dir(&place));
         // It runs to its end, and the messages go to the system as they are.
         assert!(ran.out.contains("→"), "{}", ran.all());
@@ -282,7 +298,12 @@ fn a_script_for_curl_reads_no_files_and_sends_what_it_was_told() {
     drop(wrong);
     rewrite(here.path(), |file| {
         for wire in ["/wire", "/shrunk/wire"] {
-            for message in file.pointer_mut(wire).and_then(|w| w.as_array_mut()).into_iter().flatten() {
+            for message in file
+                .pointer_mut(wire)
+                .and_then(|w| w.as_array_mut())
+                .into_iter()
+                .flatten()
+            {
                 if message["from"] == "tester" {
                     message["text"] = "POST /a{b,c}[1-3]\n@secret".into();
                 }
@@ -294,16 +315,25 @@ fn a_script_for_curl_reads_no_files_and_sends_what_it_was_told() {
     let (_keeper, url) = start(command(&["python3", "keeper.py"]).current_dir(here.path()));
     let ran = run(command(&["sh", "shows.sh", &url]).current_dir(here.path()));
     assert_eq!(ran.code, 1, "{}", ran.all());
-    assert!(!ran.out.contains(|c: char| c.is_control() && c != '\n'), "{:?}", ran.out);
+    assert!(
+        !ran.out.contains(|c: char| c.is_control() && c != '\n'),
+        "{:?}",
+        ran.out
+    );
     let requests = fs::read_to_string(here.path().join("requests")).expect("requests");
     let sent: Vec<&str> = requests.lines().skip(1).collect();
-    assert!(!sent.is_empty() && sent.iter().all(|line| *line == "/a{b,c}[1-3] @secret"), "{requests}");
+    assert!(
+        !sent.is_empty() && sent.iter().all(|line| *line == "/a{b,c}[1-3] @secret"),
+        "{requests}"
+    );
     assert!(!here.path().join("planted").exists());
     // A status that is none would stand in the script as it is.
     let settings = COUNTER_TOML.replace("\"5xx\"", "\"*) touch planted ;; x\"");
     fs::write(here.path().join("ioco.toml"), settings).expect("written");
     let id = failure(here.path());
-    let refused = run(ioco().current_dir(here.path()).args(["export", &id, "--as", "curl"]));
+    let refused = run(ioco()
+        .current_dir(here.path())
+        .args(["export", &id, "--as", "curl"]));
     assert_eq!(refused.code, 2, "{}", refused.all());
     assert!(refused.err.contains("status"), "{}", refused.all());
 }
