@@ -28,7 +28,7 @@ const EXIT_GRACE: Duration = Duration::from_millis(500);
 const CHUNK: usize = 64 << 10;
 
 /// Bytes of an unfinished message that one call takes in.
-const AT_ONCE: usize = 1 << 20;
+const AT_ONCE: usize = 256 << 10;
 
 /// Lines of standard error that a message shows.
 pub(crate) const LAST_LINES: usize = 12;

@@ -564,3 +564,26 @@ fn traffic_of_framed_messages_is_recorded() {
         ]
     );
 }
+
+#[test]
+fn a_message_that_goes_on_and_on_does_not_hold_up_a_wait() {
+    let address = serve(|mut socket, _| {
+        // Slower than it is read, so that it does not reach the limit on messages.
+        while socket.write_all(b"250-more\r\n").is_ok() {
+            std::thread::sleep(Duration::from_micros(100));
+        }
+    });
+    let sts = model(&[("!end", "c", &[])]);
+    let mapping = Mapping {
+        framing: Framing::Delimited {
+            end: b"\r\n".to_vec(),
+            continued: vec![continued(r"^\d{3}-", Some(r"^\d{3} "))],
+        },
+        ..Mapping::default()
+    };
+    let mut lines = connect(&sts, &mapping, &Sockets::Shared(address));
+    lines.reset().unwrap();
+    // Without a look at the clock this would never return.
+    let until = lines.now() + 200_000_000;
+    assert_eq!(lines.wait(until).unwrap().what, Arrival::Silence);
+}

@@ -349,7 +349,7 @@ impl FailureFile {
         for run in runs {
             match &run.verdict {
                 Verdict::Error(reason) => return Replayed::Unusable(reason.text.clone()),
-                Verdict::Pass => allowed += usize::from(self.is_shown_by(run, sts)),
+                Verdict::Pass => allowed += usize::from(self.happened_in(run, sts)),
                 Verdict::Inconclusive(reason) => {
                     other.get_or_insert_with(|| format!("inconclusive: {reason}"));
                 }
@@ -379,7 +379,7 @@ impl FailureFile {
     }
 
     /// Whether the system did in this run what the failure is: the same steps, and then what deviated.
-    fn is_shown_by(&self, run: &Execution, sts: &Sts) -> bool {
+    fn happened_in(&self, run: &Execution, sts: &Sts) -> bool {
         let (steps, deviation): (Vec<&SavedStep>, _) = match &self.shrunk {
             Some(shrunk) => (shrunk.steps.iter().collect(), &shrunk.deviation),
             None => (

@@ -471,10 +471,12 @@ impl Connection for TextLines {
             if let Some(arrived) = self.poll()? {
                 return Ok(arrived);
             }
-            if self.may_have_more && Instant::now() < deadline {
+            let time_is_up = Instant::now() >= deadline;
+            if self.may_have_more && !time_is_up {
                 continue;
             }
-            if !self.await_any(deadline)? {
+            // A message that goes on and on always has more to read.
+            if !self.await_any(deadline)? || time_is_up {
                 return Ok(Arrived {
                     what: Arrival::Silence,
                     at: self.now(),
