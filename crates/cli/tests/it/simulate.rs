@@ -4,7 +4,7 @@ use std::fs;
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 
-use crate::support::{Ran, TempDir, folder_with, ioco, run};
+use crate::support::{Ran, TempDir, folder_with, ioco, root, run};
 
 const SHOP: &str = "
 timeout 5
@@ -185,4 +185,35 @@ shipped = "SHIPPED {{count:u8}}"
         .stdin(Stdio::null()));
     assert_eq!(ran.code, 2, "{}", ran.all());
     assert!(ran.err.contains("!paid is no template"), "{}", ran.all());
+}
+
+#[test]
+fn the_two_smart_doors_differ_at_the_third_incorrect_passcode() {
+    let folder = shop("");
+    let door = |name: &str| root().join("examples/smartdoor").join(name);
+    let test = |model: &str, played: &str| {
+        let sut = format!("exec '{}' simulate '{}'", program(), door(played).display());
+        run(ioco()
+            .current_dir(folder.path())
+            .arg("test")
+            .arg(door(model))
+            .args(["--sut", &sut, "--seed", "1", "--no-shrink"]))
+    };
+    let ran = test("public.aml", "public.aml");
+    assert_eq!(ran.code, 0, "{}", ran.all());
+    let ran = test("public.aml", "model.aml");
+    assert_eq!(ran.code, 1, "{}", ran.all());
+    assert!(
+        ran.all()
+            .contains("D001 unexpected response: the SmartDoor sent !shut_off"),
+        "{}",
+        ran.all()
+    );
+    let ran = test("model.aml", "public.aml");
+    assert_eq!(ran.code, 1, "{}", ran.all());
+    assert!(
+        ran.all().contains("sent !incorrect_passcode"),
+        "{}",
+        ran.all()
+    );
 }
