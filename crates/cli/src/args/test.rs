@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use ioco_adapters::FaultRate;
-use ioco_campaign::SystemChoice;
+use ioco_campaign::{Shard, SystemChoice};
 
 use super::{LimitArguments, ModelArguments, Relation, ShrinkArguments, StoreArguments};
 
@@ -226,6 +226,14 @@ pub struct Test {
     /// Write a JUnit report of the run to this file
     #[arg(long, value_name = "FILE")]
     pub junit: Option<PathBuf>,
+
+    /// Test this many systems side by side; {job} in commands and addresses is the number of the job
+    #[arg(short, long, value_name = "N", default_value_t = 1)]
+    pub jobs: usize,
+
+    /// Run one share of the tests: 3/8 is the third of eight; `ioco merge` puts the shares together
+    #[arg(long, value_name = "K/N")]
+    pub shard: Option<Shard>,
 
     #[command(flatten)]
     pub store: StoreArguments,
