@@ -12,6 +12,7 @@ mod decimal;
 mod domain;
 mod eval;
 mod expr;
+mod fits;
 mod flatten;
 mod ids;
 mod label;

@@ -4,6 +4,7 @@ use ioco_budget::Budget;
 use serde::{Deserialize, Serialize};
 
 use crate::expr::{BinaryOp, Expr, UnaryOp};
+use crate::fits;
 use crate::ids::{FunctionId, LabelId, LocationId, ProcessId, SwitchId, VarId};
 use crate::label::{Direction, Label};
 use crate::title::Titles;
@@ -523,6 +524,11 @@ impl StsBuilder {
             processes.dedup();
         }
         sts.constants = constants(&sts.switches);
+        let (demands, functions) = fits::demands(&sts);
+        sts.functions.extend(functions);
+        for (switch, demand) in sts.switches.iter_mut().zip(demands) {
+            switch.enabled = Expr::and(switch.enabled.clone(), demand);
+        }
         sts
     }
 }

@@ -25,6 +25,7 @@ pub mod report;
 pub mod runs;
 pub mod serve;
 pub mod shrink;
+pub mod simulate;
 pub mod store;
 pub mod test;
 mod watching;

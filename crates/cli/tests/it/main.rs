@@ -34,6 +34,7 @@ mod runs;
 mod serve;
 mod settings;
 mod signals;
+mod simulate;
 mod started;
 mod suites;
 mod support;
