@@ -10,6 +10,7 @@ mod fuzz;
 mod library;
 mod mutants;
 mod postgres;
+mod real;
 mod schemas;
 mod shrinking;
 mod signals;
@@ -37,6 +38,8 @@ cargo xtask COMMAND
   faults [--soak N] [--stops]
                           the long run of the suite of bad peers, or N steps (10 million) against a process, or
                           only how soon everything stops
+  real [NAME ...] [--steps N] [--seed S] [--no-hypothesis]
+                          install and test the public systems of examples/real, and print one table
   solver [--minutes N]    compare the embedded solver with z3 on new questions
   experiment NAME ...     rerun a published experiment (shrinking, decomposition)
 ";
@@ -60,6 +63,7 @@ fn main() -> ExitCode {
         "mutants" => mutants::run(rest),
         "differential" => differential::run(rest),
         "solver" => solver::run(rest),
+        "real" => real::run(rest),
         "experiment" => return experiment(rest),
         "help" | "--help" | "-h" => {
             print!("{USAGE}");
