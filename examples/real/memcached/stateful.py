@@ -60,6 +60,7 @@ class Memcached(RuleBasedStateMachine):
         self.socket.close()
 
 
+LIMITS = settings(deadline=None, database=None, max_examples=1000, report_multiple_bugs=False)
 server = subprocess.Popen(SERVER)
 while socket.socket().connect_ex(("127.0.0.1", 11311)):
     time.sleep(0.02)
@@ -67,7 +68,7 @@ began = time.monotonic()
 found = False
 try:
     check = hypothesis.seed(int(sys.argv[1]))(Memcached)
-    run_state_machine_as_test(check, settings=settings(deadline=None, database=None, max_examples=1000))
+    run_state_machine_as_test(check, settings=LIMITS)
 except AssertionError:
     found = True
 finally:
