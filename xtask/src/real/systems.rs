@@ -67,11 +67,11 @@ pub const SYSTEMS: &[System] = &[
     System {
         profile: Some("hbmqtt"),
         conforms: false,
-        // Python 3.10 removed the `loop` arguments that it uses, websockets 9 a module.
+        // Python 3.9 removed a way to take locks that it uses, websockets 9 a module.
         ..system(
             "hbmqtt",
             "mqtt",
-            Source::Python(&["hbmqtt==0.9.6", "websockets==8.1"], Some(9)),
+            Source::Python(&["hbmqtt==0.9.6", "websockets==8.1"], Some(8)),
         )
     },
     System {
