@@ -23,6 +23,10 @@ pub fn show(rows: &[Row<'_>], others: &[(&System, Result<Comparison, String>)]) 
         for deviation in &figures.deviations {
             let _ = writeln!(out, "\n{}: {}", system.name, described(deviation));
         }
+        for deviation in &figures.unconfirmed {
+            let text = described(deviation);
+            let _ = writeln!(out, "\n{}, not confirmed: {text}", system.name);
+        }
     }
     if !others.is_empty() {
         out.push_str(
@@ -153,6 +157,10 @@ mod tests {
                     .map(str::to_owned)
                     .to_vec(),
             }],
+            unconfirmed: vec![Deviation {
+                title: "by chance".to_owned(),
+                ..Deviation::default()
+            }],
         };
         let hypothesis = Comparison {
             lines: 40,
@@ -167,6 +175,7 @@ mod tests {
             "{table}"
         );
         assert!(table.contains("| 0.4 s | 2.5 s | 2 |"), "{table}");
+        assert!(table.contains("smtpd, not confirmed: by chance"), "{table}");
         assert!(
             table.contains("| smtpd | Hypothesis | 40 | 1.0 s | 3.0 s | 2 |"),
             "{table}"
