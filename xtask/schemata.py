@@ -256,7 +256,14 @@ def build(a):
     for file in every:
         if file not in by_file:
             write(tree / file, plain(file))
-    env = dict(os.environ, CARGO_TARGET_DIR=str(HERE / "target"), CARGO_INCREMENTAL="0", CARGO_TERM_COLOR="never")
+    # Registry packages are shared with the project's own builds.
+    env = dict(
+        os.environ,
+        CARGO_TARGET_DIR=str(ROOT / "target"),
+        CARGO_INCREMENTAL="0",
+        CARGO_PROFILE_DEV_DEBUG="0",
+        CARGO_TERM_COLOR="never",
+    )
     # What did not compile the last time does not compile now either, if its text is the same.
     known = json.loads((base / "bad.json").read_text()) if (base / "bad.json").exists() else {}
     for m in mutants:
@@ -272,7 +279,7 @@ def build(a):
         started = time.time()
         for package in dict.fromkeys(packages):
             done = sh(
-                ["nice", "-n", "10", "cargo", "check", "--offline", "--lib", "-p", package, "--message-format=json"],
+                ["cargo", "build", "--offline", "--lib", "-p", package, "--message-format=json"],
                 cwd=tree,
                 env=env,
                 capture_output=True,
@@ -305,14 +312,14 @@ def build(a):
             print("\n".join(other[:10]) or err[-3000:])
             sys.exit("the schemata do not compile")
         left_out.update(bad)
-    (base / "bad.json").write_text(
-        json.dumps(
-            {m["name"]: left_out[m["id"]] for m in mutants if left_out.get(m["id"], "").startswith("does not")},
-            indent=1,
+        (base / "bad.json").write_text(
+            json.dumps(
+                {m["name"]: left_out[m["id"]] for m in mutants if left_out.get(m["id"], "").startswith("does not")},
+                indent=1,
+            )
         )
-    )
     (base / "mutants.json").write_text(json.dumps({"mutants": mutants, "left_out": left_out}, indent=1))
-    command = ["nice", "-n", "10", "cargo", "test", "--offline", "--no-run", "--message-format=json"]
+    command = ["cargo", "test", "--offline", "--no-run", "--message-format=json"]
     for t in a.test_package:
         command += ["-p", t]
     started = time.time()
@@ -339,7 +346,7 @@ def build(a):
         f"tests built in {time.time()-started:.0f} s: {len(binaries)} binaries; {len(left_out)} mutants left out",
         flush=True,
     )
-    # Builds of other trees in the same target/ overwrite the binaries (cargo names them alike): keep a copy.
+    # Later builds in the same target/ may overwrite the binaries: keep a copy.
     (base / "bin").mkdir(exist_ok=True)
     for b in binaries:
         copy = base / "bin" / Path(b["exe"]).name
@@ -398,7 +405,7 @@ def run_binary(b, mutant, timeout, stop_at_failure=True):
         INSTA_WORKSPACE_ROOT=str(folder.parent.parent),
         PROPTEST_FAILURE_PERSISTENCE="off",
         RUST_BACKTRACE="0",
-        CARGO_TARGET_DIR=str(HERE / "target"),
+        CARGO_TARGET_DIR=str(ROOT / "target"),
         CARGO_PKG_NAME="ioco",
         CARGO="cargo",
         RUST_MIN_STACK=str(64 << 20),

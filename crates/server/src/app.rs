@@ -243,6 +243,8 @@ impl App {
             shrinking: shrinking(),
             known: true,
             beginning: Vec::new(),
+            jobs: 1,
+            shard: None,
             scripts: Vec::new(),
             project: self.project.clone(),
         })

@@ -321,3 +321,98 @@ fn models_of_the_embedded_solver_hold_in_evaluation() {
     }
     assert!(seen.len() > 10, "{seen:?}");
 }
+
+/// Keeps the assertions that are sent, and knows no answer.
+struct Recorded(std::sync::Arc<std::sync::Mutex<Vec<String>>>);
+
+impl Pipe for Recorded {
+    fn send(&mut self, text: &str) -> Result<(), PipeError> {
+        let asserted = text.lines().filter(|line| line.starts_with("(assert"));
+        let mut kept = self.0.lock().expect("one thread");
+        kept.extend(asserted.map(str::to_owned));
+        Ok(())
+    }
+
+    fn receive(&mut self, _: &Deadline<'_>) -> Result<String, PipeError> {
+        Ok("unknown".to_owned())
+    }
+
+    fn restart(&mut self) -> Result<(), PipeError> {
+        Ok(())
+    }
+}
+
+/// Every operation on values of every two kinds: the text says that it has no value exactly where evaluation
+/// says so, unless it is refused.
+#[test]
+fn what_has_no_value_is_translated_as_false() {
+    use BinaryOp::{Add, Div, Eq, Ge, Gt, Index, Le, Lt, Max, Min, Mul, Ne, Rem, Sub};
+    let number = |tenths| Value::Decimal(rust_decimal::Decimal::new(tenths, 1));
+    let array = |items: &[i64]| Value::Array(items.iter().map(|n| Value::Int(*n)).collect());
+    let kinds = [
+        Value::Void,
+        Value::Bool(true),
+        Value::Int(1),
+        number(15),
+        Value::str("a"),
+        Value::Enum(EnumId(0), 1),
+        Value::Enum(EnumId(1), 1),
+        array(&[]),
+        array(&[1, 2]),
+    ];
+    let nothing = Env {
+        variables: &[],
+        parameters: &[],
+        functions: &[],
+    };
+    let mut refused = 0;
+    let mut expressions = Vec::new();
+    for op in [
+        Eq, Ne, Lt, Le, Gt, Ge, Add, Sub, Mul, Div, Rem, Min, Max, Index,
+    ] {
+        for left in &kinds {
+            for right in &kinds {
+                let both = [left, right].map(|value| Expr::Const(value.clone()));
+                expressions.push(Expr::Binary(op, Box::new(both)));
+            }
+        }
+    }
+    for op in [UnaryOp::Neg, UnaryOp::Abs, UnaryOp::Length, UnaryOp::Last] {
+        expressions.extend(
+            kinds
+                .iter()
+                .map(|v| Expr::unary(op, Expr::Const(v.clone()))),
+        );
+    }
+    let failing = Expr::binary(Add, Expr::TRUE, Expr::int(0));
+    expressions.push(Expr::unary(
+        UnaryOp::Last,
+        Expr::Array(vec![failing, Expr::int(3)]),
+    ));
+    for expr in expressions {
+        let kept = std::sync::Arc::default();
+        let pipe = Recorded(std::sync::Arc::clone(&kept));
+        let mut solver = SmtLib::new(&Types::default(), &[], Box::new(pipe));
+        solver.assert(&Expr::binary(Eq, expr.clone(), expr.clone()));
+        let outcome = solver.model(&Deadline::never());
+        let asserted = kept.lock().expect("one thread").join(" ");
+        if asserted.is_empty() {
+            let reason = "an operation on decimals or strings";
+            assert!(
+                format!("{outcome:?}").contains(reason),
+                "{expr:?}: {outcome:?}"
+            );
+            assert!(expr.eval(nothing).is_ok(), "{expr:?}");
+            refused += 1;
+            continue;
+        }
+        let has_no_value = expr.eval(nothing).is_err();
+        assert_eq!(
+            asserted == "(assert false)",
+            has_no_value,
+            "{expr:?}: {asserted}"
+        );
+    }
+    // Remainders with a decimal, the smaller and the larger string.
+    assert_eq!(refused, 5);
+}

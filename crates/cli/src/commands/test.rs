@@ -40,6 +40,8 @@ pub fn run(arguments: &args::Test, format: Format) -> Answer {
         shrinking: (!arguments.no_shrink).then_some(shrinking),
         known: !arguments.no_known,
         beginning: Vec::new(),
+        jobs: arguments.jobs,
+        shard: arguments.shard,
         scripts: Vec::new(),
         project,
     };

@@ -87,6 +87,21 @@ impl Strategy {
         }
     }
 
+    /// Switches that were within reach and could not be taken, and how often.
+    pub fn lessons(&self) -> Vec<(u32, u16)> {
+        match self {
+            Strategy::Transitions(transitions) => transitions.lessons(),
+            Strategy::Random(_) | Strategy::Guided(..) => Vec::new(),
+        }
+    }
+
+    /// Takes over the lessons of others.
+    pub fn learn_from(&mut self, lessons: &[(u32, u16)]) {
+        if let Strategy::Transitions(transitions) = self {
+            transitions.learn_from(lessons);
+        }
+    }
+
     /// Why a test that a limit cuts short says nothing.
     pub fn unfinished(&self) -> Option<String> {
         match self {
