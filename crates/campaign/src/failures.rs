@@ -12,7 +12,8 @@ use ioco_sts::{Action, Execution, Relation, Verdict};
 use serde::{Deserialize, Serialize};
 
 use crate::campaign::confirmed;
-use crate::connect::{ConnectionSpec, SystemChoice};
+use crate::connect::{ConnectionSpec, Link, SystemChoice};
+use crate::error::no_jobs;
 use crate::error::{CampaignError, Remedy};
 use crate::history;
 use crate::lifecycle;
@@ -27,6 +28,8 @@ use crate::shrinking::{self, ShrinkSettings};
 use crate::solver::{SemanticsOptions, SolverChoice};
 use crate::system::KeptSystem;
 use crate::trust;
+use crate::work::dispatch::Dispatch;
+use crate::work::{Recipe, Threads, WorkerSetup};
 use ioco_budget::{Budget, Interrupt};
 
 /// How a failure was found: what a failure file says besides the failure.
@@ -95,6 +98,11 @@ pub struct Opened {
     pub session: Session,
     project: Project,
     results: Results,
+    reach: ConnectionSpec,
+    solver: SolverChoice,
+    timeout: Option<u64>,
+    /// Systems that the failure is run on side by side.
+    jobs: usize,
 }
 
 /// What running a recorded failure again said.
@@ -160,17 +168,10 @@ impl Opened {
             self.file.stimuli(&session.sts)
         };
         let stimuli = stimuli.map_err(|error| CampaignError::usage(error.to_string()))?;
-        let mut runs: Vec<Execution> = Vec::new();
-        for _ in 0..times.max(1) {
-            runs.push(session.replay(&stimuli));
-            if session.interrupt.is_raised() {
-                return Ok(None);
-            }
-            let unusable = |run: &Execution| matches!(run.verdict, Verdict::Error(_));
-            if runs.last().is_some_and(unusable) {
-                break;
-            }
-        }
+        let Some(mut runs) = self.runs(&stimuli, times.max(1))? else {
+            return Ok(None);
+        };
+        let session = &mut self.session;
         let failed = runs.iter().filter(|run| run.deviation().is_some()).count() as u64;
         let said = self.file.compare(&session.sts, &runs);
         if let Replayed::Unusable(message) = &said {
@@ -194,6 +195,69 @@ impl Opened {
             explanation: session.explain(&shown, &context),
             shown: Some(shown),
         }))
+    }
+
+    /// Runs stimuli so many times, until the system cannot be used; `None` if that was interrupted.
+    fn runs(
+        &mut self,
+        stimuli: &[Action],
+        times: u32,
+    ) -> Result<Option<Vec<Execution>>, CampaignError> {
+        if let Some(mut dispatch) = self.dispatch()? {
+            let runs = dispatch.replay_times(stimuli, times, &mut self.session)?;
+            let is_raised = self.session.interrupt.is_raised();
+            return Ok((!is_raised).then_some(runs));
+        }
+        let mut runs: Vec<Execution> = Vec::new();
+        for _ in 0..times {
+            runs.push(self.session.replay(stimuli));
+            if self.session.interrupt.is_raised() {
+                return Ok(None);
+            }
+            let unusable = |run: &Execution| matches!(run.verdict, Verdict::Error(_));
+            if runs.last().is_some_and(unusable) {
+                break;
+            }
+        }
+        Ok(Some(runs))
+    }
+
+    /// Runs the failure on so many systems side by side.
+    pub fn set_jobs(&mut self, jobs: usize) -> Result<(), CampaignError> {
+        if jobs == 0 {
+            return Err(no_jobs());
+        }
+        self.reach.check_jobs(jobs)?;
+        self.jobs = jobs;
+        Ok(())
+    }
+
+    /// The workers of the jobs; `None` where this process runs the failure itself. From then on the system of this
+    /// process is one of theirs.
+    fn dispatch(&mut self) -> Result<Option<Dispatch>, CampaignError> {
+        if self.jobs <= 1 {
+            return Ok(None);
+        }
+        self.session.link = Link::elsewhere();
+        let setup = WorkerSetup {
+            name: String::new(),
+            model: self.model.clone(),
+            project: self.project.clone(),
+            reach: self.reach.clone(),
+            solver: self.solver.clone(),
+            interrupt: self.session.interrupt.clone(),
+        };
+        let meaning = SemanticsOptions {
+            relation: self.session.relation(),
+            solver: self.solver.clone(),
+        };
+        let settings = self.session.tester.settings();
+        let recipe = Recipe::new(settings, &meaning, self.timeout, None);
+        let (model, system) = (self.model.hash.clone(), self.reach.name.clone());
+        let threads = Box::new(Threads::start(self.jobs, &setup));
+        let mut dispatch = Dispatch::new(threads, "again".to_owned(), model, system, recipe);
+        dispatch.plan(Vec::new(), false, Vec::new());
+        Ok(Some(dispatch))
     }
 
     /// Cuts the failure down again and keeps it; `None` if it does not fail any more. The failure
@@ -222,9 +286,20 @@ impl Opened {
                 return Ok(None);
             }
         };
-        let shrunk = session.shrink(&report.execution, settings, nanoseconds, observer)?;
+        let shrinking = session.shrinking(settings, nanoseconds)?;
+        let mut dispatch = self.dispatch()?;
+        let session = &mut self.session;
+        let shrunk = match &mut dispatch {
+            None => session.shrink(&report.execution, settings, nanoseconds, observer)?,
+            Some(dispatch) => {
+                shrinking.run(&report.execution, &mut dispatch.runner(session), observer)?
+            }
+        };
         let stimuli: Vec<Action> = shrunk.execution.stimuli().cloned().collect();
-        let shown = session.show(&stimuli);
+        let shown = match &mut dispatch {
+            None => session.show(&stimuli),
+            Some(dispatch) => dispatch.show(&stimuli, session)?,
+        };
         let saved = self.keep(&report, wire, &shrunk, shown)?;
         let path = self.path.with_file_name(saved.id.file_name());
         let context = Context {
@@ -408,6 +483,7 @@ pub fn open(
         relation: origin.relation(),
         solver: solver.unwrap_or_default(),
     };
+    let solver = meaning.solver.clone();
     let session = Session::open(
         &sts,
         &reach,
@@ -427,6 +503,10 @@ pub fn open(
         session,
         project,
         results,
+        reach,
+        solver,
+        timeout: origin.timeout,
+        jobs: 1,
     })
 }
 

@@ -11,6 +11,7 @@ mod goals;
 pub mod history;
 mod ledger;
 pub mod lifecycle;
+pub mod merge;
 pub mod model;
 mod note;
 mod observer;

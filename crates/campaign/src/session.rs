@@ -357,6 +357,10 @@ impl Session {
         Some(explained.with_log(&log_lines(log).collect::<Vec<_>>()))
     }
 
+    pub(crate) fn relation(&self) -> ioco_sts::Relation {
+        self.meaning.relation
+    }
+
     /// For showing what was judged here.
     pub fn semantics(&self) -> Semantics {
         self.meaning.shown(&self.sts)

@@ -47,6 +47,7 @@ fn main() -> ExitCode {
         Command::Shrink(arguments) => commands::shrink::run(arguments, format),
         Command::Coverage(arguments) => commands::coverage::run(arguments, format),
         Command::Report(arguments) => commands::report::run(arguments, format),
+        Command::Merge(arguments) => commands::merge::run(arguments, format),
         Command::Runs(arguments) => commands::runs::run(arguments, format),
         Command::Store(arguments) => commands::store::run(arguments),
         Command::Generate(arguments) => commands::generate::run(arguments, format),

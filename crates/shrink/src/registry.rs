@@ -207,6 +207,9 @@ pub fn shrink(
 fn confirm(session: &mut Session<'_>, execution: &Execution) -> Confidence {
     let stimuli = stimuli_of(execution);
     let mut confidence = Confidence { failed: 0, runs: 0 };
+    if session.width() > 1 {
+        session.begin(&vec![stimuli.clone(); session.options.confirm as usize]);
+    }
     for _ in 0..session.options.confirm {
         if session.poll().is_err() {
             break;

@@ -100,6 +100,8 @@ pub enum Command {
     Report(Report),
     /// List the recorded runs; show, compare and delete them
     Runs(Runs),
+    /// Put the newest runs of several folders together as one run: the shards of a campaign
+    Merge(Merge),
     /// Upgrade the store of runs
     Store(Store),
     /// Write a test suite from the model alone

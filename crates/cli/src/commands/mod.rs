@@ -13,6 +13,7 @@ pub mod failures;
 pub mod fmt;
 pub mod generate;
 pub mod manual;
+pub mod merge;
 pub mod new;
 pub mod nusmv;
 mod openapi;
