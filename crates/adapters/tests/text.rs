@@ -9,9 +9,10 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
 use ioco_adapters::{
-    Arrival, Connection as _, Continued, Framing, Integer, Mapping, Pattern, ProcessOptions, Shape,
-    SocketAction, Sockets, TextLines,
+    Arrival, Connection as _, Continued, Framing, Integer, LineRelay, Mapping, Pattern,
+    ProcessOptions, Relay as _, Shape, SocketAction, Sockets, TextLines, read_traces,
 };
+use ioco_engine::Recorded;
 use ioco_sts::{Action, Direction, Label, Parameter, Sts, StsBuilder, Type, Value};
 use regex::bytes::Regex;
 
@@ -612,4 +613,110 @@ fn what_is_preferred_wins_and_the_rest_is_in_the_written_order() {
         let expected = action(&sts, expected, &[text.into()]);
         assert_eq!(next(&mut lines), Arrival::Response(expected));
     }
+}
+
+#[test]
+fn a_message_after_any_number_of_empty_lines_is_no_silence() {
+    let address = serve(|mut socket, _| {
+        let text = format!("{}PONG\r\n", "\r\n".repeat(20_000));
+        let _ = socket.write_all(text.as_bytes());
+        let _ = socket.read(&mut [0]);
+    });
+    let sts = model(&[("!pong", "c", &[])]);
+    let mapping = Mapping {
+        responses: shapes(&[("pong", "PONG".into())]),
+        ..Mapping::default()
+    };
+    let mut lines = connect(&sts, &mapping, &Sockets::Shared(address));
+    lines.reset().unwrap();
+    assert_eq!(
+        next(&mut lines),
+        Arrival::Response(action(&sts, "!pong", &[]))
+    );
+}
+
+#[test]
+fn traffic_of_framed_messages_is_recorded() {
+    let system = serve(|mut socket, _| {
+        let _ = socket.write_all(b"\x00\x05hello");
+        let mut head = [0; 2];
+        while socket.read_exact(&mut head).is_ok() {
+            let mut message = vec![0; usize::from(u16::from_be_bytes(head))];
+            socket.read_exact(&mut message).unwrap();
+            let answer: &[u8] = match &message[..] {
+                b"\x01" => b"\x00\x02\x02\x07",
+                _ => b"\x00\x01\xfe",
+            };
+            let _ = socket.write_all(answer);
+        }
+    });
+    let sts = model(&[
+        ("?ping", "c", &[]),
+        ("!pong", "c", &[("number", Type::INTEGER)]),
+    ]);
+    let mapping = Mapping {
+        stimuli: shapes(&[("ping", "{0x01}".into())]),
+        responses: shapes(&[("pong", "{0x02}{number:u8}".into())]),
+        banner: Some("hello".into()),
+        framing: Framing::Prefixed {
+            skip: 0,
+            length: Integer::named("u16").unwrap(),
+            add: 0,
+        },
+        ..Mapping::default()
+    };
+    let relay = LineRelay::listen("127.0.0.1:0", &system, Arc::clone(&sts), Some(&mapping));
+    let relay = relay.unwrap();
+    let address = relay.address();
+    let client = std::thread::spawn(move || {
+        let mut socket = TcpStream::connect(address).unwrap();
+        socket.read_exact(&mut [0; 7]).unwrap();
+        socket.write_all(b"\x00\x01\x01").unwrap();
+        socket.read_exact(&mut [0; 4]).unwrap();
+        socket.write_all(b"\x00\x01\xff").unwrap();
+        socket.read_exact(&mut [0; 3]).unwrap();
+    });
+    let mut written = String::new();
+    let served = relay.run(Some(1), &|| false, &mut |line| {
+        written.push_str(line);
+        written.push('\n');
+        Ok(())
+    });
+    assert_eq!(served, Ok(1));
+    client.join().unwrap();
+    let traces = read_traces(&written, &sts).unwrap();
+    let steps: Vec<Recorded> = traces[0].iter().map(|(_, step)| step.clone()).collect();
+    assert_eq!(
+        steps,
+        [
+            Recorded::Stimulus(action(&sts, "?ping", &[])),
+            Recorded::Response(action(&sts, "!pong", &[Value::Int(7)])),
+            Recorded::Undescribed("0xff".to_owned()),
+            Recorded::Unknown("0xfe".to_owned()),
+            Recorded::End,
+        ]
+    );
+}
+
+#[test]
+fn a_message_that_goes_on_and_on_does_not_hold_up_a_wait() {
+    let address = serve(|mut socket, _| {
+        // Slower than it is read, so that it does not reach the limit on messages.
+        while socket.write_all(b"250-more\r\n").is_ok() {
+            std::thread::sleep(Duration::from_micros(100));
+        }
+    });
+    let sts = model(&[("!end", "c", &[])]);
+    let mapping = Mapping {
+        framing: Framing::Delimited {
+            end: b"\r\n".to_vec(),
+            continued: vec![continued(r"^\d{3}-", Some(r"^\d{3} "))],
+        },
+        ..Mapping::default()
+    };
+    let mut lines = connect(&sts, &mapping, &Sockets::Shared(address));
+    lines.reset().unwrap();
+    // Without a look at the clock this would never return.
+    let until = lines.now() + 200_000_000;
+    assert_eq!(lines.wait(until).unwrap().what, Arrival::Silence);
 }

@@ -127,7 +127,8 @@ impl Replay {
         match &self.said {
             Replayed::Fixed => "fixed",
             Replayed::StillFailing => "still-failing",
-            Replayed::Different(_) => "different",
+            // The system did not change, so nothing is fixed.
+            Replayed::Different(_) | Replayed::Allowed { .. } => "different",
             Replayed::Flaky { .. } => "flaky",
             Replayed::Unusable(_) => "error",
         }
@@ -141,6 +142,9 @@ impl Replay {
             Replayed::Fixed => format!("fixed: none of {runs} runs failed"),
             Replayed::StillFailing => format!("still failing: {failed} of {runs} runs"),
             Replayed::Different(how) => format!("different now: {how}"),
+            Replayed::Allowed { shown } => {
+                format!("the model allows it now: {shown} of {runs} runs show it, and none fails")
+            }
             Replayed::Flaky { failed, runs } => {
                 format!("flaky: {failed} of {runs} runs failed as recorded")
             }

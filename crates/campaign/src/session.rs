@@ -69,13 +69,14 @@ impl Session {
     /// A session over a connection that is made already.
     pub(crate) fn over(
         sts: &Arc<Sts>,
-        link: Link,
+        mut link: Link,
         meaning: SemanticsOptions,
         settings: Settings,
         interrupt: Interrupt,
     ) -> Result<Session, CampaignError> {
         let mut tester = Tester::new(meaning.semantics(sts)?, settings);
         tester.interrupted_by(interrupt.clone());
+        link.interrupted_by(&interrupt);
         Ok(Session {
             sts: Arc::clone(sts),
             tester,

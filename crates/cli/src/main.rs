@@ -43,6 +43,7 @@ fn main() -> ExitCode {
         Command::Test(arguments) => commands::test::run(arguments, format),
         Command::Connect(arguments) => commands::connect::run(arguments, format),
         Command::Record(arguments) => commands::record::run(arguments),
+        Command::Simulate(arguments) => commands::simulate::run(arguments),
         Command::Replay(arguments) => commands::replay::run(arguments, format),
         Command::Shrink(arguments) => commands::shrink::run(arguments, format),
         Command::Coverage(arguments) => commands::coverage::run(arguments, format),

@@ -280,6 +280,19 @@ impl Templates {
         deeds.collect()
     }
 
+    /// Whether a label can be written as a message.
+    pub fn can_write(&self, label: LabelId) -> bool {
+        matches!(self.forms[label.index()], Some(Form::Template(_)))
+    }
+
+    /// The content of the message that a label is, for whoever plays the system.
+    pub fn write_message(&self, action: &Action) -> Result<Vec<u8>, String> {
+        match &self.forms[action.label.index()] {
+            Some(Form::Template(template)) => template.write(&action.values, self.sts.types()),
+            _ => Err("it cannot be written".to_owned()),
+        }
+    }
+
     /// The response that says that the system closed the connection of a channel.
     pub fn closed(&self, is_channel: &dyn Fn(&str) -> bool) -> Option<Action> {
         let labels = self.sts.labels_of(Direction::Response);

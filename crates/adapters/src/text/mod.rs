@@ -5,6 +5,7 @@
 //! with a connection of its own, unless channels share one. A system without a word for a reset is reset
 //! by connecting to it anew.
 
+mod cutter;
 mod format;
 mod frame;
 mod labels;
@@ -23,16 +24,20 @@ use crate::session::nanoseconds;
 use crate::stream::{Message, Stream, StreamError, wait_any};
 use crate::supervise::{Until, never, size};
 
+pub(crate) use cutter::Cutter;
 use format::show;
 pub use format::{FORMATS, Format, Integer};
-pub(crate) use frame::Cut;
 pub use frame::{Continued, Framing};
+pub(crate) use frame::{Cut, Progress};
 use labels::Deed;
 pub(crate) use labels::Templates;
 pub use labels::{Mapping, MappingError, Pattern, Shape, SocketAction};
 
 /// Messages of one socket that are taken in at once: the rest of a flood stays where it is.
 const AT_ONCE: usize = 64;
+
+/// How often a call that does not wait looks for a message between empty lines.
+const MAX_TURNS: usize = 64;
 
 /// Where the system is.
 #[derive(Clone, Debug)]
@@ -72,6 +77,8 @@ pub struct TextLines {
     patience: Duration,
     epoch: Instant,
     arrived: VecDeque<Arrived>,
+    /// The last look for messages ended before it had seen everything.
+    may_have_more: bool,
     sent: Vec<u8>,
     /// Of connections that have ended.
     log: Vec<LogLine>,
@@ -100,6 +107,7 @@ impl TextLines {
             patience,
             epoch: Instant::now(),
             arrived: VecDeque::new(),
+            may_have_more: false,
             sent: Vec::new(),
             log: Vec::new(),
         })
@@ -140,10 +148,13 @@ impl TextLines {
         stream.message(framing, size(self.templates.budget().message))
     }
 
-    /// Takes in messages that are here, not more than [`AT_ONCE`] of each client.
-    fn take_in(&mut self) -> Result<(), AdapterError> {
+    /// Takes in messages that are here, not more than [`AT_ONCE`] of each client. Returns whether there may be
+    /// more of them.
+    fn take_in(&mut self) -> Result<bool, AdapterError> {
+        let mut has_more = false;
         for index in 0..self.clients.len() {
-            for _ in 0..AT_ONCE {
+            for number in 1..=AT_ONCE {
+                has_more |= number == AT_ONCE;
                 let Message { content, raw } = match self.next(index) {
                     Ok(Some(message)) => message,
                     Ok(None) => break,
@@ -152,7 +163,7 @@ impl TextLines {
                         break;
                     }
                     // What came before the end is judged first.
-                    Err(_) if !self.arrived.is_empty() => return Ok(()),
+                    Err(_) if !self.arrived.is_empty() => return Ok(false),
                     Err(broken) => return Err(self.explain(index, broken)),
                 };
                 let is_lines = self.mapping.framing.is_lines();
@@ -169,7 +180,7 @@ impl TextLines {
                 self.arrive(what, raw);
             }
         }
-        Ok(())
+        Ok(has_more)
     }
 
     fn arrive(&mut self, what: Arrival, raw: Vec<u8>) {
@@ -456,9 +467,12 @@ impl Connection for TextLines {
     }
 
     fn poll(&mut self) -> Result<Option<Arrived>, AdapterError> {
-        if self.arrived.is_empty() {
-            self.take_in()?;
+        // Empty lines are no messages, however many there are before one.
+        let mut turns = 0;
+        while self.arrived.is_empty() && turns < MAX_TURNS && self.take_in()? {
+            turns += 1;
         }
+        self.may_have_more = turns == MAX_TURNS;
         Ok(self.arrived.pop_front())
     }
 
@@ -468,7 +482,12 @@ impl Connection for TextLines {
             if let Some(arrived) = self.poll()? {
                 return Ok(arrived);
             }
-            if !self.await_any(deadline)? {
+            let time_is_up = Instant::now() >= deadline;
+            if self.may_have_more && !time_is_up {
+                continue;
+            }
+            // A message that goes on and on always has more to read.
+            if !self.await_any(deadline)? || time_is_up {
                 return Ok(Arrived {
                     what: Arrival::Silence,
                     at: self.now(),

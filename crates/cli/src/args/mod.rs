@@ -86,6 +86,8 @@ pub enum Command {
     Connect(Connect),
     /// Record the traffic between a client and a system as traces
     Record(Record),
+    /// Play the model as a system that others connect to, with faults on request
+    Simulate(Simulate),
     /// List the recorded failures, and what became of them; accept them
     Failures(Failures),
     /// Run a recorded failure again

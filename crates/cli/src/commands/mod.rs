@@ -24,5 +24,6 @@ pub mod report;
 pub mod runs;
 pub mod serve;
 pub mod shrink;
+pub mod simulate;
 pub mod store;
 pub mod test;

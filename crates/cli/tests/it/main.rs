@@ -31,6 +31,7 @@ mod reports;
 mod runs;
 mod serve;
 mod signals;
+mod simulate;
 mod started;
 mod suites;
 mod support;
