@@ -5,12 +5,14 @@ mod bench;
 mod decomposition;
 mod demo;
 mod differential;
+mod editor;
 mod faults;
 mod fuzz;
 mod library;
 mod mutants;
 mod postgres;
 mod real;
+mod release;
 mod schemas;
 mod shrinking;
 mod signals;
@@ -27,6 +29,8 @@ cargo xtask COMMAND
   demo                    build ioco and test an example system with a planted bug
   test                    every check and test of the project; installs what it needs
   web                     the checks of the page alone
+  editor                  build the extension for Visual Studio Code: target/ioco.vsix
+  release                 build the archive for this machine with its checksums and bill of materials: target/dist
   library                 the checks of the library alone: its example outside, other systems, packages
   fuzz [--minutes N] [TARGET]
                           every reader on new inputs; what fails is kept in fuzz/found
@@ -55,6 +59,8 @@ fn main() -> ExitCode {
         "demo" => demo::run(),
         "test" => test::run(),
         "web" => web::check(),
+        "editor" => editor::package(),
+        "release" => release::make(),
         "library" => library::check(),
         "bench" => bench::run(rest),
         "fuzz" => fuzz::run(rest),

@@ -416,3 +416,72 @@ fn what_has_no_value_is_translated_as_false() {
     // Remainders with a decimal, the smaller and the larger string.
     assert_eq!(refused, 5);
 }
+
+/// What is asserted, or why the question is refused.
+fn asserted(unknowns: &[Type], functions: &[Function], condition: &Expr) -> String {
+    let kept = std::sync::Arc::default();
+    let pipe = Recorded(std::sync::Arc::clone(&kept));
+    let mut solver = SmtLib::new(&Types::default(), functions, Box::new(pipe));
+    for ty in unknowns {
+        solver.unknown(ty);
+    }
+    solver.assert(condition);
+    let outcome = solver.model(&Deadline::never());
+    let last = kept.lock().expect("one thread").last().cloned();
+    last.unwrap_or_else(|| format!("{outcome:?}"))
+}
+
+#[test]
+fn values_that_cannot_be_equal_are_not_compared() {
+    let one = || Expr::Array(vec![Expr::Param(0)]);
+    let two = Expr::Array(vec![Expr::Param(0), Expr::int(2)]);
+    for (left, right, same) in [
+        (Expr::Param(0), Expr::Const(Value::str("a")), false),
+        (Expr::Param(0), Expr::TRUE, false),
+        (Expr::Param(0), Expr::int(3), true),
+        (one(), two, false),
+        (one(), one(), true),
+    ] {
+        let equal = Expr::binary(BinaryOp::Eq, left, right);
+        let text = asserted(&[Type::INTEGER], &[], &equal);
+        assert_eq!(text != "(assert false)", same, "{equal:?}: {text}");
+    }
+}
+
+#[test]
+fn quotes_and_backslashes_of_strings_are_escaped() {
+    for (text, written) in [
+        ("\"", r#"(assert (= x1 """"))"#),
+        ("\\", r#"(assert (= x1 "\u{5c}"))"#),
+    ] {
+        let equal = Expr::binary(BinaryOp::Eq, Expr::Param(0), Expr::Const(Value::str(text)));
+        assert_eq!(asserted(&[Type::Str], &[], &equal), written);
+    }
+}
+
+#[test]
+fn alternatives_may_be_void_but_not_of_two_sorts() {
+    let either = |otherwise: Value| {
+        let branches = [Expr::Param(0), Expr::int(1), Expr::Const(otherwise)];
+        Expr::binary(BinaryOp::Eq, Expr::If(Box::new(branches)), Expr::int(1))
+    };
+    let with_void = asserted(&[Type::Bool], &[], &either(Value::Void));
+    assert!(with_void.starts_with("(assert "), "{with_void}");
+    let mixed = asserted(&[Type::Bool], &[], &either(Value::str("a")));
+    assert!(mixed.contains("different shapes"), "{mixed}");
+}
+
+#[test]
+fn a_function_that_calls_itself_is_refused() {
+    let further = Expr::Call(ioco_sts::FunctionId(0), vec![Expr::Local(0)]);
+    let functions = [Function {
+        name: "again".to_owned(),
+        parameters: vec![("x".to_owned(), Type::INTEGER)],
+        result: Type::INTEGER,
+        body: Expr::binary(BinaryOp::Add, further, Expr::int(1)),
+    }];
+    let call = Expr::Call(ioco_sts::FunctionId(0), vec![Expr::Param(0)]);
+    let equal = Expr::binary(BinaryOp::Eq, call, Expr::int(1));
+    let refused = asserted(&[Type::INTEGER], &functions, &equal);
+    assert!(refused.contains("call each other deeply"), "{refused}");
+}

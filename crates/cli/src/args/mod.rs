@@ -28,8 +28,9 @@ use crate::typed::TypedArguments;
                   written."
 )]
 pub struct Arguments {
-    /// The format of results on standard output; messages always go to standard error
-    #[arg(long, global = true, value_enum, default_value_t = Format::Text)]
+    /// The format of results on standard output: text or json, and more for `ioco report`; messages always go to
+    /// standard error
+    #[arg(long, global = true, value_enum, default_value_t = Format::Text, hide_possible_values = true)]
     pub format: Format,
 
     #[command(flatten)]
@@ -43,7 +44,7 @@ pub struct Arguments {
 pub enum Format {
     Text,
     Json,
-    /// Only for `ioco report`, like all below: XML for build servers
+    /// XML for build servers
     Junit,
     /// A summary with charts
     Markdown,
@@ -70,6 +71,8 @@ pub enum Command {
     Adapters(Adapters),
     /// Create a project: a model, a system with a planted bug, and ioco.toml
     New(New),
+    /// Look at everything that a run needs, and say what is missing
+    Doctor(Doctor),
     /// Report errors in a model, and its size
     Check(Check),
     /// Format model files

@@ -227,6 +227,10 @@ pub struct Test {
     #[arg(long, value_name = "FILE")]
     pub junit: Option<PathBuf>,
 
+    /// Test again whenever the model, ioco.toml or a file of the system changes, until Ctrl-C
+    #[arg(long)]
+    pub watch: bool,
+
     /// Test this many systems side by side; {job} in commands and addresses is the number of the job
     #[arg(short, long, value_name = "N", default_value_t = 1)]
     pub jobs: usize,
