@@ -11,6 +11,7 @@ mod fuzz;
 mod library;
 mod mutants;
 mod postgres;
+mod real;
 mod release;
 mod scale;
 mod schemas;
@@ -42,6 +43,8 @@ cargo xtask COMMAND
   faults [--soak N] [--stops]
                           the long run of the suite of bad peers, or N steps (10 million) against a process, or
                           only how soon everything stops
+  real [NAME ...] [--steps N] [--seed S] [--no-hypothesis]
+                          install and test the public systems of examples/real, and print one table
   solver [--minutes N]    compare the embedded solver with z3 on new questions
   experiment NAME ...     rerun a published experiment (shrinking, decomposition)
 ";
@@ -67,6 +70,7 @@ fn main() -> ExitCode {
         "mutants" => mutants::run(rest),
         "differential" => differential::run(rest),
         "solver" => solver::run(rest),
+        "real" => real::run(rest),
         "experiment" => return experiment(rest),
         // The system under test of `bench scale`.
         "play" => return scale::play(rest),
