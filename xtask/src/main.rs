@@ -13,6 +13,7 @@ mod mutants;
 mod postgres;
 mod real;
 mod release;
+mod scale;
 mod schemas;
 mod shrinking;
 mod signals;
@@ -35,7 +36,7 @@ cargo xtask COMMAND
   fuzz [--minutes N] [TARGET]
                           every reader on new inputs; what fails is kept in fuzz/found
   agreement [--models N]  generated NuSMV models: every technique against enumeration
-  bench [NAME]            print the speed table (all, or one part of it)
+  bench [NAME]            print the speed table (all, or one part of it); 'scale': time and memory over size
   mutants [PART] [--...]  change the code that verdicts rest on and report what no test notices
   differential [--minutes N] [--seed S]
                           compare ioco with a second implementation of the theory on new models
@@ -71,6 +72,8 @@ fn main() -> ExitCode {
         "solver" => solver::run(rest),
         "real" => real::run(rest),
         "experiment" => return experiment(rest),
+        // The system under test of `bench scale`.
+        "play" => return scale::play(rest),
         "help" | "--help" | "-h" => {
             print!("{USAGE}");
             Ok(())
