@@ -98,6 +98,13 @@ const GROUPS: &[Group] = &[
                 &[("ioco compare old.aml new.aml", "what changed in behaviour")],
             ),
             entry(
+                "simulate",
+                &[(
+                    "ioco simulate door.aml --listen 127.0.0.1:7000",
+                    "play the model as a system",
+                )],
+            ),
+            entry(
                 "record",
                 &[(
                     "ioco record door.aml --listen 127.0.0.1:7000 --to 127.0.0.1:8000 -o traffic.jsonl",
