@@ -11,7 +11,9 @@ mod fuzz;
 mod library;
 mod mutants;
 mod postgres;
+mod real;
 mod release;
+mod scale;
 mod schemas;
 mod shrinking;
 mod signals;
@@ -34,13 +36,15 @@ cargo xtask COMMAND
   fuzz [--minutes N] [TARGET]
                           every reader on new inputs; what fails is kept in fuzz/found
   agreement [--models N]  generated NuSMV models: every technique against enumeration
-  bench [NAME]            print the speed table (all, or one part of it)
+  bench [NAME]            print the speed table (all, or one part of it); 'scale': time and memory over size
   mutants [PART] [--...]  change the code that verdicts rest on and report what no test notices
   differential [--minutes N] [--seed S]
                           compare ioco with a second implementation of the theory on new models
   faults [--soak N] [--stops]
                           the long run of the suite of bad peers, or N steps (10 million) against a process, or
                           only how soon everything stops
+  real [NAME ...] [--steps N] [--seed S] [--no-hypothesis]
+                          install and test the public systems of examples/real, and print one table
   solver [--minutes N]    compare the embedded solver with z3 on new questions
   experiment NAME ...     rerun a published experiment (shrinking, decomposition)
 ";
@@ -66,7 +70,10 @@ fn main() -> ExitCode {
         "mutants" => mutants::run(rest),
         "differential" => differential::run(rest),
         "solver" => solver::run(rest),
+        "real" => real::run(rest),
         "experiment" => return experiment(rest),
+        // The system under test of `bench scale`.
+        "play" => return scale::play(rest),
         "help" | "--help" | "-h" => {
             print!("{USAGE}");
             Ok(())

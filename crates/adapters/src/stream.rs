@@ -154,6 +154,15 @@ impl Stream {
         let _ = rustix::net::sockopt::set_socket_linger(&self.output, Some(Duration::ZERO));
     }
 
+    /// The other side sees an end; what it still sends is read.
+    pub(crate) fn shutdown(&self) -> io::Result<()> {
+        match rustix::net::shutdown(&self.output, rustix::net::Shutdown::Write) {
+            // The other side has closed already, which is the next thing to be seen.
+            Ok(()) | Err(Errno::NOTCONN) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
     /// The content and the bytes of the next message that is here already.
     pub(crate) fn message(
         &mut self,

@@ -340,6 +340,139 @@ fn a_client_connects_closes_and_resets_when_the_model_says_so() {
 }
 
 #[test]
+fn a_stimulus_can_be_several_messages_and_actions() {
+    let address = serve(|mut socket, number| {
+        for line in BufReader::new(socket.try_clone().unwrap()).lines() {
+            let answer = format!("{number} {}\n", line.unwrap());
+            socket.write_all(answer.as_bytes()).unwrap();
+        }
+    });
+    let sts = model(&[
+        ("?hello", "c", &[("name", Type::Str)]),
+        (
+            "!heard",
+            "c",
+            &[("number", Type::INTEGER), ("word", Type::Str)],
+        ),
+    ]);
+    let parts = [
+        Shape::Action(SocketAction::Connect),
+        "I am {name}".into(),
+        "bye".into(),
+    ];
+    let mapping = Mapping {
+        stimuli: shapes(&[("hello", Shape::Several(parts.to_vec()))]),
+        responses: shapes(&[("heard", "{number} {word}".into())]),
+        ..Mapping::default()
+    };
+    let mut lines = connect(&sts, &mapping, &Sockets::Shared(address));
+    lines.reset().unwrap();
+    // Each stimulus is a connection of its own, and both messages go over it.
+    for number in 0..2 {
+        let hello = action(&sts, "?hello", &[Value::from("Ann")]);
+        lines.give(&hello).unwrap();
+        assert_eq!(lines.sent(), b"I am Ann\nbye\n");
+        for word in ["I am Ann", "bye"] {
+            let heard = action(&sts, "!heard", &[Value::Int(number), Value::from(word)]);
+            assert_eq!(next(&mut lines), Arrival::Response(heard));
+        }
+    }
+}
+
+#[test]
+fn after_a_shutdown_the_system_sees_an_end_and_the_client_still_reads() {
+    let address = serve(|mut socket, _| {
+        let mut all = Vec::new();
+        socket.read_to_end(&mut all).unwrap();
+        socket.write_all(&all).unwrap();
+    });
+    let sts = model(&[
+        ("?say", "c", &[]),
+        ("?done", "c", &[]),
+        ("!echo", "c", &[]),
+        ("!closed", "c", &[]),
+    ]);
+    let mapping = Mapping {
+        stimuli: shapes(&[
+            ("say", "hello".into()),
+            ("done", Shape::Action(SocketAction::Shutdown)),
+        ]),
+        responses: shapes(&[("echo", "hello".into()), ("closed", Shape::Closed)]),
+        ..Mapping::default()
+    };
+    let mut lines = connect(&sts, &mapping, &Sockets::Shared(address));
+    lines.reset().unwrap();
+    for stimulus in ["?say", "?done"] {
+        lines.give(&action(&sts, stimulus, &[])).unwrap();
+    }
+    for response in ["!echo", "!closed"] {
+        let response = Arrival::Response(action(&sts, response, &[]));
+        assert_eq!(next(&mut lines), response);
+    }
+    // Nothing is left to shut down, which is no trouble.
+    lines.give(&action(&sts, "?done", &[])).unwrap();
+}
+
+#[test]
+fn one_shape_is_that_of_every_label_that_fits_its_pattern() {
+    let sts = model(&[
+        ("?a_ask", "a", &[]),
+        ("?b_ask", "b", &[]),
+        ("?b_ask_more", "b", &[]),
+        ("!told", "a", &[]),
+    ]);
+    let mapping = |keys: &[(&str, &str)]| Mapping {
+        stimuli: keys
+            .iter()
+            .map(|(key, text)| ((*key).to_owned(), Shape::from(*text)))
+            .collect(),
+        ..Mapping::default()
+    };
+    let address = serve(|socket, _| drop(socket));
+    let mapped = mapping(&[("*", "any"), ("*_ask", "ASK"), ("b_ask", "own")]);
+    let mut lines = connect(&sts, &mapped, &Sockets::Shared(address));
+    for (name, bytes) in [
+        ("?a_ask", &b"ASK\n"[..]),
+        ("?b_ask", b"own\n"),
+        ("?b_ask_more", b"any\n"),
+    ] {
+        lines.reset().unwrap();
+        // The server hangs up, and what was sent is known all the same.
+        let _ = lines.give(&action(&sts, name, &[]));
+        assert_eq!(lines.sent(), bytes, "{name}");
+    }
+    let nobody = mapping(&[("*_answer", "ASK")]).check(&sts).unwrap_err();
+    assert_eq!(nobody.key, "stimuli.*_answer");
+    let wrong = mapping(&[("*_ask", "ASK {who}")]).check(&sts).unwrap_err();
+    assert_eq!(wrong.key, "stimuli.*_ask", "the line that somebody wrote");
+}
+
+#[test]
+fn a_list_is_for_stimuli_and_holds_messages_and_actions() {
+    let sts = model(&[("?ask", "c", &[]), ("!told", "c", &[])]);
+    let list = |parts: &[Shape]| Shape::Several(parts.to_vec());
+    for (shape, why) in [
+        (list(&[]), "nothing is not a stimulus"),
+        (list(&[list(&[])]), "a list in a list"),
+        (list(&["{who}".into()]), "no parameter 'who'"),
+        (list(&[Shape::Closed]), "write action"),
+    ] {
+        let mapping = Mapping {
+            stimuli: shapes(&[("ask", shape)]),
+            ..Mapping::default()
+        };
+        let error = mapping.check(&sts).unwrap_err();
+        assert!(error.message.contains(why), "{}", error.message);
+    }
+    let mapping = Mapping {
+        responses: shapes(&[("told", list(&["one".into(), "two".into()]))]),
+        ..Mapping::default()
+    };
+    let error = mapping.check(&sts).unwrap_err();
+    assert!(error.message.contains("a response is one message"));
+}
+
+#[test]
 fn every_channel_is_a_client_of_its_own_at_the_same_address() {
     let address = serve(|mut socket, number| {
         for line in BufReader::new(socket.try_clone().unwrap()).lines() {

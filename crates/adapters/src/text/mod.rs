@@ -29,6 +29,7 @@ use format::show;
 pub use format::{FORMATS, Format, Integer};
 pub use frame::{Continued, Framing};
 pub(crate) use frame::{Cut, Progress};
+use labels::Deed;
 pub(crate) use labels::Templates;
 pub use labels::{Mapping, MappingError, Pattern, Shape, SocketAction};
 
@@ -308,6 +309,12 @@ impl TextLines {
     ) -> Result<(), AdapterError> {
         match action {
             SocketAction::Connect => self.connect(index, until),
+            SocketAction::Shutdown => match &self.clients[index].stream {
+                Some(stream) => stream.shutdown().map_err(|error| {
+                    AdapterError::new(format!("the connection cannot be shut down: {error}"))
+                }),
+                None => Ok(()),
+            },
             SocketAction::Close | SocketAction::Abort => {
                 if let Some(stream) = self.clients[index].stream.take() {
                     if action == SocketAction::Abort {
@@ -429,27 +436,31 @@ impl Connection for TextLines {
         let until = Until::within(self.patience, stop);
         self.sent.clear();
         let unwritable = |why: String| AdapterError::new(format!("{name} cannot be sent: {why}"));
-        let content = match self.templates.write(stimulus).map_err(unwritable)? {
-            Ok(content) => content,
-            Err(action) => {
-                self.act(index, action, &until)?;
-                return Ok(true);
+        for deed in self.templates.write(stimulus).map_err(unwritable)? {
+            let content = match deed {
+                Deed::Message(content) => content,
+                Deed::Action(action) => {
+                    self.act(index, action, &until)?;
+                    continue;
+                }
+            };
+            let bytes = self.mapping.framing.wrap(content).map_err(unwritable)?;
+            let Some(stream) = self.clients[index].stream.as_mut() else {
+                return Err(AdapterError::new(format!(
+                    "{name} cannot be sent: channel '{channel}' is not connected"
+                ))
+                .hint(
+                    "the model must not give it then; a stimulus with action = \"connect\" in \
+                     [lines.stimuli] connects",
+                ));
+            };
+            let written = stream.write(&bytes, &until);
+            self.sent.extend(bytes);
+            match written {
+                // It was on its way when the system closed, which is the next thing to be seen.
+                Err(StreamError::Ended) if self.clients[index].closed.is_some() => break,
+                written => written.map_err(|broken| self.explain(index, broken))?,
             }
-        };
-        self.sent = self.mapping.framing.wrap(content).map_err(unwritable)?;
-        let Some(stream) = self.clients[index].stream.as_mut() else {
-            return Err(AdapterError::new(format!(
-                "{name} cannot be sent: channel '{channel}' is not connected"
-            ))
-            .hint(
-                "the model must not give it then; a stimulus with action = \"connect\" in \
-                 [lines.stimuli] connects",
-            ));
-        };
-        match stream.write(&self.sent, &until) {
-            // It was on its way when the system closed, which is the next thing to be seen.
-            Err(StreamError::Ended) if self.clients[index].closed.is_some() => {}
-            written => written.map_err(|broken| self.explain(index, broken))?,
         }
         // Nobody knows when the system reads what it was sent.
         Ok(true)
