@@ -119,7 +119,11 @@ fn without_runs_there_is_nothing_to_report() {
     );
     let ran = ask(&folder, &["check", "x.aml", "--format", "html"]);
     assert_eq!(ran.code, 2, "{}", ran.all());
-    assert!(ran.err.contains("for `ioco report` only"), "{}", ran.all());
+    assert!(
+        ran.err.contains("[possible values: text, json]"),
+        "{}",
+        ran.all()
+    );
 }
 
 #[test]
