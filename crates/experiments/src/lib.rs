@@ -6,6 +6,7 @@
 //! model of the door is the example's own: the published one is not public.
 
 mod data;
+pub mod detection;
 mod flat;
 mod generated;
 pub mod mail;
@@ -37,6 +38,8 @@ pub enum ExperimentError {
     Model { path: PathBuf, text: String },
     #[error("there is no folder with traces under {}", path.display())]
     NoTraces { path: PathBuf },
+    #[error("there is no model.aml in the folders under {}", path.display())]
+    NoModels { path: PathBuf },
     #[error("{0}")]
     System(String),
     #[error("{experiment} {mutant}: trace {number} does not fail against our mutant")]
