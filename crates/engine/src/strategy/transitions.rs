@@ -153,6 +153,15 @@ impl Transitions {
         self.random.choose(situation)
     }
 
+    /// Whether an uncovered switch may lie ahead of where the test is.
+    pub fn leads_on(&mut self, situation: &mut Situation<'_>) -> bool {
+        let sts = situation.semantics.sts().clone();
+        self.plan(&sts, situation.coverage);
+        let set = situation.semantics.set(situation.set);
+        let mut here = set.states.iter().flat_map(|s| s.locations.iter());
+        here.any(|l| self.distance[l.index()] != UNREACHABLE)
+    }
+
     fn block(&mut self, switch: SwitchId) {
         let count = &mut self.blocked[switch.index()];
         *count = count.saturating_add(1);

@@ -65,6 +65,7 @@ impl Tester {
             budget: self.settings.step_budget,
             may_wait,
             interrupt: &self.interrupt,
+            test: test.number,
         };
         let choice = chooser.choose(&test.trace, situation);
         if self.interrupt.is_raised() {

@@ -12,7 +12,7 @@ use ioco_sts::{Action, Relation, Semantics, Step, Sts};
 use super::play::{Play, Sent};
 
 /// The strategies that are compared, by name.
-pub const STRATEGIES: [&str; 4] = ["random", "transitions", "data", "locations"];
+pub const STRATEGIES: [&str; 5] = ["random", "transitions", "data", "locations", "auto"];
 
 /// What a hunt cost.
 #[derive(Clone, Debug)]
@@ -30,6 +30,7 @@ const STEPS_PER_TEST: u64 = 100;
 pub fn tester(sts: &Arc<Sts>, strategy: &str, seed: u64) -> Tester {
     let kind = match strategy {
         "random" => StrategyKind::uniform(),
+        "auto" => StrategyKind::Auto,
         "transitions" => StrategyKind::Transitions,
         "data" => StrategyKind::Data,
         other => StrategyKind::Guided {

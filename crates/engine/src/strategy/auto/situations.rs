@@ -1,0 +1,221 @@
+//! What a step shows that no step before it has shown: the situations that `auto` counts.
+//!
+//! A situation is a switch in some company: alone, after the one or two switches before it, with the values of the
+//! variables and parameters by kind, with the two sides of a comparison equal or next to each other, taken several times.
+//! Each has a weight, and is worth less the more often it was seen. Faults hide in such combinations: off by one at a
+//! limit, an update that is forgotten in one case, a counter that overflows.
+
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+use ioco_sts::{Action, BinaryOp, Env, Expr, Gate, State, Sts, SwitchId, Type, Value};
+use rustc_hash::{FxHashMap, FxHasher};
+
+/// A situation by its hash: two that collide are taken for one, which costs nothing but a little novelty.
+pub(super) type Key = u64;
+
+/// Switches of one location and label whose comparisons are looked at.
+const MOST_ALTERNATIVES: usize = 12;
+/// Variables that are looked at in one step.
+const MOST_VARIABLES: usize = 12;
+/// Repetitions in one test that are told apart.
+const MOST_REPETITIONS: u32 = 8;
+
+pub(super) fn key(parts: impl Hash) -> Key {
+    let mut hasher = FxHasher::default();
+    parts.hash(&mut hasher);
+    hasher.finish()
+}
+
+/// How often each situation was seen.
+#[derive(Default)]
+pub(super) struct Seen {
+    counts: FxHashMap<Key, u32>,
+}
+
+/// Situations that are remembered; beyond it all counts start anew.
+const MOST_KEYS: usize = 1 << 20;
+
+impl Seen {
+    pub fn add(&mut self, key: Key) {
+        if self.counts.len() >= MOST_KEYS {
+            self.counts.clear();
+        }
+        *self.counts.entry(key).or_default() += 1;
+    }
+
+    pub fn count(&self, key: Key) -> u32 {
+        self.counts.get(&key).copied().unwrap_or(0)
+    }
+
+    /// What a situation of this weight is worth now.
+    pub fn worth(&self, key: Key, weight: f32) -> f32 {
+        match self.count(key) {
+            0 => weight,
+            count => weight * 0.2 / (count * count) as f32,
+        }
+    }
+}
+
+/// What came before a step in the same test, as far as situations speak of it.
+#[derive(Clone, Default)]
+pub(super) struct History {
+    /// The switches of the last two stimuli, the last one first.
+    stimuli: [Option<SwitchId>; 2],
+    /// How often the last one was taken in a row.
+    in_a_row: u32,
+    /// How often each switch was taken in this test; few are taken often.
+    taken: FxHashMap<SwitchId, u32>,
+}
+
+impl History {
+    pub fn take(&mut self, switch: SwitchId, is_stimulus: bool) {
+        *self.taken.entry(switch).or_default() += 1;
+        if !is_stimulus {
+            return;
+        }
+        let again = self.stimuli[0] == Some(switch);
+        self.in_a_row = if again { self.in_a_row + 1 } else { 1 };
+        self.stimuli = [Some(switch), self.stimuli[0]];
+    }
+
+    /// The switch of the last stimulus.
+    pub fn last(&self) -> Option<SwitchId> {
+        self.stimuli[0]
+    }
+}
+
+/// The comparisons of a guard, as pairs whose difference says how near a limit is.
+type Comparisons = Arc<[(Expr, Expr)]>;
+
+/// What the model says about where limits are, per switch, worked out once.
+#[derive(Default)]
+pub(super) struct Limits {
+    comparisons: FxHashMap<SwitchId, Comparisons>,
+}
+
+impl Limits {
+    pub fn of(&mut self, sts: &Sts, switch: SwitchId) -> Comparisons {
+        let known = self.comparisons.entry(switch).or_insert_with(|| {
+            let mut found = Vec::new();
+            comparisons(&sts.switch(switch).guard, &mut found);
+            found.into()
+        });
+        Arc::clone(known)
+    }
+}
+
+fn comparisons(guard: &Expr, found: &mut Vec<(Expr, Expr)>) {
+    guard.walk(&mut |expr| match expr {
+        Expr::Binary(
+            BinaryOp::Eq
+            | BinaryOp::Ne
+            | BinaryOp::Lt
+            | BinaryOp::Le
+            | BinaryOp::Gt
+            | BinaryOp::Ge,
+            both,
+        ) => found.push((both[0].clone(), both[1].clone())),
+        Expr::InRange(all) => {
+            found.push((all[0].clone(), all[1].clone()));
+            found.push((all[0].clone(), all[2].clone()));
+        }
+        _ => {}
+    });
+}
+
+/// One step that was taken or may be: where, by which switch, with which values.
+pub(super) struct Taken<'a> {
+    pub state: &'a State,
+    pub switch: SwitchId,
+    pub action: &'a Action,
+    pub is_stimulus: bool,
+}
+
+/// All situations of a step with their weights.
+pub(super) fn situations(
+    sts: &Sts,
+    limits: &mut Limits,
+    history: &History,
+    step: &Taken<'_>,
+    found: &mut Vec<(Key, f32)>,
+) {
+    let switch = step.switch;
+    found.push((key((1u8, switch)), 8.0));
+    if step.is_stimulus {
+        let [last, before] = history.stimuli;
+        if let Some(last) = last {
+            found.push((key((2u8, last, switch)), 2.5));
+            if let Some(before) = before {
+                found.push((key((3u8, before, last, switch)), 0.6));
+            }
+            let again = u32::from(last == switch) * history.in_a_row;
+            if again > 0 {
+                found.push((key((4u8, switch, again.min(MOST_REPETITIONS))), 0.8));
+            }
+        }
+    }
+    let times = history.taken.get(&switch).copied().unwrap_or(0);
+    found.push((key((5u8, switch, times.min(MOST_REPETITIONS))), 0.8));
+    let variables = step.state.valuation.iter().enumerate();
+    for (index, value) in variables.take(MOST_VARIABLES) {
+        let variable = &sts.variables()[index];
+        let class = class_of(value, &variable.ty, Some(&variable.initial));
+        found.push((key((6u8, switch, index, class)), 1.5));
+    }
+    if !step.is_stimulus {
+        return;
+    }
+    let parameters = &sts.label(step.action.label).parameters;
+    for (index, (value, parameter)) in step.action.values.iter().zip(parameters).enumerate() {
+        let class = match sts.constants().contains(value) {
+            true => key((0u8, value)),
+            false => class_of(value, &parameter.ty, None),
+        };
+        found.push((key((7u8, switch, index, class)), 1.5));
+    }
+    near_limits(sts, limits, step, found);
+}
+
+/// How far the two sides of each comparison are apart, for the guards of all switches that this stimulus could mean.
+fn near_limits(sts: &Sts, limits: &mut Limits, step: &Taken<'_>, found: &mut Vec<(Key, f32)>) {
+    let source = sts.switch(step.switch).source;
+    let gate = Gate::Observable(step.action.label);
+    let env = Env {
+        variables: &step.state.valuation,
+        parameters: &step.action.values,
+        functions: sts.functions(),
+    };
+    let alternatives = sts.outgoing(source).iter().copied();
+    let same = alternatives.filter(|id| sts.switch(*id).gate == gate);
+    for other in same.take(MOST_ALTERNATIVES) {
+        for (index, (left, right)) in limits.of(sts, other).iter().enumerate() {
+            let (Ok(Value::Int(left)), Ok(Value::Int(right))) = (left.eval(env), right.eval(env))
+            else {
+                continue;
+            };
+            let apart = left.saturating_sub(right).clamp(-2, 2);
+            let weight = if apart.abs() < 2 { 3.0 } else { 1.0 };
+            found.push((key((8u8, other, index, apart)), weight));
+        }
+    }
+}
+
+/// Values that are likely to be treated alike.
+pub(super) fn class_of(value: &Value, ty: &Type, initial: Option<&Value>) -> u64 {
+    if Some(value) == initial {
+        return 0;
+    }
+    let bucket = |magnitude: u64| u64::from(u64::BITS - magnitude.leading_zeros());
+    match value {
+        Value::Bool(_) | Value::Enum(..) | Value::Void | Value::Decimal(_) => key(value),
+        Value::Int(number) => match ty.int_range() {
+            Some(range) if !range.is_full() && *number == range.min => 1,
+            Some(range) if !range.is_full() && *number == range.max => 2,
+            _ => 3 + 2 * bucket(number.unsigned_abs()) + u64::from(*number < 0),
+        },
+        Value::Str(text) => 3 + bucket(text.len() as u64),
+        Value::Array(items) => 3 + bucket(items.len() as u64),
+        Value::Struct(_, _) => 3,
+    }
+}
