@@ -6,6 +6,8 @@
 //!   a stimulus whose response would tell is worth what it would refute.
 //! * A few walks through the model ([`rollout`]) show which stimuli gain most for their number; the best is followed
 //!   as long as the system answers as it expects, and a restart is one of the choices.
+//! * Walks may begin as a test did that took a switch for the first time: access sequences, as the methods for finite
+//!   machines have them.
 //! * Where nothing near is worth much and switches are left, [`Transitions`] leads to the nearest one.
 
 mod candidates;
@@ -15,13 +17,13 @@ mod suspects;
 
 use std::sync::Arc;
 
-use ioco_sts::{Direction, Semantics, SetId, StateSet, Step, Sts};
+use ioco_sts::{Action, Direction, Semantics, SetId, StateSet, Step, Sts, SwitchId};
 use rand::RngExt;
 
 use super::random::Random;
 use super::transitions::{Transitions, Wanted};
 use super::{Choice, Situation};
-use rollout::{Found, Origin, Scope, rollout, state_taking};
+use rollout::{Beginning, Found, Origin, Scope, rollout, state_taking};
 use situations::{History, Limits, Seen, Taken};
 use suspects::{Fate, Happened, Suspect};
 
@@ -33,6 +35,14 @@ const BASE_COST: f32 = 0.3;
 const WALKS: u32 = 40;
 /// Below this rate nothing near is worth much.
 const LITTLE: f32 = 1.0;
+/// Walks where the last search found little.
+const FEW_WALKS: u32 = 16;
+/// Below this rate half of the steps are left to chance, so that `auto` is never much worse than `random`.
+const NOTHING: f32 = 0.3;
+/// New suspicions that are worth so much end a plan: the search then looks for what refutes them.
+const SUSPICIOUS: f32 = 1.5;
+/// Stimuli of an access sequence that are remembered.
+const MOST_ACCESS: usize = 40;
 
 pub(crate) struct Auto {
     random: Random,
@@ -46,6 +56,10 @@ pub(crate) struct Auto {
     history: History,
     suspects: Vec<Suspect>,
     plan: Plan,
+    /// The stimuli of this test, and those that led to each switch for the first time, by the order of discovery.
+    given: Vec<Action>,
+    access: Vec<Vec<Action>>,
+    last_rate: f32,
 }
 
 /// Steps that were found to be worth taking.
@@ -71,6 +85,9 @@ impl Auto {
             history: History::default(),
             suspects: Vec::new(),
             plan: Plan::default(),
+            given: Vec::new(),
+            access: Vec::new(),
+            last_rate: f32::MAX,
         }
     }
 
@@ -89,10 +106,14 @@ impl Auto {
         if situation.interrupt.is_raised() {
             return situation.wait_or_end();
         }
-        if found.0.rate < LITTLE && self.transitions.leads_on(&mut situation) {
+        let (found, after_reset) = found;
+        self.last_rate = found.rate;
+        if found.rate < LITTLE && self.transitions.leads_on(&mut situation) {
             return self.transitions.choose(situation);
         }
-        let (found, after_reset) = found;
+        if found.rate < NOTHING && situation.rng.random_range(0..2) == 0 {
+            return self.random.choose(situation);
+        }
         self.plan = Plan {
             steps: found.steps,
             next: 0,
@@ -134,6 +155,7 @@ impl Auto {
             self.at = None;
             self.history = History::default();
             self.suspects.clear();
+            self.given.clear();
             match self.plan.after_reset {
                 true => self.plan.after_reset = false,
                 false => self.plan = Plan::default(),
@@ -173,12 +195,19 @@ impl Auto {
             }
         }
         self.judge(semantics, step, followed.set);
+        if let Step::Stimulus(action) = step {
+            self.given.push(action.clone());
+        }
         let Some(action) = step.action() else {
             return Some(followed.set);
         };
         let sts = Arc::clone(semantics.sts());
         let is_stimulus = sts.label(action.label).direction == Direction::Stimulus;
-        let mut found = Vec::new();
+        let (mut found, mut raised) = (Vec::new(), 0.0);
+        let is_new = |id: &SwitchId| self.seen.count(situations::of_switch(*id)) == 0;
+        if followed.taken.iter().any(is_new) && self.given.len() <= MOST_ACCESS {
+            self.access.push(self.given.clone());
+        }
         for &switch in followed.taken.iter() {
             let Some(state) = state_taking(semantics, at, switch).cloned() else {
                 continue;
@@ -199,10 +228,14 @@ impl Auto {
                     action: Some(action),
                 };
                 semantics.mute(true);
-                let suspects = &mut self.suspects;
-                suspects::raise(semantics, &self.seen, &self.history, &happened, rng, suspects);
+                let (seen, suspects) = (&mut self.seen, &mut self.suspects);
+                let history = &self.history;
+                raised += suspects::raise(semantics, seen, history, &happened, rng, suspects);
                 semantics.mute(false);
             }
+        }
+        if raised > SUSPICIOUS {
+            self.plan = Plan::default();
         }
         for (key, _) in found {
             self.seen.add(key);
@@ -271,15 +304,22 @@ impl Auto {
         let can_restart = trace.iter().any(|step| matches!(step, Step::Stimulus(_)));
         let mut best = (Found::default(), false);
         let turn = scope.rng.random_range(0..firsts.len());
-        for walk in 0..WALKS as usize {
+        let walks = if self.last_rate < LITTLE { FEW_WALKS } else { WALKS };
+        for walk in 0..walks as usize {
             let depth = 1 + scope.rng.random_range(0..3) * scope.rng.random_range(0..4);
+            let known = match self.access.len() {
+                0 => &[][..],
+                count => &self.access[scope.rng.random_range(0..count)],
+            };
             let restarts = can_restart && walk % 4 == 3;
-            let found = match restarts {
-                true => rollout(&mut scope, &start, None, depth + 2),
-                false => {
-                    let first = firsts[(turn + walk) % firsts.len()];
-                    rollout(&mut scope, &here, Some(first), depth)
-                }
+            let found = if restarts {
+                rollout(&mut scope, &start, Beginning::Like(known), depth)
+            } else if walk % 4 == 1 && !known.is_empty() {
+                let ending = &known[scope.rng.random_range(0..known.len())..];
+                rollout(&mut scope, &here, Beginning::Like(ending), depth)
+            } else {
+                let (index, switch) = firsts[(turn + walk) % firsts.len()];
+                rollout(&mut scope, &here, Beginning::With(index, switch), depth)
             };
             if found.rate > best.0.rate {
                 best = (found, restarts);

@@ -59,12 +59,20 @@ struct Way {
     counted: FxHashSet<Key>,
 }
 
-/// Walks at random from `origin` for at most so many stimuli, and returns the beginning of the walk that is worth
-/// most for each stimulus. `first` is the stimulus that it begins with, where that is asked for.
+/// How a walk begins, before chance decides.
+pub(super) enum Beginning<'a> {
+    /// With this switch of the menu.
+    With(usize, OfferedSwitch),
+    /// With these stimuli, as far as the model accepts them.
+    Like(&'a [Action]),
+}
+
+/// Walks from `origin`, at random for at most so many stimuli after the beginning, and returns the part of the walk up
+/// to where it is worth most for each stimulus.
 pub(super) fn rollout(
     scope: &mut Scope<'_>,
     origin: &Origin,
-    first: Option<(usize, OfferedSwitch)>,
+    beginning: Beginning<'_>,
     depth: u32,
 ) -> Found {
     let mut best = Found::default();
@@ -79,15 +87,27 @@ pub(super) fn rollout(
     };
     // Swarm testing (Groce et al. 2012): each walk leaves some labels out.
     let swarm: u64 = scope.rng.random::<u64>() | scope.rng.random::<u64>();
-    let mut first = first;
+    let (mut first, script) = match beginning {
+        Beginning::With(index, switch) => (Some((index, switch)), &[][..]),
+        Beginning::Like(script) => (None, script),
+    };
+    let mut script = script.iter();
+    let mut left = depth;
     way.respond(scope);
-    while way.stimuli < depth && !scope.interrupt.is_raised() {
-        let menu = scope.semantics.menu(way.set);
-        let Some(wanted) = first.take().or_else(|| pick(&menu, swarm, scope.rng)) else {
-            break;
+    while !scope.interrupt.is_raised() {
+        let given = match script.next() {
+            Some(action) => way.give_like(scope, action),
+            None if left == 0 => break,
+            None => {
+                left -= 1;
+                let menu = scope.semantics.menu(way.set);
+                let Some(wanted) = first.take().or_else(|| pick(&menu, swarm, scope.rng)) else {
+                    break;
+                };
+                way.give(scope, &menu.stimuli[wanted.0], wanted.1)
+            }
         };
-        let offer = &menu.stimuli[wanted.0];
-        if !way.give(scope, offer, wanted.1) {
+        if !given {
             break;
         }
         way.respond(scope);
@@ -146,6 +166,29 @@ impl Way {
         true
     }
 
+    /// Gives a stimulus as it was given before, or one of its label with other values.
+    fn give_like(&mut self, scope: &mut Scope<'_>, action: &Action) -> bool {
+        let step = Step::Stimulus(action.clone());
+        if scope.semantics.accepts(self.set, action)
+            && let Some(followed) = scope.semantics.follow(self.set, &step)
+        {
+            self.stimuli += 1;
+            self.count(scope, action, &followed.taken, followed.set, true);
+            self.step(scope, step, followed.set);
+            return true;
+        }
+        let menu = scope.semantics.menu(self.set);
+        let offer = menu.stimuli.iter().find(|offer| offer.label == action.label);
+        match offer {
+            Some(offer) => {
+                let switch = offer.switches[scope.rng.random_range(0..offer.switches.len())];
+                self.give(scope, offer, switch)
+            }
+            // Left out: what follows may be possible all the same.
+            None => true,
+        }
+    }
+
     /// The responses that the model demands, or may give: chance decides where it leaves a choice.
     fn respond(&mut self, scope: &mut Scope<'_>) {
         for _ in 0..MOST_RESPONSES {
@@ -194,7 +237,7 @@ impl Way {
                     switch,
                     action: Some(action),
                 };
-                let promised = suspects::promise(&sts, &happened, &self.history);
+                let promised = suspects::promise(&sts, scope.seen, &happened, &self.history);
                 found.extend(promised.into_iter().map(|(key, weight)| (key, weight * PROMISE)));
             }
         }
@@ -226,7 +269,6 @@ impl Way {
                 }
             }
         });
-        // A system that is silent where the right one is not shows itself as well.
         semantics.mute(false);
         self.set = after;
         self.steps.push(step);

@@ -8,7 +8,7 @@
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-use ioco_sts::{Action, BinaryOp, Env, Expr, Gate, State, Sts, SwitchId, Type, Value};
+use ioco_sts::{Action, Assignment, BinaryOp, Env, Expr, Gate, State, Sts, SwitchId, Type, Value};
 use rustc_hash::{FxHashMap, FxHasher};
 
 /// A situation by its hash: two that collide are taken for one, which costs nothing but a little novelty.
@@ -25,6 +25,11 @@ pub(super) fn key(parts: impl Hash) -> Key {
     let mut hasher = FxHasher::default();
     parts.hash(&mut hasher);
     hasher.finish()
+}
+
+/// That a switch is taken.
+pub(super) fn of_switch(switch: SwitchId) -> Key {
+    key((1u8, switch))
 }
 
 /// How often each situation was seen.
@@ -85,8 +90,11 @@ impl History {
     }
 }
 
-/// The comparisons of a guard, as pairs whose difference says how near a limit is.
+/// The comparisons that a stimulus decides, as pairs whose difference says how near a limit is.
 type Comparisons = Arc<[(Expr, Expr)]>;
+
+/// Comparisons of one switch that are looked at.
+const MOST_COMPARISONS: usize = 16;
 
 /// What the model says about where limits are, per switch, worked out once.
 #[derive(Default)]
@@ -95,13 +103,38 @@ pub(super) struct Limits {
 }
 
 impl Limits {
-    pub fn of(&mut self, sts: &Sts, switch: SwitchId) -> Comparisons {
-        let known = self.comparisons.entry(switch).or_insert_with(|| {
+    /// The comparisons of a switch's own guard, and those of the guards behind it as they are before its update.
+    pub fn of(&mut self, sts: &Sts, id: SwitchId) -> Comparisons {
+        let known = self.comparisons.entry(id).or_insert_with(|| {
+            let switch = sts.switch(id);
             let mut found = Vec::new();
-            comparisons(&sts.switch(switch).guard, &mut found);
+            comparisons(&switch.guard, &mut found);
+            for next in sts.outgoing(switch.target) {
+                let mut behind = Vec::new();
+                comparisons(&sts.switch(*next).guard, &mut behind);
+                let free = |pair: &(Expr, Expr)| {
+                    !pair.0.mentions_params() && !pair.1.mentions_params()
+                };
+                let before = |expr: &Expr| before_update(&switch.update, expr);
+                let pairs = behind.iter().filter(|pair| free(pair));
+                found.extend(pairs.map(|(left, right)| (before(left), before(right))));
+            }
+            found.dedup();
+            found.truncate(MOST_COMPARISONS);
             found.into()
         });
         Arc::clone(known)
+    }
+}
+
+/// An expression over the variables after an update, as one over those before it.
+fn before_update(update: &[Assignment], expr: &Expr) -> Expr {
+    match expr {
+        Expr::Var(variable) => {
+            let set = update.iter().find(|a| a.variable == *variable);
+            set.map_or_else(|| expr.clone(), |a| a.value.clone())
+        }
+        _ => expr.map_children(|child| before_update(update, child)),
     }
 }
 
@@ -141,7 +174,7 @@ pub(super) fn situations(
     found: &mut Vec<(Key, f32)>,
 ) {
     let switch = step.switch;
-    found.push((key((1u8, switch)), 8.0));
+    found.push((of_switch(switch), 8.0));
     if step.is_stimulus {
         let [last, before] = history.stimuli;
         if let Some(last) = last {

@@ -62,15 +62,16 @@ pub(super) fn worth(seen: &Seen, suspect: &Suspect) -> f32 {
     suspect.keys.iter().map(|(key, weight)| seen.worth(*key, *weight)).sum()
 }
 
-/// Adds the suspicions that a step raises, as far as they are worth following.
+/// Adds the suspicions that a step raises, as far as they are worth following; what all of them are worth.
 pub(super) fn raise(
     semantics: &mut Semantics,
-    seen: &Seen,
+    seen: &mut Seen,
     history: &History,
     step: &Happened<'_>,
     rng: &mut TestRng,
     suspects: &mut Vec<Suspect>,
-) {
+) -> f32 {
+    let mut raised = 0.0;
     let sts = Arc::clone(semantics.sts());
     for (fault, state) in faults(&sts, step, rng) {
         let keys = keys_of(&sts, step, fault, history);
@@ -80,6 +81,8 @@ pub(super) fn raise(
         }
         let id = semantics.suppose(state);
         let set = Arc::clone(semantics.set(id));
+        seen.add(raised_key(&keys));
+        raised += worth;
         suspects.push(Suspect { set, keys });
     }
     if suspects.len() > MOST {
@@ -88,6 +91,7 @@ pub(super) fn raise(
         worths.sort_by(|a, b| b.0.total_cmp(&a.0));
         suspects.extend(worths.into_iter().take(MOST).map(|(_, suspect)| suspect));
     }
+    raised
 }
 
 /// A fault in general, after the switch before it, and with each value of a variable by kind.
@@ -109,14 +113,32 @@ fn keys_of(sts: &Sts, step: &Happened<'_>, fault: Fault, history: &History) -> A
 }
 
 /// The keys of the faults that a step most likely shows later: a lost update, a system that stays where it was.
-pub(super) fn promise(sts: &Sts, step: &Happened<'_>, history: &History) -> Vec<(Key, f32)> {
+///
+/// A promise that was not kept is worth less the next time: what no response shows is not gone after for ever.
+pub(super) fn promise(
+    sts: &Sts,
+    seen: &Seen,
+    step: &Happened<'_>,
+    history: &History,
+) -> Vec<(Key, f32)> {
     let switch = sts.switch(step.switch);
     let changes = |index: &usize| step.before.valuation[*index] != step.after.valuation[*index];
     let updated = switch.update.iter().map(|a| a.variable.index());
     let lost = updated.filter(changes).map(Fault::Kept);
     let stayed = (switch.target != switch.source).then_some(Fault::Stayed);
     let faults = lost.chain(stayed);
-    faults.flat_map(|fault| keys_of(sts, step, fault, history).to_vec()).collect()
+    let promised = faults.flat_map(|fault| {
+        let keys = keys_of(sts, step, fault, history);
+        let raised = seen.count(raised_key(&keys)) as f32;
+        let promised: Vec<(Key, f32)> = keys.iter().map(|(k, w)| (*k, w / (1.0 + raised))).collect();
+        promised
+    });
+    promised.collect()
+}
+
+/// Counts how often suspicions of this kind were raised.
+fn raised_key(keys: &[(Key, f32)]) -> Key {
+    key((23u8, keys.first().map(|(key, _)| *key)))
 }
 
 fn faults(sts: &Sts, step: &Happened<'_>, rng: &mut TestRng) -> Vec<(Fault, State)> {
