@@ -4,6 +4,7 @@ mod agreement;
 mod bench;
 mod decomposition;
 mod demo;
+mod experiments;
 mod differential;
 mod faults;
 mod fuzz;
@@ -11,7 +12,6 @@ mod library;
 mod mutants;
 mod postgres;
 mod schemas;
-mod shrinking;
 mod signals;
 mod solver;
 mod test;
@@ -38,7 +38,7 @@ cargo xtask COMMAND
                           the long run of the suite of bad peers, or N steps (10 million) against a process, or
                           only how soon everything stops
   solver [--minutes N]    compare the embedded solver with z3 on new questions
-  experiment NAME ...     rerun a published experiment (shrinking, decomposition)
+  experiment NAME ...     run an experiment (shrinking, decomposition, detection, silence)
 ";
 
 fn main() -> ExitCode {
@@ -82,9 +82,12 @@ fn main() -> ExitCode {
 fn experiment(args: &[String]) -> ExitCode {
     match args.split_first() {
         Some((name, rest)) if name == "decomposition" => decomposition::run(rest),
-        Some((name, rest)) if name == "shrinking" => shrinking::run(rest),
+        Some((name, rest)) if name == "shrinking" => experiments::run("ioco-experiments", rest),
+        Some((name, rest)) if name == "detection" || name == "silence" => {
+            experiments::run(name, rest)
+        }
         _ => {
-            eprintln!("xtask: name an experiment: decomposition or shrinking");
+            eprintln!("xtask: name an experiment: decomposition, detection, shrinking or silence");
             ExitCode::from(2)
         }
     }

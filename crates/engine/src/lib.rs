@@ -20,6 +20,7 @@ mod random;
 mod report;
 mod saved;
 mod settings;
+mod silence;
 mod strategy;
 mod tester;
 mod values;
@@ -45,5 +46,6 @@ pub use report::{
     FailureCounts, FailureId, KnownFailure, RunVerdict, StopReason, Summary, TestReport,
 };
 pub use saved::{ModelChanged, SavedStep, value_from_json, value_to_json};
+pub use silence::SilencePrice;
 pub use settings::{EventLevel, Settings, StopConditions, StrategyKind, WaitPolicy};
 pub use tester::Tester;

@@ -118,6 +118,25 @@ pub enum WaitPolicy {
     /// Waiting has this weight among the stimuli that are offered; one makes it as likely as each
     /// of them.
     Weighted(f64),
+    /// Until a response comes where one is due. Where silence is allowed, a whole time-out only where silence was not
+    /// observed before, and only while such waits take at most this share of the run's time; otherwise a look of
+    /// about the time in which the system usually answers.
+    Worthwhile { share: f64 },
+}
+
+impl WaitPolicy {
+    /// The share of a run's time that goes into waits for silence where nobody says otherwise.
+    pub const SHARE: f64 = 0.2;
+
+    /// What suits a strategy: `auto` weighs every wait, the others leave it to chance.
+    pub fn suiting(strategy: &StrategyKind) -> WaitPolicy {
+        match strategy {
+            StrategyKind::Auto => WaitPolicy::Worthwhile {
+                share: WaitPolicy::SHARE,
+            },
+            _ => WaitPolicy::default(),
+        }
+    }
 }
 
 impl Default for WaitPolicy {

@@ -14,6 +14,7 @@ mod published;
 mod random;
 mod rows;
 mod shortest;
+mod silence;
 mod tables;
 mod vending_tables;
 
@@ -24,6 +25,7 @@ pub use flat::{FlatModel, FlatRunner, flat_model};
 pub use published::{Case, PublishedResult, read_cases};
 pub use random::{Share, random_cases};
 pub use rows::{Report, Row, Setup, measure};
+pub use silence::silence;
 pub use tables::show;
 pub use vending_tables::{VendingTable, vending_tables};
 

@@ -94,6 +94,10 @@ impl Strategy {
         }
     }
 
+    pub fn is_guided(&self) -> bool {
+        matches!(self, Strategy::Guided(..))
+    }
+
     /// Why a test that a limit cuts short says nothing.
     pub fn unfinished(&self) -> Option<String> {
         match self {
@@ -104,6 +108,11 @@ impl Strategy {
 }
 
 impl Situation<'_> {
+    /// A response is due, or waiting for one that may come was not weighed yet.
+    fn is_due(&self) -> bool {
+        !self.menu.silence || !matches!(self.wait, WaitPolicy::Worthwhile { .. })
+    }
+
     /// Waits, or ends the test where waiting shows nothing new.
     fn wait_or_end(&self) -> Choice {
         if self.may_wait {
@@ -122,6 +131,8 @@ impl Situation<'_> {
             WaitPolicy::Sensible { observe, .. } if !self.menu.responses.is_empty() => observe,
             WaitPolicy::Sensible { idle, .. } => idle,
             WaitPolicy::Weighted(weight) => weight / (weight + stimuli_weight),
+            // Decided before the strategy is asked.
+            WaitPolicy::Worthwhile { .. } => 0.0,
         };
         self.rng.random::<f64>() < chance
     }

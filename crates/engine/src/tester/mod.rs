@@ -22,6 +22,7 @@ use crate::port::{Command, Input};
 use crate::random::test_seed;
 use crate::report::{FailureId, KnownFailure, StopReason, Summary, TestReport};
 use crate::settings::{EventLevel, Settings};
+use crate::silence::{SilencePrice, Silences};
 use crate::strategy::Strategy;
 
 use test::{Phase, Plan, Test};
@@ -50,6 +51,7 @@ pub struct Tester {
     /// What the next test is for.
     next_name: Option<String>,
     events: Vec<Event>,
+    silences: Silences,
 }
 
 impl Tester {
@@ -79,6 +81,7 @@ impl Tester {
             test,
             next_name: None,
             events: Vec::new(),
+            silences: Silences::default(),
         }
     }
 
@@ -271,6 +274,11 @@ impl Tester {
             stopped: self.stopped,
             ..self.summary
         }
+    }
+
+    /// What observing silence has cost so far.
+    pub fn silence_price(&self) -> SilencePrice {
+        self.silences.price()
     }
 
     fn start_run(&mut self, now: u64) {

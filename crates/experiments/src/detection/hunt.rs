@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use ioco_engine::{
-    Command, EventLevel, Input, Settings, StopConditions, StrategyKind, Tester,
+    Command, EventLevel, Input, Settings, StopConditions, StrategyKind, Tester, WaitPolicy,
 };
 use ioco_generate::guide::Locations;
 use ioco_solve::GuardSolver;
@@ -39,6 +39,7 @@ pub fn tester(sts: &Arc<Sts>, strategy: &str, seed: u64) -> Tester {
     };
     let settings = Settings {
         seed,
+        wait: WaitPolicy::suiting(&kind),
         strategy: kind,
         events: EventLevel::None,
         stop: StopConditions {

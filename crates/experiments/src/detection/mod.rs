@@ -19,6 +19,7 @@ use ioco_generate::fsm::{Method, ModelMachine, suite};
 use ioco_sts::{CompareOptions, Equivalence, Relation, Sts, compare, flatten};
 
 pub use hunt::{Hunt, STRATEGIES, hunt, tester};
+pub(crate) use mutate::without_response;
 pub use mutate::{Mutant, Operator, mutants};
 pub use play::{Planted, Play, Played, Sent};
 pub use tables::show;
@@ -111,7 +112,7 @@ impl Sources for Files {
     }
 }
 
-fn read_model(path: &Path) -> Result<Arc<Sts>, ExperimentError> {
+pub(crate) fn read_model(path: &Path) -> Result<Arc<Sts>, ExperimentError> {
     let loaded = load(&path.to_string_lossy(), &Files);
     loaded.sts.ok_or_else(|| {
         let messages = loaded.diagnostics.iter().map(|d| format!("  {d:?}"));

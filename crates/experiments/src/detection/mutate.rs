@@ -93,6 +93,18 @@ pub fn mutants(sts: &Sts, first: u64, count: usize) -> Vec<Mutant> {
     found
 }
 
+/// The model without this switch.
+pub(crate) fn without_response(sts: &Sts, victim: SwitchId) -> Sts {
+    let change = Change {
+        victim,
+        instead: Vec::new(),
+        also: None,
+        added: None,
+        counts: false,
+    };
+    change.apply(sts)
+}
+
 /// What differs from the model.
 #[derive(Debug)]
 struct Change {

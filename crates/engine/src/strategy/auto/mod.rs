@@ -24,7 +24,7 @@ use super::random::Random;
 use super::transitions::{Transitions, Wanted};
 use super::{Choice, Situation};
 use rollout::{Beginning, Found, Origin, Scope, rollout, state_taking};
-use situations::{History, Limits, Seen, Taken};
+use situations::{History, Limits, Seen, Taken, tune};
 use suspects::{Fate, Happened, Suspect};
 
 /// What a reset costs, in stimuli.
@@ -142,7 +142,7 @@ impl Auto {
                 let followed = situation.semantics.follow(situation.set, &step)?;
                 Some(Choice::Give(action.clone(), followed))
             }
-            Step::Response(_) if situation.may_wait => Some(Choice::Wait),
+            Step::Response(_) if situation.may_wait && situation.is_due() => Some(Choice::Wait),
             Step::Response(_) | Step::Quiescence => None,
         }
     }
@@ -234,7 +234,7 @@ impl Auto {
                 semantics.mute(false);
             }
         }
-        if raised > SUSPICIOUS {
+        if raised > tune(16) {
             self.plan = Plan::default();
         }
         for (key, _) in found {
@@ -281,13 +281,13 @@ impl Auto {
             set: situation.set,
             history: self.history.clone(),
             suspects,
-            cost: BASE_COST,
+            cost: tune(15),
         };
         let start = Origin {
             set: semantics.initial(),
             history: History::default(),
             suspects: Vec::new(),
-            cost: BASE_COST + RESET_COST,
+            cost: tune(15) + tune(14),
         };
         let offers = situation.menu.stimuli.iter().enumerate();
         let firsts: Vec<_> = offers
@@ -304,7 +304,7 @@ impl Auto {
         let can_restart = trace.iter().any(|step| matches!(step, Step::Stimulus(_)));
         let mut best = (Found::default(), false);
         let turn = scope.rng.random_range(0..firsts.len());
-        let walks = if self.last_rate < LITTLE { FEW_WALKS } else { WALKS };
+        let walks = if self.last_rate < LITTLE { FEW_WALKS } else { tune(17) as u32 };
         for walk in 0..walks as usize {
             let depth = 1 + scope.rng.random_range(0..3) * scope.rng.random_range(0..4);
             let known = match self.access.len() {

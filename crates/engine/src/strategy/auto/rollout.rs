@@ -9,7 +9,7 @@ use rand::RngExt;
 use rustc_hash::FxHashSet;
 
 use super::candidates;
-use super::situations::{History, Key, Limits, Seen, Taken, situations};
+use super::situations::{History, Key, Limits, Seen, Taken, situations, tune};
 use super::suspects::{self, Fate, Happened};
 use crate::random::TestRng;
 
@@ -17,6 +17,8 @@ use crate::random::TestRng;
 const MOST_RESPONSES: usize = 6;
 /// How much of what a step makes suspicious counts as gained: the rest only once it is refuted.
 const PROMISE: f32 = 0.35;
+/// One stimulus in so many of a known beginning gets other values.
+const CHANGED: u32 = 4;
 /// Solver steps for the values of one response.
 const BUDGET: u64 = 2_000;
 
@@ -169,7 +171,8 @@ impl Way {
     /// Gives a stimulus as it was given before, or one of its label with other values.
     fn give_like(&mut self, scope: &mut Scope<'_>, action: &Action) -> bool {
         let step = Step::Stimulus(action.clone());
-        if scope.semantics.accepts(self.set, action)
+        if scope.rng.random_range(0..CHANGED) > 0
+            && scope.semantics.accepts(self.set, action)
             && let Some(followed) = scope.semantics.follow(self.set, &step)
         {
             self.stimuli += 1;
@@ -238,7 +241,7 @@ impl Way {
                     action: Some(action),
                 };
                 let promised = suspects::promise(&sts, scope.seen, &happened, &self.history);
-                found.extend(promised.into_iter().map(|(key, weight)| (key, weight * PROMISE)));
+                found.extend(promised.into_iter().map(|(key, weight)| (key, weight * tune(13))));
             }
         }
         for (key, weight) in found {

@@ -8,7 +8,7 @@
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-use ioco_sts::{Action, Assignment, BinaryOp, Env, Expr, Gate, State, Sts, SwitchId, Type, Value};
+use ioco_sts::{Action, Assignment, BinaryOp, Env, Expr, Gate, IntRange, State, Sts, SwitchId, Type, Value, VarId};
 use rustc_hash::{FxHashMap, FxHasher};
 
 /// A situation by its hash: two that collide are taken for one, which costs nothing but a little novelty.
@@ -18,8 +18,12 @@ pub(super) type Key = u64;
 const MOST_ALTERNATIVES: usize = 12;
 /// Variables that are looked at in one step.
 const MOST_VARIABLES: usize = 12;
+/// Variables and parameters that are looked at two by two.
+const MOST_PAIRED: usize = 6;
 /// Repetitions in one test that are told apart.
 const MOST_REPETITIONS: u32 = 8;
+/// Numbers of a type with fewer values than this are told apart.
+const FEW_VALUES: i64 = 256;
 
 pub(super) fn key(parts: impl Hash) -> Key {
     let mut hasher = FxHasher::default();
@@ -57,7 +61,7 @@ impl Seen {
     pub fn worth(&self, key: Key, weight: f32) -> f32 {
         match self.count(key) {
             0 => weight,
-            count => weight * 0.2 / (count * count) as f32,
+            count => weight * tune(9) / (count * count) as f32,
         }
     }
 }
@@ -100,9 +104,31 @@ const MOST_COMPARISONS: usize = 16;
 #[derive(Default)]
 pub(super) struct Limits {
     comparisons: FxHashMap<SwitchId, Comparisons>,
+    variables: FxHashMap<SwitchId, Arc<[(usize, bool)]>>,
 }
 
 impl Limits {
+    /// The variables of the switch's process, and whether its guard or its update looks at them.
+    fn variables(&mut self, sts: &Sts, id: SwitchId) -> Arc<[(usize, bool)]> {
+        let known = self.variables.entry(id).or_insert_with(|| {
+            let switch = sts.switch(id);
+            let mut used = switch.guard.vars();
+            for assignment in &switch.update {
+                used.insert(assignment.variable);
+                used.extend(assignment.value.vars());
+            }
+            let process = sts.location(switch.source).process;
+            let all = sts.variables().iter().enumerate();
+            let own = all.filter(|(_, variable)| variable.process == process);
+            let own = own.map(|(index, _)| (index, used.contains(&VarId::from_index(index))));
+            let mut own: Vec<(usize, bool)> = own.collect();
+            own.sort_by_key(|(_, is_used)| !is_used);
+            own.truncate(MOST_VARIABLES);
+            own.into()
+        });
+        Arc::clone(known)
+    }
+
     /// The comparisons of a switch's own guard, and those of the guards behind it as they are before its update.
     pub fn of(&mut self, sts: &Sts, id: SwitchId) -> Comparisons {
         let known = self.comparisons.entry(id).or_insert_with(|| {
@@ -174,13 +200,13 @@ pub(super) fn situations(
     found: &mut Vec<(Key, f32)>,
 ) {
     let switch = step.switch;
-    found.push((of_switch(switch), 8.0));
+    found.push((of_switch(switch), tune(0)));
     if step.is_stimulus {
         let [last, before] = history.stimuli;
         if let Some(last) = last {
-            found.push((key((2u8, last, switch)), 2.5));
+            found.push((key((2u8, last, switch)), tune(1)));
             if let Some(before) = before {
-                found.push((key((3u8, before, last, switch)), 0.6));
+                found.push((key((3u8, before, last, switch)), tune(2)));
             }
             let again = u32::from(last == switch) * history.in_a_row;
             if again > 0 {
@@ -190,12 +216,7 @@ pub(super) fn situations(
     }
     let times = history.taken.get(&switch).copied().unwrap_or(0);
     found.push((key((5u8, switch, times.min(MOST_REPETITIONS))), 0.8));
-    let variables = step.state.valuation.iter().enumerate();
-    for (index, value) in variables.take(MOST_VARIABLES) {
-        let variable = &sts.variables()[index];
-        let class = class_of(value, &variable.ty, Some(&variable.initial));
-        found.push((key((6u8, switch, index, class)), 1.5));
-    }
+    of_variables(sts, limits, step, found);
     if !step.is_stimulus {
         return;
     }
@@ -205,9 +226,50 @@ pub(super) fn situations(
             true => key((0u8, value)),
             false => class_of(value, &parameter.ty, None),
         };
-        found.push((key((7u8, switch, index, class)), 1.5));
+        found.push((key((7u8, switch, index, class)), tune(4)));
+        let few = |range: IntRange| range.max.saturating_sub(range.min) < FEW_VALUES;
+        if parameter.ty.int_range().is_some_and(few) {
+            found.push((key((10u8, switch, index, value)), tune(8)));
+        }
+    }
+    if let [.., _, _] = &step.action.values[..] {
+        pairs_of_values(sts, step, found);
     }
     near_limits(sts, limits, step, found);
+}
+
+/// Each two parameters together.
+fn pairs_of_values(sts: &Sts, step: &Taken<'_>, found: &mut Vec<(Key, f32)>) {
+    let parameters = &sts.label(step.action.label).parameters;
+    let values = step.action.values.iter().zip(parameters).take(MOST_PAIRED);
+    let classes: Vec<u64> = values.map(|(v, p)| class_of(v, &p.ty, None)).collect();
+    for (second, class) in classes.iter().enumerate() {
+        for (first, other) in classes[..second].iter().enumerate() {
+            let pair = (11u8, step.switch, first, other, second, class);
+            found.push((key(pair), tune(18)));
+        }
+    }
+}
+
+/// The variables of the switch's process, and each two of those that it looks at.
+fn of_variables(sts: &Sts, limits: &mut Limits, step: &Taken<'_>, found: &mut Vec<(Key, f32)>) {
+    let switch = step.switch;
+    let known = limits.variables(sts, switch);
+    let class = |index: usize| {
+        let variable = &sts.variables()[index];
+        class_of(&step.state.valuation[index], &variable.ty, Some(&variable.initial))
+    };
+    for (index, is_used) in known.iter() {
+        let weight = if *is_used { tune(3) } else { tune(19) };
+        found.push((key((6u8, switch, index, class(*index))), weight));
+    }
+    let used = known.iter().filter(|(_, is_used)| *is_used);
+    let used: Vec<(usize, u64)> = used.take(MOST_PAIRED).map(|(i, _)| (*i, class(*i))).collect();
+    for (place, second) in used.iter().enumerate() {
+        for first in &used[..place] {
+            found.push((key((12u8, switch, first, second)), tune(20)));
+        }
+    }
 }
 
 /// How far the two sides of each comparison are apart, for the guards of all switches that this stimulus could mean.
@@ -222,14 +284,23 @@ fn near_limits(sts: &Sts, limits: &mut Limits, step: &Taken<'_>, found: &mut Vec
     let alternatives = sts.outgoing(source).iter().copied();
     let same = alternatives.filter(|id| sts.switch(*id).gate == gate);
     for other in same.take(MOST_ALTERNATIVES) {
-        for (index, (left, right)) in limits.of(sts, other).iter().enumerate() {
-            let (Ok(Value::Int(left)), Ok(Value::Int(right))) = (left.eval(env), right.eval(env))
-            else {
+        let mut all = FxHasher::default();
+        let comparisons = limits.of(sts, other);
+        for (index, (left, right)) in comparisons.iter().enumerate() {
+            let (Ok(left), Ok(right)) = (left.eval(env), right.eval(env)) else {
                 continue;
             };
-            let apart = left.saturating_sub(right).clamp(-2, 2);
-            let weight = if apart.abs() < 2 { 3.0 } else { 1.0 };
+            let apart = match (&left, &right) {
+                (Value::Int(left), Value::Int(right)) => left.saturating_sub(*right).clamp(-2, 2),
+                _ => i64::from(left != right) * 2,
+            };
+            (index, apart.signum()).hash(&mut all);
+            let weight = if apart.abs() < 2 { tune(5) } else { tune(6) };
             found.push((key((8u8, other, index, apart)), weight));
+        }
+        // Which of the comparisons hold, all together.
+        if comparisons.len() > 1 {
+            found.push((key((9u8, other, all.finish())), tune(7)));
         }
     }
 }
@@ -251,4 +322,18 @@ pub(super) fn class_of(value: &Value, ty: &Type, initial: Option<&Value>) -> u64
         Value::Array(items) => 3 + bucket(items.len() as u64),
         Value::Struct(_, _) => 3,
     }
+}
+
+pub(super) fn tune(index: usize) -> f32 {
+    static TUNED: std::sync::OnceLock<Vec<f32>> = std::sync::OnceLock::new();
+    let all = TUNED.get_or_init(|| {
+        let mut all = vec![8.0, 2.5, 0.6, 1.5, 1.5, 3.0, 1.0, 2.5, 0.4, 0.2, 3.0, 0.6, 0.4, 0.35, 3.0, 0.3, 1.5, 40.0, 0.8, 0.5, 0.5];
+        let text = std::env::var("IOCO_TUNE").unwrap_or_default();
+        for part in text.split(',').filter(|p| !p.is_empty()) {
+            let (i, v) = part.split_once('=').expect("i=v");
+            all[i.parse::<usize>().expect("i")] = v.parse().expect("v");
+        }
+        all
+    });
+    all[index]
 }

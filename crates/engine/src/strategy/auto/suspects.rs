@@ -14,7 +14,7 @@ use ioco_sts::{
 };
 use rand::RngExt;
 
-use super::situations::{History, Key, Seen, class_of, key};
+use super::situations::{History, Key, Seen, class_of, key, tune};
 use crate::random::TestRng;
 
 /// Suspicions that are followed at the same time.
@@ -45,8 +45,9 @@ enum Fault {
     /// The system stays where it was, or is here instead.
     Stayed,
     Elsewhere(LocationId),
-    /// It takes this switch instead.
+    /// It takes this switch instead, or only does what this switch does to the variables.
     Instead(SwitchId),
+    Updated(SwitchId),
 }
 
 /// A step of the right model: one state before it and one after it.
@@ -98,15 +99,15 @@ pub(super) fn raise(
 fn keys_of(sts: &Sts, step: &Happened<'_>, fault: Fault, history: &History) -> Arc<[(Key, f32)]> {
     let switch = step.switch;
     let mut keys = vec![
-        (key((20u8, switch, fault)), 3.0),
-        (key((21u8, switch, fault, history.last())), 0.6),
+        (key((20u8, switch, fault)), tune(10)),
+        (key((21u8, switch, fault, history.last())), tune(11)),
     ];
     for state in [step.before, step.after] {
         let is_after = std::ptr::eq(state, step.after);
         for (index, value) in state.valuation.iter().enumerate().take(MOST_VARIABLES) {
             let variable = &sts.variables()[index];
             let class = class_of(value, &variable.ty, Some(&variable.initial));
-            keys.push((key((22u8, switch, fault, index, is_after, class)), 0.4));
+            keys.push((key((22u8, switch, fault, index, is_after, class)), tune(12)));
         }
     }
     keys.into()
@@ -224,6 +225,8 @@ fn beside(sts: &Sts, step: &Happened<'_>, action: &Action, found: &mut Vec<(Faul
             Some(())
         };
         if set(&mut state).is_some() {
+            state.locations[process.index()] = switch.target;
+            found.push((Fault::Updated(*id), state.clone()));
             state.locations[process.index()] = other.target;
             found.push((Fault::Instead(*id), state));
         }
