@@ -256,7 +256,7 @@ def build(a):
     for file in every:
         if file not in by_file:
             write(tree / file, plain(file))
-    env = dict(os.environ, CARGO_TARGET_DIR=str(HERE / "target"), CARGO_INCREMENTAL="0", CARGO_TERM_COLOR="never")
+    env = dict(os.environ, CARGO_TARGET_DIR=str(ROOT / "target"), CARGO_INCREMENTAL="0", CARGO_TERM_COLOR="never")
     # What did not compile the last time does not compile now either, if its text is the same.
     known = json.loads((base / "bad.json").read_text()) if (base / "bad.json").exists() else {}
     for m in mutants:
@@ -272,7 +272,7 @@ def build(a):
         started = time.time()
         for package in dict.fromkeys(packages):
             done = sh(
-                ["nice", "-n", "10", "cargo", "check", "--offline", "--lib", "-p", package, "--message-format=json"],
+                ["nice", "-n", "10", "cargo", "build", "--offline", "--lib", "-p", package, "--message-format=json"],
                 cwd=tree,
                 env=env,
                 capture_output=True,
@@ -339,7 +339,7 @@ def build(a):
         f"tests built in {time.time()-started:.0f} s: {len(binaries)} binaries; {len(left_out)} mutants left out",
         flush=True,
     )
-    # Builds of other trees in the same target/ overwrite the binaries (cargo names them alike): keep a copy.
+    # Later builds in the same target/ may overwrite the binaries: keep a copy.
     (base / "bin").mkdir(exist_ok=True)
     for b in binaries:
         copy = base / "bin" / Path(b["exe"]).name
@@ -398,7 +398,7 @@ def run_binary(b, mutant, timeout, stop_at_failure=True):
         INSTA_WORKSPACE_ROOT=str(folder.parent.parent),
         PROPTEST_FAILURE_PERSISTENCE="off",
         RUST_BACKTRACE="0",
-        CARGO_TARGET_DIR=str(HERE / "target"),
+        CARGO_TARGET_DIR=str(ROOT / "target"),
         CARGO_PKG_NAME="ioco",
         CARGO="cargo",
         RUST_MIN_STACK=str(64 << 20),

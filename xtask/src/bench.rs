@@ -22,6 +22,7 @@ const PARTS: &[Part] = &[
         example("ioco-generate", "generate_speed", &[])
     }),
     ("store", || example("ioco-store", "store_speed", &[])),
+    ("jobs", || example("ioco-campaign", "jobs_speed", &[])),
     ("program", program),
 ];
 

@@ -3,21 +3,22 @@
 //! It reports a result only after the store has it.
 
 mod failing;
+mod known;
 mod opening;
+mod parallel;
 
 use std::sync::Arc;
 
-use ioco_engine::{Context, TestReport, known_failure};
+use ioco_engine::{Context, TestReport};
 use ioco_generate::suite::ReadTest;
 use ioco_sts::Verdict;
 
-use crate::connect::ConnectionSpec;
+use crate::connect::{ConnectionSpec, Link};
 use crate::error::CampaignError;
 use crate::failures::Origin;
 use crate::model::Model;
-use crate::note::Note;
 use crate::observer::Observer;
-use crate::order::{Order, Script};
+use crate::order::{NextTest, Script};
 use crate::outcome::{FoundFailure, Outcome};
 use crate::plan::Plan;
 use crate::project::Project;
@@ -26,8 +27,10 @@ use crate::results::Results;
 use crate::session::Session;
 use crate::shrinking::{self, ShrinkSettings};
 use crate::solver::{SemanticsOptions, SolverChoice};
-use crate::suite::{self, SuiteRow};
-use crate::{coverage, history, time, trust};
+use crate::suite::{self, LoadedSuite, SuiteRow};
+use crate::work::dispatch::Dispatch;
+use crate::work::{Executor, Recipe};
+use crate::{coverage, history, query, time, trust};
 use ioco_budget::Interrupt;
 use ioco_sts::Action;
 
@@ -47,7 +50,7 @@ pub struct Campaign {
     reach: ConnectionSpec,
     record: Record,
     known: Vec<Known>,
-    suite: Option<Vec<ReadTest>>,
+    suite: Option<LoadedSuite>,
     /// The tests of the suite that were run.
     rows: Vec<SuiteRow>,
     beginning: Vec<Action>,
@@ -60,15 +63,47 @@ pub struct Campaign {
     confirmed: usize,
     flaky: usize,
     accepted: usize,
+    /// Who carries out the tests, where this process does not.
+    dispatch: Option<Dispatch>,
+}
+
+/// Who carries out the tests of a campaign.
+pub enum Hands {
+    /// This process, with one system.
+    Own,
+    /// So many threads of this process, each with a system of its own.
+    Threads(usize),
+    Executor(Box<dyn Executor>),
 }
 
 impl Campaign {
     /// Checks the plan and makes everything ready; nothing is started yet.
     pub fn open(
-        mut plan: Plan,
+        plan: Plan,
         interrupt: Interrupt,
         observer: &mut dyn Observer,
     ) -> Result<Campaign, CampaignError> {
+        let hands = match plan.jobs {
+            0 => {
+                return Err(CampaignError::usage("no jobs leave nobody to test")
+                    .hint("use --jobs 1 or more"));
+            }
+            1 => Hands::Own,
+            jobs => Hands::Threads(jobs),
+        };
+        Campaign::open_with(plan, hands, interrupt, observer)
+    }
+
+    /// As [`Campaign::open`], with these hands instead of jobs.
+    pub fn open_with(
+        mut plan: Plan,
+        hands: Hands,
+        interrupt: Interrupt,
+        observer: &mut dyn Observer,
+    ) -> Result<Campaign, CampaignError> {
+        if let Hands::Threads(jobs) = hands {
+            plan.reach.check_jobs(jobs)?;
+        }
         if let Some(shrinking) = &plan.shrinking {
             shrinking::pipeline(&shrinking.shrinker)?;
         }
@@ -83,6 +118,9 @@ impl Campaign {
             plan.model.sts = Arc::new(plan.model.sts.with_timeout(nanoseconds));
         }
         let mut settings = plan.test.settings(&plan.model.sts, seed_from_clock)?;
+        if let Some(shard) = plan.shard {
+            shard.apply(&mut settings, plan.test.seed.is_some())?;
+        }
         let meaning = SemanticsOptions {
             relation: plan.test.relation()?,
             solver: SolverChoice::named(plan.test.solver.as_deref()),
@@ -90,7 +128,7 @@ impl Campaign {
         let results = Results::at(plan.project.results());
         let options = plan.options.clone();
         let origin = Origin::new(
-            plan.options,
+            plan.options.clone(),
             &plan.model,
             &plan.project,
             &meaning,
@@ -99,11 +137,14 @@ impl Campaign {
         );
         // Read before the first test: a damaged file must not spoil the end of a long run.
         coverage::read(&results.coverage(&plan.model.hash), &plan.model.sts)?;
-        let known = if plan.known {
+        let mut known = if plan.known {
             known(&results, &plan.model, &plan.project, &plan.reach, observer)
         } else {
             Vec::new()
         };
+        if let Some(shard) = plan.shard {
+            known = shard.share(known);
+        }
         if !plan.scripts.is_empty() {
             settings.stop.tests = Some(plan.scripts.len() as u64);
         }
@@ -114,14 +155,23 @@ impl Campaign {
         let accepted = accepted.count() as u64;
         settings.stop.failures = settings.stop.failures.map(|most| most + accepted);
         let suite = match &plan.test.suite {
-            Some(file) => Some(suite::load(file, &plan.model, observer)?),
+            Some(file) => {
+                let suite = suite::load(file, &plan.model, observer)?;
+                Some(match plan.shard {
+                    Some(shard) => suite.shard(shard)?,
+                    None => suite,
+                })
+            }
             None => None,
         };
         let guide = guide(&plan.test, &plan.model, observer)?;
-        let mut session = Session::open(
+        let link = match hands {
+            Hands::Own => plan.reach.connect(&plan.model.sts, &plan.project)?,
+            Hands::Threads(_) | Hands::Executor(_) => Link::elsewhere(),
+        };
+        let mut session = Session::over(
             &plan.model.sts,
-            &plan.reach,
-            &plan.project,
+            link,
             meaning.clone(),
             settings.clone(),
             interrupt,
@@ -149,6 +199,12 @@ impl Campaign {
         let record = Record::begin(&mut plan.project, new, &until, observer)?;
         // The store may have gone to another folder.
         let results = Results::at(plan.project.results());
+        let query = match (&plan.test.query, &hands) {
+            (None, _) | (_, Hands::Own) => None,
+            (Some(file), _) => Some(query::text(file, &plan.model.sts)?),
+        };
+        let recipe = Recipe::new(&settings, &meaning, timeout, query);
+        let dispatch = parallel::dispatch(hands, &plan, recipe, &record, &session, &meaning.solver);
         Ok(Campaign {
             project: plan.project,
             model: plan.model,
@@ -171,6 +227,7 @@ impl Campaign {
             confirmed: 0,
             flaky: 0,
             accepted: 0,
+            dispatch,
         })
     }
 
@@ -185,18 +242,10 @@ impl Campaign {
     }
 
     pub fn run(mut self, observer: &mut dyn Observer) -> Result<Outcome, CampaignError> {
-        for known in std::mem::take(&mut self.known) {
-            self.run_known(known, observer)?;
-        }
-        for script in std::mem::take(&mut self.scripts) {
-            if self.session.interrupt.is_raised() || self.session.tester.summary().errors > 0 {
-                break;
-            }
-            self.test(Order::Script(script), observer)?;
-        }
-        match self.suite.take() {
-            Some(tests) => self.run_suite(tests, observer)?,
-            None => while self.test(self.next_order(), observer)? {},
+        if self.dispatch.is_some() {
+            self.run_dispatched(observer)?;
+        } else {
+            self.run_here(observer)?;
         }
         self.write_events();
         self.save_coverage(observer);
@@ -204,15 +253,33 @@ impl Campaign {
         Ok(self.outcome())
     }
 
-    fn next_order(&self) -> Order {
-        Order::Strategy {
+    /// Test after test, on a system of this process.
+    fn run_here(&mut self, observer: &mut dyn Observer) -> Result<(), CampaignError> {
+        for known in std::mem::take(&mut self.known) {
+            self.run_known(known, observer)?;
+        }
+        for script in std::mem::take(&mut self.scripts) {
+            if self.session.interrupt.is_raised() || self.session.tester.summary().errors > 0 {
+                break;
+            }
+            self.test(NextTest::Script(script), observer)?;
+        }
+        match self.suite.take() {
+            Some(suite) => self.run_suite(suite.tests, observer)?,
+            None => while self.test(self.next_test(), observer)? {},
+        }
+        Ok(())
+    }
+
+    fn next_test(&self) -> NextTest {
+        NextTest::Strategy {
             beginning: self.beginning.clone(),
         }
     }
 
     /// Runs one test, and does what its report demands; whether there was one to run.
-    fn test(&mut self, order: Order, observer: &mut dyn Observer) -> Result<bool, CampaignError> {
-        let Some(report) = self.session.carry_out(order, observer) else {
+    fn test(&mut self, next: NextTest, observer: &mut dyn Observer) -> Result<bool, CampaignError> {
+        let Some(report) = self.session.carry_out(next, observer) else {
             return Ok(false);
         };
         self.finished(report, false, observer)?;
@@ -226,7 +293,7 @@ impl Campaign {
     ) -> Result<(), CampaignError> {
         for test in tests {
             let name = test.name.clone();
-            let Some(report) = self.session.carry_out(Order::Suite(test), observer) else {
+            let Some(report) = self.session.carry_out(NextTest::Suite(test), observer) else {
                 return Ok(());
             };
             self.rows.push(SuiteRow::new(name, &report));
@@ -235,60 +302,6 @@ impl Campaign {
         let now = self.session.now();
         self.session.tester.end_run(now);
         Ok(())
-    }
-
-    /// Failures of earlier runs are tried first.
-    fn run_known(
-        &mut self,
-        (path, file, stimuli): Known,
-        observer: &mut dyn Observer,
-    ) -> Result<(), CampaignError> {
-        if self.session.interrupt.is_raised() {
-            return Ok(());
-        }
-        let name = known_failure(&file.id);
-        let order = Order::Script(Script { name, stimuli });
-        let Some(report) = self.session.carry_out(order, observer) else {
-            return Ok(());
-        };
-        self.write_events();
-        match &report.execution.verdict {
-            Verdict::Fail(_) | Verdict::Ended(_) => {
-                let context = Context {
-                    test: Some(file.test),
-                    seed: Some(file.seed),
-                    system: self.model.sts.name().to_owned(),
-                    shrunk: file.shrunk_sizes(),
-                    ..Context::default()
-                };
-                let explanation = self.session.explain(&report.execution, &context);
-                let known = match &file.accepted {
-                    Some(reason) => format!("known from an earlier run, and accepted: {reason}"),
-                    None => "known from an earlier run, and still failing".to_owned(),
-                };
-                let found = FoundFailure {
-                    id: file.id.to_string(),
-                    file: path,
-                    explanation,
-                    notes: vec![Note::Text(known)],
-                    accepted: file.accepted.is_some(),
-                    hint: self.hint(&report.execution),
-                    flaky: file.is_flaky(),
-                    is_known: true,
-                    is_elsewhere: false,
-                };
-                self.count(&found, &report.execution, &file, report.number);
-                self.tell(found, observer);
-            }
-            // Passing once says nothing about one that was never certain.
-            Verdict::Pass if file.is_flaky() => {}
-            Verdict::Pass => {
-                self.settle(observer);
-                observer.fixed(&file.id);
-            }
-            Verdict::Inconclusive(_) | Verdict::Error(_) => {}
-        }
-        self.finished(report, true, observer)
     }
 
     /// Everything that must be handed over before the next test begins.

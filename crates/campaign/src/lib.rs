@@ -23,6 +23,7 @@ mod record;
 mod results;
 pub mod sections;
 mod session;
+mod shard;
 pub mod shrinking;
 mod solver;
 mod suite;
@@ -30,8 +31,9 @@ pub mod system;
 pub mod time;
 pub mod trust;
 mod warning;
+pub mod work;
 
-pub use campaign::Campaign;
+pub use campaign::{Campaign, Hands};
 pub use connect::{ConnectionSpec, Fresh, Link, Start, SystemChoice, Transport};
 pub use error::{CampaignError, ErrorKind, Remedy};
 pub use failures::{Opened, Origin};
@@ -50,6 +52,7 @@ pub use project::{
 };
 pub use results::Results;
 pub use session::{Session, sizes};
+pub use shard::Shard;
 pub use shrinking::ShrinkSettings;
 pub use solver::{SemanticsOptions, SolverChoice};
 pub use suite::SuiteRow;

@@ -1,4 +1,4 @@
-//! One test to be run: what the campaign orders, and a session carries out.
+//! One test to be run next, in the terms of the model.
 
 use ioco_generate::suite::{ReadTest, SuiteTest};
 use ioco_sts::Action;
@@ -8,7 +8,7 @@ use crate::session::Session;
 use ioco_engine::TestReport;
 
 /// Which test to run.
-pub(crate) enum Order {
+pub(crate) enum NextTest {
     /// One that is written down.
     Script(Script),
     /// One of a suite, which may branch.
@@ -30,22 +30,22 @@ impl Session {
     /// is written down is run all the same.
     pub(crate) fn carry_out(
         &mut self,
-        order: Order,
+        next: NextTest,
         observer: &mut dyn Observer,
     ) -> Option<TestReport> {
         let now = self.now();
         let tester = &mut self.tester;
-        let first = match order {
-            Order::Script(Script { name, stimuli }) => {
+        let first = match next {
+            NextTest::Script(Script { name, stimuli }) => {
                 tester.name_next(name);
                 tester.scripted_test(stimuli, now)
             }
-            Order::Suite(test) => {
+            NextTest::Suite(test) => {
                 tester.name_next(test.name.clone());
                 tester.guided_test(Box::new(SuiteTest::new(test)), now)?
             }
-            Order::Strategy { beginning } if beginning.is_empty() => tester.next_test(now)?,
-            Order::Strategy { beginning } => tester.next_test_after(beginning, now)?,
+            NextTest::Strategy { beginning } if beginning.is_empty() => tester.next_test(now)?,
+            NextTest::Strategy { beginning } => tester.next_test_after(beginning, now)?,
         };
         Some(self.run(first, observer))
     }

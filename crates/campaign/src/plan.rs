@@ -6,6 +6,7 @@ use crate::connect::ConnectionSpec;
 use crate::model::{Model, ModelOptions};
 use crate::order::Script;
 use crate::project::{Project, TestSettings};
+use crate::shard::Shard;
 use crate::shrinking::ShrinkSettings;
 
 /// What is to be run.
@@ -23,6 +24,10 @@ pub struct Plan {
     pub known: bool,
     /// Stimuli that every test begins with.
     pub beginning: Vec<Action>,
+    /// Systems that are tested side by side.
+    pub jobs: usize,
+    /// The share of the tests that is run; `None` runs all.
+    pub shard: Option<Shard>,
     /// Exactly these tests instead of those of the strategy.
     pub scripts: Vec<Script>,
 }

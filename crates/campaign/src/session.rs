@@ -7,11 +7,12 @@ use ioco_adapters::{
     AdapterError, Connection, Crossed, Limited, LogLine, Recorder, ScriptRunner, drive_watched,
 };
 use ioco_engine::{
-    Command, Context, Explanation, FailureFile, Sender, Settings, Shrunk as Sizes, StrategyKind,
-    TestReport, Tester, WireLine, explain,
+    Command, Context, Errand, Explanation, FailureFile, Sender, Settings, Shrunk as Sizes,
+    StrategyKind, TestReport, Tester, WireLine, explain,
 };
 use ioco_shrink::{
-    Confidence, Ended, Options, Progress as ShrinkProgress, Pruning, Runner, ShrinkObserver, Shrunk,
+    Confidence, Ended, Options, Pipeline, Progress as ShrinkProgress, Pruning, Runner,
+    ShrinkObserver, Shrunk,
 };
 use ioco_sts::{Action, Direction, Execution, LabelId, Semantics, Sts, Verdict};
 
@@ -21,6 +22,7 @@ use crate::observer::Observer;
 use crate::project::Project;
 use crate::shrinking::ShrinkSettings;
 use crate::solver::SemanticsOptions;
+use crate::work::Outcome;
 use ioco_budget::Interrupt;
 
 /// How long a wait may go on after the time of the run is up.
@@ -41,6 +43,14 @@ pub struct Session {
     failed: Option<(Execution, Vec<LogLine>)>,
     /// What ended the last test, with the hint for a person.
     pub trouble: Option<AdapterError>,
+    /// What crossed the wire in the last test, where a worker carried it out.
+    carried: Option<CarriedWire>,
+}
+
+/// What a worker's outcome says of its connection.
+struct CarriedWire {
+    wire: Vec<WireLine>,
+    is_ours: bool,
 }
 
 impl Session {
@@ -52,12 +62,24 @@ impl Session {
         settings: Settings,
         interrupt: Interrupt,
     ) -> Result<Session, CampaignError> {
+        let link = reach.connect(sts, project)?;
+        Session::over(sts, link, meaning, settings, interrupt)
+    }
+
+    /// A session over a connection that is made already.
+    pub(crate) fn over(
+        sts: &Arc<Sts>,
+        link: Link,
+        meaning: SemanticsOptions,
+        settings: Settings,
+        interrupt: Interrupt,
+    ) -> Result<Session, CampaignError> {
         let mut tester = Tester::new(meaning.semantics(sts)?, settings);
         tester.interrupted_by(interrupt.clone());
         Ok(Session {
             sts: Arc::clone(sts),
             tester,
-            link: reach.connect(sts, project)?,
+            link,
             interrupt,
             meaning,
             over_at: None,
@@ -65,6 +87,7 @@ impl Session {
             log: Vec::new(),
             failed: None,
             trouble: None,
+            carried: None,
         })
     }
 
@@ -138,7 +161,62 @@ impl Session {
 
     /// What crossed the wire in the last test.
     pub fn wire(&self) -> Vec<WireLine> {
-        wire(&self.recorder, &self.log)
+        match &self.carried {
+            Some(carried) => carried.wire.clone(),
+            None => wire(&self.recorder, &self.log),
+        }
+    }
+
+    /// Whether the system of the last test can be started again.
+    pub(crate) fn is_ours(&self) -> bool {
+        match &self.carried {
+            Some(carried) => carried.is_ours,
+            None => self.link.is_ours(),
+        }
+    }
+
+    /// What the system wrote to its log in the last run that failed.
+    pub(crate) fn failed_log(&self) -> &[LogLine] {
+        self.failed.as_ref().map_or(&[], |(_, log)| log)
+    }
+
+    /// Makes the next test depend on the errand alone.
+    pub(crate) fn prepare(&mut self, errand: &Errand<'_>) -> Result<(), CampaignError> {
+        self.failed = None;
+        self.set_time(errand.time);
+        let prepared = self.tester.prepare(errand);
+        prepared.map_err(|error| CampaignError::usage(error.to_string()))
+    }
+
+    /// The run is over in so many nanoseconds.
+    pub(crate) fn set_time(&mut self, nanoseconds: Option<u64>) {
+        self.over_at = match nanoseconds {
+            Some(time) if !self.link.is_virtual() => Instant::now()
+                .checked_add(Duration::from_nanos(time))
+                .and_then(|at| at.checked_add(TIME_IS_UP)),
+            _ => None,
+        };
+    }
+
+    /// Nanoseconds until the run is over; `None` without a limit.
+    pub(crate) fn time_left(&mut self) -> Option<u64> {
+        let over_at = self.over_at()?;
+        let left = over_at.saturating_duration_since(Instant::now());
+        let left = left.saturating_sub(TIME_IS_UP).as_nanos();
+        Some(u64::try_from(left).unwrap_or(u64::MAX))
+    }
+
+    /// Takes over what a worker's outcome says besides its test.
+    pub(crate) fn carried(&mut self, execution: &Execution, outcome: &Outcome) {
+        self.trouble = outcome.trouble.clone().map(AdapterError::from);
+        self.carried = Some(CarriedWire {
+            wire: outcome.wire.clone(),
+            is_ours: outcome.is_ours,
+        });
+        if execution.deviation().is_some() {
+            let log = outcome.log.iter().cloned().map(LogLine::from);
+            self.failed = Some((execution.clone(), log.collect()));
+        }
     }
 
     /// Runs a list of stimuli; does not count towards the run.
@@ -161,7 +239,7 @@ impl Session {
         self.interrupt.is_raised() || self.over_at.is_some_and(|at| Instant::now() >= at)
     }
 
-    fn replay_recorded(&mut self, stimuli: &[Action]) -> Shown {
+    pub(crate) fn replay_recorded(&mut self, stimuli: &[Action]) -> Shown {
         let (interrupt, over_at) = (self.interrupt.clone(), self.over_at);
         let stop = || interrupt.is_raised() || over_at.is_some_and(|at| Instant::now() >= at);
         let mut link = Limited::new(&mut self.link, *self.sts.budget());
@@ -213,6 +291,22 @@ impl Session {
         nanoseconds: Option<u64>,
         observer: &mut dyn Observer,
     ) -> Result<Shrunk, CampaignError> {
+        let shrinking = self.shrinking(settings, nanoseconds)?;
+        let (interrupt, over_at) = (shrinking.interrupt.clone(), shrinking.over_at);
+        let stop = || interrupt.is_raised() || over_at.is_some_and(|at| Instant::now() >= at);
+        let mut link = Limited::new(&mut self.link, *self.sts.budget());
+        let mut runner = ScriptRunner::new(&mut self.tester, &mut link, &stop);
+        let shrunk = shrinking.run(failure, &mut runner, observer)?;
+        self.failed = runner.failed.or(self.failed.take());
+        Ok(shrunk)
+    }
+
+    /// Everything that shrinking needs besides a way to run stimuli.
+    pub(crate) fn shrinking(
+        &self,
+        settings: &ShrinkSettings,
+        nanoseconds: Option<u64>,
+    ) -> Result<Shrinking, CampaignError> {
         let pipeline = crate::shrinking::pipeline(&settings.shrinker)?;
         let pruning = Pruning::named(&settings.pruning).ok_or_else(|| {
             CampaignError::usage(format!("there is no pruning '{}'", settings.pruning))
@@ -230,33 +324,15 @@ impl Session {
             confirm: settings.confirm,
             ..Options::default()
         };
-        let interrupt = self.interrupt.clone();
         let own =
             nanoseconds.and_then(|time| Instant::now().checked_add(Duration::from_nanos(time)));
-        let over_at = [own, self.over_at].into_iter().flatten().min();
-        let stop = || interrupt.is_raised() || over_at.is_some_and(|at| Instant::now() >= at);
-        let mut semantics = self.meaning.semantics(&self.sts)?;
-        let mut link = Limited::new(&mut self.link, *self.sts.budget());
-        let mut runner = ScriptRunner::new(&mut self.tester, &mut link, &stop);
-        let mut watch = Watcher {
-            stop: &stop,
-            observer,
-            from: failure.length(),
-        };
-        let shrunk = ioco_shrink::shrink(
-            &pipeline,
-            &mut semantics,
-            failure,
-            &mut runner,
-            &options,
-            &mut watch,
-        )
-        .map_err(|error| CampaignError::usage(error.to_string()))?;
-        self.failed = runner.failed.or(self.failed.take());
-        if let Ended::AdapterError(message) = &shrunk.ended {
-            observer.warning(&format!("shrinking stopped: {message}"));
-        }
-        Ok(shrunk)
+        Ok(Shrinking {
+            pipeline,
+            options,
+            semantics: self.meaning.semantics(&self.sts)?,
+            interrupt: self.interrupt.clone(),
+            over_at: [own, self.over_at].into_iter().flatten().min(),
+        })
     }
 
     /// Stimuli with the weight zero: nothing gives them, shrinking included.
@@ -284,6 +360,47 @@ impl Session {
     /// For showing what was judged here.
     pub fn semantics(&self) -> Semantics {
         self.meaning.shown(&self.sts)
+    }
+}
+
+/// A failure about to be shrunk.
+pub(crate) struct Shrinking {
+    pipeline: Pipeline,
+    options: Options,
+    semantics: Semantics,
+    interrupt: Interrupt,
+    over_at: Option<Instant>,
+}
+
+impl Shrinking {
+    pub fn run(
+        mut self,
+        failure: &Execution,
+        runner: &mut dyn Runner,
+        observer: &mut dyn Observer,
+    ) -> Result<Shrunk, CampaignError> {
+        let (interrupt, over_at) = (self.interrupt, self.over_at);
+        let stop = || interrupt.is_raised() || over_at.is_some_and(|at| Instant::now() >= at);
+        let mut watch = Watcher {
+            stop: &stop,
+            observer,
+            from: failure.length(),
+        };
+        let shrunk = ioco_shrink::shrink(
+            &self.pipeline,
+            &mut self.semantics,
+            failure,
+            runner,
+            &self.options,
+            &mut watch,
+        )
+        .map_err(|error| CampaignError::usage(error.to_string()))?;
+        if let Ended::AdapterError(message) = &shrunk.ended {
+            watch
+                .observer
+                .warning(&format!("shrinking stopped: {message}"));
+        }
+        Ok(shrunk)
     }
 }
 
@@ -316,8 +433,8 @@ impl ShrinkObserver for Watcher<'_> {
 /// A list of stimuli as it was run once.
 pub struct Shown {
     pub execution: Execution,
-    times: Vec<u64>,
-    wire: Vec<WireLine>,
+    pub(crate) times: Vec<u64>,
+    pub(crate) wire: Vec<WireLine>,
     /// By a system that was started just for this.
     pub afresh: bool,
 }

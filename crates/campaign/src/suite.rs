@@ -10,6 +10,7 @@ use serde::Serialize;
 use crate::error::CampaignError;
 use crate::model::Model;
 use crate::observer::Observer;
+use crate::shard::Shard;
 
 /// One test of a suite that was run.
 #[derive(Clone, Debug, Serialize)]
@@ -43,13 +44,38 @@ impl SuiteRow {
     }
 }
 
+/// A suite that fits the model.
+pub(crate) struct LoadedSuite {
+    pub tests: Vec<ReadTest>,
+    /// Per test, the suite's file with it alone.
+    pub alone: Vec<String>,
+}
+
+impl LoadedSuite {
+    /// The tests of one shard.
+    pub fn shard(self, shard: Shard) -> Result<LoadedSuite, CampaignError> {
+        let all = self.tests.len();
+        let suite = LoadedSuite {
+            tests: shard.share(self.tests),
+            alone: shard.share(self.alone),
+        };
+        if suite.tests.is_empty() {
+            return Err(CampaignError::usage(format!(
+                "the suite has {all} tests, which leaves none for shard {shard}"
+            ))
+            .hint(format!("use at most {all} shards")));
+        }
+        Ok(suite)
+    }
+}
+
 /// Reads a suite for a model. One for another model is refused; one for an older text of the same
 /// model is used as far as it fits.
 pub(crate) fn load(
     path: &Path,
     model: &Model,
     observer: &mut dyn Observer,
-) -> Result<Vec<ReadTest>, CampaignError> {
+) -> Result<LoadedSuite, CampaignError> {
     let text = ioco_outside::file::read_text(path, model.sts.budget()).map_err(|error| {
         CampaignError::usage(format!("cannot read {}: {error}", path.display()))
     })?;
@@ -75,5 +101,15 @@ pub(crate) fn load(
             path.display()
         )));
     }
-    Ok(suite.tests)
+    let lines: Vec<&str> = text.lines().filter(|l| !l.trim().is_empty()).collect();
+    let (header, own) = lines
+        .split_first()
+        .map_or(("", &[][..]), |(h, own)| (*h, own));
+    Ok(LoadedSuite {
+        alone: own
+            .iter()
+            .map(|test| format!("{header}\n{test}\n"))
+            .collect(),
+        tests: suite.tests,
+    })
 }

@@ -1,5 +1,7 @@
 //! What a run has seen of the model: locations, switches, and boundary values of parameters.
 
+mod covered;
+
 use std::collections::BTreeSet;
 use std::fmt;
 
@@ -10,6 +12,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
 use crate::saved::value_to_json;
+
+pub use covered::{Bits, CoverageMap, Covered};
 
 /// The version of [`CoverageSnapshot`].
 pub const COVERAGE_VERSION: u32 = 1;

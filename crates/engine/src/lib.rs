@@ -27,8 +27,8 @@ mod values;
 
 pub use codes::{code_of, codes, describe};
 pub use coverage::{
-    Boundary, COVERAGE_VERSION, Coverage, CoverageMismatch, CoverageSnapshot, RequirementCoverage,
-    SavedBoundary, SavedLocation, SavedSwitch,
+    Bits, Boundary, COVERAGE_VERSION, Coverage, CoverageMap, CoverageMismatch, CoverageSnapshot,
+    Covered, RequirementCoverage, SavedBoundary, SavedLocation, SavedSwitch,
 };
 pub use coverage_walk::CoverageWalk;
 pub use event::{EVENT_VERSION, Event, MAX_SAVED_STATES, SavedDeviation, SavedVerdict};
@@ -46,6 +46,6 @@ pub use report::{
     FailureCounts, FailureId, KnownFailure, RunVerdict, StopReason, Summary, TestReport,
 };
 pub use saved::{ModelChanged, SavedStep, value_from_json, value_to_json};
-pub use silence::SilencePrice;
 pub use settings::{EventLevel, Settings, StopConditions, StrategyKind, WaitPolicy};
-pub use tester::Tester;
+pub use silence::SilencePrice;
+pub use tester::{Carried, Errand, Tester};

@@ -175,7 +175,10 @@ mod tests {
             looked: true,
             ..context(1)
         };
-        assert_eq!(silences.listening(&menu(false, true), broke), Listening::Whole);
+        assert_eq!(
+            silences.listening(&menu(false, true), broke),
+            Listening::Whole
+        );
     }
 
     #[test]
@@ -220,7 +223,13 @@ mod tests {
             elapsed: 0,
             ..context(1)
         };
-        assert_eq!(silences.listening(&menu(true, false), answered), Listening::No);
-        assert_eq!(silences.listening(&menu(true, true), answered), Listening::Look(5));
+        assert_eq!(
+            silences.listening(&menu(true, false), answered),
+            Listening::No
+        );
+        assert_eq!(
+            silences.listening(&menu(true, true), answered),
+            Listening::Look(5)
+        );
     }
 }

@@ -25,7 +25,7 @@ const MILLISECOND: u64 = 1_000_000;
 /// Steps of the right system.
 const STEPS: u64 = 5_000;
 /// A hunt ends after this time.
-const MOST: u64 = 3_600_000_000_000;
+const MOST: u64 = 600_000_000_000;
 
 /// What is compared: a strategy, and how it waits.
 struct Way {
@@ -209,7 +209,10 @@ pub fn silence(models: &Path, share: Share, seeds: u64) -> Result<String, Experi
                 run.new
             );
         }
-        let _ = writeln!(text, "\n{name}, seconds to detection, mean of {seeds} seeds:");
+        let _ = writeln!(
+            text,
+            "\n{name}, seconds to detection, mean of {seeds} seeds:"
+        );
         let _ = write!(text, "  {:<44}", "mutant");
         for way in &ways {
             let _ = write!(text, "{:>20}", way.name);

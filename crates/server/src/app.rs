@@ -243,6 +243,8 @@ impl App {
             shrinking: shrinking(),
             known: true,
             beginning: Vec::new(),
+            jobs: 1,
+            shard: None,
             scripts: Vec::new(),
             project: self.project.clone(),
         })
@@ -395,7 +397,7 @@ pub fn no_run(id: &str) -> Refusal {
 
 /// The strategies that a run can be started with by name alone.
 fn strategies() -> Vec<String> {
-    ["random", "transitions", "locations", "data"]
+    ["random", "auto", "transitions", "locations", "data"]
         .map(str::to_owned)
         .to_vec()
 }

@@ -684,6 +684,37 @@ fn integer_arithmetic(op: BinaryOp, (a, b): (i64, i64), (c, d): (i64, i64)) -> R
     }
 }
 
+/// Quotients by numbers of one sign. A corner that is rounded counts with one unit of its last place on either
+/// side; a quotient that does not fit is an error, and the bound towards it the largest number.
+fn quotients((a, b): (Decimal, Decimal), (c, d): (Decimal, Decimal)) -> Reach {
+    let (mut min, mut max, mut error) = (Decimal::MAX, Decimal::MIN, false);
+    for (x, y) in [(a, c), (a, d), (b, c), (b, d)] {
+        let (low, high) = match x.checked_div(y) {
+            Some(quotient) => {
+                // A product with all its digits was not rounded.
+                let whole = |product: &Decimal| product.scale() == quotient.scale() + y.scale();
+                let is_exact = quotient.checked_mul(y).filter(whole) == Some(x);
+                let unit = match is_exact {
+                    true => Decimal::ZERO,
+                    false => Decimal::new(1, quotient.scale()),
+                };
+                (quotient.saturating_sub(unit), quotient.saturating_add(unit))
+            }
+            None => {
+                error = true;
+                let end = match x.is_sign_positive() == y.is_sign_positive() {
+                    true => Decimal::MAX,
+                    false => Decimal::MIN,
+                };
+                (end, end)
+            }
+        };
+        min = min.min(low);
+        max = max.max(high);
+    }
+    Reach::of(Values::decimal(min, max)).with_error(error)
+}
+
 fn decimal_arithmetic(
     op: BinaryOp,
     (a, b): (Decimal, Decimal),
@@ -755,7 +786,11 @@ fn decimal_arithmetic(
         BinaryOp::Min => Reach::of(Values::decimal(a.min(c), b.min(d))),
         BinaryOp::Max => Reach::of(Values::decimal(a.max(c), b.max(d))),
         BinaryOp::Div | BinaryOp::Rem if c.is_zero() && d.is_zero() => Reach::FAILS,
+        BinaryOp::Div if c > Decimal::ZERO || d < Decimal::ZERO => quotients((a, b), (c, d)),
         BinaryOp::Div | BinaryOp::Rem => Reach::of(Values::DECIMAL).with_error(true),
         _ => Reach::FAILS,
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -448,7 +448,7 @@ pub(crate) fn pick_decimal(
 }
 
 /// The bounds in units of the last of `scale` digits, where there is something on the grid.
-fn grid(min: Decimal, max: Decimal, scale: u32) -> Option<(i128, i128)> {
+pub(crate) fn grid(min: Decimal, max: Decimal, scale: u32) -> Option<(i128, i128)> {
     let units = |value: Decimal, up: bool| {
         let mantissa = value.mantissa();
         if value.scale() <= scale {

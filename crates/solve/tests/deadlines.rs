@@ -223,3 +223,22 @@ fn the_steps_of_evaluation_count() {
     let deadline = Deadline::steps(spent / 100);
     assert_eq!(solver.model(&deadline), Outcome::Unknown(Unknown::Deadline));
 }
+
+/// Without bounds for quotients of decimals every such question took the whole search.
+#[test]
+fn a_bound_on_a_quotient_of_decimals_is_met_in_few_steps() {
+    let half = bin(BinaryOp::Div, x(0), Expr::int(2));
+    let cases = [
+        bin(BinaryOp::Gt, half.clone(), Expr::int(1)),
+        bin(BinaryOp::Lt, half.clone(), Expr::int(-1_000)),
+        bin(BinaryOp::Eq, half, Expr::int(7)),
+    ];
+    for condition in cases {
+        let mut solver = Embedded::new(&Types::default(), &[]);
+        solver.unknown(&Type::Decimal);
+        solver.assert(&condition);
+        let deadline = Deadline::steps(400);
+        let outcome = solver.model(&deadline);
+        assert!(outcome.is_sat(), "{condition:?}: {outcome:?}");
+    }
+}

@@ -2,7 +2,9 @@
 
 use crate::System;
 use crate::systems::coffee::Figure;
-use crate::systems::{atm, blockbuster, calculator, coffee, echo, koopman, queue, retransmission, smartdoor};
+use crate::systems::{
+    atm, blockbuster, calculator, coffee, echo, koopman, queue, retransmission, smartdoor,
+};
 
 /// A mutant: its name, its bug type and what is wrong with it.
 ///

@@ -124,8 +124,20 @@ fn runs(name: &str) -> Vec<Vec<Message>> {
                     request(&[1]),
                 ],
                 // The sender gives up in the middle, and at the end.
-                vec![request(&[1, 0]), timeout(), timeout(), timeout(), request(&[1])],
-                vec![request(&[1]), timeout(), timeout(), timeout(), request(&[1])],
+                vec![
+                    request(&[1, 0]),
+                    timeout(),
+                    timeout(),
+                    timeout(),
+                    request(&[1]),
+                ],
+                vec![
+                    request(&[1]),
+                    timeout(),
+                    timeout(),
+                    timeout(),
+                    request(&[1]),
+                ],
                 vec![
                     deliver(true, true, 0, 1),
                     deliver(true, true, 0, 1),

@@ -31,7 +31,7 @@ impl Campaign {
         self.keep(&first_path, &first, observer);
         let hint = self.hint(&report.execution);
         let ended = matches!(report.execution.verdict, Verdict::Ended(_));
-        let is_gone = ended && !self.session.link.is_ours();
+        let is_gone = ended && !self.session.is_ours();
         let Some(settings) = self.shrinking.clone().filter(|_| !is_gone) else {
             let mut found = self.describe(&first, first_path, &report.execution, None, None);
             found.hint = hint;
@@ -43,13 +43,12 @@ impl Campaign {
             return Ok(());
         };
         // Whether it can be seen again at all comes first: shrinking what cannot is in vain.
-        let confidence = self.session.confirm(&report.execution, &settings);
+        let confidence = self.confirm(&report.execution, &settings)?;
         let is_unseen = confidence.runs > 0 && confidence.failed == 0;
         let shrunk = if is_unseen {
             None
         } else {
-            self.session
-                .shrink(&report.execution, &settings, None, observer)
+            self.shrink(&report.execution, &settings, observer)
                 .map_err(|stopped| {
                     observer.warning(&format!("not shrunk: {}", stopped.message));
                 })
@@ -114,7 +113,7 @@ impl Campaign {
         found.is_known = recorded.is_some();
         found.hint = hint;
         let stimuli: Vec<Action> = shrunk.execution.stimuli().cloned().collect();
-        let shown = self.session.show(&stimuli);
+        let shown = self.show(&stimuli)?;
         // What was broken off proves nothing.
         let is_gone = shown.is_gone() && !self.session.is_over();
         if file.id == own.id && shown.put_into(&mut file, &shrunk.execution) {

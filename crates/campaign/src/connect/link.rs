@@ -6,6 +6,7 @@ use ioco_adapters::{
 };
 use ioco_sts::Action;
 
+use super::elsewhere::Elsewhere;
 use super::started::Started;
 
 /// How the system is reached.
@@ -17,6 +18,7 @@ pub(super) enum Kind {
     Amp(Box<Amp>),
     Simulated(Box<Local<Simulated>>),
     Started(Box<Started>),
+    Elsewhere(Elsewhere),
 }
 
 impl Kind {
@@ -29,6 +31,7 @@ impl Kind {
             Kind::Amp(amp) => amp.as_ref(),
             Kind::Simulated(played) => played.as_ref(),
             Kind::Started(started) => started.as_ref(),
+            Kind::Elsewhere(elsewhere) => elsewhere,
         }
     }
 
@@ -41,6 +44,7 @@ impl Kind {
             Kind::Amp(amp) => amp.as_mut(),
             Kind::Simulated(played) => played.as_mut(),
             Kind::Started(started) => started.as_mut(),
+            Kind::Elsewhere(elsewhere) => elsewhere,
         }
     }
 }
@@ -85,6 +89,11 @@ impl Link {
         }
     }
 
+    /// Reaches no system: workers do.
+    pub(crate) fn elsewhere() -> Link {
+        Link::new(Kind::Elsewhere(Elsewhere::new()), false)
+    }
+
     fn inner(&self) -> &dyn Connection {
         self.kind.inner()
     }
@@ -98,7 +107,7 @@ impl Link {
         match &self.kind {
             Kind::Process(_) | Kind::Simulated(_) | Kind::Started(_) => true,
             Kind::Text(text) => text.is_program(),
-            Kind::Tcp(_) | Kind::Http(_) | Kind::Amp(_) => false,
+            Kind::Tcp(_) | Kind::Http(_) | Kind::Amp(_) | Kind::Elsewhere(_) => false,
         }
     }
 
@@ -109,9 +118,12 @@ impl Link {
             Kind::Process(process) => process.stop(),
             Kind::Started(started) => started.stop(),
             Kind::Text(text) if text.is_program() => text.stop(),
-            Kind::Tcp(_) | Kind::Text(_) | Kind::Http(_) | Kind::Amp(_) | Kind::Simulated(_) => {
-                return false;
-            }
+            Kind::Tcp(_)
+            | Kind::Text(_)
+            | Kind::Http(_)
+            | Kind::Amp(_)
+            | Kind::Simulated(_)
+            | Kind::Elsewhere(_) => return false,
         }
         true
     }
@@ -124,7 +136,7 @@ impl Link {
             Kind::Tcp(tcp) => tcp.listening().map(waiting),
             Kind::Text(text) => text.listening().map(waiting),
             Kind::Started(started) => started.link().and_then(Link::invitation),
-            Kind::Process(_) | Kind::Http(_) | Kind::Simulated(_) => None,
+            Kind::Process(_) | Kind::Http(_) | Kind::Simulated(_) | Kind::Elsewhere(_) => None,
         }
     }
 
@@ -137,7 +149,8 @@ impl Link {
             | Kind::Tcp(_)
             | Kind::Text(_)
             | Kind::Http(_)
-            | Kind::Simulated(_) => Vec::new(),
+            | Kind::Simulated(_)
+            | Kind::Elsewhere(_) => Vec::new(),
         }
     }
 
@@ -146,7 +159,7 @@ impl Link {
         match &mut self.kind {
             Kind::Process(process) => process.take_warnings(),
             Kind::Tcp(tcp) => tcp.take_warnings(),
-            Kind::Text(_) | Kind::Simulated(_) => Vec::new(),
+            Kind::Text(_) | Kind::Simulated(_) | Kind::Elsewhere(_) => Vec::new(),
             Kind::Http(http) => http.take_warnings(),
             Kind::Amp(amp) => amp.take_warnings(),
             Kind::Started(started) => started.take_warnings(),

@@ -1,7 +1,9 @@
 //! From what was typed and what ioco.toml says to a connection.
 
 mod address;
+mod elsewhere;
 mod hubs;
+mod jobs;
 mod link;
 mod started;
 
@@ -171,7 +173,7 @@ impl ConnectionSpec {
             ))
             .hint("write start = \"COMMAND\" into [sut] of ioco.toml, or use --start COMMAND"));
         }
-        way.with_port(SOME_PORT).check(project)?;
+        way.with_port(SOME_PORT).with_job(1).check(project)?;
         let is_started = matches!(way, Transport::Command(_) | Transport::Shell(_));
         if choice.restart && !is_started && start.is_none() {
             return Err(CampaignError::usage(
@@ -217,7 +219,7 @@ impl ConnectionSpec {
     /// Nothing is started or connected to before the first reset; where others connect to us, they
     /// can from now on.
     pub fn connect(&self, sts: &Arc<Sts>, project: &Project) -> Result<Link, CampaignError> {
-        let kind = self.kind(sts, project)?;
+        let kind = self.for_job(1).kind(sts, project)?;
         let claims = project.sut.silent_once_answered.unwrap_or(false);
         Ok(Link::new(kind, claims))
     }

@@ -40,6 +40,8 @@ pub fn run(arguments: &args::Test, format: Format) -> Answer {
         shrinking: (!arguments.no_shrink).then_some(shrinking),
         known: !arguments.no_known,
         beginning: Vec::new(),
+        jobs: arguments.jobs,
+        shard: arguments.shard,
         scripts: Vec::new(),
         project,
     };
@@ -98,6 +100,7 @@ fn wanted(arguments: &args::Test, configured: &TestSettings) -> Result<TestSetti
     let typed = TestSettings {
         strategy: arguments.strategy.map(|s| {
             match s {
+                args::Strategy::Auto => "auto",
                 args::Strategy::Random => "random",
                 args::Strategy::Transitions => "transitions",
                 args::Strategy::Locations => "locations",
@@ -118,6 +121,7 @@ fn wanted(arguments: &args::Test, configured: &TestSettings) -> Result<TestSetti
         relation: arguments.relation.map(|r| r.name().to_owned()),
         solver: arguments.solver.clone(),
         timeout: arguments.timeout.clone(),
+        silence: arguments.silence,
     };
     let mut wanted = configured.clone();
     wanted.override_with(&typed);

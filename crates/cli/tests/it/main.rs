@@ -15,6 +15,7 @@ mod export;
 mod generate;
 mod help;
 mod hostile;
+mod jobs;
 mod libraries;
 mod lifecycle;
 mod limits;

@@ -94,8 +94,27 @@ impl Strategy {
         }
     }
 
+    /// What to wait for is said from outside.
     pub fn is_guided(&self) -> bool {
         matches!(self, Strategy::Guided(..))
+    }
+
+    /// Switches that were within reach and could not be taken, and how often.
+    pub fn lessons(&self) -> Vec<(u32, u16)> {
+        match self {
+            Strategy::Transitions(transitions) => transitions.lessons(),
+            Strategy::Auto(auto) => auto.transitions().lessons(),
+            Strategy::Random(_) | Strategy::Guided(..) => Vec::new(),
+        }
+    }
+
+    /// Takes over the lessons of others.
+    pub fn learn_from(&mut self, lessons: &[(u32, u16)]) {
+        match self {
+            Strategy::Transitions(transitions) => transitions.learn_from(lessons),
+            Strategy::Auto(auto) => auto.transitions_mut().learn_from(lessons),
+            Strategy::Random(_) | Strategy::Guided(..) => {}
+        }
     }
 
     /// Why a test that a limit cuts short says nothing.

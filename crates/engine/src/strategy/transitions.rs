@@ -162,6 +162,23 @@ impl Transitions {
         here.any(|l| self.distance[l.index()] != UNREACHABLE)
     }
 
+    /// How often each switch was within reach and could not be taken.
+    pub fn lessons(&self) -> Vec<(u32, u16)> {
+        let all = self.blocked.iter().enumerate();
+        all.filter(|(_, times)| **times > 0)
+            .map(|(index, times)| (index as u32, *times))
+            .collect()
+    }
+
+    /// Takes over what others learnt.
+    pub fn learn_from(&mut self, lessons: &[(u32, u16)]) {
+        for (index, times) in lessons {
+            if let Some(count) = self.blocked.get_mut(*index as usize) {
+                *count = (*count).max(*times);
+            }
+        }
+    }
+
     fn block(&mut self, switch: SwitchId) {
         let count = &mut self.blocked[switch.index()];
         *count = count.saturating_add(1);

@@ -69,7 +69,10 @@ impl Tester {
             semantics: &mut self.semantics,
             set: test.set,
             menu: &test.menu,
-            coverage: &self.coverage,
+            coverage: self
+                .steering
+                .as_ref()
+                .map_or(&self.coverage, |steering| steering.coverage()),
             rng: &mut test.rng,
             wait: self.settings.wait,
             budget: self.settings.step_budget,

@@ -6,6 +6,7 @@
 //! may have crossed a stimulus.
 
 mod decide;
+mod elsewhere;
 mod ending;
 mod observe;
 mod test;
@@ -25,6 +26,8 @@ use crate::settings::{EventLevel, Settings};
 use crate::silence::{SilencePrice, Silences};
 use crate::strategy::Strategy;
 
+use elsewhere::Steering;
+pub use elsewhere::{Carried, Errand};
 use test::{Phase, Plan, Test};
 
 /// Tests a system against a model.
@@ -34,6 +37,8 @@ pub struct Tester {
     settings: Settings,
     strategy: Strategy,
     coverage: Coverage,
+    /// What strategies see instead of it, where the test was ordered from elsewhere.
+    steering: Option<Steering>,
     /// By state set: its locations are counted already.
     visited: Vec<bool>,
     failures: Vec<KnownFailure>,
@@ -65,6 +70,7 @@ impl Tester {
         };
         Tester {
             coverage: Coverage::new(&sts),
+            steering: None,
             semantics,
             sts,
             settings,
@@ -394,8 +400,8 @@ impl Tester {
     fn ready(&mut self, now: u64) -> Command {
         self.test.started = now;
         if self.test.counts {
-            let initial = self.semantics.initial_switches();
-            self.coverage.take(initial);
+            let initial = self.semantics.initial_switches().to_vec();
+            self.note_covered(|coverage| coverage.take(&initial));
         }
         self.visit();
         self.decide(now)
@@ -523,7 +529,8 @@ impl Tester {
         }
         if !self.visited[index] {
             self.visited[index] = true;
-            self.coverage.visit(self.semantics.set(self.test.set));
+            let set = Arc::clone(self.semantics.set(self.test.set));
+            self.note_covered(|coverage| coverage.visit(&set));
         }
     }
 }

@@ -36,7 +36,7 @@ impl Tester {
         }
         if self.test.counts {
             self.summary.stimuli += 1;
-            self.coverage.give(&stimulus, &followed.taken);
+            self.note_covered(|coverage| coverage.give(&stimulus, &followed.taken));
         }
         self.test.quiet = false;
         self.test.looked = false;
@@ -147,7 +147,7 @@ impl Tester {
         if test.counts {
             taken.sort_unstable();
             taken.dedup();
-            self.coverage.take(&taken);
+            self.note_covered(|coverage| coverage.take(&taken));
         }
         self.arrive(step.clone(), fitted.set, now);
         fitted.reorder(&mut self.test.trace);

@@ -60,14 +60,20 @@ fn read(args: &[String]) -> Result<Setup, String> {
             continue;
         }
         let value = rest.next().ok_or(argument)?;
-        let number = || value.parse::<u64>().map_err(|_| format!("{argument} {value}"));
+        let number = || {
+            value
+                .parse::<u64>()
+                .map_err(|_| format!("{argument} {value}"))
+        };
         match (argument.as_str(), value.as_str()) {
             ("--models", _) => setup.models = PathBuf::from(value),
             ("--only", _) => setup.only = names(value),
             ("--strategies", list) if names(list).iter().all(|n| STRATEGIES.contains(&&**n)) => {
                 setup.strategies = names(list);
             }
-            ("--generated", _) => setup.generated = usize::try_from(number()?).unwrap_or(usize::MAX),
+            ("--generated", _) => {
+                setup.generated = usize::try_from(number()?).unwrap_or(usize::MAX)
+            }
             ("--seeds", _) => setup.seeds = number()?.max(1),
             ("--stimuli", _) => setup.most = number()?.max(1),
             ("--share", "tune") => setup.share = Share::Tune,

@@ -25,7 +25,10 @@ fn main() -> ExitCode {
             [name, value] if name == "--share" && value == "tune" => share = Share::Tune,
             [name, value] if name == "--share" && value == "report" => share = Share::Report,
             _ => {
-                eprintln!("silence: `{}` is not understood here\n\n{USAGE}", pair.join(" "));
+                eprintln!(
+                    "silence: `{}` is not understood here\n\n{USAGE}",
+                    pair.join(" ")
+                );
                 return ExitCode::from(2);
             }
         }

@@ -13,7 +13,7 @@ mod tables;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use ioco_aml::{load, Sources};
+use ioco_aml::{Sources, load};
 use ioco_budget::Interrupt;
 use ioco_generate::fsm::{Method, ModelMachine, suite};
 use ioco_sts::{CompareOptions, Equivalence, Relation, Sts, compare, flatten};
@@ -175,7 +175,11 @@ pub fn measure(setup: &Setup) -> Result<Report, ExperimentError> {
                 Ok(Box::new(Planted::new(&sts, system)))
             };
             let hunts = hunts(setup, &sts, &system)?;
-            push(setup, &mut report, row(&name, mutant, "planted", None, hunts));
+            push(
+                setup,
+                &mut report,
+                row(&name, mutant, "planted", None, hunts),
+            );
         }
         let flat = flatten(&sts, MAX_STATES).is_ok();
         let mut equivalent = 0;
@@ -268,7 +272,10 @@ fn deviation(model: &Sts, mutant: &Sts) -> Option<Deviates> {
         return Some(Deviates::Not);
     }
     let distinction = found.distinction?;
-    let stimuli = distinction.trace.iter().filter(|step| step.starts_with('?'));
+    let stimuli = distinction
+        .trace
+        .iter()
+        .filter(|step| step.starts_with('?'));
     Some(Deviates::After(stimuli.count()))
 }
 

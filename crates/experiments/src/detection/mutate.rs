@@ -7,8 +7,8 @@
 use std::collections::BTreeSet;
 
 use ioco_sts::{
-    Assignment, BinaryOp, Direction, Env, Expr, Gate, LabelId, LocationId, Sts, StsBuilder,
-    Switch, SwitchId, Type, UnaryOp, Value, VarId, Variable,
+    Assignment, BinaryOp, Direction, Env, Expr, Gate, LabelId, LocationId, Sts, StsBuilder, Switch,
+    SwitchId, Type, UnaryOp, Value, VarId, Variable,
 };
 
 use crate::random::Choices;
@@ -360,9 +360,11 @@ fn replacements<'a>(sts: &'a Sts, expr: &'a Expr) -> Box<dyn Iterator<Item = Exp
             let more = Expr::binary(BinaryOp::Add, expr.clone(), Expr::int(1));
             Box::new(same.map(Expr::Var).chain(number.then_some(more)))
         }
-        Expr::Const(Value::Int(value)) => {
-            Box::new([value.saturating_add(1), value.saturating_sub(1)].map(Expr::int).into_iter())
-        }
+        Expr::Const(Value::Int(value)) => Box::new(
+            [value.saturating_add(1), value.saturating_sub(1)]
+                .map(Expr::int)
+                .into_iter(),
+        ),
         Expr::Const(Value::Bool(value)) => {
             Box::new(std::iter::once(Expr::Const(Value::Bool(!value))))
         }
@@ -392,7 +394,8 @@ fn replaced(sts: &Sts, expr: &Expr, place: &mut usize, pick: usize) -> Expr {
 /// A limit that is one off, or a comparison that includes its limit or not.
 fn off_by_one(part: &Part, choices: &mut Choices) -> Option<Part> {
     let mut places = 0;
-    part.guard.walk(&mut |e| places += usize::from(limit(e, true).is_some()));
+    part.guard
+        .walk(&mut |e| places += usize::from(limit(e, true).is_some()));
     if places == 0 {
         return None;
     }
@@ -410,7 +413,11 @@ fn limit(expr: &Expr, up: bool) -> Option<Expr> {
             let [subject, low, high] = &**all;
             let by = Expr::int(if up { 1 } else { -1 });
             let high = Expr::binary(BinaryOp::Add, high.clone(), by);
-            return Some(Expr::InRange(Box::new([subject.clone(), low.clone(), high])));
+            return Some(Expr::InRange(Box::new([
+                subject.clone(),
+                low.clone(),
+                high,
+            ])));
         }
         return None;
     };
@@ -470,7 +477,12 @@ fn swapped(sts: &Sts, victim: SwitchId, choices: &mut Choices) -> Option<Change>
         let other = sts.switch(**id);
         **id != victim && other.gate == switch.gate && other.guard != switch.guard
     };
-    let others: Vec<SwitchId> = sts.outgoing(switch.source).iter().filter(alike).copied().collect();
+    let others: Vec<SwitchId> = sts
+        .outgoing(switch.source)
+        .iter()
+        .filter(alike)
+        .copied()
+        .collect();
     let with_guard = |switch: &Switch, guard: Expr| Part {
         guard,
         ..Part::from(switch)

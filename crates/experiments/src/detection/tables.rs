@@ -75,20 +75,28 @@ pub fn show(report: &Report) -> String {
     let rows = || report.rows.iter().filter(|row| row.is_found());
     for facts in &report.models {
         for planted in [true, false] {
-            let of_model = |row: &&Row| row.model == facts.name && (row.kind == "planted") == planted;
+            let of_model =
+                |row: &&Row| row.model == facts.name && (row.kind == "planted") == planted;
             let own: Vec<&Row> = rows().filter(of_model).collect();
             let kind = if planted { "planted" } else { "generated" };
             let all = report.rows.iter().filter(of_model).count();
             let title = format!("{}, {kind} mutants", facts.name);
             table(&mut text, report, &title, &own, all - own.len());
         }
-        let _ = write!(text, "  {}: {} generated mutants conform;", facts.name, facts.equivalent);
+        let _ = write!(
+            text,
+            "  {}: {} generated mutants conform;",
+            facts.name, facts.equivalent
+        );
         let _ = match facts.hsi {
-            Some((tests, stimuli)) => writeln!(text, " HSI suite: {tests} tests, {stimuli} stimuli\n"),
+            Some((tests, stimuli)) => {
+                writeln!(text, " HSI suite: {tests} tests, {stimuli} stimuli\n")
+            }
             None => writeln!(text, " no HSI suite\n"),
         };
     }
-    let planted = rows().filter(|row| row.kind == "planted" && PLANTED.contains(&row.model.as_str()));
+    let planted =
+        rows().filter(|row| row.kind == "planted" && PLANTED.contains(&row.model.as_str()));
     let title = "Planted mutants of smartdoor, koopman, atm, calculator";
     table(&mut text, report, title, &planted.collect::<Vec<_>>(), 0);
     let generated: Vec<&Row> = rows().filter(|row| row.kind != "planted").collect();
@@ -97,7 +105,11 @@ pub fn show(report: &Report) -> String {
     kinds.sort_unstable();
     kinds.dedup();
     for kind in kinds {
-        let own: Vec<&Row> = generated.iter().filter(|row| row.kind == kind).copied().collect();
+        let own: Vec<&Row> = generated
+            .iter()
+            .filter(|row| row.kind == kind)
+            .copied()
+            .collect();
         table(&mut text, report, &format!("Generated: {kind}"), &own, 0);
     }
     worst(&mut text, report);
@@ -112,10 +124,18 @@ fn table(text: &mut String, report: &Report, title: &str, rows: &[&Row], missed:
     if missed > 0 {
         let _ = write!(text, ", {missed} more that no hunt found");
     }
-    let shortest: Vec<f64> = rows.iter().filter_map(|row| row.shortest).map(|n| n as f64).collect();
+    let shortest: Vec<f64> = rows
+        .iter()
+        .filter_map(|row| row.shortest)
+        .map(|n| n as f64)
+        .collect();
     let exact = rows.iter().all(|row| row.exact);
     let bound = if exact { "" } else { " at most" };
-    let _ = writeln!(text, "; shortest failing trace, geometric mean{bound} {:.1}", geometric(&shortest));
+    let _ = writeln!(
+        text,
+        "; shortest failing trace, geometric mean{bound} {:.1}",
+        geometric(&shortest)
+    );
     let _ = writeln!(
         text,
         "  {:<14}{:>9}{:>9}{:>9}{:>8}{:>8}{:>8}{:>9}{:>8}",
@@ -126,7 +146,10 @@ fn table(text: &mut String, report: &Report, title: &str, rows: &[&Row], missed:
     for (index, strategy) in report.strategies.iter().enumerate() {
         let figures = Figures::of(rows, index);
         let [hundred, thousand, most] = figures.within;
-        let ratio = random.map_or_else(|| "-".to_owned(), |r| format!("{:.2}", figures.geometric / r));
+        let ratio = random.map_or_else(
+            || "-".to_owned(),
+            |r| format!("{:.2}", figures.geometric / r),
+        );
         let _ = writeln!(
             text,
             "  {strategy:<14}{:>9.1}{:>9.1}{:>9}{hundred:>8.1}{thousand:>8.1}{most:>8.1}{:>9.1}{ratio:>8}",
@@ -148,7 +171,11 @@ fn worst(text: &mut String, report: &Report) {
         .map(|row| (row, mean(&row.hunts[last])))
         .collect();
     rows.sort_by(|a, b| b.1.total_cmp(&a.1));
-    let _ = writeln!(text, "Found last by {}; mean stimuli by strategy:", report.strategies[last]);
+    let _ = writeln!(
+        text,
+        "Found last by {}; mean stimuli by strategy:",
+        report.strategies[last]
+    );
     for (row, _) in rows.iter().take(12) {
         let _ = writeln!(text, "  {}", line(row));
     }

@@ -145,7 +145,9 @@ impl Protocol {
 
     fn request(&mut self, stimulus: &Message) -> Vec<Message> {
         let values = ["one", "two", "three"].map(|name| stimulus.integer(name));
-        let count = stimulus.integer("count").and_then(|n| usize::try_from(n).ok());
+        let count = stimulus
+            .integer("count")
+            .and_then(|n| usize::try_from(n).ok());
         let (None, Some(count @ 1..=3)) = (&self.transfer, count) else {
             return Vec::new();
         };
@@ -161,7 +163,10 @@ impl Protocol {
     }
 
     fn ack(&mut self, bit: i64) -> Vec<Message> {
-        let (any, per_message) = (self.has(Bug::AnyAckCompletes), self.has(Bug::CountsPerMessage));
+        let (any, per_message) = (
+            self.has(Bug::AnyAckCompletes),
+            self.has(Bug::CountsPerMessage),
+        );
         let Some(transfer) = &mut self.transfer else {
             return Vec::new();
         };

@@ -24,7 +24,7 @@ use super::random::Random;
 use super::transitions::{Transitions, Wanted};
 use super::{Choice, Situation};
 use rollout::{Beginning, Found, Origin, Scope, rollout, state_taking};
-use situations::{History, Limits, Seen, Taken, tune};
+use situations::{History, Limits, Seen, Taken};
 use suspects::{Fate, Happened, Suspect};
 
 /// What a reset costs, in stimuli.
@@ -32,11 +32,12 @@ const RESET_COST: f32 = 3.0;
 /// What a stimulus costs before it is given: makes longer ways worth their length.
 const BASE_COST: f32 = 0.3;
 /// Walks of one search.
-const WALKS: u32 = 40;
+const WALKS: usize = 40;
+/// Walks for each unit of the rate that the last search found: where little is left, little is spent.
+const WALKS_FOR_RATE: f32 = 16.0;
 /// Below this rate nothing near is worth much.
 const LITTLE: f32 = 1.0;
-/// Walks where the last search found little.
-const FEW_WALKS: u32 = 16;
+const FEW_WALKS: usize = 6;
 /// Below this rate half of the steps are left to chance, so that `auto` is never much worse than `random`.
 const NOTHING: f32 = 0.3;
 /// New suspicions that are worth so much end a plan: the search then looks for what refutes them.
@@ -87,8 +88,16 @@ impl Auto {
             plan: Plan::default(),
             given: Vec::new(),
             access: Vec::new(),
-            last_rate: f32::MAX,
+            last_rate: 100.0,
         }
+    }
+
+    pub fn transitions(&self) -> &Transitions {
+        &self.transitions
+    }
+
+    pub fn transitions_mut(&mut self) -> &mut Transitions {
+        &mut self.transitions
     }
 
     pub fn choose(&mut self, trace: &[Step], mut situation: Situation<'_>) -> Choice {
@@ -234,7 +243,7 @@ impl Auto {
                 semantics.mute(false);
             }
         }
-        if raised > tune(16) {
+        if raised > SUSPICIOUS {
             self.plan = Plan::default();
         }
         for (key, _) in found {
@@ -281,13 +290,13 @@ impl Auto {
             set: situation.set,
             history: self.history.clone(),
             suspects,
-            cost: tune(15),
+            cost: BASE_COST,
         };
         let start = Origin {
             set: semantics.initial(),
             history: History::default(),
             suspects: Vec::new(),
-            cost: tune(15) + tune(14),
+            cost: BASE_COST + RESET_COST,
         };
         let offers = situation.menu.stimuli.iter().enumerate();
         let firsts: Vec<_> = offers
@@ -304,8 +313,8 @@ impl Auto {
         let can_restart = trace.iter().any(|step| matches!(step, Step::Stimulus(_)));
         let mut best = (Found::default(), false);
         let turn = scope.rng.random_range(0..firsts.len());
-        let walks = if self.last_rate < LITTLE { FEW_WALKS } else { tune(17) as u32 };
-        for walk in 0..walks as usize {
+        let walks = (self.last_rate * WALKS_FOR_RATE) as usize;
+        for walk in 0..walks.clamp(FEW_WALKS, WALKS) {
             let depth = 1 + scope.rng.random_range(0..3) * scope.rng.random_range(0..4);
             let known = match self.access.len() {
                 0 => &[][..],

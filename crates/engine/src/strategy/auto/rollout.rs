@@ -9,7 +9,7 @@ use rand::RngExt;
 use rustc_hash::FxHashSet;
 
 use super::candidates;
-use super::situations::{History, Key, Limits, Seen, Taken, situations, tune};
+use super::situations::{History, Key, Limits, Seen, Taken, situations};
 use super::suspects::{self, Fate, Happened};
 use crate::random::TestRng;
 
@@ -129,7 +129,10 @@ fn pick(menu: &Menu, swarm: u64, rng: &mut TestRng) -> Option<(usize, OfferedSwi
     }
     let is_in = |offer: &Offer| swarm >> (offer.label.index() % 64) & 1 == 1;
     let all = menu.stimuli.iter().enumerate();
-    let within: Vec<usize> = all.filter(|(_, o)| is_in(o)).map(|(index, _)| index).collect();
+    let within: Vec<usize> = all
+        .filter(|(_, o)| is_in(o))
+        .map(|(index, _)| index)
+        .collect();
     let index = match within.is_empty() {
         true => rng.random_range(0..menu.stimuli.len()),
         false => within[rng.random_range(0..within.len())],
@@ -181,7 +184,10 @@ impl Way {
             return true;
         }
         let menu = scope.semantics.menu(self.set);
-        let offer = menu.stimuli.iter().find(|offer| offer.label == action.label);
+        let offer = menu
+            .stimuli
+            .iter()
+            .find(|offer| offer.label == action.label);
         match offer {
             Some(offer) => {
                 let switch = offer.switches[scope.rng.random_range(0..offer.switches.len())];
@@ -241,7 +247,11 @@ impl Way {
                     action: Some(action),
                 };
                 let promised = suspects::promise(&sts, scope.seen, &happened, &self.history);
-                found.extend(promised.into_iter().map(|(key, weight)| (key, weight * tune(13))));
+                found.extend(
+                    promised
+                        .into_iter()
+                        .map(|(key, weight)| (key, weight * PROMISE)),
+                );
             }
         }
         for (key, weight) in found {

@@ -8,11 +8,43 @@
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-use ioco_sts::{Action, Assignment, BinaryOp, Env, Expr, Gate, IntRange, State, Sts, SwitchId, Type, Value, VarId};
+use ioco_sts::{
+    Action, Assignment, BinaryOp, Env, Expr, Gate, IntRange, State, Sts, SwitchId, Type, Value,
+    VarId,
+};
 use rustc_hash::{FxHashMap, FxHasher};
 
 /// A situation by its hash: two that collide are taken for one, which costs nothing but a little novelty.
 pub(super) type Key = u64;
+
+/// What situations are worth when they are seen for the first time, found by trying on seeds and mutants that no
+/// figure in the book comes from.
+pub(super) mod weight {
+    pub const SWITCH: f32 = 8.0;
+    /// Two and three stimuli in a row, by their switches.
+    pub const PAIR: f32 = 2.5;
+    pub const TRIPLE: f32 = 0.6;
+    pub const REPETITION: f32 = 0.8;
+    /// A variable's value by kind: one that the switch looks at, another one, two together.
+    pub const USED_VARIABLE: f32 = 1.5;
+    pub const OTHER_VARIABLE: f32 = 0.5;
+    pub const PAIR_OF_VARIABLES: f32 = 0.5;
+    /// A parameter's value by kind, two together, and the very value where there are few.
+    pub const PARAMETER: f32 = 1.5;
+    pub const PAIR_OF_PARAMETERS: f32 = 0.8;
+    pub const VALUE: f32 = 0.4;
+    /// A comparison whose sides are at most one apart, or farther; all comparisons of a guard together.
+    pub const AT_LIMIT: f32 = 3.0;
+    pub const OFF_LIMIT: f32 = 1.0;
+    pub const COMPARISONS: f32 = 2.5;
+    /// A fault of a switch that an observation refutes: at all, after the stimulus before, with a variable's value.
+    pub const FAULT: f32 = 3.0;
+    pub const FAULT_AFTER: f32 = 0.6;
+    pub const FAULT_WITH: f32 = 0.4;
+}
+
+/// What is left of a weight the second time.
+const AGAIN: f32 = 0.2;
 
 /// Switches of one location and label whose comparisons are looked at.
 const MOST_ALTERNATIVES: usize = 12;
@@ -61,7 +93,7 @@ impl Seen {
     pub fn worth(&self, key: Key, weight: f32) -> f32 {
         match self.count(key) {
             0 => weight,
-            count => weight * tune(9) / (count * count) as f32,
+            count => weight * AGAIN / (count * count) as f32,
         }
     }
 }
@@ -138,9 +170,8 @@ impl Limits {
             for next in sts.outgoing(switch.target) {
                 let mut behind = Vec::new();
                 comparisons(&sts.switch(*next).guard, &mut behind);
-                let free = |pair: &(Expr, Expr)| {
-                    !pair.0.mentions_params() && !pair.1.mentions_params()
-                };
+                let free =
+                    |pair: &(Expr, Expr)| !pair.0.mentions_params() && !pair.1.mentions_params();
                 let before = |expr: &Expr| before_update(&switch.update, expr);
                 let pairs = behind.iter().filter(|pair| free(pair));
                 found.extend(pairs.map(|(left, right)| (before(left), before(right))));
@@ -167,12 +198,7 @@ fn before_update(update: &[Assignment], expr: &Expr) -> Expr {
 fn comparisons(guard: &Expr, found: &mut Vec<(Expr, Expr)>) {
     guard.walk(&mut |expr| match expr {
         Expr::Binary(
-            BinaryOp::Eq
-            | BinaryOp::Ne
-            | BinaryOp::Lt
-            | BinaryOp::Le
-            | BinaryOp::Gt
-            | BinaryOp::Ge,
+            BinaryOp::Eq | BinaryOp::Ne | BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge,
             both,
         ) => found.push((both[0].clone(), both[1].clone())),
         Expr::InRange(all) => {
@@ -200,22 +226,28 @@ pub(super) fn situations(
     found: &mut Vec<(Key, f32)>,
 ) {
     let switch = step.switch;
-    found.push((of_switch(switch), tune(0)));
+    found.push((of_switch(switch), weight::SWITCH));
     if step.is_stimulus {
         let [last, before] = history.stimuli;
         if let Some(last) = last {
-            found.push((key((2u8, last, switch)), tune(1)));
+            found.push((key((2u8, last, switch)), weight::PAIR));
             if let Some(before) = before {
-                found.push((key((3u8, before, last, switch)), tune(2)));
+                found.push((key((3u8, before, last, switch)), weight::TRIPLE));
             }
             let again = u32::from(last == switch) * history.in_a_row;
             if again > 0 {
-                found.push((key((4u8, switch, again.min(MOST_REPETITIONS))), 0.8));
+                found.push((
+                    key((4u8, switch, again.min(MOST_REPETITIONS))),
+                    weight::REPETITION,
+                ));
             }
         }
     }
     let times = history.taken.get(&switch).copied().unwrap_or(0);
-    found.push((key((5u8, switch, times.min(MOST_REPETITIONS))), 0.8));
+    found.push((
+        key((5u8, switch, times.min(MOST_REPETITIONS))),
+        weight::REPETITION,
+    ));
     of_variables(sts, limits, step, found);
     if !step.is_stimulus {
         return;
@@ -226,10 +258,10 @@ pub(super) fn situations(
             true => key((0u8, value)),
             false => class_of(value, &parameter.ty, None),
         };
-        found.push((key((7u8, switch, index, class)), tune(4)));
+        found.push((key((7u8, switch, index, class)), weight::PARAMETER));
         let few = |range: IntRange| range.max.saturating_sub(range.min) < FEW_VALUES;
         if parameter.ty.int_range().is_some_and(few) {
-            found.push((key((10u8, switch, index, value)), tune(8)));
+            found.push((key((10u8, switch, index, value)), weight::VALUE));
         }
     }
     if let [.., _, _] = &step.action.values[..] {
@@ -246,7 +278,7 @@ fn pairs_of_values(sts: &Sts, step: &Taken<'_>, found: &mut Vec<(Key, f32)>) {
     for (second, class) in classes.iter().enumerate() {
         for (first, other) in classes[..second].iter().enumerate() {
             let pair = (11u8, step.switch, first, other, second, class);
-            found.push((key(pair), tune(18)));
+            found.push((key(pair), weight::PAIR_OF_PARAMETERS));
         }
     }
 }
@@ -257,17 +289,31 @@ fn of_variables(sts: &Sts, limits: &mut Limits, step: &Taken<'_>, found: &mut Ve
     let known = limits.variables(sts, switch);
     let class = |index: usize| {
         let variable = &sts.variables()[index];
-        class_of(&step.state.valuation[index], &variable.ty, Some(&variable.initial))
+        class_of(
+            &step.state.valuation[index],
+            &variable.ty,
+            Some(&variable.initial),
+        )
     };
     for (index, is_used) in known.iter() {
-        let weight = if *is_used { tune(3) } else { tune(19) };
-        found.push((key((6u8, switch, index, class(*index))), weight));
+        let worth = if *is_used {
+            weight::USED_VARIABLE
+        } else {
+            weight::OTHER_VARIABLE
+        };
+        found.push((key((6u8, switch, index, class(*index))), worth));
     }
     let used = known.iter().filter(|(_, is_used)| *is_used);
-    let used: Vec<(usize, u64)> = used.take(MOST_PAIRED).map(|(i, _)| (*i, class(*i))).collect();
+    let used: Vec<(usize, u64)> = used
+        .take(MOST_PAIRED)
+        .map(|(i, _)| (*i, class(*i)))
+        .collect();
     for (place, second) in used.iter().enumerate() {
         for first in &used[..place] {
-            found.push((key((12u8, switch, first, second)), tune(20)));
+            found.push((
+                key((12u8, switch, first, second)),
+                weight::PAIR_OF_VARIABLES,
+            ));
         }
     }
 }
@@ -295,12 +341,16 @@ fn near_limits(sts: &Sts, limits: &mut Limits, step: &Taken<'_>, found: &mut Vec
                 _ => i64::from(left != right) * 2,
             };
             (index, apart.signum()).hash(&mut all);
-            let weight = if apart.abs() < 2 { tune(5) } else { tune(6) };
-            found.push((key((8u8, other, index, apart)), weight));
+            let worth = if apart.abs() < 2 {
+                weight::AT_LIMIT
+            } else {
+                weight::OFF_LIMIT
+            };
+            found.push((key((8u8, other, index, apart)), worth));
         }
         // Which of the comparisons hold, all together.
         if comparisons.len() > 1 {
-            found.push((key((9u8, other, all.finish())), tune(7)));
+            found.push((key((9u8, other, all.finish())), weight::COMPARISONS));
         }
     }
 }
@@ -322,18 +372,4 @@ pub(super) fn class_of(value: &Value, ty: &Type, initial: Option<&Value>) -> u64
         Value::Array(items) => 3 + bucket(items.len() as u64),
         Value::Struct(_, _) => 3,
     }
-}
-
-pub(super) fn tune(index: usize) -> f32 {
-    static TUNED: std::sync::OnceLock<Vec<f32>> = std::sync::OnceLock::new();
-    let all = TUNED.get_or_init(|| {
-        let mut all = vec![8.0, 2.5, 0.6, 1.5, 1.5, 3.0, 1.0, 2.5, 0.4, 0.2, 3.0, 0.6, 0.4, 0.35, 3.0, 0.3, 1.5, 40.0, 0.8, 0.5, 0.5];
-        let text = std::env::var("IOCO_TUNE").unwrap_or_default();
-        for part in text.split(',').filter(|p| !p.is_empty()) {
-            let (i, v) = part.split_once('=').expect("i=v");
-            all[i.parse::<usize>().expect("i")] = v.parse().expect("v");
-        }
-        all
-    });
-    all[index]
 }

@@ -14,7 +14,7 @@ use ioco_sts::{
 };
 use rand::RngExt;
 
-use super::situations::{History, Key, Seen, class_of, key, tune};
+use super::situations::{History, Key, Seen, class_of, key, weight};
 use crate::random::TestRng;
 
 /// Suspicions that are followed at the same time.
@@ -60,7 +60,11 @@ pub(super) struct Happened<'a> {
 
 /// What a suspicion is worth now.
 pub(super) fn worth(seen: &Seen, suspect: &Suspect) -> f32 {
-    suspect.keys.iter().map(|(key, weight)| seen.worth(*key, *weight)).sum()
+    suspect
+        .keys
+        .iter()
+        .map(|(key, weight)| seen.worth(*key, *weight))
+        .sum()
 }
 
 /// Adds the suspicions that a step raises, as far as they are worth following; what all of them are worth.
@@ -76,7 +80,10 @@ pub(super) fn raise(
     let sts = Arc::clone(semantics.sts());
     for (fault, state) in faults(&sts, step, rng) {
         let keys = keys_of(&sts, step, fault, history);
-        let worth: f32 = keys.iter().map(|(key, weight)| seen.worth(*key, *weight)).sum();
+        let worth: f32 = keys
+            .iter()
+            .map(|(key, weight)| seen.worth(*key, *weight))
+            .sum();
         if worth < WORTH || state == *step.after {
             continue;
         }
@@ -99,15 +106,21 @@ pub(super) fn raise(
 fn keys_of(sts: &Sts, step: &Happened<'_>, fault: Fault, history: &History) -> Arc<[(Key, f32)]> {
     let switch = step.switch;
     let mut keys = vec![
-        (key((20u8, switch, fault)), tune(10)),
-        (key((21u8, switch, fault, history.last())), tune(11)),
+        (key((20u8, switch, fault)), weight::FAULT),
+        (
+            key((21u8, switch, fault, history.last())),
+            weight::FAULT_AFTER,
+        ),
     ];
     for state in [step.before, step.after] {
         let is_after = std::ptr::eq(state, step.after);
         for (index, value) in state.valuation.iter().enumerate().take(MOST_VARIABLES) {
             let variable = &sts.variables()[index];
             let class = class_of(value, &variable.ty, Some(&variable.initial));
-            keys.push((key((22u8, switch, fault, index, is_after, class)), tune(12)));
+            keys.push((
+                key((22u8, switch, fault, index, is_after, class)),
+                weight::FAULT_WITH,
+            ));
         }
     }
     keys.into()
@@ -131,7 +144,8 @@ pub(super) fn promise(
     let promised = faults.flat_map(|fault| {
         let keys = keys_of(sts, step, fault, history);
         let raised = seen.count(raised_key(&keys)) as f32;
-        let promised: Vec<(Key, f32)> = keys.iter().map(|(k, w)| (*k, w / (1.0 + raised))).collect();
+        let promised: Vec<(Key, f32)> =
+            keys.iter().map(|(k, w)| (*k, w / (1.0 + raised))).collect();
         promised
     });
     promised.collect()
@@ -170,8 +184,13 @@ fn faults(sts: &Sts, step: &Happened<'_>, rng: &mut TestRng) -> Vec<(Fault, Stat
         }
     }
     for (index, variable) in sts.variables().iter().enumerate().take(MOST_VARIABLES) {
-        if variable.initial != step.after.valuation[index] && variable.initial != step.before.valuation[index] {
-            found.push((Fault::Restarted(index), with_value(index, variable.initial.clone())));
+        if variable.initial != step.after.valuation[index]
+            && variable.initial != step.before.valuation[index]
+        {
+            found.push((
+                Fault::Restarted(index),
+                with_value(index, variable.initial.clone()),
+            ));
         }
     }
     let at = |location: LocationId| {

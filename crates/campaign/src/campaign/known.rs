@@ -1,0 +1,84 @@
+//! Failures of earlier runs, which are tried first: fixed, or failing still.
+
+use ioco_engine::{Context, FailureFile, TestReport, known_failure};
+use ioco_sts::{Action, Verdict};
+
+use super::Campaign;
+use super::opening::Known;
+use crate::error::CampaignError;
+use crate::note::Note;
+use crate::observer::Observer;
+use crate::order::{NextTest, Script};
+use crate::outcome::FoundFailure;
+
+/// The test that shows a known failure.
+pub(super) fn script(file: &FailureFile, stimuli: Vec<Action>) -> Script {
+    Script {
+        name: known_failure(&file.id),
+        stimuli,
+    }
+}
+
+impl Campaign {
+    pub(super) fn run_known(
+        &mut self,
+        known: Known,
+        observer: &mut dyn Observer,
+    ) -> Result<(), CampaignError> {
+        if self.session.interrupt.is_raised() {
+            return Ok(());
+        }
+        let next = NextTest::Script(script(&known.1, known.2.clone()));
+        match self.session.carry_out(next, observer) {
+            Some(report) => self.finished_known(known, report, observer),
+            None => Ok(()),
+        }
+    }
+
+    /// What the test of a known failure says about it.
+    pub(super) fn finished_known(
+        &mut self,
+        (path, file, _): Known,
+        report: TestReport,
+        observer: &mut dyn Observer,
+    ) -> Result<(), CampaignError> {
+        self.write_events();
+        match &report.execution.verdict {
+            Verdict::Fail(_) | Verdict::Ended(_) => {
+                let context = Context {
+                    test: Some(file.test),
+                    seed: Some(file.seed),
+                    system: self.model.sts.name().to_owned(),
+                    shrunk: file.shrunk_sizes(),
+                    ..Context::default()
+                };
+                let explanation = self.session.explain(&report.execution, &context);
+                let known = match &file.accepted {
+                    Some(reason) => format!("known from an earlier run, and accepted: {reason}"),
+                    None => "known from an earlier run, and still failing".to_owned(),
+                };
+                let found = FoundFailure {
+                    id: file.id.to_string(),
+                    file: path,
+                    explanation,
+                    notes: vec![Note::Text(known)],
+                    accepted: file.accepted.is_some(),
+                    hint: self.hint(&report.execution),
+                    flaky: file.is_flaky(),
+                    is_known: true,
+                    is_elsewhere: false,
+                };
+                self.count(&found, &report.execution, &file, report.number);
+                self.tell(found, observer);
+            }
+            // Passing once says nothing about one that was never certain.
+            Verdict::Pass if file.is_flaky() => {}
+            Verdict::Pass => {
+                self.settle(observer);
+                observer.fixed(&file.id);
+            }
+            Verdict::Inconclusive(_) | Verdict::Error(_) => {}
+        }
+        self.finished(report, true, observer)
+    }
+}

@@ -1,0 +1,162 @@
+//! A campaign whose tests others carry out: threads of this process, or workers elsewhere. The campaign decides
+//! which order comes next, counts what comes back, and is the only one that writes to the store.
+
+use ioco_shrink::{Confidence, Shrunk};
+use ioco_sts::{Action, Execution};
+
+use super::{Campaign, Hands, known};
+use crate::error::CampaignError;
+use crate::observer::Observer;
+use crate::plan::Plan;
+use crate::record::Record;
+use crate::session::{Session, Shown};
+use crate::shrinking::ShrinkSettings;
+use crate::solver::SolverChoice;
+use crate::suite::SuiteRow;
+use crate::work::dispatch::{Dispatch, Finished, Planned, Purpose};
+use crate::work::{Recipe, Threads, WorkerSetup, saved};
+
+/// Makes ready who carries out the tests; `None` where this process does.
+pub(super) fn dispatch(
+    hands: Hands,
+    plan: &Plan,
+    recipe: Recipe,
+    record: &Record,
+    session: &Session,
+    solver: &SolverChoice,
+) -> Option<Dispatch> {
+    let executor = match hands {
+        Hands::Own => return None,
+        Hands::Executor(executor) => executor,
+        Hands::Threads(jobs) => {
+            let setup = WorkerSetup {
+                name: String::new(),
+                model: plan.model.clone(),
+                project: plan.project.clone(),
+                reach: plan.reach.clone(),
+                solver: solver.clone(),
+                interrupt: session.interrupt.clone(),
+            };
+            Box::new(Threads::start(jobs, &setup))
+        }
+    };
+    let (model, system) = (plan.model.hash.clone(), plan.reach.name.clone());
+    let campaign = record.run().to_string();
+    Some(Dispatch::new(executor, campaign, model, system, recipe))
+}
+
+impl Campaign {
+    /// Hands out orders until the run is over, and does what their outcomes demand.
+    pub(super) fn run_dispatched(
+        &mut self,
+        observer: &mut dyn Observer,
+    ) -> Result<(), CampaignError> {
+        let known = self.known.iter().enumerate();
+        let mut planned: Vec<Planned> = known
+            .map(|(index, (_, file, stimuli))| {
+                Planned::Known(index, known::script(file, stimuli.clone()))
+            })
+            .collect();
+        let scripts = std::mem::take(&mut self.scripts);
+        planned.extend(scripts.into_iter().map(Planned::Script));
+        let suite = self.suite.take();
+        let by_strategy = suite.is_none();
+        if let Some(suite) = suite {
+            let tests = suite.tests.into_iter().zip(suite.alone).enumerate();
+            planned.extend(tests.map(|(index, (test, alone))| Planned::Suite {
+                index,
+                name: test.name,
+                suite: alone,
+            }));
+        }
+        let beginning = saved(&self.beginning, &self.model.sts);
+        if let Some(dispatch) = &mut self.dispatch {
+            dispatch.plan(planned, by_strategy, beginning);
+        }
+        let mut rows: Vec<(usize, SuiteRow)> = Vec::new();
+        while let Some(finished) = self.next_finished(observer)? {
+            self.handle(finished, &mut rows, observer)?;
+        }
+        rows.sort_by_key(|(index, _)| *index);
+        self.rows.extend(rows.into_iter().map(|(_, row)| row));
+        let now = self.session.now();
+        self.session.tester.end_run(now);
+        Ok(())
+    }
+
+    fn next_finished(
+        &mut self,
+        observer: &mut dyn Observer,
+    ) -> Result<Option<Finished>, CampaignError> {
+        let Some(dispatch) = &mut self.dispatch else {
+            return Ok(None);
+        };
+        let finished = dispatch.next(&mut self.session)?;
+        for notice in dispatch.take_notices() {
+            observer.notice(&notice);
+        }
+        for warning in dispatch.take_warnings() {
+            observer.warning(&warning);
+        }
+        Ok(finished)
+    }
+
+    fn handle(
+        &mut self,
+        finished: Finished,
+        rows: &mut Vec<(usize, SuiteRow)>,
+        observer: &mut dyn Observer,
+    ) -> Result<(), CampaignError> {
+        let Finished {
+            report,
+            purpose,
+            outcome,
+        } = finished;
+        self.session.carried(&report.execution, &outcome);
+        observer.handled(&mut self.session.tester);
+        match purpose {
+            Purpose::Known(index) => {
+                let known = self.known[index].clone();
+                return self.finished_known(known, report, observer);
+            }
+            Purpose::Suite(index, name) => rows.push((index, SuiteRow::new(name, &report))),
+            Purpose::Test | Purpose::Replay => {}
+        }
+        self.finished(report, false, observer)
+    }
+
+    /// Whether a failure can be seen again.
+    pub(super) fn confirm(
+        &mut self,
+        failure: &Execution,
+        settings: &ShrinkSettings,
+    ) -> Result<Confidence, CampaignError> {
+        match &mut self.dispatch {
+            None => Ok(self.session.confirm(failure, settings)),
+            Some(dispatch) => dispatch.confirm(failure, settings, &mut self.session),
+        }
+    }
+
+    pub(super) fn shrink(
+        &mut self,
+        failure: &Execution,
+        settings: &ShrinkSettings,
+        observer: &mut dyn Observer,
+    ) -> Result<Shrunk, CampaignError> {
+        match &mut self.dispatch {
+            None => self.session.shrink(failure, settings, None, observer),
+            Some(dispatch) => {
+                let shrinking = self.session.shrinking(settings, None)?;
+                let mut runner = dispatch.runner(&mut self.session);
+                shrinking.run(failure, &mut runner, observer)
+            }
+        }
+    }
+
+    pub(super) fn show(&mut self, stimuli: &[Action]) -> Result<Shown, CampaignError> {
+        match &mut self.dispatch {
+            None => Ok(self.session.show(stimuli)),
+            Some(dispatch) => dispatch.show(stimuli, &mut self.session),
+        }
+    }
+}

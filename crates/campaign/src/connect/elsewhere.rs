@@ -1,0 +1,44 @@
+//! The connection of a process that has no system of its own: workers have theirs. Only its clock is used.
+
+use std::time::Instant;
+
+use ioco_adapters::{AdapterError, Arrived, Connection};
+use ioco_sts::Action;
+
+pub(super) struct Elsewhere {
+    epoch: Instant,
+}
+
+impl Elsewhere {
+    pub fn new() -> Elsewhere {
+        Elsewhere {
+            epoch: Instant::now(),
+        }
+    }
+}
+
+fn refused() -> AdapterError {
+    AdapterError::new("the workers reach the system; this process does not")
+}
+
+impl Connection for Elsewhere {
+    fn now(&self) -> u64 {
+        u64::try_from(self.epoch.elapsed().as_nanos()).unwrap_or(u64::MAX)
+    }
+
+    fn reset(&mut self) -> Result<(), AdapterError> {
+        Err(refused())
+    }
+
+    fn give(&mut self, _stimulus: &Action) -> Result<bool, AdapterError> {
+        Err(refused())
+    }
+
+    fn poll(&mut self) -> Result<Option<Arrived>, AdapterError> {
+        Err(refused())
+    }
+
+    fn wait(&mut self, _until: u64) -> Result<Arrived, AdapterError> {
+        Err(refused())
+    }
+}

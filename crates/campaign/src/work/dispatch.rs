@@ -1,0 +1,474 @@
+//! The coordinator's side of the work: which order comes next, which are under way, and what came back. The
+//! coordinator's tester keeps the numbers, the coverage and the failures of the run.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::time::Duration;
+
+use ioco_engine::{Bits, Carried, Input, SavedStep, TestReport, test_seed};
+use ioco_shrink::{Confidence, Runner};
+use ioco_sts::{Action, Execution, SwitchId, Verdict};
+
+use super::{Executor, Order, Outcome, Recipe, Task, WORK_VERSION, saved};
+use crate::error::CampaignError;
+use crate::order::Script;
+use crate::session::{Session, Shown};
+use crate::shrinking::ShrinkSettings;
+use crate::system::SystemName;
+
+/// How long to wait for an outcome before looking whether the run is to stop.
+const SLICE: Duration = Duration::from_millis(50);
+
+/// A test that is written down, in line for an order.
+pub(crate) enum Planned {
+    /// A failure of an earlier run, by its position in the campaign's list.
+    Known(usize, Script),
+    Script(Script),
+    /// A test of a suite: its position, its name and the suite's file with it alone.
+    Suite {
+        index: usize,
+        name: String,
+        suite: String,
+    },
+}
+
+/// What an order under way is for.
+pub(crate) enum Purpose {
+    Known(usize),
+    Suite(usize, String),
+    Test,
+    Replay,
+}
+
+struct Issued {
+    purpose: Purpose,
+    /// The number and the name of the test.
+    test: u64,
+    name: Option<String>,
+    /// Open switches that were handed out with it.
+    aim: Vec<SwitchId>,
+    /// Steps that it may take.
+    steps: u64,
+}
+
+/// A test that came back and was counted.
+pub(crate) struct Finished {
+    pub report: TestReport,
+    pub purpose: Purpose,
+    pub outcome: Outcome,
+}
+
+pub(crate) struct Dispatch {
+    executor: Box<dyn Executor>,
+    campaign: String,
+    model: String,
+    system: SystemName,
+    recipe: Recipe,
+    beginning: Vec<SavedStep>,
+    planned: VecDeque<Planned>,
+    /// After what is planned, the strategy goes on.
+    by_strategy: bool,
+    orders: u64,
+    tests: u64,
+    revision: u64,
+    under_way: BTreeMap<u64, Issued>,
+    finished: VecDeque<Finished>,
+    replayed: BTreeMap<u64, Outcome>,
+    /// Said to a person already.
+    said: BTreeSet<String>,
+    notices: Vec<String>,
+    warnings: Vec<String>,
+}
+
+impl Dispatch {
+    pub fn new(
+        executor: Box<dyn Executor>,
+        campaign: String,
+        model: String,
+        system: SystemName,
+        recipe: Recipe,
+    ) -> Dispatch {
+        Dispatch {
+            executor,
+            campaign,
+            model,
+            system,
+            recipe,
+            beginning: Vec::new(),
+            planned: VecDeque::new(),
+            by_strategy: true,
+            orders: 0,
+            tests: 0,
+            revision: 0,
+            under_way: BTreeMap::new(),
+            finished: VecDeque::new(),
+            replayed: BTreeMap::new(),
+            said: BTreeSet::new(),
+            notices: Vec::new(),
+            warnings: Vec::new(),
+        }
+    }
+
+    /// Which tests there are.
+    pub fn plan(&mut self, planned: Vec<Planned>, by_strategy: bool, beginning: Vec<SavedStep>) {
+        self.planned = planned.into();
+        self.by_strategy = by_strategy;
+        self.beginning = beginning;
+    }
+
+    /// What workers said since the last call.
+    pub fn take_notices(&mut self) -> Vec<String> {
+        let mut notices = std::mem::take(&mut self.notices);
+        notices.extend(self.executor.take_notices());
+        notices
+    }
+
+    pub fn take_warnings(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.warnings)
+    }
+
+    /// The next test that came back, in the order of arrival; `None` once the run is over and everything is back.
+    pub fn next(&mut self, session: &mut Session) -> Result<Option<Finished>, CampaignError> {
+        loop {
+            if let Some(finished) = self.finished.pop_front() {
+                return Ok(Some(finished));
+            }
+            self.refill(session)?;
+            if self.under_way.is_empty() {
+                return Ok(None);
+            }
+            self.pump(session)?;
+        }
+    }
+
+    /// Waits a moment for an outcome, and counts it.
+    fn pump(&mut self, session: &mut Session) -> Result<(), CampaignError> {
+        if let Some(outcome) = self.executor.next(SLICE)? {
+            self.take(outcome, session);
+        }
+        Ok(())
+    }
+
+    fn take(&mut self, mut outcome: Outcome, session: &mut Session) {
+        // One that comes twice counts once.
+        let Some(issued) = self.under_way.remove(&outcome.order) else {
+            return;
+        };
+        for notice in outcome.notices.drain(..) {
+            if self.said.insert(notice.clone()) {
+                self.notices.push(notice);
+            }
+        }
+        for warning in outcome.warnings.drain(..) {
+            if self.said.insert(warning.clone()) {
+                self.warnings.push(warning);
+            }
+        }
+        if let Purpose::Replay = issued.purpose {
+            self.replayed.insert(outcome.order, outcome);
+            return;
+        }
+        let now = session.now();
+        let execution = outcome.execution(session.tester.semantics());
+        let carried = Carried {
+            number: issued.test,
+            seed: test_seed(self.recipe.seed, issued.test),
+            name: issued.name,
+            execution,
+            times: outcome.times.clone(),
+            duration: outcome.duration,
+            covered: outcome.covered.clone(),
+            lessons: std::mem::take(&mut outcome.lessons),
+        };
+        let report = session
+            .tester
+            .absorb(carried.clone(), now)
+            .or_else(|misfit| {
+                let verdict = Verdict::unusable(misfit.to_string());
+                let execution = Execution {
+                    trace: Vec::new(),
+                    verdict,
+                };
+                session.tester.absorb(
+                    Carried {
+                        execution,
+                        covered: Default::default(),
+                        ..carried
+                    },
+                    now,
+                )
+            });
+        self.revision += 1;
+        // Without coverage nothing is refused.
+        if let Ok(report) = report {
+            self.finished.push_back(Finished {
+                report,
+                purpose: issued.purpose,
+                outcome,
+            });
+        }
+    }
+
+    /// Gives every worker that has nothing to do an order, as long as the run goes on.
+    fn refill(&mut self, session: &mut Session) -> Result<(), CampaignError> {
+        if session.interrupt.is_raised() {
+            let now = session.now();
+            session.tester.handle(Input::Interrupted, now);
+            self.planned.clear();
+            return Ok(());
+        }
+        while self.under_way.len() < self.executor.capacity() {
+            let now = session.now();
+            let is_over = session.tester.is_over(now);
+            match self.planned.front() {
+                Some(Planned::Known(..)) => {}
+                Some(Planned::Script(_)) if session.tester.summary().errors == 0 => {}
+                Some(Planned::Suite { .. }) if !is_over => {}
+                Some(_) => {
+                    self.planned.clear();
+                    return Ok(());
+                }
+                None if self.by_strategy && !is_over => {}
+                None => return Ok(()),
+            }
+            let test = self.tests + 1;
+            let task = match self.planned.pop_front() {
+                Some(Planned::Known(index, script)) => {
+                    let (name, stimuli) = (script.name.clone(), &script.stimuli);
+                    let task = Task::Script {
+                        test,
+                        name: name.clone(),
+                        stimuli: saved(stimuli, &session.sts),
+                    };
+                    (task, Purpose::Known(index), Some(name))
+                }
+                Some(Planned::Script(script)) => {
+                    let task = Task::Script {
+                        test,
+                        name: script.name.clone(),
+                        stimuli: saved(&script.stimuli, &session.sts),
+                    };
+                    (task, Purpose::Test, Some(script.name))
+                }
+                Some(Planned::Suite { index, name, suite }) => {
+                    let steps = session.tester.settings().stop.steps_per_test;
+                    let task = Task::Suite { test, steps, suite };
+                    (task, Purpose::Suite(index, name.clone()), Some(name))
+                }
+                None => match self.by_strategy(test, session) {
+                    Some(task) => (task, Purpose::Test, None),
+                    None => return Ok(()),
+                },
+            };
+            self.tests = test;
+            let (task, purpose, name) = task;
+            let aim = match (&task, &purpose) {
+                (Task::Strategy { .. }, Purpose::Test) => self.aim(session),
+                _ => Vec::new(),
+            };
+            let steps = match &task {
+                Task::Strategy { steps, .. } => *steps,
+                _ => 0,
+            };
+            self.issue(
+                task,
+                Issued {
+                    purpose,
+                    test,
+                    name,
+                    aim,
+                    steps,
+                },
+                session,
+            )?;
+        }
+        Ok(())
+    }
+
+    /// The next test of the strategy; `None` where the limits of the run leave none.
+    fn by_strategy(&self, test: u64, session: &Session) -> Option<Task> {
+        let stop = session.tester.settings().stop;
+        if stop.tests.is_some_and(|tests| test > tests) {
+            return None;
+        }
+        let mut steps = stop.steps_per_test;
+        if let Some(limit) = stop.total_steps {
+            let promised: u64 = self.under_way.values().map(|issued| issued.steps).sum();
+            let taken = session.tester.summary().steps();
+            steps = steps.min(limit.saturating_sub(taken.saturating_add(promised)));
+            if steps == 0 {
+                return None;
+            }
+        }
+        let reserved = self.under_way.values().flat_map(|issued| &issued.aim);
+        let reserved: BTreeSet<u32> = reserved.map(|switch| switch.index() as u32).collect();
+        let coverage = session.tester.coverage();
+        let mut open = coverage.open_switches();
+        // Where others go for everything that is open, this one does too.
+        let is_left = open.any(|switch| !reserved.contains(&(switch.index() as u32)));
+        Some(Task::Strategy {
+            test,
+            steps,
+            beginning: self.beginning.clone(),
+            known: coverage.map(self.revision),
+            reserved: match is_left {
+                true => Bits::of_numbers(&reserved, coverage.switches()),
+                false => Bits::default(),
+            },
+            lessons: session.tester.lessons(),
+        })
+    }
+
+    /// The share of the open switches that the next order goes for: those that nobody has, cut into as many pieces
+    /// as there are workers without one. Which piece changes from order to order, so that switches out of reach
+    /// hold up nobody for long.
+    fn aim(&self, session: &Session) -> Vec<SwitchId> {
+        let taken: BTreeSet<SwitchId> = self
+            .under_way
+            .values()
+            .flat_map(|issued| issued.aim.iter().copied())
+            .collect();
+        let open = session.tester.coverage().open_switches();
+        let left: Vec<SwitchId> = open.filter(|switch| !taken.contains(switch)).collect();
+        let idle = self
+            .executor
+            .capacity()
+            .saturating_sub(self.under_way.len());
+        let share = left.len().div_ceil(idle.max(1));
+        let pieces = left.len().div_ceil(share.max(1)).max(1);
+        let start = usize::try_from(self.tests).unwrap_or(0) % pieces * share;
+        left.into_iter().skip(start).take(share).collect()
+    }
+
+    fn issue(
+        &mut self,
+        task: Task,
+        issued: Issued,
+        session: &mut Session,
+    ) -> Result<u64, CampaignError> {
+        self.orders += 1;
+        let order = Order {
+            version: WORK_VERSION,
+            campaign: self.campaign.clone(),
+            number: self.orders,
+            model: self.model.clone(),
+            system: self.system.clone(),
+            recipe: self.recipe.clone(),
+            time: session.time_left(),
+            task,
+        };
+        self.executor.submit(order)?;
+        self.under_way.insert(self.orders, issued);
+        Ok(self.orders)
+    }
+
+    fn replay(
+        &mut self,
+        stimuli: &[Action],
+        afresh: bool,
+        session: &mut Session,
+    ) -> Result<u64, CampaignError> {
+        let task = Task::Replay {
+            stimuli: saved(stimuli, &session.sts),
+            afresh,
+        };
+        let issued = Issued {
+            purpose: Purpose::Replay,
+            test: 0,
+            name: None,
+            aim: Vec::new(),
+            steps: 0,
+        };
+        self.issue(task, issued, session)
+    }
+
+    /// Waits for a replay. Tests go on meanwhile, on the other workers.
+    fn await_replay(&mut self, number: u64, session: &mut Session) -> Result<Shown, CampaignError> {
+        loop {
+            if let Some(outcome) = self.replayed.remove(&number) {
+                let execution = outcome.execution(session.tester.semantics());
+                session.carried(&execution, &outcome);
+                return Ok(Shown {
+                    execution,
+                    times: outcome.times,
+                    wire: outcome.wire,
+                    afresh: outcome.afresh,
+                });
+            }
+            self.refill(session)?;
+            self.pump(session)?;
+        }
+    }
+
+    /// Runs stimuli once more.
+    pub fn show(
+        &mut self,
+        stimuli: &[Action],
+        session: &mut Session,
+    ) -> Result<Shown, CampaignError> {
+        let number = self.replay(stimuli, true, session)?;
+        self.await_replay(number, session)
+    }
+
+    /// As [`Session::confirm`], with the runs side by side.
+    pub fn confirm(
+        &mut self,
+        failure: &Execution,
+        settings: &ShrinkSettings,
+        session: &mut Session,
+    ) -> Result<Confidence, CampaignError> {
+        let stimuli: Vec<Action> = failure.stimuli().cloned().collect();
+        let mut confidence = Confidence { failed: 0, runs: 0 };
+        let mut wanted = settings.confirm;
+        while confidence.runs < wanted && !session.is_over() {
+            let together = wanted - confidence.runs;
+            let numbers: Result<Vec<u64>, _> = (0..together)
+                .map(|_| self.replay(&stimuli, false, session))
+                .collect();
+            for number in numbers? {
+                let again = self.await_replay(number, session)?.execution;
+                if session.is_over() || matches!(again.verdict, Verdict::Error(_)) {
+                    wanted = 0;
+                    continue;
+                }
+                let seen = match (again.deviation(), failure.deviation()) {
+                    (Some(again), Some(first)) => again.is_like(first),
+                    _ => false,
+                };
+                confidence.runs += 1;
+                confidence.failed += u32::from(seen);
+            }
+            if wanted > 0 && confidence.failed == 0 && confidence.runs >= settings.confirm {
+                wanted = settings.attempts;
+            }
+        }
+        Ok(confidence)
+    }
+
+    /// Runs stimuli for a shrinker.
+    pub fn runner<'a>(&'a mut self, session: &'a mut Session) -> DispatchRunner<'a> {
+        DispatchRunner {
+            dispatch: self,
+            session,
+        }
+    }
+}
+
+/// A shrinker's way to the workers.
+pub(crate) struct DispatchRunner<'a> {
+    dispatch: &'a mut Dispatch,
+    session: &'a mut Session,
+}
+
+impl Runner for DispatchRunner<'_> {
+    fn run(&mut self, stimuli: &[Action]) -> Execution {
+        let number = self.dispatch.replay(stimuli, false, self.session);
+        let shown = number.and_then(|number| self.dispatch.await_replay(number, self.session));
+        match shown {
+            Ok(shown) => shown.execution,
+            Err(error) => Execution {
+                trace: Vec::new(),
+                verdict: Verdict::unusable(error.message),
+            },
+        }
+    }
+}

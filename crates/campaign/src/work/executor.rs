@@ -1,0 +1,23 @@
+//! Who brings orders to workers, and outcomes back.
+
+use std::time::Duration;
+
+use super::{Order, Outcome};
+use crate::error::CampaignError;
+
+/// Carries out orders, many at a time. Every order that is submitted comes back as one outcome, in any order; one
+/// that comes twice or late is the caller's to discard.
+pub trait Executor {
+    /// How many orders can be under way at the same time.
+    fn capacity(&self) -> usize;
+
+    fn submit(&mut self, order: Order) -> Result<(), CampaignError>;
+
+    /// The next outcome; `None` if none came within this time. An error ends the campaign.
+    fn next(&mut self, wait: Duration) -> Result<Option<Outcome>, CampaignError>;
+
+    /// What happened to workers since the last call, for a person.
+    fn take_notices(&mut self) -> Vec<String> {
+        Vec::new()
+    }
+}

@@ -1,0 +1,143 @@
+//! Orders and outcomes as data: what a worker does with an order, and which it refuses.
+
+use ioco_campaign::work::{Order, Outcome, Recipe, Task, WORK_VERSION, Worker, WorkerSetup};
+use ioco_campaign::{
+    ConnectionSpec, Interrupt, ModelOptions, NoObserver, Project, SolverChoice, SystemName,
+    Transport, model,
+};
+use ioco_engine::{Bits, Coverage};
+use tempfile::TempDir;
+
+const LAMP: &str = "
+timeout 1
+external 'wire'
+process('lamp') {
+  channel('wire') {
+    stimulus 'press'
+    stimulus 'set', { 'level' => :integer }
+    response 'on'
+    response 'level', { 'level' => :integer }
+  }
+  repeat {
+    o { receive 'press'; send 'on' }
+    o { receive 'set', constraint: 'level > 0 && level < 10'; send 'level', constraint: 'level == 3' }
+  }
+}
+";
+
+fn setup(folder: &TempDir) -> WorkerSetup {
+    let file = folder.path().join("lamp.aml");
+    std::fs::write(&file, LAMP).expect("written");
+    let project = Project {
+        root: folder.path().to_owned(),
+        model: Some(file),
+        ..Project::default()
+    };
+    let options = ModelOptions::default();
+    let model = model::load(&options, &project, &mut NoObserver);
+    let model = model.unwrap_or_else(|error| panic!("{}", error.message));
+    let reach = ConnectionSpec::of_way(Transport::Simulated(5), false, &project);
+    WorkerSetup {
+        name: "here".to_owned(),
+        model,
+        reach: reach.unwrap_or_else(|error| panic!("{}", error.message)),
+        project,
+        solver: SolverChoice::Embedded,
+        interrupt: Interrupt::default(),
+    }
+}
+
+fn order(setup: &WorkerSetup, number: u64, strategy: &str) -> Order {
+    Order {
+        version: WORK_VERSION,
+        campaign: "c".to_owned(),
+        number,
+        model: setup.model.hash.clone(),
+        system: SystemName::Simulated(5),
+        recipe: Recipe {
+            seed: 11,
+            strategy: strategy.to_owned(),
+            weights: Default::default(),
+            query: None,
+            uioco: false,
+            solver: None,
+            timeout: None,
+        },
+        time: None,
+        task: Task::Strategy {
+            test: number,
+            steps: 30,
+            beginning: Vec::new(),
+            known: Coverage::new(&setup.model.sts).map(0),
+            reserved: Bits::default(),
+            lessons: Vec::new(),
+        },
+    }
+}
+
+fn run(worker: &mut Worker, order: &Order) -> Outcome {
+    worker
+        .run(order)
+        .unwrap_or_else(|error| panic!("{}", error.message))
+}
+
+#[test]
+fn an_order_and_its_outcome_travel_as_json() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let setup = setup(&folder);
+    for strategy in ["random", "transitions", "data", "locations"] {
+        let order = order(&setup, 4, strategy);
+        let text = serde_json::to_string(&order).expect("JSON");
+        let read: Order = serde_json::from_str(&text).expect("an order");
+        assert_eq!(read, order);
+        let outcome = run(&mut Worker::new(setup.clone()), &read);
+        let text = serde_json::to_string(&outcome).expect("JSON");
+        assert_eq!(serde_json::from_str::<Outcome>(&text).ok(), Some(outcome));
+    }
+}
+
+#[test]
+fn an_order_says_all_that_its_test_depends_on() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let setup = setup(&folder);
+    for strategy in ["random", "transitions", "data"] {
+        let mut used = Worker::new(setup.clone());
+        for number in 1..=6 {
+            run(&mut used, &order(&setup, number, strategy));
+        }
+        // The system that the model plays has a generator of its own, which is the same for a fresh worker only.
+        let wanted = order(&setup, 1, strategy);
+        let first = run(&mut Worker::new(setup.clone()), &wanted);
+        let again = run(&mut Worker::new(setup.clone()), &wanted);
+        assert_eq!(first, again, "{strategy}");
+        assert!(!first.steps.is_empty(), "{strategy}");
+        assert!(!first.covered.switches.is_empty(), "{strategy}");
+    }
+}
+
+#[test]
+fn a_worker_refuses_orders_of_another_version_model_or_system() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let setup = setup(&folder);
+    let good = order(&setup, 1, "random");
+    let mut worker = Worker::new(setup);
+    let mut refused = |order: Order| match worker.run(&order) {
+        Ok(_) => panic!("it was carried out"),
+        Err(error) => error.message,
+    };
+    let other = Order {
+        version: WORK_VERSION + 1,
+        ..good.clone()
+    };
+    assert!(refused(other).contains("another version of ioco"));
+    let other = Order {
+        model: "0123".to_owned(),
+        ..good.clone()
+    };
+    assert!(refused(other).contains("use the same model file"));
+    let other = Order {
+        system: SystemName::Project,
+        ..good
+    };
+    assert!(refused(other).contains("this worker reaches simulated:5"));
+}

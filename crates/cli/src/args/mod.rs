@@ -1,0 +1,117 @@
+//! What can be typed. Nothing here decides what it means: the commands do. One file per group of commands.
+
+mod failures;
+mod generate;
+mod model;
+mod project;
+mod results;
+mod test;
+
+use clap::{Parser, Subcommand, ValueEnum};
+
+pub use self::failures::*;
+pub use self::generate::*;
+pub use self::model::*;
+pub use self::project::*;
+pub use self::results::*;
+pub use self::test::*;
+use crate::typed::TypedArguments;
+
+#[derive(Debug, Parser)]
+#[command(
+    name = "ioco",
+    version,
+    about = "Tests whether a running system conforms to a model of it",
+    after_help = "Exit codes: 0 no deviation, or only accepted ones; 1 deviation found; 2 wrong usage or an error in the \
+                  model; 3 the system or adapter could not be used; 4 a coverage goal was missed; \
+                  5 only unconfirmed (flaky) deviations; 130 interrupted, with the results so far \
+                  written."
+)]
+pub struct Arguments {
+    /// The format of results on standard output; messages always go to standard error
+    #[arg(long, global = true, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
+
+    #[command(flatten)]
+    pub typed: TypedArguments,
+
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    Text,
+    Json,
+    /// Only for `ioco report`, like all below: XML for build servers
+    Junit,
+    /// A summary with charts
+    Markdown,
+    /// Annotations for a GitHub workflow
+    Github,
+    /// Results for code scanning
+    Sarif,
+    /// All events, one JSON object per line
+    Jsonl,
+    /// The page of `ioco serve` with this run, in one file
+    Html,
+}
+
+impl Format {
+    /// A form of report, which other commands do not have.
+    pub fn is_report(self) -> bool {
+        !matches!(self, Format::Text | Format::Json)
+    }
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// List the adapters that connect, and what they announce
+    Adapters(Adapters),
+    /// Create a project: a model, a system with a planted bug, and ioco.toml
+    New(New),
+    /// Report errors in a model, and its size
+    Check(Check),
+    /// Format model files
+    Fmt(Fmt),
+    /// Compare two models: are they bisimilar, and does the second conform to the first?
+    Compare(Compare),
+    /// Write a model in another format: .json .aut .dot .mmd .svg, GraphWalker
+    Convert(Convert),
+    /// Walk through a model by hand
+    Explore(Explore),
+    /// Test a running system against a model, on the fly
+    Test(Box<Test>),
+    /// Give stimuli by hand: show labels and bytes both ways
+    Connect(Connect),
+    /// Record the traffic between a client and a system as traces
+    Record(Record),
+    /// List the recorded failures, and what became of them; accept them
+    Failures(Failures),
+    /// Run a recorded failure again
+    Replay(Replay),
+    /// Shrink a recorded failure
+    Shrink(Shrink),
+    /// Write a script that shows a recorded failure without ioco
+    Export(Export),
+    /// Show what the tests have covered so far
+    Coverage(Coverage),
+    /// Write a report of a run, for people or build servers
+    Report(Report),
+    /// List the recorded runs; show, compare and delete them
+    Runs(Runs),
+    /// Upgrade the store of runs
+    Store(Store),
+    /// Write a test suite from the model alone
+    Generate(Generate),
+    /// Serve the page for a browser: model, runs, failures, exploration and history
+    Serve(Serve),
+    /// Explain a code such as D002
+    Explain(Explain),
+    /// The language server for editors, on standard input and output
+    Lsp,
+    /// Print what completes commands in a shell
+    Completions(Completions),
+    /// Write the manual pages: one of `ioco`, and one of each command
+    Man(Man),
+}

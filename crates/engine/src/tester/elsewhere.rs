@@ -1,0 +1,195 @@
+//! Tests that one tester orders and another one carries out. The first keeps the numbers, the coverage and the
+//! failures of the run; the second knows of them only what the order says, so that an order can be repeated.
+
+use ioco_sts::{Execution, Step, Verdict};
+
+use super::Tester;
+use super::test::{Phase, Plan, Test};
+use crate::coverage::{Bits, Coverage, CoverageMap, CoverageMismatch, Covered};
+use crate::event::Event;
+use crate::report::{Summary, TestReport};
+use crate::saved::SavedStep;
+use crate::settings::EventLevel;
+use crate::strategy::Strategy;
+
+/// Everything that the next test depends on, besides the model, the settings and the system.
+#[derive(Clone, Debug)]
+pub struct Errand<'a> {
+    pub number: u64,
+    /// What is covered so far.
+    pub known: &'a CoverageMap,
+    /// Open switches that other testers go for; left to them until all others are covered.
+    pub reserved: &'a Bits,
+    /// Switches that were within reach and could not be taken, and how often.
+    pub lessons: &'a [(u32, u16)],
+    /// Steps of the test.
+    pub steps: u64,
+    /// Nanoseconds until the run is over.
+    pub time: Option<u64>,
+}
+
+/// A test that another tester carried out.
+#[derive(Clone, Debug)]
+pub struct Carried {
+    pub number: u64,
+    pub seed: u64,
+    pub name: Option<String>,
+    pub execution: Execution,
+    pub times: Vec<u64>,
+    pub duration: u64,
+    pub covered: Covered,
+    pub lessons: Vec<(u32, u16)>,
+}
+
+/// What strategies take for covered, where that is more than this tester has seen.
+pub(super) struct Steering {
+    /// With the switches that are left to others.
+    seen: Coverage,
+    /// Without them, until the own ones are all covered.
+    rest: Option<Coverage>,
+}
+
+impl Steering {
+    pub(super) fn coverage(&self) -> &Coverage {
+        &self.seen
+    }
+
+    fn note(&mut self, note: impl Fn(&mut Coverage)) {
+        note(&mut self.seen);
+        if let Some(rest) = &mut self.rest {
+            note(rest);
+        }
+        if self.seen.covered_switches() == self.seen.switches()
+            && let Some(rest) = self.rest.take()
+        {
+            self.seen = rest;
+        }
+    }
+}
+
+impl Tester {
+    /// Makes the next test depend on the errand alone. The coverage afterwards is that of this test.
+    pub fn prepare(&mut self, errand: &Errand<'_>) -> Result<(), CoverageMismatch> {
+        let nothing = Coverage::new(&self.sts);
+        let known = nothing.as_in(errand.known)?;
+        let reserved = Covered {
+            switches: errand
+                .reserved
+                .numbers()
+                .map(|switch| (switch, 1))
+                .collect(),
+            ..Covered::default()
+        };
+        let mut seen = known.clone();
+        seen.add(&reserved)?;
+        let mut steering = Steering {
+            seen,
+            rest: Some(known),
+        };
+        steering.note(|_| {});
+        self.coverage = nothing;
+        self.steering = Some(steering);
+        self.visited.clear();
+        self.strategy = Strategy::new(&self.settings.strategy, &self.semantics);
+        self.strategy.learn_from(errand.lessons);
+        self.failures.clear();
+        self.discounted = 0;
+        self.summary = Summary {
+            seed: self.settings.seed,
+            tests: errand.number.saturating_sub(1),
+            ..Summary::default()
+        };
+        self.started = None;
+        self.stopped = None;
+        self.interrupted = false;
+        self.settings.stop.steps_per_test = errand.steps;
+        self.settings.stop.time = errand.time;
+        self.events.clear();
+        Ok(())
+    }
+
+    /// Switches that were within reach and could not be taken, and how often.
+    pub fn lessons(&self) -> Vec<(u32, u16)> {
+        self.strategy.lessons()
+    }
+
+    /// Counts a test that another tester carried out, as if this one had.
+    pub fn absorb(&mut self, carried: Carried, now: u64) -> Result<TestReport, CoverageMismatch> {
+        self.start_run(now);
+        let covered_before = self.coverage.covered();
+        self.coverage.add(&carried.covered)?;
+        self.strategy.learn_from(&carried.lessons);
+        let initial = self.semantics.initial();
+        let begun = now.saturating_sub(carried.duration);
+        let mut test = Test::new(
+            carried.number,
+            carried.seed,
+            true,
+            Plan::Strategy,
+            initial,
+            begun,
+        );
+        test.name = carried.name;
+        test.covered_before = covered_before;
+        test.phase = Phase::Finished;
+        test.ended = begun.saturating_add(carried.duration);
+        test.times = carried.times;
+        test.trace = carried.execution.trace;
+        self.test = test;
+        self.count_steps();
+        if self.settings.events >= EventLevel::Tests {
+            self.events.push(Event::TestStarted {
+                test: carried.number,
+                seed: carried.seed,
+                name: self.test.name.clone(),
+                at: begun,
+            });
+        }
+        if self.settings.events >= EventLevel::Steps {
+            self.emit_steps();
+        }
+        self.test.failure = match &carried.execution.verdict {
+            Verdict::Fail(deviation) | Verdict::Ended(deviation) => self.group(deviation.clone()),
+            _ => None,
+        };
+        self.test.verdict = carried.execution.verdict;
+        self.count_test(now);
+        Ok(self.finished_test())
+    }
+
+    fn count_steps(&mut self) {
+        for step in &self.test.trace {
+            *match step {
+                Step::Stimulus(_) => &mut self.summary.stimuli,
+                Step::Response(_) => &mut self.summary.responses,
+                Step::Quiescence => &mut self.summary.silences,
+            } += 1;
+        }
+    }
+
+    fn emit_steps(&mut self) {
+        let test = &self.test;
+        let steps = test.trace.iter().zip(&test.times).enumerate();
+        let events = steps.map(|(index, (step, time))| Event::StepTaken {
+            test: test.number,
+            step: index as u64 + 1,
+            at: test.started.saturating_add(*time),
+            what: SavedStep::new(step, &self.sts),
+        });
+        self.events.extend(events);
+    }
+
+    /// Writes down something covered, for the run and for the strategy.
+    pub(super) fn note_covered(&mut self, note: impl Fn(&mut Coverage)) {
+        note(&mut self.coverage);
+        if let Some(steering) = &mut self.steering {
+            steering.note(note);
+        }
+    }
+
+    /// Whether a stop condition is met: no further test is to begin.
+    pub fn is_over(&mut self, now: u64) -> bool {
+        self.start_run(now);
+        self.should_stop(now).is_some()
+    }
+}

@@ -1,0 +1,210 @@
+//! Tests that one tester orders and another one carries out.
+
+mod common;
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use common::*;
+use ioco_engine::{
+    Bits, Carried, Coverage, Covered, Errand, EventLevel, Input, Settings, StopConditions,
+    StrategyKind, TestReport, Tester, test_seed,
+};
+use ioco_sts::{Step, Sts};
+
+const ROOMS: &str = "A ?a A\nA ?b A\nA ?c B\nB !x A\nA ?d C\nC !y A\nC !z C";
+
+fn rooms() -> Answers<impl FnMut(&[ioco_sts::Action]) -> Vec<Input>> {
+    let sts = plain(ROOMS);
+    Answers::new(move |given| match given.last() {
+        Some(last) if *last == stimulus(&sts, "c") => vec![Input::Response(response(&sts, "x"))],
+        // Every third time it is wrong.
+        Some(last) if *last == stimulus(&sts, "d") && given.len() % 3 == 0 => {
+            vec![Input::Response(response(&sts, "x"))]
+        }
+        Some(last) if *last == stimulus(&sts, "d") => vec![Input::Response(response(&sts, "y"))],
+        _ => Vec::new(),
+    })
+}
+
+fn settings(strategy: StrategyKind) -> Settings {
+    Settings {
+        seed: 3,
+        strategy,
+        stop: StopConditions {
+            tests: Some(20),
+            steps_per_test: 8,
+            failures: None,
+            ..StopConditions::default()
+        },
+        ..Settings::default()
+    }
+}
+
+/// A tester that carries out what others order.
+fn worker(sts: &Arc<Sts>, strategy: StrategyKind) -> Tester {
+    let mut settings = settings(strategy);
+    settings.stop.tests = None;
+    settings.events = EventLevel::None;
+    tester(sts, settings)
+}
+
+fn carry_out(worker: &mut Tester, errand: &Errand<'_>) -> (TestReport, Covered) {
+    worker.prepare(errand).expect("the same model");
+    let mut now = 0;
+    let command = worker.next_test(now).expect("a test");
+    let report = run(worker, command, &mut rooms(), false, &mut now);
+    (report, worker.coverage().covered_items())
+}
+
+fn carried(report: TestReport, covered: Covered) -> Carried {
+    Carried {
+        number: report.number,
+        seed: report.seed,
+        name: report.name,
+        execution: report.execution,
+        times: report.times,
+        duration: report.duration,
+        covered,
+        lessons: Vec::new(),
+    }
+}
+
+#[test]
+fn a_test_that_was_carried_out_elsewhere_counts_as_one_of_our_own() {
+    let sts = plain(ROOMS);
+    let mut alone = tester(&sts, settings(StrategyKind::uniform()));
+    let own = campaign(&mut alone, &mut rooms());
+    let mut coordinator = tester(&sts, settings(StrategyKind::uniform()));
+    let mut worker = worker(&sts, StrategyKind::uniform());
+    for number in 1..=20 {
+        let known = coordinator.coverage().map(number);
+        let nobody = Bits::default();
+        let errand = Errand {
+            number,
+            known: &known,
+            reserved: &nobody,
+            lessons: &[],
+            steps: 8,
+            time: None,
+        };
+        assert!(!coordinator.is_over(0));
+        let (report, covered) = carry_out(&mut worker, &errand);
+        assert_eq!(report.seed, test_seed(3, number));
+        let absorbed = coordinator.absorb(carried(report, covered), 1_000_000_000 * number);
+        let absorbed = absorbed.expect("the same model");
+        let expected = &own[number as usize - 1];
+        assert_eq!(absorbed.execution, expected.execution, "test {number}");
+        assert_eq!(absorbed.failure, expected.failure, "test {number}");
+        assert_eq!(absorbed.is_new_failure, expected.is_new_failure);
+    }
+    assert!(coordinator.is_over(0), "all tests are done");
+    coordinator.end_run(0);
+    assert_eq!(coordinator.coverage(), alone.coverage());
+    let mut summary = coordinator.summary();
+    summary.duration = alone.summary().duration;
+    assert_eq!(summary, alone.summary());
+    assert!(summary.distinct_failures > 0, "something failed");
+    let names = |tester: &mut Tester| -> Vec<String> {
+        let events = tester.take_events().into_iter();
+        let json = events.map(|event| serde_json::to_value(event).expect("JSON"));
+        json.map(|event| event["event"].to_string()).collect()
+    };
+    assert_eq!(names(&mut coordinator), names(&mut alone));
+}
+
+#[test]
+fn an_errand_gives_the_same_test_whatever_the_worker_did_before() {
+    let sts = plain(ROOMS);
+    let known = Coverage::new(&sts).map(0);
+    let nobody = Bits::default();
+    let errand = |number| Errand {
+        number,
+        known: &known,
+        reserved: &nobody,
+        lessons: &[(3, 5)],
+        steps: 8,
+        time: None,
+    };
+    for strategy in [StrategyKind::uniform(), StrategyKind::Transitions] {
+        let fresh = carry_out(&mut worker(&sts, strategy.clone()), &errand(9));
+        let mut used = worker(&sts, strategy);
+        for number in 1..9 {
+            carry_out(&mut used, &errand(number));
+        }
+        assert_eq!(fresh, carry_out(&mut used, &errand(9)));
+    }
+}
+
+#[test]
+fn switches_that_others_go_for_are_left_to_them_while_others_are_open() {
+    let sts = plain("A ?a A\nA ?b A\nA ?c A\nA ?d A\nA ?e A\nA ?f A");
+    let known = Coverage::new(&sts).map(0);
+    let first = |reserved: &[u32], number: u64| {
+        let reserved: BTreeSet<u32> = reserved.iter().copied().collect();
+        let reserved = Bits::of_numbers(&reserved, 6);
+        let errand = Errand {
+            number,
+            known: &known,
+            reserved: &reserved,
+            lessons: &[],
+            steps: 1,
+            time: None,
+        };
+        let mut worker = worker(&sts, StrategyKind::Transitions);
+        worker.prepare(&errand).expect("the same model");
+        let mut now = 0;
+        let command = worker.next_test(now).expect("a test");
+        let mut silent = Answers::new(|_| Vec::new());
+        let report = run(&mut worker, command, &mut silent, false, &mut now);
+        match report.execution.trace.first() {
+            Some(Step::Stimulus(action)) => sts.label(action.label).name.clone(),
+            _ => String::new(),
+        }
+    };
+    let count = |reserved: &[u32]| (1..=40).filter(|n| first(reserved, *n) == "e").count();
+    // One step in twelve is left to chance.
+    let (own, any) = (count(&[0, 1, 2, 3, 5]), count(&[]));
+    assert!(own >= 30, "{own} of 40");
+    assert!(any <= 20, "{any} of 40");
+    assert!(
+        count(&[0, 1, 2, 3, 4, 5]) <= 20,
+        "all reserved means none is"
+    );
+}
+
+#[test]
+fn coverage_of_another_model_is_refused_and_changes_nothing() {
+    let sts = plain(ROOMS);
+    let mut coverage = Coverage::new(&sts);
+    let foreign = Covered {
+        switches: vec![(99, 1)],
+        ..Covered::default()
+    };
+    assert!(coverage.add(&foreign).is_err());
+    assert_eq!(coverage, Coverage::new(&sts));
+    let other = Coverage::new(&plain(
+        "A ?a B\nB ?b A\nA ?c B\nB ?d A\nA ?e A\nA ?f A\nA ?g A\nA ?h A\nA ?i A",
+    ));
+    assert!(coverage.as_in(&other.map(0)).is_err());
+}
+
+#[test]
+fn a_map_says_what_is_covered_and_reads_back() {
+    let sts = plain(ROOMS);
+    let mut coverage = Coverage::new(&sts);
+    let some = Covered {
+        locations: vec![0, 2],
+        switches: vec![(0, 4), (5, 1)],
+        boundaries: Vec::new(),
+    };
+    coverage.add(&some).expect("fits");
+    let text = serde_json::to_string(&coverage.map(7)).expect("JSON");
+    let map = serde_json::from_str(&text).expect("a map");
+    let back = Coverage::new(&sts).as_in(&map).expect("fits");
+    assert_eq!(back.covered_switches(), 2);
+    assert_eq!(back.covered_locations(), 2);
+    let open: Vec<usize> = back.open_switches().map(|switch| switch.index()).collect();
+    assert_eq!(open, [1, 2, 3, 4, 6]);
+    assert_eq!(coverage.covered_items(), some);
+}

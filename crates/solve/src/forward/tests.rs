@@ -1,0 +1,64 @@
+//! Evaluation over sets of decimals misses no value, also where evaluation rounds.
+
+use rand::{RngExt as _, SeedableRng as _};
+use rand_chacha::ChaCha8Rng;
+
+use super::*;
+
+const NOTHING: Env<'_> = Env {
+    variables: &[],
+    parameters: &[],
+    functions: &[],
+};
+
+/// A number of any size, with any number of places after the point.
+fn number(rng: &mut ChaCha8Rng) -> Decimal {
+    let bits = rng.random_range(0..=96_u32);
+    let digits = match rng.random_range(0..4_u8) {
+        0 => rng.random_range(0..=12),
+        1 => i128::from(10_u8).pow(rng.random_range(0..=28)),
+        _ => rng.random_range(0..1_i128 << bits),
+    };
+    let sign = if rng.random_bool(0.5) { 1 } else { -1 };
+    let scale = rng.random_range(0..=28);
+    Decimal::from_i128_with_scale(sign * digits, scale)
+}
+
+/// Its ends, what lies next to them, the middle, and numbers between.
+fn some_of((min, max): (Decimal, Decimal), rng: &mut ChaCha8Rng) -> Vec<Decimal> {
+    let unit = Decimal::new(1, rng.random_range(0..=28));
+    let mut some = vec![min, max, Decimal::ZERO, Decimal::ONE];
+    some.extend(min.checked_add(unit));
+    some.extend(max.checked_sub(unit));
+    some.extend(max.checked_sub(min).map(|width| min + width / Decimal::TWO));
+    some.extend((0..3).map(|_| number(rng)));
+    some.retain(|number| (min..=max).contains(number));
+    some
+}
+
+fn between(rng: &mut ChaCha8Rng) -> (Decimal, Decimal) {
+    let (one, other) = (number(rng), number(rng));
+    (one.min(other), one.max(other))
+}
+
+#[test]
+fn quotients_of_decimals_lie_within_their_bounds() {
+    let mut bounded = 0;
+    for seed in 0..4_000 {
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        let (left, right) = (between(&mut rng), between(&mut rng));
+        let reach = decimal_arithmetic(BinaryOp::Div, left, right);
+        bounded += u32::from(reach.values != Values::DECIMAL);
+        for x in some_of(left, &mut rng) {
+            for y in some_of(right, &mut rng) {
+                let both = [x, y].map(|n| Expr::Const(Value::Decimal(n)));
+                let foreseen = match Expr::Binary(BinaryOp::Div, Box::new(both)).eval(NOTHING) {
+                    Ok(quotient) => reach.values.contains(&quotient),
+                    Err(_) => reach.error,
+                };
+                assert!(foreseen, "{x} / {y} of {left:?} / {right:?}: {reach:?}");
+            }
+        }
+    }
+    assert!(bounded > 1_600, "{bounded} quotients have bounds");
+}
