@@ -23,7 +23,7 @@ const FADES: u64 = 16;
 /// What observing silence has cost so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SilencePrice {
-    /// Nanoseconds of waiting that ended in silence.
+    /// Nanoseconds of waiting that ended in silence, short looks included.
     pub waited: u64,
     /// Silences that were observed.
     pub observed: u64,
@@ -47,6 +47,8 @@ pub(crate) enum Listening {
 pub(crate) struct Silences {
     seen: FxHashMap<u64, u32>,
     price: SilencePrice,
+    /// Nanoseconds of whole waits: looks are not counted against the share.
+    whole: u64,
     /// About the longest time that the system took for an answer, in nanoseconds.
     latency: u64,
 }
@@ -77,6 +79,7 @@ impl Silences {
         *count += 1;
         self.price.observed += 1;
         self.price.waited += waited;
+        self.whole += waited;
     }
 
     /// A look showed nothing.
@@ -107,7 +110,7 @@ impl Silences {
         let count = self.seen.get(&situation).copied().unwrap_or(0);
         // Where only silence is possible, it is observed once; where the system may choose, now and then again.
         let again = !menu.responses.is_empty() && self.price.observed >= 8 * u64::from(count);
-        let affordable = (self.price.waited + timeout) as f64 <= share * elapsed as f64;
+        let affordable = (self.whole + timeout) as f64 <= share * elapsed as f64;
         if (count == 0 || again) && affordable {
             return Listening::Whole;
         }
