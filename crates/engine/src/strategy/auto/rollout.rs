@@ -142,11 +142,7 @@ fn pick(menu: &Menu, swarm: u64, rng: &mut TestRng) -> Option<(usize, OfferedSwi
 }
 
 /// The state of a set that takes a switch from its location.
-pub(super) fn state_taking<'a>(
-    semantics: &'a Semantics,
-    set: SetId,
-    switch: SwitchId,
-) -> Option<&'a State> {
+pub(super) fn state_taking(semantics: &Semantics, set: SetId, switch: SwitchId) -> Option<&State> {
     let source = semantics.sts().switch(switch).source;
     let states = semantics.set(set).states.iter();
     { states }.find(|state| state.locations.contains(&source))
