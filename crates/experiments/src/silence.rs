@@ -5,7 +5,7 @@
 //! model left out once. Connections cannot exclude that a response crossed a stimulus, so none does here.
 
 use std::collections::VecDeque;
-use std::fmt::Write as _;
+use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -179,11 +179,18 @@ fn faults(name: &'static str, sts: &Arc<Sts>) -> Vec<(String, Build)> {
     found
 }
 
-/// The whole table as text. `models` is the folder of the examples.
-pub fn silence(models: &Path, share: Share, seeds: u64) -> Result<String, ExperimentError> {
-    let mut text = String::from(
+/// Writes the tables line by line, as they are measured. `models` is the folder of the examples.
+pub fn silence(
+    models: &Path,
+    share: Share,
+    seeds: u64,
+    text: &mut dyn Write,
+) -> Result<(), ExperimentError> {
+    let _ = write!(
+        text,
+        "{}",
         "Slow systems in virtual time: time-out 0.5 s, answers after 1 to 20 ms. everywhere: silence is observed before\n\
-         every stimulus. worthwhile: only where it is worth its time.\n\n",
+         every stimulus. worthwhile: only where it is worth its time.\n\n"
     );
     let ways = ways();
     for name in ["smartdoor", "atm"] {
@@ -240,8 +247,8 @@ pub fn silence(models: &Path, share: Share, seeds: u64) -> Result<String, Experi
                 missed => writeln!(text, "  {missed} hunts without success"),
             };
         }
-        text.push('\n');
+        let _ = writeln!(text);
     }
-    text.push_str("ratio: auto, worthwhile / random, everywhere\n");
-    Ok(text)
+    let _ = writeln!(text, "ratio: auto, worthwhile / random, everywhere");
+    Ok(())
 }

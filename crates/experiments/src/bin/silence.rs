@@ -33,11 +33,8 @@ fn main() -> ExitCode {
             }
         }
     }
-    match silence(&models, share, seeds) {
-        Ok(text) => {
-            print!("{text}");
-            ExitCode::SUCCESS
-        }
+    match silence(&models, share, seeds, &mut std::io::stdout()) {
+        Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("silence: {error}");
             ExitCode::FAILURE
