@@ -1,13 +1,13 @@
-//! The adapter that the book shows does what the book says.
+//! The adapter and the models that the book shows do what the book says.
 
 use std::sync::Arc;
 
-use ioco_adapters::{Connection as _, Process, ProcessOptions, drive};
+use ioco_adapters::{Connection, Local, Process, ProcessOptions, Simulated, drive};
 use ioco_engine::{Settings, StopConditions, Tester, WaitPolicy};
 use ioco_solve::GuardSolver;
 use ioco_sts::{Relation, Semantics, Sts, Verdict};
 
-const CHAPTER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../book/src/connecting.md");
+const BOOK: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../book/src");
 
 const MODEL: &str = r#"
 timeout 5
@@ -36,7 +36,7 @@ process('lock') {
 
 /// The first program of the chapter in this language.
 fn program(language: &str) -> String {
-    let chapter = std::fs::read_to_string(CHAPTER).unwrap();
+    let chapter = std::fs::read_to_string(format!("{BOOK}/connecting.md")).unwrap();
     let start = format!("```{language}\n");
     let (_, rest) = chapter.split_once(&start).unwrap();
     rest.split_once("```").unwrap().0.to_owned()
@@ -49,14 +49,22 @@ fn model() -> Arc<Sts> {
         .unwrap_or_else(|| panic!("{:?}", loaded.diagnostics))
 }
 
-/// The verdict of the first test that does not pass.
 fn test(program: &str) -> Verdict {
     let sts = model();
     let options = ProcessOptions::new("python3", &["-c", program]);
     let mut connection = Process::new(Arc::clone(&sts), options);
+    first_that_does_not_pass(&sts, &mut connection, 20)
+}
+
+/// The verdict of the first test that does not pass.
+fn first_that_does_not_pass(
+    sts: &Arc<Sts>,
+    connection: &mut dyn Connection,
+    tests: u64,
+) -> Verdict {
     let settings = Settings {
         stop: StopConditions {
-            tests: Some(20),
+            tests: Some(tests),
             ..StopConditions::default()
         },
         // Waiting out a silence of five seconds shows nothing here.
@@ -66,10 +74,11 @@ fn test(program: &str) -> Verdict {
         },
         ..Settings::default()
     };
-    let semantics = Semantics::new(sts, Box::new(GuardSolver::new()), Relation::Ioco);
+    let solver = Box::new(GuardSolver::new());
+    let semantics = Semantics::new(Arc::clone(sts), solver, Relation::Ioco);
     let mut tester = Tester::new(semantics, settings);
     while let Some(first) = tester.next_test(connection.now()) {
-        drive(&mut tester, first, &mut connection, &|| false, &mut |_| {});
+        drive(&mut tester, first, connection, &|| false, &mut |_| {});
         let verdict = tester.finished_test().execution.verdict;
         if verdict != Verdict::Pass {
             return verdict;
@@ -93,4 +102,22 @@ fn the_adapter_in_the_book_works() {
     let wrong = program.replace("\"unlocked\" if right", "\"unlocked\" if not right");
     assert_ne!(wrong, program);
     assert!(matches!(test(&wrong), Verdict::Fail(_)));
+}
+
+#[test]
+fn every_model_in_the_book_conforms_to_itself() {
+    let mut models = 0;
+    for chapter in ["language", "cookbook", "glossary"] {
+        let text = std::fs::read_to_string(format!("{BOOK}/{chapter}.md")).unwrap();
+        for rest in text.split("```aml\n").skip(1) {
+            let (model, _) = rest.split_once("```").unwrap();
+            let loaded = ioco_aml::load_text("book.aml", model);
+            let sts = loaded.sts.expect("a model");
+            let mut itself = Local::new(Simulated::new(Arc::clone(&sts), 1));
+            let verdict = first_that_does_not_pass(&sts, &mut itself, 1);
+            assert_eq!(verdict, Verdict::Pass, "{chapter}: {model}");
+            models += 1;
+        }
+    }
+    assert!(models > 12, "{models} models");
 }

@@ -14,7 +14,7 @@ use ioco_generate::suite::ReadTest;
 use ioco_sts::Verdict;
 
 use crate::connect::{ConnectionSpec, Link};
-use crate::error::CampaignError;
+use crate::error::{CampaignError, no_jobs};
 use crate::failures::Origin;
 use crate::model::Model;
 use crate::observer::Observer;
@@ -84,10 +84,7 @@ impl Campaign {
         observer: &mut dyn Observer,
     ) -> Result<Campaign, CampaignError> {
         let hands = match plan.jobs {
-            0 => {
-                return Err(CampaignError::usage("no jobs leave nobody to test")
-                    .hint("use --jobs 1 or more"));
-            }
+            0 => return Err(no_jobs()),
             1 => Hands::Own,
             jobs => Hands::Threads(jobs),
         };

@@ -90,3 +90,7 @@ impl CampaignError {
         self
     }
 }
+
+pub(crate) fn no_jobs() -> CampaignError {
+    CampaignError::usage("no jobs leave nobody to test").hint("use --jobs 1 or more")
+}

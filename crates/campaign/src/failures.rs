@@ -7,12 +7,13 @@ use ioco_engine::{
 };
 use ioco_outside::Untrusted;
 use ioco_outside::file::read_text;
-use ioco_shrink::Shrunk;
+use ioco_shrink::{Confidence, Shrunk};
 use ioco_sts::{Action, Execution, Relation, Verdict};
 use serde::{Deserialize, Serialize};
 
 use crate::campaign::confirmed;
-use crate::connect::{ConnectionSpec, SystemChoice};
+use crate::connect::{ConnectionSpec, Link, SystemChoice};
+use crate::error::no_jobs;
 use crate::error::{CampaignError, Remedy};
 use crate::history;
 use crate::lifecycle;
@@ -27,6 +28,8 @@ use crate::shrinking::{self, ShrinkSettings};
 use crate::solver::{SemanticsOptions, SolverChoice};
 use crate::system::KeptSystem;
 use crate::trust;
+use crate::work::dispatch::Dispatch;
+use crate::work::{Recipe, Threads, WorkerSetup};
 use ioco_budget::{Budget, Interrupt};
 
 /// How a failure was found: what a failure file says besides the failure.
@@ -95,6 +98,11 @@ pub struct Opened {
     pub session: Session,
     project: Project,
     results: Results,
+    reach: ConnectionSpec,
+    solver: SolverChoice,
+    timeout: Option<u64>,
+    /// Systems that the failure is run on side by side.
+    jobs: usize,
 }
 
 /// What running a recorded failure again said.
@@ -119,7 +127,8 @@ impl Replay {
         match &self.said {
             Replayed::Fixed => "fixed",
             Replayed::StillFailing => "still-failing",
-            Replayed::Different(_) => "different",
+            // The system did not change, so nothing is fixed.
+            Replayed::Different(_) | Replayed::Allowed { .. } => "different",
             Replayed::Flaky { .. } => "flaky",
             Replayed::Unusable(_) => "error",
         }
@@ -133,6 +142,9 @@ impl Replay {
             Replayed::Fixed => format!("fixed: none of {runs} runs failed"),
             Replayed::StillFailing => format!("still failing: {failed} of {runs} runs"),
             Replayed::Different(how) => format!("different now: {how}"),
+            Replayed::Allowed { shown } => {
+                format!("the model allows it now: {shown} of {runs} runs show it, and none fails")
+            }
             Replayed::Flaky { failed, runs } => {
                 format!("flaky: {failed} of {runs} runs failed as recorded")
             }
@@ -160,17 +172,10 @@ impl Opened {
             self.file.stimuli(&session.sts)
         };
         let stimuli = stimuli.map_err(|error| CampaignError::usage(error.to_string()))?;
-        let mut runs: Vec<Execution> = Vec::new();
-        for _ in 0..times.max(1) {
-            runs.push(session.replay(&stimuli));
-            if session.interrupt.is_raised() {
-                return Ok(None);
-            }
-            let unusable = |run: &Execution| matches!(run.verdict, Verdict::Error(_));
-            if runs.last().is_some_and(unusable) {
-                break;
-            }
-        }
+        let Some(mut runs) = self.runs(&stimuli, times.max(1))? else {
+            return Ok(None);
+        };
+        let session = &mut self.session;
         let failed = runs.iter().filter(|run| run.deviation().is_some()).count() as u64;
         let said = self.file.compare(&session.sts, &runs);
         if let Replayed::Unusable(message) = &said {
@@ -196,6 +201,69 @@ impl Opened {
         }))
     }
 
+    /// Runs stimuli so many times, until the system cannot be used; `None` if that was interrupted.
+    fn runs(
+        &mut self,
+        stimuli: &[Action],
+        times: u32,
+    ) -> Result<Option<Vec<Execution>>, CampaignError> {
+        if let Some(mut dispatch) = self.dispatch()? {
+            let runs = dispatch.replay_times(stimuli, times, &mut self.session)?;
+            let is_raised = self.session.interrupt.is_raised();
+            return Ok((!is_raised).then_some(runs));
+        }
+        let mut runs: Vec<Execution> = Vec::new();
+        for _ in 0..times {
+            runs.push(self.session.replay(stimuli));
+            if self.session.interrupt.is_raised() {
+                return Ok(None);
+            }
+            let unusable = |run: &Execution| matches!(run.verdict, Verdict::Error(_));
+            if runs.last().is_some_and(unusable) {
+                break;
+            }
+        }
+        Ok(Some(runs))
+    }
+
+    /// Runs the failure on so many systems side by side.
+    pub fn set_jobs(&mut self, jobs: usize) -> Result<(), CampaignError> {
+        if jobs == 0 {
+            return Err(no_jobs());
+        }
+        self.reach.check_jobs(jobs)?;
+        self.jobs = jobs;
+        Ok(())
+    }
+
+    /// The workers of the jobs; `None` where this process runs the failure itself. From then on the system of this
+    /// process is one of theirs.
+    fn dispatch(&mut self) -> Result<Option<Dispatch>, CampaignError> {
+        if self.jobs <= 1 {
+            return Ok(None);
+        }
+        self.session.link = Link::elsewhere();
+        let setup = WorkerSetup {
+            name: String::new(),
+            model: self.model.clone(),
+            project: self.project.clone(),
+            reach: self.reach.clone(),
+            solver: self.solver.clone(),
+            interrupt: self.session.interrupt.clone(),
+        };
+        let meaning = SemanticsOptions {
+            relation: self.session.relation(),
+            solver: self.solver.clone(),
+        };
+        let settings = self.session.tester.settings();
+        let recipe = Recipe::new(settings, &meaning, self.timeout, None);
+        let (model, system) = (self.model.hash.clone(), self.reach.name.clone());
+        let threads = Box::new(Threads::start(self.jobs, &setup));
+        let mut dispatch = Dispatch::new(threads, "again".to_owned(), model, system, recipe);
+        dispatch.plan(Vec::new(), false, Vec::new());
+        Ok(Some(dispatch))
+    }
+
     /// Cuts the failure down again and keeps it; `None` if it does not fail any more. The failure
     /// as the system shows it today is what is shrunk, so that it is a real one.
     pub fn shrink(
@@ -208,23 +276,36 @@ impl Opened {
         let stimuli = self.file.first_stimuli(&session.sts);
         let stimuli = stimuli.map_err(|error| CampaignError::usage(error.to_string()))?;
         // One that is not always seen is tried as often as it would be confirmed.
-        let mut tries = settings.confirm.max(settings.attempts).max(1);
+        let tries = settings.confirm.max(settings.attempts).max(1);
+        let mut runs = 0;
         let (report, wire) = loop {
             let first = session.tester.scripted_test(stimuli.clone(), session.now());
             let report = session.run(first, observer);
-            tries -= 1;
+            runs += 1;
             match &report.execution.verdict {
                 Verdict::Fail(_) | Verdict::Ended(_) => break (report, session.wire()),
                 Verdict::Error(reason) => return Err(unusable(session, &reason.text)),
                 Verdict::Pass | Verdict::Inconclusive(_) => {}
             }
-            if tries == 0 || session.interrupt.is_raised() {
+            if runs == tries || session.interrupt.is_raised() {
                 return Ok(None);
             }
         };
-        let shrunk = session.shrink(&report.execution, settings, nanoseconds, observer)?;
+        let seen = Confidence { failed: 1, runs };
+        let shrinking = session.shrinking(settings, seen, nanoseconds)?;
+        let mut dispatch = self.dispatch()?;
+        let session = &mut self.session;
+        let shrunk = match &mut dispatch {
+            None => session.shrink(&report.execution, settings, seen, nanoseconds, observer)?,
+            Some(dispatch) => {
+                shrinking.run(&report.execution, &mut dispatch.runner(session), observer)?
+            }
+        };
         let stimuli: Vec<Action> = shrunk.execution.stimuli().cloned().collect();
-        let shown = session.show(&stimuli);
+        let shown = match &mut dispatch {
+            None => session.show(&stimuli),
+            Some(dispatch) => dispatch.show(&stimuli, session)?,
+        };
         let saved = self.keep(&report, wire, &shrunk, shown)?;
         let path = self.path.with_file_name(saved.id.file_name());
         let context = Context {
@@ -408,6 +489,7 @@ pub fn open(
         relation: origin.relation(),
         solver: solver.unwrap_or_default(),
     };
+    let solver = meaning.solver.clone();
     let session = Session::open(
         &sts,
         &reach,
@@ -427,6 +509,10 @@ pub fn open(
         session,
         project,
         results,
+        reach,
+        solver,
+        timeout: origin.timeout,
+        jobs: 1,
     })
 }
 

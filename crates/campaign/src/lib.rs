@@ -11,6 +11,7 @@ mod goals;
 pub mod history;
 mod ledger;
 pub mod lifecycle;
+pub mod merge;
 pub mod model;
 mod note;
 mod observer;
@@ -31,6 +32,7 @@ pub mod system;
 pub mod time;
 pub mod trust;
 mod warning;
+pub mod watch;
 pub mod work;
 
 pub use campaign::{Campaign, Hands};

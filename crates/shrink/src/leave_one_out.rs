@@ -25,6 +25,10 @@ pub(crate) fn leave_one_out(session: &mut Session<'_>, best: &mut Execution) -> 
             session.refuse(&candidate);
             continue;
         }
+        if session.width() > 1 {
+            let likely = likely(session, &stimuli, position - 1);
+            session.begin(&likely);
+        }
         let attempt = session.attempt(&candidate)?;
         if attempt.accepted && attempt.execution.length() < best.length() {
             *best = attempt.execution;
@@ -33,6 +37,21 @@ pub(crate) fn leave_one_out(session: &mut Session<'_>, best: &mut Execution) -> 
         }
     }
     Ok(())
+}
+
+/// The lists that come next if none of them fails, as many as can be run at the same time.
+fn likely(session: &mut Session<'_>, stimuli: &[Action], from: usize) -> Vec<Vec<Action>> {
+    let mut likely = Vec::new();
+    for position in from..stimuli.len() {
+        let candidate = without(stimuli, position);
+        if !session.was_tried(&candidate) && is_allowed(session.semantics, &candidate) {
+            likely.push(candidate);
+        }
+        if likely.len() == session.width() {
+            break;
+        }
+    }
+    likely
 }
 
 /// Whether the model may take all these stimuli. Where it leaves the answer open only the system knows,

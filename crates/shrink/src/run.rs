@@ -13,6 +13,15 @@ pub trait Runner {
     fn reset_cost(&self) -> Option<usize> {
         None
     }
+
+    /// How many lists can be run at the same time.
+    fn width(&self) -> usize {
+        1
+    }
+
+    /// These lists are likely to be run next: a runner with several systems may begin with them now. What was
+    /// begun and is never asked for costs nothing but the work.
+    fn begin(&mut self, _likely: &[Vec<Action>]) {}
 }
 
 /// Where nobody has measured it, a reset costs as much as so many stimuli.
@@ -70,5 +79,13 @@ impl Runner for Counted<'_> {
         let refused = matches!(execution.verdict, Verdict::Inconclusive(_));
         self.stimuli_sent += execution.stimuli().count() + usize::from(refused);
         execution
+    }
+
+    fn width(&self) -> usize {
+        self.inner.width()
+    }
+
+    fn begin(&mut self, likely: &[Vec<Action>]) {
+        self.inner.begin(likely);
     }
 }

@@ -118,6 +118,16 @@ impl<'a> Session<'a> {
         self.runner.reset_cost()
     }
 
+    /// How many lists can be run at the same time.
+    pub fn width(&self) -> usize {
+        self.runner.width()
+    }
+
+    /// These lists are likely to be run next.
+    pub fn begin(&mut self, likely: &[Vec<Action>]) {
+        self.runner.begin(likely);
+    }
+
     /// The runs that the budget still allows.
     pub fn runs_left(&self) -> usize {
         let budget = self.options.runs.unwrap_or(usize::MAX);

@@ -250,11 +250,7 @@ fn near_comparisons(
             ],
             _ => vec![operand],
         };
-        found.extend(
-            neighbours
-                .into_iter()
-                .filter(|v| !v.is_void() && sts.types().fits(v, ty)),
-        );
+        found.extend(neighbours.into_iter().filter(|v| sts.types().fits(v, ty)));
     }
 }
 

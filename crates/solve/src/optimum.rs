@@ -62,22 +62,29 @@ pub(crate) fn optimum_by(
 /// A value as a number whose smallest is wanted, and back.
 struct Ordered {
     like: Value,
-    sign: i128,
+    sense: Sense,
 }
 
 impl Ordered {
+    /// The number with the sign that makes the wanted one the smallest, and back.
+    fn turned(&self, number: i128) -> i128 {
+        match self.sense {
+            Sense::Smallest => number,
+            Sense::Largest => -number,
+        }
+    }
+
     fn number(&self, value: &Value) -> i128 {
-        self.sign
-            * match value {
-                Value::Int(value) => i128::from(*value),
-                Value::Bool(value) => i128::from(*value),
-                Value::Enum(_, member) => i128::from(*member),
-                _ => 0,
-            }
+        self.turned(match value {
+            Value::Int(value) => i128::from(*value),
+            Value::Bool(value) => i128::from(*value),
+            Value::Enum(_, member) => i128::from(*member),
+            _ => 0,
+        })
     }
 
     fn value(&self, number: i128) -> Value {
-        let number = number * self.sign;
+        let number = self.turned(number);
         match self.like {
             Value::Bool(_) => Value::Bool(number != 0),
             Value::Enum(id, _) => Value::Enum(id, number as u32),
@@ -92,7 +99,7 @@ impl Ordered {
             Values::Member { min, max, .. } => (i128::from(*min), i128::from(*max)),
             _ => return None,
         };
-        Some((self.sign * min).min(self.sign * max))
+        Some(self.turned(min).min(self.turned(max)))
     }
 
     /// `unknown` is at most `number` in the order that is wanted.
@@ -102,10 +109,9 @@ impl Ordered {
         if let Value::Bool(_) = value {
             return Expr::binary(BinaryOp::Eq, Expr::Param(unknown), Expr::Const(value));
         }
-        let op = if self.sign > 0 {
-            BinaryOp::Le
-        } else {
-            BinaryOp::Ge
+        let op = match self.sense {
+            Sense::Smallest => BinaryOp::Le,
+            Sense::Largest => BinaryOp::Ge,
         };
         Expr::binary(op, Expr::Param(unknown), Expr::Const(value))
     }
@@ -124,7 +130,7 @@ fn discrete(
     ask: Ask<'_>,
 ) -> Outcome<Value> {
     let ordered = Ordered {
-        sign: if sense == Sense::Smallest { 1 } else { -1 },
+        sense,
         like: first.clone(),
     };
     let mut query = query.clone();
@@ -132,17 +138,17 @@ fn discrete(
     let mut try_bound = true;
     // What is excluded so far, also where narrowing cannot use it: every round makes headway.
     let mut floor = i128::MIN;
-    loop {
+    while floor < best {
         let Some(domains) = query.narrowed(deadline) else {
             // Nothing is better than what was found: everything below is excluded.
-            return Outcome::Sat(ordered.value(best));
+            break;
         };
         let Some(lowest) = ordered.lowest(&domains[unknown as usize].values) else {
             return Outcome::incomplete("the kind of the value is not clear");
         };
         let lowest = lowest.max(floor);
         if lowest >= best {
-            return Outcome::Sat(ordered.value(best));
+            break;
         }
         // The bound first: it is often possible. Then halves.
         let middle = if try_bound {
@@ -158,13 +164,11 @@ fn discrete(
             Outcome::Unsat => {
                 query.conditions.push(ordered.above(unknown, middle));
                 floor = middle + 1;
-                if middle + 1 >= best {
-                    return Outcome::Sat(ordered.value(best));
-                }
             }
             Outcome::Unknown(why) => return Outcome::Unknown(why),
         }
     }
+    Outcome::Sat(ordered.value(best))
 }
 
 /// Decimals lie so close together that halving does not end: only a bound that is possible counts.
@@ -181,7 +185,10 @@ fn decimal(
     let Some((min, max)) = bounds else {
         return Outcome::incomplete("the kind of the value is not clear");
     };
-    let bound = Value::Decimal(if sense == Sense::Smallest { min } else { max });
+    let bound = Value::Decimal(match sense {
+        Sense::Smallest => min,
+        Sense::Largest => max,
+    });
     let mut query = query.clone();
     query.conditions.push(Expr::binary(
         BinaryOp::Eq,

@@ -6,6 +6,7 @@ use std::cell::Cell;
 use ioco_budget::Budget;
 use ioco_solve::{Deadline, Embedded, Outcome, Solver, Unknown};
 use ioco_sts::{BinaryOp, Env, Expr, Function, FunctionId, IntRange, Type, Types, Value};
+use rust_decimal::Decimal;
 
 fn x(unknown: u32) -> Expr {
     Expr::Param(unknown)
@@ -228,10 +229,33 @@ fn the_steps_of_evaluation_count() {
 #[test]
 fn a_bound_on_a_quotient_of_decimals_is_met_in_few_steps() {
     let half = bin(BinaryOp::Div, x(0), Expr::int(2));
+    let tenths = |tenths: i64| Expr::Const(Value::Decimal(Decimal::new(tenths, 1)));
+    let quarter = bin(BinaryOp::Div, x(0), Expr::int(4));
+    let rest = bin(
+        BinaryOp::Sub,
+        Expr::int(3),
+        bin(BinaryOp::Mul, quarter, Expr::int(2)),
+    );
     let cases = [
         bin(BinaryOp::Gt, half.clone(), Expr::int(1)),
         bin(BinaryOp::Lt, half.clone(), Expr::int(-1_000)),
         bin(BinaryOp::Eq, half, Expr::int(7)),
+        bin(BinaryOp::Ge, rest, tenths(1005)),
+        bin(
+            BinaryOp::Eq,
+            bin(BinaryOp::Div, Expr::int(10), x(0)),
+            Expr::int(4),
+        ),
+        bin(
+            BinaryOp::Eq,
+            bin(BinaryOp::Div, x(0), tenths(3)),
+            Expr::int(4),
+        ),
+        bin(
+            BinaryOp::Eq,
+            bin(BinaryOp::Div, Expr::int(-1), x(0)),
+            tenths(4),
+        ),
     ];
     for condition in cases {
         let mut solver = Embedded::new(&Types::default(), &[]);

@@ -324,3 +324,87 @@ fn a_range_without_a_value_is_not_feasible() {
     });
     assert_ne!(answer, Answer::Yes);
 }
+
+/// `p0`'s limits, as far as they lie inside of its range.
+fn limits_of(ty: Type, guard: &Expr) -> Vec<Value> {
+    let (sts, label) = model_with(&[ty, integer(0, 9)], &[]);
+    let mut found = boundary_values(&sts, label, guard, &[], &Deadline::never());
+    assert_eq!(found.len(), 1, "{guard:?}");
+    found.remove(0).limits
+}
+
+#[test]
+fn limits_are_read_through_sums_differences_and_signs() {
+    let p = || Expr::Param(0);
+    let three = || Expr::int(3);
+    for (subject, limit) in [
+        (p(), 8),
+        (bin(BinaryOp::Add, p(), three()), 5),
+        (bin(BinaryOp::Add, three(), p()), 5),
+        (bin(BinaryOp::Sub, p(), three()), 11),
+        (bin(BinaryOp::Sub, three(), p()), -5),
+        (Expr::unary(ioco_sts::UnaryOp::Neg, p()), -8),
+        (
+            bin(
+                BinaryOp::Sub,
+                bin(BinaryOp::Add, p(), three()),
+                Expr::int(1),
+            ),
+            6,
+        ),
+    ] {
+        let expected: Vec<Value> = [-90, limit - 1, limit + 1, 90].map(Value::Int).to_vec();
+        for (left, right) in [
+            (subject.clone(), Expr::int(8)),
+            (Expr::int(8), subject.clone()),
+        ] {
+            let guard = bin(BinaryOp::Ne, left, right);
+            assert_eq!(limits_of(integer(-90, 90), &guard), expected, "{guard:?}");
+        }
+    }
+}
+
+#[test]
+fn limits_of_ranges_and_sets_are_their_ends_and_items() {
+    let not = |inner| Expr::unary(ioco_sts::UnaryOp::Not, inner);
+    let p = || Expr::Param(0);
+    let range = Expr::InRange(Box::new([p(), Expr::int(30), Expr::int(50)]));
+    let items = Expr::InSet(Box::new(p()), vec![Expr::int(30), Expr::int(50)]);
+    for (guard, limits) in [
+        (range.clone(), vec![30, 31, 49, 50]),
+        (not(range), vec![0, 29, 51, 90]),
+        (items.clone(), vec![30, 50]),
+        (not(items), vec![0, 29, 31, 49, 51, 90]),
+    ] {
+        let limits: Vec<Value> = limits.into_iter().map(Value::Int).collect();
+        assert_eq!(limits_of(integer(0, 90), &guard), limits, "{guard:?}");
+    }
+}
+
+/// An integer is compared with a decimal, or the other way round.
+#[test]
+fn limits_have_the_type_of_the_parameter() {
+    let number = |tenths| Value::Decimal(rust_decimal::Decimal::new(tenths, 1));
+    let at_most = |value: Value| bin(BinaryOp::Le, Expr::Param(0), Expr::Const(value));
+    let found = limits_of(integer(0, 9), &at_most(number(40)));
+    assert_eq!(found, [0, 4].map(Value::Int));
+    let between = Expr::and(
+        at_most(Value::Int(4)),
+        bin(BinaryOp::Ge, Expr::Param(0), Expr::Const(number(-5))),
+    );
+    let found = limits_of(Type::Decimal, &between);
+    assert_eq!(found, [-5, -4, 39, 40].map(number));
+    let colour = |member| Value::Enum(ioco_sts::EnumId(0), member);
+    let found = limits_of(Type::Enum(ioco_sts::EnumId(0)), &at_most(colour(2)));
+    assert_eq!(found, [0, 1, 2].map(colour));
+}
+
+#[test]
+fn a_parameter_that_is_only_stored_has_no_limits() {
+    let unset = bin(BinaryOp::Eq, Expr::Param(1), Expr::Const(Value::Void));
+    let fits = Expr::InRange(Box::new([Expr::Param(1), Expr::int(0), Expr::int(5)]));
+    let stored = bin(BinaryOp::Or, unset, fits);
+    let guard = Expr::and(bin(BinaryOp::Gt, Expr::Param(0), Expr::int(3)), stored);
+    let found = limits_of(integer(0, 9), &guard);
+    assert_eq!(found, [4, 9].map(Value::Int));
+}

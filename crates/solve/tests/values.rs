@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use ioco_solve::{Deadline, Embedded, Outcome, Solver, Unknown};
+use ioco_solve::{Deadline, Embedded, Outcome, Part, Pipeline, Solver, Unknown};
 use ioco_sts::{BinaryOp, Env, Expr, IntRange, StructId, StructType, Type, Types, UnaryOp, Value};
 use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
@@ -446,4 +446,42 @@ fn decimals_that_a_grid_finds_are_never_called_impossible() {
         }
     }
     assert!(found > 500 && refuted > 100, "{found} {refuted}");
+}
+
+/// Halving ends also where narrowing does not move the bounds.
+#[test]
+fn extremes_are_what_enumeration_says_with_and_without_narrowing() {
+    let square = || bin(BinaryOp::Mul, x(0), x(0));
+    let conditions = [
+        bin(BinaryOp::Ge, x(0), Expr::int(13)),
+        bin(BinaryOp::Lt, square(), Expr::int(1_700)),
+        bin(BinaryOp::Gt, square(), Expr::int(1_600)),
+        bin(
+            BinaryOp::Eq,
+            bin(BinaryOp::Rem, x(0), Expr::int(7)),
+            Expr::int(2),
+        ),
+        bin(BinaryOp::Ne, square(), Expr::int(2_500)),
+    ];
+    for condition in conditions {
+        let holds = |n: &i64| {
+            let env = Env {
+                variables: &[],
+                parameters: &[Value::Int(*n)],
+                functions: &[],
+            };
+            condition.holds(env) == Ok(true)
+        };
+        let all: Vec<i64> = (-50..=60).filter(holds).collect();
+        for pipeline in [Pipeline::WHOLE, Pipeline::WHOLE.without(Part::Narrowing)] {
+            let conditions = std::slice::from_ref(&condition);
+            let mut solver =
+                ask(&Types::default(), &[integer(-50, 60)], conditions).with_pipeline(pipeline);
+            let deadline = Deadline::steps(100_000);
+            let found = [solver.minimum(0, &deadline), solver.maximum(0, &deadline)];
+            let expected =
+                [all.first(), all.last()].map(|n| Outcome::Sat(Value::Int(*n.expect("some"))));
+            assert_eq!(found, expected, "{condition:?}");
+        }
+    }
 }

@@ -444,11 +444,29 @@ impl Dispatch {
         Ok(confidence)
     }
 
+    /// Runs stimuli so many times, side by side.
+    pub fn replay_times(
+        &mut self,
+        stimuli: &[Action],
+        times: u32,
+        session: &mut Session,
+    ) -> Result<Vec<Execution>, CampaignError> {
+        let numbers: Result<Vec<u64>, _> = (0..times)
+            .map(|_| self.replay(stimuli, false, session))
+            .collect();
+        let replayed = numbers?.into_iter().map(|number| {
+            let shown = self.await_replay(number, session)?;
+            Ok(shown.execution)
+        });
+        replayed.collect()
+    }
+
     /// Runs stimuli for a shrinker.
     pub fn runner<'a>(&'a mut self, session: &'a mut Session) -> DispatchRunner<'a> {
         DispatchRunner {
             dispatch: self,
             session,
+            begun: Vec::new(),
         }
     }
 }
@@ -457,11 +475,17 @@ impl Dispatch {
 pub(crate) struct DispatchRunner<'a> {
     dispatch: &'a mut Dispatch,
     session: &'a mut Session,
+    /// Lists that are run already, and the orders that run them.
+    begun: Vec<(Vec<Action>, u64)>,
 }
 
 impl Runner for DispatchRunner<'_> {
     fn run(&mut self, stimuli: &[Action]) -> Execution {
-        let number = self.dispatch.replay(stimuli, false, self.session);
+        let begun = self.begun.iter().position(|(list, _)| list == stimuli);
+        let number = match begun {
+            Some(position) => Ok(self.begun.swap_remove(position).1),
+            None => self.dispatch.replay(stimuli, false, self.session),
+        };
         let shown = number.and_then(|number| self.dispatch.await_replay(number, self.session));
         match shown {
             Ok(shown) => shown.execution,
@@ -469,6 +493,29 @@ impl Runner for DispatchRunner<'_> {
                 trace: Vec::new(),
                 verdict: Verdict::unusable(error.message),
             },
+        }
+    }
+
+    fn width(&self) -> usize {
+        self.dispatch.executor.capacity()
+    }
+
+    fn begin(&mut self, likely: &[Vec<Action>]) {
+        let mut already: Vec<&Vec<Action>> = self.begun.iter().map(|(list, _)| list).collect();
+        let mut new = Vec::new();
+        for list in likely {
+            match already.iter().position(|begun| *begun == list) {
+                Some(position) => {
+                    already.swap_remove(position);
+                }
+                None => new.push(list.clone()),
+            }
+        }
+        for list in new {
+            // Whoever asks for it later hears of the error.
+            if let Ok(number) = self.dispatch.replay(&list, false, self.session) {
+                self.begun.push((list, number));
+            }
         }
     }
 }

@@ -137,6 +137,10 @@ pub struct Replay {
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     pub times: u32,
 
+    /// Run it on this many systems side by side; {job} in commands and addresses is the number of the job
+    #[arg(short, long, value_name = "N", default_value_t = 1)]
+    pub jobs: usize,
+
     /// Run the original trace, not the shrunk one
     #[arg(long)]
     pub original: bool,
@@ -160,6 +164,10 @@ pub struct Shrink {
 
     #[command(flatten)]
     pub shrinking: ShrinkArguments,
+
+    /// Try candidates on this many systems side by side; {job} in commands and addresses is the number of the job
+    #[arg(short, long, value_name = "N", default_value_t = 1)]
+    pub jobs: usize,
 
     /// Stop after this time and keep the shortest failure so far: 30s, 5m
     #[arg(long, value_name = "TIME")]

@@ -28,8 +28,9 @@ use crate::typed::TypedArguments;
                   written."
 )]
 pub struct Arguments {
-    /// The format of results on standard output; messages always go to standard error
-    #[arg(long, global = true, value_enum, default_value_t = Format::Text)]
+    /// The format of results on standard output: text or json, and more for `ioco report`; messages always go to
+    /// standard error
+    #[arg(long, global = true, value_enum, default_value_t = Format::Text, hide_possible_values = true)]
     pub format: Format,
 
     #[command(flatten)]
@@ -43,7 +44,7 @@ pub struct Arguments {
 pub enum Format {
     Text,
     Json,
-    /// Only for `ioco report`, like all below: XML for build servers
+    /// XML for build servers
     Junit,
     /// A summary with charts
     Markdown,
@@ -70,6 +71,8 @@ pub enum Command {
     Adapters(Adapters),
     /// Create a project: a model, a system with a planted bug, and ioco.toml
     New(New),
+    /// Look at everything that a run needs, and say what is missing
+    Doctor(Doctor),
     /// Report errors in a model, and its size
     Check(Check),
     /// Format model files
@@ -86,6 +89,8 @@ pub enum Command {
     Connect(Connect),
     /// Record the traffic between a client and a system as traces
     Record(Record),
+    /// Play the model as a system that others connect to, with faults on request
+    Simulate(Simulate),
     /// List the recorded failures, and what became of them; accept them
     Failures(Failures),
     /// Run a recorded failure again
@@ -100,6 +105,8 @@ pub enum Command {
     Report(Report),
     /// List the recorded runs; show, compare and delete them
     Runs(Runs),
+    /// Put the newest runs of several folders together as one run: the shards of a campaign
+    Merge(Merge),
     /// Upgrade the store of runs
     Store(Store),
     /// Write a test suite from the model alone
@@ -114,4 +121,68 @@ pub enum Command {
     Completions(Completions),
     /// Write the manual pages: one of `ioco`, and one of each command
     Man(Man),
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use clap::Parser;
+    use clap::error::ErrorKind;
+
+    use super::Arguments;
+
+    /// The words of a command in a chapter, up to where a shell or an explanation goes on.
+    fn words(command: &str) -> Vec<String> {
+        let end = ["  ", " |", " >", " &", " #", " \\"];
+        let end = end.iter().filter_map(|mark| command.find(mark)).min();
+        let mut words = vec![String::new()];
+        let mut is_quoted = false;
+        for c in command[..end.unwrap_or(command.len())].chars() {
+            match c {
+                '"' | '\'' => is_quoted = !is_quoted,
+                ' ' if !is_quoted => words.push(String::new()),
+                _ => words.last_mut().expect("never empty").push(c),
+            }
+        }
+        words
+    }
+
+    #[test]
+    fn every_command_in_the_book_can_be_typed() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let mut files = vec![root.join("README.md")];
+        let book = root.join("book/src").read_dir().expect("the book");
+        files.extend(book.map(|entry| entry.expect("an entry").path()));
+        let (mut commands, mut wrong) = (0, Vec::new());
+        for file in files {
+            if file.extension().is_none_or(|ending| ending != "md") {
+                continue;
+            }
+            let text = std::fs::read_to_string(&file).expect("a chapter");
+            for line in text.lines() {
+                // In a block of its own, with or without a prompt; between back quotes it may be a part of one.
+                let indented = line.strip_prefix("    ").or(line.strip_prefix("$ "));
+                let Some(line) = indented.filter(|line| line.starts_with("ioco ")) else {
+                    continue;
+                };
+                for command in line.split(" && ").filter(|part| part.starts_with("ioco ")) {
+                    // Files of settings are shown indented as well.
+                    if command.starts_with("ioco.toml") {
+                        continue;
+                    }
+                    commands += 1;
+                    if let Err(error) = Arguments::try_parse_from(words(command)) {
+                        // An overview may leave arguments out.
+                        let is_short = error.kind() == ErrorKind::MissingRequiredArgument;
+                        if error.use_stderr() && !is_short {
+                            wrong.push(format!("{}: {command}\n{error}", file.display()));
+                        }
+                    }
+                }
+            }
+        }
+        assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+        assert!(commands > 60, "{commands} commands");
+    }
 }

@@ -38,6 +38,16 @@ impl StoreArguments {
 }
 
 #[derive(Debug, Args)]
+pub struct Merge {
+    /// Folders of projects, or copies of their .ioco folders
+    #[arg(required = true, value_name = "FOLDER")]
+    pub folders: Vec<PathBuf>,
+
+    #[command(flatten)]
+    pub store: StoreArguments,
+}
+
+#[derive(Debug, Args)]
 pub struct Runs {
     #[command(subcommand)]
     pub command: Option<RunsCommand>,

@@ -32,6 +32,7 @@ pub fn run(arguments: &args::Replay, format: Format) -> Answer {
         interrupt::listen(),
         &mut Teller,
     )?;
+    opened.set_jobs(arguments.jobs)?;
     let Some(replay) = opened.replay(arguments.times, arguments.original)? else {
         return Ok(Exit::Interrupted);
     };

@@ -38,6 +38,7 @@ pub fn run(arguments: &args::Shrink, format: Format) -> Answer {
         interrupt::listen(),
         &mut terminal,
     )?;
+    opened.set_jobs(arguments.jobs)?;
     let settings = arguments.shrinking.settings();
     let reshrunk = opened.shrink(&settings, limit, &mut terminal)?;
     drop(terminal);

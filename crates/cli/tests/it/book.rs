@@ -1,10 +1,10 @@
-//! The commands of the book about connections, run as they are printed.
+//! The commands of the book about connections, run as they are printed, and its pictures.
 
 use std::net::TcpListener;
 use std::path::Path;
 use std::process::Command;
 
-use crate::support::{Ran, TempDir, folder, root, run, state};
+use crate::support::{Ran, TempDir, folder, ioco, root, run, state};
 
 fn chapter() -> String {
     std::fs::read_to_string(root().join("book/src/connecting.md")).expect("the chapter")
@@ -147,4 +147,28 @@ fn the_settings_in_the_book_are_those_of_the_examples() {
             assert!(there.contains(&line), "{example} has no line {line}");
         }
     }
+}
+
+#[test]
+fn the_pictures_of_the_glossary_are_drawn_from_its_models() {
+    let book = root().join("book/src");
+    let glossary = std::fs::read_to_string(book.join("glossary.md")).expect("the chapter");
+    let here = folder();
+    let mut pictures = 0;
+    for rest in glossary.split("```aml\n").skip(1) {
+        let (model, rest) = rest.split_once("```").expect("the end of a model");
+        let (_, rest) = rest.split_once("](images/").expect("its picture");
+        let (picture, _) = rest.split_once(')').expect("the name of a file");
+        std::fs::write(here.path().join("model.aml"), model).expect("written");
+        let ran =
+            run(ioco()
+                .current_dir(here.path())
+                .args(["convert", "model.aml", "-o", "drawn.svg"]));
+        assert_eq!(ran.code, 0, "{}", ran.all());
+        let drawn = std::fs::read_to_string(here.path().join("drawn.svg")).expect("a picture");
+        let shown = std::fs::read_to_string(book.join("images").join(picture)).expect("a picture");
+        assert!(drawn == shown, "{picture} is not what ioco draws now");
+        pictures += 1;
+    }
+    assert_eq!(pictures, 3);
 }

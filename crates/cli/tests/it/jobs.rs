@@ -177,3 +177,116 @@ fn shards_share_out_the_tests_of_a_campaign() {
     let ran = test(&folder, &["--shard", "11/12"]);
     assert_eq!(ran.code, 2, "{}", ran.all());
 }
+
+/// Each shard in a folder of its own, as on machines of its own.
+fn shards(sut: &str, settings: &str) -> (Vec<TempDir>, u64) {
+    let mut tests = 0;
+    let folders = ["1/3", "2/3", "3/3"].map(|shard| {
+        let folder = project(sut, settings);
+        let ran = test(&folder, &["--shard", shard, "--format", "json"]);
+        tests += report(&ran)["summary"]["tests"].as_u64().expect("a number");
+        folder
+    });
+    (folders.into(), tests)
+}
+
+fn merge(into: &TempDir, folders: &[TempDir], more: &[&str]) -> Ran {
+    let mut command = ioco();
+    command.current_dir(into.path()).arg("merge").args(more);
+    run(command.args(folders.iter().map(|folder| folder.path())))
+}
+
+#[test]
+fn merging_shards_gives_one_run_whose_numbers_are_the_sums_of_theirs() {
+    let (folders, tests) = shards(OWN, "tests = 10\nsteps = 6");
+    let whole = project(OWN, "tests = 10");
+    let ran = merge(&whole, &folders, &["--format", "json"]);
+    assert_eq!(ran.code, 0, "{}", ran.all());
+    let merged = report(&ran);
+    assert_eq!(merged["summary"]["tests"], tests);
+    assert_eq!(merged["summary"]["passed"], 10);
+    assert_eq!(merged["summary"]["covered_switches"], 2);
+    assert_eq!(merged["parts"].as_array().map(Vec::len), Some(3));
+    let listed = run(ioco()
+        .current_dir(whole.path())
+        .args(["report", "--format", "jsonl"]));
+    let mut numbers: Vec<u64> = events(&listed, "test-finished")
+        .iter()
+        .filter_map(|event| event["test"].as_u64())
+        .collect();
+    numbers.sort_unstable();
+    assert_eq!(numbers, (1..=10).collect::<Vec<u64>>(), "{}", listed.all());
+    let steps = events(&listed, "step-taken").len() as u64;
+    let counted = ["stimuli", "responses", "silences"];
+    let counted = counted.map(|kind| merged["summary"][kind].as_u64().unwrap_or(0));
+    assert_eq!(counted.iter().sum::<u64>(), steps);
+    let covered = run(ioco().current_dir(whole.path()).arg("coverage"));
+    assert!(covered.out.contains("2 of 2"), "{}", covered.all());
+}
+
+#[test]
+fn a_failure_of_a_shard_is_a_failure_of_the_merged_run() {
+    let (folders, _) = shards(WRONG, "tests = 6\nsteps = 12");
+    let whole = project(WRONG, "tests = 6");
+    let ran = merge(&whole, &folders, &[]);
+    assert_eq!(ran.code, 1, "{}", ran.all());
+    let files = std::fs::read_dir(whole.path().join(".ioco/failures"));
+    assert_eq!(
+        files.map_or(0, Iterator::count),
+        1,
+        "the same in each shard"
+    );
+    let shown = run(ioco().current_dir(whole.path()).args(["runs", "show"]));
+    assert!(shown.out.contains("FAIL"), "{}", shown.all());
+}
+
+#[test]
+fn runs_of_different_models_and_folders_without_runs_are_not_merged() {
+    let (mut folders, _) = shards(OWN, "tests = 3\nsteps = 4");
+    let empty = project(OWN, "tests = 3");
+    let ran = merge(&empty, &[project(OWN, "")], &[]);
+    assert_eq!(ran.code, 2, "{}", ran.all());
+    assert!(
+        ran.err.contains("no run has been recorded"),
+        "{}",
+        ran.all()
+    );
+    let other = project(OWN, "tests = 3\nsteps = 4");
+    let changed = PING.replace("timeout 10", "timeout 11");
+    std::fs::write(other.path().join("ping.aml"), changed).expect("written");
+    assert_eq!(test(&other, &[]).code, 0);
+    folders.push(other);
+    let ran = merge(&empty, &folders, &[]);
+    assert_eq!(ran.code, 2, "{}", ran.all());
+    assert!(ran.err.contains("different models"), "{}", ran.all());
+}
+
+#[test]
+fn a_failure_is_replayed_and_shrunk_on_several_systems() {
+    let folder = project(WRONG, "tests = 10\nsteps = 12");
+    let ran = test(&folder, &["--no-shrink", "--format", "json"]);
+    assert_eq!(ran.code, 1, "{}", ran.all());
+    let id = report(&ran)["failures"][0]["id"]
+        .as_str()
+        .map(str::to_owned);
+    let id = id.expect("an id");
+    let again = |arguments: &[&str]| run(ioco().current_dir(folder.path()).args(arguments));
+    let replayed = again(&["replay", &id, "--times", "6", "--jobs", "3"]);
+    assert_eq!(replayed.code, 1, "{}", replayed.all());
+    assert!(replayed.out.contains("6 of 6 runs"), "{}", replayed.all());
+    let one = again(&["shrink", &id, "--format", "json"]);
+    let shrunk = report(&one);
+    let id = shrunk["failure"].as_str().expect("an id").to_owned();
+    let several = again(&["shrink", &id, "--jobs", "3", "--format", "json"]);
+    let reshrunk = report(&several);
+    assert_eq!(several.code, 1, "{}", several.all());
+    assert_eq!(
+        reshrunk["failure"],
+        id.as_str(),
+        "the same with three systems"
+    );
+    assert_eq!(reshrunk["to"], shrunk["to"]);
+    assert_eq!(reshrunk["confirmed"], serde_json::json!([3, 3]));
+    let refused = again(&["replay", &id, "--jobs", "0"]);
+    assert_eq!(refused.code, 2, "{}", refused.all());
+}

@@ -622,47 +622,39 @@ impl<'a> Translator<'a> {
             defined: exists.clone(),
             void: no(),
         };
-        let ordered = matches!(sort, Sort::Int | Sort::Real | Sort::Member(_));
-        let arithmetic = matches!(sort, Sort::Int | Sort::Real);
         let symbol = match op {
             BinaryOp::Lt => "<",
-            BinaryOp::Le => "<=",
+            BinaryOp::Le | BinaryOp::Min => "<=",
             BinaryOp::Gt => ">",
-            BinaryOp::Ge => ">=",
-            _ => "",
+            BinaryOp::Ge | BinaryOp::Max => ">=",
+            BinaryOp::Add => "+",
+            BinaryOp::Sub => "-",
+            _ => "*",
         };
-        Ok(match op {
-            BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge if ordered => {
-                scalar(Sort::Bool, format!("({symbol} {x} {y})"))
-            }
-            BinaryOp::Lt | BinaryOp::Le if sort == Sort::Str => {
+        Ok(match (op, sort) {
+            (
+                BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge,
+                Sort::Int | Sort::Real | Sort::Member(_),
+            ) => scalar(Sort::Bool, format!("({symbol} {x} {y})")),
+            (BinaryOp::Lt | BinaryOp::Le, Sort::Str) => {
                 scalar(Sort::Bool, format!("(str.{symbol} {x} {y})"))
             }
-            BinaryOp::Gt if sort == Sort::Str => scalar(Sort::Bool, format!("(str.< {y} {x})")),
-            BinaryOp::Ge if sort == Sort::Str => scalar(Sort::Bool, format!("(str.<= {y} {x})")),
-            BinaryOp::Add if sort == Sort::Str => scalar(sort, format!("(str.++ {x} {y})")),
-            BinaryOp::Min | BinaryOp::Max if ordered => {
-                let symbol = if op == BinaryOp::Min { "<=" } else { ">=" };
+            (BinaryOp::Gt, Sort::Str) => scalar(Sort::Bool, format!("(str.< {y} {x})")),
+            (BinaryOp::Ge, Sort::Str) => scalar(Sort::Bool, format!("(str.<= {y} {x})")),
+            (BinaryOp::Add, Sort::Str) => scalar(sort, format!("(str.++ {x} {y})")),
+            (BinaryOp::Min | BinaryOp::Max, Sort::Int | Sort::Real | Sort::Member(_)) => {
                 let text = format!("(ite ({symbol} {x} {y}) {x} {y})");
                 scalar(sort, self.named(sort.name(), text))
             }
-            BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul if arithmetic => {
-                let symbol = match op {
-                    BinaryOp::Add => "+",
-                    BinaryOp::Sub => "-",
-                    _ => "*",
-                };
+            (BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul, Sort::Int) => {
+                self.bounded(format!("({symbol} {x} {y})"), exists)
+            }
+            (BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul, Sort::Real) => {
                 let text = format!("({symbol} {x} {y})");
-                if sort == Sort::Int {
-                    self.bounded(text, exists)
-                } else {
-                    scalar(sort, self.named("Real", text))
-                }
+                scalar(sort, self.named("Real", text))
             }
-            BinaryOp::Div | BinaryOp::Rem if sort == Sort::Int => {
-                self.division(op, &x, &y, &exists)
-            }
-            BinaryOp::Div if sort == Sort::Real => {
+            (BinaryOp::Div | BinaryOp::Rem, Sort::Int) => self.division(op, &x, &y, &exists),
+            (BinaryOp::Div, Sort::Real) => {
                 self.rounds = true;
                 Part {
                     shape: Shape::Scalar(Sort::Real, format!("(/ {x} {y})")),
@@ -670,7 +662,7 @@ impl<'a> Translator<'a> {
                     void: no(),
                 }
             }
-            BinaryOp::Rem | BinaryOp::Min | BinaryOp::Max if arithmetic || sort == Sort::Str => {
+            (BinaryOp::Rem, Sort::Real) | (BinaryOp::Min | BinaryOp::Max, Sort::Str) => {
                 return Err(Refused("an operation on decimals or strings".to_owned()));
             }
             _ => fails(),

@@ -1,0 +1,300 @@
+//! The newest runs of several folders put together as one run: its tests, coverage and failures are those of all.
+//! For shards, which know nothing of each other.
+
+use std::path::{Path, PathBuf};
+
+use ioco_engine::{
+    CoverageWalk, EVENT_VERSION, Event, FailureFile, FailureId, SavedDeviation, SavedVerdict,
+    StopReason, Summary,
+};
+use ioco_store::{NewRun, Place, Recording, RunRow, Store};
+
+use crate::error::{CampaignError, Remedy};
+use crate::history::{self, stop};
+use crate::model::Model;
+use crate::project::Project;
+use crate::results::Results;
+use crate::{coverage, failures, lifecycle};
+
+/// What came of putting runs together.
+#[derive(Clone, Debug)]
+pub struct Merged {
+    /// The number of the new run.
+    pub run: i64,
+    pub summary: Summary,
+    /// Per folder, the run that was taken and its tests.
+    pub parts: Vec<(PathBuf, i64, u64)>,
+    pub failures: usize,
+}
+
+/// A run of another folder.
+struct Part {
+    folder: PathBuf,
+    results: Results,
+    store: Store,
+    row: RunRow,
+}
+
+/// Puts the newest run of each folder together, as a new run of this project.
+pub fn merge(project: &Project, folders: &[PathBuf]) -> Result<Merged, CampaignError> {
+    let parts: Vec<Part> = folders.iter().map(|f| part(f)).collect::<Result<_, _>>()?;
+    let Some(first) = parts.first() else {
+        return Err(CampaignError::usage("no folders to merge"));
+    };
+    for part in &parts {
+        if part.row.model_hash != first.row.model_hash || part.row.options != first.row.options {
+            return Err(CampaignError::usage(format!(
+                "{} and {} tested different models",
+                first.folder.display(),
+                part.folder.display()
+            ))
+            .hint("merge the runs of one model text, read with the same options"));
+        }
+        if !part.row.finished {
+            return Err(CampaignError::usage(format!(
+                "run {} of {} did not come to its end",
+                part.row.id,
+                part.folder.display()
+            )));
+        }
+    }
+    let model = history::model(&first.store, &first.row)?;
+    let kept = first.store.model(&first.row.model_hash).map_err(stop)?;
+    let kept = kept.ok_or_else(|| CampaignError::usage("the model was not kept"))?;
+    let new = NewRun {
+        started: parts.iter().map(|p| p.row.started).min().unwrap_or(0),
+        model: kept,
+        options: first.row.options.clone(),
+        connection: first.row.connection.clone(),
+        seed: first.row.seed,
+        strategy: first.row.strategy.clone(),
+        locations: model.sts.locations().len() as u64,
+        switches: model.sts.switches().len() as u64,
+    };
+    let results = Results::at(project.results());
+    results.make()?;
+    let mut recording = Recording::begin(&history::place(project)?, new).map_err(stop)?;
+    let mut joined = Joined::new(&model, &first.row);
+    recording.events(&[joined.begin()]).map_err(stop)?;
+    let mut found = Vec::new();
+    let mut taken = Vec::new();
+    for part in &parts {
+        let offset = joined.summary.tests;
+        let mut events = Vec::new();
+        let told = part.store.events(part.row.id, &mut |event| {
+            joined.take(event, offset, &mut events)
+        });
+        told.map_err(stop)?;
+        recording.events(&events).map_err(stop)?;
+        joined.end_part(&part.row.summary);
+        for (file, test, flaky) in history::failures(&part.store, part.row.id)? {
+            found.push((file, test.saturating_add(offset), flaky));
+        }
+        // What all runs of that folder covered, with the values at limits.
+        if let Some(covered) = coverage::read(&part.results.coverage(&model.hash), &model.sts)? {
+            coverage::add(&results, &model.hash, &model.sts, &covered)?;
+        }
+        taken.push((part.folder.clone(), part.row.id, part.row.summary.tests));
+    }
+    let failures = keep(found, &results, &mut recording, &model)?;
+    let snapshot = joined.walk.coverage().snapshot(&model.sts);
+    let summary = joined.end();
+    recording
+        .events(&[Event::RunFinished { summary }])
+        .map_err(stop)?;
+    recording.coverage(snapshot).map_err(stop)?;
+    recording.flush().map_err(stop)?;
+    Ok(Merged {
+        run: recording.run(),
+        summary,
+        parts: taken,
+        failures,
+    })
+}
+
+/// Keeps each failure once, together with what is recorded of it here; how many are new here.
+fn keep(
+    found: Vec<(FailureFile, u64, bool)>,
+    results: &Results,
+    recording: &mut Recording,
+    model: &Model,
+) -> Result<usize, CampaignError> {
+    let paths = results.failure_files().into_iter();
+    let recorded = paths.filter_map(|path| failures::read(&path, model.sts.budget()).ok());
+    let mut kept: Vec<FailureFile> = recorded.collect();
+    let before = kept.len();
+    for (file, ..) in &found {
+        match kept
+            .iter_mut()
+            .find(|known| lifecycle::is_same(known, file))
+        {
+            Some(known) => {
+                let merged = lifecycle::merge(known, file);
+                if merged.id != known.id {
+                    // The same failure, now under another id.
+                    let old = results.failures().join(known.id.file_name());
+                    let _ = std::fs::remove_file(old);
+                }
+                *known = merged;
+            }
+            None => kept.push(file.clone()),
+        }
+    }
+    for (file, test, flaky) in &found {
+        let Some(known) = kept.iter().find(|known| lifecycle::is_same(known, file)) else {
+            continue;
+        };
+        let path = results.failures().join(known.id.file_name());
+        results.write(&path, known.write().as_bytes())?;
+        recording.failure(known, *test, *flaky).map_err(stop)?;
+    }
+    Ok(kept.len() - before)
+}
+
+/// The newest run of a folder: of a project, or of a copy of its `.ioco`.
+fn part(folder: &Path) -> Result<Part, CampaignError> {
+    let nothing = || {
+        CampaignError::usage(format!("no run has been recorded in {}", folder.display()))
+            .remedy(Remedy::TestFirst)
+    };
+    for results in [folder.join(".ioco"), folder.to_owned()] {
+        let results = Results::at(results);
+        let place = Place::new(&results.store(), None).map_err(stop)?;
+        if !place.exists() {
+            continue;
+        }
+        let store = Store::read(&place).map_err(stop)?.ok_or_else(nothing)?;
+        let row = store.runs(None, 1).map_err(stop)?.into_iter().next();
+        return Ok(Part {
+            folder: folder.to_owned(),
+            results,
+            row: row.ok_or_else(nothing)?,
+            store,
+        });
+    }
+    Err(nothing())
+}
+
+/// The events of all parts as those of one run.
+struct Joined {
+    walk: CoverageWalk,
+    failures: Vec<SavedDeviation>,
+    summary: Summary,
+    started: Event,
+    covered: usize,
+}
+
+impl Joined {
+    fn new(model: &Model, row: &RunRow) -> Joined {
+        let started = Event::RunStarted {
+            version: EVENT_VERSION,
+            model: row.model.clone(),
+            seed: row.seed,
+            strategy: row.strategy.clone(),
+            locations: model.sts.locations().len(),
+            switches: model.sts.switches().len(),
+            at: 0,
+        };
+        Joined {
+            walk: CoverageWalk::new(history::semantics(model, row)),
+            failures: Vec::new(),
+            summary: Summary {
+                seed: row.seed,
+                ..Summary::default()
+            },
+            started,
+            covered: 0,
+        }
+    }
+
+    fn begin(&self) -> Event {
+        self.started.clone()
+    }
+
+    /// Takes over an event, with the number that its test has now.
+    fn take(&mut self, mut event: Event, offset: u64, events: &mut Vec<Event>) {
+        self.walk.event(&event);
+        let number = match &mut event {
+            Event::TestStarted { test, .. }
+            | Event::StepTaken { test, .. }
+            | Event::TestFinished { test, .. } => {
+                *test = test.saturating_add(offset);
+                *test
+            }
+            // Said anew: what is new in a part need not be new in the whole.
+            Event::FailureFound { .. }
+            | Event::CoverageGrew { .. }
+            | Event::RunStarted { .. }
+            | Event::RunFinished { .. } => return,
+        };
+        let verdict = match &event {
+            Event::TestFinished { verdict, .. } => Some(verdict.clone()),
+            _ => None,
+        };
+        events.push(event);
+        if let Some(verdict) = verdict {
+            self.finished(number, &verdict, events);
+        }
+    }
+
+    fn finished(&mut self, test: u64, verdict: &SavedVerdict, events: &mut Vec<Event>) {
+        if let Some(deviation) = verdict.deviation()
+            && !self.failures.iter().any(|known| known.is_like(deviation))
+        {
+            events.push(Event::FailureFound {
+                test,
+                failure: FailureId(self.failures.len() as u32),
+                deviation: deviation.clone(),
+            });
+            self.failures.push(deviation.clone());
+        }
+        let coverage = self.walk.coverage();
+        let covered = coverage.covered_switches()
+            + coverage.covered_locations()
+            + coverage.covered_boundaries();
+        if covered > self.covered {
+            self.covered = covered;
+            events.push(Event::CoverageGrew {
+                test,
+                covered_switches: coverage.covered_switches(),
+                covered_locations: coverage.covered_locations(),
+                covered_boundaries: coverage.covered_boundaries(),
+            });
+        }
+    }
+
+    /// Adds the numbers of a part. The parts ran side by side: the longest says how long it took.
+    fn end_part(&mut self, part: &Summary) {
+        let sum = &mut self.summary;
+        sum.tests += part.tests;
+        sum.passed += part.passed;
+        sum.failed += part.failed;
+        sum.inconclusive += part.inconclusive;
+        sum.errors += part.errors;
+        sum.stimuli += part.stimuli;
+        sum.responses += part.responses;
+        sum.silences += part.silences;
+        sum.duration = sum.duration.max(part.duration);
+        sum.stopped = match (sum.stopped, part.stopped) {
+            (Some(StopReason::Interrupted), _) | (_, Some(StopReason::Interrupted)) => {
+                Some(StopReason::Interrupted)
+            }
+            (None, own) => own,
+            (before, _) => before,
+        };
+    }
+
+    fn end(&self) -> Summary {
+        let coverage = self.walk.coverage();
+        Summary {
+            distinct_failures: self.failures.len() as u64,
+            locations: coverage.locations() as u64,
+            covered_locations: coverage.covered_locations() as u64,
+            switches: coverage.switches() as u64,
+            covered_switches: coverage.covered_switches() as u64,
+            boundaries: coverage.boundaries().len() as u64,
+            covered_boundaries: coverage.covered_boundaries() as u64,
+            ..self.summary
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! `ioco merge`: the newest runs of several folders as one run of this project.
+
+use ioco_campaign::{history, merge, trust};
+use ioco_engine::{RunVerdict, Summary};
+use serde::Serialize;
+
+use crate::args::{self, Format};
+use crate::exit::{Answer, Exit};
+use crate::watch::Teller;
+use crate::{output, typed};
+
+/// What `--format json` prints.
+#[derive(Serialize)]
+struct Report {
+    run: i64,
+    summary: Summary,
+    parts: Vec<Part>,
+}
+
+#[derive(Serialize)]
+struct Part {
+    folder: String,
+    run: i64,
+    tests: u64,
+}
+
+/// The exit code is that of the tests of all parts.
+pub fn run(arguments: &args::Merge, format: Format) -> Answer {
+    let mut project = typed::project_here()?;
+    arguments.store.apply(&mut project);
+    trust::store(&mut project, &mut Teller)?;
+    let merged = merge::merge(&project, &arguments.folders)?;
+    let (_, row) = history::find(&project, Some(merged.run))?;
+    let verdict = RunVerdict::of(&row.summary, row.failures);
+    let parts = merged.parts.iter().map(|(folder, run, tests)| Part {
+        folder: folder.display().to_string(),
+        run: *run,
+        tests: *tests,
+    });
+    let parts: Vec<Part> = parts.collect();
+    if format == Format::Json {
+        output::json(&Report {
+            run: merged.run,
+            summary: merged.summary,
+            parts,
+        })?;
+    } else {
+        for part in &parts {
+            output::print(&format!(
+                "{:>6} tests  run {} of {}\n",
+                part.tests, part.run, part.folder
+            ));
+        }
+        output::print(&format!(
+            "{} {}  {}\n     {}\n",
+            verdict.word(),
+            row.model,
+            output::tests(&merged.summary),
+            output::covered(&merged.summary),
+        ));
+        let plural = if merged.failures == 1 { "" } else { "s" };
+        say!(
+            "     run {}, {} new failure{plural} in {}",
+            merged.run,
+            merged.failures,
+            project.results().join("failures").display()
+        );
+    }
+    Ok(match verdict {
+        RunVerdict::Fail => Exit::Deviation,
+        RunVerdict::Flaky => Exit::Flaky,
+        RunVerdict::Error => Exit::System,
+        RunVerdict::Stopped => Exit::Interrupted,
+        RunVerdict::Accepted | RunVerdict::Inconclusive | RunVerdict::Pass => Exit::Conforms,
+    })
+}
