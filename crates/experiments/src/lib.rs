@@ -42,6 +42,12 @@ pub enum ExperimentError {
     NoTraces { path: PathBuf },
     #[error("there is no model.aml in the folders under {}", path.display())]
     NoModels { path: PathBuf },
+    #[error("the right {model} fails under {strategy}, so its mutants prove nothing: {shown}")]
+    RightFails {
+        model: String,
+        strategy: String,
+        shown: String,
+    },
     #[error("{0}")]
     System(String),
     #[error("{experiment} {mutant}: trace {number} does not fail against our mutant")]

@@ -51,6 +51,18 @@ fn every_strategy_passes_the_right_system_and_finds_a_mutant() {
 }
 
 #[test]
+fn every_strategy_passes_the_right_retransmission_protocol() {
+    let text = include_str!("../../../examples/retransmission/model.aml");
+    let sts = load_text("model.aml", text).sts.expect("a model");
+    for strategy in ["random", "transitions", "data", "locations", "auto"] {
+        let system = ioco_examples::system("retransmission", None).expect("a system");
+        let mut system = Planted::new(&sts, system);
+        let hunt = hunt(&mut tester(&sts, strategy, 1), &mut system, 100);
+        assert!(!hunt.found, "{strategy}: {}", hunt.shown);
+    }
+}
+
+#[test]
 fn mutants_that_conform_are_left_out_of_the_figures() {
     let setup = Setup {
         models: PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples")),

@@ -140,12 +140,11 @@ impl Transitions {
     }
 
     /// Whether an uncovered switch may lie ahead of where the test is.
-    pub fn leads_on(&mut self, situation: &mut Situation<'_>) -> bool {
+    pub fn leads_on_from(&mut self, situation: &Situation<'_>) -> bool {
         let sts = situation.semantics.sts().clone();
-        self.plan(&sts, situation.coverage);
         let set = situation.semantics.set(situation.set);
-        let mut here = set.states.iter().flat_map(|s| s.locations.iter());
-        here.any(|l| self.distance[l.index()] != UNREACHABLE)
+        let here = set.states.iter().flat_map(|s| s.locations.iter().copied());
+        self.leads_on(&sts, here, situation.coverage)
     }
 
     /// How often each switch was within reach and could not be taken.

@@ -7,7 +7,7 @@ use ioco_engine::{
 };
 use ioco_generate::guide::Locations;
 use ioco_solve::GuardSolver;
-use ioco_sts::{Action, Relation, Semantics, Step, Sts};
+use ioco_sts::{Action, Execution, Relation, Semantics, Step, Sts};
 
 use super::play::{Play, Sent};
 
@@ -22,6 +22,8 @@ pub struct Hunt {
     pub resets: u64,
     /// The stimuli of the test that failed.
     pub failing: Vec<Action>,
+    /// The failing test and what deviates, as a person reads it.
+    pub shown: String,
 }
 
 /// Steps of one test, as `ioco test` has it.
@@ -103,6 +105,7 @@ pub fn hunt(tester: &mut Tester, system: &mut dyn Play, most: u64) -> Hunt {
                 stimuli: summary.stimuli.min(most),
                 resets: summary.tests,
                 failing: stimuli.collect(),
+                shown: shown(tester, &report.execution),
             };
         }
     }
@@ -112,5 +115,13 @@ pub fn hunt(tester: &mut Tester, system: &mut dyn Play, most: u64) -> Hunt {
         stimuli: most,
         resets: summary.tests,
         failing: Vec::new(),
+        shown: String::new(),
     }
+}
+
+fn shown(tester: &Tester, execution: &Execution) -> String {
+    let sts = tester.sts();
+    let steps = execution.trace.iter().map(|step| step.show(sts));
+    let observed = execution.deviation().map(|d| d.observed.show(sts));
+    steps.chain(observed).collect::<Vec<_>>().join(" ")
 }

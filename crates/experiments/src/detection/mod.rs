@@ -168,6 +168,7 @@ pub fn measure(setup: &Setup) -> Result<Report, ExperimentError> {
     };
     for (name, path) in models(setup)? {
         let sts = read_model(&path)?;
+        check_right(setup, &name, &sts)?;
         for (mutant, _, _) in ioco_examples::mutants(&name) {
             let system = |_| -> Result<Box<dyn Play>, ExperimentError> {
                 let system = ioco_examples::system(&name, Some(mutant));
@@ -208,6 +209,29 @@ pub fn measure(setup: &Setup) -> Result<Report, ExperimentError> {
         });
     }
     Ok(report)
+}
+
+/// Stimuli for the right system.
+const RIGHT: u64 = 1_000;
+
+/// Every strategy must pass the right system: otherwise a failure says nothing about a mutant.
+fn check_right(setup: &Setup, name: &str, sts: &Arc<Sts>) -> Result<(), ExperimentError> {
+    for strategy in &setup.strategies {
+        let seed = setup.share.seed();
+        let mut system: Box<dyn Play> = match ioco_examples::system(name, None) {
+            Ok(system) => Box::new(Planted::new(sts, system)),
+            Err(_) => Box::new(Played::new(sts, seed)),
+        };
+        let hunt = hunt(&mut tester(sts, strategy, seed), system.as_mut(), RIGHT);
+        if hunt.found {
+            return Err(ExperimentError::RightFails {
+                model: name.to_owned(),
+                strategy: strategy.clone(),
+                shown: hunt.shown,
+            });
+        }
+    }
+    Ok(())
 }
 
 fn push(setup: &Setup, report: &mut Report, row: Row) {

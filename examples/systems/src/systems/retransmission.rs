@@ -255,11 +255,14 @@ impl System for Protocol {
             "ack" => integer("bit").map_or_else(Vec::new, |bit| self.ack(bit)),
             "sender_timeout" => self.sender_timeout(),
             "deliver" => {
+                // A repeated frame is recognised by its bit alone, whatever else is set.
                 let flags = (truth("first"), truth("last"));
+                let repeated = |bit: &i64| *bit != self.expected;
                 match (flags, integer("bit"), integer("data")) {
                     ((Some(first), Some(last)), Some(bit), Some(data)) => {
                         self.deliver(first, last, bit, data)
                     }
+                    (_, Some(bit), _) if repeated(&bit) => self.deliver(false, false, bit, 0),
                     _ => Vec::new(),
                 }
             }

@@ -117,7 +117,7 @@ impl Auto {
         }
         let (found, after_reset) = found;
         self.last_rate = found.rate;
-        if found.rate < LITTLE && self.transitions.leads_on(&mut situation) {
+        if found.rate < LITTLE && self.transitions.leads_on_from(&situation) {
             return self.transitions.choose(situation);
         }
         if found.rate < NOTHING && situation.rng.random_range(0..2) == 0 {
