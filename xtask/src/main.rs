@@ -6,6 +6,7 @@ mod decomposition;
 mod demo;
 mod differential;
 mod editor;
+mod experiments;
 mod faults;
 mod fuzz;
 mod library;
@@ -15,7 +16,6 @@ mod real;
 mod release;
 mod scale;
 mod schemas;
-mod shrinking;
 mod signals;
 mod solver;
 mod test;
@@ -46,7 +46,7 @@ cargo xtask COMMAND
   real [NAME ...] [--steps N] [--seed S] [--no-hypothesis]
                           install and test the public systems of examples/real, and print one table
   solver [--minutes N]    compare the embedded solver with z3 on new questions
-  experiment NAME ...     rerun a published experiment (shrinking, decomposition)
+  experiment NAME ...     run an experiment (shrinking, decomposition, detection, silence)
 ";
 
 fn main() -> ExitCode {
@@ -95,9 +95,12 @@ fn main() -> ExitCode {
 fn experiment(args: &[String]) -> ExitCode {
     match args.split_first() {
         Some((name, rest)) if name == "decomposition" => decomposition::run(rest),
-        Some((name, rest)) if name == "shrinking" => shrinking::run(rest),
+        Some((name, rest)) if name == "shrinking" => experiments::run("ioco-experiments", rest),
+        Some((name, rest)) if name == "detection" || name == "silence" => {
+            experiments::run(name, rest)
+        }
         _ => {
-            eprintln!("xtask: name an experiment: decomposition or shrinking");
+            eprintln!("xtask: name an experiment: decomposition, detection, shrinking or silence");
             ExitCode::from(2)
         }
     }

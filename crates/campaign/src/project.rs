@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use ioco_adapters::HttpMapping;
 use ioco_budget::Budget;
-use ioco_engine::{EventLevel, Settings, StopConditions, StrategyKind};
+use ioco_engine::{EventLevel, Settings, StopConditions, StrategyKind, WaitPolicy};
 use ioco_outside::Untrusted;
 use ioco_outside::file::{Bounds, read_text};
 use ioco_sts::{Relation, Sts};
@@ -142,6 +142,8 @@ pub struct TestSettings {
     pub relation: Option<String>,
     pub solver: Option<String>,
     pub timeout: Option<String>,
+    /// The share of the run's time that may go into waiting for silence where none is due.
+    pub silence: Option<f64>,
 }
 
 /// A project: where it is, and what its file says.
@@ -418,6 +420,7 @@ impl TestSettings {
         replace(&mut self.relation, &other.relation);
         replace(&mut self.solver, &other.solver);
         replace(&mut self.timeout, &other.timeout);
+        replace(&mut self.silence, &other.silence);
     }
 
     /// The relation to test for.
@@ -466,9 +469,11 @@ impl TestSettings {
         };
         // A limit on time or coverage takes the place of the usual number of tests.
         let unlimited = time.is_some() || self.coverage.is_some() || self.suite.is_some();
+        let strategy = self.strategy()?;
         let settings = Settings {
             seed: self.seed.unwrap_or_else(any_seed),
-            strategy: self.strategy()?,
+            wait: self.wait(&strategy)?,
+            strategy,
             stop: StopConditions {
                 tests: self.tests.or((!unlimited).then_some(DEFAULT_TESTS)),
                 steps_per_test: self.steps.unwrap_or(steps),
@@ -487,6 +492,18 @@ impl TestSettings {
             )));
         }
         Ok(settings)
+    }
+
+    /// How often silence is waited for.
+    fn wait(&self, strategy: &StrategyKind) -> Result<WaitPolicy, CampaignError> {
+        match self.silence {
+            None => Ok(WaitPolicy::suiting(strategy)),
+            Some(share) if (0.0..=1.0).contains(&share) => Ok(WaitPolicy::Worthwhile { share }),
+            Some(share) => Err(
+                CampaignError::usage(format!("{share} is not a share of the time"))
+                    .hint("write a number from 0 to 1, such as silence = 0.2"),
+            ),
+        }
     }
 
     fn strategy(&self) -> Result<StrategyKind, CampaignError> {
@@ -516,6 +533,7 @@ impl TestSettings {
                 "weights belong to the strategy random",
             )
             .remedy(Remedy::StrategyOrWeights)),
+            Some("auto") => Ok(StrategyKind::Auto),
             Some("transitions") => Ok(StrategyKind::Transitions),
             Some("data") => Ok(StrategyKind::Data),
             Some("scenario") if self.query.is_none() => {
@@ -526,7 +544,7 @@ impl TestSettings {
             }),
             Some(other) => Err(
                 CampaignError::usage(format!("there is no strategy '{other}'"))
-                    .hint("use random, transitions, locations, data or scenario"),
+                    .hint("use auto, random, transitions, locations, data or scenario"),
             ),
         }
     }

@@ -21,6 +21,7 @@ mod random;
 mod report;
 mod saved;
 mod settings;
+mod silence;
 mod strategy;
 mod tester;
 mod values;
@@ -48,4 +49,5 @@ pub use report::{
 };
 pub use saved::{ModelChanged, SavedStep, value_from_json, value_to_json};
 pub use settings::{EventLevel, Settings, StopConditions, StrategyKind, WaitPolicy};
+pub use silence::SilencePrice;
 pub use tester::{Carried, Errand, Tester};

@@ -49,9 +49,10 @@ impl Settings {
                 .filter(|name| sts.label_named(Direction::Stimulus, name).is_none())
                 .cloned()
                 .collect(),
-            StrategyKind::Transitions | StrategyKind::Data | StrategyKind::Guided { .. } => {
-                Vec::new()
-            }
+            StrategyKind::Auto
+            | StrategyKind::Transitions
+            | StrategyKind::Data
+            | StrategyKind::Guided { .. } => Vec::new(),
         }
     }
 }
@@ -73,6 +74,8 @@ pub enum StrategyKind {
     /// Any stimulus that is offered, with a chance in proportion to the weight of its label (by
     /// name, without the mark); labels that are not named weigh one. Weight zero: never given.
     Random { weights: BTreeMap<String, f64> },
+    /// The stimuli that are worth most, judged by what a fault would change and how it would be seen.
+    Auto,
     /// Towards the nearest switch that has not been taken yet.
     Transitions,
     /// Towards values at the limits of what the guards accept.
@@ -92,6 +95,7 @@ impl StrategyKind {
     pub fn name(&self) -> &str {
         match self {
             StrategyKind::Random { .. } => "random",
+            StrategyKind::Auto => "auto",
             StrategyKind::Transitions => "transitions",
             StrategyKind::Data => "data",
             StrategyKind::Guided { name } => name,
@@ -114,6 +118,25 @@ pub enum WaitPolicy {
     /// Waiting has this weight among the stimuli that are offered; one makes it as likely as each
     /// of them.
     Weighted(f64),
+    /// Until a response comes where one is due. Where silence is allowed, a whole time-out only where silence was not
+    /// observed before, and only while such waits take at most this share of the run's time; otherwise a look of
+    /// about the time in which the system usually answers.
+    Worthwhile { share: f64 },
+}
+
+impl WaitPolicy {
+    /// The share of a run's time that goes into waits for silence where nobody says otherwise.
+    pub const SHARE: f64 = 0.2;
+
+    /// What suits a strategy: `auto` weighs every wait, the others leave it to chance.
+    pub fn suiting(strategy: &StrategyKind) -> WaitPolicy {
+        match strategy {
+            StrategyKind::Auto => WaitPolicy::Worthwhile {
+                share: WaitPolicy::SHARE,
+            },
+            _ => WaitPolicy::default(),
+        }
+    }
 }
 
 impl Default for WaitPolicy {

@@ -7,24 +7,26 @@ use std::sync::Arc;
 use common::*;
 use ioco_engine::{
     Advice, Command, Guide, Input, Settings, StopConditions, StopReason, StrategyKind, TestReport,
-    Tester, View,
+    Tester, View, WaitPolicy,
 };
 use ioco_solve::GuardSolver;
 use ioco_sts::{Action, DeviationKind, Relation, Semantics, Step, Sts, Verdict};
 
 fn settings(strategy: StrategyKind, stop: StopConditions) -> Settings {
     Settings {
+        wait: WaitPolicy::suiting(&strategy),
         strategy,
         stop,
         ..Settings::default()
     }
 }
 
-fn strategies() -> [StrategyKind; 3] {
+fn strategies() -> [StrategyKind; 4] {
     [
         StrategyKind::uniform(),
         StrategyKind::Transitions,
         StrategyKind::Data,
+        StrategyKind::Auto,
     ]
 }
 

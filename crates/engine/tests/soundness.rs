@@ -16,8 +16,11 @@ use rand_chacha::rand_core::SeedableRng;
 fn settings(seed: u64, tests: u64, strategy: StrategyKind) -> Settings {
     Settings {
         seed,
+        wait: match strategy {
+            StrategyKind::Auto => WaitPolicy::suiting(&strategy),
+            _ => WaitPolicy::Weighted(1.0),
+        },
         strategy,
-        wait: WaitPolicy::Weighted(1.0),
         stop: StopConditions {
             tests: Some(tests),
             steps_per_test: 30,
@@ -48,6 +51,7 @@ fn run_all(
 fn strategies() -> impl Strategy<Value = StrategyKind> {
     prop_oneof![
         Just(StrategyKind::uniform()),
+        Just(StrategyKind::Auto),
         Just(StrategyKind::Transitions)
     ]
 }

@@ -6,6 +6,7 @@
 //! model of the door is the example's own: the published one is not public.
 
 mod data;
+pub mod detection;
 mod flat;
 mod generated;
 pub mod mail;
@@ -13,6 +14,7 @@ mod published;
 mod random;
 mod rows;
 mod shortest;
+mod silence;
 mod tables;
 mod vending_tables;
 
@@ -23,6 +25,7 @@ pub use flat::{FlatModel, FlatRunner, flat_model};
 pub use published::{Case, PublishedResult, read_cases};
 pub use random::{Share, random_cases};
 pub use rows::{Report, Row, Setup, measure};
+pub use silence::silence;
 pub use tables::show;
 pub use vending_tables::{VendingTable, vending_tables};
 
@@ -37,6 +40,14 @@ pub enum ExperimentError {
     Model { path: PathBuf, text: String },
     #[error("there is no folder with traces under {}", path.display())]
     NoTraces { path: PathBuf },
+    #[error("there is no model.aml in the folders under {}", path.display())]
+    NoModels { path: PathBuf },
+    #[error("the right {model} fails under {strategy}, so its mutants prove nothing: {shown}")]
+    RightFails {
+        model: String,
+        strategy: String,
+        shown: String,
+    },
     #[error("{0}")]
     System(String),
     #[error("{experiment} {mutant}: trace {number} does not fail against our mutant")]

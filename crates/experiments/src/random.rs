@@ -25,7 +25,7 @@ pub enum Share {
 }
 
 impl Share {
-    fn seed(self) -> u64 {
+    pub(crate) fn seed(self) -> u64 {
         match self {
             Share::Tune => 1,
             Share::Report => 1_000_001,

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use ioco_adapters::{AdapterError, Connection as _, Local, ScriptRunner, drive};
 use ioco_engine::{
     Context, EventLevel, FailureContext, FailureFile, Settings, StopConditions, StrategyKind,
-    TestReport, Tester, explain,
+    TestReport, Tester, WaitPolicy, explain,
 };
 use ioco_shrink::{Confidence, Ended, Options, Pipeline, Runner as _, Shrunk, shrink};
 use ioco_sts::{Action, Execution, Semantics, Sts, Verdict};
@@ -74,6 +74,8 @@ pub enum Strategy {
     /// Any that the model allows, each as likely as the others.
     #[default]
     Random,
+    /// The one that would show most faults, from what the model says about how each would be seen.
+    Auto,
     /// One that leads to the nearest switch that has not been taken yet.
     Transitions,
     /// One with values at the limits of what the guards accept.
@@ -210,9 +212,11 @@ impl Check {
     pub fn strategy(mut self, strategy: Strategy) -> Check {
         self.settings.strategy = match strategy {
             Strategy::Random => StrategyKind::uniform(),
+            Strategy::Auto => StrategyKind::Auto,
             Strategy::Transitions => StrategyKind::Transitions,
             Strategy::Data => StrategyKind::Data,
         };
+        self.settings.wait = WaitPolicy::suiting(&self.settings.strategy);
         self
     }
 

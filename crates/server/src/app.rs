@@ -397,7 +397,7 @@ pub fn no_run(id: &str) -> Refusal {
 
 /// The strategies that a run can be started with by name alone.
 fn strategies() -> Vec<String> {
-    ["random", "transitions", "locations", "data"]
+    ["random", "auto", "transitions", "locations", "data"]
         .map(str::to_owned)
         .to_vec()
 }

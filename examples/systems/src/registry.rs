@@ -2,7 +2,9 @@
 
 use crate::System;
 use crate::systems::coffee::Figure;
-use crate::systems::{atm, blockbuster, calculator, coffee, echo, koopman, queue, smartdoor};
+use crate::systems::{
+    atm, blockbuster, calculator, coffee, echo, koopman, queue, retransmission, smartdoor,
+};
 
 /// A mutant: its name, its bug type and what is wrong with it.
 ///
@@ -22,6 +24,7 @@ const NAMES: &[&str] = &[
     "coffee-9",
     "coffee-10",
     "queue",
+    "retransmission",
     "echo",
 ];
 
@@ -50,6 +53,7 @@ pub fn mutants(name: &str) -> &'static [MutantEntry] {
         "blockbuster" => blockbuster::MUTANTS,
         "calculator" => calculator::MUTANTS,
         "queue" => queue::MUTANTS,
+        "retransmission" => retransmission::MUTANTS,
         "echo" => echo::MUTANTS,
         _ => figure(name).map_or(&[], Figure::mutants),
     }
@@ -64,6 +68,7 @@ pub fn system(name: &str, mutant: Option<&str>) -> Result<Box<dyn System>, Strin
         "blockbuster" => blockbuster::build(mutant),
         "calculator" => calculator::build(mutant),
         "queue" => queue::build(mutant),
+        "retransmission" => retransmission::build(mutant),
         "echo" => echo::build(mutant),
         _ => match figure(name) {
             Some(figure) => coffee::build(figure, mutant),

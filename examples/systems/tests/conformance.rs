@@ -1,5 +1,6 @@
 //! The right systems conform to the models, and every mutant is found by a plain random walk.
 
+mod frames;
 mod shops;
 mod walk;
 
@@ -34,6 +35,7 @@ fn model_of(name: &str) -> &'static str {
         "coffee-9" => "coffee/figure9.aml",
         "coffee-10" => "coffee/figure10.aml",
         "queue" => "queue/model.aml",
+        "retransmission" => "retransmission/model.aml",
         _ => "echo/model.aml",
     }
 }
@@ -73,6 +75,7 @@ fn alphabet(name: &str) -> Vec<Message> {
             Message::plain("enqueue").with("value", 4),
             Message::plain("dequeue"),
         ],
+        "retransmission" => frames::alphabet(),
         "blockbuster" => [
             shops::profiles(),
             (0..60).map(shops::shop).collect::<Vec<_>>(),

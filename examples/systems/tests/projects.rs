@@ -40,5 +40,5 @@ fn every_project_file_names_a_model_and_a_system_that_exist() {
         assert!(system(&mutant[1], Some(&mutant[3])).is_ok(), "{name}");
         assert_eq!(right, ["ioco-example", mutant[1].as_str()], "{name}");
     }
-    assert_eq!(projects, 8);
+    assert_eq!(projects, 9);
 }

@@ -1,6 +1,7 @@
 //! The registry tests itself: every system and mutant that is listed can be built, resets, and no
 //! mutant is the right system under another name.
 
+mod frames;
 mod shops;
 
 use ioco_examples::{Message, System, mutants, names, system};
@@ -104,6 +105,48 @@ fn runs(name: &str) -> Vec<Vec<Message>> {
                 word.extend((0..60).map(shops::shop));
             }
             vec![word]
+        }
+        "retransmission" => {
+            let timeout = || m("sender_timeout");
+            use frames::{ack, deliver, request};
+            vec![
+                // The first frame and the third are repeated, and the message is complete after all.
+                vec![
+                    request(&[1, 0, 1]),
+                    timeout(),
+                    timeout(),
+                    ack(0),
+                    ack(1),
+                    timeout(),
+                    timeout(),
+                    ack(1),
+                    ack(0),
+                    request(&[1]),
+                ],
+                // The sender gives up in the middle, and at the end.
+                vec![
+                    request(&[1, 0]),
+                    timeout(),
+                    timeout(),
+                    timeout(),
+                    request(&[1]),
+                ],
+                vec![
+                    request(&[1]),
+                    timeout(),
+                    timeout(),
+                    timeout(),
+                    request(&[1]),
+                ],
+                vec![
+                    deliver(true, true, 0, 1),
+                    deliver(true, true, 0, 1),
+                    deliver(true, false, 1, 0),
+                    deliver(false, false, 0, 0),
+                    m("receiver_timeout"),
+                    deliver(false, false, 1, 0),
+                ],
+            ]
         }
         "calculator" => vec![numbers(1, 1), numbers(1, 5), numbers(1, 7)],
         "coffee-1" => vec![coins(&[5, 50])],

@@ -212,6 +212,10 @@ pub struct Test {
     #[arg(long, value_name = "TIME")]
     pub timeout: Option<String>,
 
+    /// Share of the time, from 0 to 1, that may go into waiting for silence where no response is due
+    #[arg(long, value_name = "SHARE")]
+    pub silence: Option<f64>,
+
     #[command(flatten)]
     pub shrinking: ShrinkArguments,
 
@@ -245,6 +249,8 @@ pub struct Test {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Strategy {
+    /// Give the stimuli that would show most faults
+    Auto,
     /// Choose any allowed step at random
     Random,
     /// Move towards switches that no test has taken yet

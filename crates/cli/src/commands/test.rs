@@ -108,6 +108,7 @@ fn wanted(arguments: &args::Test, configured: &TestSettings) -> Result<TestSetti
     let typed = TestSettings {
         strategy: arguments.strategy.map(|s| {
             match s {
+                args::Strategy::Auto => "auto",
                 args::Strategy::Random => "random",
                 args::Strategy::Transitions => "transitions",
                 args::Strategy::Locations => "locations",
@@ -128,6 +129,7 @@ fn wanted(arguments: &args::Test, configured: &TestSettings) -> Result<TestSetti
         relation: arguments.relation.map(|r| r.name().to_owned()),
         solver: arguments.solver.clone(),
         timeout: arguments.timeout.clone(),
+        silence: arguments.silence,
     };
     let mut wanted = configured.clone();
     wanted.override_with(&typed);

@@ -1,5 +1,6 @@
 //! Strategies: how the next step is chosen among what the model offers.
 
+mod auto;
 mod boundary;
 mod guided;
 mod random;
@@ -14,6 +15,7 @@ use crate::guide::Guide;
 use crate::random::TestRng;
 use crate::settings::{StrategyKind, WaitPolicy};
 
+use auto::Auto;
 use random::Random;
 use transitions::{Transitions, Wanted};
 
@@ -31,6 +33,8 @@ pub(crate) struct Situation<'a> {
     pub may_wait: bool,
     /// Ends a search for what to do next.
     pub interrupt: &'a Interrupt,
+    /// The number of the test: what a strategy remembers of another test is not this one's.
+    pub test: u64,
 }
 
 /// What to do next.
@@ -48,6 +52,7 @@ pub(crate) enum Choice {
 pub(crate) enum Strategy {
     Random(Random),
     Transitions(Box<Transitions>),
+    Auto(Box<Auto>),
     /// Led from outside; chance where the guide leaves it to chance.
     Guided(Box<dyn Guide>, Random),
 }
@@ -58,6 +63,7 @@ impl Strategy {
             StrategyKind::Random { weights } => {
                 Strategy::Random(Random::new(weights, semantics.sts()))
             }
+            StrategyKind::Auto => Strategy::Auto(Box::new(Auto::new(semantics.sts()))),
             StrategyKind::Transitions => Strategy::towards(Wanted::Switches, semantics),
             StrategyKind::Data => Strategy::towards(Wanted::Boundaries, semantics),
             // Until somebody gives the tester its guide.
@@ -81,24 +87,33 @@ impl Strategy {
         match self {
             Strategy::Random(random) => random.choose(situation),
             Strategy::Transitions(transitions) => transitions.choose(situation),
+            Strategy::Auto(auto) => auto.choose(trace, situation),
             Strategy::Guided(guide, chance) => {
                 guided::choose(guide.as_mut(), chance, trace, situation)
             }
         }
     }
 
+    /// What to wait for is said from outside.
+    pub fn is_guided(&self) -> bool {
+        matches!(self, Strategy::Guided(..))
+    }
+
     /// Switches that were within reach and could not be taken, and how often.
     pub fn lessons(&self) -> Vec<(u32, u16)> {
         match self {
             Strategy::Transitions(transitions) => transitions.lessons(),
+            Strategy::Auto(auto) => auto.transitions().lessons(),
             Strategy::Random(_) | Strategy::Guided(..) => Vec::new(),
         }
     }
 
     /// Takes over the lessons of others.
     pub fn learn_from(&mut self, lessons: &[(u32, u16)]) {
-        if let Strategy::Transitions(transitions) = self {
-            transitions.learn_from(lessons);
+        match self {
+            Strategy::Transitions(transitions) => transitions.learn_from(lessons),
+            Strategy::Auto(auto) => auto.transitions_mut().learn_from(lessons),
+            Strategy::Random(_) | Strategy::Guided(..) => {}
         }
     }
 
@@ -106,12 +121,17 @@ impl Strategy {
     pub fn unfinished(&self) -> Option<String> {
         match self {
             Strategy::Guided(guide, _) => guide.unfinished(),
-            Strategy::Random(_) | Strategy::Transitions(_) => None,
+            Strategy::Random(_) | Strategy::Transitions(_) | Strategy::Auto(_) => None,
         }
     }
 }
 
 impl Situation<'_> {
+    /// A response is due, or waiting for one that may come was not weighed yet.
+    fn is_due(&self) -> bool {
+        !self.menu.silence || !matches!(self.wait, WaitPolicy::Worthwhile { .. })
+    }
+
     /// Waits, or ends the test where waiting shows nothing new.
     fn wait_or_end(&self) -> Choice {
         if self.may_wait {
@@ -130,6 +150,8 @@ impl Situation<'_> {
             WaitPolicy::Sensible { observe, .. } if !self.menu.responses.is_empty() => observe,
             WaitPolicy::Sensible { idle, .. } => idle,
             WaitPolicy::Weighted(weight) => weight / (weight + stimuli_weight),
+            // Decided before the strategy is asked.
+            WaitPolicy::Worthwhile { .. } => 0.0,
         };
         self.rng.random::<f64>() < chance
     }

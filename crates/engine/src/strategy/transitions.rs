@@ -139,6 +139,14 @@ impl Transitions {
         self.random.choose(situation)
     }
 
+    /// Whether an uncovered switch may lie ahead of where the test is.
+    pub fn leads_on_from(&mut self, situation: &Situation<'_>) -> bool {
+        let sts = situation.semantics.sts().clone();
+        let set = situation.semantics.set(situation.set);
+        let here = set.states.iter().flat_map(|s| s.locations.iter().copied());
+        self.leads_on(&sts, here, situation.coverage)
+    }
+
     /// How often each switch was within reach and could not be taken.
     pub fn lessons(&self) -> Vec<(u32, u16)> {
         let all = self.blocked.iter().enumerate();

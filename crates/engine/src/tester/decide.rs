@@ -6,6 +6,8 @@ use super::Tester;
 use super::ending::{MAX_ANSWERS, Until};
 use super::test::{Phase, Plan};
 use crate::port::Command;
+use crate::settings::WaitPolicy;
+use crate::silence::{self, Context, Listening};
 use crate::strategy::{Choice, Situation};
 
 /// With so many stimuli in flight a strategy waits for what comes before it gives another.
@@ -46,7 +48,15 @@ impl Tester {
     }
 
     fn decide_by_strategy(&mut self, now: u64) -> Command {
-        let may_wait = !self.test.quiet;
+        let mut may_wait = !self.test.quiet;
+        if let (WaitPolicy::Worthwhile { share }, true) = (self.settings.wait, self.is_free()) {
+            match self.listening(share, now) {
+                Listening::Whole => return self.wait(now),
+                Listening::Look(time) => return self.wait_for(time, false, now),
+                // Where only silence is possible, more of it shows nothing.
+                Listening::No => may_wait &= !self.test.menu.responses.is_empty(),
+            }
+        }
         if self.test.in_flight.len() >= MAX_IN_FLIGHT {
             return self.wait(now);
         }
@@ -68,6 +78,7 @@ impl Tester {
             budget: self.settings.step_budget,
             may_wait,
             interrupt: &self.interrupt,
+            test: test.number,
         };
         let choice = chooser.choose(&test.trace, situation);
         if self.interrupt.is_raised() {
@@ -89,6 +100,29 @@ impl Tester {
                 self.end(verdict, Until::NothingDue, now)
             }
         }
+    }
+
+    /// The strategy chooses by itself: no guide and no suite says what to wait for.
+    fn is_free(&self) -> bool {
+        matches!(self.test.plan, Plan::Strategy) && !self.strategy.is_guided()
+    }
+
+    /// Whether silence is worth waiting for now.
+    fn listening(&self, share: f64, now: u64) -> Listening {
+        let test = &self.test;
+        if test.quiet {
+            return Listening::No;
+        }
+        let context = Context {
+            situation: silence::situation(self.semantics.set(test.set), &test.trace),
+            timeout: self.semantics.timeout(test.set),
+            share,
+            elapsed: now.saturating_sub(self.started.unwrap_or(now)),
+            shortest: self.settings.glance,
+            looked: test.looked,
+            answered: test.responses_in_a_row > 0,
+        };
+        self.silences.listening(&test.menu, context)
     }
 
     /// Waits as long as silence needs to count as quiescence here; not longer than the run may take

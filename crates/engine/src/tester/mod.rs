@@ -23,6 +23,7 @@ use crate::port::{Command, Input};
 use crate::random::test_seed;
 use crate::report::{FailureId, KnownFailure, StopReason, Summary, TestReport};
 use crate::settings::{EventLevel, Settings};
+use crate::silence::{SilencePrice, Silences};
 use crate::strategy::Strategy;
 
 use elsewhere::Steering;
@@ -55,6 +56,7 @@ pub struct Tester {
     /// What the next test is for.
     next_name: Option<String>,
     events: Vec<Event>,
+    silences: Silences,
 }
 
 impl Tester {
@@ -85,6 +87,7 @@ impl Tester {
             test,
             next_name: None,
             events: Vec::new(),
+            silences: Silences::default(),
         }
     }
 
@@ -277,6 +280,11 @@ impl Tester {
             stopped: self.stopped,
             ..self.summary
         }
+    }
+
+    /// What observing silence has cost so far.
+    pub fn silence_price(&self) -> SilencePrice {
+        self.silences.price()
     }
 
     fn start_run(&mut self, now: u64) {

@@ -13,6 +13,7 @@ use crate::in_flight::{Rejected, STATES_MISSING, crossed};
 use crate::port::Command;
 use crate::saved::SavedStep;
 use crate::settings::EventLevel;
+use crate::silence;
 
 impl Tester {
     /// The stimulus under way was handed over.
@@ -38,16 +39,21 @@ impl Tester {
             self.note_covered(|coverage| coverage.give(&stimulus, &followed.taken));
         }
         self.test.quiet = false;
+        self.test.looked = false;
         self.test.responses_in_a_row = 0;
         self.arrive(Step::Stimulus(stimulus), followed.set, now);
         self.decide(now)
     }
 
     pub(super) fn responded(&mut self, action: Action, now: u64) -> Command {
+        let last = self.test.times.last().copied().unwrap_or(0);
+        let since = now.saturating_sub(self.test.started + last);
+        self.silences.answered(since);
         let step = Step::Response(action);
         match self.fit(&step, now) {
             Ok(()) => {
                 self.test.quiet = false;
+                self.test.looked = false;
                 self.test.responses_in_a_row += 1;
                 if self.test.counts {
                     self.summary.responses += 1;
@@ -91,6 +97,8 @@ impl Tester {
             if let Plan::Script { listened, .. } = &mut self.test.plan {
                 *listened = true;
             }
+            self.test.looked = true;
+            self.silences.looked(now.saturating_sub(since));
             return self.decide(now);
         }
         // Whatever was on its way has arrived by now.
@@ -108,12 +116,14 @@ impl Tester {
     fn quiesced(&mut self, time: u64, now: u64) -> Command {
         let test = &self.test;
         let open = test.in_flight.open_silence(&mut self.semantics, test.set);
+        let situation = silence::situation(self.semantics.set(test.set), &test.trace);
         match self.fit(&Step::Quiescence, now) {
             Ok(()) => {
                 self.test.not_judged = self.test.not_judged.take().or(open);
                 self.test.quiet = self.test.in_flight.is_empty();
                 if self.test.counts {
                     self.summary.silences += 1;
+                    self.silences.observed(situation, time);
                 }
                 self.decide(now)
             }

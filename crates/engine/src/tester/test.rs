@@ -62,6 +62,8 @@ pub(super) struct Test {
     pub ended: u64,
     /// The last thing seen was silence: waiting again shows nothing new.
     pub quiet: bool,
+    /// A look showed nothing, and nothing has happened since.
+    pub looked: bool,
     /// Why a silence of this test was not judged, if one was not: then it does not pass.
     pub not_judged: Option<Reason>,
     /// How it ends, once that is decided.
@@ -92,6 +94,7 @@ impl Test {
             started: now,
             ended: now,
             quiet: false,
+            looked: false,
             not_judged: None,
             ending: None,
             responses_in_a_row: 0,

@@ -160,6 +160,8 @@ pub struct Semantics {
     /// About how much memory the state sets take.
     bytes: usize,
     handshakes: Handshakes,
+    /// What is found out now is not about the model: warnings are not kept.
+    muted: bool,
 }
 
 /// What became of an attempt to take a switch.
@@ -194,6 +196,7 @@ impl Semantics {
             left: 0,
             bytes: 0,
             handshakes: Handshakes::default(),
+            muted: false,
         };
         semantics.begin();
         let mut taken = Vec::new();
@@ -482,6 +485,9 @@ impl Semantics {
     }
 
     fn warn(&mut self, warning: Warning) {
+        if self.muted {
+            return;
+        }
         let switch = match &warning {
             Warning::NotEvaluable { switch, .. }
             | Warning::Divergence { switch }
@@ -519,6 +525,18 @@ impl Semantics {
     /// The id of a set that came from this model, also one that was forgotten since.
     pub fn id_of(&mut self, set: &Arc<StateSet>) -> SetId {
         self.intern_shared(Arc::clone(set))
+    }
+
+    /// The set of a state that the model need not be able to reach, and of what internal steps lead to from there.
+    pub fn suppose(&mut self, state: State) -> SetId {
+        self.begin();
+        let set = self.close(vec![state], false, &mut Vec::new());
+        self.intern(set)
+    }
+
+    /// While muted, nothing becomes a warning: steps are followed from states that were only supposed.
+    pub fn mute(&mut self, muted: bool) {
+        self.muted = muted;
     }
 
     /// Whether more than `sets` state sets are remembered, or so large ones that it is time to

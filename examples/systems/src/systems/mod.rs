@@ -8,4 +8,5 @@ pub mod coffee;
 pub mod echo;
 pub mod koopman;
 pub mod queue;
+pub mod retransmission;
 pub mod smartdoor;

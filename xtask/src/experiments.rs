@@ -1,8 +1,9 @@
-//! `cargo xtask experiment shrinking`: builds the shrinking experiment with optimisation and runs it.
+//! `cargo xtask experiment shrinking`, `detection` and `silence`: builds the experiment with optimisation and runs it.
 
 use std::process::{Command, ExitCode};
 
-pub fn run(args: &[String]) -> ExitCode {
+/// Runs the program of this name.
+pub fn run(program: &str, args: &[String]) -> ExitCode {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let status = Command::new(cargo)
         .args([
@@ -11,6 +12,8 @@ pub fn run(args: &[String]) -> ExitCode {
             "--release",
             "--package",
             "ioco-experiments",
+            "--bin",
+            program,
             "--",
         ])
         .args(args)

@@ -1,0 +1,311 @@
+//! How soon every strategy finds every fault: stimuli and resets until the first failure.
+//!
+//! Faults are the planted mutants of the examples and generated ones ([`mutate`]), which an interpreter plays in
+//! process and in virtual time. A generated mutant that conforms to its model is no fault: `compare` removes it where
+//! the model can be flattened. Elsewhere a mutant that no hunt of any strategy finds is left out of the figures and
+//! counted.
+
+mod hunt;
+mod mutate;
+mod play;
+mod tables;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use ioco_aml::{Sources, load};
+use ioco_budget::Interrupt;
+use ioco_generate::fsm::{Method, ModelMachine, suite};
+use ioco_sts::{CompareOptions, Equivalence, Relation, Sts, compare, flatten};
+
+pub use hunt::{Hunt, STRATEGIES, hunt, tester};
+pub(crate) use mutate::without_response;
+pub use mutate::{Mutant, Operator, mutants};
+pub use play::{Planted, Play, Played, Sent};
+pub use tables::show;
+
+use crate::ExperimentError;
+use crate::random::Share;
+
+/// What is measured.
+#[derive(Clone, Debug)]
+pub struct Setup {
+    /// A folder with one folder for each model, as the examples have it.
+    pub models: PathBuf,
+    /// Only these models, by the names of their folders.
+    pub only: Vec<String>,
+    pub strategies: Vec<String>,
+    /// Generated mutants of each model.
+    pub generated: usize,
+    pub seeds: u64,
+    pub share: Share,
+    /// A hunt ends after so many stimuli.
+    pub most: u64,
+    pub verbose: bool,
+}
+
+/// The hunts of all strategies for one mutant.
+#[derive(Clone, Debug)]
+pub struct Row {
+    pub model: String,
+    pub mutant: String,
+    /// The operator, or `planted`.
+    pub kind: &'static str,
+    /// Stimuli of the shortest failing trace: from `compare`, or the shortest that a hunt ended with.
+    pub shortest: Option<usize>,
+    /// The shortest failing trace is certain.
+    pub exact: bool,
+    /// By strategy, in the order of the setup.
+    pub hunts: Vec<Vec<Hunt>>,
+}
+
+impl Row {
+    pub fn is_found(&self) -> bool {
+        self.hunts.iter().flatten().any(|hunt| hunt.found)
+    }
+}
+
+/// Everything that was measured.
+#[derive(Clone, Debug)]
+pub struct Report {
+    pub strategies: Vec<String>,
+    pub most: u64,
+    pub rows: Vec<Row>,
+    /// By model: generated mutants that conform, and the cost of its HSI suite as tests and stimuli.
+    pub models: Vec<ModelFacts>,
+}
+
+#[derive(Clone, Debug)]
+pub struct ModelFacts {
+    pub name: String,
+    pub equivalent: usize,
+    pub hsi: Option<(u64, u64)>,
+}
+
+/// The systems of the examples that have a model of their own, beside the name of their folder.
+const SYSTEMS: [(&str, &str, &str); 13] = [
+    ("smartdoor", "smartdoor", "model.aml"),
+    ("koopman", "koopman", "model.aml"),
+    ("atm", "atm", "model.aml"),
+    ("calculator", "calculator", "model.aml"),
+    ("retransmission", "retransmission", "model.aml"),
+    ("coffee-1", "coffee", "figure1.aml"),
+    ("coffee-2", "coffee", "model.aml"),
+    ("coffee-8", "coffee", "figure8.aml"),
+    ("coffee-9", "coffee", "figure9.aml"),
+    ("coffee-10", "coffee", "figure10.aml"),
+    ("queue", "queue", "model.aml"),
+    ("echo", "echo", "model.aml"),
+    ("tcp", "tcp", "model.aml"),
+];
+
+/// Most states of a model that is flattened.
+const MAX_STATES: usize = 20_000;
+/// Most stimuli of an HSI suite.
+const MAX_SUITE: usize = 2_000_000;
+
+struct Files;
+
+impl Sources for Files {
+    fn read(&self, path: &str) -> Result<String, String> {
+        std::fs::read_to_string(path).map_err(|error| error.to_string())
+    }
+}
+
+pub(crate) fn read_model(path: &Path) -> Result<Arc<Sts>, ExperimentError> {
+    let loaded = load(&path.to_string_lossy(), &Files);
+    loaded.sts.ok_or_else(|| {
+        let messages = loaded.diagnostics.iter().map(|d| format!("  {d:?}"));
+        ExperimentError::Model {
+            path: path.to_owned(),
+            text: messages.collect::<Vec<_>>().join("\n"),
+        }
+    })
+}
+
+/// The models of the folder: name and file. Those of the examples first, with their planted mutants.
+fn models(setup: &Setup) -> Result<Vec<(String, PathBuf)>, ExperimentError> {
+    let mut found: Vec<(String, PathBuf)> = Vec::new();
+    for (name, folder, file) in SYSTEMS {
+        let path = setup.models.join(folder).join(file);
+        if path.is_file() {
+            found.push((name.to_owned(), path));
+        }
+    }
+    if found.is_empty() {
+        let unreadable = |error: std::io::Error| ExperimentError::Unreadable {
+            path: setup.models.clone(),
+            reason: error.to_string(),
+        };
+        let folders = std::fs::read_dir(&setup.models).map_err(unreadable)?;
+        for folder in folders {
+            let folder = folder.map_err(unreadable)?;
+            let path = folder.path().join("model.aml");
+            if path.is_file() {
+                found.push((folder.file_name().to_string_lossy().into_owned(), path));
+            }
+        }
+        found.sort();
+    }
+    if !setup.only.is_empty() {
+        found.retain(|(name, _)| setup.only.contains(name));
+    }
+    match found.is_empty() {
+        true => Err(ExperimentError::NoModels {
+            path: setup.models.clone(),
+        }),
+        false => Ok(found),
+    }
+}
+
+/// Runs every hunt.
+pub fn measure(setup: &Setup) -> Result<Report, ExperimentError> {
+    let mut report = Report {
+        strategies: setup.strategies.clone(),
+        most: setup.most,
+        rows: Vec::new(),
+        models: Vec::new(),
+    };
+    for (name, path) in models(setup)? {
+        let sts = read_model(&path)?;
+        check_right(setup, &name, &sts)?;
+        for (mutant, _, _) in ioco_examples::mutants(&name) {
+            let system = |_| -> Result<Box<dyn Play>, ExperimentError> {
+                let system = ioco_examples::system(&name, Some(mutant));
+                let system = system.map_err(ExperimentError::System)?;
+                Ok(Box::new(Planted::new(&sts, system)))
+            };
+            let hunts = hunts(setup, &sts, &system)?;
+            push(
+                setup,
+                &mut report,
+                row(&name, mutant, "planted", None, hunts),
+            );
+        }
+        let flat = flatten(&sts, MAX_STATES).is_ok();
+        let mut equivalent = 0;
+        for mutant in mutants(&sts, setup.share.seed(), setup.generated) {
+            let shortest = match flat.then(|| deviation(&sts, &mutant.sts)).flatten() {
+                Some(Deviates::Not) => {
+                    equivalent += 1;
+                    continue;
+                }
+                Some(Deviates::After(stimuli)) => Some(stimuli),
+                None => None,
+            };
+            let mutated = Arc::new(mutant.sts);
+            let system = |seed| -> Result<Box<dyn Play>, ExperimentError> {
+                Ok(Box::new(Played::new(&mutated, seed)))
+            };
+            let hunts = hunts(setup, &sts, &system)?;
+            let number = format!("g{}", mutant.number);
+            let row = row(&name, &number, mutant.operator.name(), shortest, hunts);
+            push(setup, &mut report, row);
+        }
+        report.models.push(ModelFacts {
+            name,
+            equivalent,
+            hsi: hsi_cost(&sts),
+        });
+    }
+    Ok(report)
+}
+
+/// Stimuli for the right system.
+const RIGHT: u64 = 1_000;
+
+/// Every strategy must pass the right system: otherwise a failure says nothing about a mutant.
+fn check_right(setup: &Setup, name: &str, sts: &Arc<Sts>) -> Result<(), ExperimentError> {
+    for strategy in &setup.strategies {
+        let seed = setup.share.seed();
+        let mut system: Box<dyn Play> = match ioco_examples::system(name, None) {
+            Ok(system) => Box::new(Planted::new(sts, system)),
+            Err(_) => Box::new(Played::new(sts, seed)),
+        };
+        let hunt = hunt(&mut tester(sts, strategy, seed), system.as_mut(), RIGHT);
+        if hunt.found {
+            return Err(ExperimentError::RightFails {
+                model: name.to_owned(),
+                strategy: strategy.clone(),
+                shown: hunt.shown,
+            });
+        }
+    }
+    Ok(())
+}
+
+fn push(setup: &Setup, report: &mut Report, row: Row) {
+    if setup.verbose {
+        eprintln!("{}", tables::line(&row));
+    }
+    report.rows.push(row);
+}
+
+fn row(
+    model: &str,
+    mutant: &str,
+    kind: &'static str,
+    shortest: Option<usize>,
+    hunts: Vec<Vec<Hunt>>,
+) -> Row {
+    let failing = hunts.iter().flatten().filter(|hunt| hunt.found);
+    Row {
+        model: model.to_owned(),
+        mutant: mutant.to_owned(),
+        kind,
+        exact: shortest.is_some(),
+        shortest: shortest.or_else(|| failing.map(|hunt| hunt.failing.len()).min()),
+        hunts,
+    }
+}
+
+/// Every strategy with every seed against one system, which is built anew for each.
+fn hunts(
+    setup: &Setup,
+    sts: &Arc<Sts>,
+    system: &dyn Fn(u64) -> Result<Box<dyn Play>, ExperimentError>,
+) -> Result<Vec<Vec<Hunt>>, ExperimentError> {
+    let mut all = Vec::new();
+    for strategy in &setup.strategies {
+        let mut own = Vec::new();
+        for seed in setup.share.seed()..setup.share.seed() + setup.seeds {
+            let mut system = system(seed)?;
+            let mut tester = tester(sts, strategy, seed);
+            own.push(hunt(&mut tester, system.as_mut(), setup.most));
+        }
+        all.push(own);
+    }
+    Ok(all)
+}
+
+enum Deviates {
+    Not,
+    /// After so many stimuli.
+    After(usize),
+}
+
+/// Whether a mutant conforms; `None` where that cannot be decided.
+fn deviation(model: &Sts, mutant: &Sts) -> Option<Deviates> {
+    let options = CompareOptions {
+        equivalence: Equivalence::Weak,
+        relation: Relation::Ioco,
+        limit: MAX_STATES,
+    };
+    let found = compare(model, mutant, options).ok()?;
+    if found.conforms {
+        return Some(Deviates::Not);
+    }
+    let distinction = found.distinction?;
+    let stimuli = distinction
+        .trace
+        .iter()
+        .filter(|step| step.starts_with('?'));
+    Some(Deviates::After(stimuli.count()))
+}
+
+/// Tests and stimuli of the HSI suite for systems without extra states.
+fn hsi_cost(sts: &Sts) -> Option<(u64, u64)> {
+    let machine = ModelMachine::new(sts, MAX_STATES, &Interrupt::default()).ok()?;
+    let suite = suite(machine.machine(), Method::Hsi, 0, MAX_SUITE).ok()?;
+    Some(suite.size())
+}

@@ -1,0 +1,87 @@
+//! The experiment on detection: mutants are faults of every kind, repeat by their number, and are hunted.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use ioco_aml::load_text;
+use ioco_experiments::Share;
+use ioco_experiments::detection::{Operator, Planted, Setup, hunt, measure, mutants, show, tester};
+use ioco_sts::Sts;
+
+const KOOPMAN: &str = include_str!("../../../examples/koopman/model.aml");
+
+fn koopman() -> Arc<Sts> {
+    load_text("model.aml", KOOPMAN).sts.expect("a model")
+}
+
+#[test]
+fn every_operator_has_its_mutants_and_numbers_repeat_them() {
+    let sts = koopman();
+    let found = mutants(&sts, 1, 60);
+    let operators: BTreeSet<Operator> = found.iter().map(|mutant| mutant.operator).collect();
+    assert_eq!(operators.len(), Operator::ALL.len());
+    let again = mutants(&sts, 1, 60);
+    for (one, other) in found.iter().zip(&again) {
+        assert_eq!(one.number, other.number);
+        assert_eq!(one.sts.switches(), other.sts.switches());
+    }
+    let others = mutants(&sts, 1_000_001, 60);
+    assert!(
+        others
+            .iter()
+            .all(|mutant| found.iter().all(|m| m.number != mutant.number))
+    );
+}
+
+#[test]
+fn every_strategy_passes_the_right_system_and_finds_a_mutant() {
+    let sts = koopman();
+    for strategy in ["random", "transitions", "data", "locations", "auto"] {
+        let run = |mutant: Option<&str>| {
+            let system = ioco_examples::system("koopman", mutant).expect("a system");
+            let mut system = Planted::new(&sts, system);
+            hunt(&mut tester(&sts, strategy, 1), &mut system, 400)
+        };
+        assert!(!run(None).found, "{strategy}");
+        let found = run(Some("m03"));
+        assert!(found.found && found.stimuli < 400, "{strategy}");
+        assert!(found.resets >= 1 && !found.failing.is_empty(), "{strategy}");
+    }
+}
+
+#[test]
+fn every_strategy_passes_the_right_retransmission_protocol() {
+    let text = include_str!("../../../examples/retransmission/model.aml");
+    let sts = load_text("model.aml", text).sts.expect("a model");
+    for strategy in ["random", "transitions", "data", "locations", "auto"] {
+        let system = ioco_examples::system("retransmission", None).expect("a system");
+        let mut system = Planted::new(&sts, system);
+        let hunt = hunt(&mut tester(&sts, strategy, 1), &mut system, 100);
+        assert!(!hunt.found, "{strategy}: {}", hunt.shown);
+    }
+}
+
+#[test]
+fn mutants_that_conform_are_left_out_of_the_figures() {
+    let setup = Setup {
+        models: PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples")),
+        only: vec!["koopman".to_owned()],
+        strategies: vec!["random".to_owned()],
+        generated: 30,
+        seeds: 1,
+        share: Share::Tune,
+        most: 50,
+        verbose: false,
+    };
+    let report = measure(&setup).expect("a report");
+    let generated = report.rows.iter().filter(|row| row.kind != "planted");
+    assert!(generated.clone().all(|row| row.exact));
+    assert_eq!(generated.count() + report.models[0].equivalent, 30);
+    assert!(report.models[0].equivalent > 0);
+    let text = show(&report);
+    assert!(
+        text.contains("HSI suite") && text.contains("koopman, planted mutants: "),
+        "{text}"
+    );
+}
