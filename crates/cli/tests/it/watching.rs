@@ -45,13 +45,10 @@ impl Watching {
         panic!("ioco ended before '{text}': {said}");
     }
 
-    /// The next verdict on standard output.
+    /// The verdict of the next summary on standard output.
     fn verdict(&mut self) -> String {
         let mut line = String::new();
-        while !["PASS", "FAIL", "STOPPED"]
-            .iter()
-            .any(|v| line.starts_with(v))
-        {
+        while !line.contains(" passed, ") {
             line.clear();
             let read = self.out.read_line(&mut line).expect("a line");
             assert!(read > 0, "ioco ended without a verdict");
