@@ -18,6 +18,16 @@ use crate::watch::{Teller, Terminal};
 use crate::{interrupt, model, typed, words};
 
 pub fn run(arguments: &args::Test, format: Format) -> Answer {
+    let plan = plan(arguments)?;
+    let patience = Duration::from_nanos(plan.reach.patience);
+    let mut terminal = Terminal::new(format);
+    let campaign = Campaign::open(plan, interrupt::listen(), &mut terminal)?;
+    terminal.wait("the system to be ready", patience);
+    carry_out(campaign, terminal, arguments, format)
+}
+
+/// What the flags ask for.
+pub fn plan(arguments: &args::Test) -> Result<Plan, CommandError> {
     let mut project = typed::project(
         arguments.model.model.as_deref(),
         arguments.system.profile.as_deref(),
@@ -29,7 +39,7 @@ pub fn run(arguments: &args::Test, format: Format) -> Answer {
     trust::first_use(&project, &choice, &mut Teller)?;
     let shrinking = arguments.shrinking.settings();
     shrinking::pipeline(&shrinking.shrinker)?;
-    let plan = Plan {
+    Ok(Plan {
         model: model::load(&arguments.model, &project)?,
         options: ModelOptions {
             limits: project.limits.overridden_by(arguments.model.limits()),
@@ -44,10 +54,16 @@ pub fn run(arguments: &args::Test, format: Format) -> Answer {
         shard: arguments.shard,
         scripts: Vec::new(),
         project,
-    };
-    let patience = Duration::from_nanos(plan.reach.patience);
-    let mut terminal = Terminal::new(format);
-    let campaign = Campaign::open(plan, interrupt::listen(), &mut terminal)?;
+    })
+}
+
+/// Runs a campaign to its end, and shows what came of it.
+pub fn carry_out(
+    campaign: Campaign,
+    mut terminal: Terminal,
+    arguments: &args::Test,
+    format: Format,
+) -> Answer {
     let stored = campaign.project.clone();
     let (name, seed) = (campaign.model.sts.name().to_owned(), campaign.seed);
     if format == Format::Text {
@@ -57,7 +73,6 @@ pub fn run(arguments: &args::Test, format: Format) -> Answer {
             campaign.model.path.display(),
         );
     }
-    terminal.wait("the system to be ready", patience);
     let outcome = campaign.run(&mut terminal)?;
     drop(terminal);
     if format == Format::Text {
