@@ -43,14 +43,13 @@ pub fn serve(
     };
     let campaigns: Mutex<Vec<String>> = Mutex::default();
     let (done, is_over) = (AtomicU64::new(0), AtomicBool::new(false));
-    let failed: Mutex<Option<CampaignError>> = Mutex::default();
     std::thread::scope(|scope| {
         for job in 1..=jobs {
             let setup = WorkerSetup {
                 reach: setup.reach.for_job(job),
                 ..setup.clone()
             };
-            let (campaigns, done, is_over, failed) = (&campaigns, &done, &is_over, &failed);
+            let (campaigns, done, is_over) = (&campaigns, &done, &is_over);
             scope.spawn(move || {
                 let mut worker = Worker::new(setup);
                 while !is_over.load(Ordering::SeqCst) && !interrupt.is_raised() {
@@ -61,8 +60,6 @@ pub fn serve(
                         Err(error) => report.say(&error.message),
                     }
                 }
-                drop(worker);
-                let _ = failed;
             });
         }
         let looked = look(bus, &present, setup, interrupt, &campaigns, report);
