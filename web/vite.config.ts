@@ -1,5 +1,6 @@
 import { svelte } from "@sveltejs/vite-plugin-svelte";
 import { defineConfig } from "vite";
+import { editor } from "./build/editor.ts";
 import { layoutWorkers } from "./build/workers.ts";
 import { singleFile } from "./build/single-file.ts";
 
@@ -9,7 +10,7 @@ export default defineConfig(({ mode }) => {
   return {
     base: "./",
     publicDir: report ? false : "public",
-    plugins: [layoutWorkers(report), svelte(), ...(report ? [singleFile()] : [])],
+    plugins: [layoutWorkers(report), editor(report), svelte(), ...(report ? [singleFile()] : [])],
     build: {
       target: "es2022",
       emptyOutDir: !report,

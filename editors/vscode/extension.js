@@ -1,4 +1,4 @@
-// Starts `ioco lsp` for AML files, and shows its picture of a model beside the text.
+// Starts `ioco lsp` for AML files, shows its picture of a model beside the text, and runs ioco in a terminal.
 "use strict";
 
 const vscode = require("vscode");
@@ -74,9 +74,35 @@ if (here) { here.classList.add("here"); here.scrollIntoView({ block: "center", i
 </script></body></html>`;
 }
 
+// Types a line into the terminal of ioco, in the folder of a project. The person sees what runs, and can stop it.
+function run({ line, folder }) {
+  const name = "ioco";
+  const terminal =
+    vscode.window.terminals.find((one) => one.name === name && one.creationOptions.cwd === folder) ??
+    vscode.window.createTerminal({ name, cwd: folder });
+  terminal.show(true);
+  const program = vscode.workspace.getConfiguration("ioco").get("path", "ioco");
+  const quoted = /^[\w./-]+$/.test(program) ? program : `'${program.replaceAll("'", "'\\''")}'`;
+  terminal.sendText(line.replace(/^ioco\b/, () => quoted));
+}
+
+// The folder of the nearest ioco.toml above the open file, or of the workspace.
+async function projectFolder() {
+  const open = vscode.window.activeTextEditor?.document.uri;
+  const files = await vscode.workspace.findFiles("**/ioco.toml", "**/{node_modules,target}/**", 50);
+  const folders = files.map((file) => vscode.Uri.joinPath(file, "..").fsPath).sort((a, b) => b.length - a.length);
+  return folders.find((folder) => open?.fsPath.startsWith(folder)) ?? folders.at(-1) ?? vscode.workspace.workspaceFolders?.[0]?.uri.fsPath;
+}
+
+const runHere = (line) => async () => run({ line, folder: await projectFolder() });
+
 async function activate(context) {
   context.subscriptions.push(
     vscode.commands.registerCommand("ioco.showGraph", showGraph),
+    vscode.commands.registerCommand("ioco.run", run),
+    vscode.commands.registerCommand("ioco.test", runHere("ioco test")),
+    vscode.commands.registerCommand("ioco.doctor", runHere("ioco doctor")),
+    vscode.commands.registerCommand("ioco.page", runHere("ioco serve --open")),
     vscode.commands.registerCommand("ioco.restart", async () => {
       await stop();
       await start();

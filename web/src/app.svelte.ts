@@ -1,9 +1,9 @@
 /** What all views share: the source, the project, the chosen model, the address, messages. */
 
-import type { FailureSummary, Model, Project, RunSummary } from "./data/contract";
+import type { Changes, FailureSummary, Model, Project, RunSummary } from "./data/contract";
 import { openSource } from "./data/opening";
 import { formatRoute, parseRoute, type Route } from "./data/route";
-import { troubleOf, type Source, type Trouble } from "./data/source";
+import { troubleOf, type Close, type Source, type Trouble } from "./data/source";
 
 class App {
   readonly source: Source = openSource();
@@ -19,6 +19,13 @@ class App {
   runs = $state.raw<RunSummary[]>([]);
   route = $state.raw<Route>(parseRoute(location.hash));
   help = $state(false);
+  /** A text with changes that are not saved. */
+  editing = $state(false);
+  /** The line of the model text that somebody asked for. */
+  place = $state.raw<{ file: string; line: number } | null>(null);
+  /** What changed on disk since the page was opened. */
+  changes = $state.raw<Changes | null>(null);
+  #listening: Close | null = null;
   theme = $state<"auto" | "light" | "dark">(storedTheme());
   /** Grows when colours change: canvases read their colours again. */
   paint = $state(0);
@@ -47,7 +54,34 @@ class App {
 
   async choose(path: string): Promise<void> {
     this.modelPath = path;
+    this.#listening?.();
+    this.changes = null;
+    this.#listening = this.live ? this.source.changes(path, (changes) => void this.#changed(path, changes)) : null;
     await this.reload();
+  }
+
+  async #changed(path: string, changes: Changes): Promise<void> {
+    if (path !== this.modelPath) return;
+    const before = this.changes;
+    if (before === null || before.model !== changes.model) await this.reload();
+    this.changes = changes;
+  }
+
+  /** The model as it is now. */
+  take(model: Model): void {
+    this.model = model;
+    this.modelTrouble = null;
+  }
+
+  /** The first error of the model's text. */
+  get wrong() {
+    return this.model?.diagnostics.find((entry) => entry.severity === "error") ?? null;
+  }
+
+  /** Shows a line of the model text. */
+  show(file: string, line: number): void {
+    this.place = { file, line };
+    this.go({ view: "model", location: null, switch: null });
   }
 
   /** Reads the model again, for instance after it was edited. */
@@ -57,11 +91,11 @@ class App {
     try {
       const model = await this.source.model(path);
       if (path !== this.modelPath) return;
-      this.model = model;
-      this.modelTrouble = null;
+      this.take(model);
     } catch (error) {
       if (path !== this.modelPath) return;
-      this.model = null;
+      // The last good graph stays, with what is wrong above it.
+      if (this.model?.path !== path) this.model = null;
       this.modelTrouble = troubleOf(error);
     }
     await this.refresh();

@@ -8,3 +8,10 @@ declare module "elkjs/lib/elk-api.js" {
   export * from "elkjs/lib/elk-api";
   export { default } from "elkjs/lib/elk-api";
 }
+
+/** Made by `build/editor.ts`; a report has none. */
+declare module "virtual:editor" {
+  export const openEditor:
+    | ((place: HTMLElement, options: import("./edit/editor").EditorOptions) => Promise<import("./edit/editor").OpenEditor>)
+    | null;
+}

@@ -14,9 +14,19 @@ describe("a drawing", () => {
   it("merges parallel switches into one edge and loses none", () => {
     const merged = draw(door, whole);
     expect(merged.edges.map((edge) => edge.switches)).toEqual([[0, 2, 5, 6], [1], [3], [4]]);
-    expect(merged.edges[0]?.lines).toEqual(["?open", "?push", "?kick", "and 1 more"]);
+    expect(merged.edges[0]?.lines.map((line) => line.text)).toEqual(["?open", "?push", "?kick", "and 1 more"]);
     const single = draw(door, { ...whole, merge: false });
     expect(single.edges.flatMap((edge) => edge.switches)).toEqual([0, 1, 2, 3, 4, 5, 6]);
+  });
+
+  it("writes guards and updates below the label, shortened", () => {
+    const guarded = model([[0, 1, "?unlock(code)"]], ["locked", "open"]);
+    Object.assign(guarded.switches[0] ?? {}, { guard: `code == ${"9".repeat(60)}`, update: "tries := 0" });
+    const lines = draw(guarded, whole).edges[0]?.lines ?? [];
+    expect(lines.map((line) => line.kind)).toEqual(["label", "detail", "detail"]);
+    expect(lines[1]?.text).toMatch(/^\[code == 9+…\]$/);
+    expect(lines[1]?.text.length).toBeLessThanOrEqual(34);
+    expect(lines[2]?.text).toBe("tries := 0");
   });
 
   it("shows a collapsed process as one node with all its locations", () => {

@@ -6,7 +6,7 @@ export function model(switches: [number, number, string][], names: string[], pro
   return {
     name: "door", path: "door.aml", hash: "1", sources: [{ file: "door.aml", text: "" }],
     processes: [...new Set(processes)].map((process) => `p${process}`),
-    locations: names.map((name, id) => ({ id, name, process: processes[id] ?? 0, initial: id === 0, file: "door.aml", line: id + 1 })),
+    locations: names.map((name, id) => ({ id, name, process: processes[id] ?? 0, initial: id === 0, named: true, file: "door.aml", line: id + 1 })),
     switches: switches.map(([from, to, label], id) => ({
       id, from, to, label, kind: label.startsWith("?") ? "stimulus" : "response", guard: null, update: null, file: null, line: null,
     })),

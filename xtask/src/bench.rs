@@ -24,6 +24,7 @@ const PARTS: &[Part] = &[
     ("store", || example("ioco-store", "store_speed", &[])),
     ("jobs", || example("ioco-campaign", "jobs_speed", &[])),
     ("program", program),
+    ("scale", crate::scale::run),
 ];
 
 pub fn run(only: &[String]) -> Result<(), String> {

@@ -1,5 +1,8 @@
 //! `cargo xtask faults`: the long run of the suite of bad peers, against the program as it is released.
 
+use std::fs;
+use std::path::{Path, PathBuf};
+
 use crate::postgres::Postgres;
 use crate::tools::{self, cargo, target_directory};
 
@@ -13,7 +16,9 @@ pub fn run(arguments: &[String]) -> Result<(), String> {
     }
     tools::run("build", &mut build)?;
     let profile = if is_soak { "release" } else { "debug" };
-    let program = target_directory().join(profile).join("ioco-faults");
+    // Copies: a build beside the run, which takes long, would exchange the programs under it.
+    let folder = std::env::temp_dir().join(format!("ioco-faults-{}", std::process::id()));
+    let programs = Copies::new(&target_directory().join(profile), folder)?;
     let mut arguments = arguments.to_vec();
     if arguments.last().is_some_and(|word| word == "--soak") {
         arguments.push("10000000".to_owned());
@@ -32,6 +37,29 @@ pub fn run(arguments: &[String]) -> Result<(), String> {
     }
     tools::run(
         "faults",
-        std::process::Command::new(program).args(arguments),
+        std::process::Command::new(programs.folder.join("ioco-faults")).args(arguments),
     )
+}
+
+/// The programs that the run needs, in a folder of their own that goes when it is over.
+struct Copies {
+    folder: PathBuf,
+}
+
+impl Copies {
+    fn new(from: &Path, folder: PathBuf) -> Result<Copies, String> {
+        let copies = Copies { folder };
+        fs::create_dir_all(&copies.folder).map_err(|error| error.to_string())?;
+        for program in ["ioco", "ioco-bad-peer", "ioco-faults"] {
+            let copied = fs::copy(from.join(program), copies.folder.join(program));
+            copied.map_err(|error| format!("cannot copy {program}: {error}"))?;
+        }
+        Ok(copies)
+    }
+}
+
+impl Drop for Copies {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.folder);
+    }
 }

@@ -5,11 +5,15 @@ mod bench;
 mod decomposition;
 mod demo;
 mod differential;
+mod editor;
 mod faults;
 mod fuzz;
 mod library;
 mod mutants;
 mod postgres;
+mod real;
+mod release;
+mod scale;
 mod schemas;
 mod shrinking;
 mod signals;
@@ -26,17 +30,21 @@ cargo xtask COMMAND
   demo                    build ioco and test an example system with a planted bug
   test                    every check and test of the project; installs what it needs
   web                     the checks of the page alone
+  editor                  build the extension for Visual Studio Code: target/ioco.vsix
+  release                 build the archive for this machine with its checksums and bill of materials: target/dist
   library                 the checks of the library alone: its example outside, other systems, packages
   fuzz [--minutes N] [TARGET]
                           every reader on new inputs; what fails is kept in fuzz/found
   agreement [--models N]  generated NuSMV models: every technique against enumeration
-  bench [NAME]            print the speed table (all, or one part of it)
+  bench [NAME]            print the speed table (all, or one part of it); 'scale': time and memory over size
   mutants [PART] [--...]  change the code that verdicts rest on and report what no test notices
   differential [--minutes N] [--seed S]
                           compare ioco with a second implementation of the theory on new models
   faults [--soak N] [--stops]
                           the long run of the suite of bad peers, or N steps (10 million) against a process, or
                           only how soon everything stops
+  real [NAME ...] [--steps N] [--seed S] [--no-hypothesis]
+                          install and test the public systems of examples/real, and print one table
   solver [--minutes N]    compare the embedded solver with z3 on new questions
   experiment NAME ...     rerun a published experiment (shrinking, decomposition)
 ";
@@ -52,6 +60,8 @@ fn main() -> ExitCode {
         "demo" => demo::run(),
         "test" => test::run(),
         "web" => web::check(),
+        "editor" => editor::package(),
+        "release" => release::make(),
         "library" => library::check(),
         "bench" => bench::run(rest),
         "fuzz" => fuzz::run(rest),
@@ -60,7 +70,10 @@ fn main() -> ExitCode {
         "mutants" => mutants::run(rest),
         "differential" => differential::run(rest),
         "solver" => solver::run(rest),
+        "real" => real::run(rest),
         "experiment" => return experiment(rest),
+        // The system under test of `bench scale`.
+        "play" => return scale::play(rest),
         "help" | "--help" | "-h" => {
             print!("{USAGE}");
             Ok(())

@@ -47,6 +47,17 @@ impl Postgres {
         format!("postgres://ioco@127.0.0.1:{}/postgres", self.port)
     }
 
+    /// What a client of PostgreSQL's own library needs to find it: by a socket in its folder, which is there in
+    /// every network namespace.
+    pub fn environment(&self) -> Vec<(&'static str, String)> {
+        vec![
+            ("PGHOST", self.folder.display().to_string()),
+            ("PGPORT", self.port.to_string()),
+            ("PGUSER", "ioco".to_owned()),
+            ("PGDATABASE", "postgres".to_owned()),
+        ]
+    }
+
     /// The file with the number of its first process, while it runs.
     pub fn pid_file(&self) -> String {
         self.folder

@@ -58,7 +58,7 @@ impl Outbox {
         self.trouble = None;
     }
 
-    fn take(&mut self) -> Result<Option<Arrival>, AdapterError> {
+    pub(crate) fn take(&mut self) -> Result<Option<Arrival>, AdapterError> {
         match self.arrivals.pop_front() {
             Some(arrival) => Ok(Some(arrival)),
             None => self.trouble.take().map_or(Ok(None), Err),

@@ -24,6 +24,8 @@ mod in_process;
 #[cfg(feature = "connections")]
 mod line;
 #[cfg(feature = "connections")]
+mod player;
+#[cfg(feature = "connections")]
 mod process;
 #[cfg(feature = "connections")]
 mod relay;
@@ -63,6 +65,8 @@ pub use http::{
 pub use in_process::{InProcess, Local, Outbox};
 #[cfg(feature = "connections")]
 pub use line::{Codec, Line, RESET};
+#[cfg(feature = "connections")]
+pub use player::{FaultRate, Left, PlayedFault, Player};
 #[cfg(feature = "connections")]
 pub use process::{Process, ProcessOptions, ResetBy};
 #[cfg(feature = "connections")]

@@ -114,6 +114,23 @@ impl Codec {
         out.extend_from_slice(b"}}\n");
     }
 
+    /// Appends a response as one line, newline included: what a system says.
+    pub(crate) fn write_response(&self, response: &Action, out: &mut Vec<u8>) {
+        out.extend_from_slice(b"{\"response\":");
+        write_text(&self.names[response.label.index()], out);
+        out.extend_from_slice(b",\"values\":{");
+        let parameters = &self.sts.label(response.label).parameters;
+        for (position, (parameter, value)) in parameters.iter().zip(&response.values).enumerate() {
+            if position > 0 {
+                out.push(b',');
+            }
+            write_text(&parameter.name, out);
+            out.push(b':');
+            write_value(value, self.sts.types(), out);
+        }
+        out.extend_from_slice(b"}}\n");
+    }
+
     /// Reads one line, with or without its end. What cannot be understood is trouble with the
     /// adapter; what can be understood but not matched to the model is [`Line::Unknown`].
     pub fn read_line(&self, line: &[u8]) -> Result<Line, AdapterError> {

@@ -7,7 +7,6 @@ use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use ioco_budget::Budget;
 use ioco_engine::Recorded;
 use ioco_sts::{Direction, Sts};
 
@@ -15,8 +14,8 @@ use crate::connection::AdapterError;
 use crate::dial;
 use crate::line::{Codec, Line};
 use crate::session::nanoseconds;
-use crate::supervise::{Lines, Received, SLICE, Sender, Until, queue};
-use crate::text::{Mapping, Pattern, Templates};
+use crate::supervise::{Received, SLICE, Sender, Until, queue};
+use crate::text::{Cutter, Framing, Mapping, Pattern, Templates};
 use crate::trace::{RESET_LINE, read_traces, without_empty_traces, write_recorded};
 use crate::values::shorten;
 
@@ -31,8 +30,8 @@ enum Side {
 }
 
 enum Relayed {
-    Line(Instant, Side, String),
-    /// From here on what this side says cannot be read as lines; it is passed on all the same.
+    Message(Instant, Side, Vec<u8>),
+    /// From here on what this side says cannot be cut into messages; it is passed on all the same.
     Lost(Instant, String),
     Ended,
 }
@@ -43,9 +42,7 @@ enum Language {
     Json(Codec),
     Text {
         templates: Templates,
-        /// The lines that ask for a reset and say that it is done.
-        reset: Option<String>,
-        ready: Option<Pattern>,
+        mapping: Box<Mapping>,
     },
 }
 
@@ -91,16 +88,9 @@ impl LineRelay {
         mapping: Option<&Mapping>,
     ) -> Result<LineRelay, AdapterError> {
         let language = match mapping {
-            Some(mapping) if !mapping.framing.is_lines() => {
-                return Err(AdapterError::new(
-                    "traffic can be recorded where every message is one line",
-                )
-                .hint("[lines] of ioco.toml describes other messages"));
-            }
             Some(mapping) => Language::Text {
                 templates: Templates::new(Arc::clone(&sts), mapping)?,
-                reset: mapping.reset.clone(),
-                ready: mapping.ready.clone(),
+                mapping: Box::new(mapping.clone()),
             },
             None => Language::Json(Codec::new(Arc::clone(&sts))),
         };
@@ -139,12 +129,14 @@ impl LineRelay {
             let from = from.try_clone().map_err(failed)?;
             let to = to.try_clone().map_err(failed)?;
             let tell = tell.clone();
-            std::thread::spawn(move || pass_on(from, to, side, &budget, &tell));
+            let cutter = Cutter::new(self.framing(), &budget);
+            std::thread::spawn(move || pass_on(from, to, side, cutter, &tell));
         }
         write(RESET_LINE).map_err(failed)?;
         let mut ended = 0;
         // What the system says between a reset and its end belongs to nobody.
         let mut resetting = false;
+        let mut greeting = self.banner();
         let mut stopping = false;
         while ended < 2 {
             // Traffic without a pause must not keep us from stopping: nothing more is passed on, and what was
@@ -155,9 +147,12 @@ impl LineRelay {
                 let _ = system.shutdown(Shutdown::Both);
             }
             match told.take_until(Instant::now() + SLICE) {
-                Received::Entry(Relayed::Line(when, side, line)) => {
+                // Nobody judges what greets a client.
+                Received::Entry(Relayed::Message(_, Side::System, message))
+                    if greeting.take().is_some_and(|banner| banner.fits(&message)) => {}
+                Received::Entry(Relayed::Message(when, side, message)) => {
                     let at = nanoseconds(when.saturating_duration_since(self.epoch));
-                    match self.meaning(side, &line) {
+                    match self.meaning(side, &message) {
                         Meaning::Reset => {
                             resetting = self.says_ready();
                             write(RESET_LINE).map_err(failed)?;
@@ -191,53 +186,63 @@ impl LineRelay {
     fn says_ready(&self) -> bool {
         match &self.language {
             Language::Json(_) => true,
-            Language::Text { ready, .. } => ready.is_some(),
+            Language::Text { mapping, .. } => mapping.ready.is_some(),
         }
     }
 
-    fn meaning(&self, side: Side, line: &str) -> Meaning {
+    fn banner(&self) -> Option<Pattern> {
+        match &self.language {
+            Language::Json(_) => None,
+            Language::Text { mapping, .. } => mapping.banner.clone(),
+        }
+    }
+
+    fn framing(&self) -> Framing {
+        match &self.language {
+            Language::Json(_) => Framing::default(),
+            Language::Text { mapping, .. } => mapping.framing.clone(),
+        }
+    }
+
+    fn meaning(&self, side: Side, message: &[u8]) -> Meaning {
+        // One that is not text is no JSON either.
+        let line = || String::from_utf8_lossy(message).trim().to_owned();
         match (&self.language, side) {
-            (Language::Json(codec), Side::System) => match codec.read_line(line.as_bytes()) {
+            (Language::Json(codec), Side::System) => match codec.read_line(message) {
                 Ok(Line::Response(action)) => Meaning::Step(Recorded::Response(action)),
                 Ok(Line::Unknown(text)) => Meaning::Step(Recorded::Unknown(text)),
                 Ok(Line::Ready { .. }) => Meaning::Ready,
                 Ok(_) => Meaning::Nothing,
-                Err(_) => Meaning::Step(Recorded::Unknown(line.to_owned())),
+                Err(_) => Meaning::Step(Recorded::Unknown(line())),
             },
             // Lines of the protocol are lines of a trace.
-            (Language::Json(_), Side::Client) => match read_traces(line, &self.sts) {
+            (Language::Json(_), Side::Client) => match read_traces(&line(), &self.sts) {
                 Ok(traces) => match traces.first().map(|trace| trace.first()) {
                     Some(Some((_, recorded))) => Meaning::Step(recorded.clone()),
                     Some(None) => Meaning::Reset,
                     None => Meaning::Nothing,
                 },
-                Err(_) => Meaning::Step(Recorded::Undescribed(shorten(line, 100))),
+                Err(_) => Meaning::Step(Recorded::Undescribed(shorten(&line(), 100))),
             },
-            (
-                Language::Text {
-                    templates, ready, ..
-                },
-                Side::System,
-            ) => match templates.read(Direction::Response, line.as_bytes(), &|_| true) {
-                _ if ready
-                    .as_ref()
-                    .is_some_and(|ready| ready.fits(line.as_bytes())) =>
-                {
-                    Meaning::Ready
+            (Language::Text { templates, mapping }, Side::System) => {
+                let is_ready = |ready: &Pattern| ready.fits(message);
+                if mapping.ready.as_ref().is_some_and(is_ready) {
+                    return Meaning::Ready;
                 }
-                Ok(action) => Meaning::Step(Recorded::Response(action)),
-                Err(text) => Meaning::Step(Recorded::Unknown(text)),
-            },
-            (
-                Language::Text {
-                    templates, reset, ..
-                },
-                Side::Client,
-            ) => match templates.read(Direction::Stimulus, line.as_bytes(), &|_| true) {
-                _ if reset.as_deref() == Some(line) => Meaning::Reset,
-                Ok(action) => Meaning::Step(Recorded::Stimulus(action)),
-                Err(text) => Meaning::Step(Recorded::Undescribed(text)),
-            },
+                match templates.read(Direction::Response, message, &|_| true) {
+                    Ok(action) => Meaning::Step(Recorded::Response(action)),
+                    Err(text) => Meaning::Step(Recorded::Unknown(text)),
+                }
+            }
+            (Language::Text { templates, mapping }, Side::Client) => {
+                if mapping.reset.as_deref().map(str::as_bytes) == Some(message) {
+                    return Meaning::Reset;
+                }
+                match templates.read(Direction::Stimulus, message, &|_| true) {
+                    Ok(action) => Meaning::Step(Recorded::Stimulus(action)),
+                    Err(text) => Meaning::Step(Recorded::Undescribed(text)),
+                }
+            }
         }
     }
 }
@@ -292,22 +297,22 @@ pub(crate) fn cannot_pass_on(to: &str, error: &io::Error) -> AdapterError {
     .hint("the system must be listening there before a client connects")
 }
 
-/// Copies bytes until one side ends, and tells of the lines in them.
+/// Copies bytes until one side ends, and tells of the messages in them.
 fn pass_on(
     mut from: TcpStream,
     mut to: TcpStream,
     side: Side,
-    budget: &Budget,
+    cutter: Cutter,
     tell: &Sender<Relayed>,
 ) {
     let mut bytes = vec![0; 16 << 10];
-    let mut lines = Some(Lines::new(budget));
+    let mut cutter = Some(cutter);
     while let Ok(count @ 1..) = from.read(&mut bytes) {
-        if let Some(reading) = &mut lines {
+        if let Some(reading) = &mut cutter {
             reading.feed(&bytes[..count]);
-            if let Err(why) = emit_lines(reading, side, tell) {
+            if let Err(why) = emit_messages(reading, side, tell) {
                 let _ = tell.send(Relayed::Lost(Instant::now(), why), 0);
-                lines = None;
+                cutter = None;
             }
         }
         if to.write_all(&bytes[..count]).is_err() {
@@ -318,12 +323,14 @@ fn pass_on(
     let _ = tell.send(Relayed::Ended, 0);
 }
 
-fn emit_lines(lines: &mut Lines, side: Side, tell: &Sender<Relayed>) -> Result<(), String> {
-    while let Some(line) = lines.next().map_err(|why| why.to_string())? {
-        let text = String::from_utf8_lossy(line).trim().to_owned();
-        if !text.is_empty() {
-            let size = text.len();
-            let _ = tell.send(Relayed::Line(Instant::now(), side, text), size);
+fn emit_messages(cutter: &mut Cutter, side: Side, tell: &Sender<Relayed>) -> Result<(), String> {
+    while let Some(mut message) = cutter.next()? {
+        if cutter.is_lines() {
+            message = message.trim_ascii().to_vec();
+        }
+        if !message.is_empty() {
+            let size = message.len();
+            let _ = tell.send(Relayed::Message(Instant::now(), side, message), size);
         }
     }
     Ok(())

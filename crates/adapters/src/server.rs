@@ -4,6 +4,7 @@
 //! find out whether it listens, because a server may count its clients; the operating system's list of
 //! listeners says so where there is one.
 
+use std::cell::Cell;
 use std::io::{self, PipeReader, PipeWriter, Read as _};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::path::PathBuf;
@@ -12,6 +13,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use ioco_budget::Interrupt;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::ioctl_fionbio;
 
@@ -24,6 +26,9 @@ pub const PORT: &str = "{port}";
 
 /// How long a system may take to end when it is asked to.
 const GRACE: Duration = Duration::from_millis(500);
+
+/// How long the hook after a system may go on once somebody wants to stop.
+const HOOK_GRACE: Duration = Duration::from_millis(300);
 
 /// How long the end of the system may come after the end of its connection.
 const EXIT_GRACE: Duration = Duration::from_millis(100);
@@ -62,6 +67,9 @@ pub struct Server {
     reader: Option<Arc<PipeReader>>,
     /// Ends with the log of what was started last.
     log_ends: Option<Receiver<()>>,
+    /// Cuts the hook after the system short, also where nobody is there to ask.
+    interrupt: Interrupt,
+    warnings: Vec<String>,
 }
 
 impl Server {
@@ -75,7 +83,19 @@ impl Server {
             log,
             reader: None,
             log_ends: None,
+            interrupt: Interrupt::default(),
+            warnings: Vec::new(),
         }
+    }
+
+    /// Who can interrupt it.
+    pub fn interrupted_by(&mut self, interrupt: Interrupt) {
+        self.interrupt = interrupt;
+    }
+
+    /// What was not worth an error.
+    pub fn take_warnings(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.warnings)
     }
 
     pub fn is_running(&mut self) -> bool {
@@ -180,8 +200,20 @@ impl Server {
         self.end();
         if let Some(after) = self.options.after.clone() {
             let port = self.port;
-            // A hook that fails has said so in the log; the system is gone all the same.
-            let _ = self.hook(&after, "after", port, &|| false);
+            let interrupt = self.interrupt.clone();
+            let noticed = Cell::new(None);
+            // It cleans up, so it gets a moment; then somebody who wants to stop is not kept waiting.
+            let stop = || {
+                interrupt.is_raised() && {
+                    let since = noticed.get().unwrap_or_else(Instant::now);
+                    noticed.set(Some(since));
+                    since.elapsed() >= HOOK_GRACE
+                }
+            };
+            // The system is gone all the same.
+            if let Err(error) = self.hook(&after, "after", port, &stop) {
+                self.warnings.push(error.message);
+            }
         }
     }
 
@@ -250,11 +282,14 @@ impl Server {
                     .hint(format!("the command was: {line}")));
                 }
                 None if until.is_over() => {
-                    let patience = self.options.patience;
-                    return Err(AdapterError::new(format!(
-                        "'{name}' of [sut] did not end within {patience:?}"
-                    ))
-                    .hint(format!("the command was: {line}")));
+                    let why = match until.is_stopped() {
+                        true => "was interrupted".to_owned(),
+                        false => format!("did not end within {:?}", self.options.patience),
+                    };
+                    return Err(
+                        AdapterError::new(format!("'{name}' of [sut] {why}: {line}"))
+                            .hint(format!("the command was: {line}")),
+                    );
                 }
                 None => {}
             }
@@ -433,5 +468,23 @@ mod tests {
             error.message
         );
         assert!(error.message.contains("broken"), "{}", error.message);
+    }
+
+    #[test]
+    fn a_hook_that_never_ends_is_cut_short_by_an_interrupt() {
+        // Patience beyond that of any test runner: only the interrupt ends it.
+        let mut server = server("sleep 3600");
+        server.options.patience = Duration::from_secs(3600);
+        server.options.after = Some("sleep 3600".to_owned());
+        let interrupt = Interrupt::default();
+        server.interrupted_by(interrupt.clone());
+        server.start(None, None, &|| false).unwrap();
+        interrupt.raise();
+        server.stop();
+        let warnings = server.take_warnings().join("\n");
+        assert!(
+            warnings.contains("'after' of [sut] was interrupted"),
+            "{warnings}"
+        );
     }
 }

@@ -19,13 +19,16 @@ use ioco_budget::{Budget, size};
 
 use crate::connection::LogLine;
 use crate::supervise::{Guarded, Lines, Log, TooLong, Until};
-use crate::text::{Cut, Framing};
+use crate::text::{Cut, Framing, Progress};
 
 /// How long the exit status of a program may come after the end of its output.
 const EXIT_GRACE: Duration = Duration::from_millis(500);
 
 /// Bytes read at once; the size of a pipe's buffer on Linux.
 const CHUNK: usize = 64 << 10;
+
+/// Bytes of an unfinished message that one call takes in.
+const AT_ONCE: usize = 256 << 10;
 
 /// Lines of standard error that a message shows.
 pub(crate) const LAST_LINES: usize = 12;
@@ -77,6 +80,8 @@ pub(crate) struct Stream {
     aside: Option<OwnedFd>,
     log: Log,
     lines: Lines,
+    /// Of the message that `lines` begins with.
+    progress: Progress,
     ended: bool,
     /// The program at the other end, where we started it: it ends with the stream.
     program: Option<Guarded>,
@@ -99,6 +104,7 @@ impl Stream {
             aside,
             log: Log::new(size(budget.log)),
             lines: Lines::new(budget),
+            progress: Progress::default(),
             ended: false,
             program: None,
         })
@@ -148,16 +154,26 @@ impl Stream {
         let _ = rustix::net::sockopt::set_socket_linger(&self.output, Some(Duration::ZERO));
     }
 
+    /// The other side sees an end; what it still sends is read.
+    pub(crate) fn shutdown(&self) -> io::Result<()> {
+        match rustix::net::shutdown(&self.output, rustix::net::Shutdown::Write) {
+            // The other side has closed already, which is the next thing to be seen.
+            Ok(()) | Err(Errno::NOTCONN) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
     /// The content and the bytes of the next message that is here already.
     pub(crate) fn message(
         &mut self,
         framing: &Framing,
         limit: usize,
     ) -> Result<Option<Message>, StreamError> {
+        let mut taken = 0;
         loop {
             let here = self.lines.unfinished();
             let size = here.len();
-            match framing.cut(here, limit) {
+            match framing.cut(here, limit, &mut self.progress) {
                 Cut::Message { bytes, content } => {
                     let raw = self.lines.take(bytes).to_vec();
                     return Ok(Some(Message { content, raw }));
@@ -167,14 +183,11 @@ impl Stream {
                 Cut::Unfinished if size > limit => return Err(TooLong { limit }.into()),
                 Cut::Unfinished => {}
             }
-            // A long message that comes in small parts is not looked at anew for each of them.
-            let mut has_more = false;
-            while !self.ended && self.lines.unfinished().len() <= size + size / 4 && self.fill()? {
-                has_more = true;
-            }
-            if !has_more {
+            // The rest of a flood stays where it is, so that others have their turn.
+            if taken >= AT_ONCE || !self.fill()? {
                 return Ok(None);
             }
+            taken += self.lines.unfinished().len() - size;
         }
     }
 

@@ -108,7 +108,7 @@ fn find(direction: Direction, name: &str, sts: &Sts) -> Option<LabelId> {
         .or_else(|| sts.label_named(direction, name))
 }
 
-fn stimulus(name: &str, values: &str, sts: &Sts) -> Result<Recorded, String> {
+pub(crate) fn stimulus(name: &str, values: &str, sts: &Sts) -> Result<Recorded, String> {
     let label = find(Direction::Stimulus, name, sts)
         .ok_or_else(|| format!("the model has no stimulus '{name}'"))?;
     let values = read_object(values).ok_or("\"values\" must be an object")?;

@@ -9,9 +9,10 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
 use ioco_adapters::{
-    Arrival, Connection as _, Continued, Framing, Integer, Mapping, Pattern, ProcessOptions, Shape,
-    SocketAction, Sockets, TextLines,
+    Arrival, Connection as _, Continued, Framing, Integer, LineRelay, Mapping, Pattern,
+    ProcessOptions, Relay as _, Shape, SocketAction, Sockets, TextLines, read_traces,
 };
+use ioco_engine::Recorded;
 use ioco_sts::{Action, Direction, Label, Parameter, Sts, StsBuilder, Type, Value};
 use regex::bytes::Regex;
 
@@ -339,6 +340,139 @@ fn a_client_connects_closes_and_resets_when_the_model_says_so() {
 }
 
 #[test]
+fn a_stimulus_can_be_several_messages_and_actions() {
+    let address = serve(|mut socket, number| {
+        for line in BufReader::new(socket.try_clone().unwrap()).lines() {
+            let answer = format!("{number} {}\n", line.unwrap());
+            socket.write_all(answer.as_bytes()).unwrap();
+        }
+    });
+    let sts = model(&[
+        ("?hello", "c", &[("name", Type::Str)]),
+        (
+            "!heard",
+            "c",
+            &[("number", Type::INTEGER), ("word", Type::Str)],
+        ),
+    ]);
+    let parts = [
+        Shape::Action(SocketAction::Connect),
+        "I am {name}".into(),
+        "bye".into(),
+    ];
+    let mapping = Mapping {
+        stimuli: shapes(&[("hello", Shape::Several(parts.to_vec()))]),
+        responses: shapes(&[("heard", "{number} {word}".into())]),
+        ..Mapping::default()
+    };
+    let mut lines = connect(&sts, &mapping, &Sockets::Shared(address));
+    lines.reset().unwrap();
+    // Each stimulus is a connection of its own, and both messages go over it.
+    for number in 0..2 {
+        let hello = action(&sts, "?hello", &[Value::from("Ann")]);
+        lines.give(&hello).unwrap();
+        assert_eq!(lines.sent(), b"I am Ann\nbye\n");
+        for word in ["I am Ann", "bye"] {
+            let heard = action(&sts, "!heard", &[Value::Int(number), Value::from(word)]);
+            assert_eq!(next(&mut lines), Arrival::Response(heard));
+        }
+    }
+}
+
+#[test]
+fn after_a_shutdown_the_system_sees_an_end_and_the_client_still_reads() {
+    let address = serve(|mut socket, _| {
+        let mut all = Vec::new();
+        socket.read_to_end(&mut all).unwrap();
+        socket.write_all(&all).unwrap();
+    });
+    let sts = model(&[
+        ("?say", "c", &[]),
+        ("?done", "c", &[]),
+        ("!echo", "c", &[]),
+        ("!closed", "c", &[]),
+    ]);
+    let mapping = Mapping {
+        stimuli: shapes(&[
+            ("say", "hello".into()),
+            ("done", Shape::Action(SocketAction::Shutdown)),
+        ]),
+        responses: shapes(&[("echo", "hello".into()), ("closed", Shape::Closed)]),
+        ..Mapping::default()
+    };
+    let mut lines = connect(&sts, &mapping, &Sockets::Shared(address));
+    lines.reset().unwrap();
+    for stimulus in ["?say", "?done"] {
+        lines.give(&action(&sts, stimulus, &[])).unwrap();
+    }
+    for response in ["!echo", "!closed"] {
+        let response = Arrival::Response(action(&sts, response, &[]));
+        assert_eq!(next(&mut lines), response);
+    }
+    // Nothing is left to shut down, which is no trouble.
+    lines.give(&action(&sts, "?done", &[])).unwrap();
+}
+
+#[test]
+fn one_shape_is_that_of_every_label_that_fits_its_pattern() {
+    let sts = model(&[
+        ("?a_ask", "a", &[]),
+        ("?b_ask", "b", &[]),
+        ("?b_ask_more", "b", &[]),
+        ("!told", "a", &[]),
+    ]);
+    let mapping = |keys: &[(&str, &str)]| Mapping {
+        stimuli: keys
+            .iter()
+            .map(|(key, text)| ((*key).to_owned(), Shape::from(*text)))
+            .collect(),
+        ..Mapping::default()
+    };
+    let address = serve(|socket, _| drop(socket));
+    let mapped = mapping(&[("*", "any"), ("*_ask", "ASK"), ("b_ask", "own")]);
+    let mut lines = connect(&sts, &mapped, &Sockets::Shared(address));
+    for (name, bytes) in [
+        ("?a_ask", &b"ASK\n"[..]),
+        ("?b_ask", b"own\n"),
+        ("?b_ask_more", b"any\n"),
+    ] {
+        lines.reset().unwrap();
+        // The server hangs up, and what was sent is known all the same.
+        let _ = lines.give(&action(&sts, name, &[]));
+        assert_eq!(lines.sent(), bytes, "{name}");
+    }
+    let nobody = mapping(&[("*_answer", "ASK")]).check(&sts).unwrap_err();
+    assert_eq!(nobody.key, "stimuli.*_answer");
+    let wrong = mapping(&[("*_ask", "ASK {who}")]).check(&sts).unwrap_err();
+    assert_eq!(wrong.key, "stimuli.*_ask", "the line that somebody wrote");
+}
+
+#[test]
+fn a_list_is_for_stimuli_and_holds_messages_and_actions() {
+    let sts = model(&[("?ask", "c", &[]), ("!told", "c", &[])]);
+    let list = |parts: &[Shape]| Shape::Several(parts.to_vec());
+    for (shape, why) in [
+        (list(&[]), "nothing is not a stimulus"),
+        (list(&[list(&[])]), "a list in a list"),
+        (list(&["{who}".into()]), "no parameter 'who'"),
+        (list(&[Shape::Closed]), "write action"),
+    ] {
+        let mapping = Mapping {
+            stimuli: shapes(&[("ask", shape)]),
+            ..Mapping::default()
+        };
+        let error = mapping.check(&sts).unwrap_err();
+        assert!(error.message.contains(why), "{}", error.message);
+    }
+    let mapping = Mapping {
+        responses: shapes(&[("told", list(&["one".into(), "two".into()]))]),
+        ..Mapping::default()
+    };
+    let error = mapping.check(&sts).unwrap_err();
+    assert!(error.message.contains("a response is one message"));
+}
+
+#[test]
 fn every_channel_is_a_client_of_its_own_at_the_same_address() {
     let address = serve(|mut socket, number| {
         for line in BufReader::new(socket.try_clone().unwrap()).lines() {
@@ -479,4 +613,110 @@ fn what_is_preferred_wins_and_the_rest_is_in_the_written_order() {
         let expected = action(&sts, expected, &[text.into()]);
         assert_eq!(next(&mut lines), Arrival::Response(expected));
     }
+}
+
+#[test]
+fn a_message_after_any_number_of_empty_lines_is_no_silence() {
+    let address = serve(|mut socket, _| {
+        let text = format!("{}PONG\r\n", "\r\n".repeat(20_000));
+        let _ = socket.write_all(text.as_bytes());
+        let _ = socket.read(&mut [0]);
+    });
+    let sts = model(&[("!pong", "c", &[])]);
+    let mapping = Mapping {
+        responses: shapes(&[("pong", "PONG".into())]),
+        ..Mapping::default()
+    };
+    let mut lines = connect(&sts, &mapping, &Sockets::Shared(address));
+    lines.reset().unwrap();
+    assert_eq!(
+        next(&mut lines),
+        Arrival::Response(action(&sts, "!pong", &[]))
+    );
+}
+
+#[test]
+fn traffic_of_framed_messages_is_recorded() {
+    let system = serve(|mut socket, _| {
+        let _ = socket.write_all(b"\x00\x05hello");
+        let mut head = [0; 2];
+        while socket.read_exact(&mut head).is_ok() {
+            let mut message = vec![0; usize::from(u16::from_be_bytes(head))];
+            socket.read_exact(&mut message).unwrap();
+            let answer: &[u8] = match &message[..] {
+                b"\x01" => b"\x00\x02\x02\x07",
+                _ => b"\x00\x01\xfe",
+            };
+            let _ = socket.write_all(answer);
+        }
+    });
+    let sts = model(&[
+        ("?ping", "c", &[]),
+        ("!pong", "c", &[("number", Type::INTEGER)]),
+    ]);
+    let mapping = Mapping {
+        stimuli: shapes(&[("ping", "{0x01}".into())]),
+        responses: shapes(&[("pong", "{0x02}{number:u8}".into())]),
+        banner: Some("hello".into()),
+        framing: Framing::Prefixed {
+            skip: 0,
+            length: Integer::named("u16").unwrap(),
+            add: 0,
+        },
+        ..Mapping::default()
+    };
+    let relay = LineRelay::listen("127.0.0.1:0", &system, Arc::clone(&sts), Some(&mapping));
+    let relay = relay.unwrap();
+    let address = relay.address();
+    let client = std::thread::spawn(move || {
+        let mut socket = TcpStream::connect(address).unwrap();
+        socket.read_exact(&mut [0; 7]).unwrap();
+        socket.write_all(b"\x00\x01\x01").unwrap();
+        socket.read_exact(&mut [0; 4]).unwrap();
+        socket.write_all(b"\x00\x01\xff").unwrap();
+        socket.read_exact(&mut [0; 3]).unwrap();
+    });
+    let mut written = String::new();
+    let served = relay.run(Some(1), &|| false, &mut |line| {
+        written.push_str(line);
+        written.push('\n');
+        Ok(())
+    });
+    assert_eq!(served, Ok(1));
+    client.join().unwrap();
+    let traces = read_traces(&written, &sts).unwrap();
+    let steps: Vec<Recorded> = traces[0].iter().map(|(_, step)| step.clone()).collect();
+    assert_eq!(
+        steps,
+        [
+            Recorded::Stimulus(action(&sts, "?ping", &[])),
+            Recorded::Response(action(&sts, "!pong", &[Value::Int(7)])),
+            Recorded::Undescribed("0xff".to_owned()),
+            Recorded::Unknown("0xfe".to_owned()),
+            Recorded::End,
+        ]
+    );
+}
+
+#[test]
+fn a_message_that_goes_on_and_on_does_not_hold_up_a_wait() {
+    let address = serve(|mut socket, _| {
+        // Slower than it is read, so that it does not reach the limit on messages.
+        while socket.write_all(b"250-more\r\n").is_ok() {
+            std::thread::sleep(Duration::from_micros(100));
+        }
+    });
+    let sts = model(&[("!end", "c", &[])]);
+    let mapping = Mapping {
+        framing: Framing::Delimited {
+            end: b"\r\n".to_vec(),
+            continued: vec![continued(r"^\d{3}-", Some(r"^\d{3} "))],
+        },
+        ..Mapping::default()
+    };
+    let mut lines = connect(&sts, &mapping, &Sockets::Shared(address));
+    lines.reset().unwrap();
+    // Without a look at the clock this would never return.
+    let until = lines.now() + 200_000_000;
+    assert_eq!(lines.wait(until).unwrap().what, Arrival::Silence);
 }

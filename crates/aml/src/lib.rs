@@ -12,6 +12,7 @@ mod expr;
 mod format;
 mod include;
 mod lower;
+mod manual;
 mod parser;
 #[cfg(test)]
 mod properties;
@@ -39,7 +40,9 @@ pub use codes::{codes, explain};
 pub use diagnostic::{Diagnostic, Severity, SourceFile};
 pub use format::format;
 pub use include::Sources;
+pub use manual::manual;
 pub use render::render;
+pub use suggest::{Fix, fix};
 pub use symbols::{Completion, CompletionKind, Index, Occurrence, Symbol, SymbolKind};
 
 /// What became of a model's text.

@@ -134,11 +134,11 @@ fn blocks_and_methods_have_the_values_that_ruby_gives_them() {
 fn what_is_not_there_has_no_value() {
     for condition in [
         "xs.with(3, 1) == xs",
-        "xs.with(-1, 1) == xs",
+        "xs.with(y - 3, 1) == xs",
         "xs.delete_at(3) == xs",
         "none.min == 0",
         "none.first == 0",
-        "xs[-1..1] == xs",
+        "xs[y - 3..1] == xs",
     ] {
         assert!(holds(condition).is_err(), "{condition}");
     }
@@ -261,5 +261,107 @@ fn long_arrays_are_within_the_default_limits() {
         let (held, steps) = sts.switches()[0].guard.holds_within(env, sts.budget());
         assert_eq!(held, Ok(true));
         assert!(steps < most, "{steps} steps for {length} items");
+    }
+}
+
+#[test]
+fn what_has_no_meaning_has_no_value() {
+    // No numbers, no least one; a negative count; a sum and a length of what is unset.
+    for condition in [
+        "(3..1).min == 3",
+        "(3..1).max == 1",
+        "xs.take(y - 3) == []",
+        "xs[y - 3..y] == xs",
+        "[Item(name: \"a\")].map { |i| i.price }.sum != 0",
+        "[Item(name: \"a\")].sum { |i| i.price } != 0",
+        "!Item(price: 1).name.empty?",
+    ] {
+        assert!(holds(condition).is_err(), "{condition}");
+    }
+    for condition in ["(1..3).min == 1", "(2..2).max == 2", "xs.take(y - 2) == []"] {
+        assert_eq!(holds(condition), Ok(true), "{condition}");
+    }
+}
+
+#[test]
+fn a_negative_index_is_refused() {
+    for step in [
+        "receive 'a', constraint: 'xs[-1] == 2'",
+        "receive 'a', constraint: 'xs[1..-1] == xs'",
+        "receive 'a', constraint: 'xs.take(-1) == xs'",
+        "receive 'a', update: 'xs[-1] = 2'",
+    ] {
+        assert!(
+            errors(step).contains("an index is never negative"),
+            "{step}: {}",
+            errors(step)
+        );
+    }
+}
+
+/// Whether a step with this update can be taken in a model whose arrays and structures have bounds.
+fn can_be_taken(update: &str) -> bool {
+    let text = format!(
+        "external 'c'
+struct 'Box', {{'n' => integer(0..3), 'ns' => [integer(0..3)]}}
+function('more', [integer(0..3)] => integer(0..3)) {{ |x| x + 1 }}
+process('p') {{
+  channel('c') {{ stimulus 'a', {{'p' => integer(0..3)}} }}
+  var 'xs', [integer(0..3)], [1, 3]
+  var 'box', 'Box', {{'n' => 3, 'ns' => [0, 3]}}
+  var 'boxes', ['Box'], []
+  var 'k', :integer, 3
+  state 'S'
+  receive 'a', update: '{update}'
+  goto 'S'
+}}
+"
+    );
+    let loaded = load_text("m.aml", &text);
+    let sts = loaded
+        .sts
+        .unwrap_or_else(|| panic!("{update}: {:?}", loaded.diagnostics));
+    let variables = initial(&sts);
+    let env = Env {
+        variables: &variables,
+        parameters: &[Value::Int(2)],
+        functions: sts.functions(),
+    };
+    sts.switches()[0].enabled.holds(env) == Ok(true)
+}
+
+#[test]
+fn bounds_inside_of_arrays_and_structures_hold() {
+    for update in [
+        "xs[0] += 1",
+        "xs = xs.map { |x| x }",
+        "xs = xs.map { |x| x / 2 }",
+        "xs += [p]",
+        "xs = xs.select { |x| x > 1 }",
+        "xs = [k]",
+        "box.n = p",
+        "box.ns[0] += 3",
+        "box = Box(n: k)",
+        "boxes += [box]",
+        "boxes = [box].map { |b| Box(n: b.n - 1) }",
+        "xs = :void",
+        "box.n = :void",
+    ] {
+        assert!(can_be_taken(update), "{update}");
+    }
+    for update in [
+        "xs[1] += 1",
+        "xs = xs.map { |x| x + 1 }",
+        "xs = [k + 1]",
+        "xs = xs.with(0, k + 1)",
+        "xs = if k == 3 then [4] else []",
+        "xs = [more(k)]",
+        "box.n += 1",
+        "box.ns[1] += 1",
+        "box = Box(n: k + 1)",
+        "boxes = boxes + [Box(ns: [k, k + 1])]",
+        "boxes = [box].map { |b| Box(n: b.n + 1) }",
+    ] {
+        assert!(!can_be_taken(update), "{update}");
     }
 }

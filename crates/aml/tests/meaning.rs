@@ -1,7 +1,7 @@
 //! What statements mean as locations and switches.
 
 use ioco_aml::{Sources, load, load_text};
-use ioco_sts::{Gate, LocationId, Sts, SwitchId, show_expr};
+use ioco_sts::{Env, Gate, LocationId, Sts, SwitchId, Value, show_expr};
 
 /// The switches of a process with plain labels, one a line.
 fn switches_of(statements: &str) -> String {
@@ -229,6 +229,63 @@ fn time_outs_are_kept_for_the_model_and_for_a_state() {
     let sts = loaded.sts.expect("no errors");
     assert_eq!(sts.timeout(), 1_500_000_000);
     assert_eq!(sts.locations()[0].timeout, Some(5_000_000_000));
+}
+
+#[test]
+fn a_time_out_is_never_rounded_down() {
+    for (written, nanoseconds) in [
+        ("0.0000000001", 1),
+        ("0.0000000011", 2),
+        ("1.0000000001", 1_000_000_001),
+        ("0.000000001", 1),
+    ] {
+        let text = format!("timeout {written}\nprocess('p') {{ state 'S' }}");
+        let sts = load_text("m.aml", &text).sts.expect("no errors");
+        assert_eq!(sts.timeout(), nanoseconds, "{written}");
+    }
+}
+
+#[test]
+fn an_unset_integer_is_an_unset_decimal() {
+    let text = "
+external 'c'
+struct 'Pair', {'one' => :decimal}
+function('same', [:decimal] => :decimal) { |x| x }
+process('p') {
+  channel('c') { stimulus 'a', {'n' => :integer} }
+  var 'd', :decimal, 1.5
+  var 'f', :decimal, 1.5
+  var 'ds', [:decimal], []
+  var 'r', 'Pair'
+  state 'S'
+  receive 'a', update: 'd = n; f = same(n); ds = [n, 2]; r = Pair(one: n)'
+  goto 'S'
+}
+";
+    let sts = load_text("m.aml", text).sts.expect("no errors");
+    let before: Vec<Value> = sts.variables().iter().map(|v| v.initial.clone()).collect();
+    let after = |given: Value| -> Vec<String> {
+        let env = Env {
+            variables: &before,
+            parameters: &[given],
+            functions: sts.functions(),
+        };
+        let switch = &sts.switches()[0];
+        assert_eq!(switch.enabled.holds(env), Ok(true));
+        let values = switch
+            .update
+            .iter()
+            .map(|a| a.value.eval(env).expect("a value"));
+        values.map(|v| v.display(sts.types()).to_string()).collect()
+    };
+    assert_eq!(
+        after(Value::Int(3)),
+        ["3.0", "3.0", "[3.0, 2.0]", "{one: 3.0}"]
+    );
+    assert_eq!(
+        after(Value::Void),
+        [":void", ":void", "[:void, 2.0]", "{one: :void}"]
+    );
 }
 
 #[test]

@@ -126,6 +126,9 @@ impl Budget {
     }
 }
 
+/// Everything that walks an expression recurses once per level, on threads whose stacks have a fixed size.
+pub const MAX_DEPTH: u64 = 500;
+
 /// A limit was reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Exhausted {
@@ -147,6 +150,9 @@ impl fmt::Display for Exhausted {
             Resource::Wire => write!(f, "more than {limit} bytes of one message are not kept"),
             Resource::Log => write!(f, "more than {limit} bytes of one test's log are not kept"),
         }?;
+        if self.resource == Resource::Depth && limit >= MAX_DEPTH {
+            return f.write_str(", and no setting allows more");
+        }
         write!(
             f,
             "; raise the limit with --limit {name}=N, or {name} under [limits] in ioco.toml"
@@ -251,6 +257,19 @@ mod tests {
             over.to_string(),
             "there are more than 3 possible states; raise the limit with --limit states=N, \
              or states under [limits] in ioco.toml"
+        );
+    }
+
+    #[test]
+    fn the_greatest_depth_comes_with_no_advice_to_raise_it() {
+        let over = |limit| {
+            let resource = Resource::Depth;
+            Exhausted { resource, limit }.to_string()
+        };
+        assert!(over(200).contains("--limit depth=N"));
+        assert_eq!(
+            over(700),
+            "this is nested deeper than 700 levels, and no setting allows more"
         );
     }
 

@@ -7,7 +7,7 @@ use ioco_engine::{
 };
 use ioco_outside::Untrusted;
 use ioco_outside::file::read_text;
-use ioco_shrink::Shrunk;
+use ioco_shrink::{Confidence, Shrunk};
 use ioco_sts::{Action, Execution, Relation, Verdict};
 use serde::{Deserialize, Serialize};
 
@@ -127,7 +127,8 @@ impl Replay {
         match &self.said {
             Replayed::Fixed => "fixed",
             Replayed::StillFailing => "still-failing",
-            Replayed::Different(_) => "different",
+            // The system did not change, so nothing is fixed.
+            Replayed::Different(_) | Replayed::Allowed { .. } => "different",
             Replayed::Flaky { .. } => "flaky",
             Replayed::Unusable(_) => "error",
         }
@@ -141,6 +142,9 @@ impl Replay {
             Replayed::Fixed => format!("fixed: none of {runs} runs failed"),
             Replayed::StillFailing => format!("still failing: {failed} of {runs} runs"),
             Replayed::Different(how) => format!("different now: {how}"),
+            Replayed::Allowed { shown } => {
+                format!("the model allows it now: {shown} of {runs} runs show it, and none fails")
+            }
             Replayed::Flaky { failed, runs } => {
                 format!("flaky: {failed} of {runs} runs failed as recorded")
             }
@@ -272,25 +276,27 @@ impl Opened {
         let stimuli = self.file.first_stimuli(&session.sts);
         let stimuli = stimuli.map_err(|error| CampaignError::usage(error.to_string()))?;
         // One that is not always seen is tried as often as it would be confirmed.
-        let mut tries = settings.confirm.max(settings.attempts).max(1);
+        let tries = settings.confirm.max(settings.attempts).max(1);
+        let mut runs = 0;
         let (report, wire) = loop {
             let first = session.tester.scripted_test(stimuli.clone(), session.now());
             let report = session.run(first, observer);
-            tries -= 1;
+            runs += 1;
             match &report.execution.verdict {
                 Verdict::Fail(_) | Verdict::Ended(_) => break (report, session.wire()),
                 Verdict::Error(reason) => return Err(unusable(session, &reason.text)),
                 Verdict::Pass | Verdict::Inconclusive(_) => {}
             }
-            if tries == 0 || session.interrupt.is_raised() {
+            if runs == tries || session.interrupt.is_raised() {
                 return Ok(None);
             }
         };
-        let shrinking = session.shrinking(settings, nanoseconds)?;
+        let seen = Confidence { failed: 1, runs };
+        let shrinking = session.shrinking(settings, seen, nanoseconds)?;
         let mut dispatch = self.dispatch()?;
         let session = &mut self.session;
         let shrunk = match &mut dispatch {
-            None => session.shrink(&report.execution, settings, nanoseconds, observer)?,
+            None => session.shrink(&report.execution, settings, seen, nanoseconds, observer)?,
             Some(dispatch) => {
                 shrinking.run(&report.execution, &mut dispatch.runner(session), observer)?
             }

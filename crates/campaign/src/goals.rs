@@ -18,6 +18,8 @@ pub struct GoalSearch<'a> {
     pub seed: u64,
     /// Moves of a path in the search from the start; the usual number where it is not given.
     pub depth: Option<u32>,
+    /// Steps of a test through a part of the model without data; the usual number where it is not given.
+    pub length: Option<usize>,
     /// Ends the search, and every question to the solver.
     pub stop: &'a StopFlag,
 }
@@ -28,6 +30,7 @@ impl GoalSearch<'_> {
         let limits = CoverLimits {
             interrupt: self.stop.raised(),
             depth: self.depth.unwrap_or(usual.depth),
+            length: self.length.unwrap_or(usual.length),
             ..usual
         };
         let mut rng = ChaCha8Rng::seed_from_u64(self.seed);

@@ -32,6 +32,7 @@ pub mod system;
 pub mod time;
 pub mod trust;
 mod warning;
+pub mod watch;
 pub mod work;
 
 pub use campaign::{Campaign, Hands};

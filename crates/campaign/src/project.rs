@@ -117,6 +117,9 @@ pub struct Sut {
     pub ready_within: Option<String>,
     /// Every stimulus has one answer, and nothing else comes: no waiting after it.
     pub silent_once_answered: Option<bool>,
+    /// Files and folders of the system: a change starts a watched run again.
+    #[serde(default)]
+    pub watch: Vec<PathBuf>,
 }
 
 /// `[test]`: the same names as the flags of `ioco test`.
@@ -377,6 +380,9 @@ impl Sut {
         replace(&mut self.silent_once_answered, &other.silent_once_answered);
         replace(&mut self.restart, &other.restart);
         replace(&mut self.ready_within, &other.ready_within);
+        if !other.watch.is_empty() {
+            self.watch.clone_from(&other.watch);
+        }
     }
 }
 

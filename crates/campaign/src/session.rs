@@ -69,13 +69,14 @@ impl Session {
     /// A session over a connection that is made already.
     pub(crate) fn over(
         sts: &Arc<Sts>,
-        link: Link,
+        mut link: Link,
         meaning: SemanticsOptions,
         settings: Settings,
         interrupt: Interrupt,
     ) -> Result<Session, CampaignError> {
         let mut tester = Tester::new(meaning.semantics(sts)?, settings);
         tester.interrupted_by(interrupt.clone());
+        link.interrupted_by(&interrupt);
         Ok(Session {
             sts: Arc::clone(sts),
             tester,
@@ -288,10 +289,11 @@ impl Session {
         &mut self,
         failure: &Execution,
         settings: &ShrinkSettings,
+        seen: Confidence,
         nanoseconds: Option<u64>,
         observer: &mut dyn Observer,
     ) -> Result<Shrunk, CampaignError> {
-        let shrinking = self.shrinking(settings, nanoseconds)?;
+        let shrinking = self.shrinking(settings, seen, nanoseconds)?;
         let (interrupt, over_at) = (shrinking.interrupt.clone(), shrinking.over_at);
         let stop = || interrupt.is_raised() || over_at.is_some_and(|at| Instant::now() >= at);
         let mut link = Limited::new(&mut self.link, *self.sts.budget());
@@ -305,6 +307,7 @@ impl Session {
     pub(crate) fn shrinking(
         &self,
         settings: &ShrinkSettings,
+        seen: Confidence,
         nanoseconds: Option<u64>,
     ) -> Result<Shrinking, CampaignError> {
         let pipeline = crate::shrinking::pipeline(&settings.shrinker)?;
@@ -322,6 +325,7 @@ impl Session {
             prove: settings.prove,
             attempts: settings.attempts.max(1),
             confirm: settings.confirm,
+            seen,
             ..Options::default()
         };
         let own =

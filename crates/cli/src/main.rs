@@ -6,6 +6,7 @@ mod output;
 mod args;
 mod commands;
 mod exit;
+mod help;
 mod interrupt;
 mod model;
 mod progress;
@@ -15,13 +16,18 @@ mod words;
 
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::FromArgMatches as _;
 
 use crate::exit::{CommandError, Exit};
 use args::{Arguments, Command, Format};
 
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
+    output::choose_colour();
+    let typed = help::command().get_matches();
+    let arguments = match Arguments::from_arg_matches(&typed) {
+        Ok(arguments) => arguments,
+        Err(error) => error.exit(),
+    };
     let format = arguments.format;
     typed::remember(arguments.typed.clone());
     if format.is_report() && !matches!(arguments.command, Command::Report(_)) {
@@ -34,6 +40,7 @@ fn main() -> ExitCode {
         Command::Adapters(arguments) => commands::adapters::run(arguments, format),
         Command::New(arguments) => commands::new::run(arguments),
         Command::Check(arguments) => commands::check::run(arguments, format),
+        Command::Doctor(arguments) => commands::doctor::run(arguments, format),
         Command::Export(arguments) => commands::export::run(arguments),
         Command::Failures(arguments) => commands::failures::run(arguments, format),
         Command::Fmt(arguments) => commands::fmt::run(arguments, format),
@@ -43,6 +50,7 @@ fn main() -> ExitCode {
         Command::Test(arguments) => commands::test::run(arguments, format),
         Command::Connect(arguments) => commands::connect::run(arguments, format),
         Command::Record(arguments) => commands::record::run(arguments),
+        Command::Simulate(arguments) => commands::simulate::run(arguments),
         Command::Replay(arguments) => commands::replay::run(arguments, format),
         Command::Shrink(arguments) => commands::shrink::run(arguments, format),
         Command::Coverage(arguments) => commands::coverage::run(arguments, format),

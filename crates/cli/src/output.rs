@@ -18,6 +18,17 @@ pub const GOOD: Style = AnsiColor::Green.on_default().bold();
 pub const WARNING: Style = AnsiColor::Yellow.on_default().bold();
 pub const FAINT: Style = Style::new().dimmed();
 
+/// Decides once about colour, for everything that is printed, the help included.
+pub fn choose_colour() {
+    if let Some(wanted) = wanted_colour() {
+        let choice = match wanted {
+            true => anstream::ColorChoice::Always,
+            false => anstream::ColorChoice::Never,
+        };
+        choice.write_global();
+    }
+}
+
 /// Whether standard output takes colour.
 pub fn colour_on_stdout() -> bool {
     wants_colour(std::io::stdout().is_terminal())
@@ -28,10 +39,26 @@ pub fn colour_on_stderr() -> bool {
     wants_colour(std::io::stderr().is_terminal())
 }
 
+/// Whether a variable of the environment says something.
+pub fn is_set(name: &str) -> bool {
+    std::env::var_os(name).is_some_and(|value| !value.is_empty())
+}
+
+/// What the environment asks for. As in other programs, `FORCE_COLOR` wins over `NO_COLOR`, and `FORCE_COLOR=0`
+/// means none.
+fn wanted_colour() -> Option<bool> {
+    if let Some(forced) = std::env::var_os("FORCE_COLOR").filter(|value| !value.is_empty()) {
+        return Some(forced != "0" && forced != "false");
+    }
+    if is_set("CLICOLOR_FORCE") {
+        return Some(true);
+    }
+    is_set("NO_COLOR").then_some(false)
+}
+
 fn wants_colour(terminal: bool) -> bool {
-    let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-    let forced = set("CLICOLOR_FORCE") || set("FORCE_COLOR");
-    forced || (terminal && !set("NO_COLOR") && std::env::var_os("TERM").is_none_or(|t| t != "dumb"))
+    let usable = || terminal && std::env::var_os("TERM").is_none_or(|t| t != "dumb");
+    wanted_colour().unwrap_or_else(usable)
 }
 
 /// Words for a person, on standard error. Here and in [`print`] everything on its way to a terminal

@@ -180,9 +180,14 @@ fn smaller_drafts(draft: &Draft) -> Vec<Draft> {
                     });
                 }
                 with(&|d| d.processes[number].states[at].edges[edge].target = 0);
+                if let Some((low, _)) = shown.each {
+                    let alone = shown.filled(&low.to_string());
+                    with(&|d| d.processes[number].states[at].edges[edge] = alone.clone());
+                }
             }
         }
     }
+    with(&|d| d.sugar = None);
     with(&|d| d.functions.clear());
     with(&|d| d.timeout = 500);
     all

@@ -250,3 +250,38 @@ process('main') {
 ";
     agree_on(text, &[Kind::Trace, Kind::Test], 0..60);
 }
+
+/// Flattening gave a stimulus unset where its guard does not mention a parameter, and two models that
+/// differ in what they answer were the same.
+#[test]
+fn a_parameter_that_no_guard_mentions_has_all_its_values_when_models_are_compared() {
+    let text = |condition: &str| {
+        format!(
+            "
+external 'door'
+process('main') {{
+  channel('door') {{ stimulus 'in', {{'v' => integer(0..3)}}; response 'out', {{'w' => integer(0..9)}} }}
+  var 'k', integer(0..3), 0
+  state 'S'
+  receive 'in', update: 'k = v'
+  send 'out', constraint: '{condition}'
+  goto 'S'
+}}
+"
+        )
+    };
+    let conforms = |first: &str, second: &str| {
+        agree_on_both(&text(first), &text(second), &[Kind::Compare], 0..2);
+        let options = ioco_sts::CompareOptions {
+            equivalence: ioco_sts::Equivalence::Weak,
+            relation: ioco_sts::Relation::Ioco,
+            limit: 1000,
+        };
+        let found = ioco_sts::compare(&model(&text(first)), &model(&text(second)), options);
+        found.expect("finite models").conforms
+    };
+    assert!(conforms("w == k * 2", "w == k + k"));
+    assert!(conforms("w >= k * 2", "w == k * 2"));
+    assert!(!conforms("w == k * 2", "w >= k * 2"));
+    assert!(!conforms("w == k * 2", "w == k * 2 && k < 3"));
+}

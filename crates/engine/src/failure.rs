@@ -344,11 +344,12 @@ impl FailureFile {
     pub fn compare(&self, sts: &Sts, runs: &[Execution]) -> Replayed {
         let expected = self.last_deviation();
         let mut same = 0;
+        let mut allowed = 0;
         let mut other: Option<String> = None;
         for run in runs {
             match &run.verdict {
                 Verdict::Error(reason) => return Replayed::Unusable(reason.text.clone()),
-                Verdict::Pass => {}
+                Verdict::Pass => allowed += usize::from(self.happened_in(run, sts)),
                 Verdict::Inconclusive(reason) => {
                     other.get_or_insert_with(|| format!("inconclusive: {reason}"));
                 }
@@ -370,8 +371,44 @@ impl FailureFile {
                 runs: runs.len() as u64,
             },
             Some(what) => Replayed::Different(what),
+            None if allowed > 0 => Replayed::Allowed {
+                shown: allowed as u64,
+            },
             None => Replayed::Fixed,
         }
+    }
+
+    /// Whether the system did in this run what the failure is: the same steps, and then what deviated.
+    fn happened_in(&self, run: &Execution, sts: &Sts) -> bool {
+        let (steps, deviation): (Vec<&SavedStep>, _) = match &self.shrunk {
+            Some(shrunk) => (shrunk.steps.iter().collect(), &shrunk.deviation),
+            None => (
+                self.steps.iter().map(|step| &step.what).collect(),
+                &self.deviation,
+            ),
+        };
+        let is_audible = |step: &SavedStep| !matches!(step, SavedStep::Silence { .. });
+        let mut recorded = steps.into_iter().filter(|step| is_audible(step)).peekable();
+        for step in run.trace.iter().map(|step| SavedStep::new(step, sts)) {
+            match recorded.peek() {
+                Some(expected) if **expected == step => {
+                    recorded.next();
+                }
+                Some(_) if is_audible(&step) => return false,
+                Some(_) => {}
+                None => {
+                    return match step {
+                        SavedStep::Silence { .. } => deviation.label == "silence",
+                        SavedStep::Response { response, values } => {
+                            deviation.label.strip_prefix('!') == Some(&response)
+                                && deviation.values == values
+                        }
+                        SavedStep::Stimulus { .. } => false,
+                    };
+                }
+            }
+        }
+        false
     }
 }
 
@@ -442,6 +479,8 @@ fn stimuli<'a>(
 pub enum Replayed {
     /// No run failed.
     Fixed,
+    /// No run failed, but so many showed what was recorded: the model has changed.
+    Allowed { shown: u64 },
     /// Every run failed in the same way.
     StillFailing,
     /// It goes another way now: how.

@@ -15,6 +15,7 @@ mod fingerprint;
 mod guide;
 mod in_flight;
 mod monitor;
+mod nearest;
 mod port;
 mod random;
 mod report;
@@ -39,6 +40,7 @@ pub use failure::{
 pub use fingerprint::{Fingerprint, NoFingerprint};
 pub use guide::{Advice, Guide, View};
 pub use monitor::{Recorded, monitor};
+pub use nearest::{Edge, Nearest, UNREACHABLE, Way};
 pub use port::{Command, Input};
 pub use random::test_seed;
 pub use report::{

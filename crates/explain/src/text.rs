@@ -81,13 +81,14 @@ fn head(explanation: &Explanation, page: &mut Page) {
     let right = explanation.shrunk.map(|shrunk| {
         let (from, to, runs) = (shrunk.from, shrunk.to, shrunk.runs);
         let unit = if runs == 1 { "run" } else { "runs" };
+        let steps = if to == 1 { "step" } else { "steps" };
         // Only what was tried is claimed.
         if from == to && shrunk.minimal {
-            format!("{to} steps, no stimulus can be left out ({runs} {unit})")
+            format!("{to} {steps}, no stimulus can be left out ({runs} {unit})")
         } else if from == to {
-            format!("{to} steps, no shorter trace was found ({runs} {unit})")
+            format!("{to} {steps}, no shorter trace was found ({runs} {unit})")
         } else {
-            format!("shrunk {from} → {to} steps ({runs} {unit})")
+            format!("shrunk {from} → {to} {steps} ({runs} {unit})")
         }
     });
     page.styled(&verdict, BAD);

@@ -4,6 +4,7 @@
 use std::process::ExitCode;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
 
 use ioco_faults::cases::{Way, play};
 use ioco_faults::database::{self, Database, Deaths};
@@ -15,7 +16,7 @@ use ioco_faults::{soak, stops};
 use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 
-/// What was asked for: `--faults N --kills N --soak N --seed N --stops`, and where a database is. To look into one
+/// What was asked for: `--faults N --kills N --soak N --seed N --threads N --stops`, and where a database is. To look into one
 /// complaint: `--only CONNECTION` and `--case N` play nothing but these, with the same seeds; with `--stops`, `--only`
 /// takes the rows whose names contain it.
 struct Asked {
@@ -23,6 +24,7 @@ struct Asked {
     kills: u64,
     soak: u64,
     seed: u64,
+    threads: u64,
     stops: bool,
     only: Option<String>,
     case: Option<u64>,
@@ -61,6 +63,7 @@ fn asked() -> Asked {
         kills: value("--kills", 500),
         soak: value("--soak", 0),
         seed: value("--seed", 1),
+        threads: value("--threads", 8),
         stops: words.iter().any(|word| word == "--stops"),
         only: text("--only"),
         case: text("--case").and_then(|text| text.parse().ok()),
@@ -84,27 +87,53 @@ fn main() -> ExitCode {
             _ => ExitCode::FAILURE,
         };
     }
-    let table = faults(&programs, &asked);
-    print!("{}", table.show());
     if asked.only.is_some() || asked.case.is_some() {
+        let table = faults(&programs, &asked);
+        print!("{}", table.show());
         return match table.wrong() {
             0 => ExitCode::SUCCESS,
             _ => ExitCode::FAILURE,
         };
     }
-    let mut complaints = table.complaints.clone();
-    let (kills, peers) = kills(&programs, &asked, &mut complaints);
+    // Side by side: nearly all of them wait for each other's time-outs, and none says how long something may
+    // take. How soon ioco stops is measured, and comes last, alone.
+    let begun = Instant::now();
+    let done = |what: &str| eprintln!("{what} done after {} s", begun.elapsed().as_secs());
+    let (table, killed, full, died) = std::thread::scope(|scope| {
+        let table = scope.spawn(|| {
+            let table = faults(&programs, &asked);
+            done("faults");
+            table
+        });
+        let killed = scope.spawn(|| {
+            let mut complaints = Vec::new();
+            let counts = kills(&programs, &asked, &mut complaints);
+            done("kills");
+            (counts, complaints)
+        });
+        let mut complaints = Vec::new();
+        let full = disks(&programs, &asked, &mut complaints);
+        done("disks");
+        let died = deaths(&programs, &asked, &mut complaints);
+        done("databases");
+        let killed = killed.join().unwrap_or_else(|_| panicked("kills"));
+        let table = table.join().unwrap_or_else(|_| panicked("faults"));
+        (table, killed, (full, complaints), died)
+    });
+    let ((kills, peers), mut complaints) = killed;
+    let (disks, more) = full;
+    let deaths = died;
+    complaints.extend(table.complaints.iter().cloned().chain(more));
+    print!("{}", table.show());
     println!(
         "kills {}: {} hung, {} systems left behind; {} tests reported and kept, {} lost",
         kills.kills, kills.hung, kills.left, kills.told, kills.lost
     );
     println!("killed systems {}: {} judged wrongly", peers.0, peers.1);
-    let disks = disks(&programs, &asked, &mut complaints);
     println!(
         "full and read-only disks {}: {} judged wrongly",
         disks.0, disks.1
     );
-    let deaths = deaths(&programs, &asked, &mut complaints);
     println!(
         "killed databases {}: {} hung; {} tests reported and kept, {} lost",
         deaths.deaths, deaths.hung, deaths.told, deaths.lost
@@ -114,10 +143,11 @@ fn main() -> ExitCode {
     let hung = table.hung() + kills.hung + deaths.hung + late.unwrap_or(1);
     let wrong = table.wrong() + peers.1 + disks.1;
     println!(
-        "faults {}, kills {}: {lost} lost, {hung} hung, {wrong} wrong; peak memory {} MiB",
+        "faults {}, kills {}: {lost} lost, {hung} hung, {wrong} wrong; peak memory {} MiB; {} s",
         table.faults() + disks.0 + deaths.deaths,
         kills.kills + peers.0,
-        program::peak("self").unwrap_or(0) >> 10
+        program::peak("self").unwrap_or(0) >> 10,
+        begun.elapsed().as_secs()
     );
     for complaint in complaints {
         println!("  {complaint}");
@@ -128,12 +158,18 @@ fn main() -> ExitCode {
     }
 }
 
+/// A thread of the suite itself panicked: nothing that it counted can be said.
+fn panicked<T>(what: &str) -> T {
+    eprintln!("the suite itself failed in its {what}");
+    std::process::exit(1);
+}
+
 /// Plays faults on several threads, most of which wait.
 fn faults(programs: &Programs, asked: &Asked) -> Table {
     let table = Mutex::new(Table::default());
     let next = AtomicU64::new(0);
     std::thread::scope(|scope| {
-        for _ in 0..8 {
+        for _ in 0..asked.threads {
             scope.spawn(|| {
                 loop {
                     let number = next.fetch_add(1, Ordering::Relaxed);

@@ -166,6 +166,15 @@ fn cases(programs: &Programs, database: Option<&Database>) -> io::Result<Vec<Cas
             &test(&["--sut", "exec python3 deaf.py", "--timeout", "3600s"]),
         )
         .with("deaf.py", DEAF),
+        Case::new("test, a hook that never ends", &test(&[]))
+            .without_time()
+            .with(
+                "ioco.toml",
+                format!(
+                    "[sut]\ncommand = [\"{peer}\", \"quick\"]\nstart = \"sleep 3600\"\n\
+                     after = \"sleep 3600\"\nready_within = \"3600s\"\n[test]\nsteps = 5\n"
+                ),
+            ),
         Case::new("test, tcp", &test(&["--tcp", &address])).with("ioco.toml", patient),
         Case::new("test, tcp-listen", &test(&["--tcp-listen", "127.0.0.1:0"]))
             .with("ioco.toml", patient),

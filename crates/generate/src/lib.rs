@@ -4,7 +4,8 @@
 //! can be walked. [`Walk`] enumerates all paths of a length, [`bounds`] says beforehand how many
 //! there can be, and [`Confirm`] walks every path again before it is handed out. [`cover`] finds
 //! tests for goals instead, [`data`] for values of parameters along the paths, and [`answer`] for
-//! queries. [`fsm`] makes suites that find every fault in systems of a bounded size. [`plan`] is what queries and the guides of tests on the fly ([`guide`]) search with.
+//! queries. [`fsm`] makes suites that find every fault in systems of a bounded size, [`suspension`] those that find
+//! every implementation that does not conform. [`plan`] is what queries and the guides of tests on the fly ([`guide`]) search with.
 
 pub mod answer;
 pub mod bounds;
@@ -18,6 +19,7 @@ pub mod guide;
 mod moves;
 pub mod plan;
 pub mod suite;
+pub mod suspension;
 mod symbolic;
 mod traces;
 pub mod tree;

@@ -4,8 +4,10 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use ioco_sts::{
-    Action, BinaryOp, Expr, Gate, LabelId, LocationId, Sts, SwitchId, Type, UnaryOp, Value, VarId,
+    Action, BinaryOp, Direction, Env, Expr, Gate, LabelId, LocationId, State, Sts, SwitchId, Type,
+    UnaryOp, Value, VarId,
 };
+use rustc_hash::FxHashMap;
 
 /// A step that locations allow, whatever the data says, with what is worth knowing about it before
 /// any value is.
@@ -116,6 +118,33 @@ impl Move {
         step.plain.as_ref().unwrap_or(step)
     }
 
+    /// Whether the tester makes it.
+    pub(crate) fn is_stimulus(&self, sts: &Sts) -> bool {
+        let label = self.label.filter(|_| self.observable);
+        label.is_some_and(|label| sts.label(label).direction == Direction::Stimulus)
+    }
+
+    /// The state after the move with these values of the label's parameters; `None` where it cannot be made.
+    pub(crate) fn fire(&self, sts: &Sts, state: &State, values: &[Value]) -> Option<State> {
+        let env = Env {
+            variables: &state.valuation,
+            parameters: values,
+            functions: sts.functions(),
+        };
+        if self.guard.holds(env) != Ok(true) {
+            return None;
+        }
+        let mut next = state.clone();
+        for id in &self.switches {
+            let switch = sts.switch(*id);
+            for assignment in &switch.update {
+                next.valuation[assignment.variable.index()] = assignment.value.eval(env).ok()?;
+            }
+            next.locations[sts.location(switch.source).process.index()] = switch.target;
+        }
+        Some(next)
+    }
+
     /// The values of the label's parameters, where the unknowns of this move are the first of
     /// `unknowns`.
     pub fn parameters(&self, unknowns: &[Value]) -> Vec<Value> {
@@ -210,11 +239,61 @@ fn unset_where_unknown(guard: &Expr, unknowns: &[Option<u32>]) -> Expr {
     }
 }
 
+/// The moves that leave locations, made once.
+#[derive(Default)]
+pub(crate) struct MoveTable {
+    moves: FxHashMap<Box<[LocationId]>, Rc<[Rc<Move>]>>,
+    /// The processes that move, where not all do.
+    processes: Option<BTreeSet<usize>>,
+}
+
+impl MoveTable {
+    pub fn from(&mut self, sts: &Sts, locations: &[LocationId]) -> Rc<[Rc<Move>]> {
+        if let Some(known) = self.moves.get(locations) {
+            return Rc::clone(known);
+        }
+        let moves = match &self.processes {
+            None => moves_from(sts, locations),
+            Some(processes) => moves_of(sts, locations, processes.iter().copied()),
+        };
+        let moves: Rc<[Rc<Move>]> = moves.into_iter().map(Rc::new).collect();
+        self.moves.insert(locations.into(), Rc::clone(&moves));
+        moves
+    }
+
+    /// From now on, only these processes move.
+    pub fn restrict(&mut self, processes: &BTreeSet<usize>) {
+        if self.processes.as_ref() != Some(processes) {
+            self.processes = Some(processes.clone());
+            self.moves.clear();
+        }
+    }
+}
+
+/// The locations after a move.
+pub(crate) fn target(sts: &Sts, locations: &[LocationId], step: &Move) -> Box<[LocationId]> {
+    let mut next: Box<[LocationId]> = locations.into();
+    for id in &step.switches {
+        let switch = sts.switch(*id);
+        next[sts.location(switch.source).process.index()] = switch.target;
+    }
+    next
+}
+
 /// The moves that leave a combination of locations, in the order of the model text.
 pub fn moves_from(sts: &Sts, locations: &[LocationId]) -> Vec<Move> {
+    moves_of(sts, locations, 0..locations.len())
+}
+
+/// Those moves that begin in one of these processes.
+pub(crate) fn moves_of(
+    sts: &Sts,
+    locations: &[LocationId],
+    processes: impl IntoIterator<Item = usize>,
+) -> Vec<Move> {
     let mut moves = Vec::new();
-    for location in locations {
-        for &id in sts.outgoing(*location) {
+    for process in processes {
+        for &id in sts.outgoing(locations[process]) {
             match sts.switch(id).gate {
                 Gate::Tau => moves.push(Move::new(sts, vec![id], None, false)),
                 Gate::Observable(label) => {

@@ -390,17 +390,10 @@ impl<S: System> Run<'_, S> {
                 notes.push("not shrunk, because it did not occur again".to_owned());
                 None
             }
-            _ => self.shrink(&report.execution, &mut notes)?,
+            _ => self.shrink(&report.execution, confidence, &mut notes)?,
         };
         if let Some(shrunk) = &shrunk {
-            // Where nothing was left out, the runs before shrinking tell of the same stimuli.
-            let same = shrunk.execution.stimuli().eq(report.execution.stimuli());
-            let before = confidence;
             confidence = shrunk.confidence;
-            if same && before.is_flaky() {
-                confidence.failed += before.failed;
-                confidence.runs += before.runs;
-            }
             context.shrunk = Some(ioco_engine::Shrunk {
                 from: shrunk.original_length,
                 to: shrunk.execution.length(),
@@ -455,6 +448,7 @@ impl<S: System> Run<'_, S> {
     fn shrink(
         &mut self,
         failure: &Execution,
+        seen: Confidence,
         notes: &mut Vec<String>,
     ) -> Result<Option<Shrunk>, Error> {
         let mut semantics = self.check.semantics()?;
@@ -462,6 +456,7 @@ impl<S: System> Run<'_, S> {
             same: true,
             runs: Some(SHRINKING_RUNS),
             confirm: CONFIRMING_RUNS,
+            seen,
             ..Options::default()
         };
         let mut runner = ScriptRunner::new(&mut self.tester, &mut self.connection, &|| false);

@@ -4,16 +4,18 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use gen_lsp_types::{
-    CompletionItem, CompletionItemKind, CompletionParams, DefinitionParams,
+    BaseSymbolInformation, CompletionItem, CompletionItemKind, CompletionParams, DefinitionParams,
     DocumentFormattingParams, DocumentSymbol, DocumentSymbolParams, Hover, HoverParams, Location,
     MarkupContent, MarkupKind, PrepareRenameParams, PrepareRenamePlaceholder, ReferenceParams,
-    RenameParams, SymbolKind as Shown, TextDocumentPositionParams, TextEdit, Uri, WorkspaceEdit,
+    RenameParams, SymbolInformation, SymbolKind as Shown, TextDocumentPositionParams, TextEdit,
+    Uri, WorkspaceEdit, WorkspaceSymbolParams,
 };
 use ioco_aml::{CompletionKind, Index, Occurrence, Symbol, SymbolKind};
 use ioco_campaign::{CampaignError, Project, history};
 use ioco_store::{Covered, CoveredSwitch, RunRow};
 use ioco_sts::{Sts, SwitchId};
 
+use crate::assist;
 use crate::documents::{Documents, project_folder, uri};
 use crate::positions;
 
@@ -173,6 +175,44 @@ pub fn symbols(
     Ok(outline(&index, file, None))
 }
 
+/// More than this nobody reads.
+const MAX_FOUND: usize = 200;
+
+/// The names of all models with an open file that contain what was typed.
+pub fn workspace_symbols(
+    documents: &Documents,
+    p: &WorkspaceSymbolParams,
+) -> Result<Vec<SymbolInformation>, String> {
+    let typed = p.query.to_lowercase();
+    let mut found: Vec<SymbolInformation> = Vec::new();
+    for index in documents.indexes() {
+        for symbol in &index.symbols {
+            let is_wanted = symbol.name.to_lowercase().contains(&typed);
+            let place = symbol.definitions.first().filter(|_| is_wanted);
+            let Some(location) = place.and_then(|place| location(&index, place)) else {
+                continue;
+            };
+            let owner = symbol.within.map(|owner| index.symbols[owner].name.clone());
+            let shown = SymbolInformation {
+                location,
+                base_symbol_information: BaseSymbolInformation {
+                    name: symbol.name.clone(),
+                    kind: outline_kind(symbol.kind),
+                    tags: None,
+                    container_name: owner,
+                },
+                #[allow(deprecated)]
+                deprecated: None,
+            };
+            // Two models may include the same file.
+            if found.len() < MAX_FOUND && !found.contains(&shown) {
+                found.push(shown);
+            }
+        }
+    }
+    Ok(found)
+}
+
 /// The symbols of a file inside another symbol. One whose owner stands in another file is told at
 /// the top.
 fn outline(index: &Index, file: usize, within: Option<usize>) -> Vec<DocumentSymbol> {
@@ -234,6 +274,10 @@ pub fn hover(documents: &Documents, p: &HoverParams) -> Result<Option<Hover>, St
             &place.span,
         ));
     }
+    if words.is_empty() {
+        let text = &cursor.index.files[cursor.file].text;
+        words.extend(assist::manual(text, cursor.offset));
+    }
     words.extend(covered(documents, at));
     if words.is_empty() {
         return Ok(None);
@@ -291,7 +335,7 @@ fn covered(documents: &Documents, at: &TextDocumentPositionParams) -> Vec<String
                 1 => "taken once".to_owned(),
                 many => format!("taken {many} times"),
             };
-            format!("{shown}: {times} in run {}", run.id)
+            format!("{}: {times} in run {}", sts.switch_title(id), run.id)
         })
         .collect();
     if !same_text {
@@ -301,7 +345,7 @@ fn covered(documents: &Documents, at: &TextDocumentPositionParams) -> Vec<String
 }
 
 /// The last run of a model that came to its end, and what it covered.
-fn last_run(sts: &Sts, path: &str) -> Result<Option<(RunRow, Covered)>, CampaignError> {
+pub fn last_run(sts: &Sts, path: &str) -> Result<Option<(RunRow, Covered)>, CampaignError> {
     let project = match project_folder(path) {
         Some(folder) => Project::find(Some(&folder), None)?,
         None => Project {

@@ -126,6 +126,15 @@ impl Documents {
         Ok((index, file))
     }
 
+    /// The names of every model that has an open file.
+    pub fn indexes(&self) -> Vec<Index> {
+        let mains: BTreeSet<String> = self.open.keys().map(|file| self.main_of(file)).collect();
+        let read = mains
+            .iter()
+            .filter_map(|main| Index::read(main, &self.files(main)).ok());
+        read.collect()
+    }
+
     pub fn load(&self, uri: &Uri) -> Result<Loaded, String> {
         let path = path(uri).ok_or_else(|| format!("{uri} is not a file"))?;
         let main = self.main_of(&path);

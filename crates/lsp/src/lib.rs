@@ -2,6 +2,7 @@
 //! every answer is computed from the open texts and the files beside them.
 
 mod answers;
+mod assist;
 mod documents;
 mod graph;
 mod positions;
@@ -9,8 +10,8 @@ mod positions;
 use std::panic::AssertUnwindSafe;
 
 use gen_lsp_types::{
-    CompletionOptions, ExecuteCommandOptions, RenameOptions, ServerCapabilities,
-    TextDocumentSyncKind,
+    CodeActionKind, CodeActionOptions, CodeLensOptions, CompletionOptions, ExecuteCommandOptions,
+    RenameOptions, ServerCapabilities, TextDocumentSyncKind,
 };
 use lsp_server::{Connection, ErrorCode, Message, Notification, Request, Response};
 use serde::de::DeserializeOwned;
@@ -75,6 +76,16 @@ fn capabilities() -> ServerCapabilities {
         references_provider: Some(true.into()),
         document_symbol_provider: Some(true.into()),
         document_formatting_provider: Some(true.into()),
+        workspace_symbol_provider: Some(true.into()),
+        folding_range_provider: Some(true.into()),
+        code_action_provider: Some(
+            CodeActionOptions {
+                code_action_kinds: Some(vec![CodeActionKind::QuickFix]),
+                ..CodeActionOptions::default()
+            }
+            .into(),
+        ),
+        code_lens_provider: Some(CodeLensOptions::default()),
         rename_provider: Some(
             RenameOptions {
                 prepare_provider: Some(true),
@@ -111,6 +122,10 @@ impl Server<'_> {
             "textDocument/hover" => with(params, |p| answers::hover(documents, &p)),
             "textDocument/completion" => with(params, |p| answers::completion(documents, &p)),
             "textDocument/documentSymbol" => with(params, |p| answers::symbols(documents, &p)),
+            "textDocument/codeAction" => with(params, |p| assist::actions(documents, &p)),
+            "textDocument/codeLens" => with(params, |p| assist::lenses(documents, &p)),
+            "textDocument/foldingRange" => with(params, |p| assist::folding(documents, &p)),
+            "workspace/symbol" => with(params, |p| answers::workspace_symbols(documents, &p)),
             "textDocument/formatting" => with(params, |p| answers::formatting(documents, &p)),
             "textDocument/prepareRename" => with(params, |p| answers::prepare(documents, &p)),
             "textDocument/rename" => with(params, |p| answers::rename(documents, &p)),

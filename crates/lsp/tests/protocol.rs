@@ -278,7 +278,7 @@ fn hovering_tells_how_often_the_last_run_took_a_switch() {
     record(&editor, &hash, 10, 2);
     let text = hover(&mut editor);
     assert!(
-        text.contains("Closed ──?open──► _1: taken 2 times in run 2"),
+        text.contains("Closed ──?open──► Closed, after ?open: taken 2 times in run 2"),
         "{text}"
     );
     // The same switch on another line is another one.
@@ -394,4 +394,121 @@ fn an_editor_reads_no_files_that_never_end_or_lie_elsewhere() {
     let told = Json::Array(editor.diagnostics.clone()).to_string();
     assert_eq!(told.matches("it is outside of").count(), 2, "{told}");
     editor.finish();
+}
+
+#[test]
+fn did_you_mean_is_a_quick_fix() {
+    let mut editor = Editor::start();
+    let text = DOOR.replacen("send 'opened'", "send 'opend'", 1);
+    editor.open("door.aml", &text);
+    let uri = editor.uri("door.aml");
+    let (line, found) = (0..)
+        .zip(text.lines())
+        .find(|(_, l)| l.contains("opend"))
+        .unwrap();
+    let at = json!({ "line": line, "character": found.find("opend").unwrap() });
+    let answer = editor.ask(
+        "textDocument/codeAction",
+        json!({
+            "textDocument": { "uri": uri }, "range": { "start": at, "end": at },
+            "context": { "diagnostics": [] },
+        }),
+    );
+    let action = &answer["result"][0];
+    assert_eq!(action["title"], "Write `opened`", "{answer}");
+    let edit = &action["edit"]["changes"][&uri][0];
+    assert_eq!(edit["newText"], "opened");
+    assert_eq!(edit["range"]["start"], at);
+    assert_eq!(
+        edit["range"]["end"]["character"].as_u64(),
+        at["character"].as_u64().map(|c| c + 5)
+    );
+    let top = json!({ "line": 0, "character": 0 });
+    let elsewhere = editor.ask(
+        "textDocument/codeAction",
+        json!({
+            "textDocument": { "uri": uri }, "range": { "start": top, "end": top },
+            "context": { "diagnostics": [] },
+        }),
+    );
+    assert_eq!(elsewhere["result"], json!([]));
+}
+
+#[test]
+fn blocks_fold_and_keep_their_last_line_in_sight() {
+    let mut editor = Editor::start();
+    editor.open("door.aml", &format!("# one\n# two\n{DOOR}"));
+    let uri = editor.uri("door.aml");
+    let answer = editor.ask(
+        "textDocument/foldingRange",
+        json!({ "textDocument": { "uri": uri } }),
+    );
+    let folds: Vec<(u64, u64)> = answer["result"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|fold| {
+            (
+                fold["startLine"].as_u64().unwrap(),
+                fold["endLine"].as_u64().unwrap(),
+            )
+        })
+        .collect();
+    assert_eq!(folds, [(0, 1), (4, 6), (10, 12), (3, 14)]);
+}
+
+#[test]
+fn names_are_found_across_the_workspace() {
+    let mut editor = Editor::start();
+    editor.open("door.aml", DOOR);
+    editor.open("lamp.aml", &DOOR.replace("opened", "lit"));
+    let answer = editor.ask("workspace/symbol", json!({ "query": "OPENED" }));
+    let found = answer["result"].as_array().unwrap();
+    assert_eq!(found.len(), 1, "{answer}");
+    assert_eq!(found[0]["name"], "opened");
+    assert_eq!(found[0]["location"]["uri"], editor.uri("door.aml"));
+    let all = editor.ask("workspace/symbol", json!({ "query": "refused" }));
+    assert_eq!(all["result"].as_array().unwrap().len(), 2, "{all}");
+}
+
+#[test]
+fn a_word_of_the_language_shows_its_manual() {
+    let mut editor = Editor::start();
+    editor.open("door.aml", DOOR);
+    let uri = editor.uri("door.aml");
+    let mut hover = |line: u32, character: u32| {
+        let params = json!({
+            "textDocument": { "uri": uri }, "position": { "line": line, "character": character },
+        });
+        editor.ask("textDocument/hover", params)["result"].to_string()
+    };
+    assert!(hover(8, 4).contains("One of the options happens, once"));
+    assert!(hover(9, 12).contains("accepts a stimulus"));
+    assert!(
+        !hover(9, 20).contains("accepts a stimulus"),
+        "a name in a string is no word"
+    );
+}
+
+#[test]
+fn lenses_run_replay_and_tell_the_coverage() {
+    let mut editor = Editor::start();
+    let folder = editor.folder.path().to_owned();
+    std::fs::write(folder.join("ioco.toml"), "model = \"door.aml\"\n").unwrap();
+    std::fs::write(folder.join("door.aml"), DOOR).unwrap();
+    std::fs::create_dir_all(folder.join(".ioco/failures")).unwrap();
+    std::fs::write(folder.join(".ioco/failures/3f2a.json"), "{}").unwrap();
+    editor.open("door.aml", DOOR);
+    let uri = editor.uri("door.aml");
+    let answer = editor.ask(
+        "textDocument/codeLens",
+        json!({ "textDocument": { "uri": uri } }),
+    );
+    let lenses = answer["result"].as_array().unwrap();
+    let lines: Vec<&str> = lenses
+        .iter()
+        .filter_map(|lens| lens["command"]["arguments"][0]["line"].as_str())
+        .collect();
+    assert_eq!(lines, ["ioco test", "ioco replay 3f2a"], "{answer}");
+    assert_eq!(lenses[0]["range"]["start"]["line"], 1);
 }

@@ -1,7 +1,7 @@
 def call(text):
     head, _, body = text.partition("\n")
     method, _, path = head.partition(" ")
-    print("→", head, body)
+    print("→", shown(head), shown(body))
     request = urllib.request.Request(BASE + path, body.encode() or None, method=method)
     if body:
         request.add_header("Content-Type", "application/json")
@@ -10,7 +10,7 @@ def call(text):
             status, body = answer.status, answer.read().decode()
     except urllib.error.HTTPError as answer:
         status, body = answer.code, answer.read().decode()
-    print("←", status, body)
+    print("←", status, shown(body))
     return str(status), body
 
 

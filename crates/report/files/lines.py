@@ -15,7 +15,7 @@ def still_fails():
     threading.Thread(target=read, daemon=True).start()
 
     def send(text):
-        print("→", text)
+        print("→", shown(text))
         to.write(text + "\n")
         to.flush()
 
@@ -26,7 +26,7 @@ def still_fails():
                 line = lines.get(timeout=max(0.0, end_of_wait - time.monotonic()))
             except queue.Empty:
                 line = ""
-            print("←", "the end" if line is None else line or "silence")
+            print("←", "the end" if line is None else shown(line) or "silence")
             # The system may also say that it is silent.
             if not line or wanted in json.loads(line):
                 return line

@@ -5,6 +5,14 @@ use std::fmt::Write as _;
 
 use ioco_engine::{FailureFile, Sender, WireLine};
 
+/// What a system sends may command a terminal.
+const SHOWN: &str = "\
+def shown(text):
+    return \"\".join(c if c.isprintable() else f\"\\\\u{ord(c):04x}\" for c in text)
+
+
+";
+
 /// Shorter pauses come from ioco itself: only longer ones are kept.
 const PAUSE: f64 = 0.05;
 
@@ -99,6 +107,19 @@ impl<'a> Script<'a> {
                 file.deviation.label == "silence",
             ),
         };
+        if let Target::Http { statuses, .. } = target {
+            // They stand in a script as they are.
+            let is_pattern = |status: &&String| {
+                status
+                    .bytes()
+                    .all(|b| b.is_ascii_digit() || b == b'?' || b == b'*')
+            };
+            if !statuses.iter().all(|status| is_pattern(&status)) {
+                return Err(
+                    "a status in ioco.toml is neither a code such as 404 nor \"4xx\"".to_owned(),
+                );
+            }
+        }
         let text = |line: &'a WireLine| line.text.as_deref().map(str::trim_end);
         let mut messages = Vec::new();
         let mut before = None;
@@ -129,17 +150,21 @@ impl<'a> Script<'a> {
         })
     }
 
+    /// The code and what it means, for a comment. Both may be of a file that somebody else wrote: they stay
+    /// on one line, end no comment of any language, and look like what they are.
     fn title(&self) -> String {
         let deviation = self.file.last_deviation();
         let title = deviation.title(&self.file.model);
-        // One line, which ends no comment of any language.
         let plain = |c: char| match c {
             '"' | '\\' => '\'',
+            // Invisible characters, and those that turn the direction of text round.
+            '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' => ' ',
+            '\u{feff}' => ' ',
             control if control.is_control() => ' ',
             other => other,
         };
-        let title: String = title.chars().map(plain).collect();
-        format!("{} {title}", deviation.code)
+        let title = format!("{} {title}", deviation.code);
+        title.chars().map(plain).collect()
     }
 
     /// Whether the values of the last response are what is wrong with it.
@@ -176,15 +201,11 @@ impl<'a> Script<'a> {
         let mut text = format!(
             "#!/bin/sh\n# {}\n#\n# Shows failure {} without ioco. Ends with 1 if the system still does it, \
              with 0 if not.\n# The first argument is the address of another system.\nset -u\n\
-             base=${{1:-}}\n[ -n \"$base\" ] || base={}\n\ncall() {{\n  echo \"→ $1 $2\"\n  \
-             if [ $# -gt 2 ]; then\n    answer=$(curl -sS -X \"$1\" -w '\\n%{{http_code}}' \
-             -H 'Content-Type: application/json' --data-binary \"$3\" \"$base$2\") || exit 3\n  else\n    \
-             answer=$(curl -sS -X \"$1\" -w '\\n%{{http_code}}' \"$base$2\") || exit 3\n  fi\n  \
-             status=$(printf '%s' \"$answer\" | tail -n 1)\n  \
-             body=$(printf '%s' \"$answer\" | sed '$d')\n  echo \"← $status $body\"\n}}\n\n",
+             base=${{1:-}}\n[ -n \"$base\" ] || base={}\n\n{}",
             self.title(),
             self.file.id,
-            shell(base)
+            shell(base),
+            include_str!("../files/call.sh")
         );
         let mut call = |method: &str, path: &str, body: &str| {
             let _ = write!(text, "call {} {}", shell(method), shell(path));
@@ -215,6 +236,7 @@ impl<'a> Script<'a> {
             Target::Command(command) => ("lines", format!("COMMAND = {}\n", literal(command))),
             Target::Tcp(address) => {
                 let (host, port) = address.rsplit_once(':').unwrap_or((address, "0"));
+                let port: u16 = port.parse().unwrap_or(0);
                 ("lines", format!("ADDRESS = ({}, {port})\n", literal(&host)))
             }
             Target::Http {
@@ -285,7 +307,7 @@ impl<'a> Script<'a> {
              # Who, what, and the seconds since the message before.\nMESSAGES = [\n{messages}]\n\
              # Seconds of silence where the system should answer, if that is the failure.\n\
              SILENCE = {silence}\n# The values of the last response are what is wrong.\nVALUES = {}\n\
-             PATIENCE = 10.0\n\n\n{body}{walk}{end}",
+             PATIENCE = 10.0\n\n\n{SHOWN}{body}{walk}{end}",
             self.title(),
             self.file.id,
             if self.is_about_values() {
@@ -330,28 +352,51 @@ impl<'a> Script<'a> {
             Target::Command(_) => "    let _ = system.kill();\n    let _ = system.wait();\n",
             _ => "",
         };
-        include_str!("../files/failure.rs.txt")
-            .replace("{title}", &self.title())
-            .replace("{id}", &self.file.id)
-            .replace("{name}", &self.file.id.replace('-', "_"))
-            .replace(
-                "{silence}",
-                &self
-                    .silence
-                    .map_or("None".to_owned(), |s| format!("Some({s:.2})")),
-            )
-            .replace(
-                "{values}",
-                if self.is_about_values() {
-                    "true"
-                } else {
-                    "false"
-                },
-            )
-            .replace("{connect}", connect.trim_end())
-            .replace("{end}", end)
-            .replace("{messages}", messages.trim_end())
+        let truth = |value: bool| if value { "true" } else { "false" };
+        let silence = self
+            .silence
+            .map_or("None".to_owned(), |s| format!("Some({s:.2})"));
+        fill(
+            include_str!("../files/failure.rs.txt"),
+            &[
+                ("title", &self.title()),
+                ("id", &self.file.id),
+                ("name", &self.file.id.replace('-', "_")),
+                ("silence", &silence),
+                ("values", truth(self.is_about_values())),
+                ("connect", connect.trim_end()),
+                ("end", end),
+                ("messages", messages.trim_end()),
+            ],
+        )
     }
+}
+
+/// Puts texts in the place of their names in braces. What a text contains is left as it is: it may be somebody
+/// else's, with such a name in it.
+fn fill(template: &str, texts: &[(&str, &str)]) -> String {
+    let mut filled = String::new();
+    let mut rest = template;
+    while let Some(at) = rest.find('{') {
+        filled.push_str(&rest[..at]);
+        rest = &rest[at..];
+        let found = texts.iter().find_map(|(name, text)| {
+            let after = rest[1..].strip_prefix(name)?.strip_prefix('}')?;
+            Some((text, after))
+        });
+        match found {
+            Some((text, after)) => {
+                filled.push_str(text);
+                rest = after;
+            }
+            None => {
+                filled.push('{');
+                rest = &rest[1..];
+            }
+        }
+    }
+    filled.push_str(rest);
+    filled
 }
 
 fn seconds(from: u64, to: u64) -> f64 {

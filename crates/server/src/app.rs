@@ -31,7 +31,7 @@ pub struct App {
     pub token: String,
     pub port: u16,
     /// How to reach the system where a call does not say.
-    choice: SystemChoice,
+    pub choice: SystemChoice,
     pub models: Models,
     pub races: Races,
     pub slot: Slot,

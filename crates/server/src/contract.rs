@@ -17,6 +17,8 @@ use serde_json::{Map, Value as Json, json};
 use ts_rs::TS;
 
 use crate::app::{ControlRequest, ExploreRequest, GoalsRunRequest, RunRequest};
+use crate::changes::Changes;
+use crate::drafts::{Draft, DraftCompletion, DraftDiagnostic, DraftFix, DraftRequest, SaveRequest};
 use crate::failures::AcceptRequest;
 use crate::history::Comparison;
 use crate::jobs::generate::{GenerateRequest, GenerateResult, GoalRef};
@@ -94,6 +96,28 @@ fn calls() -> Vec<Call> {
             "path",
             "of the model; the project's own where it is missing",
         )]),
+        post(
+            "/model/check",
+            "What is wrong with a text that is not saved, and what can be typed in it",
+            of::<DraftRequest>,
+            of::<Draft>,
+        ),
+        post(
+            "/model/save",
+            "Writes a file of a model, unless it has changed meanwhile",
+            of::<SaveRequest>,
+            of::<ModelView>,
+        ),
+        get(
+            "/model/events",
+            "Changes of the files of a model and of the system",
+            of::<Changes>,
+        )
+        .with(&[(
+            "path",
+            "of the model; the project's own where it is missing",
+        )])
+        .streamed(),
         get("/runs", "Runs, the newest first", of::<Vec<RunSummary>>).with(&[MODEL]),
         post("/runs", "Starts a run", of::<RunRequest>, of::<RunSummary>),
         get(
@@ -270,6 +294,7 @@ fn typescript() -> String {
     declare![
         AcceptRequest,
         Change,
+        Changes,
         Comparison,
         ConnectionView,
         ControlRequest,
@@ -278,6 +303,11 @@ fn typescript() -> String {
         DefaultsView,
         DiagnosticView,
         Document,
+        Draft,
+        DraftCompletion,
+        DraftDiagnostic,
+        DraftFix,
+        DraftRequest,
         Exploration,
         ExploreRequest,
         FailureDetail,
@@ -311,6 +341,7 @@ fn typescript() -> String {
         RunRequest,
         RunState,
         RunSummary,
+        SaveRequest,
         SettingsView,
         ShrinkRequest,
         ShrinkResult,

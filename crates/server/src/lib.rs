@@ -5,10 +5,12 @@
 mod access;
 mod app;
 mod assets;
+mod changes;
 mod clock;
 #[cfg(test)]
 mod contract;
 mod control;
+mod drafts;
 mod failures;
 mod history;
 mod jobs;

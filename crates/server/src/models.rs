@@ -8,6 +8,7 @@ use std::time::SystemTime;
 
 use ioco_aml::{Diagnostic, SourceFile};
 use ioco_budget::Budget;
+use ioco_campaign::watch::Watched;
 use ioco_campaign::{
     CampaignError, Model, ModelOptions, Observer, Project, SemanticsOptions, model,
 };
@@ -162,6 +163,14 @@ impl Models {
         }
     }
 
+    /// The files of a model, as they are now; its main file where it cannot be read.
+    pub fn files_of(&self, path: &str) -> Watched {
+        match self.load(path) {
+            Ok(loaded) => Watched::new(loaded.written.iter().map(|(path, _)| path.clone())),
+            Err(_) => Watched::new(self.place(path).ok()),
+        }
+    }
+
     fn load_at(
         &self,
         shown: &str,
@@ -173,7 +182,11 @@ impl Models {
         if let Some(loaded) = known.get(place).filter(|l| plain && l.is_current()) {
             return Ok(Arc::clone(loaded));
         }
-        let loaded = Arc::new(read(shown, place, options, &self.project)?);
+        let mut loaded = read(shown, place, options, &self.project)?;
+        if let Some(before) = known.get(place).filter(|_| plain && loaded.model.is_none()) {
+            loaded.view = loaded.view.over(&before.view);
+        }
+        let loaded = Arc::new(loaded);
         if plain {
             known.insert(place.to_owned(), Arc::clone(&loaded));
         }

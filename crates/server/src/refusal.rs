@@ -42,6 +42,10 @@ impl Refusal {
         Refusal::new(StatusCode::NOT_FOUND, error, hint)
     }
 
+    pub fn conflict(error: impl Into<String>, hint: impl Into<String>) -> Refusal {
+        Refusal::new(StatusCode::CONFLICT, error, hint)
+    }
+
     pub fn busy(with: &str) -> Refusal {
         Refusal::new(
             StatusCode::CONFLICT,

@@ -17,6 +17,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::app::{App, no_run};
+use crate::changes::Listener;
 use crate::live::FeedPosition;
 use crate::refusal::Refusal;
 use crate::{access, assets, work};
@@ -53,6 +54,9 @@ fn calls() -> Router<Arc<App>> {
     Router::new()
         .route("/project", get(project))
         .route("/model", get(model))
+        .route("/model/check", post(check_draft))
+        .route("/model/save", post(save))
+        .route("/model/events", get(model_events))
         .route("/runs", get(runs).post(start_run))
         .route("/runs/{id}", get(run))
         .route("/runs/{id}/control", post(control))
@@ -122,6 +126,26 @@ async fn model(State(app): Shared, Query(given): Given) -> Response {
         app.model(&path.unwrap_or_default())
     })
     .await
+}
+
+async fn check_draft(State(app): Shared, body: Bytes) -> Response {
+    answer(move || app.draft(&read(&body)?)).await
+}
+
+async fn save(State(app): Shared, body: Bytes) -> Response {
+    answer(move || app.save(&read(&body)?)).await
+}
+
+async fn model_events(State(app): Shared, Query(given): Given) -> Response {
+    let path = given
+        .get("path")
+        .cloned()
+        .or_else(|| app.models.default_path());
+    let listener = work::aside(move || Listener::new(app, path.unwrap_or_default())).await;
+    match listener {
+        Some(mut listener) => batches(move || listener.news()).into_response(),
+        None => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
+    }
 }
 
 async fn runs(State(app): Shared, Query(given): Given) -> Response {

@@ -3,6 +3,8 @@
 use ioco_budget::Budget;
 use ioco_sts::LabelId;
 
+use crate::shrunk::Confidence;
+
 /// Which part of the model the model-centric shrinkers may use (van den Broek 2024, section 4.2).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Pruning {
@@ -46,6 +48,9 @@ pub struct Options {
     pub attempts: u32,
     /// How often the final trace is run again. These runs are counted apart.
     pub confirm: u32,
+    /// Runs of the failing trace before shrinking. They tell of the final trace too, where nothing was
+    /// left out.
+    pub seen: Confidence,
     /// Makes parameter values small and simple after the steps are shrunk.
     pub simplify_values: bool,
     /// Where pseudo-random choices start (`length-search` only).
@@ -68,6 +73,7 @@ impl Default for Options {
             prove_runs: 100_000,
             attempts: 1,
             confirm: 0,
+            seen: Confidence { failed: 0, runs: 0 },
             simplify_values: true,
             seed: 0,
             budget: Budget::default(),

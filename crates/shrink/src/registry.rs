@@ -15,7 +15,7 @@ use crate::options::Options;
 use crate::prove::prove;
 use crate::run::Runner;
 use crate::session::{Halt, Session, ShrinkObserver, stimuli_of};
-use crate::shrunk::{Confidence, Ended, Shrunk};
+use crate::shrunk::{BugKind, Confidence, Ended, Shrunk};
 use crate::sps::{sps_all_paths, sps_por_label_count, sps_por_subpaths};
 use crate::trace_centric::{Compare, binary, cycle, delta, elem};
 use crate::values::simplify;
@@ -176,29 +176,41 @@ pub fn shrink(
             ended = why;
         }
     }
-    let minimal = session.left_out_each(&current);
-    let confidence = confirm(&mut session, &current);
+    let mut confidence = confirm(&mut session, &current);
+    if options.seen.is_flaky() && current.stimuli().eq(failure.stimuli()) {
+        confidence.failed += options.seen.failed;
+        confidence.runs += options.seen.runs;
+    }
+    // What passed once proves nothing of a system that does not always fail.
+    let is_certain = !confidence.is_flaky();
+    let minimal = session.left_out_each(&current).filter(|_| is_certain);
+    let kind = match is_certain {
+        true => session.kind,
+        false => BugKind::Unknown,
+    };
     let other = session.other.take();
     let other = other.filter(|other| other.length() < current.length());
     let mut explanation = explain(
         session.semantics.sts(),
         failure,
         &current,
-        session.kind,
+        kind,
         other.as_ref(),
     );
-    explanation.append(&mut session.explanation);
+    if is_certain {
+        explanation.append(&mut session.explanation);
+    }
     Ok(Shrunk {
         other,
         execution: current,
         original_length: failure.length(),
         runs,
         stimuli_sent,
-        kind: session.kind,
+        kind,
         history: session.history,
         explanation,
         minimal,
-        proved,
+        proved: proved.filter(|_| is_certain),
         confidence,
         ended,
     })

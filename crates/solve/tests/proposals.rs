@@ -9,7 +9,7 @@ use ioco_sts::{
 use rand::SeedableRng as _;
 use rust_decimal::Decimal;
 
-use BinaryOp::{Add, Div, Eq, Ge, Gt, Le, Lt, Mul, Ne, Sub};
+use BinaryOp::{Add, Div, Eq, Ge, Gt, Le, Lt, Mul, Ne, Rem, Sub};
 
 fn bin(op: BinaryOp, left: Expr, right: Expr) -> Expr {
     Expr::binary(op, left, right)
@@ -130,12 +130,20 @@ fn the_value_of_an_equation_is_read_off_through_every_operation() {
     }
 }
 
-/// What integers come to is not divided as decimals.
+/// Quotients of integers are cut off: `3 * n <= 3000001` proposes a million. The square's remainder keeps the
+/// search from finding it.
 #[test]
 fn integers_are_proposed_as_integers() {
-    let root = bin(Eq, eightfold(), number(1));
-    let third = bin(Eq, bin(Div, Expr::Param(1), number(3)), number(5));
-    let answer = asked(&Expr::and(third, root), Pipeline::WHOLE);
+    let n = || Expr::Param(1);
+    let square = bin(Rem, bin(Mul, n(), n()), number(999_983));
+    let guard = Expr::and(
+        Expr::and(
+            bin(Le, bin(Mul, number(3), n()), number(3_000_001)),
+            bin(Eq, square, number(289)),
+        ),
+        bin(Gt, n(), number(900_000)),
+    );
+    let answer = asked(&guard, Pipeline::WHOLE);
     assert_eq!(answer, (Answer::Yes, Some(Part::Proposals)));
 }
 

@@ -416,3 +416,169 @@ fn what_has_no_value_is_translated_as_false() {
     // Remainders with a decimal, the smaller and the larger string.
     assert_eq!(refused, 5);
 }
+
+/// What is asserted, or why the question is refused.
+fn asserted(unknowns: &[Type], functions: &[Function], condition: &Expr) -> String {
+    let kept = std::sync::Arc::default();
+    let pipe = Recorded(std::sync::Arc::clone(&kept));
+    let mut solver = SmtLib::new(&Types::default(), functions, Box::new(pipe));
+    for ty in unknowns {
+        solver.unknown(ty);
+    }
+    solver.assert(condition);
+    let outcome = solver.model(&Deadline::never());
+    let last = kept.lock().expect("one thread").last().cloned();
+    last.unwrap_or_else(|| format!("{outcome:?}"))
+}
+
+#[test]
+fn values_that_cannot_be_equal_are_not_compared() {
+    let one = || Expr::Array(vec![Expr::Param(0)]);
+    let two = Expr::Array(vec![Expr::Param(0), Expr::int(2)]);
+    for (left, right, same) in [
+        (Expr::Param(0), Expr::Const(Value::str("a")), false),
+        (Expr::Param(0), Expr::TRUE, false),
+        (Expr::Param(0), Expr::int(3), true),
+        (one(), two, false),
+        (one(), one(), true),
+    ] {
+        let equal = Expr::binary(BinaryOp::Eq, left, right);
+        let text = asserted(&[Type::INTEGER], &[], &equal);
+        assert_eq!(text != "(assert false)", same, "{equal:?}: {text}");
+    }
+}
+
+#[test]
+fn quotes_and_backslashes_of_strings_are_escaped() {
+    for (text, written) in [
+        ("\"", r#"(assert (= x1 """"))"#),
+        ("\\", r#"(assert (= x1 "\u{5c}"))"#),
+    ] {
+        let equal = Expr::binary(BinaryOp::Eq, Expr::Param(0), Expr::Const(Value::str(text)));
+        assert_eq!(asserted(&[Type::Str], &[], &equal), written);
+    }
+}
+
+#[test]
+fn alternatives_may_be_void_but_not_of_two_sorts() {
+    let either = |otherwise: Value| {
+        let branches = [Expr::Param(0), Expr::int(1), Expr::Const(otherwise)];
+        Expr::binary(BinaryOp::Eq, Expr::If(Box::new(branches)), Expr::int(1))
+    };
+    let with_void = asserted(&[Type::Bool], &[], &either(Value::Void));
+    assert!(with_void.starts_with("(assert "), "{with_void}");
+    let mixed = asserted(&[Type::Bool], &[], &either(Value::str("a")));
+    assert!(mixed.contains("different shapes"), "{mixed}");
+}
+
+#[test]
+fn a_function_that_calls_itself_is_refused() {
+    let further = Expr::Call(ioco_sts::FunctionId(0), vec![Expr::Local(0)]);
+    let functions = [Function {
+        name: "again".to_owned(),
+        parameters: vec![("x".to_owned(), Type::INTEGER)],
+        result: Type::INTEGER,
+        body: Expr::binary(BinaryOp::Add, further, Expr::int(1)),
+    }];
+    let call = Expr::Call(ioco_sts::FunctionId(0), vec![Expr::Param(0)]);
+    let equal = Expr::binary(BinaryOp::Eq, call, Expr::int(1));
+    let refused = asserted(&[Type::INTEGER], &functions, &equal);
+    assert!(refused.contains("call each other deeply"), "{refused}");
+}
+
+/// A program that knows one integer and its bounds, and counts the questions that have no answer.
+struct Interval {
+    low: i64,
+    high: i64,
+    unsat: std::sync::Arc<std::sync::atomic::AtomicU32>,
+    answers: Vec<String>,
+}
+
+impl Pipe for Interval {
+    fn send(&mut self, text: &str) -> Result<(), PipeError> {
+        for line in text.lines() {
+            let words: Vec<&str> = line
+                .split(['(', ')', ' '])
+                .filter(|w| !w.is_empty())
+                .collect();
+            let number = |word: &str| word.parse::<i64>().expect("a number");
+            match words.as_slice() {
+                ["push", _] => (self.low, self.high) = (i64::MIN, i64::MAX),
+                ["assert", "<=", low, "x1", high] => {
+                    (self.low, self.high) =
+                        (self.low.max(number(low)), self.high.min(number(high)));
+                }
+                ["assert", "<=", "x1", high] => self.high = self.high.min(number(high)),
+                ["assert", ">", "x1", low] => self.low = self.low.max(number(low) + 1),
+                ["check-sat"] if self.low > self.high => {
+                    self.unsat
+                        .fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+                    self.answers.push("unsat".to_owned());
+                }
+                ["check-sat"] => self.answers.push("sat".to_owned()),
+                ["get-value", "x1"] => self.answers.push(format!("((x1 {}))", self.low)),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn receive(&mut self, _: &Deadline<'_>) -> Result<String, PipeError> {
+        Ok(self.answers.remove(0))
+    }
+
+    fn restart(&mut self) -> Result<(), PipeError> {
+        Ok(())
+    }
+}
+
+/// Both halves of what is left have values, so a program that finds them never says no.
+#[test]
+fn random_models_halve_what_is_left() {
+    let unsat = std::sync::Arc::default();
+    let pipe = Interval {
+        low: 0,
+        high: 0,
+        unsat: std::sync::Arc::clone(&unsat),
+        answers: Vec::new(),
+    };
+    let mut solver = SmtLib::new(&Types::default(), &[], Box::new(pipe));
+    solver.unknown(&Type::Int(IntRange { min: 0, max: 40 }));
+    let mut seen = std::collections::BTreeSet::new();
+    for seed in 0..200 {
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        let model = solver.random_model(&mut rng, &Deadline::never());
+        seen.extend(model.sat().expect("satisfiable"));
+    }
+    assert!(seen.len() > 30, "{seen:?}");
+    assert_eq!(unsat.load(std::sync::atomic::Ordering::Relaxed), 0);
+}
+
+/// Conditions after a push are gone after the pop; unset values and strings are read.
+#[test]
+fn a_program_is_asked_what_is_asserted_now_and_all_its_values_are_read() {
+    let pipe = Scripted {
+        answers: vec![
+            "sat",
+            "((v1 true) (x2 5) (x3 \"a\"))",
+            "sat",
+            "((v1 false) (x2 5) (x3 \"a\"))",
+            "sat",
+            "((v1 true) (x2 5) (x3 \"b\"))",
+        ],
+        restarts: 0,
+    };
+    let mut solver = SmtLib::new(&Types::default(), &[], Box::new(pipe));
+    assert_eq!(solver.void_unknown(&Type::INTEGER), 0);
+    assert_eq!(solver.unknown(&Type::Str), 1);
+    let found = |text| Outcome::Sat(vec![Value::Void, Value::str(text)]);
+    assert_eq!(solver.model(&Deadline::never()), found("a"));
+    solver.push();
+    let is_five = Expr::binary(BinaryOp::Eq, Expr::Param(0), Expr::int(5));
+    solver.assert(&is_five);
+    let five = Outcome::Sat(vec![Value::Int(5), Value::str("a")]);
+    assert_eq!(solver.model(&Deadline::never()), five);
+    solver.pop();
+    // With the condition, a value that is unset would not be believed.
+    assert_eq!(solver.model(&Deadline::never()), found("b"));
+}

@@ -364,6 +364,23 @@ fn limits_are_read_through_sums_differences_and_signs() {
     }
 }
 
+#[test]
+fn limits_of_ranges_and_sets_are_their_ends_and_items() {
+    let not = |inner| Expr::unary(ioco_sts::UnaryOp::Not, inner);
+    let p = || Expr::Param(0);
+    let range = Expr::InRange(Box::new([p(), Expr::int(30), Expr::int(50)]));
+    let items = Expr::InSet(Box::new(p()), vec![Expr::int(30), Expr::int(50)]);
+    for (guard, limits) in [
+        (range.clone(), vec![30, 31, 49, 50]),
+        (not(range), vec![0, 29, 51, 90]),
+        (items.clone(), vec![30, 50]),
+        (not(items), vec![0, 29, 31, 49, 51, 90]),
+    ] {
+        let limits: Vec<Value> = limits.into_iter().map(Value::Int).collect();
+        assert_eq!(limits_of(integer(0, 90), &guard), limits, "{guard:?}");
+    }
+}
+
 /// An integer is compared with a decimal, or the other way round.
 #[test]
 fn limits_have_the_type_of_the_parameter() {
@@ -377,14 +394,9 @@ fn limits_have_the_type_of_the_parameter() {
     );
     let found = limits_of(Type::Decimal, &between);
     assert_eq!(found, [-5, -4, 39, 40].map(number));
-    let not_green = bin(
-        BinaryOp::Ne,
-        Expr::Param(0),
-        Expr::Const(Value::Enum(ioco_sts::EnumId(0), 1)),
-    );
-    let found = limits_of(Type::Enum(ioco_sts::EnumId(0)), &not_green);
-    let colours = [0, 2].map(|member| Value::Enum(ioco_sts::EnumId(0), member));
-    assert_eq!(found, colours);
+    let colour = |member| Value::Enum(ioco_sts::EnumId(0), member);
+    let found = limits_of(Type::Enum(ioco_sts::EnumId(0)), &at_most(colour(2)));
+    assert_eq!(found, [0, 1, 2].map(colour));
 }
 
 #[test]

@@ -4,8 +4,9 @@
 //! The values come from finite types, or from guards that leave only finitely many: equations,
 //! memberships and bounds. What is left open in neither way cannot be flattened, and is named.
 //!
-//! A stimulus is given as a tester gives it: parameters that the guard does not mention are unset,
-//! the others are set unless only `:void` will do. A stimulus that is given in some state leads on
+//! A stimulus is given as a tester gives it: its parameters are set unless only `:void` will do. One
+//! that neither guard nor update mentions has all values of a small type; of another type it is left
+//! out, because its value does not matter. A stimulus that is given in some state leads on
 //! from every state that accepts it, so that sets of states have the same successors as before.
 
 mod alike;
@@ -25,6 +26,7 @@ use crate::label::{Direction, Label};
 use crate::semantics::{EvaluationOnly, LeftOut, Relation, Semantics};
 use crate::state::State;
 use crate::sts::{Gate, Location, Sts, StsBuilder, Switch};
+use crate::types::Type;
 use crate::value::Value;
 
 pub use alike::flatten_alike;
@@ -95,6 +97,9 @@ impl fmt::Display for FlattenError {
 }
 
 impl std::error::Error for FlattenError {}
+
+/// Values of a parameter that nothing mentions and that is listed all the same.
+const MAX_UNMENTIONED: i64 = 256;
 
 /// Values of one label in one state, at least.
 const MAX_VALUES: usize = 65_536;
@@ -376,8 +381,7 @@ impl<'a> Explorer<'a> {
             let valuation = &self.states[number].valuation;
             let mut open: Vec<usize> = (0..declared.parameters.len()).collect();
             if declared.direction == Direction::Stimulus {
-                let mentioned = switch.guard.params();
-                open.retain(|position| mentioned.contains(&(*position as u32)));
+                open.retain(|position| is_given(declared, switch, *position));
             }
             let most = MAX_VALUES.max(self.limit);
             let guard = &switch.enabled;
@@ -398,7 +402,7 @@ impl<'a> Explorer<'a> {
                     exhausted,
                 },
             })?;
-            for values in as_given(declared, switch, wanted) {
+            for values in as_given(declared, wanted) {
                 self.add_action(Action { label, values });
             }
         }
@@ -499,13 +503,29 @@ impl<'a> Explorer<'a> {
     }
 }
 
+/// Whether this parameter of a stimulus is listed.
+fn is_given(label: &Label, switch: &Switch, position: usize) -> bool {
+    let mentions = |expr: &Expr| expr.params().contains(&(position as u32));
+    let updates = switch.update.iter().map(|assignment| &assignment.value);
+    if mentions(&switch.guard) || updates.into_iter().any(mentions) {
+        return true;
+    }
+    match &label.parameters[position].ty {
+        Type::Bool | Type::Enum(_) => true,
+        Type::Int(range) => range
+            .max
+            .checked_sub(range.min)
+            .is_some_and(|n| n < MAX_UNMENTIONED),
+        _ => false,
+    }
+}
+
 /// Of the values that a switch allows, the ones that are given: see the head of this file.
-fn as_given(label: &Label, switch: &Switch, mut allowed: Vec<Vec<Value>>) -> Vec<Vec<Value>> {
+fn as_given(label: &Label, mut allowed: Vec<Vec<Value>>) -> Vec<Vec<Value>> {
     if label.direction == Direction::Response {
         return allowed;
     }
-    for position in switch.guard.params() {
-        let position = position as usize;
+    for position in 0..label.parameters.len() {
         if allowed.iter().any(|values| !values[position].is_void()) {
             allowed.retain(|values| !values[position].is_void());
         }

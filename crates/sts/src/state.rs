@@ -18,13 +18,18 @@ impl State {
         size_of::<State>() + size_of_val(&*self.locations) + size_of_val(&*self.valuation) + values
     }
 
-    /// The names of the locations, and the variables that are set: `Locked {code: 17, tries: 1}`.
+    /// The names of the locations, and the variables that are set: `Locked {code: 17, tries: 1}`. Files keep it.
     pub fn show(&self, sts: &Sts) -> String {
-        let locations: Vec<&str> = self
-            .locations
-            .iter()
-            .map(|l| sts.location(*l).name.as_str())
-            .collect();
+        self.drawn(sts, |location| &sts.location(location).name)
+    }
+
+    /// The same for people: `Locked, after ?unlock {tries: 1}`.
+    pub fn title(&self, sts: &Sts) -> String {
+        self.drawn(sts, |location| sts.location_title(location))
+    }
+
+    fn drawn<'a>(&self, sts: &'a Sts, name: impl Fn(LocationId) -> &'a str) -> String {
+        let locations: Vec<&str> = self.locations.iter().map(|id| name(*id)).collect();
         let variables: Vec<String> = sts
             .variables()
             .iter()

@@ -4,8 +4,10 @@ use ioco_budget::Budget;
 use serde::{Deserialize, Serialize};
 
 use crate::expr::{BinaryOp, Expr, UnaryOp};
+use crate::fits;
 use crate::ids::{FunctionId, LabelId, LocationId, ProcessId, SwitchId, VarId};
 use crate::label::{Direction, Label};
+use crate::title::Titles;
 use crate::types::{Type, Types};
 use crate::value::Value;
 
@@ -130,6 +132,7 @@ pub struct Sts {
     /// Per label, the processes that take part in its hand-shake.
     participants: Vec<Vec<ProcessId>>,
     constants: Vec<Value>,
+    titles: Titles,
 }
 
 impl Sts {
@@ -292,15 +295,34 @@ impl Sts {
         }
     }
 
-    /// `Open ──?close──► Closing`.
+    /// The name of a location for people: `locked, after ?unlock` where the model text gives it none.
+    pub fn location_title(&self, id: LocationId) -> &str {
+        let title = self.titles.of(self, id);
+        title.unwrap_or(&self.location(id).name)
+    }
+
+    /// Whether the model text gives a location a name.
+    pub fn is_named(&self, id: LocationId) -> bool {
+        !crate::title::is_unnamed(&self.location(id).name)
+    }
+
+    /// `Open ──?close──► Closing`, with the names of the model text: files keep it.
     pub fn show_switch(&self, id: SwitchId) -> String {
+        self.drawn_switch(id, |location| &self.location(location).name)
+    }
+
+    /// `Open ──?close──► Open, after ?close`, for people.
+    pub fn switch_title(&self, id: SwitchId) -> String {
+        self.drawn_switch(id, |location| self.location_title(location))
+    }
+
+    fn drawn_switch<'a>(&self, id: SwitchId, name: impl Fn(LocationId) -> &'a str) -> String {
         let switch = self.switch(id);
         let gate = match switch.gate.label() {
             None => "τ".to_owned(),
             Some(label) => self.label(label).marked_name(),
         };
-        let source = &self.location(switch.source).name;
-        let target = &self.location(switch.target).name;
+        let (source, target) = (name(switch.source), name(switch.target));
         format!("{source} ──{gate}──► {target}")
     }
 }
@@ -333,6 +355,7 @@ impl StsBuilder {
                 outgoing: Vec::new(),
                 participants: Vec::new(),
                 constants: Vec::new(),
+                titles: Titles::default(),
             },
             declared: Vec::new(),
         }
@@ -501,6 +524,11 @@ impl StsBuilder {
             processes.dedup();
         }
         sts.constants = constants(&sts.switches);
+        let (demands, functions) = fits::demands(&sts);
+        sts.functions.extend(functions);
+        for (switch, demand) in sts.switches.iter_mut().zip(demands) {
+            switch.enabled = Expr::and(switch.enabled.clone(), demand);
+        }
         sts
     }
 }

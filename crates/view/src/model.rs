@@ -1,10 +1,13 @@
 //! A model as a graph with its text: locations and switches by number, each with its place.
 
 use ioco_aml::{Diagnostic, SourceFile};
-use ioco_sts::{Direction, Expr, Gate, Label, Place, Sts, Switch, show_expr, show_gate};
+use ioco_sts::{
+    Direction, Expr, Gate, Label, LocationId, Place, Sts, Switch, show_expr, show_gate,
+};
 use serde::{Deserialize, Serialize};
 
-/// A model with errors has its text and its diagnostics, and nothing else.
+/// A model with errors has its text and its diagnostics, and the graph of its last text without errors, if that is
+/// known.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 pub struct ModelView {
@@ -19,6 +22,10 @@ pub struct ModelView {
     pub labels: Vec<LabelView>,
     pub variables: Vec<VariableView>,
     pub diagnostics: Vec<DiagnosticView>,
+    /// The text has errors: the graph is that of an earlier text, or empty.
+    #[serde(default)]
+    #[cfg_attr(feature = "schema", ts(as = "Option<bool>", optional))]
+    pub stale: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -35,6 +42,9 @@ pub struct LocationView {
     pub name: String,
     pub process: u32,
     pub initial: bool,
+    /// Whether the model text gives it a name; others are called by what led there.
+    #[serde(default)]
+    pub named: bool,
     pub file: Option<String>,
     pub line: Option<u32>,
 }
@@ -125,7 +135,12 @@ impl ModelView {
             diagnostics: diagnostics.collect(),
             ..ModelView::default()
         };
-        let Some(sts) = sts else { return empty };
+        let Some(sts) = sts else {
+            return ModelView {
+                stale: true,
+                ..empty
+            };
+        };
         let types = sts.types();
         let indexed = |index: usize| u32::try_from(index).unwrap_or(u32::MAX);
         ModelView {
@@ -137,9 +152,11 @@ impl ModelView {
                 .enumerate()
                 .map(|(index, location)| {
                     let (file, line) = place(sts, location.place);
+                    let id = LocationId::from_index(index);
                     LocationView {
                         id: indexed(index),
-                        name: location.name.clone(),
+                        named: sts.is_named(id),
+                        name: sts.location_title(id).to_owned(),
                         process: location.process.0,
                         initial: sts.processes()[location.process.index()].initial.index() == index,
                         file,
@@ -169,6 +186,19 @@ impl ModelView {
                 })
                 .collect(),
             ..empty
+        }
+    }
+}
+
+impl ModelView {
+    /// This text, which has errors, with the graph that was known before.
+    pub fn over(&self, before: &ModelView) -> ModelView {
+        ModelView {
+            path: self.path.clone(),
+            sources: self.sources.clone(),
+            diagnostics: self.diagnostics.clone(),
+            stale: true,
+            ..before.clone()
         }
     }
 }

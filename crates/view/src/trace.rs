@@ -95,7 +95,7 @@ impl StateView {
     pub fn list(set: &StateSet, sts: &Sts) -> (Vec<StateView>, usize) {
         let listed = set.states.iter().take(MAX_STATES).map(|state| StateView {
             locations: state.locations.iter().map(|l| l.0).collect(),
-            text: state.show(sts),
+            text: state.title(sts),
         });
         (
             listed.collect(),
@@ -356,12 +356,21 @@ fn saved_states(deviation: &SavedDeviation, sts: &Sts) -> Vec<StateView> {
             .filter_map(|name| sts.location_named(name));
         ids.map(|id| id.0).collect()
     };
+    // Files keep the names of the model text.
+    let titled = |text: &str| {
+        let (names, rest) = text.split_at(text.find(" {").unwrap_or(text.len()));
+        let titles = names.split(" | ").map(|name| {
+            let location = sts.location_named(name);
+            location.map_or(name, |id| sts.location_title(id))
+        });
+        format!("{}{rest}", titles.collect::<Vec<_>>().join(" | "))
+    };
     deviation
         .states
         .iter()
         .map(|text| StateView {
             locations: of_text(text),
-            text: text.clone(),
+            text: titled(text),
         })
         .collect()
 }

@@ -168,7 +168,10 @@ fn a_failure_of_a_model_that_changed_is_shown_without_states() {
     assert_eq!(detail.original.steps.len(), 5);
     assert!(detail.original.steps[0].states.is_empty());
     // What was saved still tells where it went wrong.
-    assert_eq!(detail.original.steps[4].states[0].text, "_1 {paid: 7}");
+    assert_eq!(
+        detail.original.steps[4].states[0].text,
+        "open, after ?pay {paid: 7}"
+    );
 }
 
 #[test]

@@ -9,10 +9,13 @@
 import type { RunDetail, RunSummary, SwitchView, WalkedStep } from "./generated";
 
 export type {
+  Changes,
   Comparison,
   ConnectionView as Connection,
   CoverageView as Coverage,
   DiagnosticView as Diagnostic,
+  Draft,
+  DraftDiagnostic,
   Document as Report,
   Exploration,
   FailureDetail,

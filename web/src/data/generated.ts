@@ -13,6 +13,15 @@ export type AcceptRequest = { reason: string | null, };
  */
 export type Change = { variable: string, from: string, to: string, };
 
+/**
+ * How often each was seen to change since the page began to listen.
+ */
+export type Changes = { model: number, system: number, 
+/**
+ * What changed last.
+ */
+file: string | null, };
+
 export type Comparison = { a: RunSummary, b: RunSummary, gained: Array<string>, lost: Array<string>, new_failures: Array<FailureSummary>, fixed_failures: Array<FailureSummary>, same_failures: Array<FailureSummary>, };
 
 /**
@@ -72,6 +81,50 @@ tests: Array<TestView>,
  * The history, newest first.
  */
 runs: Array<RunSummary>, goals: Array<GoalView>, };
+
+/**
+ * What ioco says about a draft.
+ */
+export type Draft = { 
+/**
+ * Of this file; places are in UTF-16 units.
+ */
+diagnostics: Array<DraftDiagnostic>, completions: Array<DraftCompletion>, };
+
+export type DraftCompletion = { text: string, detail: string, 
+/**
+ * `keyword`, or what the name is.
+ */
+kind: string, };
+
+export type DraftDiagnostic = { from: number, to: number, 
+/**
+ * `error`, `warning` or `hint`.
+ */
+severity: string, code: string, message: string, hint: string | null, 
+/**
+ * What would repair it.
+ */
+fix: DraftFix | null, };
+
+export type DraftFix = { from: number, to: number, text: string, };
+
+/**
+ * A text that somebody types.
+ */
+export type DraftRequest = { 
+/**
+ * The path of the model.
+ */
+model: string, 
+/**
+ * Which of its files, as the model names it.
+ */
+file: string, text: string, 
+/**
+ * Where the cursor stands, in UTF-16 units as browsers count: what can be typed there is asked for.
+ */
+at?: number | null, };
 
 export type Exploration = { 
 /**
@@ -258,7 +311,11 @@ trend: Array<TrendPoint>, recent: Array<RecentStep>,
  */
 failures: Array<FailureSummary>, message: string | null, };
 
-export type LocationView = { id: number, name: string, process: number, initial: boolean, file: string | null, line: number | null, };
+export type LocationView = { id: number, name: string, process: number, initial: boolean, 
+/**
+ * Whether the model text gives it a name; others are called by what led there.
+ */
+named: boolean, file: string | null, line: number | null, };
 
 /**
  * Something that can happen next.
@@ -285,13 +342,18 @@ export type ModelName = {
 path: string, name: string, };
 
 /**
- * A model with errors has its text and its diagnostics, and nothing else.
+ * A model with errors has its text and its diagnostics, and the graph of its last text without errors, if that is
+ * known.
  */
 export type ModelView = { name: string, path: string, hash: string, sources: Array<SourceView>, 
 /**
  * By number.
  */
-processes: Array<string>, locations: Array<LocationView>, switches: Array<SwitchView>, labels: Array<LabelView>, variables: Array<VariableView>, diagnostics: Array<DiagnosticView>, };
+processes: Array<string>, locations: Array<LocationView>, switches: Array<SwitchView>, labels: Array<LabelView>, variables: Array<VariableView>, diagnostics: Array<DiagnosticView>, 
+/**
+ * The text has errors: the graph is that of an earlier text, or empty.
+ */
+stale?: boolean, };
 
 export type Parameter = { name: string, type: string, 
 /**
@@ -398,6 +460,12 @@ failures: number, coverage: CoverageView, seconds: number, message: string | nul
  * Milliseconds that a run which goes on waits before each step.
  */
 delay_ms: number, };
+
+export type SaveRequest = { model: string, file: string, text: string, 
+/**
+ * The text that the editor began with: another one on disk is not overwritten.
+ */
+before: string, };
 
 /**
  * What ioco.toml says; times as people write them.

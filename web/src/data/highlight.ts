@@ -12,6 +12,11 @@ const WORDS = new Set(
 );
 const TOKEN = /(#.*$|\/\/.*$)|('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")|(:?[A-Za-z_][A-Za-z0-9_]*)|(\d[\d._]*)/g;
 
+/** The first piece of a text, for an editor that asks piece by piece. */
+export function pieceAt(text: string): Piece {
+  return highlight(text)[0] ?? { text, kind: "plain" };
+}
+
 export function highlight(line: string): Piece[] {
   const pieces: Piece[] = [];
   let last = 0;

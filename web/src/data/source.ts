@@ -4,7 +4,7 @@
  */
 
 import type {
-  Comparison, Exploration, FailureDetail, FailureSummary, GenerateRequest, Goal, Job, Live, Model,
+  Changes, Comparison, Draft, Exploration, FailureDetail, FailureSummary, GenerateRequest, Goal, Job, Live, Model,
   Project, Report, RunDetail, RunRequest, RunSummary, TestDetail, WalkStep,
 } from "./contract";
 import { parseExact, stringifyExact } from "./exact";
@@ -35,6 +35,12 @@ export interface Source {
   holds(run: string, test?: number): boolean;
   project(): Promise<Project>;
   model(path: string): Promise<Model>;
+  /** What is wrong with a text that is not saved; with a place, what can be typed there. */
+  check(model: string, file: string, text: string, at: number | null): Promise<Draft>;
+  /** Writes a file of the model, if it is still as it was. */
+  save(model: string, file: string, text: string, before: string): Promise<Model>;
+  /** Says when files of the model or of the system change. */
+  changes(path: string, heard: (changes: Changes) => void): Close;
   runs(model: string | null): Promise<RunSummary[]>;
   run(id: string): Promise<RunDetail>;
   test(run: string, number: number): Promise<TestDetail>;
@@ -114,6 +120,21 @@ export class Server implements Source {
   holds = () => true;
   project = () => this.#call<Project>("/api/project");
   model = (path: string) => this.#call<Model>(`/api/model?path=${encodeURIComponent(path)}`);
+  check = (model: string, file: string, text: string, at: number | null) =>
+    this.#call<Draft>("/api/model/check", { model, file, text, at });
+  save = (model: string, file: string, text: string, before: string) =>
+    this.#call<Model>("/api/model/save", { model, file, text, before });
+  changes = (path: string, heard: (changes: Changes) => void): Close =>
+    this.#listen<Changes>(
+      `/api/model/events?path=${encodeURIComponent(path)}`,
+      (changes) => {
+        heard(changes);
+        return false;
+      },
+      () => Promise.reject(new Trouble("", "")),
+      // A server that is gone is noticed by the next call.
+      () => {},
+    );
   runs = (model: string | null) => this.#call<RunSummary[]>("/api/runs" + of(model));
   run = (id: string) => this.#call<RunDetail>(`/api/runs/${encodeURIComponent(id)}`);
   test = (run: string, number: number) =>
@@ -239,6 +260,9 @@ export class Embedded implements Source {
     return failure;
   };
   goals = async (_model: string) => this.#report.goals;
+  check = async () => Promise.reject(this.#refuse());
+  save = async () => Promise.reject(this.#refuse());
+  changes = () => () => {};
   compare = async () => Promise.reject(this.#refuse());
   start = async () => Promise.reject(this.#refuse());
   control = async () => Promise.reject(this.#refuse());

@@ -12,9 +12,19 @@ export interface Node {
   /** The locations it stands for: one, or all of a collapsed process. */
   locations: number[];
   initial: boolean;
+  /** The model text has no name for it: it is called by what led there. */
+  unnamed: boolean;
   collapsed: boolean;
   /** How many neighbours are not drawn (in a drawing of surroundings). */
   hidden: number;
+}
+
+/** A line of text on an edge: a label, or the guard or update of the label above it. */
+export interface Line {
+  text: string;
+  kind: "label" | "detail";
+  /** The switch that it belongs to; none for "and 2 more". */
+  switch: number | null;
 }
 
 export interface Edge {
@@ -22,7 +32,7 @@ export interface Edge {
   from: string;
   to: string;
   switches: number[];
-  lines: string[];
+  lines: Line[];
 }
 
 export interface Drawing {
@@ -57,7 +67,7 @@ export function isLarge(model: Model): boolean {
   return tooLarge(model.locations.length, pairs.size);
 }
 
-/** Labels on one edge; the rest is counted. */
+/** Switches that are written on one edge; the rest is counted. */
 const LINES = 3;
 const LONGEST = 34;
 
@@ -65,8 +75,13 @@ export function cut(text: string, length: number): string {
   return text.length <= length ? text : text.slice(0, length - 1) + "…";
 }
 
-export function labelOf(entry: Switch): string {
-  return (entry.kind === "internal" ? entry.label || "τ" : entry.label) + (entry.guard ? " [ ]" : "");
+/** The label, and below it the guard in brackets and the update, each cut to one line; the pointer shows all of it. */
+export function linesOf(entry: Switch): Line[] {
+  const line = (text: string, kind: Line["kind"]): Line => ({ text: cut(text, LONGEST), kind, switch: entry.id });
+  const lines = [line(entry.label || "τ", "label")];
+  if (entry.guard) lines.push(line(`[${cut(entry.guard, LONGEST - 2)}]`, "detail"));
+  if (entry.update) lines.push(line(entry.update, "detail"));
+  return lines;
 }
 
 export function draw(model: Model, choices: Choices): Drawing {
@@ -85,6 +100,7 @@ export function draw(model: Model, choices: Choices): Drawing {
       process,
       locations: locations.map((location) => location.id),
       initial: false,
+      unnamed: false,
       collapsed: true,
       hidden: 0,
     });
@@ -99,6 +115,7 @@ export function draw(model: Model, choices: Choices): Drawing {
       process: location.process,
       locations: [location.id],
       initial: location.initial,
+      unnamed: !location.named,
       collapsed: false,
       hidden: 0,
     });
@@ -118,14 +135,14 @@ export function draw(model: Model, choices: Choices): Drawing {
     const edge = edges.get(key);
     if (edge) {
       edge.switches.push(entry.id);
-      if (edge.lines.length < LINES) edge.lines.push(cut(labelOf(entry), LONGEST));
+      if (edge.switches.length <= LINES) edge.lines.push(...linesOf(entry));
     } else {
-      edges.set(key, { key, from, to, switches: [entry.id], lines: [cut(labelOf(entry), LONGEST)] });
+      edges.set(key, { key, from, to, switches: [entry.id], lines: linesOf(entry) });
     }
   }
   for (const edge of edges.values()) {
-    const more = edge.switches.length - edge.lines.length;
-    if (more > 0) edge.lines.push(`and ${more} more`);
+    const more = edge.switches.length - LINES;
+    if (more > 0) edge.lines.push({ text: `and ${more} more`, kind: "detail", switch: null });
   }
   const around = kept ? `@${[...kept].sort((a, b) => a - b).join(",")}` : "";
   const collapsed = [...choices.collapsed].sort((a, b) => a - b).join(",");

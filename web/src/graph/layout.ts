@@ -135,7 +135,7 @@ export function nodeSize(node: Node): { width: number; height: number } {
 }
 
 export function labelSize(edge: Edge): { width: number; height: number } {
-  const longest = Math.max(...edge.lines.map((line) => line.length));
+  const longest = Math.max(...edge.lines.map((line) => line.text.length));
   return { width: longest * LINE_CHARACTER + 10, height: edge.lines.length * LINE + 2 };
 }
 
@@ -169,7 +169,7 @@ async function layered(nodes: Node[], edges: Edge[]): Promise<Placed> {
       id: edge.key,
       sources: [edge.from],
       targets: [edge.to],
-      labels: [{ text: edge.lines.join("\n"), ...labelSize(edge), layoutOptions: { "elk.edgeLabels.inline": "true" } }],
+      labels: [{ text: edge.lines.map((line) => line.text).join("\n"), ...labelSize(edge), layoutOptions: { "elk.edgeLabels.inline": "true" } }],
     })),
   };
   const done = await (await engine()).layout(graph);

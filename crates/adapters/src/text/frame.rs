@@ -1,7 +1,7 @@
 //! Where one message ends and the next begins: at the end of a line, at another delimiter, or where a
 //! length says so.
 
-use regex::bytes::Regex;
+use regex::bytes::{Captures, Regex};
 
 use super::format::Integer;
 
@@ -55,6 +55,24 @@ pub(crate) enum Cut {
     Wrong(String),
 }
 
+/// How far a message without an end has been read.
+#[derive(Debug, Default)]
+pub(crate) struct Progress {
+    /// Bytes of whole lines, with all that belongs to them.
+    read: usize,
+    /// Bytes after those in which no delimiter begins.
+    searched: usize,
+    /// With fewer bytes than this, nothing more can be said.
+    needed: usize,
+    /// How many messages are still to come, at each level of nesting.
+    open: Vec<usize>,
+    /// The message goes on until a line fits the `until` of this rule.
+    until: Option<usize>,
+    /// What the line on the outermost level said: that it is the last, or that the message goes on.
+    is_last: bool,
+    begins: Option<usize>,
+}
+
 /// Why a message cannot be cut.
 enum Stop {
     Unfinished,
@@ -76,8 +94,9 @@ impl Framing {
         }
     }
 
-    /// The message at the beginning. A length above `limit` is wrong.
-    pub(crate) fn cut(&self, bytes: &[u8], limit: usize) -> Cut {
+    /// The message at the beginning. A length above `limit` is wrong. `progress` is of the last call for the same
+    /// message, so that what came since then is all that is looked at.
+    pub(crate) fn cut(&self, bytes: &[u8], limit: usize, progress: &mut Progress) -> Cut {
         let cut = match self {
             Framing::Delimited { end, continued } => {
                 let lines = Delimited {
@@ -85,7 +104,7 @@ impl Framing {
                     continued,
                     limit,
                 };
-                lines.message(bytes).map(|total| Cut::Message {
+                lines.message(bytes, progress).map(|total| Cut::Message {
                     bytes: total,
                     content: lines.without_end(&bytes[..total]).to_vec(),
                 })
@@ -93,7 +112,10 @@ impl Framing {
             Framing::Prefixed { skip, length, add } => prefixed(bytes, *skip, *length, *add, limit),
         };
         match cut {
-            Ok(message) => message,
+            Ok(message) => {
+                *progress = Progress::default();
+                message
+            }
             Err(Stop::Unfinished) => Cut::Unfinished,
             Err(Stop::Wrong(why)) => Cut::Wrong(why),
         }
@@ -160,19 +182,20 @@ impl Delimited<'_> {
         matches!(self.end, b"\n" | b"\r\n")
     }
 
-    /// Where the line at the beginning ends, its delimiter included.
-    fn line(&self, bytes: &[u8]) -> Result<usize, Stop> {
+    /// Where the line at the beginning ends, its delimiter included. The first bytes were searched before.
+    fn line(&self, bytes: &[u8], searched: usize) -> Option<usize> {
+        let fresh = bytes.get(searched..)?;
         let at = if self.is_newline() {
-            bytes
+            fresh
                 .iter()
                 .position(|byte| *byte == b'\n')
                 .map(|at| at + 1)
         } else {
-            let mut windows = bytes.windows(self.end.len());
+            let mut windows = fresh.windows(self.end.len());
             let at = windows.position(|window| window == self.end);
             at.map(|at| at + self.end.len())
         };
-        at.ok_or(Stop::Unfinished)
+        at.map(|at| searched + at)
     }
 
     fn without_end<'b>(&self, bytes: &'b [u8]) -> &'b [u8] {
@@ -184,73 +207,103 @@ impl Delimited<'_> {
         }
     }
 
-    /// Where the message at the beginning ends.
-    fn message(&self, bytes: &[u8]) -> Result<usize, Stop> {
-        let (mut total, until) = self.piece(bytes, 0)?;
-        let Some(until) = until else {
-            return Ok(total);
-        };
+    /// Where the message at the beginning ends. Line by line: what is nested is counted, not recursed into.
+    fn message(&self, bytes: &[u8], progress: &mut Progress) -> Result<usize, Stop> {
+        if bytes.len() < progress.needed {
+            return Err(Stop::Unfinished);
+        }
         loop {
-            let rest = &bytes[total..];
-            let line = self.without_end(&rest[..self.line(rest)?]);
-            let is_last = until.is_match(line);
-            total += self.piece(rest, 0)?.0;
-            if is_last {
-                return Ok(total);
-            }
-        }
-    }
-
-    /// A line and what its first words say that belongs to it; and until which line it goes on.
-    fn piece(&self, bytes: &[u8], depth: usize) -> Result<(usize, Option<&Regex>), Stop> {
-        let mut total = self.line(bytes)?;
-        let line = self.without_end(&bytes[..total]);
-        let rule = self
-            .continued
-            .iter()
-            .find_map(|rule| Some((rule, rule.when.captures(line)?)));
-        let Some((rule, groups)) = rule else {
-            return Ok((total, None));
-        };
-        let number = |name: &str| -> Result<Option<usize>, Stop> {
-            let Some(group) = groups.name(name) else {
-                return Ok(None);
+            let rest = &bytes[progress.read..];
+            let Some(end) = self.line(rest, progress.searched) else {
+                // A delimiter may have begun.
+                progress.searched = (rest.len() + 1).saturating_sub(self.end.len());
+                return Err(Stop::Unfinished);
             };
-            let text = String::from_utf8_lossy(group.as_bytes());
-            let number = text.parse::<usize>().ok().filter(|n| *n <= self.limit);
-            let wrong = || Stop::Wrong(format!("a message with the {name} {text}"));
-            number.map(Some).ok_or_else(wrong)
-        };
-        if let Some(length) = number("length")? {
-            let at = total.saturating_add(length);
-            let rest = bytes.get(at..).ok_or(Stop::Unfinished)?;
-            let ends: &[&[u8]] = match self.is_newline() {
-                true => &[b"\n", b"\r\n"],
-                false => &[self.end],
+            let line = self.without_end(&rest[..end]);
+            let rules = self.continued.iter().enumerate();
+            let rule = rules
+                .filter_map(|(index, rule)| Some((index, rule.when.captures(line)?)))
+                .next();
+            let number = |name: &str| match &rule {
+                Some((_, groups)) => self.number(groups, name),
+                None => Ok(None),
             };
-            match ends.iter().find(|end| rest.starts_with(end)) {
-                Some(end) => total = at + end.len(),
-                None if ends.iter().any(|end| end.starts_with(rest)) => {
-                    return Err(Stop::Unfinished);
-                }
-                None => {
-                    let why = "a message that is longer than it says";
-                    return Err(Stop::Wrong(why.to_owned()));
-                }
+            let mut total = end;
+            if let Some(length) = number("length")? {
+                total = match self.after(rest, end.saturating_add(length)) {
+                    Err(Stop::Unfinished) => {
+                        let delimiter = if self.is_newline() { 1 } else { self.end.len() };
+                        progress.searched = end - delimiter;
+                        let needed = end.saturating_add(length).saturating_add(1);
+                        progress.needed = progress.read.saturating_add(needed);
+                        return Err(Stop::Unfinished);
+                    }
+                    after => after?,
+                };
             }
-        }
-        if let Some(count) = number("count")? {
-            if depth >= MAX_DEPTH {
+            let count = number("count")?.unwrap_or(0);
+            if count > 0 && progress.open.len() >= MAX_DEPTH {
                 return Err(Stop::Wrong(format!(
                     "messages nested deeper than {MAX_DEPTH} levels"
                 )));
             }
-            for _ in 0..count {
-                let rest = bytes.get(total..).ok_or(Stop::Unfinished)?;
-                total += self.piece(rest, depth + 1)?.0;
+            if progress.open.is_empty() {
+                let until = progress
+                    .until
+                    .and_then(|rule| self.continued[rule].until.as_ref());
+                progress.is_last = until.is_some_and(|until| until.is_match(line));
+                let goes_on = rule.as_ref().map(|(index, _)| *index);
+                progress.begins = goes_on.filter(|rule| self.continued[*rule].until.is_some());
+            }
+            progress.read += total;
+            progress.searched = 0;
+            if count > 0 {
+                progress.open.push(count);
+                continue;
+            }
+            while let Some(left) = progress.open.last_mut() {
+                *left -= 1;
+                if *left > 0 {
+                    break;
+                }
+                progress.open.pop();
+            }
+            if !progress.open.is_empty() {
+                continue;
+            }
+            match progress.until {
+                None if progress.begins.is_some() => progress.until = progress.begins,
+                Some(_) if !progress.is_last => {}
+                _ => return Ok(progress.read),
             }
         }
-        Ok((total, rule.until.as_ref()))
+    }
+
+    /// The number that a line says.
+    fn number(&self, groups: &Captures<'_>, name: &str) -> Result<Option<usize>, Stop> {
+        let Some(group) = groups.name(name) else {
+            return Ok(None);
+        };
+        let text = String::from_utf8_lossy(group.as_bytes());
+        let number = text.parse::<usize>().ok().filter(|n| *n <= self.limit);
+        let wrong = || Stop::Wrong(format!("a message with the {name} {text}"));
+        number.map(Some).ok_or_else(wrong)
+    }
+
+    /// Where the delimiter at `at` ends.
+    fn after(&self, bytes: &[u8], at: usize) -> Result<usize, Stop> {
+        let rest = bytes.get(at..).ok_or(Stop::Unfinished)?;
+        let ends: &[&[u8]] = match self.is_newline() {
+            true => &[b"\n", b"\r\n"],
+            false => &[self.end],
+        };
+        match ends.iter().find(|end| rest.starts_with(end)) {
+            Some(end) => Ok(at + end.len()),
+            None if ends.iter().any(|end| end.starts_with(rest)) => Err(Stop::Unfinished),
+            None => Err(Stop::Wrong(
+                "a message that is longer than it says".to_owned(),
+            )),
+        }
     }
 }
 
@@ -276,12 +329,19 @@ mod tests {
     fn messages(framing: &Framing, bytes: &[u8]) -> Vec<String> {
         let mut found = Vec::new();
         let mut start = 0;
+        let mut progress = Progress::default();
         for end in 0..=bytes.len() {
             while let Cut::Message {
                 bytes: total,
                 content,
-            } = framing.cut(&bytes[start..end], 1000)
+            } = framing.cut(&bytes[start..end], 1000, &mut progress)
             {
+                // Whole, it is the same message as in parts.
+                let whole = framing.cut(&bytes[start..], 1000, &mut Progress::default());
+                assert!(
+                    matches!(&whole, Cut::Message { bytes, .. } if *bytes == total),
+                    "{whole:?}"
+                );
                 found.push(String::from_utf8_lossy(&content).into_owned());
                 start += total;
                 if start == end {
@@ -366,7 +426,7 @@ mod tests {
             b"$1\r\nab\r\n",
             deep.as_bytes(),
         ] {
-            let cut = resp.cut(bytes, 1000);
+            let cut = resp.cut(bytes, 1000, &mut Progress::default());
             assert!(matches!(cut, Cut::Wrong(_)), "{cut:?}");
         }
         let prefixed = Framing::Prefixed {
@@ -374,7 +434,33 @@ mod tests {
             length: Integer::named("u32").unwrap(),
             add: -8,
         };
-        assert!(matches!(prefixed.cut(b"\0\0\0\x07", 1000), Cut::Wrong(_)));
-        assert!(matches!(prefixed.cut(b"\xff\0\0\0", 1000), Cut::Wrong(_)));
+        for bytes in [b"\0\0\0\x07", b"\xff\0\0\0"] {
+            let cut = prefixed.cut(bytes, 1000, &mut Progress::default());
+            assert!(matches!(cut, Cut::Wrong(_)), "{cut:?}");
+        }
+    }
+
+    #[test]
+    fn no_byte_of_a_long_message_is_looked_at_twice() {
+        let framing = lines(vec![
+            rule(r"^\d{3}-", Some(r"^\d{3} ")),
+            rule(r"^\*(?<count>\d+)$", None),
+        ]);
+        for (head, line) in [("", "250-a\r\n"), ("*100000\r\n", ":1\r\n")] {
+            let text = format!("{head}{}", line.repeat(10_000));
+            let mut progress = Progress::default();
+            let mut read = 0;
+            for end in (1..text.len()).step_by(7) {
+                let cut = framing.cut(&text.as_bytes()[..end], 1 << 20, &mut progress);
+                assert_eq!(cut, Cut::Unfinished);
+                // What is left to look at again is less than one line.
+                assert!(
+                    end - progress.read - progress.searched <= line.len(),
+                    "{progress:?}"
+                );
+                assert!(progress.read >= read);
+                read = progress.read;
+            }
+        }
     }
 }

@@ -21,7 +21,8 @@ use crate::values::Mismatch;
 /// How labels look as messages. A label that is not mentioned is its name and its values.
 #[derive(Clone, Debug, Default)]
 pub struct Mapping {
-    /// By the stimulus' name.
+    /// By the stimulus' name. A `*` in a key stands for any text, so that one shape is that of several
+    /// labels; a key without it comes first.
     pub stimuli: BTreeMap<String, Shape>,
     pub responses: BTreeMap<String, Shape>,
     /// Names of labels that are tried first.
@@ -47,6 +48,8 @@ pub enum Shape {
     },
     /// A stimulus that is no message.
     Action(SocketAction),
+    /// A stimulus of several messages and actions, one after the other.
+    Several(Vec<Shape>),
     /// The response that the system closed the connection.
     Closed,
 }
@@ -64,6 +67,16 @@ pub enum SocketAction {
     Close,
     /// Closes so that the system sees a reset.
     Abort,
+    /// Sends nothing more and still reads: the system sees the end, and we see what it does then.
+    Shutdown,
+}
+
+/// One part of giving a stimulus.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Deed {
+    /// The content of a message.
+    Message(Vec<u8>),
+    Action(SocketAction),
 }
 
 /// One of several messages.
@@ -135,6 +148,7 @@ enum Form {
         groups: Vec<(usize, String, Format)>,
     },
     Action(SocketAction),
+    Several(Vec<Form>),
     Closed,
 }
 
@@ -153,11 +167,12 @@ impl Templates {
             ("stimuli", &mapping.stimuli, Direction::Stimulus),
             ("responses", &mapping.responses, Direction::Response),
         ] {
-            for name in names.keys() {
-                if sts.label_named(direction, name).is_none() {
+            for key in names.keys() {
+                let mut labels = sts.labels_of(direction);
+                if !labels.any(|id| names_label(key, &sts.label(id).name)) {
                     return Err(MappingError {
-                        key: format!("{section}.{name}"),
-                        message: format!("the model has no {}{name}", direction.mark()),
+                        key: format!("{section}.{key}"),
+                        message: format!("the model has no {}{key}", direction.mark()),
                     });
                 }
             }
@@ -166,19 +181,19 @@ impl Templates {
         let mut forms = Vec::new();
         for label in sts.labels() {
             let (section, mapped) = match label.direction {
-                Direction::Stimulus => ("stimuli", mapping.stimuli.get(&label.name)),
-                Direction::Response => ("responses", mapping.responses.get(&label.name)),
+                Direction::Stimulus => ("stimuli", shape_of(&mapping.stimuli, &label.name)),
+                Direction::Response => ("responses", shape_of(&mapping.responses, &label.name)),
                 Direction::Internal => {
                     forms.push(None);
                     continue;
                 }
             };
-            let made = match mapped {
-                Some(shape) => form(shape, label, newline),
-                None => Ok(Form::Template(Template::usual(label))),
+            let (key, made) = match mapped {
+                Some((key, shape)) => (key, form(shape, label, newline)),
+                None => (&label.name, Ok(Form::Template(Template::usual(label)))),
             };
             forms.push(Some(made.map_err(|message| MappingError {
-                key: format!("{section}.{}", label.name),
+                key: format!("{section}.{key}"),
                 message,
             })?));
         }
@@ -244,16 +259,37 @@ impl Templates {
         Err(misfit.unwrap_or_else(|| show(message)))
     }
 
-    /// The content of the message that a stimulus is, or what it does instead.
-    pub fn write(&self, action: &Action) -> Result<Result<Vec<u8>, SocketAction>, String> {
-        match &self.forms[action.label.index()] {
-            Some(Form::Template(template)) => {
-                template.write(&action.values, self.sts.types()).map(Ok)
+    /// What giving a stimulus is: messages, and what is done with the connection.
+    pub fn write(&self, action: &Action) -> Result<Vec<Deed>, String> {
+        let form = self.forms[action.label.index()].as_ref();
+        let parts = match form {
+            Some(Form::Several(parts)) => parts.as_slice(),
+            Some(form) => std::slice::from_ref(form),
+            None => &[],
+        };
+        let deeds = parts.iter().map(|part| match part {
+            Form::Template(template) => {
+                let content = template.write(&action.values, self.sts.types())?;
+                Ok(Deed::Message(content))
             }
-            Some(Form::Action(what)) => Ok(Err(*what)),
-            Some(Form::Regex { .. } | Form::Closed) | None => {
+            Form::Action(what) => Ok(Deed::Action(*what)),
+            Form::Regex { .. } | Form::Closed | Form::Several(_) => {
                 Err("it cannot be written".to_owned())
             }
+        });
+        deeds.collect()
+    }
+
+    /// Whether a label can be written as a message.
+    pub fn can_write(&self, label: LabelId) -> bool {
+        matches!(self.forms[label.index()], Some(Form::Template(_)))
+    }
+
+    /// The content of the message that a label is, for whoever plays the system.
+    pub fn write_message(&self, action: &Action) -> Result<Vec<u8>, String> {
+        match &self.forms[action.label.index()] {
+            Some(Form::Template(template)) => template.write(&action.values, self.sts.types()),
+            _ => Err("it cannot be written".to_owned()),
         }
     }
 
@@ -271,11 +307,11 @@ impl Templates {
     /// Whether a channel is connected by a stimulus, and not before the test.
     pub fn connects(&self, is_channel: &dyn Fn(&str) -> bool) -> bool {
         let labels = self.sts.labels_of(Direction::Stimulus);
-        let connects = |id: &LabelId| {
-            matches!(
-                self.forms[id.index()],
-                Some(Form::Action(SocketAction::Connect))
-            )
+        let is_connect = |form: &Form| matches!(form, Form::Action(SocketAction::Connect));
+        let connects = |id: &LabelId| match &self.forms[id.index()] {
+            Some(Form::Several(parts)) => parts.iter().any(is_connect),
+            Some(form) => is_connect(form),
+            None => false,
         };
         labels
             .filter(connects)
@@ -288,6 +324,28 @@ impl Mapping {
     pub fn check(&self, sts: &Arc<Sts>) -> Result<(), MappingError> {
         Templates::new(Arc::clone(sts), self).map(|_| ())
     }
+}
+
+/// Whether a key of the mapping means a label: by its name, or by a pattern with `*`.
+fn names_label(key: &str, name: &str) -> bool {
+    match key.split_once('*') {
+        None => key == name,
+        Some((before, after)) => {
+            name.len() >= before.len() + after.len()
+                && name.starts_with(before)
+                && name.ends_with(after)
+        }
+    }
+}
+
+/// The shape of a label, and its key. The label's own name comes before a pattern, and a long pattern before
+/// a short one.
+fn shape_of<'m>(
+    shapes: &'m BTreeMap<String, Shape>,
+    name: &str,
+) -> Option<(&'m String, &'m Shape)> {
+    let fitting = shapes.iter().filter(|(key, _)| names_label(key, name));
+    fitting.max_by_key(|(key, _)| (!key.contains('*'), key.len()))
 }
 
 fn form(shape: &Shape, label: &Label, newline: &[u8]) -> Result<Form, String> {
@@ -317,6 +375,21 @@ fn form(shape: &Shape, label: &Label, newline: &[u8]) -> Result<Form, String> {
                 }
             }
             Ok(Form::Regex { regex, groups })
+        }
+        Shape::Several(_) if !is_stimulus => Err(format!(
+            "{name}: a response is one message; describe each as a response of its own"
+        )),
+        Shape::Several(parts) if parts.is_empty() => {
+            Err(format!("{name}: nothing is not a stimulus"))
+        }
+        Shape::Several(parts) => {
+            let parts = parts.iter().map(|part| match part {
+                // Its parameters stand in the messages beside it.
+                Shape::Action(action) => Ok(Form::Action(*action)),
+                Shape::Several(_) => Err(format!("{name}: a list in a list")),
+                part => form(part, label, newline),
+            });
+            Ok(Form::Several(parts.collect::<Result<_, String>>()?))
         }
         Shape::Action(_) if !is_stimulus => Err(format!(
             "{name}: an action is what a client does; write event = \"closed\""
@@ -358,6 +431,6 @@ fn read(
             }
             Some(Ok(values))
         }
-        Form::Action(_) | Form::Closed => None,
+        Form::Action(_) | Form::Several(_) | Form::Closed => None,
     }
 }

@@ -5,6 +5,7 @@
 //! with a connection of its own, unless channels share one. A system without a word for a reset is reset
 //! by connecting to it anew.
 
+mod cutter;
 mod format;
 mod frame;
 mod labels;
@@ -23,15 +24,20 @@ use crate::session::nanoseconds;
 use crate::stream::{Message, Stream, StreamError, wait_any};
 use crate::supervise::{Until, never, size};
 
+pub(crate) use cutter::Cutter;
 use format::show;
 pub use format::{FORMATS, Format, Integer};
-pub(crate) use frame::Cut;
 pub use frame::{Continued, Framing};
+pub(crate) use frame::{Cut, Progress};
+use labels::Deed;
 pub(crate) use labels::Templates;
 pub use labels::{Mapping, MappingError, Pattern, Shape, SocketAction};
 
 /// Messages of one socket that are taken in at once: the rest of a flood stays where it is.
 const AT_ONCE: usize = 64;
+
+/// How often a call that does not wait looks for a message between empty lines.
+const MAX_TURNS: usize = 64;
 
 /// Where the system is.
 #[derive(Clone, Debug)]
@@ -71,6 +77,8 @@ pub struct TextLines {
     patience: Duration,
     epoch: Instant,
     arrived: VecDeque<Arrived>,
+    /// The last look for messages ended before it had seen everything.
+    may_have_more: bool,
     sent: Vec<u8>,
     /// Of connections that have ended.
     log: Vec<LogLine>,
@@ -99,6 +107,7 @@ impl TextLines {
             patience,
             epoch: Instant::now(),
             arrived: VecDeque::new(),
+            may_have_more: false,
             sent: Vec::new(),
             log: Vec::new(),
         })
@@ -139,10 +148,13 @@ impl TextLines {
         stream.message(framing, size(self.templates.budget().message))
     }
 
-    /// Takes in messages that are here, not more than [`AT_ONCE`] of each client.
-    fn take_in(&mut self) -> Result<(), AdapterError> {
+    /// Takes in messages that are here, not more than [`AT_ONCE`] of each client. Returns whether there may be
+    /// more of them.
+    fn take_in(&mut self) -> Result<bool, AdapterError> {
+        let mut has_more = false;
         for index in 0..self.clients.len() {
-            for _ in 0..AT_ONCE {
+            for number in 1..=AT_ONCE {
+                has_more |= number == AT_ONCE;
                 let Message { content, raw } = match self.next(index) {
                     Ok(Some(message)) => message,
                     Ok(None) => break,
@@ -151,7 +163,7 @@ impl TextLines {
                         break;
                     }
                     // What came before the end is judged first.
-                    Err(_) if !self.arrived.is_empty() => return Ok(()),
+                    Err(_) if !self.arrived.is_empty() => return Ok(false),
                     Err(broken) => return Err(self.explain(index, broken)),
                 };
                 let is_lines = self.mapping.framing.is_lines();
@@ -168,7 +180,7 @@ impl TextLines {
                 self.arrive(what, raw);
             }
         }
-        Ok(())
+        Ok(has_more)
     }
 
     fn arrive(&mut self, what: Arrival, raw: Vec<u8>) {
@@ -297,6 +309,12 @@ impl TextLines {
     ) -> Result<(), AdapterError> {
         match action {
             SocketAction::Connect => self.connect(index, until),
+            SocketAction::Shutdown => match &self.clients[index].stream {
+                Some(stream) => stream.shutdown().map_err(|error| {
+                    AdapterError::new(format!("the connection cannot be shut down: {error}"))
+                }),
+                None => Ok(()),
+            },
             SocketAction::Close | SocketAction::Abort => {
                 if let Some(stream) = self.clients[index].stream.take() {
                     if action == SocketAction::Abort {
@@ -418,36 +436,43 @@ impl Connection for TextLines {
         let until = Until::within(self.patience, stop);
         self.sent.clear();
         let unwritable = |why: String| AdapterError::new(format!("{name} cannot be sent: {why}"));
-        let content = match self.templates.write(stimulus).map_err(unwritable)? {
-            Ok(content) => content,
-            Err(action) => {
-                self.act(index, action, &until)?;
-                return Ok(true);
+        for deed in self.templates.write(stimulus).map_err(unwritable)? {
+            let content = match deed {
+                Deed::Message(content) => content,
+                Deed::Action(action) => {
+                    self.act(index, action, &until)?;
+                    continue;
+                }
+            };
+            let bytes = self.mapping.framing.wrap(content).map_err(unwritable)?;
+            let Some(stream) = self.clients[index].stream.as_mut() else {
+                return Err(AdapterError::new(format!(
+                    "{name} cannot be sent: channel '{channel}' is not connected"
+                ))
+                .hint(
+                    "the model must not give it then; a stimulus with action = \"connect\" in \
+                     [lines.stimuli] connects",
+                ));
+            };
+            let written = stream.write(&bytes, &until);
+            self.sent.extend(bytes);
+            match written {
+                // It was on its way when the system closed, which is the next thing to be seen.
+                Err(StreamError::Ended) if self.clients[index].closed.is_some() => break,
+                written => written.map_err(|broken| self.explain(index, broken))?,
             }
-        };
-        self.sent = self.mapping.framing.wrap(content).map_err(unwritable)?;
-        let Some(stream) = self.clients[index].stream.as_mut() else {
-            return Err(AdapterError::new(format!(
-                "{name} cannot be sent: channel '{channel}' is not connected"
-            ))
-            .hint(
-                "the model must not give it then; a stimulus with action = \"connect\" in \
-                 [lines.stimuli] connects",
-            ));
-        };
-        match stream.write(&self.sent, &until) {
-            // It was on its way when the system closed, which is the next thing to be seen.
-            Err(StreamError::Ended) if self.clients[index].closed.is_some() => {}
-            written => written.map_err(|broken| self.explain(index, broken))?,
         }
         // Nobody knows when the system reads what it was sent.
         Ok(true)
     }
 
     fn poll(&mut self) -> Result<Option<Arrived>, AdapterError> {
-        if self.arrived.is_empty() {
-            self.take_in()?;
+        // Empty lines are no messages, however many there are before one.
+        let mut turns = 0;
+        while self.arrived.is_empty() && turns < MAX_TURNS && self.take_in()? {
+            turns += 1;
         }
+        self.may_have_more = turns == MAX_TURNS;
         Ok(self.arrived.pop_front())
     }
 
@@ -457,7 +482,12 @@ impl Connection for TextLines {
             if let Some(arrived) = self.poll()? {
                 return Ok(arrived);
             }
-            if !self.await_any(deadline)? {
+            let time_is_up = Instant::now() >= deadline;
+            if self.may_have_more && !time_is_up {
+                continue;
+            }
+            // A message that goes on and on always has more to read.
+            if !self.await_any(deadline)? || time_is_up {
                 return Ok(Arrived {
                     what: Arrival::Silence,
                     at: self.now(),

@@ -212,11 +212,7 @@ impl Checker<'_> {
                         self.needs(node, "`[ ]`", "an array", &Known::Of(ty.clone()));
                         return None;
                     };
-                    let (at, known) = self.check(index, None);
-                    if !matches!(known, Known::Of(Type::Int(_))) {
-                        self.needs(index, "an index", "an integer", &known);
-                        return None;
-                    }
+                    let at = self.integer(index)?;
                     whole = Expr::binary(BinaryOp::Index, whole, at.clone());
                     ty = (**item).clone();
                     Part::Index(at)

@@ -148,14 +148,12 @@ impl Generated<'_> {
             let after = Expr::binary(BinaryOp::Add, middle.clone(), Expr::int(1));
             let halves = (fold.join)(again(low.clone(), middle), again(after, high.clone()));
             let compared = |op| Expr::binary(op, low.clone(), high.clone());
-            match &fold.none {
-                None => choice(compared(BinaryOp::Ge), fold.one.clone(), halves),
-                Some(none) => choice(
-                    compared(BinaryOp::Gt),
-                    none.clone(),
-                    choice(compared(BinaryOp::Eq), fold.one.clone(), halves),
-                ),
-            }
+            let none = fold.none.clone().unwrap_or_else(missing);
+            choice(
+                compared(BinaryOp::Gt),
+                none,
+                choice(compared(BinaryOp::Eq), fold.one.clone(), halves),
+            )
         };
         let given = fold.given.iter().map(|(value, ..)| value.clone());
         let arguments = items.arguments.into_iter().chain(given).collect();
@@ -209,10 +207,17 @@ impl Generated<'_> {
             _ => ("⟨0⟩[⟨1⟩..⟨2⟩]", n, Expr::Local(2)),
         };
         let high = Expr::binary(BinaryOp::Min, high, last);
+        let first = match name {
+            "take" => Expr::Local(1),
+            _ => low.clone(),
+        };
         let whole = Type::Array(Box::new(item.clone()));
         let mut parameters = vec![("xs".to_owned(), whole.clone())];
         parameters.extend(given.iter().map(|_| ("n".to_owned(), Type::INTEGER)));
-        let body = Expr::Call(slice, vec![xs, low, high]);
+        // A negative count or index has no value; its error is the one to report.
+        let within = Expr::binary(BinaryOp::Ge, first.clone(), Expr::int(0));
+        let outside = Expr::Array(vec![index(xs.clone(), first)]);
+        let body = choice(within, Expr::Call(slice, vec![xs, low, high]), outside);
         let id = self.function(shown, &parameters, &whole, |_| body.clone())?;
         Some(Expr::Call(id, [array].into_iter().chain(given).collect()))
     }
@@ -285,6 +290,11 @@ pub fn joined(left: Expr, right: Expr) -> Expr {
 
 pub fn choice(condition: Expr, then: Expr, otherwise: Expr) -> Expr {
     Expr::If(Box::new([condition, then, otherwise]))
+}
+
+/// What has no value: the first item of no items.
+fn missing() -> Expr {
+    index(Expr::Array(Vec::new()), Expr::int(0))
 }
 
 fn index(array: Expr, at: Expr) -> Expr {

@@ -1,6 +1,6 @@
 //! What is known of the type of an expression, and which types go together.
 
-use ioco_sts::{BinaryOp, EnumId, Expr, IntRange, Type, Value};
+use ioco_sts::{BinaryOp, EnumId, Expr, IntRange, Type, UnaryOp, Value};
 use rust_decimal::Decimal;
 
 /// What is known of the type of an expression.
@@ -138,8 +138,25 @@ fn as_decimal(expr: Expr) -> Expr {
         Expr::Const(Value::Void) => expr,
         other => {
             let zero = Expr::Const(Value::Decimal(Decimal::ZERO));
-            Expr::binary(BinaryOp::Add, other, zero)
+            let sum = Expr::binary(BinaryOp::Add, other.clone(), zero);
+            if is_never_void(&other) {
+                return sum;
+            }
+            let void = Expr::Const(Value::Void);
+            let is_void = Expr::binary(BinaryOp::Eq, other, void.clone());
+            Expr::If(Box::new([is_void, void, sum]))
         }
+    }
+}
+
+/// Whether the expression is a number wherever it has a value.
+fn is_never_void(expr: &Expr) -> bool {
+    match expr {
+        Expr::Const(value) => *value != Value::Void,
+        Expr::Unary(op, _) => *op != UnaryOp::Last,
+        Expr::Binary(op, _) => *op != BinaryOp::Index,
+        Expr::If(parts) => is_never_void(&parts[1]) && is_never_void(&parts[2]),
+        _ => false,
     }
 }
 

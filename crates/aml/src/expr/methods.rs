@@ -250,13 +250,25 @@ impl Checker<'_> {
         Self::wrong()
     }
 
-    fn integer(&mut self, node: &Node) -> Option<Expr> {
+    pub(super) fn integer(&mut self, node: &Node) -> Option<Expr> {
         let (expr, known) = self.check(node, None);
         if !matches!(known, Known::Of(Type::Int(_))) {
             self.needs(node, "an index", "an integer", &known);
             return None;
         }
-        Some(expr)
+        (!self.is_negative_index(node)).then_some(expr)
+    }
+
+    /// Refuses a literal such as `-1`. In Ruby it counts from the end; here it never has a value, which
+    /// nobody would notice.
+    pub(super) fn is_negative_index(&mut self, node: &Node) -> bool {
+        let negative = matches!(&node.kind, NodeKind::Integer(digits) if digits.starts_with('-'));
+        if negative {
+            let message = "an index is never negative: indices start at zero".to_owned();
+            let hint = "use `xs.last`, `xs.drop(1)` or `xs[1..length(xs) - 1]`".to_owned();
+            self.error(codes::NOT_SUPPORTED, node, message, Some(hint));
+        }
+        negative
     }
 
     /// A value that can be an item; whether it is one.
@@ -319,7 +331,7 @@ impl Checker<'_> {
                 let result = Type::Array(Box::new(ty));
                 (result, empty(), Expr::Array(vec![expr]), joined)
             }
-            "sum" => (summed(&ty), zero(&ty), expr, joined),
+            "sum" => (summed(&ty), zero(&ty), joined(zero(&ty), expr), joined),
             "reject" => (same, empty(), kept(expr, false), joined),
             _ => (same, empty(), kept(expr, true), joined),
         };
@@ -349,13 +361,18 @@ impl Checker<'_> {
         type Join = fn(Expr, Expr) -> Expr;
         let (result, none, join): (Type, Option<Expr>, Join) = match name {
             "sum" => (summed(&item), Some(zero(&item)), joined),
-            "min" => (item, None, |a, b| Expr::binary(BinaryOp::Min, a, b)),
-            _ => (item, None, |a, b| Expr::binary(BinaryOp::Max, a, b)),
+            "min" => (item.clone(), None, |a, b| Expr::binary(BinaryOp::Min, a, b)),
+            _ => (item.clone(), None, |a, b| Expr::binary(BinaryOp::Max, a, b)),
+        };
+        let one = match name {
+            // An item that is unset is no sum of one.
+            "sum" => joined(zero(&item), items.item()),
+            _ => items.item(),
         };
         let fold = Fold {
             shown: format!(".{name}"),
             none,
-            one: items.item(),
+            one,
             join,
             given: Vec::new(),
             result: result.clone(),
@@ -543,7 +560,9 @@ impl Checker<'_> {
                 (Expr::unary(UnaryOp::Length, text), Known::Of(Type::INTEGER))
             }
             ("empty?", None, []) => {
-                let empty = Expr::binary(BinaryOp::Eq, text, Expr::Const(Value::str("")));
+                // As for an array: whether an unset text is empty has no answer.
+                let length = Expr::unary(UnaryOp::Length, text);
+                let empty = Expr::binary(BinaryOp::Eq, length, Expr::int(0));
                 (empty, Known::Of(Type::Bool))
             }
             (name @ ("start_with?" | "end_with?" | "include?"), None, [argument]) => {

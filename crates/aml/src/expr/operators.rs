@@ -114,6 +114,9 @@ impl Checker<'_> {
                 if !matches!(second_type, Known::Of(Type::Int(_))) {
                     return self.needs(right, "an index", "an integer", &second_type);
                 }
+                if self.is_negative_index(right) {
+                    return Self::wrong();
+                }
                 match &first_type {
                     Known::Of(Type::Array(item)) => Known::Of((**item).clone()),
                     _ => return self.needs(left, "`[ ]`", "an array", &first_type),

@@ -114,7 +114,8 @@ impl Lowering<'_> {
             .ok()
             .and_then(|seconds| seconds.checked_mul(rust_decimal::Decimal::from(1_000_000_000)))
             .filter(|n| !n.is_sign_negative())
-            .and_then(|n| u64::try_from(n).ok());
+            // Up: silence is never concluded before the time that the model says.
+            .and_then(|n| u64::try_from(n.ceil()).ok());
         if nanoseconds.is_none_or(|n| n == 0) {
             let message = "a time-out is more than zero seconds and less than 500 years";
             self.report(codes::ARGUMENTS, file, &value.span, message);

@@ -48,7 +48,7 @@ impl Campaign {
         let shrunk = if is_unseen {
             None
         } else {
-            self.shrink(&report.execution, &settings, observer)
+            self.shrink(&report.execution, &settings, confidence, observer)
                 .map_err(|stopped| {
                     observer.warning(&format!("not shrunk: {}", stopped.message));
                 })
@@ -67,16 +67,7 @@ impl Campaign {
             self.tell(found, observer);
             return Ok(());
         };
-        // Where nothing was left out, the runs before shrinking tell of the same stimuli.
-        let same = shrunk.execution.stimuli().eq(report.execution.stimuli());
-        let confidence = if same && confidence.is_flaky() {
-            Confidence {
-                failed: confidence.failed + shrunk.confidence.failed,
-                runs: confidence.runs + shrunk.confidence.runs,
-            }
-        } else {
-            shrunk.confidence
-        };
+        let confidence = shrunk.confidence;
         let own = self.failure_file(report, wire, Some(&shrunk), Some(confidence))?;
         let mut recorded = recorded.into_iter();
         let recorded = recorded.find(|(_, other)| lifecycle::is_same(other, &own));

@@ -141,12 +141,13 @@ impl Campaign {
         &mut self,
         failure: &Execution,
         settings: &ShrinkSettings,
+        seen: Confidence,
         observer: &mut dyn Observer,
     ) -> Result<Shrunk, CampaignError> {
         match &mut self.dispatch {
-            None => self.session.shrink(failure, settings, None, observer),
+            None => self.session.shrink(failure, settings, seen, None, observer),
             Some(dispatch) => {
-                let shrinking = self.session.shrinking(settings, None)?;
+                let shrinking = self.session.shrinking(settings, seen, None)?;
                 let mut runner = dispatch.runner(&mut self.session);
                 shrinking.run(failure, &mut runner, observer)
             }

@@ -4,6 +4,7 @@ use ioco_adapters::{
     AdapterError, Amp, Arrival, Arrived, Connection, Http, Local, LogLine, Process, Simulated, Tcp,
     TextLines,
 };
+use ioco_budget::Interrupt;
 use ioco_sts::Action;
 
 use super::elsewhere::Elsewhere;
@@ -100,6 +101,13 @@ impl Link {
 
     fn inner_mut(&mut self) -> &mut dyn Connection {
         self.kind.inner_mut()
+    }
+
+    /// Who can cut short what a call without a request to stop waits for.
+    pub fn interrupted_by(&mut self, interrupt: &Interrupt) {
+        if let Kind::Started(started) = &mut self.kind {
+            started.interrupted_by(interrupt);
+        }
     }
 
     /// Whether ioco starts the system itself, so that it can be started again.

@@ -392,7 +392,10 @@ impl Transport {
                 adapters => adapters.join(", "),
             },
             Transport::Simulated(_) => "the model itself".to_owned(),
-            Transport::Started(start, way) => format!("{} at {}", start.command, way.show()),
+            // With its hooks: what is shown here may be what a person is asked to allow.
+            Transport::Started(start, way) => {
+                format!("{} at {}", start.commands().join("; "), way.show())
+            }
         }
     }
 }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use ioco_adapters::{
     AdapterError, Arrival, Arrived, Connection, LogLine, PORT, Server, ServerOptions, free_port,
 };
-use ioco_budget::size;
+use ioco_budget::{Interrupt, size};
 use ioco_sts::{Action, Sts};
 use serde::{Deserialize, Serialize};
 
@@ -133,6 +133,11 @@ impl Started {
         self.link.as_ref()
     }
 
+    /// Who can interrupt it.
+    pub fn interrupted_by(&mut self, interrupt: &Interrupt) {
+        self.server.interrupted_by(interrupt.clone());
+    }
+
     /// Ends the system; the next reset starts a new one.
     pub fn stop(&mut self) {
         self.collect_warnings();
@@ -236,7 +241,8 @@ impl Started {
 
     fn collect_warnings(&mut self) {
         let fresh = self.link.as_mut().map(Link::take_warnings);
-        for warning in fresh.unwrap_or_default() {
+        let own = self.server.take_warnings();
+        for warning in fresh.unwrap_or_default().into_iter().chain(own) {
             if !self.said.contains(&warning) && self.said.len() < 100 {
                 self.said.push(warning.clone());
                 self.warnings.push(warning);

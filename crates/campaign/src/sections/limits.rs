@@ -15,11 +15,8 @@
 use std::fmt;
 use std::str::FromStr;
 
-use ioco_budget::{Budget, Resource};
+use ioco_budget::{Budget, MAX_DEPTH, Resource};
 use serde::{Deserialize, Deserializer, Serialize};
-
-/// Everything that walks an expression recurses once per level, on threads whose stacks have a fixed size.
-pub const MAX_DEPTH: u64 = 500;
 
 /// Limits that somebody set; the others keep their defaults.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -19,7 +19,9 @@
 //!
 //! [lines.stimuli]
 //! lock = "LOCK {passcode}"
-//! hang_up = { action = "close" }    # or connect, abort
+//! hang_up = { action = "close" }    # or connect, shutdown, abort
+//! hello = [{ action = "connect" }, "HELO"]   # several, one after the other
+//! "*_ping" = "PING"                 # every stimulus whose name ends so
 //!
 //! [lines.responses]
 //! locked = "LOCKED"
@@ -64,6 +66,7 @@ struct RegexText {
 enum ShapeText {
     Template(String),
     Table(ShapeTable),
+    Several(Vec<ShapeText>),
 }
 
 /// One of its keys.
@@ -264,6 +267,10 @@ fn expression(text: &str) -> Result<regex::bytes::Regex, String> {
 fn shape(text: &ShapeText) -> Result<Shape, String> {
     let table = match text {
         ShapeText::Template(template) => return Ok(Shape::Template(template.clone())),
+        ShapeText::Several(parts) => {
+            let parts = parts.iter().map(shape).collect::<Result<_, _>>()?;
+            return Ok(Shape::Several(parts));
+        }
         ShapeText::Table(table) => table,
     };
     let one = "write one of template, regex, action and event";
@@ -280,9 +287,10 @@ fn shape(text: &ShapeText) -> Result<Shape, String> {
             "connect" => SocketAction::Connect,
             "close" => SocketAction::Close,
             "abort" => SocketAction::Abort,
+            "shutdown" => SocketAction::Shutdown,
             other => {
                 return Err(format!(
-                    "there is no action '{other}'; write connect, close or abort"
+                    "there is no action '{other}'; write connect, close, shutdown or abort"
                 ));
             }
         })),

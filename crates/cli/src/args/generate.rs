@@ -17,11 +17,12 @@ pub struct Generate {
 
     /// What the tests should cover, separated by commas: locations, switches, decisions, conditions,
     /// mcdc, states; for a NuSMV model: values, decisions, conditions, mcdc, invariants. Or, for a finite
-    /// deterministic model, every fault in up to --extra more states, by the method w, wp or hsi
+    /// model, every fault in up to --extra more states: for a deterministic one by the method w, wp or hsi, for any
+    /// other by ioco
     #[arg(long, value_name = "WHAT")]
     pub cover: Option<String>,
 
-    /// With --cover w, wp or hsi: the system may have this many more states than the model
+    /// With --cover w, wp, hsi or ioco: the system may have this many more states than the model
     /// [default: 0]
     #[arg(long, value_name = "K")]
     pub extra: Option<u32>,
@@ -40,7 +41,7 @@ pub struct Generate {
     #[arg(long, value_name = "N", requires = "query", default_value_t = 1)]
     pub number: usize,
 
-    /// With --traces or --cover w, wp, hsi: only count the tests
+    /// With --traces or --cover w, wp, hsi, ioco: only count the tests
     #[arg(long)]
     pub count: bool,
 

@@ -30,8 +30,9 @@ use crate::typed::TypedArguments;
                   written."
 )]
 pub struct Arguments {
-    /// The format of results on standard output; messages always go to standard error
-    #[arg(long, global = true, value_enum, default_value_t = Format::Text)]
+    /// The format of results on standard output: text or json, and more for `ioco report`; messages always go to
+    /// standard error
+    #[arg(long, global = true, value_enum, default_value_t = Format::Text, hide_possible_values = true)]
     pub format: Format,
 
     #[command(flatten)]
@@ -45,7 +46,7 @@ pub struct Arguments {
 pub enum Format {
     Text,
     Json,
-    /// Only for `ioco report`, like all below: XML for build servers
+    /// XML for build servers
     Junit,
     /// A summary with charts
     Markdown,
@@ -72,6 +73,8 @@ pub enum Command {
     Adapters(Adapters),
     /// Create a project: a model, a system with a planted bug, and ioco.toml
     New(New),
+    /// Look at everything that a run needs, and say what is missing
+    Doctor(Doctor),
     /// Report errors in a model, and its size
     Check(Check),
     /// Format model files
@@ -94,6 +97,8 @@ pub enum Command {
     Connect(Connect),
     /// Record the traffic between a client and a system as traces
     Record(Record),
+    /// Play the model as a system that others connect to, with faults on request
+    Simulate(Simulate),
     /// List the recorded failures, and what became of them; accept them
     Failures(Failures),
     /// Run a recorded failure again

@@ -82,3 +82,15 @@ pub struct Serve {
     #[arg(long)]
     pub open: bool,
 }
+
+#[derive(Debug, Args)]
+pub struct Doctor {
+    /// A model file, or a folder with ioco.toml [default: the current folder]
+    pub model: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub system: SystemArguments,
+
+    #[command(flatten)]
+    pub store: StoreArguments,
+}

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use ioco_adapters::FaultRate;
 use ioco_campaign::{Shard, SystemChoice};
 
 use super::{LimitArguments, ModelArguments, Relation, ShrinkArguments, StoreArguments};
@@ -65,6 +66,28 @@ pub struct Record {
     /// Stop after this many clients instead of at Ctrl-C
     #[arg(long, value_name = "N")]
     pub clients: Option<u64>,
+}
+
+#[derive(Debug, Args)]
+pub struct Simulate {
+    #[command(flatten)]
+    pub model: ModelArguments,
+
+    /// Where clients connect, one after the other [default: one client, on standard input and output]
+    #[arg(long, value_name = "HOST:PORT")]
+    pub listen: Option<String>,
+
+    /// Stop after this many clients instead of at Ctrl-C
+    #[arg(long, value_name = "N", requires = "listen")]
+    pub clients: Option<u64>,
+
+    /// The same seed and the same messages give the same responses
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+
+    /// A fault and its probability: drop, duplicate, value, ignore or end, as in drop=0.1 (may be repeated)
+    #[arg(long, value_name = "FAULT=P")]
+    pub fault: Vec<FaultRate>,
 }
 
 /// How to reach the system under test.
@@ -203,6 +226,10 @@ pub struct Test {
     /// Write a JUnit report of the run to this file
     #[arg(long, value_name = "FILE")]
     pub junit: Option<PathBuf>,
+
+    /// Test again whenever the model, ioco.toml or a file of the system changes, until Ctrl-C
+    #[arg(long)]
+    pub watch: bool,
 
     /// Test this many systems side by side; {job} in commands and addresses is the number of the job
     #[arg(short, long, value_name = "N", default_value_t = 1)]

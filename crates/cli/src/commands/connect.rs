@@ -4,6 +4,7 @@
 use ioco_adapters::{Arrival, Connection as _, read_value};
 use ioco_campaign::{ConnectionSpec, time, trust};
 use ioco_engine::{Sender, WireLine};
+use ioco_outside::Untrusted;
 use ioco_sts::{Action, Direction, Sts, Type, Value};
 use serde::Serialize;
 
@@ -39,6 +40,7 @@ pub fn run(arguments: &args::Connect, format: Format) -> Answer {
     let interrupt = interrupt::listen();
     let stop = || interrupt.is_raised();
     let mut link = reach.connect(&sts, &project)?;
+    link.interrupted_by(&interrupt);
     if let Some(invitation) = link.invitation() {
         say!("{invitation}");
     }
@@ -62,6 +64,7 @@ pub fn run(arguments: &args::Connect, format: Format) -> Answer {
                 } else {
                     "   not a label of the model"
                 };
+                let label = Untrusted::new(label);
                 output::print(&format!("{arrow} {label}{known}\n"));
                 if !raw.is_empty() {
                     output::print(&format!("{FAINT}    {}{FAINT:#}\n", bytes(raw)));
@@ -109,7 +112,8 @@ pub fn run(arguments: &args::Connect, format: Format) -> Answer {
     }
     for line in link.take_log() {
         if format != Format::Json {
-            output::print(&format!("{FAINT}log {}{FAINT:#}\n", line.text));
+            let text = Untrusted::new(line.text);
+            output::print(&format!("{FAINT}log {text}{FAINT:#}\n"));
         }
     }
     for warning in link.take_warnings() {
@@ -179,7 +183,7 @@ fn value(text: &str, ty: &Type, sts: &Sts) -> Result<Value, String> {
 /// Text as it would be typed in a program; other bytes in hexadecimal digits.
 fn bytes(raw: &[u8]) -> String {
     match std::str::from_utf8(raw) {
-        Ok(text) => format!("{text:?}"),
+        Ok(text) => Untrusted::of(format_args!("{text:?}")).to_string(),
         Err(_) => {
             let digits: Vec<String> = raw.iter().map(|byte| format!("{byte:02x}")).collect();
             format!("0x {}", digits.join(" "))

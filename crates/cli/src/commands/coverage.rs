@@ -52,7 +52,11 @@ pub fn run(arguments: &args::Coverage, format: Format) -> Answer {
         .filter(|id| !coverage.covers_location(*id))
         .map(|id| {
             let location = sts.location(id);
-            format!("{}  {}", sts.show_place(location.place), location.name)
+            format!(
+                "{}  {}",
+                sts.show_place(location.place),
+                sts.location_title(id)
+            )
         })
         .collect();
     let missing_switches: Vec<String> = (0..sts.switches().len())
@@ -62,7 +66,7 @@ pub fn run(arguments: &args::Coverage, format: Format) -> Answer {
             format!(
                 "{}  {}",
                 sts.show_place(sts.switch(id).place),
-                sts.show_switch(id)
+                sts.switch_title(id)
             )
         })
         .collect();

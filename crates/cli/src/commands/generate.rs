@@ -1,5 +1,6 @@
 //! `ioco generate`: test suites from the model alone.
 
+mod complete;
 mod cover;
 mod data;
 mod machine;
@@ -35,15 +36,17 @@ pub fn run(arguments: &args::Generate, format: Format) -> Answer {
         relation: project.test.relation()?,
     };
     let method = arguments.cover.as_deref().and_then(Method::named);
-    if arguments.extra.is_some() && method.is_none() {
+    let for_ioco = arguments.cover.as_deref() == Some("ioco");
+    if arguments.extra.is_some() && method.is_none() && !for_ioco {
         return Err(CommandError::usage(
-            "--extra goes with --cover w, wp or hsi",
+            "--extra goes with --cover w, wp, hsi or ioco",
         ));
     }
     match (arguments.traces, &arguments.cover, &arguments.query) {
         (None, Some(_), None) if let Some(method) = method => {
             machine::run(method, arguments, &model, format)
         }
+        (None, Some(_), None) if for_ioco => complete::run(arguments, &model, format),
         (Some(length), None, None) => traces::run(arguments, length, &model, format),
         (None, Some(goals), None) => cover::run(goals, arguments, &model, format),
         (None, None, Some(file)) => query::run(file, arguments, &model, format),

@@ -2,28 +2,21 @@
 
 use std::fs;
 
-use clap::CommandFactory as _;
-
-use crate::args::{self, Arguments};
+use crate::args;
 use crate::exit::{Answer, CommandError, Exit};
-use crate::output;
+use crate::{help, output};
 
 pub fn completions(arguments: &args::Completions) -> Answer {
     let mut script = Vec::new();
-    clap_complete::generate(
-        arguments.shell,
-        &mut Arguments::command(),
-        "ioco",
-        &mut script,
-    );
+    clap_complete::generate(arguments.shell, &mut help::command(), "ioco", &mut script);
     output::data(&String::from_utf8_lossy(&script));
     Ok(Exit::Conforms)
 }
 
 pub fn man(arguments: &args::Man) -> Answer {
     let folder = &arguments.folder;
-    let written = fs::create_dir_all(folder)
-        .and_then(|()| clap_mangen::generate_to(Arguments::command(), folder));
+    let written =
+        fs::create_dir_all(folder).and_then(|()| clap_mangen::generate_to(help::command(), folder));
     written.map_err(|error| {
         CommandError::usage(format!("cannot write to {}: {error}", folder.display()))
     })?;

@@ -215,14 +215,17 @@ fn missing(store: &Store, row: &RunRow, model: &Model) -> Result<Vec<String>, Co
     let sts = &model.sts;
     let all = (0..sts.switches().len()).map(|index| {
         let id = SwitchId::from_index(index);
-        (sts.show_place(sts.switch(id).place), sts.show_switch(id))
+        (id, sts.show_place(sts.switch(id).place))
     });
     let taken: HashSet<(&str, &str)> = (covered.switches.iter())
         .map(|s| (s.place.as_str(), s.switch.as_str()))
         .collect();
-    let missing = all.filter(|(place, switch)| !taken.contains(&(place.as_str(), switch)));
+    let missing = all.filter(|(id, place)| {
+        let switch = sts.show_switch(*id);
+        !taken.contains(&(place.as_str(), switch.as_str()))
+    });
     Ok(missing
-        .map(|(place, switch)| format!("{place}  {switch}"))
+        .map(|(id, place)| format!("{place}  {}", sts.switch_title(id)))
         .collect())
 }
 

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use crate::exit::{Answer, CommandError, Exit};
 use ioco_campaign::{
-    Campaign, ConnectionSpec, FoundFailure, ModelOptions, Outcome, Plan, SuiteRow, TestSettings,
-    shrinking, trust,
+    Campaign, ConnectionSpec, FoundFailure, Interrupt, ModelOptions, Outcome, Plan, SuiteRow,
+    TestSettings, shrinking, trust,
 };
 use ioco_engine::{Explanation, RequirementCoverage, RunVerdict, Summary};
 use serde::Serialize;
@@ -18,10 +18,18 @@ use crate::watch::{Teller, Terminal};
 use crate::{interrupt, model, typed, words};
 
 pub fn run(arguments: &args::Test, format: Format) -> Answer {
+    if arguments.watch {
+        return super::watching::run(arguments, format);
+    }
+    once(arguments, format, interrupt::listen())
+}
+
+/// One run, to its end or until it is interrupted.
+pub fn once(arguments: &args::Test, format: Format, interrupt: Interrupt) -> Answer {
     let plan = plan(arguments)?;
     let patience = Duration::from_nanos(plan.reach.patience);
     let mut terminal = Terminal::new(format);
-    let campaign = Campaign::open(plan, interrupt::listen(), &mut terminal)?;
+    let campaign = Campaign::open(plan, interrupt, &mut terminal)?;
     terminal.wait("the system to be ready", patience);
     carry_out(campaign, terminal, arguments, format)
 }

@@ -64,6 +64,27 @@ fn the_right_systems_pass() {
     }
 }
 
+/// Their servers are not needed for that; `cargo xtask real` tests them.
+#[test]
+fn every_model_and_configuration_of_the_public_systems_can_be_used() {
+    let real = root().join("examples/real");
+    let mut models = 0;
+    for entry in real.read_dir().expect("examples/real is there").flatten() {
+        let folder = entry.path();
+        assert!(folder.join("ioco.toml").is_file(), "{}", folder.display());
+        // The folder: its model and [lines] or [http]. The model alone: also what ioco.toml does not name.
+        let files = folder.read_dir().expect("a folder").flatten();
+        let texts = files.map(|file| file.path());
+        let texts = texts.filter(|file| file.extension().is_some_and(|end| end == "aml"));
+        for checked in texts.chain([folder.clone()]) {
+            let ran = run(ioco().arg("check").arg(&checked));
+            assert_eq!(ran.code, 0, "{}: {}", checked.display(), ran.all());
+            models += 1;
+        }
+    }
+    assert!(models >= 6, "{models}");
+}
+
 /// The bug of the queue needs 43 numbers in it, so more must go in than out.
 #[test]
 fn the_full_queue_is_found() {

@@ -199,3 +199,141 @@ fn requests_show_it_over_http() {
     assert_eq!(refused.code, 2, "{}", refused.all());
     assert!(refused.err.contains("--as curl"), "{}", refused.err);
 }
+
+/// Changes the only failure file of a project, as somebody with a pull request can.
+fn rewrite(place: &Path, change: impl Fn(&mut serde_json::Value)) {
+    let path = place.join(format!(".ioco/failures/{}.json", failure(place)));
+    let text = fs::read_to_string(&path).expect("a failure file");
+    let mut file: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    change(&mut file);
+    fs::write(&path, file.to_string()).expect("rewritten");
+}
+
+/// Ends comments, strings and words of every language that scripts are written in.
+const HOSTILE: &str = "\"\"\"\nimport os; os.system('touch planted')\n\"\"\"\r\n\
+    touch planted '; touch planted; ' \"; touch planted; \" `touch planted` $(touch planted) */ \
+    \"); std::fs::write(\"planted\", \"\"); (\" {messages} {connect} \u{2028} \u{202e} \\";
+
+#[test]
+fn what_a_failure_file_says_is_never_code_in_a_script() {
+    let folder = door();
+    let place = folder.path().join("door");
+    rewrite(&place, |file| {
+        let hostile = HOSTILE.into();
+        file["model"] = "door {messages} {connect}".into();
+        for saved in ["/deviation", "/shrunk/deviation"] {
+            if let Some(deviation) = file.pointer_mut(saved) {
+                deviation["code"] = HOSTILE.into();
+                deviation["observed"] = HOSTILE.into();
+            }
+        }
+        for wire in ["/wire/0", "/shrunk/wire/0"] {
+            if let Some(message) = file.pointer_mut(wire) {
+                message["text"] = serde_json::Value::clone(&hostile);
+            }
+        }
+    });
+    for (form, file) in [
+        ("python", "shows.py"),
+        ("pytest", "test_shows.py"),
+        ("rust", "shows.rs"),
+    ] {
+        export(&place, form, file);
+    }
+    let built = run(command(&[
+        "rustc",
+        "--edition",
+        "2024",
+        "--test",
+        "-o",
+        "shows",
+        "shows.rs",
+    ])
+    .current_dir(&place));
+    assert_eq!(built.code, 0, "{}", built.all());
+    let call = "import test_shows as t; [f() for n, f in vars(t).items() if n.startswith('test_')]";
+    for script in [
+        &["python3", "shows.py"][..],
+        &["python3", "-c", call],
+        &["./shows", "--nocapture"],
+    ] {
+        let ran = run(command(script).current_dir(&place));
+        // It runs to its end, and the messages go to the system as they are.
+        assert!(ran.out.contains("→"), "{}", ran.all());
+        assert!(!ran.err.contains("SyntaxError"), "{}", ran.all());
+        assert!(!place.join("planted").exists(), "{script:?}");
+    }
+}
+
+/// Keeps the paths and bodies of its requests in a file.
+const KEEPER_PY: &str = r#"
+import http.server
+class Handler(http.server.BaseHTTPRequestHandler):
+    def do_POST(self):
+        body = self.rfile.read(int(self.headers.get("Content-Length") or 0)).decode()
+        open("requests", "a").write(f"{self.path} {body}\n")
+        self.send_response(503)
+        self.end_headers()
+        self.wfile.write(b"\x1b]52;c;ZXZpbA==\x07")
+    def log_message(self, *words): pass
+server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+print(f"http://127.0.0.1:{server.server_port}", flush=True)
+server.serve_forever()
+"#;
+
+#[test]
+fn a_script_for_curl_reads_no_files_and_sends_what_it_was_told() {
+    let here = folder_with(&[
+        ("counter.aml", COUNTER),
+        ("ioco.toml", COUNTER_TOML),
+        ("counter.py", COUNTER_PY),
+        ("keeper.py", KEEPER_PY),
+        ("secret", "the key of the person"),
+    ]);
+    let (wrong, url) = start(command(&["python3", "counter.py"]).current_dir(here.path()));
+    let ran = run(ioco()
+        .current_dir(here.path())
+        .args(["test", "--http", &url]));
+    assert_eq!(ran.code, 1, "{}", ran.all());
+    drop(wrong);
+    rewrite(here.path(), |file| {
+        for wire in ["/wire", "/shrunk/wire"] {
+            for message in file
+                .pointer_mut(wire)
+                .and_then(|w| w.as_array_mut())
+                .into_iter()
+                .flatten()
+            {
+                if message["from"] == "tester" {
+                    message["text"] = "POST /a{b,c}[1-3]\n@secret".into();
+                }
+            }
+        }
+        file["deviation"]["code"] = HOSTILE.into();
+    });
+    export(here.path(), "curl", "shows.sh");
+    let (_keeper, url) = start(command(&["python3", "keeper.py"]).current_dir(here.path()));
+    let ran = run(command(&["sh", "shows.sh", &url]).current_dir(here.path()));
+    assert_eq!(ran.code, 1, "{}", ran.all());
+    assert!(
+        !ran.out.contains(|c: char| c.is_control() && c != '\n'),
+        "{:?}",
+        ran.out
+    );
+    let requests = fs::read_to_string(here.path().join("requests")).expect("requests");
+    let sent: Vec<&str> = requests.lines().skip(1).collect();
+    assert!(
+        !sent.is_empty() && sent.iter().all(|line| *line == "/a{b,c}[1-3] @secret"),
+        "{requests}"
+    );
+    assert!(!here.path().join("planted").exists());
+    // A status that is none would stand in the script as it is.
+    let settings = COUNTER_TOML.replace("\"5xx\"", "\"*) touch planted ;; x\"");
+    fs::write(here.path().join("ioco.toml"), settings).expect("written");
+    let id = failure(here.path());
+    let refused = run(ioco()
+        .current_dir(here.path())
+        .args(["export", &id, "--as", "curl"]));
+    assert_eq!(refused.code, 2, "{}", refused.all());
+    assert!(refused.err.contains("status"), "{}", refused.all());
+}

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde_json::Value as Json;
 
-use crate::support::{Ran, TempDir, folder, ioco, run};
+use crate::support::{PING, PONG, Ran, TempDir, folder, folder_with, ioco, run};
 
 /// A project whose door keeps the code that it was first locked with.
 fn door() -> TempDir {
@@ -177,4 +177,38 @@ fn a_failure_that_passes_was_fixed_in_that_run() {
     );
     let markdown = ask(&folder, &["report", "1", "--format", "markdown"]);
     assert!(markdown.out.contains("fixed in run 2"), "{}", markdown.out);
+}
+
+#[test]
+fn a_failure_that_a_changed_model_allows_is_not_called_fixed() {
+    let strict = PING.replace("'pong'\n", "'pong'\n    response 'pang'\n");
+    let folder = folder_with(&[("ping.aml", &strict), ("system.py", PONG)]);
+    let sut = "python3 system.py pang";
+    let test = run(ioco()
+        .current_dir(folder.path())
+        .args(["test", "ping.aml", "--sut", sut, "--seed", "1"]));
+    assert_eq!(test.code, 1, "{}", test.all());
+    let mut files = fs::read_dir(folder.path().join(".ioco/failures")).expect("failures");
+    let path = files.next().expect("one").expect("readable").path();
+    let replay = |sut: &str| {
+        run(ioco()
+            .current_dir(folder.path())
+            .arg("replay")
+            .arg(&path)
+            .args(["--sut", sut]))
+    };
+    let loose = strict.replace(
+        "send 'pong' }",
+        "choice { o { send 'pong' } o { send 'pang' } } }",
+    );
+    assert_ne!(loose, strict);
+    fs::write(folder.path().join("ping.aml"), loose).expect("written");
+    let ran = replay(sut);
+    assert_eq!(ran.code, 0, "{}", ran.all());
+    assert!(ran.out.contains("the model allows it now"), "{}", ran.all());
+    assert!(!ran.out.contains("fixed"), "{}", ran.all());
+    // A system that does something else is fixed, whatever the model allows.
+    let ran = replay("python3 system.py pong");
+    assert_eq!(ran.code, 0, "{}", ran.all());
+    assert!(ran.out.contains("fixed"), "{}", ran.all());
 }

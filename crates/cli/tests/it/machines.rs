@@ -257,3 +257,27 @@ fn on_public_machines_w_is_the_largest() {
         }
     }
 }
+
+#[test]
+fn a_suite_for_ioco_passes_what_conforms_and_fails_what_does_not() {
+    let folder = lock();
+    // The model may answer the key in two ways: no machine, and conforming systems show a part of it.
+    let choosing = LOCK.replace(
+        "closed -> open [label=\"key / unlocked\"];",
+        "closed -> open [label=\"key / unlocked\"];\n  closed -> open [label=\"key / opened\"];",
+    );
+    fs::write(folder.path().join("lock.dot"), choosing).expect("written");
+    let ran = generate(&folder, &["--cover", "hsi"]);
+    assert_eq!(ran.code, 2, "{}", ran.all());
+    let arguments = ["--cover", "ioco", "--extra", "1", "-o", "suite.jsonl"];
+    let ran = generate(&folder, &arguments);
+    assert_eq!(ran.code, 0, "{}", ran.all());
+    assert!(ran.out.starts_with("ioco: "), "{}", ran.out);
+    assert_eq!(test(&folder, RIGHT).code, 0);
+    // After the door was opened once, the key does nothing any more.
+    let wrong = RIGHT.replace(
+        "[\"locked\", \"closed\"]}",
+        "[\"locked\", \"stuck\"]}, \"stuck\": {\"key\": [\"\", \"stuck\"], \"push\": [\"\", \"stuck\"]}",
+    );
+    assert_eq!(test(&folder, &wrong).code, 1);
+}

@@ -120,6 +120,32 @@ fn a_command_in_a_failure_file_is_not_run_unless_it_is_trusted() {
 }
 
 #[test]
+fn the_hooks_of_a_failure_file_are_shown_before_they_are_allowed() {
+    let (folder, id) = failed();
+    let hooks = serde_json::json!({
+        "command": "true", "before": "touch planted", "after": "touch planted"
+    });
+    let inner = serde_json::json!({"started": [hooks, {"tcp": "127.0.0.1:1"}]});
+    let outer = serde_json::json!({"started": [{"command": "true"}, inner]});
+    for evil in [inner, outer] {
+        make_old(folder.path(), &id, &evil);
+        for command in [
+            &["replay", &id][..],
+            &["shrink", &id],
+            &["export", &id, "--as", "python"],
+        ] {
+            let ran = run(ioco()
+                .current_dir(folder.path())
+                .args(command)
+                .stdin(Stdio::null()));
+            assert_eq!(ran.code, 2, "{}", ran.all());
+            assert!(ran.err.contains("touch planted"), "{}", ran.all());
+            assert!(!folder.path().join("planted").exists());
+        }
+    }
+}
+
+#[test]
 fn a_failure_file_connects_to_nobody_by_itself() {
     let (folder, id) = failed();
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
@@ -493,6 +519,52 @@ fn what_others_write_is_not_obeyed_by_the_terminal() {
             for command in ["\u{1b}]", "\u{1b}[2J", "\u{7}", "\u{9b}", "\u{202e}"] {
                 assert!(!text.contains(command), "{command:?} in {text:?}");
             }
+        }
+    }
+}
+
+#[test]
+fn logs_reasons_and_requirements_of_others_control_no_terminal_and_no_report() {
+    const EVIL: &str = "\u{1b}]52;c;ZXZpbA==\u{7}<script>alert(1)</script>\u{202e}";
+    let model = PING.replace(
+        "external",
+        &format!("requirement 'R-1', '{EVIL}'\nexternal"),
+    );
+    assert_ne!(model, PING);
+    let loud = "import sys\nfor line in sys.stdin:\n    \
+        sys.stderr.buffer.write(b'\\x1b]52;c;ZXZpbA==\\x07<script>alert(1)</script>\\xff\\x00\\n')\n    \
+        sys.stderr.flush()\n    \
+        print('{\"ready\": true}' if 'reset' in line else '{\"response\": \"other\"}', flush=True)\n";
+    let folder = folder_with(&[("ping.aml", &model), ("system.py", loud)]);
+    let here = |arguments: &[&str]| run(ioco().current_dir(folder.path()).args(arguments));
+    let mut said = vec![here(&["check", "ping.aml"])];
+    said.push(here(&[
+        "test",
+        "ping.aml",
+        "--sut",
+        "python3 system.py",
+        "--seed",
+        "1",
+        "--no-shrink",
+    ]));
+    assert_eq!(said[1].code, 1, "{}", said[1].all());
+    let id = only_failure(folder.path());
+    said.push(here(&["failures", "accept", &id, "--reason", EVIL]));
+    said.push(here(&["failures", "--all"]));
+    said.push(here(&["replay", &id]));
+    for form in ["html", "markdown", "junit", "sarif", "github"] {
+        let report = here(&["report", "--format", form]);
+        assert_eq!(report.code, 0, "{}", report.all());
+        let marked_up = ["html", "markdown", "junit"].contains(&form);
+        assert!(
+            !(marked_up && report.out.contains("<script>alert")),
+            "{form}"
+        );
+        said.push(report);
+    }
+    for ran in said {
+        for text in [&ran.out, &ran.err] {
+            assert!(!text.contains(['\u{1b}', '\u{7}', '\0']), "{text:?}");
         }
     }
 }

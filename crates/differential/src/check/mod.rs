@@ -2,6 +2,7 @@
 
 mod compared;
 mod explored;
+pub mod language;
 mod played;
 mod recorded;
 mod suites;
@@ -152,6 +153,9 @@ impl Case {
             Ok(sts) => sts,
             Err(finding) => return Some(finding),
         };
+        if let Some(finding) = language::check(&self.draft, &sts, self.seed, counts) {
+            return Some(finding);
+        }
         let other = loaded(&self.other, states).unwrap_or_else(|_| Arc::clone(&sts));
         ask(self.kind, &sts, &other, self.seed, counts)
     }
@@ -177,8 +181,9 @@ fn flavour(dice: &mut Dice, kind: Kind) -> Flavour {
         Kind::Trace => match roll {
             0..5 => Flavour::Plain,
             5..11 => Flavour::Finite,
-            11..16 => Flavour::Data,
-            16..20 => Flavour::Texts,
+            11..14 => Flavour::Data,
+            14..17 => Flavour::Collections,
+            17..20 => Flavour::Texts,
             20..25 => Flavour::Network,
             25..29 => Flavour::Endless,
             _ => Flavour::Counting,
@@ -187,8 +192,9 @@ fn flavour(dice: &mut Dice, kind: Kind) -> Flavour {
         Kind::Explore | Kind::Test | Kind::Suite => match roll {
             0..5 => Flavour::Plain,
             5..10 => Flavour::Finite,
-            10..17 => Flavour::Data,
-            17..23 => Flavour::Texts,
+            10..14 => Flavour::Data,
+            14..19 => Flavour::Collections,
+            19..23 => Flavour::Texts,
             23..31 => Flavour::Network,
             31..37 if kind != Kind::Suite => Flavour::Endless,
             _ => Flavour::Counting,

@@ -305,8 +305,14 @@ impl Session<'_> {
         };
         // A label whose guard the solver leaves open may be possible here: silence is then allowed, and
         // a response with this label has a wrong value.
-        let rests_on_solver =
-            kind.contains("pass although") || kind.contains("is due") || kind == ANOTHER_KIND;
+        let silence_came_first = again.deviation.is_some_and(|at| {
+            let entry = log.get(at - 1).map(|(_, entry)| entry);
+            matches!(entry, Some(Entry::Silence { .. }))
+        });
+        let rests_on_solver = kind.contains("pass although")
+            || kind.contains("is due")
+            || kind == ANOTHER_KIND
+            || (kind == LATE && silence_came_first);
         if rests_on_solver && solver_is_unsure(self.sts, &self.theory, &again.sets) {
             counts.open(&format!("{name}: the solver does not know"));
             return None;
@@ -373,7 +379,7 @@ impl Session<'_> {
             Verdict::Fail(_) if judged.allowed_at_least => Some(("fail although allowed", nothing)),
             Verdict::Fail(deviation) => match judged.deviation {
                 Some(at) if at == log.len() => self.wrong_kind(deviation.kind, log, judged),
-                Some(at) => Some(("fail is late", format!("the deviation is entry {at}"))),
+                Some(at) => Some((LATE, format!("the deviation is entry {at}"))),
                 None if judged.open => None,
                 None => Some(("fail although allowed", nothing)),
             },
@@ -441,6 +447,7 @@ impl Session<'_> {
 const OPEN: &str = "inconclusive where the reference knows";
 /// Both say that there is a deviation, and disagree on what it is.
 const ANOTHER_KIND: &str = "another kind of deviation";
+const LATE: &str = "fail is late";
 
 fn judged(theory: &Theory, relation: Relation, log: &[(u64, Entry)]) -> Judged {
     let mut judge = Judge::new(theory, relation);

@@ -33,7 +33,7 @@ impl CoverObserver for Deciding {
 
     fn stop(&mut self) -> bool {
         self.steps += 1;
-        self.steps > 20_000
+        self.steps > 3_000
     }
 }
 
@@ -192,7 +192,7 @@ fn covering(
     let limits = CoverLimits {
         paths: 500,
         depth: 12,
-        budget: 5_000,
+        budget: 2_000,
         ..CoverLimits::default()
     };
     let confirm = Confirm::new(semantics(sts, Relation::Ioco));

@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use super::sugar::Sugar;
+
 /// A type of the language.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ty {
@@ -64,9 +66,61 @@ pub struct Edge {
     pub gate: Gate,
     /// Conditions that must all hold.
     pub guard: Vec<String>,
-    /// Variable and value.
+    /// Variable, or a part of one with the sign of its change, and value.
     pub update: Vec<(String, String)>,
     pub target: usize,
+    /// Stands for one edge per number of this range, which [`HOLE`] in its texts stands for.
+    pub each: Option<(i64, i64)>,
+}
+
+/// Where the number of a repeated edge goes.
+pub const HOLE: &str = "§";
+
+impl Edge {
+    /// The edges that this one stands for.
+    pub fn expanded(&self) -> Vec<Edge> {
+        let (low, high) = self.each.unwrap_or((0, 0));
+        (low..=high).map(|n| self.filled(&n.to_string())).collect()
+    }
+
+    /// The edge with a text in place of the number.
+    pub fn filled(&self, text: &str) -> Edge {
+        let fill = |part: &String| part.replace(HOLE, text);
+        Edge {
+            guard: self.guard.iter().map(fill).collect(),
+            update: self
+                .update
+                .iter()
+                .map(|(name, value)| (fill(name), fill(value)))
+                .collect(),
+            each: None,
+            ..self.clone()
+        }
+    }
+
+    /// The whole guard.
+    pub fn condition(&self) -> Option<String> {
+        match self.guard.as_slice() {
+            [] => None,
+            [alone] => Some(alone.clone()),
+            several => {
+                let parts: Vec<String> = several.iter().map(|c| parenthesised(c)).collect();
+                Some(parts.join(" && "))
+            }
+        }
+    }
+
+    /// The updates as they are written.
+    pub fn updates(&self) -> String {
+        let parts = self
+            .update
+            .iter()
+            .map(|(name, value)| match name.strip_suffix(" +") {
+                Some(part) => format!("{part} += {value}"),
+                None => format!("{name} = {value}"),
+            });
+        parts.collect::<Vec<String>>().join("; ")
+    }
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -93,12 +147,28 @@ pub struct Draft {
     pub functions: Vec<String>,
     pub labels: Vec<LabelDraft>,
     pub processes: Vec<ProcessDraft>,
+    /// Written with constants, loops, macros and requirements, which this seed chooses.
+    pub sugar: Option<u64>,
 }
 
 impl Draft {
     /// The model as AML.
     pub fn text(&self) -> String {
+        self.written(self.sugar.map(Sugar::new))
+    }
+
+    /// The same model without constants, loops, macros and requirements.
+    pub fn plain_text(&self) -> String {
+        self.written(None)
+    }
+
+    fn written(&self, mut sugar: Option<Sugar>) -> String {
+        let mut processes = String::new();
+        for (number, process) in self.processes.iter().enumerate() {
+            self.process(number, process, &mut sugar, &mut processes);
+        }
         let mut out = format!("timeout {}\nexternal 'door'\n", seconds(self.timeout));
+        out += &sugar.map_or(String::new(), |sugar| sugar.declarations);
         if self.labels.iter().any(|l| l.wire_from.is_some()) {
             out += "internal 'wire'\n";
         }
@@ -116,13 +186,16 @@ impl Draft {
             out += function;
             out.push('\n');
         }
-        for (number, process) in self.processes.iter().enumerate() {
-            self.process(number, process, &mut out);
-        }
-        out
+        out + &processes
     }
 
-    fn process(&self, number: usize, process: &ProcessDraft, out: &mut String) {
+    fn process(
+        &self,
+        number: usize,
+        process: &ProcessDraft,
+        sugar: &mut Option<Sugar>,
+        out: &mut String,
+    ) {
         let _ = writeln!(out, "\nprocess('p{number}') {{");
         self.channel("door", number, false, out);
         self.channel("wire", number, true, out);
@@ -143,7 +216,7 @@ impl Draft {
                 .timeout
                 .map_or(String::new(), |t| format!(", timeout: {}", seconds(t)));
             let _ = writeln!(out, "  state '{}'{timeout}", state_name(number, index));
-            self.options(number, index, state, out);
+            self.options(number, index, state, sugar, out);
         }
         out.push_str("}\n");
     }
@@ -191,7 +264,14 @@ impl Draft {
     }
 
     /// An edge back to the state itself is an option of a `repeat`, the others jump.
-    fn options(&self, number: usize, index: usize, state: &StateDraft, out: &mut String) {
+    fn options(
+        &self,
+        number: usize,
+        index: usize,
+        state: &StateDraft,
+        sugar: &mut Option<Sugar>,
+        out: &mut String,
+    ) {
         let loops = state.edges.iter().any(|edge| edge.target == index);
         let _ = writeln!(out, "  {} {{", if loops { "repeat" } else { "choice" });
         if state.edges.is_empty() {
@@ -199,37 +279,50 @@ impl Draft {
             let _ = writeln!(out, "    o {{ tau constraint: 'false'; goto '{name}' }}");
         }
         for edge in &state.edges {
-            let mut line = match edge.gate {
-                Gate::Tau => "tau".to_owned(),
-                Gate::Receive(label) => format!("receive '{}'", self.labels[label].name),
-                Gate::Send(label) => format!("send '{}'", self.labels[label].name),
+            let (word, label) = match edge.gate {
+                Gate::Tau => ("tau", None),
+                Gate::Receive(label) => ("receive", Some(self.labels[label].name.as_str())),
+                Gate::Send(label) => ("send", Some(self.labels[label].name.as_str())),
             };
-            let mut separator = if edge.gate == Gate::Tau { " " } else { ", " };
-            if !edge.guard.is_empty() {
-                let guard = match edge.guard.as_slice() {
-                    [alone] => alone.clone(),
-                    several => {
-                        let parts: Vec<String> = several.iter().map(|c| parenthesised(c)).collect();
-                        parts.join(" && ")
+            let jump = (edge.target != index).then(|| state_name(number, edge.target));
+            let step = Written {
+                word,
+                label: label.map(|name| format!("'{name}'")),
+                jump,
+            };
+            match sugar {
+                Some(sugar) => sugar.option(edge, &step, out),
+                None => {
+                    for edge in edge.expanded() {
+                        let _ = writeln!(out, "    o {{ {} }}", step.line(&edge, ["'", "'"]));
                     }
-                };
-                let _ = write!(line, "{separator}constraint: '{guard}'");
-                separator = ", ";
+                }
             }
-            if !edge.update.is_empty() {
-                let parts: Vec<String> = edge
-                    .update
-                    .iter()
-                    .map(|(name, value)| format!("{name} = {value}"))
-                    .collect();
-                let _ = write!(line, "{separator}update: '{}'", parts.join("; "));
-            }
-            if edge.target != index {
-                let _ = write!(line, "; goto '{}'", state_name(number, edge.target));
-            }
-            let _ = writeln!(out, "    o {{ {line} }}");
         }
         out.push_str("  }\n");
+    }
+}
+
+/// How an edge is written, besides its guard and its updates.
+pub struct Written<'a> {
+    pub word: &'a str,
+    pub label: Option<String>,
+    pub jump: Option<String>,
+}
+
+impl Written<'_> {
+    /// The statements, with these marks around expressions.
+    pub fn line(&self, edge: &Edge, quotes: [&str; 2]) -> String {
+        let [open, close] = quotes;
+        let mut parts: Vec<String> = self.label.iter().cloned().collect();
+        let condition = edge.condition();
+        parts.extend(condition.map(|guard| format!("constraint: {open}{guard}{close}")));
+        if !edge.update.is_empty() {
+            parts.push(format!("update: {open}{}{close}", edge.updates()));
+        }
+        let jump = self.jump.as_ref().map(|name| format!("; goto '{name}'"));
+        let step = format!("{} {}", self.word, parts.join(", "));
+        format!("{}{}", step.trim_end(), jump.unwrap_or_default())
     }
 }
 
@@ -240,7 +333,7 @@ fn parenthesised(condition: &str) -> String {
     }
 }
 
-fn state_name(process: usize, state: usize) -> String {
+pub fn state_name(process: usize, state: usize) -> String {
     format!("S{process}{}", char::from(b'a' + (state % 26) as u8))
 }
 

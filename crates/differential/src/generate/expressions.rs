@@ -38,7 +38,7 @@ impl Names<'_> {
             Ty::Dec => pick(dice, &DECIMALS).to_string(),
             Ty::Str => format!("\"{}\"", pick(dice, &TEXTS)),
             Ty::Enum => pick(dice, &["Red", "Green", "Blue"]).to_string(),
-            Ty::Struct => ":void".to_owned(),
+            Ty::Struct => self.record(dice),
             Ty::List(item) => {
                 let count = dice.random_range(0..3);
                 let items: Vec<String> = (0..count).map(|_| self.constant(dice, item)).collect();
@@ -87,11 +87,16 @@ impl Names<'_> {
                 false => name,
             },
             (Some(name), Ty::List(item)) if one_in(dice, 3) => {
-                format!("{name} + [{}]", self.constant(dice, item))
+                self.list_of(dice, &name, item, true)
             }
             (Some(name), _) => name,
             (None, Ty::Small(..) | Ty::Int) if one_in(dice, 5) && list.is_some() => {
-                format!("length({})", list.unwrap_or_default())
+                let name = list.unwrap_or_default();
+                let known = self.variables.iter().find(|v| v.name == name);
+                match known.map(|v| &v.ty) {
+                    Some(Ty::List(item)) if !one_in(dice, 3) => self.number_of(dice, &name, item),
+                    _ => format!("length({name})"),
+                }
             }
             (None, Ty::Dec) if one_in(dice, 3) => {
                 let choices = [
@@ -160,7 +165,8 @@ impl Names<'_> {
                 },
                 _ => format!("{name} {comparison} {}", self.term(dice, ty)),
             },
-            Ty::Str => match dice.random_range(0..9) {
+            Ty::Str => match dice.random_range(0..11) {
+                9 | 10 => self.about_text(dice, name),
                 0 | 1 => format!("{name} =~ /{}/", pick(dice, &PATTERNS)),
                 2 => format!("length({name}) {comparison} {}", dice.random_range(0..4)),
                 3 => format!(
@@ -198,12 +204,13 @@ impl Names<'_> {
                         self.about_simply(dice, &format!("{name}.two"), two)
                     ),
                     _ => match self.variable(dice, |other| *other == Ty::Struct) {
-                        Some(other) => format!("{name} == {other}"),
-                        None => format!("{name} != :void"),
+                        Some(other) if one_in(dice, 2) => format!("{name} == {other}"),
+                        _ => format!("{name} == {}", self.record(dice)),
                     },
                 }
             }
-            Ty::List(item) => match dice.random_range(0..7) {
+            Ty::List(item) => match dice.random_range(0..14) {
+                7.. => self.about_list(dice, name, item),
                 0 => format!("length({name}) {comparison} {}", dice.random_range(0..3)),
                 1 => self.about(dice, &format!("{name}[0]"), item),
                 2 => format!("last({name}) == {}", self.term(dice, item)),
@@ -316,6 +323,7 @@ impl Names<'_> {
             Ty::Int if grows => format!("{name} + 1"),
             Ty::Dec if grows => format!("{name} + {}", pick(dice, &["0.5", "1", "2.50"])),
             Ty::Str if grows && one_in(dice, 2) => format!("{name} + \"a\""),
+            Ty::List(item) if one_in(dice, 2) => self.list_of(dice, name, item, grows),
             Ty::List(item) if grows => {
                 let own: Vec<&(String, Ty)> = self
                     .parameters
@@ -327,7 +335,7 @@ impl Names<'_> {
                     false => format!("{name} + [{}]", pick(dice, &own).0),
                 }
             }
-            Ty::Struct => ":void".to_owned(),
+            Ty::Struct if one_in(dice, 6) => ":void".to_owned(),
             ty => self.constant(dice, ty),
         }
     }

@@ -1,11 +1,14 @@
 //! Random models as AML text, and random systems to test against them.
 
+mod collections;
 mod draft;
 mod expressions;
 mod models;
+mod sugar;
 mod system;
 
-pub use draft::{Draft, Edge, Gate, LabelDraft, ProcessDraft, StateDraft, Ty, VarDraft};
+pub(crate) use draft::state_name;
+pub use draft::{Draft, Edge, Gate, HOLE, LabelDraft, ProcessDraft, StateDraft, Ty, VarDraft};
 pub use models::{Flavour, draft, mutated};
 pub(crate) use system::simple_values;
 pub use system::{Behaviour, Entry, Log, System};

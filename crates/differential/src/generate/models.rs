@@ -2,7 +2,7 @@
 
 use rand::RngExt as _;
 
-use super::draft::{Draft, Edge, Gate, LabelDraft, ProcessDraft, StateDraft, Ty, VarDraft};
+use super::draft::{Draft, Edge, Gate, HOLE, LabelDraft, ProcessDraft, StateDraft, Ty, VarDraft};
 use super::expressions::Names;
 use super::{Dice, one_in, pick};
 
@@ -15,6 +15,8 @@ pub enum Flavour {
     Finite,
     /// One or two types of any kind.
     Data,
+    /// Arrays with methods and blocks, and structures.
+    Collections,
     /// Strings that equations and regular expressions tie together.
     Texts,
     /// Several processes with hand-shakes.
@@ -66,6 +68,30 @@ fn types(dice: &mut Dice, flavour: Flavour) -> Vec<Ty> {
             all.extend(few(dice, &finite, 1));
             all
         }
+        Flavour::Collections => {
+            let list = |item: Ty| Ty::List(Box::new(item));
+            let lists = [
+                list(Ty::Small(0, 3)),
+                list(Ty::Int),
+                list(Ty::Dec),
+                list(Ty::Str),
+                list(Ty::Enum),
+                list(Ty::Struct),
+                Ty::Struct,
+            ];
+            let mut all = few(dice, &lists, 2);
+            // What blocks read around them.
+            let items: Vec<Ty> = all
+                .iter()
+                .filter_map(|ty| match ty {
+                    Ty::List(item) => Some((**item).clone()),
+                    _ => None,
+                })
+                .collect();
+            all.extend(items);
+            all.extend(few(dice, &finite, 1));
+            all
+        }
         Flavour::Network => {
             let mut all = few(dice, &finite, 1);
             all.extend(few(dice, &wide, 1));
@@ -81,7 +107,10 @@ const COUNT: &str = "count";
 /// A random model.
 pub fn draft(dice: &mut Dice, flavour: Flavour) -> Draft {
     let types = types(dice, flavour);
-    let uses = |wanted: &Ty| types.contains(wanted);
+    let uses = |wanted: &Ty| {
+        let list = Ty::List(Box::new(wanted.clone()));
+        types.contains(wanted) || types.contains(&list)
+    };
     let pair = uses(&Ty::Struct).then(|| {
         let fields = [Ty::Int, Ty::Dec, Ty::Str, Ty::Small(0, 2)];
         (pick(dice, &fields).clone(), pick(dice, &fields).clone())
@@ -107,6 +136,7 @@ pub fn draft(dice: &mut Dice, flavour: Flavour) -> Draft {
         functions,
         labels: labels(dice, flavour, processes, &types),
         processes: Vec::new(),
+        sugar: one_in(dice, 4).then(|| dice.random_range(0..1_000_000)),
     };
     for number in 0..processes {
         let process = process(dice, flavour, &draft, number, processes, &types);
@@ -242,6 +272,7 @@ fn counting(dice: &mut Dice, draft: &Draft, process: &mut ProcessDraft) {
         guard: Vec::new(),
         update: vec![(name.clone(), format!("{name} + 1"))],
         target: at,
+        each: None,
     }];
     let told = *pick(dice, &["==", "==", "==", "<="]);
     let after = *pick(dice, &["", "", "0", "- 1"]);
@@ -261,6 +292,7 @@ fn counting(dice: &mut Dice, draft: &Draft, process: &mut ProcessDraft) {
             true => dice.random_range(0..last),
             false => at,
         },
+        each: None,
     });
     process.states[at].edges.truncate(2);
     process.states[at].edges.extend(edges);
@@ -276,6 +308,7 @@ fn endless(dice: &mut Dice, draft: &Draft, process: &mut ProcessDraft) {
         guard: Vec::new(),
         update: vec![(name.clone(), format!("{name} + 1"))],
         target: at,
+        each: None,
     });
     let responses: Vec<usize> = (0..draft.labels.len())
         .filter(|l| draft.labels[*l].response && draft.labels[*l].wire_from.is_none())
@@ -287,12 +320,14 @@ fn endless(dice: &mut Dice, draft: &Draft, process: &mut ProcessDraft) {
         guard: vec![format!("{name} {comparison} {far}")],
         update: Vec::new(),
         target,
+        each: None,
     };
     process.states[at].edges.push(Edge {
         gate: Gate::Send(*pick(dice, &responses)),
         guard: Vec::new(),
         update: Vec::new(),
         target: last,
+        each: None,
     });
     let edges = vec![
         send(*pick(dice, &responses), "<", at),
@@ -364,11 +399,28 @@ fn edge(
     if one_in(dice, 4) {
         guard.extend(names.condition(dice));
     }
+    let mut each = None;
+    if !is_wire && one_in(dice, 8) {
+        let parameters = names.parameters.iter();
+        let variables = variables.iter().map(|v| (&v.name, &v.ty));
+        let mut integers = parameters.map(|(name, ty)| (name, ty)).chain(variables);
+        if let Some((name, _)) = integers.find(|(_, ty)| ty.is_integer()) {
+            guard.push(format!("{name} == {HOLE}"));
+            let low = dice.random_range(0..2);
+            each = Some((low, low + dice.random_range(0..3)));
+        }
+    }
     let mut update = Vec::new();
     let internal = gate == Gate::Tau || is_wire;
     for variable in variables {
         if one_in(dice, 2) {
             let grows = !internal && flavour != Flavour::Endless;
+            if one_in(dice, 4)
+                && let Some(part) = names.assigned_part(dice, variable, grows)
+            {
+                update.push(part);
+                continue;
+            }
             let value = names.assigned(dice, variable, grows);
             // What a hand-shake carries may be added to a bounded variable only, so that internal
             // loops end.
@@ -380,6 +432,7 @@ fn edge(
         guard,
         update,
         target: dice.random_range(0..states),
+        each,
     }
 }
 
@@ -403,7 +456,10 @@ fn hand_shake(
         (Ty::Struct, _) => {
             let (one, two) = names.pair?;
             let (one, two) = (names.constant(dice, one), names.constant(dice, two));
-            format!("{name}.one == {one} && {name}.two == {two}")
+            match one_in(dice, 2) {
+                true => format!("{name}.one == {one} && {name}.two == {two}"),
+                false => format!("{name} == Pair(one: {one}, two: {two})"),
+            }
         }
         (_, 3) => format!("{name} == {term} || {name} == {constant}"),
         (_, 4) => format!("{name} in [{term}, {constant}]"),

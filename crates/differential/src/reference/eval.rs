@@ -21,7 +21,7 @@ pub enum Nothing {
 
 /// The static type of an expression, as far as evaluation depends on it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Kind {
+pub enum Kind {
     Integer,
     Decimal,
     List(Box<Kind>),
@@ -30,7 +30,7 @@ enum Kind {
 }
 
 impl Kind {
-    fn of_type(ty: &Type) -> Kind {
+    pub fn of_type(ty: &Type) -> Kind {
         match ty {
             Type::Int(_) | Type::Date | Type::Time => Kind::Integer,
             Type::Decimal => Kind::Decimal,
@@ -55,7 +55,7 @@ impl Kind {
         }
     }
 
-    fn join(self, other: Kind) -> Kind {
+    pub fn join(self, other: Kind) -> Kind {
         match (self, other) {
             (Kind::Decimal, _) | (_, Kind::Decimal) => Kind::Decimal,
             (Kind::List(a), Kind::List(b)) => Kind::List(Box::new(a.join(*b))),
@@ -249,7 +249,7 @@ impl Scope<'_> {
     }
 }
 
-fn item(kind: Kind) -> Kind {
+pub(super) fn item(kind: Kind) -> Kind {
     match kind {
         Kind::List(item) => *item,
         _ => Kind::Other,
@@ -257,7 +257,7 @@ fn item(kind: Kind) -> Kind {
 }
 
 /// The number, if its type can hold it exactly.
-fn in_range(number: BigRational, kind: &Kind) -> Evaluated {
+pub(super) fn in_range(number: BigRational, kind: &Kind) -> Evaluated {
     let exists = match kind {
         Kind::Decimal => decimal(&number).is_some(),
         _ => whole(&number).is_some(),
@@ -269,7 +269,7 @@ fn in_range(number: BigRational, kind: &Kind) -> Evaluated {
     }
 }
 
-fn order(left: &Val, right: &Val) -> Result<Ordering, Nothing> {
+pub(super) fn order(left: &Val, right: &Val) -> Result<Ordering, Nothing> {
     match (left, right) {
         (Val::Num(a), Val::Num(b)) => Ok(a.cmp(b)),
         (Val::Text(a), Val::Text(b)) => Ok(a.cmp(b)),
@@ -278,7 +278,7 @@ fn order(left: &Val, right: &Val) -> Result<Ordering, Nothing> {
     }
 }
 
-fn binary(op: BinaryOp, left: Val, right: Val, kind: &Kind) -> Evaluated {
+pub(super) fn binary(op: BinaryOp, left: Val, right: Val, kind: &Kind) -> Evaluated {
     let ordered = |test: fn(Ordering) -> bool| order(&left, &right).map(|o| Val::Bool(test(o)));
     match op {
         BinaryOp::Eq => Ok(Val::Bool(left == right)),

@@ -21,6 +21,8 @@ use super::value::{Val, whole};
 pub struct Anchors {
     values: BTreeSet<Val>,
     patterns: BTreeSet<String>,
+    /// Functions whose bodies are in: one may call itself.
+    functions: BTreeSet<usize>,
 }
 
 impl Anchors {
@@ -33,7 +35,9 @@ impl Anchors {
         if closed && let Ok(value) = scope.eval(expr) {
             self.value(&value);
         }
-        if let Expr::Call(id, _) = expr {
+        if let Expr::Call(id, _) = expr
+            && self.functions.insert(id.index())
+        {
             // The constants inside a function matter as well.
             let body = &scope.sts.functions()[id.index()].body;
             self.add(scope, body);

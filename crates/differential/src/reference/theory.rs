@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use ioco_sts::{
-    Action, Direction, Gate, LabelId, LocationId, ProcessId, Relation, Sts, SwitchId, Type,
+    Action, Direction, Expr, Gate, LabelId, LocationId, ProcessId, Relation, Sts, SwitchId, Type,
 };
 
 use super::eval::{Nothing, Scope};
@@ -177,6 +177,20 @@ impl Theory {
         let process = self.sts.location(switch.source).process;
         next.locations[process.index()] = switch.target;
         Some(next)
+    }
+
+    /// The variables after this switch, whatever the locations are.
+    pub(crate) fn values_after(
+        &self,
+        state: &State,
+        id: SwitchId,
+        values: &[Val],
+    ) -> Option<Vec<Val>> {
+        let somewhere = State {
+            locations: self.sts.processes().iter().map(|p| p.initial).collect(),
+            values: state.values.clone(),
+        };
+        self.take(&somewhere, id, values).map(|state| state.values)
     }
 
     fn switches(&self, state: &State, process: ProcessId, gate: Gate) -> Vec<SwitchId> {
@@ -408,12 +422,25 @@ impl Theory {
                 found.is_some()
             });
         }
-        let unsure = self.unsure.get() && found.is_none();
+        let unsure = found.is_none() && (self.unsure.get() || self.is_beyond_pools(id));
         self.unsure.set(before || unsure);
         if !unsure {
             self.possible.borrow_mut().insert(key, found.clone());
         }
         found
+    }
+
+    /// Whether the guard asks methods about its parameters. The pools then prove nothing by having no
+    /// values: which arrays have a certain sum, say, is not read off the guard.
+    fn is_beyond_pools(&self, id: SwitchId) -> bool {
+        let mut beyond = false;
+        self.sts.switch(id).guard.walk(&mut |expr| {
+            if let Expr::Call(function, arguments) = expr {
+                let written_by_ioco = self.sts.functions()[function.index()].name.contains('⟨');
+                beyond |= written_by_ioco && arguments.iter().any(Expr::mentions_params);
+            }
+        });
+        beyond
     }
 
     /// Every combination of values from the pools for which the switch can be taken; for systems

@@ -117,7 +117,7 @@ fn where_we_are(sts: &Sts, states: &[State], after: usize) -> String {
     let shown: Vec<String> = states
         .iter()
         .take(MAX_STATES)
-        .map(|state| state.show(sts))
+        .map(|state| state.title(sts))
         .collect();
     match states.len() {
         1 => format!("{when} the only state is {}", shown[0]),

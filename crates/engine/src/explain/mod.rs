@@ -186,7 +186,7 @@ pub fn explain(
 fn place_line(sts: &Sts, id: SwitchId) -> PlaceLine {
     PlaceLine {
         place: sts.show_place(sts.switch(id).place),
-        switch: sts.show_switch(id),
+        switch: sts.switch_title(id),
     }
 }
 

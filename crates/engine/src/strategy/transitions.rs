@@ -4,14 +4,14 @@
 //! The plan is a distance per location: how many steps, at least, to the nearest location that an
 //! uncovered switch leaves, over all switches as if every guard held. Following falling distances
 //! is following a shortest plan, and looking at the distances anew after every observation is
-//! planning anew, whatever the system chose to do.
+//! planning anew, whatever the system chose to do. Distances only grow, so [`Nearest`] corrects only those
+//! that the next steps depend on.
 //!
 //! Guards do block, and systems do refuse: a switch that was within reach and could not be taken
 //! becomes more expensive each time, so that the next plan goes another way, and some steps are
 //! left to chance, so that data gets a chance to change.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::BTreeSet;
 
 use ioco_sts::{Gate, LocationId, Offer, OfferedSwitch, Sts, SwitchId};
 use rand::RngExt;
@@ -20,18 +20,14 @@ use super::boundary;
 use super::random::Random;
 use super::{Choice, Situation};
 use crate::coverage::Coverage;
+use crate::nearest::{Edge, Nearest, UNREACHABLE};
 use crate::values::choose_stimulus;
-
-const UNREACHABLE: u32 = u32::MAX;
 
 /// One step in so many is left to chance.
 const CHANCE: u32 = 12;
 
 /// One time in so many a stimulus is given although the system is about to speak.
 const INTERRUPTION: u32 = 8;
-
-/// Distances changed by lessons learnt are computed anew after so many choices at most.
-const PATIENCE: u32 = 32;
 
 /// What makes a switch worth going to.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -60,53 +56,43 @@ impl Wanted {
 pub(crate) struct Transitions {
     wanted: Wanted,
     random: Random,
-    /// Per location, the switches that lead to it.
-    incoming: Vec<Vec<SwitchId>>,
     /// Per location, the cost of the way to an uncovered switch.
-    distance: Vec<u32>,
-    /// How much was covered when the distances were computed.
-    planned_at: Option<usize>,
+    distances: Nearest,
+    /// How much was covered at the last choice.
+    reached: usize,
     /// Per switch, how often it was within reach and could not be taken.
     blocked: Vec<u16>,
-    choices_since_plan: u32,
-    lessons_since_plan: bool,
 }
 
 impl Transitions {
     pub fn new(wanted: Wanted, sts: &Sts) -> Transitions {
-        let mut incoming: Vec<Vec<SwitchId>> = vec![Vec::new(); sts.locations().len()];
-        for (index, switch) in sts.switches().iter().enumerate() {
-            incoming[switch.target.index()].push(SwitchId::from_index(index));
-        }
         Transitions {
             wanted,
-            incoming,
             random: Random::new(&Default::default(), sts),
-            distance: vec![UNREACHABLE; sts.locations().len()],
-            planned_at: None,
+            distances: Nearest::new(sts.locations().len()),
+            reached: 0,
             blocked: vec![0; sts.switches().len()],
-            choices_since_plan: 0,
-            lessons_since_plan: false,
         }
     }
 
     pub fn choose(&mut self, mut situation: Situation<'_>) -> Choice {
         let sts = situation.semantics.sts().clone();
-        self.plan(&sts, situation.coverage);
-        self.choices_since_plan += 1;
+        let reached = self.wanted.reached(situation.coverage);
+        if reached < self.reached {
+            // The coverage of another run: what was far may be near again.
+            self.distances = Nearest::new(sts.locations().len());
+        }
+        self.reached = reached;
         self.learn(&sts, &situation);
         if situation.rng.random_range(0..CHANCE) == 0 {
             return self.random.choose(situation);
         }
-        let initial = sts.processes().iter().map(|p| p.initial);
-        let reachable = |mut locations: Box<dyn Iterator<Item = LocationId> + '_>| {
-            locations.any(|l| self.distance[l.index()] != UNREACHABLE)
-        };
         let set = situation.semantics.set(situation.set).clone();
         let here = set.states.iter().flat_map(|s| s.locations.iter().copied());
-        if !reachable(Box::new(here)) {
+        if !self.leads_on(&sts, here, situation.coverage) {
             // Nothing new lies ahead: from the start there may.
-            return if reachable(Box::new(initial)) {
+            let initial = sts.processes().iter().map(|p| p.initial);
+            return if self.leads_on(&sts, initial, situation.coverage) {
                 Choice::End
             } else {
                 self.random.choose(situation)
@@ -173,7 +159,6 @@ impl Transitions {
     fn block(&mut self, switch: SwitchId) {
         let count = &mut self.blocked[switch.index()];
         *count = count.saturating_add(1);
-        self.lessons_since_plan = true;
     }
 
     /// Uncovered switches that leave this place but are not on the menu: their guards do not hold.
@@ -231,51 +216,58 @@ impl Transitions {
         if self.wanted.is_open(coverage, switch) {
             return 0;
         }
-        match self.distance[sts.switch(switch).target.index()] {
+        match self.distances.bound(sts.switch(switch).target.0) {
             UNREACHABLE => UNREACHABLE,
             distance => distance.saturating_add(self.price(switch)),
         }
     }
 
     fn price(&self, switch: SwitchId) -> u32 {
-        1 + u32::from(self.blocked[switch.index()])
+        1 + penalty(self.blocked[switch.index()])
     }
 
-    /// Computes the distances anew where coverage has grown or lessons were learnt.
-    fn plan(&mut self, sts: &Sts, coverage: &Coverage) {
-        let stale = self.planned_at != Some(self.wanted.reached(coverage))
-            || (self.lessons_since_plan && self.choices_since_plan >= PATIENCE);
-        if !stale {
-            return;
-        }
-        self.planned_at = Some(self.wanted.reached(coverage));
-        self.choices_since_plan = 0;
-        self.lessons_since_plan = false;
-        self.distance.fill(UNREACHABLE);
-        let mut queue = BinaryHeap::new();
-        for (index, switch) in sts.switches().iter().enumerate() {
-            let id = SwitchId::from_index(index);
-            if self.wanted.is_open(coverage, id) {
-                queue.push(Reverse((u32::from(self.blocked[index]), switch.source)));
-            }
-        }
-        while let Some(Reverse((distance, location))) = queue.pop() {
-            if self.distance[location.index()] <= distance {
-                continue;
-            }
-            self.distance[location.index()] = distance;
-            for &id in &self.incoming[location.index()] {
-                let switch = sts.switch(id);
-                // An internal step comes by itself.
-                let price = match switch.gate {
-                    Gate::Observable(_) => self.price(id),
-                    _ => u32::from(self.blocked[id.index()]),
-                };
-                let distance = distance.saturating_add(price);
-                if distance < self.distance[switch.source.index()] {
-                    queue.push(Reverse((distance, switch.source)));
+    /// Whether a way leads from one of these locations to something new. The distances of all of them are right
+    /// afterwards.
+    fn leads_on(
+        &mut self,
+        sts: &Sts,
+        locations: impl Iterator<Item = LocationId>,
+        coverage: &Coverage,
+    ) -> bool {
+        let (wanted, blocked) = (self.wanted, &self.blocked);
+        let mut any = false;
+        // The states of a set are often at the same places.
+        let locations: BTreeSet<LocationId> = locations.collect();
+        for location in locations {
+            let distance = self.distances.distance(location.0, |location, edges| {
+                for &id in sts.outgoing(LocationId(location)) {
+                    let switch = sts.switch(id);
+                    let blocked = penalty(blocked[id.index()]);
+                    if wanted.is_open(coverage, id) {
+                        edges.push(Edge {
+                            cost: blocked,
+                            target: None,
+                        });
+                    }
+                    // An internal step comes by itself.
+                    let step = u32::from(matches!(switch.gate, Gate::Observable(_)));
+                    edges.push(Edge {
+                        cost: step + blocked,
+                        target: Some(switch.target.0),
+                    });
                 }
-            }
+            });
+            any |= distance != UNREACHABLE;
         }
+        any
+    }
+}
+
+/// What a switch costs in addition that could not be taken so often. It changes seldom, so that plans stay as they are
+/// most of the time.
+fn penalty(blocked: u16) -> u32 {
+    match blocked {
+        0 => 0,
+        times => u32::from(times).next_power_of_two(),
     }
 }

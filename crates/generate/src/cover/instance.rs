@@ -4,12 +4,13 @@
 use std::rc::Rc;
 
 use ioco_solve::Outcome;
-use ioco_sts::{Action, Env, LocationId, State, Sts, Value};
+use ioco_sts::{Action, LocationId, State, Sts, Value};
 use rand::Rng;
-use rustc_hash::FxHashMap;
 
+use super::region::Region;
 use crate::feasible::{Effort, own_values};
-use crate::moves::{Move, moves_from};
+use crate::moves::{Move, MoveTable};
+use crate::plan::initial_state;
 use crate::traces::PathStep;
 
 /// Paths of one test that are followed at most.
@@ -55,7 +56,7 @@ impl Instance {
 pub(crate) struct Stepper<'a> {
     pub sts: &'a Sts,
     pub effort: Effort,
-    moves: FxHashMap<Box<[LocationId]>, Rc<[Rc<Move>]>>,
+    moves: MoveTable,
 }
 
 impl<'a> Stepper<'a> {
@@ -63,53 +64,29 @@ impl<'a> Stepper<'a> {
         Stepper {
             sts,
             effort,
-            moves: FxHashMap::default(),
+            moves: MoveTable::default(),
         }
     }
 
+    /// From now on, only the processes of a region move.
+    pub fn restrict(&mut self, region: &Region) {
+        self.moves.restrict(&region.processes);
+    }
+
     pub fn moves_from(&mut self, locations: &[LocationId]) -> Rc<[Rc<Move>]> {
-        if let Some(known) = self.moves.get(locations) {
-            return Rc::clone(known);
-        }
-        let moves: Rc<[Rc<Move>]> = moves_from(self.sts, locations)
-            .into_iter()
-            .map(Rc::new)
-            .collect();
-        self.moves.insert(locations.into(), Rc::clone(&moves));
-        moves
+        self.moves.from(self.sts, locations)
     }
 
     /// The state after a move with these values of the label's parameters.
     pub fn take(&self, state: &State, step: &Move, values: &[Value]) -> Option<State> {
-        let env = Env {
-            variables: &state.valuation,
-            parameters: values,
-            functions: self.sts.functions(),
-        };
-        if step.guard.holds(env) != Ok(true) {
-            return None;
-        }
-        let mut next = state.clone();
-        for id in &step.switches {
-            let switch = self.sts.switch(*id);
-            for assignment in &switch.update {
-                next.valuation[assignment.variable.index()] = assignment.value.eval(env).ok()?;
-            }
-            next.locations[self.sts.location(switch.source).process.index()] = switch.target;
-        }
-        Some(next)
+        step.fire(self.sts, state, values)
     }
 
     /// The paths of the empty test.
     pub fn start(&mut self, rng: &mut dyn Rng) -> Vec<Instance> {
-        let sts = self.sts;
-        let start = State {
-            locations: sts.processes().iter().map(|p| p.initial).collect(),
-            valuation: sts.variables().iter().map(|v| v.initial.clone()).collect(),
-        };
         let start = Instance {
             steps: Vec::new(),
-            states: vec![start],
+            states: vec![initial_state(self.sts)],
         };
         self.settle(vec![start], rng)
     }

@@ -1,15 +1,19 @@
 //! Coverage of locations, switches and the outcomes of guards (Sietsma 2009, sections 7-9 and appendix
 //! B), made complete. See [`conditions`] for what is asked of guards.
 //!
+//! Regions of the model without data are toured first, by graph search alone (see [`region`] and [`tour`]). What is
+//! left is searched for region by region:
+//!
 //! A random test comes first. Then, again and again, the nearest uncovered goal beside the paths of
 //! the last test is taken, and the way to it is asked for with as many values of the last test kept
 //! as possible: all of them first, then one step fewer on every path at a time (*simultaneous
 //! constraint propagation*, Algorithms 2 and 7). Then a few more random tests are drawn. What is left
 //! is proved unreachable where that is possible (see [`prove`], [`backward`], [`equations`]), then
-//! tried from some of the earlier tests, then searched for from the start within a bound (see
-//! [`search`]). Every test is walked again by the meaning of the model before it counts.
+//! searched for over concrete states (see [`concrete`]), then tried from some of the earlier tests, then searched for
+//! from the start within a bound (see [`search`]). Every test is walked again by the meaning of the model before it counts.
 
 mod backward;
+mod concrete;
 pub(crate) mod conditions;
 mod equations;
 mod goal;
@@ -18,8 +22,10 @@ mod instance;
 mod kernel;
 mod polynomial;
 mod prove;
+mod region;
 mod search;
 mod states;
+mod tour;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::rc::Rc;
@@ -36,12 +42,15 @@ pub use states::{States, states};
 
 use crate::confirm::Confirm;
 use crate::feasible::{Effort, Feasible, MAX_SIZE, Memory, find_witness, own_values, tell};
-use crate::moves::Move;
+use crate::moves::{Move, target};
+use crate::plan::initial_state;
 use crate::symbolic::Symbolic;
 use goal_index::GoalIndex;
 pub(crate) use instance::Stepper;
 pub(crate) use prove::ReachableValues;
+use region::Region;
 use search::{FoundPath, GoalObserver, Search};
+use tour::Tours;
 
 /// Plans in a row that lead nowhere before propagation from a test is given up.
 const MAX_FAILURES: u32 = 100;
@@ -66,6 +75,8 @@ pub struct CoverLimits {
     pub depth: u32,
     /// Paths in the search from the start.
     pub paths: usize,
+    /// Steps of a test through a part of the model without data, at most.
+    pub length: usize,
 }
 
 impl CoverLimits {
@@ -81,6 +92,7 @@ impl Default for CoverLimits {
             interrupt: Interrupt::default(),
             depth: 40,
             paths: 20_000,
+            length: 1_000,
         }
     }
 }
@@ -108,6 +120,9 @@ pub struct Covered {
     pub calls: u64,
     /// Paths that the second walk did not confirm; nothing counts as covered by them.
     pub unconfirmed: u64,
+    /// Steps that tests of all reachable switches need together, at least; known for models without data whose
+    /// processes are independent.
+    pub fewest_steps: Option<usize>,
 }
 
 impl Covered {
@@ -231,13 +246,92 @@ impl<'a> Cover<'a> {
                 goals: BTreeMap::new(),
                 calls: 0,
                 unconfirmed: 0,
+                fewest_steps: None,
             },
         }
     }
 
-    /// Decides every goal. The first test is `first`, as far as the model allows it, and otherwise
-    /// a random one.
+    /// Decides every goal. The first test is `first`, as far as the model allows it. Otherwise regions without data
+    /// are toured, and the first test of each of the others is a random one.
     pub fn run(mut self, first: Option<&[Action]>, watch: &mut dyn CoverObserver) -> Covered {
+        if first.is_some() {
+            self.explore(first, watch);
+        } else {
+            let (regions, own) = region::regions(self.stepper.sts);
+            self.tour(&regions, watch);
+            for (number, region) in regions.iter().enumerate() {
+                let is_own = |goal: &Goal| own[self.process_of(*goal)] == number;
+                let (here, elsewhere) = self.open.iter().copied().partition(is_own);
+                self.open = here;
+                if !self.open.is_empty() {
+                    self.stepper.restrict(region);
+                    self.explore(None, watch);
+                }
+                self.open = elsewhere;
+            }
+        }
+        self.result.calls = self.calls;
+        self.result
+    }
+
+    /// The process that a goal is about.
+    fn process_of(&self, goal: Goal) -> usize {
+        let sts = self.stepper.sts;
+        let location = match goal {
+            Goal::Location(location) => location,
+            Goal::Switch(switch)
+            | Goal::Decision { switch, .. }
+            | Goal::Condition { switch, .. }
+            | Goal::Independent { switch, .. } => sts.switch(switch).source,
+        };
+        sts.location(location).process.index()
+    }
+
+    /// Covers the regions without data.
+    fn tour(&mut self, regions: &[Region], watch: &mut dyn CoverObserver) {
+        let sts = self.stepper.sts;
+        let plain = regions.iter().filter(|region| region.plain);
+        let goals = self.open.iter().copied();
+        let mut tours = Tours::new(sts, plain, goals, self.limits.length);
+        while let Some(moves) = tours.next(&mut || watch.stop()) {
+            // A move that cannot be made after all is left to the search.
+            if let Some(path) = self.along(&moves) {
+                self.claim(std::slice::from_ref(&path), watch);
+            }
+        }
+        if watch.stop() {
+            return;
+        }
+        let goals = self.open.iter().copied();
+        let unreachable: Vec<Goal> = goals.filter(|goal| tours.is_unreachable(*goal)).collect();
+        for goal in unreachable {
+            self.decide(goal, GoalVerdict::Unreachable(Reason::Structure), watch);
+        }
+        if regions.iter().all(|region| region.plain) {
+            self.result.fewest_steps = tours.fewest_steps();
+        }
+    }
+
+    /// The path of these moves, with values by chance.
+    fn along(&mut self, moves: &[Rc<Move>]) -> Option<Instance> {
+        let mut path = Instance {
+            steps: Vec::with_capacity(moves.len()),
+            states: vec![initial_state(self.stepper.sts)],
+        };
+        for step in moves {
+            let (sts, effort) = (self.stepper.sts, self.limits.effort());
+            let own = own_values(sts, step, &path.end().valuation, self.rng, &effort).sat()?;
+            let state = self
+                .stepper
+                .take(path.end(), step, &step.parameters(&own))?;
+            path.steps.push((Rc::clone(step), step.action(&own)));
+            path.states.push(state);
+        }
+        Some(path)
+    }
+
+    /// Searches for what is open.
+    fn explore(&mut self, first: Option<&[Action]>, watch: &mut dyn CoverObserver) {
         let mut paths = match first {
             Some(actions) => self.replay(actions),
             None => self.random_test(),
@@ -251,6 +345,9 @@ impl<'a> Cover<'a> {
         if !self.open.is_empty() && !watch.stop() {
             self.prove(watch);
         }
+        if !self.open.is_empty() && !watch.stop() {
+            self.walk_states(watch);
+        }
         self.start_again(watch);
         if !self.open.is_empty() && !watch.stop() {
             self.search(watch);
@@ -263,8 +360,6 @@ impl<'a> Cover<'a> {
             };
             self.decide(goal, GoalVerdict::Unknown(bound), watch);
         }
-        self.result.calls = self.calls;
-        self.result
     }
 
     /// Algorithm 3 from a test on, until nothing is near that was not tried often enough, or until
@@ -343,6 +438,23 @@ impl<'a> Cover<'a> {
         }
     }
 
+    /// Many steps with few values: see [`concrete`].
+    fn walk_states(&mut self, watch: &mut dyn CoverObserver) {
+        let effort = Effort::new(self.limits.budget / FIRST_SHARE, &self.limits.interrupt);
+        let found = concrete::search(
+            &mut self.stepper,
+            &mut self.goal_index,
+            self.open.clone(),
+            self.limits.paths,
+            self.rng,
+            &effort,
+            &mut || watch.stop(),
+        );
+        for path in found {
+            self.claim(std::slice::from_ref(&path), watch);
+        }
+    }
+
     fn prove(&mut self, watch: &mut dyn CoverObserver) {
         let sts = self.stepper.sts;
         let (effort, calls) = (self.limits.effort(), &mut self.calls);
@@ -412,11 +524,7 @@ impl<'a> Cover<'a> {
 
     /// The found path with all its states.
     fn instance(&mut self, hit: &FoundPath) -> Option<Instance> {
-        let sts = self.stepper.sts;
-        let start = State {
-            locations: sts.processes().iter().map(|p| p.initial).collect(),
-            valuation: sts.variables().iter().map(|v| v.initial.clone()).collect(),
-        };
+        let start = initial_state(self.stepper.sts);
         self.instantiate(&[], &[start], &hit.route, &hit.witness)
     }
 
@@ -604,14 +712,6 @@ impl<'a> Cover<'a> {
     /// `limit`: the moves after the first, and how often it was tried (Algorithm 6).
     fn route(&mut self, from: &[LocationId], first: &Rc<Move>, limit: u32) -> Option<(u32, Plan)> {
         let sts = self.stepper.sts;
-        let after = |locations: &[LocationId], step: &Move| -> Box<[LocationId]> {
-            let mut next: Box<[LocationId]> = locations.into();
-            for id in &step.switches {
-                let switch = sts.switch(*id);
-                next[sts.location(switch.source).process.index()] = switch.target;
-            }
-            next
-        };
         let mut best = limit;
         let mut plan = None;
         let mut searched: BTreeSet<Box<[LocationId]>> = BTreeSet::new();
@@ -645,7 +745,7 @@ impl<'a> Cover<'a> {
                 if best == route.len() as u32 {
                     break;
                 }
-                let there = after(&locations, step);
+                let there = target(sts, &locations, step);
                 if searched.insert(there.clone()) {
                     let mut longer = route.clone();
                     longer.push(Rc::clone(step));

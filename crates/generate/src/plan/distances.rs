@@ -2,46 +2,15 @@
 //! as if every guard held. Where the numbers say that it is too far, no solver is asked.
 
 use std::collections::VecDeque;
-use std::rc::Rc;
 
 use ioco_sts::{LocationId, Sts};
 use rustc_hash::FxHashMap;
 
 use super::pattern::{Pattern, Progress};
-use crate::moves::{Move, moves_from};
+use crate::moves::{MoveTable, target};
 
 /// Combinations of locations and progress that are looked at, at most.
 const MOST: usize = 100_000;
-
-/// The moves that leave locations, made once.
-#[derive(Default)]
-pub(crate) struct MoveTable {
-    moves: FxHashMap<Box<[LocationId]>, Rc<[Rc<Move>]>>,
-}
-
-impl MoveTable {
-    pub fn from(&mut self, sts: &Sts, locations: &[LocationId]) -> Rc<[Rc<Move>]> {
-        if let Some(known) = self.moves.get(locations) {
-            return Rc::clone(known);
-        }
-        let moves: Rc<[Rc<Move>]> = moves_from(sts, locations)
-            .into_iter()
-            .map(Rc::new)
-            .collect();
-        self.moves.insert(locations.into(), Rc::clone(&moves));
-        moves
-    }
-}
-
-/// The locations after a move.
-pub(crate) fn target(sts: &Sts, locations: &[LocationId], step: &Move) -> Box<[LocationId]> {
-    let mut next: Box<[LocationId]> = locations.into();
-    for id in &step.switches {
-        let switch = sts.switch(*id);
-        next[sts.location(switch.source).process.index()] = switch.target;
-    }
-    next
-}
 
 type Place = (Box<[LocationId]>, u32);
 

@@ -11,7 +11,7 @@
 use std::rc::Rc;
 
 use ioco_solve::{Embedded, Outcome, Solver as _};
-use ioco_sts::{BinaryOp, Direction, Expr, State, Sts, Type, Value};
+use ioco_sts::{BinaryOp, Expr, State, Sts, Type, Value};
 use rand::seq::SliceRandom as _;
 use rand::{Rng, RngExt as _};
 
@@ -19,7 +19,7 @@ use super::distances::Distances;
 use super::pattern::Progress;
 use super::search::{MAX_SILENT, MatchingPath, Search, Searched, Start};
 use crate::feasible::own_values;
-use crate::moves::Move;
+use crate::moves::{Move, target};
 use crate::symbolic::Symbolic;
 
 /// Sets of values that are set free, one after the other, for one step that does not fit.
@@ -86,14 +86,14 @@ impl Search<'_> {
             let mut options = self.options(&draft.state.locations, draft.progress);
             options.retain(|(step, progress)| {
                 let observed = draft.observed + u32::from(step.observable);
-                let to = super::distances::target(self.sts, &draft.state.locations, step);
+                let to = target(self.sts, &draft.state.locations, step);
                 let far = reach.distance(&to, *progress);
                 far.is_some_and(|far| observed + far <= self.limits.steps)
             });
             options.shuffle(rng);
             let mut fitting = options.iter().filter_map(|(step, progress)| {
                 let own = self.own(&draft.state, step, rng)?;
-                let state = after(self.sts, &draft.state, step, &own)?;
+                let state = step.fire(self.sts, &draft.state, &step.parameters(&own))?;
                 Some((Rc::clone(step), *progress, own, state))
             });
             if let Some((step, progress, own, state)) = fitting.next() {
@@ -146,7 +146,7 @@ impl Search<'_> {
         let mut stimuli = Vec::new();
         let mut base = 0;
         for step in &moves {
-            if is_stimulus(self.sts, step) {
+            if step.is_stimulus(self.sts) {
                 stimuli.extend(base..base + step.types.len());
             }
             base += step.types.len();
@@ -204,11 +204,11 @@ impl Search<'_> {
         let mut witness = Vec::with_capacity(chosen.len());
         for step in moves {
             let base = witness.len();
-            let own = match is_stimulus(self.sts, step) {
+            let own = match step.is_stimulus(self.sts) {
                 true => chosen[base..base + step.types.len()].to_vec(),
                 false => self.own(&state, step, rng)?,
             };
-            state = after(self.sts, &state, step, &own)?;
+            state = step.fire(self.sts, &state, &step.parameters(&own))?;
             witness.extend(own);
         }
         Some((witness, state))
@@ -258,7 +258,7 @@ fn relax(
             let value = definition(&step.guard, position as u32)?;
             Some(symbolic.rewrite(sts, value, &[]))
         };
-        let stimulus = is_stimulus(sts, step);
+        let stimulus = step.is_stimulus(sts);
         let parameters: Vec<Expr> = step
             .types
             .iter()
@@ -300,14 +300,4 @@ fn definition(guard: &Expr, parameter: u32) -> Option<&Expr> {
         }
         _ => None,
     }
-}
-
-fn is_stimulus(sts: &Sts, step: &Move) -> bool {
-    let label = step.label.filter(|_| step.observable);
-    label.is_some_and(|label| sts.label(label).direction == Direction::Stimulus)
-}
-
-/// The state after a move from a known one, with these values of its unknowns.
-fn after(sts: &Sts, state: &State, step: &Move, own: &[Value]) -> Option<State> {
-    super::follow::taken(sts, state, step, &step.parameters(own))
 }

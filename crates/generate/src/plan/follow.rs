@@ -10,11 +10,10 @@ use ioco_solve::Outcome;
 use ioco_sts::{Action, Env, Expr, State, StateSet, Step, Sts, Value};
 use rand::Rng;
 
-use super::distances::MoveTable;
 use super::pattern::{Pattern, Progress, initial_state};
 use super::search::Start;
 use crate::feasible::{Effort, own_values};
-use crate::moves::Move;
+use crate::moves::MoveTable;
 
 /// Beliefs that are followed at most.
 const MOST: usize = 2_000;
@@ -111,7 +110,7 @@ impl Follower {
                 if !step.observable || step.label != Some(action.label) {
                     continue;
                 }
-                let Some(state) = taken(sts, &belief.state, step, &action.values) else {
+                let Some(state) = step.fire(sts, &belief.state, &action.values) else {
                     continue;
                 };
                 for (progress, condition) in self.pattern.after(belief.progress, step) {
@@ -177,7 +176,7 @@ impl Follower {
                 if own.contains(&Value::Void) {
                     continue;
                 }
-                let Some(after) = taken(sts, state, step, &step.parameters(&own)) else {
+                let Some(after) = step.fire(sts, state, &step.parameters(&own)) else {
                     continue;
                 };
                 for (progress, _) in self.pattern.after(*progress, step) {
@@ -196,25 +195,4 @@ fn holds(sts: &Sts, condition: &Expr, state: &State, parameters: &[Value]) -> bo
         functions: sts.functions(),
     };
     condition.holds(env) == Ok(true)
-}
-
-/// The state after a move with these values of the label's parameters.
-pub(super) fn taken(sts: &Sts, state: &State, step: &Move, values: &[Value]) -> Option<State> {
-    if !holds(sts, &step.guard, state, values) {
-        return None;
-    }
-    let env = Env {
-        variables: &state.valuation,
-        parameters: values,
-        functions: sts.functions(),
-    };
-    let mut next = state.clone();
-    for id in &step.switches {
-        let switch = sts.switch(*id);
-        for assignment in &switch.update {
-            next.valuation[assignment.variable.index()] = assignment.value.eval(env).ok()?;
-        }
-        next.locations[sts.location(switch.source).process.index()] = switch.target;
-    }
-    Some(next)
 }

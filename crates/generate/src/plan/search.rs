@@ -14,10 +14,10 @@ use ioco_sts::{Action, BinaryOp, Env, Expr, LocationId, State, Sts, SwitchId, Va
 use rand::Rng;
 use rustc_hash::FxHashMap;
 
-use super::distances::{Distances, MoveTable};
+use super::distances::Distances;
 use super::pattern::{Pattern, Progress};
 use crate::feasible::{Effort, Feasible, MAX_SIZE, find_witness, own_values, tell};
-use crate::moves::Move;
+use crate::moves::{Move, MoveTable, target};
 use crate::symbolic::{Extension, Symbolic};
 use crate::traces::PathStep;
 
@@ -246,8 +246,7 @@ impl<'a> Search<'a> {
                     (false, true) => node.silent,
                     (false, false) => node.silent + 1,
                 };
-                let locations =
-                    super::distances::target(self.sts, &node.extension.state.locations, &step);
+                let locations = target(self.sts, &node.extension.state.locations, &step);
                 let Some(far) = reach.distance(&locations, progress) else {
                     continue;
                 };

@@ -47,6 +47,9 @@ pub struct GenerateResult {
 /// A minute is long enough for somebody who looks at a page.
 const SECONDS: f64 = 60.0;
 
+/// Steps of a test: every goal shows its own, and the person reads it.
+const MAX_LENGTH: usize = 50;
+
 impl App {
     pub fn generate(self: &Arc<App>, request: &GenerateRequest) -> Result<Arc<Job>, Refusal> {
         let loaded = self.models.load(&request.model)?;
@@ -70,6 +73,7 @@ impl App {
                 relation,
                 seed: 1,
                 depth: None,
+                length: Some(MAX_LENGTH),
                 stop: &StopFlag::new(Some(end), &job.interrupt),
             };
             let found = cover(&search, &goals, job);
@@ -132,9 +136,9 @@ fn cover(search: &GoalSearch<'_>, goals: &[Goal], job: &Job) -> Vec<GoalView> {
         ..
     } = watch;
     // Where time ran out, the goals that were not decided are unknown.
+    let known: BTreeSet<String> = found.iter().map(|view| view.goal.clone()).collect();
     for goal in goals {
-        let shown = goal.show(sts);
-        if found.iter().any(|known| known.goal == shown) {
+        if known.contains(&goal.show(sts)) {
             continue;
         }
         let view = match covered.goals.get(goal) {

@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod client;
+mod editing;
 mod entering;
 mod exploring;
 mod failing;

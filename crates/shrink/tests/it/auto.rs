@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
-use ioco_shrink::{Ended, Options, Pipeline, Runner, Shrunk, shrink};
+use ioco_shrink::{BugKind, Confidence, Ended, Options, Pipeline, Runner, Shrunk, shrink};
 use ioco_sts::{Action, Direction, Execution, SetId, Step, Sts, Verdict};
 
 use crate::flat_model::{door, public_model, semantics, sts};
@@ -360,6 +360,30 @@ fn a_system_that_does_not_always_fail_is_shrunk_by_repetition() {
     assert_eq!(shrunk.execution.length(), 2);
     assert_eq!((shrunk.confidence.failed, shrunk.confidence.runs), (2, 6));
     assert!(shrunk.confidence.is_flaky());
+    // What passed once proves nothing here.
+    assert_eq!((shrunk.minimal, shrunk.kind), (None, BugKind::Unknown));
+    let claims = shrunk.explanation.iter().filter(|s| s.contains("bug"));
+    assert_eq!(claims.count(), 0, "{:?}", shrunk.explanation);
+}
+
+#[test]
+fn runs_before_shrinking_count_where_nothing_is_left_out() {
+    let (sts, failure) = a_failure("m02", &OPENED_TWICE);
+    let mut runner = FlatRunner::new(&sts, || system("smartdoor", "m02"));
+    let seen = Confidence { failed: 1, runs: 2 };
+    let options = Options {
+        confirm: 2,
+        seen,
+        ..Options::default()
+    };
+    let shorter = auto(&sts, &failure, &mut runner, &options);
+    assert!(
+        !shorter.confidence.is_flaky(),
+        "another trace was confirmed"
+    );
+    let same = auto(&sts, &shorter.execution, &mut runner, &options);
+    assert_eq!((same.confidence.failed, same.confidence.runs), (3, 4));
+    assert_eq!(same.minimal, None);
 }
 
 #[test]

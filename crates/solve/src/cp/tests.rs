@@ -208,6 +208,150 @@ fn wide_domains_are_cut_and_then_nothing_is_refuted() {
     }
 }
 
+/// Each construct has a counterpart: one solution, and the wish beside it has none.
+#[test]
+fn every_construct_is_decided() {
+    use BinaryOp::{Add, Div, Eq, Ge, Lt, Max, Min, Mul, Ne, Rem, Sub};
+    let truth = || set(Values::BOOL);
+    let small = || set(Values::int(0, 9));
+    let below = || set(Values::int(-9, -1));
+    let large = || set(Values::int(1 << 40, (1 << 40) + 9));
+    let bool = |value| Expr::Const(Value::Bool(value));
+    let both = Expr::and;
+    let is = |subject: Expr, number: i64| bin(Eq, subject, Expr::int(number));
+    let times = |factor, subject| bin(Mul, Expr::int(factor), subject);
+    let cases = [
+        (
+            vec![small(), truth()],
+            both(x(1), either(x(1), is(x(0), 4), is(x(0), 5))),
+            "Int(4) Bool(true)",
+        ),
+        (
+            vec![small(), truth()],
+            both(
+                Expr::unary(UnaryOp::Not, x(1)),
+                Expr::unary(
+                    UnaryOp::Not,
+                    either(x(1), x(1), bin(Lt, x(0), Expr::int(9))),
+                ),
+            ),
+            "Int(9) Bool(false)",
+        ),
+        (
+            vec![truth(), truth()],
+            both(x(0), bin(Ne, x(0), x(1))),
+            "Bool(true) Bool(false)",
+        ),
+        (
+            vec![truth(), truth()],
+            both(bin(Eq, x(0), bool(false)), bin(Eq, x(0), x(1))),
+            "Bool(false) Bool(false)",
+        ),
+        (
+            vec![truth(), truth()],
+            both(bin(Ne, x(0), x(1)), bin(Eq, x(0), x(1))),
+            "nothing",
+        ),
+        // A comparison of truths that need not hold.
+        (
+            vec![truth(), truth(), small()],
+            both(
+                both(x(0), x(1)),
+                bin(BinaryOp::Or, bin(Ne, x(0), x(1)), is(x(2), 6)),
+            ),
+            "Bool(true) Bool(true) Int(6)",
+        ),
+        (
+            vec![below()],
+            is(Expr::unary(UnaryOp::Neg, x(0)), 3),
+            "Int(-3)",
+        ),
+        (
+            vec![below()],
+            is(Expr::unary(UnaryOp::Abs, x(0)), 3),
+            "Int(-3)",
+        ),
+        (
+            vec![small()],
+            is(Expr::unary(UnaryOp::Abs, x(0)), 3),
+            "Int(3)",
+        ),
+        (
+            vec![small(), small()],
+            both(is(bin(Mul, x(0), x(1)), 63), bin(Lt, x(0), x(1))),
+            "Int(7) Int(9)",
+        ),
+        (
+            vec![small()],
+            bin(Eq, bin(Mul, decimal("2.5"), x(0)), decimal("7.5")),
+            "Int(3)",
+        ),
+        (
+            vec![small()],
+            bin(Eq, bin(Mul, x(0), decimal("2.5")), decimal("7.5")),
+            "Int(3)",
+        ),
+        (
+            vec![small()],
+            is(bin(Div, times(3, x(0)), Expr::int(2)), 7),
+            "Int(5)",
+        ),
+        (
+            vec![below()],
+            is(bin(Div, times(-3, x(0)), Expr::int(2)), 7),
+            "Int(-5)",
+        ),
+        (
+            vec![below()],
+            is(bin(Div, x(0), Expr::int(-3)), 3),
+            "Int(-9)",
+        ),
+        (
+            vec![below()],
+            is(bin(Rem, x(0), Expr::int(-9)), 0),
+            "Int(-9)",
+        ),
+        (
+            vec![large()],
+            both(
+                is(bin(Rem, x(0), Expr::int(1 << 30)), 5),
+                is(bin(Div, x(0), Expr::int(1 << 30)), 1 << 10),
+            ),
+            "Int(1099511627781)",
+        ),
+        (vec![small()], is(bin(Max, x(0), Expr::int(3)), 8), "Int(8)"),
+        (vec![small()], is(bin(Min, x(0), Expr::int(3)), 1), "Int(1)"),
+        (
+            vec![small(), truth()],
+            is(
+                bin(Sub, either(x(1), x(0), Expr::int(20)), Expr::int(1)),
+                19,
+            ),
+            "Int(0) Bool(false)",
+        ),
+        (
+            vec![small()],
+            Expr::unary(
+                UnaryOp::Not,
+                Expr::InRange(Box::new([x(0), Expr::int(0), Expr::int(8)])),
+            ),
+            "Int(9)",
+        ),
+        (
+            vec![small()],
+            Expr::InSet(
+                Box::new(bin(Add, x(0), Expr::int(2))),
+                vec![Expr::int(1), Expr::int(10)],
+            ),
+            "Int(8)",
+        ),
+        (vec![small()], bin(Ge, x(0), Expr::int(10)), "nothing"),
+    ];
+    for (domains, condition, expected) in cases {
+        assert_eq!(answer(&domains, &condition), expected, "{condition:?}");
+    }
+}
+
 /// Whoever takes `:void` for a number, or leaves out that a part has no value, refutes what is possible.
 #[test]
 fn what_may_be_unset_or_have_no_value_is_left_to_others() {
@@ -283,6 +427,23 @@ fn what_may_be_unset_or_have_no_value_is_left_to_others() {
             bin(Ge, x(0), Expr::Const(Value::str("a"))),
         ),
         (vec![small()], x(7)),
+        // A truth is no number.
+        (
+            vec![truth(), truth()],
+            bin(
+                Eq,
+                Expr::int(-1),
+                either(x(0), Expr::unary(UnaryOp::Neg, x(1)), Expr::int(1)),
+            ),
+        ),
+        (
+            vec![truth(), truth()],
+            bin(
+                Eq,
+                Expr::int(1),
+                either(x(0), Expr::unary(UnaryOp::Abs, x(1)), Expr::int(2)),
+            ),
+        ),
     ];
     for (domains, condition) in cases {
         let said = answer(&domains, &condition);

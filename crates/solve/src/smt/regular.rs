@@ -167,6 +167,7 @@ mod tests {
             (r"[a-\x{30000}]", true),
             (r"[\x{30000}-\x{10FFFF}]", true),
             (r"[b-\x{10FFFF}]", false),
+            (r"[\x{2FFFF}-\x{10FFFF}]", false),
         ] {
             let found = regular(pattern).map(|(_, wide)| wide);
             assert_eq!(found, Ok(wide), "{pattern}");

@@ -94,7 +94,7 @@ impl Walk {
         let shown = states
             .iter()
             .take(most)
-            .map(|s| s.show(&self.sts))
+            .map(|s| s.title(&self.sts))
             .collect();
         (shown, states.len().saturating_sub(most))
     }
@@ -254,7 +254,7 @@ impl Walk {
                 &deadline,
             );
             let place = self.sts.show_place(switch.place);
-            let target = self.sts.location(switch.target).name.clone();
+            let target = self.sts.location_title(switch.target).to_owned();
             match chosen {
                 Outcome::Sat(values) => {
                     let label = offer.label;

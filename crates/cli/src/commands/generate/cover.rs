@@ -34,12 +34,30 @@ struct GoalLine {
     seconds: f64,
 }
 
-/// The test that covers a goal, up to the goal; the suite's test of this number begins like it.
+/// Tests with more steps are not repeated for every goal that they cover.
+const MAX_SHOWN: usize = 100;
+
+/// The test that covers a goal; the suite's test of this number begins like it.
 #[derive(Serialize)]
 struct NumberedTest {
     number: usize,
+    /// Stimuli and responses.
+    length: usize,
+    /// Its steps and switches, unless it is long.
     #[serde(flatten)]
-    test: Test,
+    test: Option<Test>,
+}
+
+impl NumberedTest {
+    fn new(sts: &Sts, number: usize, test: &Instance, format: Format) -> NumberedTest {
+        let length = test.path().filter(|step| step.action.is_some()).count();
+        let shown = format == Format::Json && length <= MAX_SHOWN;
+        NumberedTest {
+            number,
+            length,
+            test: shown.then(|| Test::new(sts, test.path())),
+        }
+    }
 }
 
 struct Lines<'a> {
@@ -88,10 +106,7 @@ impl CoverObserver for Lines<'_> {
         let line = GoalLine {
             goal: goal.show(self.sts),
             verdict: word,
-            test: test.map(|test| NumberedTest {
-                number,
-                test: Test::new(self.sts, test.path()),
-            }),
+            test: test.map(|test| NumberedTest::new(self.sts, number, test, self.format)),
             reason,
             solver_calls: calls,
             seconds,
@@ -145,6 +160,7 @@ pub fn run(wanted: &str, arguments: &args::Generate, model: &Subject, format: Fo
         relation: model.relation,
         seed: arguments.seed,
         depth: arguments.depth,
+        length: None,
         stop: &halt,
     };
     let covered = search.run(&goals, &mut lines);
@@ -202,6 +218,13 @@ pub fn run(wanted: &str, arguments: &args::Generate, model: &Subject, format: Fo
         covered.calls,
         started.elapsed().as_secs_f64()
     );
+    if let Some(fewest) = covered
+        .fewest_steps
+        .filter(|_| asks_for_switches(&goals, sts))
+    {
+        let steps: usize = kept.iter().map(|test| test.steps.len()).sum();
+        say!("{steps} steps; all reachable switches take at least {fewest}");
+    }
     if covered.unconfirmed > 0 {
         output::warn(&format!(
             "{} paths do not count: replaying them on the model does not confirm them",
@@ -248,7 +271,7 @@ fn goals(wanted: &str, sts: &Sts) -> Result<(Vec<Goal>, bool), CommandError> {
         let named = Goal::of_criterion(word, sts).ok_or_else(|| {
             CommandError::usage(format!("'{word}' is not something to cover")).hint(
                 "use locations, switches, decisions, conditions, mcdc or states; several are \
-                 joined by commas; or one of w, wp and hsi",
+                 joined by commas; or one of w, wp, hsi and ioco",
             )
         })?;
         goals.extend(named);
@@ -256,6 +279,12 @@ fn goals(wanted: &str, sts: &Sts) -> Result<(Vec<Goal>, bool), CommandError> {
     // Asked for twice is asked for once.
     let unique: BTreeSet<Goal> = goals.into_iter().collect();
     Ok((unique.into_iter().collect(), states))
+}
+
+/// Whether all switches are among the goals.
+fn asks_for_switches(goals: &[Goal], sts: &Sts) -> bool {
+    let switches = goals.iter().filter(|goal| matches!(goal, Goal::Switch(_)));
+    switches.count() == sts.switches().len()
 }
 
 /// Every state of the model, where there are not too many; `None` if it was interrupted.
@@ -291,10 +320,7 @@ impl Lines<'_> {
             let line = GoalLine {
                 goal: format!("state {}", state.show(self.sts)),
                 verdict: if test.is_some() { "covered" } else { "unknown" },
-                test: test.map(|test| NumberedTest {
-                    number,
-                    test: Test::new(self.sts, test.path()),
-                }),
+                test: test.map(|test| NumberedTest::new(self.sts, number, test, self.format)),
                 reason: match test {
                     Some(_) => None,
                     None => Some("replaying the path on the model does not confirm it".to_owned()),

@@ -16,7 +16,7 @@ use crate::args::{self, Format};
 use crate::output;
 
 /// Stimuli of all tests together, counted once where tests begin alike: about a gigabyte.
-const MAX_STIMULI: usize = 20_000_000;
+pub(super) const MAX_STIMULI: usize = 20_000_000;
 
 /// The size of a suite: what `--format json` prints last.
 #[derive(Serialize)]
@@ -115,7 +115,7 @@ fn in_words(size: &Size, waiting: usize) -> String {
     )
 }
 
-fn refuse_others(arguments: &args::Generate) -> Result<(), CommandError> {
+pub(super) fn refuse_others(arguments: &args::Generate) -> Result<(), CommandError> {
     let given = [
         ("--loops", arguments.loops.is_some()),
         ("--jobs", arguments.jobs.is_some()),
@@ -126,7 +126,7 @@ fn refuse_others(arguments: &args::Generate) -> Result<(), CommandError> {
     ];
     match given.iter().find(|(_, given)| *given) {
         Some((flag, _)) => Err(CommandError::usage(format!(
-            "{flag} does not go with --cover w, wp or hsi"
+            "{flag} does not go with --cover w, wp, hsi or ioco"
         ))),
         None if arguments.count && arguments.output.is_some() => Err(CommandError::usage(
             "--count writes no tests, so there is nothing for --output",

@@ -1,0 +1,350 @@
+//! A model played as a system for others: a stub that behaves as the model says, with faults where they are asked
+//! for. Clients speak the line protocol, or the messages that `[lines]` describes.
+//!
+//! The same seed and the same messages give the same answers.
+
+use std::io::{self, Read, Write};
+use std::str::FromStr;
+use std::sync::Arc;
+
+use ioco_engine::Recorded;
+use ioco_sts::{Action, Direction, Sts, Value};
+use rand::RngExt as _;
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::SeedableRng as _;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::connection::{AdapterError, Arrival};
+use crate::in_process::{InProcess as _, Outbox};
+use crate::line::Codec;
+use crate::simulated::Simulated;
+use crate::text::{Cutter, Framing, Mapping, Pattern, Templates};
+use crate::trace::stimulus;
+use crate::values::shorten;
+
+/// Responses in a row, where the model never has to be silent; then the next message is waited for.
+const MAX_IN_A_ROW: usize = 1000;
+
+/// What a played system does wrongly.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PlayedFault {
+    /// A response is not sent.
+    Drop,
+    /// A response is sent twice.
+    Duplicate,
+    /// A response has another value; one without values is as it should be.
+    Value,
+    /// A stimulus has no effect.
+    Ignore,
+    /// The system ends instead of answering.
+    End,
+}
+
+/// A fault and how probable it is, wherever it can happen: `drop=0.1`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FaultRate {
+    pub fault: PlayedFault,
+    pub probability: f64,
+}
+
+impl FromStr for FaultRate {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<FaultRate, String> {
+        let (name, probability) = text.split_once('=').unwrap_or((text, "1"));
+        let fault = match name {
+            "drop" => PlayedFault::Drop,
+            "duplicate" => PlayedFault::Duplicate,
+            "value" => PlayedFault::Value,
+            "ignore" => PlayedFault::Ignore,
+            "end" => PlayedFault::End,
+            _ => {
+                return Err(format!(
+                    "there is no fault '{name}'; write drop, duplicate, value, ignore or end"
+                ));
+            }
+        };
+        let probability = probability.parse().ok();
+        let probability = probability.filter(|p| (0.0..=1.0).contains(p));
+        Ok(FaultRate {
+            fault,
+            probability: probability
+                .ok_or("a probability is a number from 0 to 1, as in drop=0.1")?,
+        })
+    }
+}
+
+enum Speech {
+    /// One JSON object a line.
+    Json(Codec),
+    Text {
+        templates: Templates,
+        mapping: Box<Mapping>,
+    },
+}
+
+/// What a client says in the line protocol.
+#[derive(Deserialize)]
+struct Keys<'a> {
+    reset: Option<bool>,
+    stimulus: Option<String>,
+    #[serde(borrow)]
+    values: Option<&'a RawValue>,
+}
+
+/// Why a client is served no longer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Left {
+    /// It closed the connection.
+    Client,
+    /// [`PlayedFault::End`].
+    System,
+}
+
+/// A model as a system that others connect to.
+pub struct Player {
+    sts: Arc<Sts>,
+    speech: Speech,
+    system: Simulated,
+    faults: Vec<FaultRate>,
+    rng: ChaCha8Rng,
+    has_ended: bool,
+}
+
+impl Player {
+    /// With a mapping it speaks those messages, otherwise the line protocol.
+    pub fn new(
+        sts: Arc<Sts>,
+        mapping: Option<&Mapping>,
+        seed: u64,
+        faults: &[FaultRate],
+    ) -> Result<Player, AdapterError> {
+        let speech = match mapping {
+            None => Speech::Json(Codec::new(Arc::clone(&sts))),
+            Some(mapping) => {
+                let templates = Templates::new(Arc::clone(&sts), mapping)?;
+                for id in sts.labels_of(Direction::Response) {
+                    if !templates.can_write(id) {
+                        return Err(AdapterError::new(format!(
+                            "{} is no template in [lines], so it cannot be sent",
+                            sts.label(id).marked_name()
+                        ))
+                        .hint("describe it by a template; a regular expression only reads"));
+                    }
+                }
+                Speech::Text {
+                    templates,
+                    mapping: Box::new(mapping.clone()),
+                }
+            }
+        };
+        Ok(Player {
+            system: Simulated::new(Arc::clone(&sts), seed),
+            sts,
+            speech,
+            faults: faults.to_vec(),
+            // Another stream of random numbers than that of the model's own choices.
+            rng: ChaCha8Rng::seed_from_u64(seed ^ 0x6661_756c_7473),
+            has_ended: false,
+        })
+    }
+
+    /// Serves one client to its end; every client meets the system in its initial state. `note` gets what
+    /// the client sent and nobody understands.
+    pub fn serve(
+        &mut self,
+        input: &mut dyn Read,
+        output: &mut dyn Write,
+        note: &mut dyn FnMut(String),
+    ) -> io::Result<Left> {
+        let mut out = Vec::new();
+        self.has_ended = false;
+        self.greet(&mut out)?;
+        let mut cutter = Cutter::new(self.framing(), self.sts.budget());
+        let mut bytes = vec![0; 16 << 10];
+        loop {
+            output.write_all(&out)?;
+            output.flush()?;
+            out.clear();
+            if self.has_ended {
+                return Ok(Left::System);
+            }
+            let count = match input.read(&mut bytes) {
+                Ok(0) => return Ok(Left::Client),
+                Ok(count) => count,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => return Err(error),
+            };
+            cutter.feed(&bytes[..count]);
+            while let Some(message) = cutter.next().map_err(io::Error::other)? {
+                self.take(&message, &mut out, note)?;
+                if self.has_ended {
+                    break;
+                }
+            }
+        }
+    }
+
+    fn framing(&self) -> Framing {
+        match &self.speech {
+            Speech::Json(_) => Framing::default(),
+            Speech::Text { mapping, .. } => mapping.framing.clone(),
+        }
+    }
+
+    fn greet(&mut self, out: &mut Vec<u8>) -> io::Result<()> {
+        self.system.reset(&mut Outbox::default());
+        let Speech::Text { mapping, .. } = &self.speech else {
+            return Ok(());
+        };
+        if let Some(Pattern::Exact(banner)) = &mapping.banner {
+            let banner = mapping.framing.wrap(banner.clone().into_bytes());
+            out.extend(banner.map_err(io::Error::other)?);
+        }
+        // Where a client cannot ask for a reset, connecting was it.
+        match mapping.reset {
+            Some(_) => Ok(()),
+            None => self.respond(out),
+        }
+    }
+
+    /// Takes one message and appends what the system says to it.
+    fn take(
+        &mut self,
+        message: &[u8],
+        out: &mut Vec<u8>,
+        note: &mut dyn FnMut(String),
+    ) -> io::Result<()> {
+        if message.trim_ascii().is_empty() && self.framing().is_lines() {
+            return Ok(());
+        }
+        let meant = match &self.speech {
+            Speech::Json(_) => self.read_json(message),
+            Speech::Text { templates, mapping } => {
+                if mapping.reset.as_deref().map(str::as_bytes) == Some(message) {
+                    Ok(None)
+                } else {
+                    let read = templates.read(Direction::Stimulus, message, &|_| true);
+                    read.map(Some)
+                }
+            }
+        };
+        match meant {
+            Ok(None) => {
+                self.system.reset(&mut Outbox::default());
+                match &self.speech {
+                    Speech::Json(_) => out.extend(b"{\"ready\":true}\n"),
+                    Speech::Text { mapping, .. } => {
+                        if let Some(Pattern::Exact(ready)) = &mapping.ready {
+                            let ready = mapping.framing.wrap(ready.clone().into_bytes());
+                            out.extend(ready.map_err(io::Error::other)?);
+                        }
+                    }
+                }
+            }
+            Ok(Some(given)) => {
+                if self.strikes(PlayedFault::End) {
+                    self.has_ended = true;
+                    return Ok(());
+                }
+                if !self.strikes(PlayedFault::Ignore) {
+                    self.system.give(&given, 0, &mut Outbox::default());
+                }
+            }
+            Err(why) => {
+                if let Speech::Json(_) = self.speech {
+                    let error = serde_json::json!({ "error": why });
+                    out.extend(format!("{error}\n").into_bytes());
+                }
+                note(why);
+                return Ok(());
+            }
+        }
+        self.respond(out)
+    }
+
+    /// A stimulus; `None` is a reset.
+    fn read_json(&self, message: &[u8]) -> Result<Option<Action>, String> {
+        let text = String::from_utf8_lossy(message);
+        let shown = || shorten(&text, 100);
+        let keys: Keys<'_> = serde_json::from_str(&text)
+            .map_err(|_| format!("{} is no JSON object of the line protocol", shown()))?;
+        if keys.reset == Some(true) {
+            return Ok(None);
+        }
+        let name = keys
+            .stimulus
+            .ok_or_else(|| format!("{} is no stimulus", shown()))?;
+        let values = keys.values.map_or("{}", RawValue::get);
+        match stimulus(&name, values, &self.sts)? {
+            Recorded::Stimulus(action) => Ok(Some(action)),
+            _ => Err(format!("{} is no stimulus", shown())),
+        }
+    }
+
+    /// Appends what the system says now, up to its silence.
+    fn respond(&mut self, out: &mut Vec<u8>) -> io::Result<()> {
+        for _ in 0..MAX_IN_A_ROW {
+            let mut outbox = Outbox::default();
+            self.system.elapse(0, 1, &mut outbox);
+            match outbox
+                .take()
+                .map_err(|error| io::Error::other(error.message))?
+            {
+                Some(Arrival::Response(response)) => self.send(response, out)?,
+                _ => {
+                    if let Speech::Json(_) = self.speech {
+                        out.extend(b"{\"quiescent\":true}\n");
+                    }
+                    return Ok(());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn send(&mut self, mut response: Action, out: &mut Vec<u8>) -> io::Result<()> {
+        if self.strikes(PlayedFault::Drop) {
+            return Ok(());
+        }
+        if self.strikes(PlayedFault::Value)
+            && let Some(value) = response.values.iter_mut().find_map(|value| {
+                let other = other(value)?;
+                Some((value, other))
+            })
+        {
+            *value.0 = value.1;
+        }
+        let copies = 1 + usize::from(self.strikes(PlayedFault::Duplicate));
+        for _ in 0..copies {
+            match &self.speech {
+                Speech::Json(codec) => codec.write_response(&response, out),
+                Speech::Text { templates, mapping } => {
+                    let content = templates.write_message(&response);
+                    let wire = content.and_then(|content| mapping.framing.wrap(content));
+                    out.extend(wire.map_err(io::Error::other)?);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn strikes(&mut self, fault: PlayedFault) -> bool {
+        let mut rates = self.faults.iter().filter(|rate| rate.fault == fault);
+        let Some(rate) = rates.next() else {
+            return false;
+        };
+        self.rng.random_bool(rate.probability)
+    }
+}
+
+/// A value of the same type.
+fn other(value: &Value) -> Option<Value> {
+    match value {
+        Value::Int(number) => Some(Value::Int(number.wrapping_add(1))),
+        Value::Bool(flag) => Some(Value::Bool(!flag)),
+        Value::Str(text) => Some(Value::from(format!("{text}x").as_str())),
+        _ => None,
+    }
+}

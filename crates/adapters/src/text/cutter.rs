@@ -1,0 +1,50 @@
+//! Bytes as they come from a peer, cut into messages.
+
+use ioco_budget::{Budget, size};
+
+use super::frame::{Cut, Framing, Progress};
+use crate::supervise::{Lines, TooLong};
+
+/// What has come and has not been given out as messages.
+pub(crate) struct Cutter {
+    framing: Framing,
+    bytes: Lines,
+    progress: Progress,
+    limit: usize,
+}
+
+impl Cutter {
+    pub fn new(framing: Framing, budget: &Budget) -> Cutter {
+        Cutter {
+            framing,
+            bytes: Lines::new(budget),
+            progress: Progress::default(),
+            limit: size(budget.message),
+        }
+    }
+
+    /// Whether every message is one line.
+    pub fn is_lines(&self) -> bool {
+        self.framing.is_lines()
+    }
+
+    pub fn feed(&mut self, bytes: &[u8]) {
+        self.bytes.feed(bytes);
+    }
+
+    /// The content of the next message that is here to its end, or why none can begin so.
+    pub fn next(&mut self) -> Result<Option<Vec<u8>>, String> {
+        let here = self.bytes.unfinished();
+        match self.framing.cut(here, self.limit, &mut self.progress) {
+            Cut::Message { bytes, content } => {
+                self.bytes.take(bytes);
+                Ok(Some(content))
+            }
+            Cut::Wrong(why) => Err(why),
+            Cut::Unfinished if here.len() > self.limit => {
+                Err(TooLong { limit: self.limit }.to_string())
+            }
+            Cut::Unfinished => Ok(None),
+        }
+    }
+}

@@ -1,0 +1,219 @@
+//! `ioco simulate`: a model played as a system, tested against the same model.
+
+use std::fs;
+use std::io::Write as _;
+use std::process::{Command, Stdio};
+
+use crate::support::{Ran, TempDir, folder_with, ioco, root, run};
+
+const SHOP: &str = "
+timeout 5
+external 'shop'
+process('shop') {
+  channel('shop') {
+    stimulus 'order', {'count' => :integer}
+    responses 'paid', 'refused'
+    response 'shipped', {'count' => :integer}
+  }
+  var 'wanted', :integer, 0
+  state 'idle'
+  repeat {
+    o {
+      receive 'order', constraint: 'count > 0 && count < 10', update: 'wanted = count'
+      choice {
+        o { send 'refused' }
+        o { send 'paid'; send 'shipped', constraint: 'count == wanted' }
+      }
+    }
+  }
+}
+";
+
+fn shop(settings: &str) -> TempDir {
+    folder_with(&[("shop.aml", SHOP), ("ioco.toml", settings)])
+}
+
+fn program() -> &'static str {
+    env!("CARGO_BIN_EXE_ioco")
+}
+
+/// Tests what `ioco simulate` plays with these flags.
+fn test(folder: &TempDir, flags: &str) -> Ran {
+    let sut = format!("exec '{}' simulate shop.aml {flags}", program());
+    run(ioco()
+        .current_dir(folder.path())
+        .args(["test", "shop.aml", "--sut", &sut, "--seed", "3"])
+        .args(["--tests", "20", "--steps", "12", "--no-shrink"]))
+}
+
+#[test]
+fn a_model_that_is_played_conforms_to_itself() {
+    let folder = shop("");
+    let ran = test(&folder, "--seed 5");
+    assert_eq!(ran.code, 0, "{}", ran.all());
+    assert!(ran.all().contains("20 tests (20 passed"), "{}", ran.all());
+}
+
+#[test]
+fn faults_that_are_asked_for_are_found() {
+    for (fault, code, exit) in [
+        ("drop", "D002", 1),
+        ("ignore", "D002", 1),
+        ("duplicate", "D001", 1),
+        ("value", "D003", 1),
+        ("end=0.5", "E004", 3),
+    ] {
+        let folder = shop("");
+        let ran = test(&folder, &format!("--fault {fault}"));
+        assert_eq!(ran.code, exit, "{fault}: {}", ran.all());
+        assert!(ran.all().contains(code), "{fault}: {}", ran.all());
+    }
+    let folder = shop("");
+    for (wrong, why) in [("lose=1", "no fault 'lose'"), ("drop=2", "from 0 to 1")] {
+        let ran = run(ioco()
+            .current_dir(folder.path())
+            .args(["simulate", "shop.aml", "--fault", wrong]));
+        assert_eq!(ran.code, 2, "{}", ran.all());
+        assert!(ran.err.contains(why), "{}", ran.all());
+    }
+}
+
+/// What it says to these lines.
+fn says(folder: &TempDir, seed: &str, lines: &str) -> Ran {
+    let mut command = Command::new(program());
+    command
+        .current_dir(folder.path())
+        .args(["simulate", "shop.aml", "--fault", "drop=0.3"])
+        .args(["--seed", seed])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let mut child = command.spawn().expect("it starts");
+    let mut input = child.stdin.take().expect("a pipe");
+    input.write_all(lines.as_bytes()).expect("written");
+    drop(input);
+    let output = child.wait_with_output().expect("its end");
+    Ran {
+        code: output.status.code().unwrap_or(-1),
+        out: String::from_utf8_lossy(&output.stdout).into_owned(),
+        err: String::from_utf8_lossy(&output.stderr).into_owned(),
+    }
+}
+
+#[test]
+fn the_same_seed_and_the_same_messages_give_the_same_answers() {
+    let folder = shop("");
+    let orders = "{\"stimulus\":\"order\",\"values\":{\"count\":3}}\n".repeat(40);
+    let lines = format!("{{\"reset\":true}}\n{orders}");
+    let first = says(&folder, "7", &lines);
+    assert_eq!(first.code, 0, "{}", first.all());
+    assert!(
+        first
+            .out
+            .contains("{\"response\":\"shipped\",\"values\":{\"count\":3}}")
+    );
+    assert_eq!(first.out, says(&folder, "7", &lines).out);
+    assert_ne!(first.out, says(&folder, "8", &lines).out);
+}
+
+#[test]
+fn what_is_no_stimulus_of_the_model_is_answered_with_an_error() {
+    let folder = shop("");
+    let ran = says(
+        &folder,
+        "1",
+        "nonsense\u{1b}]52;c;x\u{7}\n{\"stimulus\":\"beg\"}\n{\"reset\":true}\n",
+    );
+    assert_eq!(ran.code, 0, "{}", ran.all());
+    assert_eq!(ran.out.matches("\"error\"").count(), 2, "{}", ran.out);
+    assert!(ran.out.contains("{\"ready\":true}"), "{}", ran.out);
+    assert!(!ran.err.contains('\u{1b}'), "{:?}", ran.err);
+}
+
+#[test]
+fn messages_that_ioco_toml_describes_are_played_over_tcp() {
+    let settings = format!(
+        r#"
+model = "shop.aml"
+[sut]
+start = "exec '{}' simulate --listen 127.0.0.1:{{port}} --seed 4"
+tcp = "127.0.0.1:{{port}}"
+[lines]
+banner = "hello"
+[lines.frame]
+length = "u16"
+[lines.stimuli]
+order = "ORDER {{count:u8}}"
+[lines.responses]
+paid = "PAID"
+refused = "REFUSED"
+shipped = "SHIPPED {{count:u8}}"
+"#,
+        program()
+    );
+    let folder = shop(&settings);
+    let test = |more: &[&str]| {
+        run(ioco()
+            .current_dir(folder.path())
+            .args([
+                "test",
+                "--tests",
+                "3",
+                "--steps",
+                "6",
+                "--seed",
+                "1",
+                "--timeout",
+                "1s",
+            ])
+            .args(["--no-shrink"])
+            .args(more))
+    };
+    let ran = test(&[]);
+    assert_eq!(ran.code, 0, "{}", ran.all());
+    let wrong = settings.replace("--seed 4", "--seed 4 --fault value");
+    fs::write(folder.path().join("ioco.toml"), wrong).expect("written");
+    let ran = test(&[]);
+    assert_eq!(ran.code, 1, "{}", ran.all());
+    assert!(ran.all().contains("D003"), "{}", ran.all());
+    // A response that can only be read cannot be played.
+    let regex = settings.replace("paid = \"PAID\"", "paid = { regex = \"P.*\" }");
+    fs::write(folder.path().join("ioco.toml"), regex).expect("written");
+    let ran = run(ioco()
+        .current_dir(folder.path())
+        .arg("simulate")
+        .stdin(Stdio::null()));
+    assert_eq!(ran.code, 2, "{}", ran.all());
+    assert!(ran.err.contains("!paid is no template"), "{}", ran.all());
+}
+
+#[test]
+fn the_two_smart_doors_differ_at_the_third_incorrect_passcode() {
+    let folder = shop("");
+    let door = |name: &str| root().join("examples/smartdoor").join(name);
+    let test = |model: &str, played: &str| {
+        let sut = format!("exec '{}' simulate '{}'", program(), door(played).display());
+        run(ioco()
+            .current_dir(folder.path())
+            .arg("test")
+            .arg(door(model))
+            .args(["--sut", &sut, "--seed", "1", "--no-shrink"]))
+    };
+    let ran = test("public.aml", "public.aml");
+    assert_eq!(ran.code, 0, "{}", ran.all());
+    let ran = test("public.aml", "model.aml");
+    assert_eq!(ran.code, 1, "{}", ran.all());
+    assert!(
+        ran.all()
+            .contains("D001 unexpected response: the SmartDoor sent !shut_off"),
+        "{}",
+        ran.all()
+    );
+    let ran = test("model.aml", "public.aml");
+    assert_eq!(ran.code, 1, "{}", ran.all());
+    assert!(
+        ran.all().contains("sent !incorrect_passcode"),
+        "{}",
+        ran.all()
+    );
+}

@@ -1,0 +1,130 @@
+// axe finds nothing on any view, in both themes, wide and narrow.
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname } from "node:path";
+import { after, before, describe, it } from "node:test";
+import { browser, door, drawn, ioco, look, open, remove, serve } from "./stage.mjs";
+
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+describe("accessibility", () => {
+  let chrome, place, server, page, problems;
+
+  before(async () => {
+    place = await door();
+    // A run with a failure, and one more to compare it with; the system has a planted bug, so the exit code is 1.
+    for (const seed of ["1", "2"]) await ioco(place, "test", "--seed", seed).catch(() => {});
+    server = await serve(place);
+    chrome = await browser();
+    ({ page, problems } = await open(chrome, server.address));
+    // The page's rules for scripts forbid evaluated text: it comes through the browser's own door.
+    await page.context().newCDPSession(page).then((session) => session.send("Page.setBypassCSP", { enabled: true }));
+    await page.reload();
+    await page.locator("nav a").first().waitFor();
+  });
+
+  after(async () => {
+    await chrome?.close();
+    await server?.stop();
+    if (place) remove(dirname(place));
+  });
+
+  async function check(name) {
+    for (const [width, height] of [[1280, 800], [620, 900]]) {
+      await page.setViewportSize({ width, height });
+      for (const scheme of ["light", "dark"]) {
+        await page.emulateMedia({ colorScheme: scheme });
+        await page.locator(`html[data-theme="${scheme}"]`).waitFor({ state: "attached" });
+        // Colours change with a transition.
+        await page.waitForTimeout(250);
+        await page.evaluate(axe);
+        const { violations } = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ["violations"] }));
+        const found = violations.map((entry) => `${entry.id}: ${entry.help}\n    ${entry.nodes.map((node) => node.target.join(" ") + "  " + (node.any[0]?.message ?? "")).join("\n    ")}`);
+        assert.deepEqual(found, [], `${name}, ${scheme}, ${width} wide:\n${found.join("\n")}`);
+      }
+      await look(page, `axe-${name}-${width}`);
+    }
+    await page.setViewportSize({ width: 1280, height: 800 });
+    const wide = await page.evaluate(() => document.documentElement.scrollWidth);
+    assert.ok(wide <= 1280, `the page is ${wide} wide`);
+  }
+
+  const view = (name) => page.locator("nav a", { hasText: name }).click();
+
+  it("of the model", async () => {
+    await view("Model");
+    await drawn(page);
+    await check("model");
+  });
+
+  it("of a selected switch, and of the list", async () => {
+    await page.getByRole("button", { name: "List", exact: true }).click();
+    await page.getByRole("button", { name: "?unlock(code)" }).first().click();
+    await check("list");
+    await page.getByRole("button", { name: "List", exact: true }).click();
+  });
+
+  it("of the editor", async () => {
+    await page.getByRole("button", { name: "Edit" }).click();
+    await page.locator(".cm-content").waitFor();
+    await check("editor");
+    await page.getByRole("button", { name: "Close", exact: true }).click();
+  });
+
+  it("of the form of a run", async () => {
+    await page.evaluate(() => (location.hash = "#/run"));
+    await page.locator("button.big").waitFor();
+    await check("form");
+  });
+
+  it("of a run and of a test", async () => {
+    await page.evaluate(() => (location.hash = "#/run/1"));
+    await page.locator(".numbers").waitFor();
+    await check("run");
+    await page.evaluate(() => (location.hash = "#/run/1/test/1"));
+    await page.getByRole("listbox").first().waitFor();
+    await check("test");
+  });
+
+  it("of the failures and of one", async () => {
+    await view("Failures");
+    await page.locator("a.failure").first().waitFor();
+    await check("failures");
+    await page.locator("a.failure").first().click();
+    await page.locator(".step.deviation").waitFor();
+    await check("failure");
+  });
+
+  it("of the exploration", async () => {
+    await view("Explore");
+    await drawn(page);
+    await check("explore");
+  });
+
+  it("of the goals", async () => {
+    await view("Goals");
+    await page.locator("main").waitFor();
+    await check("goals");
+  });
+
+  it("of the history and of a comparison", async () => {
+    await view("History");
+    await page.locator("table").first().waitFor();
+    await check("history");
+    await page.evaluate(() => (location.hash = "#/compare/1/2"));
+    await page.locator("h1").first().waitFor();
+    await check("compare");
+  });
+
+  it("of the help", async () => {
+    await page.evaluate(() => document.activeElement?.blur());
+    await page.keyboard.press("?");
+    await page.getByRole("dialog").waitFor();
+    await check("help");
+    await page.keyboard.press("Escape");
+  });
+
+  it("met no problem", () => assert.deepEqual(problems, []));
+});

@@ -1,0 +1,150 @@
+//! `cargo xtask real`: the systems of `examples/real`, which nobody here wrote. Installs their exact versions,
+//! runs a campaign against each in a network namespace of its own, and prints one table.
+
+mod campaign;
+mod hypothesis;
+mod install;
+mod systems;
+mod table;
+
+use campaign::Figures;
+use systems::{HYPOTHESIS, SYSTEMS, System};
+
+use crate::tools::{self, cargo, target_directory};
+
+/// Steps of a campaign unless it is said otherwise: enough to find every known deviation.
+const STEPS: u64 = 2_000;
+
+struct Options {
+    names: Vec<String>,
+    steps: u64,
+    seed: u64,
+    hypothesis: bool,
+}
+
+pub fn run(arguments: &[String]) -> Result<(), String> {
+    let options = read(arguments)?;
+    let mut build = cargo();
+    build.args(["build", "--release", "--package", "ioco-cli"]);
+    tools::run("build ioco", &mut build)?;
+    let program = target_directory().join("release/ioco");
+    let wanted = |name: &str| options.names.is_empty() || options.names.iter().any(|n| n == name);
+    let mut rows: Vec<(&System, Result<Figures, String>)> = Vec::new();
+    for system in SYSTEMS.iter().filter(|system| wanted(system.name)) {
+        eprintln!("── {}", system.name);
+        let figures = install::install(system.name, system.source).and_then(|installed| {
+            campaign::run(&program, system, &installed, options.steps, options.seed)
+        });
+        if let Err(why) = &figures {
+            eprintln!("   {why}");
+        }
+        rows.push((system, figures));
+    }
+    let mut others = Vec::new();
+    for (name, script) in HYPOTHESIS.iter().filter(|(name, _)| wanted(name)) {
+        if !options.hypothesis {
+            continue;
+        }
+        let system = SYSTEMS.iter().find(|system| system.name == *name);
+        let system = system.ok_or(format!("there is no system {name}"))?;
+        eprintln!("── {name}, by Hypothesis");
+        others.push((system, hypothesis::run(system, script, options.seed)));
+    }
+    print!("{}", table::show(&rows, &others));
+    verdict(&rows)
+}
+
+/// A conforming system must pass, and a deviating one must be found out.
+fn verdict(rows: &[(&System, Result<Figures, String>)]) -> Result<(), String> {
+    let wrong = rows.iter().filter_map(|(system, figures)| match figures {
+        Err(why) => Some(format!("{}: {why}", system.name)),
+        Ok(figures) if system.conforms == figures.deviations.is_empty() => None,
+        Ok(_) if system.conforms => Some(format!("{}: a deviation, or a false alarm", system.name)),
+        Ok(_) => Some(format!("{}: its deviations were not found", system.name)),
+    });
+    let wrong: Vec<String> = wrong.collect();
+    if wrong.is_empty() {
+        return Ok(());
+    }
+    Err(wrong.join("\n       "))
+}
+
+fn read(arguments: &[String]) -> Result<Options, String> {
+    let mut options = Options {
+        names: Vec::new(),
+        steps: STEPS,
+        seed: 1,
+        hypothesis: true,
+    };
+    let mut words = arguments.iter();
+    while let Some(word) = words.next() {
+        let mut number = || {
+            let value = words
+                .next()
+                .and_then(|value| value.replace('_', "").parse().ok());
+            value.ok_or(format!("{word} needs a number"))
+        };
+        match word.as_str() {
+            "--steps" => options.steps = number()?,
+            "--seed" => options.seed = number()?,
+            "--no-hypothesis" => options.hypothesis = false,
+            name if SYSTEMS.iter().any(|s| s.name == name || s.folder == name) => {
+                let named = SYSTEMS
+                    .iter()
+                    .filter(|s| s.name == name || s.folder == name);
+                options
+                    .names
+                    .extend(named.map(|system| system.name.to_owned()));
+            }
+            other => {
+                let names: Vec<&str> = SYSTEMS.iter().map(|system| system.name).collect();
+                let names = names.join(", ");
+                return Err(format!("there is no system '{other}'; there are: {names}"));
+            }
+        }
+    }
+    Ok(options)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(text: &str) -> Vec<String> {
+        text.split(' ').map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn systems_are_named_one_by_one_or_by_their_folder() {
+        let options = read(&words("smtp memcached --steps 100_000")).unwrap();
+        assert_eq!(
+            options.names,
+            ["aiosmtpd", "smtpd", "memcached", "memcached-first-model"]
+        );
+        assert_eq!(options.steps, 100_000);
+        assert!(read(&words("--steps many")).is_err());
+        assert!(read(&words("sendmail")).is_err_and(|why| why.contains("mosquitto")));
+    }
+
+    #[test]
+    fn a_missing_deviation_is_as_wrong_as_a_false_alarm() {
+        let found = Figures {
+            deviations: vec![campaign::Deviation::default()],
+            ..Figures::default()
+        };
+        for system in SYSTEMS {
+            let right = if system.conforms {
+                Figures::default()
+            } else {
+                found.clone()
+            };
+            let wrong = if system.conforms {
+                found.clone()
+            } else {
+                Figures::default()
+            };
+            assert!(verdict(&[(system, Ok(right))]).is_ok());
+            assert!(verdict(&[(system, Ok(wrong))]).is_err());
+        }
+    }
+}

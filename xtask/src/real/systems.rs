@@ -1,0 +1,165 @@
+//! The systems of `examples/real`: where each comes from, in which version, and what it is expected to show.
+
+/// Where a program comes from.
+#[derive(Clone, Copy, Debug)]
+pub enum Source {
+    /// A Debian package and its program.
+    Debian(&'static str, &'static str),
+    /// A package of npm with its version; its program, unless a script of the example requires it.
+    Npm(&'static str, &'static str),
+    /// Requirements of pip, the first of them the package, and the newest Python that it runs on.
+    Python(&'static [&'static str], Option<u32>),
+    /// A crate with its version.
+    Crate(&'static str, &'static str),
+    /// A module of this Python's own library: its minor version.
+    PythonItself(u32),
+    /// A PostgreSQL server, which this command starts.
+    Postgres,
+}
+
+/// One system under test.
+#[derive(Clone, Copy, Debug)]
+pub struct System {
+    pub name: &'static str,
+    /// In `examples/real`.
+    pub folder: &'static str,
+    /// Of its `ioco.toml`.
+    pub profile: Option<&'static str>,
+    /// Instead of `model.aml`.
+    pub model: Option<&'static str>,
+    pub source: Source,
+    /// Files that somebody had to program: an adapter, not a configuration.
+    pub adapter: &'static [&'static str],
+    /// No deviation is known, so any is an alarm to look at.
+    pub conforms: bool,
+    /// Steps of one test.
+    pub length: u64,
+}
+
+const fn system(name: &'static str, folder: &'static str, source: Source) -> System {
+    System {
+        name,
+        folder,
+        profile: None,
+        model: None,
+        source,
+        adapter: &[],
+        conforms: true,
+        length: 100,
+    }
+}
+
+pub const SYSTEMS: &[System] = &[
+    system(
+        "mosquitto",
+        "mqtt",
+        Source::Debian("mosquitto", "mosquitto"),
+    ),
+    System {
+        profile: Some("aedes"),
+        ..system("aedes", "mqtt", Source::Npm("aedes", "0.51.3"))
+    },
+    System {
+        profile: Some("amqtt"),
+        conforms: false,
+        ..system("amqtt", "mqtt", Source::Python(&["amqtt==0.12.1"], None))
+    },
+    System {
+        profile: Some("hbmqtt"),
+        conforms: false,
+        // Python 3.9 removed a way to take locks that it uses, websockets 9 a module.
+        ..system(
+            "hbmqtt",
+            "mqtt",
+            Source::Python(&["hbmqtt==0.9.6", "websockets==8.1"], Some(8)),
+        )
+    },
+    System {
+        profile: Some("rumqttd"),
+        conforms: false,
+        ..system("rumqttd", "mqtt", Source::Crate("rumqttd", "0.20.0"))
+    },
+    System {
+        conforms: false,
+        ..system(
+            "json-server-beta.1",
+            "json-server",
+            Source::Npm("json-server", "1.0.0-beta.1"),
+        )
+    },
+    system(
+        "json-server-beta.15",
+        "json-server",
+        Source::Npm("json-server", "1.0.0-beta.15"),
+    ),
+    System {
+        length: 40,
+        ..system(
+            "aiosmtpd",
+            "smtp",
+            Source::Python(&["aiosmtpd==1.4.6"], None),
+        )
+    },
+    System {
+        profile: Some("cpython"),
+        conforms: false,
+        length: 40,
+        ..system("smtpd", "smtp", Source::PythonItself(11))
+    },
+    System {
+        adapter: &["sessions.py"],
+        ..system("postgres", "postgres", Source::Postgres)
+    },
+    system(
+        "memcached",
+        "memcached",
+        Source::Debian("memcached", "memcached"),
+    ),
+    System {
+        model: Some("first.aml"),
+        conforms: false,
+        ..system(
+            "memcached-first-model",
+            "memcached",
+            Source::Debian("memcached", "memcached"),
+        )
+    },
+];
+
+/// The same task for Hypothesis: the system whose deviation it is to find, and the script in its folder.
+pub const HYPOTHESIS: &[(&str, &str)] = &[
+    ("smtpd", "stateful.py"),
+    ("memcached-first-model", "stateful.py"),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tools::root;
+
+    #[test]
+    fn every_system_has_its_model_configuration_profile_and_adapter() {
+        for system in SYSTEMS {
+            let folder = root().join("examples/real").join(system.folder);
+            let text = std::fs::read_to_string(folder.join("ioco.toml")).expect(system.name);
+            if let Some(profile) = system.profile {
+                assert!(text.contains(&format!("[profile.{profile}.")), "{profile}");
+            }
+            let model = system.model.unwrap_or("model.aml");
+            for file in system.adapter.iter().chain([&model]) {
+                assert!(folder.join(file).is_file(), "{}: {file}", system.name);
+            }
+        }
+        for (name, script) in HYPOTHESIS {
+            let system = SYSTEMS.iter().find(|system| system.name == *name);
+            let folder = system.expect(name).folder;
+            assert!(
+                root()
+                    .join("examples/real")
+                    .join(folder)
+                    .join(script)
+                    .is_file()
+            );
+        }
+    }
+}

@@ -1,0 +1,186 @@
+//! The table: a row for every system, and below it every deviation with its clauses and its shortest trace.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use super::campaign::{Deviation, Figures};
+use super::hypothesis::{Comparison, lines};
+use super::systems::System;
+use crate::tools::root;
+
+type Row<'a> = (&'a System, Result<Figures, String>);
+
+pub fn show(rows: &[Row<'_>], others: &[(&System, Result<Comparison, String>)]) -> String {
+    let mut out = String::from(
+        "| system | model | configuration | adapter | tests | steps | time | deviations | shortest |\n\
+         |---|---:|---:|---:|---:|---:|---:|---:|---:|\n",
+    );
+    for (system, figures) in rows {
+        let _ = writeln!(out, "{}", row(system, figures));
+    }
+    for (system, figures) in rows {
+        let Ok(figures) = figures else { continue };
+        for deviation in &figures.deviations {
+            let _ = writeln!(out, "\n{}: {}", system.name, described(deviation));
+        }
+        for deviation in &figures.unconfirmed {
+            let text = described(deviation);
+            let _ = writeln!(out, "\n{}, not confirmed: {text}", system.name);
+        }
+    }
+    if !others.is_empty() {
+        out.push_str(
+            "\n| system | tool | lines | first deviation | with shrinking | stimuli of the counterexample |\n\
+             |---|---|---:|---:|---:|---:|\n",
+        );
+    }
+    for (system, comparison) in others {
+        let ours = rows.iter().find(|(other, _)| other.name == system.name);
+        if let Some((_, Ok(figures))) = ours {
+            let shortest = figures.deviations.first();
+            let written = written(system).iter().sum::<usize>();
+            let length = shortest.map(|deviation| stimuli(deviation) as u64);
+            let ours = [Some(figures.time), figures.first];
+            let _ = writeln!(out, "{}", compared(system, "ioco", written, ours, length));
+        }
+        let _ = match comparison {
+            Ok(c) => {
+                let row = compared(
+                    system,
+                    "Hypothesis",
+                    c.lines,
+                    [Some(c.time), c.first],
+                    c.length,
+                );
+                writeln!(out, "{row}")
+            }
+            Err(why) => writeln!(out, "| {} | Hypothesis | {why} | | | |", system.name),
+        };
+    }
+    out
+}
+
+fn compared(
+    system: &System,
+    tool: &str,
+    lines: usize,
+    [time, first]: [Option<Duration>; 2],
+    length: Option<u64>,
+) -> String {
+    let length = length.map_or("none".to_owned(), |length| length.to_string());
+    let name = system.name;
+    format!(
+        "| {name} | {tool} | {lines} | {} | {} | {length} |",
+        seconds(first),
+        seconds(time)
+    )
+}
+
+fn row(system: &System, figures: &Result<Figures, String>) -> String {
+    let [model, configuration, adapter] = written(system);
+    let start = format!("| {} | {model} | {configuration} | {adapter} ", system.name);
+    match figures {
+        Err(why) => format!("{start}| not run: {why} | | | | |"),
+        Ok(figures) => {
+            let shortest = figures
+                .deviations
+                .iter()
+                .map(|found| found.trace.len())
+                .min();
+            let shortest = shortest.map_or(String::new(), |steps| steps.to_string());
+            format!(
+                "{start}| {} | {} | {} | {} | {shortest} |",
+                figures.tests,
+                figures.steps,
+                seconds(Some(figures.time)),
+                figures.deviations.len()
+            )
+        }
+    }
+}
+
+/// Lines of the model, of the configuration and of the adapter.
+fn written(system: &System) -> [usize; 3] {
+    let folder = root().join("examples/real").join(system.folder);
+    let count = |file: &str| lines(&folder.join(file)).unwrap_or(0);
+    let adapter = system.adapter.iter().map(|file| count(file)).sum();
+    [
+        count(system.model.unwrap_or("model.aml")),
+        count("ioco.toml"),
+        adapter,
+    ]
+}
+
+fn described(deviation: &Deviation) -> String {
+    let clauses = match deviation.clauses.as_slice() {
+        [] => String::new(),
+        clauses => format!(" [{}]", clauses.join(", ")),
+    };
+    let trace = deviation.trace.join(" ");
+    format!("{}{clauses}\n    {trace}", deviation.title)
+}
+
+fn stimuli(deviation: &Deviation) -> usize {
+    deviation
+        .trace
+        .iter()
+        .filter(|step| step.starts_with('?'))
+        .count()
+}
+
+fn seconds(time: Option<Duration>) -> String {
+    time.map_or("none".to_owned(), |time| {
+        format!("{:.1} s", time.as_secs_f64())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::real::systems::SYSTEMS;
+
+    #[test]
+    fn the_table_has_lines_figures_and_every_deviation() {
+        let system = SYSTEMS
+            .iter()
+            .find(|system| system.name == "smtpd")
+            .unwrap();
+        let figures = Figures {
+            tests: 20,
+            steps: 300,
+            time: Duration::from_millis(2500),
+            first: Some(Duration::from_millis(400)),
+            deviations: vec![Deviation {
+                title: "wrong value".to_owned(),
+                clauses: vec!["RFC5321-4.1.4".to_owned()],
+                trace: ["?ehlo", "!reply(code=250)", "?ehlo", "!reply(code=503)"]
+                    .map(str::to_owned)
+                    .to_vec(),
+            }],
+            unconfirmed: vec![Deviation {
+                title: "by chance".to_owned(),
+                ..Deviation::default()
+            }],
+        };
+        let hypothesis = Comparison {
+            lines: 40,
+            first: Some(Duration::from_secs(1)),
+            time: Duration::from_secs(3),
+            length: Some(2),
+        };
+        let table = show(&[(system, Ok(figures))], &[(system, Ok(hypothesis))]);
+        assert!(table.contains("| 20 | 300 | 2.5 s | 1 | 4 |"), "{table}");
+        assert!(
+            table.contains("smtpd: wrong value [RFC5321-4.1.4]\n    ?ehlo !reply(code=250) ?ehlo"),
+            "{table}"
+        );
+        assert!(table.contains("| 0.4 s | 2.5 s | 2 |"), "{table}");
+        assert!(table.contains("smtpd, not confirmed: by chance"), "{table}");
+        assert!(
+            table.contains("| smtpd | Hypothesis | 40 | 1.0 s | 3.0 s | 2 |"),
+            "{table}"
+        );
+        let missing = show(&[(system, Err("no Python".to_owned()))], &[]);
+        assert!(missing.contains("not run: no Python"), "{missing}");
+    }
+}
