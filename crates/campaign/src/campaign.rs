@@ -73,7 +73,8 @@ pub enum Hands {
     Own,
     /// So many threads of this process, each with a system of its own.
     Threads(usize),
-    Executor(Box<dyn Executor>),
+    /// Others, who know the campaign by this name.
+    Executor(String, Box<dyn Executor>),
 }
 
 impl Campaign {
@@ -164,7 +165,7 @@ impl Campaign {
         let guide = guide(&plan.test, &plan.model, observer)?;
         let link = match hands {
             Hands::Own => plan.reach.connect(&plan.model.sts, &plan.project)?,
-            Hands::Threads(_) | Hands::Executor(_) => Link::elsewhere(),
+            Hands::Threads(_) | Hands::Executor(..) => Link::elsewhere(),
         };
         let mut session = Session::over(
             &plan.model.sts,

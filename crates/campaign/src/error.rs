@@ -80,6 +80,13 @@ impl CampaignError {
         }
     }
 
+    pub(crate) fn interrupted() -> CampaignError {
+        CampaignError {
+            kind: ErrorKind::Interrupted,
+            ..CampaignError::usage("the run is over")
+        }
+    }
+
     pub fn hint(mut self, hint: impl Into<String>) -> CampaignError {
         self.hint = Some(hint.into());
         self

@@ -14,7 +14,7 @@ use crate::shrinking::ShrinkSettings;
 use crate::solver::SolverChoice;
 use crate::suite::SuiteRow;
 use crate::work::dispatch::{Dispatch, Finished, Planned, Purpose};
-use crate::work::{Recipe, Threads, WorkerSetup, saved};
+use crate::work::{Executor, Recipe, Threads, WorkerSetup, saved};
 
 /// Makes ready who carries out the tests; `None` where this process does.
 pub(super) fn dispatch(
@@ -25,9 +25,9 @@ pub(super) fn dispatch(
     session: &Session,
     solver: &SolverChoice,
 ) -> Option<Dispatch> {
-    let executor = match hands {
+    let (campaign, executor) = match hands {
         Hands::Own => return None,
-        Hands::Executor(executor) => executor,
+        Hands::Executor(campaign, executor) => (campaign, executor),
         Hands::Threads(jobs) => {
             let setup = WorkerSetup {
                 name: String::new(),
@@ -37,11 +37,11 @@ pub(super) fn dispatch(
                 solver: solver.clone(),
                 interrupt: session.interrupt.clone(),
             };
-            Box::new(Threads::start(jobs, &setup))
+            let threads: Box<dyn Executor> = Box::new(Threads::start(jobs, &setup));
+            (record.run().to_string(), threads)
         }
     };
     let (model, system) = (plan.model.hash.clone(), plan.reach.name.clone());
-    let campaign = record.run().to_string();
     Some(Dispatch::new(executor, campaign, model, system, recipe))
 }
 

@@ -2,7 +2,7 @@
 //! coordinator's tester keeps the numbers, the coverage and the failures of the run.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use ioco_engine::{Bits, Carried, Input, SavedStep, TestReport, test_seed};
 use ioco_shrink::{Confidence, Runner};
@@ -17,6 +17,9 @@ use crate::system::SystemName;
 
 /// How long to wait for an outcome before looking whether the run is to stop.
 const SLICE: Duration = Duration::from_millis(50);
+
+/// How long to wait for outcomes once the run is to end; workers far away may be gone.
+const GRACE: Duration = Duration::from_secs(10);
 
 /// A test that is written down, in line for an order.
 pub(crate) enum Planned {
@@ -77,6 +80,8 @@ pub(crate) struct Dispatch {
     said: BTreeSet<String>,
     notices: Vec<String>,
     warnings: Vec<String>,
+    /// Until when outcomes are waited for, once the run is to end.
+    until: Option<Instant>,
 }
 
 impl Dispatch {
@@ -105,6 +110,7 @@ impl Dispatch {
             said: BTreeSet::new(),
             notices: Vec::new(),
             warnings: Vec::new(),
+            until: None,
         }
     }
 
@@ -132,12 +138,24 @@ impl Dispatch {
             if let Some(finished) = self.finished.pop_front() {
                 return Ok(Some(finished));
             }
-            self.refill(session)?;
-            if self.under_way.is_empty() {
+            let waits = self.refill(session)?;
+            if self.is_given_up(session) || (self.under_way.is_empty() && !waits) {
                 return Ok(None);
             }
             self.pump(session)?;
         }
+    }
+
+    /// Whether nobody waits for outcomes any more.
+    fn is_given_up(&mut self, session: &Session) -> bool {
+        if !session.is_over() {
+            return false;
+        }
+        if self.until.is_none() {
+            self.executor.cancel();
+            self.until = Instant::now().checked_add(GRACE);
+        }
+        self.until.is_some_and(|until| Instant::now() >= until)
     }
 
     /// Waits a moment for an outcome, and counts it.
@@ -208,15 +226,16 @@ impl Dispatch {
         }
     }
 
-    /// Gives every worker that has nothing to do an order, as long as the run goes on.
-    fn refill(&mut self, session: &mut Session) -> Result<(), CampaignError> {
+    /// Gives every worker that has nothing to do an order, as long as the run goes on. Whether there is more to do
+    /// than workers.
+    fn refill(&mut self, session: &mut Session) -> Result<bool, CampaignError> {
         if session.interrupt.is_raised() {
             let now = session.now();
             session.tester.handle(Input::Interrupted, now);
             self.planned.clear();
-            return Ok(());
+            return Ok(false);
         }
-        while self.under_way.len() < self.executor.capacity() {
+        loop {
             let now = session.now();
             let is_over = session.tester.is_over(now);
             match self.planned.front() {
@@ -225,10 +244,13 @@ impl Dispatch {
                 Some(Planned::Suite { .. }) if !is_over => {}
                 Some(_) => {
                     self.planned.clear();
-                    return Ok(());
+                    return Ok(false);
                 }
                 None if self.by_strategy && !is_over => {}
-                None => return Ok(()),
+                None => return Ok(false),
+            }
+            if self.under_way.len() >= self.executor.capacity() {
+                return Ok(true);
             }
             let test = self.tests + 1;
             let task = match self.planned.pop_front() {
@@ -256,7 +278,7 @@ impl Dispatch {
                 }
                 None => match self.by_strategy(test, session) {
                     Some(task) => (task, Purpose::Test, None),
-                    None => return Ok(()),
+                    None => return Ok(false),
                 },
             };
             self.tests = test;
@@ -281,7 +303,6 @@ impl Dispatch {
                 session,
             )?;
         }
-        Ok(())
     }
 
     /// The next test of the strategy; `None` where the limits of the run leave none.
@@ -395,6 +416,10 @@ impl Dispatch {
                 });
             }
             self.refill(session)?;
+            if self.is_given_up(session) {
+                self.under_way.remove(&number);
+                return Err(CampaignError::interrupted());
+            }
             self.pump(session)?;
         }
     }

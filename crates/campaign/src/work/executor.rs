@@ -16,6 +16,9 @@ pub trait Executor {
     /// The next outcome; `None` if none came within this time. An error ends the campaign.
     fn next(&mut self, wait: Duration) -> Result<Option<Outcome>, CampaignError>;
 
+    /// The run is to end: orders that nobody has begun need not be carried out.
+    fn cancel(&mut self) {}
+
     /// What happened to workers since the last call, for a person.
     fn take_notices(&mut self) -> Vec<String> {
         Vec::new()

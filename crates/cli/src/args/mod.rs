@@ -1,5 +1,6 @@
 //! What can be typed. Nothing here decides what it means: the commands do. One file per group of commands.
 
+mod campaign;
 mod failures;
 mod generate;
 mod model;
@@ -9,6 +10,7 @@ mod test;
 
 use clap::{Parser, Subcommand, ValueEnum};
 
+pub use self::campaign::*;
 pub use self::failures::*;
 pub use self::generate::*;
 pub use self::model::*;
@@ -85,6 +87,12 @@ pub enum Command {
     Explore(Explore),
     /// Test a running system against a model, on the fly
     Test(Box<Test>),
+    /// Test on many machines: start a campaign, list and stop campaigns
+    Campaign(Campaign),
+    /// Carry out tests of campaigns
+    Worker(Box<Worker>),
+    /// Start a local NATS server, which connects campaigns and workers
+    Nats(Nats),
     /// Give stimuli by hand: show labels and bytes both ways
     Connect(Connect),
     /// Record the traffic between a client and a system as traces

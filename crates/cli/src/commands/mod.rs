@@ -1,6 +1,7 @@
 //! One module per command: each turns what was typed into calls on the parts.
 
 pub mod adapters;
+pub mod campaign;
 pub mod check;
 pub mod compare;
 pub mod connect;
@@ -15,6 +16,7 @@ pub mod fmt;
 pub mod generate;
 pub mod manual;
 pub mod merge;
+pub mod nats;
 pub mod new;
 pub mod nusmv;
 mod openapi;
@@ -29,3 +31,4 @@ pub mod simulate;
 pub mod store;
 pub mod test;
 mod watching;
+pub mod worker;

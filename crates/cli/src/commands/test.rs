@@ -26,6 +26,16 @@ pub fn run(arguments: &args::Test, format: Format) -> Answer {
 
 /// One run, to its end or until it is interrupted.
 pub fn once(arguments: &args::Test, format: Format, interrupt: Interrupt) -> Answer {
+    let plan = plan(arguments)?;
+    let patience = Duration::from_nanos(plan.reach.patience);
+    let mut terminal = Terminal::new(format);
+    let campaign = Campaign::open(plan, interrupt, &mut terminal)?;
+    terminal.wait("the system to be ready", patience);
+    carry_out(campaign, terminal, arguments, format)
+}
+
+/// What the flags ask for.
+pub fn plan(arguments: &args::Test) -> Result<Plan, CommandError> {
     let mut project = typed::project(
         arguments.model.model.as_deref(),
         arguments.system.profile.as_deref(),
@@ -37,7 +47,7 @@ pub fn once(arguments: &args::Test, format: Format, interrupt: Interrupt) -> Ans
     trust::first_use(&project, &choice, &mut Teller)?;
     let shrinking = arguments.shrinking.settings();
     shrinking::pipeline(&shrinking.shrinker)?;
-    let plan = Plan {
+    Ok(Plan {
         model: model::load(&arguments.model, &project)?,
         options: ModelOptions {
             limits: project.limits.overridden_by(arguments.model.limits()),
@@ -52,10 +62,16 @@ pub fn once(arguments: &args::Test, format: Format, interrupt: Interrupt) -> Ans
         shard: arguments.shard,
         scripts: Vec::new(),
         project,
-    };
-    let patience = Duration::from_nanos(plan.reach.patience);
-    let mut terminal = Terminal::new(format);
-    let campaign = Campaign::open(plan, interrupt, &mut terminal)?;
+    })
+}
+
+/// Runs a campaign to its end, and shows what came of it.
+pub fn carry_out(
+    campaign: Campaign,
+    mut terminal: Terminal,
+    arguments: &args::Test,
+    format: Format,
+) -> Answer {
     let stored = campaign.project.clone();
     let (name, seed) = (campaign.model.sts.name().to_owned(), campaign.seed);
     if format == Format::Text {
@@ -65,7 +81,6 @@ pub fn once(arguments: &args::Test, format: Format, interrupt: Interrupt) -> Ans
             campaign.model.path.display(),
         );
     }
-    terminal.wait("the system to be ready", patience);
     let outcome = campaign.run(&mut terminal)?;
     drop(terminal);
     if format == Format::Text {

@@ -23,6 +23,7 @@ mod lifecycle;
 mod limits;
 mod machines;
 mod models;
+mod nats;
 mod nothing_is_lost;
 mod nusmv;
 mod openapi;

@@ -1,0 +1,110 @@
+//! Arguments of the commands for campaigns on many machines.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+use ioco_nats::Access;
+
+use super::{ModelArguments, SystemArguments, Test};
+
+/// Where the NATS server is, and how to prove who we are.
+#[derive(Clone, Debug, Args)]
+pub struct NatsArguments {
+    /// The NATS server; tls://HOST:PORT encrypts
+    #[arg(
+        long = "nats",
+        value_name = "URL",
+        default_value = "nats://127.0.0.1:4222"
+    )]
+    pub url: String,
+
+    /// A NATS credentials file
+    #[arg(long, value_name = "FILE")]
+    pub nats_credentials: Option<PathBuf>,
+
+    /// The certificates of the authority that signed the server's certificate
+    #[arg(long, value_name = "FILE")]
+    pub nats_ca: Option<PathBuf>,
+
+    /// Our own certificate
+    #[arg(long, value_name = "FILE", requires = "nats_key")]
+    pub nats_certificate: Option<PathBuf>,
+
+    /// The key of our own certificate
+    #[arg(long, value_name = "FILE", requires = "nats_certificate")]
+    pub nats_key: Option<PathBuf>,
+}
+
+impl NatsArguments {
+    pub fn access(&self) -> Access {
+        let own = self.nats_certificate.clone().zip(self.nats_key.clone());
+        Access {
+            url: self.url.clone(),
+            credentials: self.nats_credentials.clone(),
+            ca: self.nats_ca.clone(),
+            certificate: own,
+        }
+    }
+}
+
+#[derive(Debug, Args)]
+pub struct Campaign {
+    #[command(subcommand)]
+    pub command: CampaignCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum CampaignCommand {
+    /// Start a campaign: hand out tests to workers, and keep what they find
+    Start(Box<CampaignStart>),
+    /// List campaigns and workers
+    Status(NatsArguments),
+    /// Stop a campaign; it keeps its results
+    Stop {
+        /// The campaign, as `ioco campaign status` names it
+        campaign: String,
+
+        #[command(flatten)]
+        nats: NatsArguments,
+    },
+}
+
+#[derive(Debug, Args)]
+pub struct CampaignStart {
+    #[command(flatten)]
+    pub test: Test,
+
+    #[command(flatten)]
+    pub nats: NatsArguments,
+
+    /// A worker that says nothing about its test for this time loses it to another worker
+    #[arg(long, value_name = "TIME", default_value = "10s")]
+    pub lease: String,
+}
+
+#[derive(Debug, Args)]
+pub struct Worker {
+    #[command(flatten)]
+    pub model: ModelArguments,
+
+    #[command(flatten)]
+    pub system: SystemArguments,
+
+    #[command(flatten)]
+    pub nats: NatsArguments,
+
+    /// Test this many systems side by side; {job} in commands and addresses is the number of the job
+    #[arg(short, long, value_name = "N", default_value_t = 1)]
+    pub jobs: usize,
+
+    /// The name of this worker [default: the process and the machine]
+    #[arg(long, value_name = "NAME")]
+    pub name: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct Nats {
+    /// Listen at this port of this machine
+    #[arg(long, value_name = "PORT", default_value_t = 4222)]
+    pub port: u16,
+}

