@@ -37,7 +37,7 @@ describe("the ATM", { skip: hasAtm ? false : "the benchmark models are not here"
     await page.getByLabel("steps a test").fill("200");
     await page.locator("button.big").click();
     await page.waitForURL(/#\/run\/.+/);
-    await page.getByText("Run again").waitFor();
+    await page.getByRole("link", { name: "Run again" }).waitFor();
     await page.locator(".numbers").waitFor();
     await picture(page, "page-atm");
     assert.deepEqual(problems, []);

@@ -47,7 +47,7 @@ describe("the page of a door with a bug", () => {
     await page.locator(".side .failure").first().waitFor();
     await page.locator(".node.failed").first().waitFor();
     await page.locator(".edge.counted:not(.heat-0)").first().waitFor();
-    await page.getByText("Run again").waitFor();
+    await page.getByRole("link", { name: "Run again" }).waitFor();
     await picture(page, "page-run");
   });
 

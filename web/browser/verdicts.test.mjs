@@ -112,7 +112,7 @@ describe("runs and failures", () => {
     assert.deepEqual(chips, [...new Set(chips)]);
     await look(page, "run-paused");
     await page.getByRole("button", { name: "Stop" }).click();
-    await page.getByText("Run again").waitFor();
+    await page.getByRole("link", { name: "Run again" }).waitFor();
   });
 
   it("explain the trace that is looked at, and count its rows", async () => {
