@@ -189,6 +189,35 @@ const GROUPS: &[Group] = &[
         )],
     },
     Group {
+        title: "Campaigns on many machines",
+        commands: &[
+            entry(
+                "campaign",
+                &[
+                    (
+                        "ioco campaign start door.aml --tests 10000",
+                        "hand out tests to the workers of a NATS server",
+                    ),
+                    ("ioco campaign status", "campaigns and workers"),
+                ],
+            ),
+            entry(
+                "worker",
+                &[(
+                    "ioco worker door.aml --jobs 4",
+                    "carry out tests of campaigns on four systems",
+                )],
+            ),
+            entry(
+                "nats",
+                &[(
+                    "ioco nats",
+                    "start a NATS server on this machine, to try it",
+                )],
+            ),
+        ],
+    },
+    Group {
         title: "Results",
         commands: &[
             entry(
