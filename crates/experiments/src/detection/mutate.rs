@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 
 use ioco_sts::{
-    Assignment, BinaryOp, Direction, Env, Expr, Gate, LabelId, LocationId, Sts, StsBuilder, Switch,
+    Assignment, BinaryOp, Direction, Expr, Gate, LabelId, LocationId, Sts, StsBuilder, Switch,
     SwitchId, Type, UnaryOp, Value, VarId, Variable,
 };
 
@@ -228,7 +228,7 @@ fn change(sts: &Sts, operator: Operator, choices: &mut Choices) -> Option<Change
         Operator::OffByOne => vec![off_by_one(&part, choices)?],
         Operator::LostUpdate | Operator::MissingReset => {
             let resets = operator == Operator::MissingReset;
-            vec![without_update(sts, &part, resets, choices)?]
+            vec![without_update(&part, resets, choices)?]
         }
         Operator::SwappedGuard => return swapped(sts, victim, choices),
         Operator::Explosion => {
@@ -448,15 +448,10 @@ fn moved(expr: &Expr, place: &mut usize, up: bool) -> Expr {
 }
 
 /// One assignment is forgotten: of those that set a variable to a constant (`resets`), or of the others.
-fn without_update(sts: &Sts, part: &Part, resets: bool, choices: &mut Choices) -> Option<Part> {
+fn without_update(part: &Part, resets: bool, choices: &mut Choices) -> Option<Part> {
     let fits = |index: &usize| {
-        let assignment = &part.update[*index];
-        let env = Env {
-            variables: &[],
-            parameters: &[],
-            functions: sts.functions(),
-        };
-        assignment.value.eval(env).is_ok() == resets
+        let value = &part.update[*index].value;
+        (value.vars().is_empty() && !value.mentions_params()) == resets
     };
     let places: Vec<usize> = (0..part.update.len()).filter(fits).collect();
     if places.is_empty() {
