@@ -78,7 +78,8 @@ fn a_test_for_pytest_fails_as_long_as_the_system_does() {
     export(&place, "pytest", "test_shows.py");
     let there = run(&mut command(&["python3", "-c", "import pytest"])).code == 0;
     // Without pytest, the function is called as pytest would.
-    let call = "import test_shows as t; [f() for n, f in vars(t).items() if n.startswith('test_')]";
+    let call =
+        "import test_shows as t; [f() for n, f in list(vars(t).items()) if n.startswith('test_')]";
     let script = match there {
         true => vec!["python3", "-m", "pytest", "-q", "test_shows.py"],
         false => vec!["python3", "-c", call],
@@ -251,7 +252,8 @@ fn what_a_failure_file_says_is_never_code_in_a_script() {
     ])
     .current_dir(&place));
     assert_eq!(built.code, 0, "{}", built.all());
-    let call = "import test_shows as t; [f() for n, f in vars(t).items() if n.startswith('test_')]";
+    let call =
+        "import test_shows as t; [f() for n, f in list(vars(t).items()) if n.startswith('test_')]";
     for script in [
         &["python3", "shows.py"][..],
         &["python3", "-c", call],
