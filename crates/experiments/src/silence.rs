@@ -188,7 +188,6 @@ pub fn silence(
 ) -> Result<(), ExperimentError> {
     let _ = write!(
         text,
-        "{}",
         "Slow systems in virtual time: time-out 0.5 s, answers after 1 to 20 ms. everywhere: silence is observed before\n\
          every stimulus. worthwhile: only where it is worth its time.\n\n"
     );
