@@ -44,7 +44,7 @@ describe("the keyboard", () => {
     await drawn(page);
     await page.keyboard.press("/");
     await page.keyboard.type("opened");
-    await page.getByRole("option").first().waitFor();
+    await page.locator("li[role=option]").first().waitFor();
     await page.keyboard.press("Enter");
     await page.waitForURL(/location=\d+/);
     const first = page.url();
