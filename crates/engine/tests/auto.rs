@@ -161,3 +161,24 @@ fn a_missing_response_is_found_without_any_budget_for_silence() {
         assert_eq!(found.collect::<Vec<_>>(), [DeviationKind::MissingResponse]);
     }
 }
+
+#[test]
+fn auto_gives_a_stimulus_where_the_system_may_speak_first() {
+    // After `!stop` nothing can be given: a search that lets the system speak first must not count on its menu.
+    let sts = plain("Idle ?go Idle\nIdle ?wait Idle\nIdle !stop Over");
+    for seed in 0..20 {
+        let mut settings = settings(StrategyKind::Auto, seed, 60);
+        settings.wait = WaitPolicy::Weighted(0.1);
+        let mut tester = tester(&sts, settings);
+        let spoke = |given: &[Action]| match given.len() % 7 {
+            6 => vec![Input::Response(response(&sts, "stop"))],
+            _ => Vec::new(),
+        };
+        let reports = campaign(&mut tester, &mut Answers::new(spoke));
+        assert!(
+            reports
+                .iter()
+                .any(|report| !report.execution.trace.is_empty())
+        );
+    }
+}

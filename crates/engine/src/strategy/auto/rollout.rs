@@ -95,7 +95,10 @@ pub(super) fn rollout(
     };
     let mut script = script.iter();
     let mut left = depth;
-    way.respond(scope);
+    // A stimulus of the menu is given at once: after a response the menu is another one.
+    if first.is_none() {
+        way.respond(scope);
+    }
     while !scope.interrupt.is_raised() {
         let given = match script.next() {
             Some(action) => way.give_like(scope, action),
