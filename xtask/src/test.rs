@@ -23,8 +23,12 @@ pub fn run() -> Result<(), String> {
             "warnings",
         ]),
     )?;
-    // The program tests run the example systems as programs, so both are built first.
-    tools::run("build", cargo().args(["build", "--workspace", "--bins"]))?;
+    // The program tests run the example systems as programs, so both are built first; with the tests, because
+    // Cargo would otherwise build many dependencies twice, with other features.
+    tools::run(
+        "build",
+        cargo().args(["build", "--workspace", "--bins", "--tests"]),
+    )?;
     let mut tests = cargo();
     tests.args(["test", "--workspace", "--no-fail-fast"]);
     // The same random cases every time. `cargo test` and the long runs draw new ones.
