@@ -335,7 +335,9 @@ fn cases(programs: &Programs, database: Option<&Database>) -> io::Result<Vec<Cas
         .without_time(),
         Case::new(
             "campaign start, mute NATS server",
-            &["campaign", "start", "ping.aml", "--sut", &quick, "--nats", &nats],
+            &[
+                "campaign", "start", "ping.aml", "--sut", &quick, "--nats", &nats,
+            ],
         )
         .without_time(),
         Case::new("runs, mute server", &["runs", "--store", &store]).without_time(),
@@ -554,7 +556,10 @@ impl fmt::Display for Row {
 
 /// The table's last line.
 pub fn foot(rows: &[Row]) -> String {
-    let cells = || rows.iter().flat_map(|row| row.cells().map(move |cell| (row, cell)));
+    let cells = || {
+        rows.iter()
+            .flat_map(|row| row.cells().map(move |cell| (row, cell)))
+    };
     format!(
         "{} later than one second and {CONTROLS} controls, {} over before anybody asked",
         cells().filter(|(row, cell)| row.is_late(*cell)).count(),

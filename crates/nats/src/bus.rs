@@ -21,7 +21,7 @@ use crate::{Announced, Present};
 /// How long a request to the server may take.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// How long all requests together may take once somebody wants to stop.
-const HURRY: Duration = Duration::from_millis(600);
+const HURRY: Duration = Duration::from_millis(400);
 /// How often a request asks whether somebody wants to stop.
 const SLICE: Duration = Duration::from_millis(20);
 /// More entries of a bucket than this are not read: anybody at the server can write there.
