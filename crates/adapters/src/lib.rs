@@ -77,7 +77,7 @@ pub use server::{PORT, Server, ServerOptions, free_port, with_port};
 pub use simulated::Simulated;
 pub use solver_process::SolverProcess;
 #[cfg(feature = "connections")]
-pub use supervise::{Limited, kill_guarded};
+pub use supervise::{Guarded, Limited, kill_guarded};
 #[cfg(feature = "connections")]
 pub use tcp::{Tcp, TcpOptions};
 #[cfg(feature = "connections")]

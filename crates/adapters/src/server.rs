@@ -133,7 +133,7 @@ impl Server {
             .hint("end that program, or let ioco choose a free port: write {port}"));
         }
         let shown = with_port(&self.options.start, port);
-        let spawned = self.spawn(&shown);
+        let spawned = self.spawn(&shown, Guarded::spawn);
         self.running = Some(spawned.map_err(|error| {
             AdapterError::new(format!("the system could not be started: {error}"))
                 .hint(format!("the command was: {shown}"))
@@ -224,9 +224,13 @@ impl Server {
         }
     }
 
-    fn spawn(&mut self, line: &str) -> io::Result<Guarded> {
+    fn spawn(
+        &mut self,
+        line: &str,
+        spawn: fn(&mut Command) -> io::Result<Guarded>,
+    ) -> io::Result<Guarded> {
         let (reader, writer) = io::pipe()?;
-        let child = Guarded::spawn(&mut self.command(line, writer)?)?;
+        let child = spawn(&mut self.command(line, writer)?)?;
         ioctl_fionbio(&reader, true)?;
         let reader = Arc::new(reader);
         let log = Arc::clone(&self.log);
@@ -267,7 +271,8 @@ impl Server {
     ) -> Result<(), AdapterError> {
         let line = with_port(line, port);
         let until = Until::within(self.options.patience, stop);
-        let mut running = self.spawn(&line).map_err(|error| {
+        let spawned = self.spawn(&line, Guarded::spawn_hook);
+        let mut running = spawned.map_err(|error| {
             AdapterError::new(format!("'{name}' of [sut] could not be started: {error}"))
         })?;
         loop {

@@ -1,9 +1,9 @@
 //! A solver program as a child process, for `ioco_solve::SmtLib`. It waits and reads in a thread of its
 //! own, so it lives here and not in the solver's crate, which is pure; that crate's tests include this file.
 
-use std::io::{BufRead as _, BufReader, Write as _};
+use std::io::{BufRead, BufReader, Read as _, Write as _};
 use std::process::{Child, ChildStdin, Command, Stdio};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::Duration;
 
 use ioco_solve::{Deadline, Pipe, PipeError};
@@ -12,6 +12,11 @@ use ioco_solve::{Deadline, Pipe, PipeError};
 const WAIT: Duration = Duration::from_millis(2);
 /// What such a wait counts for where the deadline is a number of steps.
 const STEPS_PER_WAIT: u64 = 200;
+
+/// So many lines wait to be read; then the program waits.
+const LINES: usize = 1024;
+/// The bytes of the longest line. A program that says more on one has ended for us.
+const LINE: u64 = 1 << 20;
 
 /// A running program that reads SMT-LIB from its standard input.
 pub struct SolverProcess {
@@ -108,9 +113,10 @@ impl Pipe for SolverProcess {
         let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
             return Err(PipeError::Failed("no standard streams".to_owned()));
         };
-        let (sender, lines) = channel();
+        let (sender, lines) = sync_channel(LINES);
         std::thread::spawn(move || {
-            for line in BufReader::new(output).lines().map_while(Result::ok) {
+            let mut output = BufReader::new(output);
+            while let Some(line) = next_line(&mut output) {
                 if sender.send(line).is_err() {
                     break;
                 }
@@ -123,5 +129,31 @@ impl Pipe for SolverProcess {
         });
         self.send("(set-option :produce-models true)")?;
         self.send("(set-logic ALL)")
+    }
+}
+
+/// The next line without its end; `None` at the end, and where a line is no text or too long.
+fn next_line(output: &mut impl BufRead) -> Option<String> {
+    let mut line = String::new();
+    let count = output.by_ref().take(LINE).read_line(&mut line).ok()?;
+    let is_cut = count as u64 == LINE && !line.ends_with('\n');
+    if count == 0 || is_cut {
+        return None;
+    }
+    line.truncate(line.trim_end_matches(['\n', '\r']).len());
+    Some(line)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_without_end_is_the_end_of_a_program() {
+        let mut lines = BufReader::new(&b"sat\r\nunsat\nlast"[..]);
+        let read: Vec<String> = std::iter::from_fn(|| next_line(&mut lines)).collect();
+        assert_eq!(read, ["sat", "unsat", "last"]);
+        let endless = vec![b'x'; 2 << 20];
+        assert_eq!(next_line(&mut BufReader::new(&endless[..])), None);
     }
 }

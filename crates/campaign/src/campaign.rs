@@ -9,7 +9,7 @@ mod parallel;
 
 use std::sync::Arc;
 
-use ioco_engine::{Context, TestReport};
+use ioco_engine::{Context, Input, TestReport};
 use ioco_generate::suite::ReadTest;
 use ioco_sts::Verdict;
 
@@ -240,15 +240,27 @@ impl Campaign {
     }
 
     pub fn run(mut self, observer: &mut dyn Observer) -> Result<Outcome, CampaignError> {
-        if self.dispatch.is_some() {
-            self.run_dispatched(observer)?;
-        } else {
-            self.run_here(observer)?;
+        let ran = match self.dispatch {
+            Some(_) => self.run_dispatched(observer),
+            None => self.run_here(observer),
+        };
+        if ran.is_err() {
+            let now = self.session.now();
+            self.session.tester.handle(Input::Interrupted, now);
+            self.session.tester.end_run(now);
         }
         self.write_events();
         self.save_coverage(observer);
         self.settle(observer);
-        Ok(self.outcome())
+        match ran {
+            Ok(()) => Ok(self.outcome()),
+            Err(error) if self.found.is_empty() => Err(error),
+            // What was found stays found, whatever became of the workers.
+            Err(error) => {
+                observer.warning(&error.message);
+                Ok(self.outcome())
+            }
+        }
     }
 
     /// Test after test, on a system of this process.

@@ -80,7 +80,8 @@ impl CampaignError {
         }
     }
 
-    pub(crate) fn interrupted() -> CampaignError {
+    /// Somebody wanted to stop.
+    pub fn interrupted() -> CampaignError {
         CampaignError {
             kind: ErrorKind::Interrupted,
             ..CampaignError::usage("the run is over")

@@ -40,6 +40,7 @@ pub use connect::{ConnectionSpec, Fresh, Link, Start, SystemChoice, Transport};
 pub use error::{CampaignError, ErrorKind, Remedy};
 pub use failures::{Opened, Origin};
 pub use goals::{GoalSearch, StopFlag};
+pub use ioco_adapters::Guarded;
 pub use ioco_budget::Interrupt;
 pub use ledger::Ledger;
 pub use model::{Model, ModelOptions, Read};

@@ -266,14 +266,19 @@ impl Joined {
     /// Adds the numbers of a part. The parts ran side by side: the longest says how long it took.
     fn end_part(&mut self, part: &Summary) {
         let sum = &mut self.summary;
-        sum.tests += part.tests;
-        sum.passed += part.passed;
-        sum.failed += part.failed;
-        sum.inconclusive += part.inconclusive;
-        sum.errors += part.errors;
-        sum.stimuli += part.stimuli;
-        sum.responses += part.responses;
-        sum.silences += part.silences;
+        // The numbers of a store are whatever somebody wrote there.
+        for (all, own) in [
+            (&mut sum.tests, part.tests),
+            (&mut sum.passed, part.passed),
+            (&mut sum.failed, part.failed),
+            (&mut sum.inconclusive, part.inconclusive),
+            (&mut sum.errors, part.errors),
+            (&mut sum.stimuli, part.stimuli),
+            (&mut sum.responses, part.responses),
+            (&mut sum.silences, part.silences),
+        ] {
+            *all = all.saturating_add(own);
+        }
         sum.duration = sum.duration.max(part.duration);
         sum.stopped = match (sum.stopped, part.stopped) {
             (Some(StopReason::Interrupted), _) | (_, Some(StopReason::Interrupted)) => {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use ioco_aml::{Diagnostic, Sources};
 use ioco_budget::Budget;
+use ioco_engine::Fingerprint;
 use ioco_formats::LabelMap;
 use ioco_formats::dot::MealyOptions;
 use ioco_formats::graphwalker::GraphWalkerOptions;
@@ -213,6 +214,10 @@ pub fn restore(
     kept: &ioco_store::StoredModel,
     options: &ModelOptions,
 ) -> Result<Model, CampaignError> {
+    // It names a file, and a row may say anything.
+    if Fingerprint::new(&kept.hash).is_err() {
+        return Err(CampaignError::usage("the hash of the kept model is none"));
+    }
     let budget = options.limits.budget();
     let path = PathBuf::from(&kept.path);
     let read = read_from(options, budget, path, &Kept(&kept.sources))?;

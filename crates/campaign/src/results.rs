@@ -178,6 +178,23 @@ impl Results {
         self.root.join("ioco.db")
     }
 
+    /// A folder for the files of another program. What is there already must not lead out of the project: that
+    /// program writes it.
+    pub fn folder(&self, name: &str) -> Result<PathBuf, CampaignError> {
+        self.make()?;
+        let folder = self.root.join(name);
+        let make = || -> io::Result<()> {
+            self.check_inside(&folder)?;
+            fs::create_dir_all(&folder)?;
+            for entry in fs::read_dir(&folder)? {
+                self.check_inside(&entry?.path())?;
+            }
+            Ok(())
+        };
+        make().map_err(|error| trouble("use", &folder, &error))?;
+        Ok(folder)
+    }
+
     /// Makes the folder. Results are nobody's source: it keeps itself out of version control.
     pub fn make(&self) -> Result<(), CampaignError> {
         let ignore = self.root.join(".gitignore");

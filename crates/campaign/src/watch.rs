@@ -15,6 +15,8 @@ use crate::project::Project;
 const DEPTH: usize = 8;
 /// More files than this are not followed.
 const MOST: usize = 5_000;
+/// More entries of folders than this are not looked at: folders need not have files, and links may lead round.
+const ENTRIES: usize = 50_000;
 
 /// What can be seen of a file without reading it.
 type Seen = Option<(SystemTime, u64)>;
@@ -31,11 +33,14 @@ impl Watched {
     /// The files and folders, as they are now.
     pub fn new(roots: impl IntoIterator<Item = PathBuf>) -> Watched {
         let roots: BTreeSet<PathBuf> = roots.into_iter().collect();
-        let mut files = Vec::new();
+        let mut search = Search::default();
         for root in &roots {
-            collect(root, DEPTH, &mut files);
+            search.collect(root, DEPTH);
         }
-        Watched { files, roots }
+        Watched {
+            files: search.found,
+            roots,
+        }
     }
 
     /// The first file that is not as it was: written, made or taken away.
@@ -69,23 +74,35 @@ fn seen(path: &Path) -> Seen {
     Some((data.modified().ok()?, data.len()))
 }
 
-fn collect(path: &Path, depth: usize, found: &mut Vec<(PathBuf, Seen)>) {
-    if found.len() >= MOST {
-        return;
-    }
-    if !path.is_dir() {
-        found.push((path.to_owned(), seen(path)));
-        return;
-    }
-    let Ok(entries) = fs::read_dir(path) else {
-        return;
-    };
-    for entry in entries.filter_map(Result::ok) {
-        let name = entry.file_name();
-        let name = name.to_string_lossy();
-        let is_made = ["node_modules", "target", "__pycache__"].contains(&name.as_ref());
-        if depth > 0 && !name.starts_with('.') && !is_made {
-            collect(&entry.path(), depth - 1, found);
+#[derive(Default)]
+struct Search {
+    found: Vec<(PathBuf, Seen)>,
+    entries: usize,
+}
+
+impl Search {
+    fn collect(&mut self, path: &Path, depth: usize) {
+        if self.found.len() >= MOST || self.entries >= ENTRIES {
+            return;
+        }
+        if !path.is_dir() {
+            self.found.push((path.to_owned(), seen(path)));
+            return;
+        }
+        let Ok(entries) = fs::read_dir(path) else {
+            return;
+        };
+        for entry in entries.filter_map(Result::ok) {
+            self.entries += 1;
+            if self.entries >= ENTRIES {
+                return;
+            }
+            let name = entry.file_name();
+            let name = name.to_string_lossy();
+            let is_made = ["node_modules", "target", "__pycache__"].contains(&name.as_ref());
+            if depth > 0 && !name.starts_with('.') && !is_made {
+                self.collect(&entry.path(), depth - 1);
+            }
         }
     }
 }
@@ -152,6 +169,20 @@ mod tests {
         let before = watched();
         fs::remove_file(&new).expect("removed");
         assert_eq!(before.changed(), Some(new));
+    }
+
+    #[test]
+    fn links_that_lead_round_are_not_followed_for_ever() {
+        let here = folder();
+        for number in 0..20 {
+            let link = here.path().join(format!("again{number}"));
+            std::os::unix::fs::symlink(here.path(), link).expect("linked");
+        }
+        let mut search = Search::default();
+        search.collect(here.path(), DEPTH);
+        // Without a limit it looks at 20 to the power of 9.
+        assert!(search.entries <= ENTRIES, "{}", search.entries);
+        assert_eq!(Watched::new([here.path().to_owned()]).changed(), None);
     }
 
     #[test]

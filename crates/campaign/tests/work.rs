@@ -1,8 +1,14 @@
 //! Orders and outcomes as data: what a worker does with an order, and which it refuses.
 
-use ioco_campaign::work::{Order, Outcome, Recipe, Task, WORK_VERSION, Worker, WorkerSetup};
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use ioco_campaign::work::{
+    Executor, Order, Outcome, Recipe, SavedEnd, Task, WORK_VERSION, Worker, WorkerSetup,
+};
 use ioco_campaign::{
-    ConnectionSpec, Interrupt, ModelOptions, NoObserver, Project, SolverChoice, SystemName,
+    Campaign, CampaignError, ConnectionSpec, FoundFailure, Hands, Interrupt, ModelOptions,
+    NoObserver, Observer, Plan, Project, ShrinkSettings, SolverChoice, SystemName, TestSettings,
     Transport, model,
 };
 use ioco_engine::{Bits, Coverage};
@@ -140,4 +146,96 @@ fn a_worker_refuses_orders_of_another_version_model_or_system() {
         ..good
     };
     assert!(refused(other).contains("this worker reaches simulated:5"));
+}
+
+/// Carries out orders until one fails, and is gone then.
+struct Leaving {
+    worker: Worker,
+    outcomes: VecDeque<Outcome>,
+    is_gone: bool,
+}
+
+impl Executor for Leaving {
+    fn capacity(&self) -> usize {
+        1
+    }
+
+    fn submit(&mut self, order: Order) -> Result<(), CampaignError> {
+        if self.is_gone {
+            return Err(CampaignError::system("the workers are gone"));
+        }
+        self.outcomes.push_back(self.worker.run(&order)?);
+        Ok(())
+    }
+
+    fn next(&mut self, _wait: Duration) -> Result<Option<Outcome>, CampaignError> {
+        let next = self.outcomes.pop_front();
+        self.is_gone = matches!(&next, Some(outcome) if matches!(outcome.end, SavedEnd::Fail(_)));
+        Ok(next)
+    }
+}
+
+/// Remembers what it was told.
+#[derive(Default)]
+struct Told {
+    found: Vec<String>,
+    warnings: Vec<String>,
+}
+
+impl Observer for Told {
+    fn found(&mut self, found: &FoundFailure) {
+        self.found.push(found.id.clone());
+    }
+
+    fn warning(&mut self, message: &str) {
+        self.warnings.push(message.to_owned());
+    }
+}
+
+#[test]
+fn a_failure_is_told_and_kept_although_the_workers_are_gone() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let system = folder.path().join("system.py");
+    let program = "import sys\nfor line in sys.stdin:\n    \
+                   print('{\"ready\": true}' if 'reset' in line else '{\"response\": \"dark\"}', flush=True)\n";
+    std::fs::write(&system, program).expect("written");
+    let mut setup = setup(&folder);
+    let way = Transport::Shell(format!("exec python3 '{}'", system.display()));
+    let reach = ConnectionSpec::of_way(way, false, &setup.project);
+    setup.reach = reach.unwrap_or_else(|error| panic!("{}", error.message));
+    let plan = Plan {
+        project: setup.project.clone(),
+        model: setup.model.clone(),
+        options: ModelOptions::default(),
+        reach: setup.reach.clone(),
+        test: TestSettings {
+            seed: Some(1),
+            ..TestSettings::default()
+        },
+        shrinking: Some(ShrinkSettings::default()),
+        known: false,
+        beginning: Vec::new(),
+        jobs: 1,
+        shard: None,
+        scripts: Vec::new(),
+    };
+    let leaving = Leaving {
+        worker: Worker::new(setup),
+        outcomes: VecDeque::new(),
+        is_gone: false,
+    };
+    let mut told = Told::default();
+    let hands = Hands::Executor("c".to_owned(), Box::new(leaving));
+    let opened = Campaign::open_with(plan, hands, Interrupt::default(), &mut told);
+    let ran = opened.and_then(|campaign| campaign.run(&mut told));
+    let outcome = ran.unwrap_or_else(|error| panic!("{}", error.message));
+    assert_eq!((outcome.confirmed, outcome.found.len()), (1, 1));
+    assert_eq!(told.found.len(), 1);
+    assert!(
+        told.warnings.iter().any(|w| w.contains("are gone")),
+        "{:?}",
+        told.warnings
+    );
+    let kept = std::fs::read_dir(folder.path().join(".ioco/failures")).expect("failures");
+    assert_eq!(kept.count(), 1);
 }

@@ -38,6 +38,11 @@ fn typed() -> TypedArguments {
     TYPED.get().cloned().unwrap_or_default()
 }
 
+/// Whether the person accepts a connection without encryption.
+pub fn is_insecure() -> bool {
+    typed().insecure
+}
+
 /// The project of what was typed as MODEL.
 pub fn project(model: Option<&Path>, profile: Option<&str>) -> Result<Project, CommandError> {
     Ok(with_typed(Project::find(model, profile)?))

@@ -1,6 +1,10 @@
 //! How long it takes from Ctrl-C, and from the end of `--time`, to the end of the program: one row for each kind of
 //! connection with a system that says nothing, and for each long command. Measured and printed, not judged: only a
 //! program that does not end at all is a fault, and a case that was over before it was stopped.
+//!
+//! On a busy machine a program gets little of the processor, and starts and ends late without waiting for anything.
+//! So each row also has a control: how long `ioco check` of a small model takes at the same moment. A row is late if
+//! it took more than a second beyond what starting, writing the results and ending take by that measure.
 
 use std::fmt;
 use std::fs;
@@ -16,6 +20,9 @@ use crate::program::{Programs, send};
 
 /// Work goes on for so long before the signal, and `--time` is so long.
 const WORK: Duration = Duration::from_millis(1500);
+
+/// A run starts, opens a store, writes its results and ends: each costs about as much as the control.
+const CONTROLS: u128 = 3;
 
 /// Who has not ended after so long hangs.
 const HANG: Duration = Duration::from_secs(30);
@@ -60,6 +67,19 @@ pub struct Row {
     pub name: &'static str,
     pub interrupt: Ended,
     pub time: Option<Ended>,
+    /// How long a command takes that waits for nothing: to start, to read a model and to end.
+    pub control: u128,
+}
+
+impl Row {
+    /// Whether it took longer to stop than promised, whatever else the machine does.
+    fn is_late(&self, ended: Ended) -> bool {
+        matches!(ended, Ended::After(time) if time > 1000 + CONTROLS * self.control)
+    }
+
+    fn cells(&self) -> impl Iterator<Item = Ended> {
+        [Some(self.interrupt), self.time].into_iter().flatten()
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -151,6 +171,7 @@ fn cases(programs: &Programs, database: Option<&Database>) -> io::Result<Vec<Cas
         [&["test", "ping.aml"], more].concat()
     }
     let store = format!("postgres://nobody@{address}/nothing");
+    let nats = format!("nats://{address}");
     let mut cases = vec![
         Case::new(
             "test, process that is never ready",
@@ -285,6 +306,40 @@ fn cases(programs: &Programs, database: Option<&Database>) -> io::Result<Vec<Cas
             ],
         )
         .without_time(),
+        Case::new(
+            "test --jobs 4, process that answers",
+            &test(&["--sut", &quick, "--tests", "1000000000", "--jobs", "4"]),
+        ),
+        Case::new(
+            "test --watch",
+            &test(&["--sut", &quick, "--tests", "1000000000", "--watch"]),
+        )
+        .without_time(),
+        Case::new(
+            "connect, a flood",
+            &[
+                "connect",
+                "ping.aml",
+                "--sut",
+                "exec python3 flood.py",
+                "--wait",
+                "3600s",
+            ],
+        )
+        .without_time()
+        .with("flood.py", FLOOD),
+        Case::new(
+            "worker, mute NATS server",
+            &["worker", "ping.aml", "--sut", &quick, "--nats", &nats],
+        )
+        .without_time(),
+        Case::new(
+            "campaign start, mute NATS server",
+            &[
+                "campaign", "start", "ping.aml", "--sut", &quick, "--nats", &nats,
+            ],
+        )
+        .without_time(),
         Case::new("runs, mute server", &["runs", "--store", &store]).without_time(),
         Case::new(
             "store migrate, mute server",
@@ -317,6 +372,10 @@ fn cases(programs: &Programs, database: Option<&Database>) -> io::Result<Vec<Cas
 
 /// Is ready, and then neither reads nor says anything.
 const DEAF: &str = "import sys, time\nsys.stdin.readline()\nprint('{\"ready\": true}', flush=True)\ntime.sleep(3600)\n";
+
+/// Is ready, and then says pong without end.
+const FLOOD: &str = "import sys\nsys.stdin.readline()\nprint('{\"ready\": true}', flush=True)\n\
+     while True: print('{\"response\": \"pong\"}', flush=True)\n";
 
 /// Answers after a moment, and twice once it has been asked often.
 const SLOW: &str = "
@@ -396,6 +455,21 @@ fn ended(child: &mut Child, asked: Instant) -> io::Result<Ended> {
     Ok(Ended::Hung)
 }
 
+/// How long a command takes now that waits for nothing, in milliseconds.
+fn control(programs: &Programs) -> io::Result<u128> {
+    let folder = tempfile::tempdir()?;
+    fs::write(folder.path().join("ping.aml"), model::TEXT)?;
+    let begun = Instant::now();
+    Command::new(&programs.ioco)
+        .current_dir(folder.path())
+        .args(["check", "ping.aml"])
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()?;
+    Ok(begun.elapsed().as_millis())
+}
+
 /// Measures every case whose name contains `only`, and tells each row at once: one that hangs takes its time.
 pub fn measure(
     programs: &Programs,
@@ -406,6 +480,7 @@ pub fn measure(
     let mut rows = Vec::new();
     let asked = |case: &Case| only.is_none_or(|only| case.name.contains(only));
     for case in cases(programs, database)?.into_iter().filter(asked) {
+        let before = control(programs)?;
         let folder = tempfile::tempdir()?;
         let mut child = start(programs, &case, folder.path(), &[])?;
         // Nobody reads what it prints; it must not wait for that.
@@ -438,6 +513,7 @@ pub fn measure(
             name: case.name,
             interrupt,
             time,
+            control: before.max(control(programs)?),
         };
         tell(&row);
         rows.push(row);
@@ -462,32 +538,57 @@ impl fmt::Display for Ended {
 }
 
 /// The head of the table.
-pub const HEAD: &str = "to the end of ioco                         Ctrl-C       --time";
+pub const HEAD: &str =
+    "to the end of ioco                         Ctrl-C       --time      control";
 
 impl fmt::Display for Row {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let time = self.time.map_or("-".to_owned(), |time| time.to_string());
         let interrupt = self.interrupt.to_string();
-        write!(f, "{:<36} {interrupt:>12} {time:>12}", self.name)
+        let control = format!("{} ms", self.control);
+        write!(
+            f,
+            "{:<36} {interrupt:>12} {time:>12} {control:>12}",
+            self.name
+        )
     }
 }
 
 /// The table's last line.
 pub fn foot(rows: &[Row]) -> String {
-    let cells = rows.iter().flat_map(|row| [Some(row.interrupt), row.time]);
-    let late = |ended: &Ended| matches!(ended, Ended::After(time) if *time > 1000);
-    let is_before = |ended: &Ended| *ended == Ended::Before;
-    let cells: Vec<Ended> = cells.flatten().collect();
+    let cells = || {
+        rows.iter()
+            .flat_map(|row| row.cells().map(move |cell| (row, cell)))
+    };
     format!(
-        "{} later than one second, {} over before anybody asked",
-        cells.iter().filter(|cell| late(cell)).count(),
-        cells.iter().filter(|cell| is_before(cell)).count()
+        "{} later than one second and {CONTROLS} controls, {} over before anybody asked",
+        cells().filter(|(row, cell)| row.is_late(*cell)).count(),
+        cells().filter(|(_, cell)| *cell == Ended::Before).count()
     )
 }
 
 /// Rows that show nothing good: it did not end, or was over before anybody asked, and nothing was measured.
 pub fn wrong(rows: &[Row]) -> u64 {
     let is_wrong = |ended: Ended| matches!(ended, Ended::Hung | Ended::Before);
-    let wrong = |row: &&Row| is_wrong(row.interrupt) || row.time.is_some_and(is_wrong);
+    let wrong = |row: &&Row| row.cells().any(is_wrong);
     rows.iter().filter(wrong).count() as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_busy_machine_makes_no_row_late_and_a_wait_does() {
+        let row = |time, control| Row {
+            name: "",
+            interrupt: Ended::After(10),
+            time: Some(Ended::After(time)),
+            control,
+        };
+        let late = |rows: &[Row]| foot(rows).starts_with("1 later");
+        assert!(!late(&[row(900, 60)]));
+        assert!(!late(&[row(2500, 800)]));
+        assert!(late(&[row(2500, 60)]));
+    }
 }

@@ -1,14 +1,18 @@
 //! The connection to NATS, and the streams and buckets that campaigns use there.
 
 use std::future::Future;
+use std::net::IpAddr;
 use std::path::PathBuf;
-use std::time::Duration;
+use std::pin::pin;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use async_nats::ConnectOptions;
 use async_nats::jetstream::stream::{self, RetentionPolicy};
 use async_nats::jetstream::{self, kv};
 use futures_util::TryStreamExt;
-use ioco_campaign::CampaignError;
+use futures_util::future::{Either, select};
+use ioco_campaign::{CampaignError, Interrupt};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -16,6 +20,12 @@ use crate::{Announced, Present};
 
 /// How long a request to the server may take.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// How long all requests together may take once somebody wants to stop.
+const HURRY: Duration = Duration::from_millis(400);
+/// How often a request asks whether somebody wants to stop.
+const SLICE: Duration = Duration::from_millis(20);
+/// More entries of a bucket than this are not read: anybody at the server can write there.
+const ENTRIES: usize = 10_000;
 /// A worker that does not renew its entry is gone after this time.
 pub(crate) const PRESENCE: Duration = Duration::from_secs(6);
 /// Messages with the same id within this time are one.
@@ -34,6 +44,53 @@ pub struct Access {
     pub ca: Option<PathBuf>,
     /// Our own certificate and its key.
     pub certificate: Option<(PathBuf, PathBuf)>,
+    /// The person accepts that a password goes over the network unencrypted.
+    pub insecure: bool,
+}
+
+impl Access {
+    /// The address without a password, for messages.
+    pub fn show(&self) -> String {
+        match self.url.rsplit_once('@') {
+            Some((before, host)) => {
+                let scheme = before.split_once("://").map_or("", |(scheme, _)| scheme);
+                format!("{scheme}://{host}")
+            }
+            None => self.url.clone(),
+        }
+    }
+
+    /// Refuses to send a password or a token unencrypted over the network.
+    fn check(&self) -> Result<(), CampaignError> {
+        let rest = self
+            .url
+            .split_once("://")
+            .map_or(&*self.url, |(_, rest)| rest);
+        let Some((_, host)) = rest.rsplit_once('@') else {
+            return Ok(());
+        };
+        let is_encrypted =
+            self.ca.is_some() || self.url.starts_with("tls://") || self.url.starts_with("wss://");
+        if self.insecure || is_encrypted || is_loopback(host) {
+            return Ok(());
+        }
+        Err(CampaignError::usage(format!(
+            "the password in the address would go to {host} unencrypted"
+        ))
+        .hint("use tls://, or accept it with --insecure"))
+    }
+}
+
+/// Whether `host:port` is on this machine.
+fn is_loopback(host: &str) -> bool {
+    let host = host.split('/').next().unwrap_or_default();
+    let name = match host.rsplit_once(':') {
+        Some((name, port)) if port.bytes().all(|b| b.is_ascii_digit()) => name,
+        _ => host,
+    };
+    let name = name.trim_start_matches('[').trim_end_matches(']');
+    name.eq_ignore_ascii_case("localhost")
+        || name.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback())
 }
 
 pub struct Bus {
@@ -45,6 +102,56 @@ pub struct Bus {
     pub(crate) workers: kv::Store,
     /// Bytes of the largest message that the server takes.
     pub(crate) limit: usize,
+    haste: Haste,
+}
+
+/// Until when requests are waited for, once somebody wants to stop.
+struct Haste {
+    interrupt: Interrupt,
+    until: Mutex<Option<Instant>>,
+}
+
+impl Haste {
+    fn new(interrupt: &Interrupt) -> Haste {
+        Haste {
+            interrupt: interrupt.clone(),
+            until: Mutex::default(),
+        }
+    }
+
+    fn hurry(&self) -> Instant {
+        let mut until = self.until.lock().unwrap_or_else(PoisonError::into_inner);
+        *until.get_or_insert_with(|| Instant::now() + HURRY)
+    }
+
+    fn is_asked(&self) -> bool {
+        let until = self.until.lock().unwrap_or_else(PoisonError::into_inner);
+        until.is_some() || self.interrupt.is_raised()
+    }
+
+    /// Returns when nobody waits any more.
+    async fn is_over(&self) {
+        loop {
+            if self.is_asked() && Instant::now() >= self.hurry() {
+                return;
+            }
+            tokio::time::sleep(SLICE).await;
+        }
+    }
+
+    /// Waits for an answer, not for ever.
+    async fn wait<T, E: std::fmt::Display>(
+        &self,
+        doing: &str,
+        answer: impl Future<Output = Result<T, E>>,
+    ) -> Result<T, CampaignError> {
+        let answered = pin!(tokio::time::timeout(PATIENCE, answer));
+        match select(answered, pin!(self.is_over())).await {
+            Either::Left((Ok(answer), _)) => answer.map_err(|error| trouble(doing, error)),
+            Either::Left((Err(_), _)) => Err(trouble(doing, "the server did not answer in time")),
+            Either::Right(_) => Err(trouble(doing, "the server did not answer before the end")),
+        }
+    }
 }
 
 /// What the server or the way to it does not allow.
@@ -53,24 +160,29 @@ pub(crate) fn trouble(doing: &str, error: impl std::fmt::Display) -> CampaignErr
 }
 
 impl Bus {
-    pub fn open(access: &Access, name: &str) -> Result<Bus, CampaignError> {
+    /// Connects. Once the interrupt is raised, no request is waited for any longer.
+    pub fn open(access: &Access, name: &str, interrupt: &Interrupt) -> Result<Bus, CampaignError> {
+        access.check()?;
+        let haste = Haste::new(interrupt);
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)
             .enable_all()
             .build()
             .map_err(|error| trouble("start", error))?;
         let opened = runtime.block_on(async {
-            tokio::time::timeout(PATIENCE, open(access, name))
-                .await
-                .map_err(|_| trouble("connect", "it did not answer in time"))?
+            let opened = async { Ok::<_, String>(open(access, name).await) };
+            haste.wait("connect", opened).await?
         });
-        let (context, [orders, outcomes], [campaigns, workers], limit) =
-            opened.map_err(|error| {
-                error.hint(format!(
+        let (context, [orders, outcomes], [campaigns, workers], limit) = match opened {
+            Ok(opened) => opened,
+            Err(_) if interrupt.is_raised() => return Err(CampaignError::interrupted()),
+            Err(error) => {
+                return Err(error.hint(format!(
                     "is a NATS server with JetStream at {}? `ioco nats` starts one",
-                    access.url
-                ))
-            })?;
+                    access.show()
+                )));
+            }
+        };
         Ok(Bus {
             runtime,
             context,
@@ -79,6 +191,7 @@ impl Bus {
             campaigns,
             workers,
             limit,
+            haste,
         })
     }
 
@@ -88,12 +201,16 @@ impl Bus {
         doing: &str,
         answer: impl Future<Output = Result<T, E>>,
     ) -> Result<T, CampaignError> {
-        let answered = self
-            .runtime
-            .block_on(async { tokio::time::timeout(PATIENCE, answer).await });
-        answered
-            .map_err(|_| trouble(doing, "the server did not answer in time"))?
-            .map_err(|error| trouble(doing, error))
+        self.runtime.block_on(self.haste.wait(doing, answer))
+    }
+
+    /// From now on, requests together get no more than a moment.
+    pub(crate) fn hurry(&self) {
+        self.haste.hurry();
+    }
+
+    pub(crate) fn is_hurried(&self) -> bool {
+        self.haste.is_asked()
     }
 
     pub(crate) fn announce(&self, announced: &Announced) -> Result<(), CampaignError> {
@@ -147,7 +264,7 @@ impl Bus {
                 Err(error) => return Err(error.to_string()),
             };
             let mut entries = Vec::new();
-            for key in keys {
+            for key in keys.into_iter().take(ENTRIES) {
                 let value = bucket.get(key).await.map_err(|error| error.to_string())?;
                 // Entries of other versions are not for us.
                 entries.extend(value.and_then(|bytes| serde_json::from_slice(&bytes).ok()));
@@ -225,4 +342,56 @@ async fn bucket_of(
     }
     let made = context.create_key_value(config).await;
     made.map_err(|error| trouble("make a bucket", error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_password_goes_over_the_network_encrypted_or_on_request() {
+        let access = |url: &str| Access {
+            url: url.to_owned(),
+            ..Access::default()
+        };
+        for url in [
+            "nats://10.0.0.1:4222",
+            "nats://me:secret@127.0.0.1:4222",
+            "nats://me:secret@localhost:4222",
+            "nats://me:secret@[::1]:4222",
+            "tls://me:secret@db.example:4222",
+        ] {
+            assert!(access(url).check().is_ok(), "{url}");
+        }
+        for url in [
+            "nats://me:secret@db.example:4222",
+            "nats://token@10.0.0.1",
+            "me:secret@db.example",
+            "nats://me:secret@localhost.example:4222",
+            "ws://me:secret@[2001:db8::1]:4222",
+        ] {
+            let refused = access(url).check().expect_err(url);
+            assert!(!refused.message.contains("secret"), "{}", refused.message);
+            let accepted = Access {
+                insecure: true,
+                ..access(url)
+            };
+            assert!(accepted.check().is_ok(), "{url}");
+        }
+    }
+
+    #[test]
+    fn a_password_is_never_shown() {
+        for (url, shown) in [
+            ("nats://me:secret@db:4222", "nats://db:4222"),
+            ("nats://me:a@b@db:4222", "nats://db:4222"),
+            ("nats://db:4222", "nats://db:4222"),
+        ] {
+            let access = Access {
+                url: url.to_owned(),
+                ..Access::default()
+            };
+            assert_eq!(access.show(), shown);
+        }
+    }
 }

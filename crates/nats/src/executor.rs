@@ -14,6 +14,11 @@ use crate::{Announced, Present, State};
 /// How often to look who works, and whether somebody wants to stop.
 const LOOK: Duration = Duration::from_millis(500);
 
+/// So many orders are under way at most, whatever workers say of themselves.
+const CAPACITY: usize = 4096;
+/// Workers far away may be gone: how long their outcomes are waited for once the run has to end.
+const GRACE: Duration = Duration::from_millis(300);
+
 pub struct NatsExecutor {
     bus: Bus,
     announced: Announced,
@@ -68,13 +73,13 @@ impl NatsExecutor {
 
     /// Looks who works, and whether somebody wants to stop.
     fn look(&mut self) -> Result<(), CampaignError> {
-        if self.looked.is_some_and(|at| at.elapsed() < LOOK) {
+        if self.looked.is_some_and(|at| at.elapsed() < LOOK) || self.bus.is_hurried() {
             return Ok(());
         }
         self.looked = Some(Instant::now());
         let workers = self.bus.workers()?;
         let fitting: Vec<&Present> = workers.iter().filter(|w| self.fits(w)).collect();
-        self.capacity = fitting.iter().map(|worker| worker.jobs).sum();
+        self.capacity = capacity(fitting.iter().map(|worker| worker.jobs));
         let present: BTreeSet<String> = fitting.iter().map(|w| w.worker.clone()).collect();
         for gone in self.present.difference(&present) {
             self.notices.push(format!("worker {gone} is gone"));
@@ -90,6 +95,11 @@ impl NatsExecutor {
         }
         self.bus.announce(&self.announced)
     }
+}
+
+/// How many orders these workers take together.
+fn capacity(jobs: impl Iterator<Item = usize>) -> usize {
+    jobs.fold(0, usize::saturating_add).min(CAPACITY)
 }
 
 impl Executor for NatsExecutor {
@@ -112,18 +122,27 @@ impl Executor for NatsExecutor {
             .message_id(format!("{}.{}", order.campaign, order.number));
         let subject = format!("ioco.orders.{}", order.campaign);
         let bus = &self.bus;
-        bus.wait("publish an order", async {
+        let published = bus.wait("publish an order", async {
             let sent = bus.context.send_publish(subject, message).await;
             sent.map_err(|error| error.to_string())?
                 .await
                 .map_err(|error| error.to_string())
-        })?;
+        });
+        match published {
+            // Nobody waits for its outcome any more.
+            Err(_) if bus.is_hurried() => {}
+            published => drop(published?),
+        }
         self.announced.orders += 1;
         Ok(())
     }
 
     fn next(&mut self, wait: Duration) -> Result<Option<Outcome>, CampaignError> {
-        self.look()?;
+        match self.look() {
+            // The run ends anyway, and what it has is kept.
+            Err(_) if self.bus.is_hurried() => {}
+            looked => looked?,
+        }
         let outcomes = &mut self.outcomes;
         let next = self
             .bus
@@ -140,7 +159,11 @@ impl Executor for NatsExecutor {
             Ok(Some(Ok(message))) => message,
         };
         let outcome: Option<Outcome> = serde_json::from_slice(&message.payload).ok();
-        self.bus.wait("acknowledge an outcome", message.ack())?;
+        match self.bus.wait("acknowledge an outcome", message.ack()) {
+            // It is here, and nobody needs it a second time.
+            Err(_) if self.bus.is_hurried() => {}
+            acknowledged => acknowledged?,
+        }
         let outcome =
             outcome.filter(|o| o.version == WORK_VERSION && o.campaign == self.announced.campaign);
         self.announced.outcomes += u64::from(outcome.is_some());
@@ -151,7 +174,12 @@ impl Executor for NatsExecutor {
         std::mem::take(&mut self.notices)
     }
 
+    fn grace(&self) -> Duration {
+        GRACE
+    }
+
     fn cancel(&mut self) {
+        self.bus.hurry();
         let subject = format!("ioco.orders.{}", self.announced.campaign);
         let purge = self.bus.orders.purge().filter(subject);
         // What is not taken back runs in vain; nobody waits for it.
@@ -171,5 +199,16 @@ impl Drop for NatsExecutor {
         let _ = self
             .bus
             .wait("end the queue", self.bus.outcomes.delete_consumer(campaign));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{CAPACITY, capacity};
+
+    #[test]
+    fn a_worker_that_promises_too_much_gets_no_flood_of_orders() {
+        assert_eq!(capacity([2, 3].into_iter()), 5);
+        assert_eq!(capacity([usize::MAX, 3].into_iter()), CAPACITY);
     }
 }

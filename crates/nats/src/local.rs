@@ -1,13 +1,17 @@
 //! A NATS server of our own, for a try: found on the path, with its files in a folder that we choose.
 
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
+use std::time::Duration;
 
-use ioco_campaign::CampaignError;
+use ioco_campaign::{CampaignError, Guarded};
 
-/// A running server; ended when dropped.
+/// How long a server may take to end when it is asked to.
+const GRACE: Duration = Duration::from_millis(500);
+
+/// A running server; it ends when dropped, and with us, however we end.
 pub struct LocalServer {
-    child: Child,
+    child: Guarded,
 }
 
 /// The program `nats-server` on the path.
@@ -37,27 +41,26 @@ impl LocalServer {
             store.display().to_string()
         );
         std::fs::write(&settings, text).map_err(|error| failed(&settings, error))?;
-        let child = Command::new(&program)
+        let mut command = Command::new(&program);
+        command
             .arg("-c")
             .arg(&settings)
             .arg("-l")
             .arg(folder.join("nats.log"))
-            .stdin(Stdio::null())
-            .spawn()
-            .map_err(|error| failed(&program, error))?;
+            .stdin(Stdio::null());
+        let child = Guarded::spawn(&mut command).map_err(|error| failed(&program, error))?;
         Ok(LocalServer { child })
     }
 
     /// Whether it has ended.
     pub fn has_ended(&mut self) -> bool {
-        !matches!(self.child.try_wait(), Ok(None))
+        self.child.await_exit(Duration::ZERO).is_some()
     }
 }
 
 impl Drop for LocalServer {
     fn drop(&mut self) {
-        // It may have ended by itself.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        self.child.terminate();
+        self.child.await_exit(GRACE);
     }
 }

@@ -2,6 +2,7 @@
 //! until its outcome is at the server.
 
 use std::collections::BTreeSet;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -173,8 +174,10 @@ fn take_one(
                 let _ = held.ack_with(AckKind::Progress).await;
             }
         });
-        let outcome = worker.run(&order);
+        // An order may come from anybody at the server: what it does to us is an error of that order.
+        let carried_out = catch_unwind(AssertUnwindSafe(|| worker.run(&order)));
         lease.abort();
+        let outcome = carried_out.unwrap_or_else(|_| Ok(worker.failed(&order)));
         let outcome = match outcome {
             // Broken off: the order goes to somebody else.
             _ if interrupt.is_raised() => {

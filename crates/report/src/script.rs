@@ -133,6 +133,17 @@ impl<'a> Script<'a> {
                 pause: if pause < PAUSE { 0.0 } else { pause },
             });
         }
+        if let Target::Http { .. } = target {
+            // Behind the address of the system, anything else could be the address of another one: `@host/`.
+            let is_path = |message: &&Message<'_>| parts(message.text).1.starts_with('/');
+            if !messages
+                .iter()
+                .filter(|m| m.from_tester)
+                .all(|m| is_path(&m))
+            {
+                return Err("the failure has a request whose path does not begin with /".to_owned());
+            }
+        }
         if messages.is_empty() {
             return Err(
                 "the failure file has no messages: `ioco shrink` runs it once more and \

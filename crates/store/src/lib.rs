@@ -18,6 +18,7 @@ mod query;
 mod read;
 mod record;
 mod rows;
+mod schema;
 mod write;
 
 pub use compare::Comparison;

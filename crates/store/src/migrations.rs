@@ -101,9 +101,10 @@ impl Place {
             )
         });
         Migrator::with_migrations(migrations.collect())
-            .run(connection)
+            .run(&mut *connection)
             .await
-            .map_err(|error| StoreError::of_migration(&self.show(), error))
+            .map_err(|error| StoreError::of_migration(&self.show(), error))?;
+        self.check_tables(known, connection).await
     }
 }
 

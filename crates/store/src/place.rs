@@ -120,17 +120,20 @@ impl Place {
                     .map_err(|error| StoreError::of(&self.show(), &error))?;
             }
         }
+        self.check_definitions(&mut connection).await?;
         Ok(connection)
     }
 
     /// Opens it to be read: the database itself refuses changes.
     pub(crate) async fn connect_to_read(&self) -> Result<AnyConnection, StoreError> {
         let Place::Server(_) = self else {
-            return match self.opened("mode=ro").await {
+            let mut connection = match self.opened("mode=ro").await {
                 // In a folder that cannot be written, nobody writes it meanwhile either.
-                Err(StoreError::Unreachable { .. }) => self.opened("mode=ro&immutable=1").await,
-                opened => opened,
+                Err(StoreError::Unreachable { .. }) => self.opened("mode=ro&immutable=1").await?,
+                opened => opened?,
             };
+            self.check_definitions(&mut connection).await?;
+            return Ok(connection);
         };
         let mut connection = self.opened("").await?;
         connection
@@ -157,6 +160,7 @@ impl Place {
                     .canonicalize()
                     .map_err(|error| unreachable(error.to_string()))?;
                 let file = folder.join(path.file_name().unwrap_or_default());
+                self.check_files(&file)?;
                 format!("sqlite://{}?{mode}", escaped(&file.to_string_lossy()))
             }
         };

@@ -9,7 +9,7 @@ use tokio::runtime::{Builder, Runtime};
 
 use crate::caught::caught;
 use crate::error::StoreError;
-use crate::migrations::Age;
+use crate::migrations::{Age, MIGRATIONS};
 use crate::place::Place;
 use crate::read::{emit_tests, number, parsed, run_row, steps_between, test_row};
 use crate::record::Recording;
@@ -104,7 +104,10 @@ impl Store {
                 let mut connection = place.connect_to_read().await?;
                 match place.age(&mut connection).await? {
                     Age::Empty => Ok(None),
-                    Age::Current => Ok(Some(connection)),
+                    Age::Current => {
+                        place.check_tables(&MIGRATIONS, &mut connection).await?;
+                        Ok(Some(connection))
+                    }
                     Age::Older => Err(StoreError::Older {
                         place: place.show(),
                     }),

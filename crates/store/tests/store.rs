@@ -588,3 +588,69 @@ fn a_store_that_stalls_is_not_waited_for_once_the_run_is_over() {
         assert!(said.contains("did not answer in time"), "{said}");
     });
 }
+
+/// A store with one run, to which somebody did something.
+fn changed(statements: &str) -> (tempfile::TempDir, Place) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let place = Place::File(folder.path().join("ioco.db"));
+    let mut recording = Recording::begin(&place, new_run(1)).expect("begins");
+    recording.flush().expect("written");
+    drop(recording);
+    let url = format!("sqlite://{}", folder.path().join("ioco.db").display());
+    block_on(async {
+        let mut connection = AnyConnection::connect(&url).await.expect("opens");
+        let statements = sqlx::AssertSqlSafe(statements.to_owned());
+        connection.execute(statements).await.expect("changed");
+        connection.close().await.expect("closed");
+    });
+    (folder, place)
+}
+
+#[test]
+fn a_file_that_defines_more_than_ioco_does_is_no_store() {
+    let steps = "SELECT 1 AS run, 1 AS test, 1 AS first, '[]' AS body";
+    for statements in [
+        &format!("DROP TABLE steps; CREATE VIEW steps AS {steps}"),
+        "CREATE TRIGGER t AFTER INSERT ON runs BEGIN SELECT hex(zeroblob(900000000)); END",
+        "ALTER TABLE growth ADD COLUMN more TEXT AS (hex(zeroblob(900000000)))",
+        "CREATE INDEX more ON runs (hex(zeroblob(id)))",
+        "DROP TABLE growth; CREATE TABLE growth (run, test, locations, switches, boundaries CHECK (1))",
+        "CREATE TABLE more (a)",
+        "ALTER TABLE _sqlx_migrations RENAME TO old; CREATE VIEW _sqlx_migrations AS SELECT * FROM old",
+    ] {
+        let (_folder, place) = changed(statements);
+        let refusals = [
+            Store::read(&place).err(),
+            Store::open(&place).err(),
+            Recording::begin(&place, new_run(2)).err(),
+        ];
+        for error in refusals {
+            let error = error.unwrap_or_else(|| panic!("used: {statements}"));
+            assert!(matches!(error, StoreError::Damaged { .. }), "{error}");
+        }
+    }
+    // What SQLite adds itself.
+    let (_folder, place) = changed("ANALYZE");
+    Store::read(&place).expect("opens").expect("is not empty");
+}
+
+#[test]
+fn what_is_no_regular_file_is_not_opened() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let fifo = folder.path().join("ioco.db");
+    let made = std::process::Command::new("mkfifo").arg(&fifo).status();
+    assert!(made.expect("mkfifo runs").success());
+    let linked = tempfile::tempdir().expect("a folder");
+    let elsewhere = linked.path().join("elsewhere");
+    std::fs::write(&elsewhere, "kept").expect("written");
+    let store = linked.path().join("ioco.db");
+    std::os::unix::fs::symlink(&elsewhere, linked.path().join("ioco.db-wal")).expect("linked");
+    for path in [fifo, store] {
+        let place = Place::File(path);
+        for error in [Store::read(&place).err(), Store::open(&place).err()] {
+            let error = error.expect("refused").to_string();
+            assert!(error.contains("not a regular file"), "{error}");
+        }
+    }
+    assert_eq!(std::fs::read_to_string(elsewhere).expect("there"), "kept");
+}

@@ -20,7 +20,12 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, wa
 /// number yet.
 const MARK: &str = "IOCO_STARTED_BY";
 
-/// Reads `? `, `+ GROUP` and `- GROUP`: a child is being started, runs, has ended. `$1` is the mark.
+/// Marks systems and what they start, hooks excepted: a process that has left its group ends with us all the same.
+/// Hooks may start what is to stay, such as a database.
+const SYSTEM: &str = "IOCO_SYSTEM_OF";
+
+/// Reads `? `, `+ GROUP` and `- GROUP`: a child is being started, runs, has ended. `$1` and `$2` are the marks. What
+/// other processes were started with is read from `/proc`, where there is one.
 const WATCHDOG: &str = r#"
 trap '' INT TERM HUP QUIT PIPE
 groups= starting=
@@ -34,12 +39,17 @@ while read -r what group; do
       groups=$kept ;;
   esac
 done
+marked() {
+  for file in $(grep -ls "$1" /proc/[0-9]*/environ); do
+    process=${file#/proc/}
+    kill -9 "${process%/environ}"
+  done
+}
 for group in $groups; do kill -9 "-$group"; done
+marked "$2"
 if [ -n "$starting" ]; then
   for again in 1 2; do
-    for process in /proc/[0-9]*; do
-      if grep -q "$1" "$process/environ"; then kill -9 "${process#/proc/}"; fi
-    done
+    marked "$1"
     sleep 1
   done
 fi
@@ -95,6 +105,7 @@ fn start_watchdog() -> io::Result<ChildStdin> {
     let mut child = Command::new("sh")
         .args(["-c", WATCHDOG, "ioco-watchdog"])
         .arg(format!("{MARK}={}", mark()))
+        .arg(format!("{SYSTEM}={}", mark()))
         .current_dir("/")
         .stdin(Stdio::piped())
         .stdout(Stdio::null())
@@ -118,12 +129,17 @@ pub fn kill_guarded() {
 }
 
 /// A child and what it started. Dropping kills them all.
-pub(crate) struct Guarded {
+pub struct Guarded {
     child: Child,
 }
 
 impl Guarded {
     pub fn spawn(command: &mut Command) -> io::Result<Guarded> {
+        Guarded::spawn_hook(command.env(SYSTEM, mark()))
+    }
+
+    /// A command around a system: what it starts in a group of its own may stay.
+    pub(crate) fn spawn_hook(command: &mut Command) -> io::Result<Guarded> {
         command.process_group(0).env(MARK, mark());
         // Held until the child is known, so that `kill_guarded` misses none.
         let mut register = register();

@@ -14,8 +14,7 @@ mod queue;
 mod until;
 mod warnings;
 
-pub(crate) use guard::Guarded;
-pub use guard::kill_guarded;
+pub use guard::{Guarded, kill_guarded};
 pub(crate) use ioco_budget::size;
 pub use limited::Limited;
 pub(crate) use lines::{Lines, TooLong};

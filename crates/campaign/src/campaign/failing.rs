@@ -12,7 +12,7 @@ use crate::error::CampaignError;
 use crate::note::Note;
 use crate::observer::{NoObserver, Observer};
 use crate::outcome::FoundFailure;
-use crate::session::sizes;
+use crate::session::{Shown, sizes};
 use crate::{history, lifecycle, shrinking};
 
 impl Campaign {
@@ -43,9 +43,14 @@ impl Campaign {
             return Ok(());
         };
         // Whether it can be seen again at all comes first: shrinking what cannot is in vain.
-        let confidence = self.confirm(&report.execution, &settings)?;
+        let confirmed = self.confirm(&report.execution, &settings);
+        if let Err(stopped) = &confirmed {
+            observer.warning(&format!("not confirmed: {}", stopped.message));
+        }
+        let is_confirmed = confirmed.is_ok();
+        let confidence = confirmed.unwrap_or(Confidence { failed: 0, runs: 0 });
         let is_unseen = confidence.runs > 0 && confidence.failed == 0;
-        let shrunk = if is_unseen {
+        let shrunk = if is_unseen || !is_confirmed {
             None
         } else {
             self.shrink(&report.execution, &settings, confidence, observer)
@@ -104,10 +109,13 @@ impl Campaign {
         found.is_known = recorded.is_some();
         found.hint = hint;
         let stimuli: Vec<Action> = shrunk.execution.stimuli().cloned().collect();
-        let shown = self.show(&stimuli)?;
+        // Whoever was to show it once more may be gone: that takes nothing from what was found.
+        let shown = self.show(&stimuli).ok();
         // What was broken off proves nothing.
-        let is_gone = shown.is_gone() && !self.session.is_over();
-        if file.id == own.id && shown.put_into(&mut file, &shrunk.execution) {
+        let is_gone = shown.as_ref().is_some_and(Shown::is_gone) && !self.session.is_over();
+        if file.id == own.id
+            && shown.is_some_and(|shown| shown.put_into(&mut file, &shrunk.execution))
+        {
             self.keep(&path, &file, observer);
         }
         if !found.flaky && is_gone {

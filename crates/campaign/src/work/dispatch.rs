@@ -18,9 +18,6 @@ use crate::system::SystemName;
 /// How long to wait for an outcome before looking whether the run is to stop.
 const SLICE: Duration = Duration::from_millis(50);
 
-/// How long to wait for outcomes once the run is to end; workers far away may be gone.
-const GRACE: Duration = Duration::from_secs(10);
-
 /// A test that is written down, in line for an order.
 pub(crate) enum Planned {
     /// A failure of an earlier run, by its position in the campaign's list.
@@ -153,7 +150,7 @@ impl Dispatch {
         }
         if self.until.is_none() {
             self.executor.cancel();
-            self.until = Instant::now().checked_add(GRACE);
+            self.until = Instant::now().checked_add(self.executor.grace());
         }
         self.until.is_some_and(|until| Instant::now() >= until)
     }

@@ -19,6 +19,11 @@ pub trait Executor {
     /// The run is to end: orders that nobody has begun need not be carried out.
     fn cancel(&mut self) {}
 
+    /// How long outcomes are waited for once the run has to end.
+    fn grace(&self) -> Duration {
+        Duration::from_secs(10)
+    }
+
     /// What happened to workers since the last call, for a person.
     fn take_notices(&mut self) -> Vec<String> {
         Vec::new()

@@ -185,6 +185,19 @@ impl Worker {
         })
     }
 
+    /// The outcome of an order that ended in a panic. The next one gets a session of its own.
+    pub fn failed(&mut self, order: &Order) -> Outcome {
+        self.session = None;
+        let execution = Execution {
+            trace: Vec::new(),
+            verdict: Verdict::unusable(format!(
+                "order {} made a worker of ioco fail",
+                order.number
+            )),
+        };
+        self.outcome(order, &execution, &[], Vec::new())
+    }
+
     fn outcome(
         &self,
         order: &Order,

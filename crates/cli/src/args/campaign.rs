@@ -43,6 +43,7 @@ impl NatsArguments {
             credentials: self.nats_credentials.clone(),
             ca: self.nats_ca.clone(),
             certificate: own,
+            insecure: crate::typed::is_insecure(),
         }
     }
 }

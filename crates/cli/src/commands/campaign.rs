@@ -5,6 +5,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use ioco_campaign::work::WORK_VERSION;
 use ioco_campaign::{Campaign, Hands, time};
 use ioco_nats::{Announced, Bus, NatsExecutor, State};
+use ioco_outside::Untrusted;
 
 use super::test;
 use crate::args::{self, CampaignCommand, Format};
@@ -48,6 +49,7 @@ fn begin(arguments: &args::CampaignStart, format: Format) -> Answer {
     let bus = Bus::open(
         &arguments.nats.access(),
         &format!("ioco campaign {campaign}"),
+        &interrupt,
     )?;
     let executor = NatsExecutor::open(bus, announced, lease, interrupt.clone())?;
     if format == Format::Text {
@@ -66,8 +68,13 @@ fn new_name() -> String {
     format!("{seconds}-{}", std::process::id())
 }
 
+/// Anybody at the server can announce anything.
+fn shown(text: &str) -> Untrusted {
+    Untrusted::new(text)
+}
+
 fn status(nats: &args::NatsArguments, format: Format) -> Answer {
-    let bus = Bus::open(&nats.access(), "ioco campaign status")?;
+    let bus = Bus::open(&nats.access(), "ioco campaign status", &interrupt::listen())?;
     let (campaigns, workers) = (bus.campaigns()?, bus.workers()?);
     if format == Format::Json {
         output::json(&serde_json::json!({ "campaigns": campaigns, "workers": workers }))?;
@@ -81,14 +88,21 @@ fn status(nats: &args::NatsArguments, format: Format) -> Answer {
         };
         output::print(&format!(
             "{:<22}  {state:<8}  {} against {}  {} orders, {} outcomes\n",
-            campaign.campaign, campaign.name, campaign.system, campaign.orders, campaign.outcomes
+            shown(&campaign.campaign),
+            shown(&campaign.name),
+            campaign.system,
+            campaign.orders,
+            campaign.outcomes
         ));
     }
     for worker in &workers {
         let plural = if worker.jobs == 1 { "" } else { "s" };
         output::print(&format!(
             "worker {}  {} job{plural}, reaches {}, model {}\n",
-            worker.worker, worker.jobs, worker.system, worker.model
+            shown(&worker.worker),
+            worker.jobs,
+            worker.system,
+            shown(&worker.model)
         ));
     }
     if campaigns.is_empty() && workers.is_empty() {
@@ -98,7 +112,7 @@ fn status(nats: &args::NatsArguments, format: Format) -> Answer {
 }
 
 fn stop(campaign: &str, nats: &args::NatsArguments) -> Answer {
-    let bus = Bus::open(&nats.access(), "ioco campaign stop")?;
+    let bus = Bus::open(&nats.access(), "ioco campaign stop", &interrupt::listen())?;
     if bus.ask_to_stop(campaign)? {
         output::print(&format!("{campaign} stops\n"));
         return Ok(Exit::Conforms);

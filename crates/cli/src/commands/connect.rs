@@ -105,8 +105,12 @@ pub fn run(arguments: &args::Connect, format: Format) -> Answer {
                 }
                 Arrival::Unknown(text) => show(text, false, at, Sender::System, raw)?,
                 Arrival::Quiescent => break,
-                Arrival::Silence if at >= deadline || stop() => break,
+                Arrival::Silence if at >= deadline => break,
                 Arrival::Silence => {}
+            }
+            // A system that never pauses is not waited for.
+            if stop() || at >= deadline.saturating_add(wait) {
+                break;
             }
         }
     }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use ioco_campaign::Results;
 use ioco_nats::LocalServer;
 
 use crate::args;
@@ -12,7 +13,8 @@ use crate::{interrupt, typed};
 const LOOK: Duration = Duration::from_millis(100);
 
 pub fn run(arguments: &args::Nats) -> Answer {
-    let folder = typed::project_here()?.results().join("nats");
+    let results = Results::at(typed::project_here()?.results());
+    let folder = results.folder("nats")?;
     let interrupt = interrupt::listen();
     let mut server = LocalServer::start(&folder, "127.0.0.1", arguments.port)?;
     say!(

@@ -32,6 +32,8 @@ pub fn run(arguments: &args::Simulate) -> Answer {
         }
         None => {
             // Not `output`: what goes to standard output here is for a program.
+            let mut notes = Notes::default();
+            let mut note = |what| notes.show(what);
             let served = player.serve(&mut io::stdin(), &mut io::stdout(), &mut note);
             end(served.map_err(|error| lost(&error))?)
         }
@@ -63,11 +65,27 @@ fn serve(player: &mut Player, listen: &str, clients: Option<u64>) -> Answer {
 
 fn talk(player: &mut Player, client: TcpStream) -> io::Result<Left> {
     client.set_nodelay(true)?;
-    player.serve(&mut &client, &mut &client, &mut note)
+    let mut notes = Notes::default();
+    player.serve(&mut &client, &mut &client, &mut |what| notes.show(what))
 }
 
-fn note(what: String) {
-    output::warn(&format!("not understood: {}", Untrusted::new(what)));
+/// So many messages of one client that nobody understands are shown.
+const NOTES: usize = 20;
+
+/// What one client sent and nobody understands.
+#[derive(Default)]
+struct Notes(usize);
+
+impl Notes {
+    fn show(&mut self, what: String) {
+        self.0 = self.0.saturating_add(1);
+        if self.0 <= NOTES {
+            output::warn(&format!("not understood: {}", Untrusted::new(what)));
+        }
+        if self.0 == NOTES {
+            output::warn("more messages of this client that are not understood are not shown");
+        }
+    }
 }
 
 fn lost(error: &io::Error) -> CommandError {

@@ -3,6 +3,7 @@
 use ioco_campaign::work::WorkerSetup;
 use ioco_campaign::{ConnectionSpec, SolverChoice, trust};
 use ioco_nats::{Bus, Report, serve};
+use ioco_outside::Untrusted;
 
 use crate::args;
 use crate::exit::{Answer, CommandError, Exit};
@@ -13,7 +14,8 @@ struct Said;
 
 impl Report for Said {
     fn say(&self, message: &str) {
-        say!("{message}");
+        // It quotes what others announce.
+        say!("{}", Untrusted::new(message));
     }
 }
 
@@ -49,6 +51,7 @@ pub fn run(arguments: &args::Worker) -> Answer {
     let bus = Bus::open(
         &arguments.nats.access(),
         &format!("ioco worker {}", setup.name),
+        &interrupt,
     )?;
     say!("worker {} waits for campaigns", setup.name);
     let done = serve(&bus, &setup, arguments.jobs, &interrupt, &Said)?;

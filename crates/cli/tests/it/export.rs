@@ -329,6 +329,41 @@ fn a_script_for_curl_reads_no_files_and_sends_what_it_was_told() {
         "{requests}"
     );
     assert!(!here.path().join("planted").exists());
+    // Behind the address of the system, a path may be the address of another one.
+    for path in ["@192.0.2.1/", ".example.org/", ":1@192.0.2.1/", ""] {
+        rewrite(here.path(), |file| {
+            for wire in ["/wire", "/shrunk/wire"] {
+                let lines = file.pointer_mut(wire).and_then(|w| w.as_array_mut());
+                let sent = lines
+                    .into_iter()
+                    .flatten()
+                    .filter(|m| m["from"] == "tester");
+                for message in sent {
+                    message["text"] = format!("POST {path}\nx").into();
+                }
+            }
+        });
+        for form in ["curl", "python", "pytest"] {
+            let id = failure(here.path());
+            let refused = run(ioco()
+                .current_dir(here.path())
+                .args(["export", &id, "--as", form]));
+            assert_eq!(refused.code, 2, "{}", refused.all());
+            assert!(refused.err.contains("path"), "{}", refused.all());
+        }
+    }
+    rewrite(here.path(), |file| {
+        for wire in ["/wire", "/shrunk/wire"] {
+            let lines = file.pointer_mut(wire).and_then(|w| w.as_array_mut());
+            let sent = lines
+                .into_iter()
+                .flatten()
+                .filter(|m| m["from"] == "tester");
+            for message in sent {
+                message["text"] = "POST /a".into();
+            }
+        }
+    });
     // A status that is none would stand in the script as it is.
     let settings = COUNTER_TOML.replace("\"5xx\"", "\"*) touch planted ;; x\"");
     fs::write(here.path().join("ioco.toml"), settings).expect("written");

@@ -12,6 +12,7 @@ mod ci;
 mod compare;
 mod connections;
 mod doctor;
+mod edge;
 mod examples;
 mod export;
 mod generate;

@@ -9,12 +9,17 @@ use crate::support::{PING, TempDir, folder_with, ioco, run};
 /// Nobody waits this long; a hang is found all the same.
 const HANG: Duration = Duration::from_secs(60);
 
-/// Says who it is and whom it started, and answers every ping.
+/// Says who it is and whom it started, and answers every ping. One of those is in a session of its own, where ioco
+/// can find it.
 const SYSTEM: &str = r#"
 import json, os, subprocess, sys
 helper = subprocess.Popen(["sleep", "3600"])
+pids = f"{os.getpid()} {helper.pid}"
+if os.path.exists("/proc/self/environ"):
+    daemon = subprocess.Popen(["sleep", "3600"], start_new_session=True)
+    pids += f" {daemon.pid}"
 with open("pids.part", "w") as file:
-    file.write(f"{os.getpid()} {helper.pid}")
+    file.write(pids)
 os.rename("pids.part", "pids")
 for line in sys.stdin:
     answer = {"ready": True} if json.loads(line).get("reset") else {"response": "pong"}

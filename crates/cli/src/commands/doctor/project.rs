@@ -1,6 +1,6 @@
 //! The project: its file, its model, its system, and where its results are kept.
 
-use std::net::{SocketAddr, TcpStream, ToSocketAddrs as _};
+use std::net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -214,11 +214,17 @@ fn located(group: &'static str, name: &str, word: &str, folder: &Path) -> Findin
 /// Whether something listens at an address. Only this machine is asked: looking at a project sends nothing over
 /// the network.
 fn answers(address: &str) -> Finding {
-    let sockets: Vec<SocketAddr> = address
-        .to_socket_addrs()
-        .map_or_else(|_| Vec::new(), Iterator::collect);
+    let host = address.rsplit_once(':').map_or(address, |(host, _)| host);
+    let host = host.trim_start_matches('[').trim_end_matches(']');
+    // Another name would have to be asked for, and its owner learns of that.
+    let is_here = host.eq_ignore_ascii_case("localhost")
+        || host.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback());
+    let sockets: Vec<SocketAddr> = match is_here {
+        true => (address.to_socket_addrs()).map_or_else(|_| Vec::new(), Iterator::collect),
+        false => Vec::new(),
+    };
     let name = "address";
-    if sockets.iter().any(|socket| !socket.ip().is_loopback()) {
+    if !is_here || sockets.iter().any(|socket| !socket.ip().is_loopback()) {
         let words = format!("{address} is on the network: not tried");
         return Finding::note(SYSTEM, name, words).hint("`ioco connect` talks to it");
     }
