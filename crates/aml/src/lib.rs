@@ -162,6 +162,7 @@ fn parse<T>(
             parameters: label.map_or(&[], |label| &sts.label(label).parameters),
             locals: &[],
             functions: &seen.functions,
+            broken: &[],
         },
         text: &Text::plain(text, 0),
         file: 0,

@@ -69,3 +69,43 @@ fn a_diagnostic_as_json_names_file_line_and_column() {
     let json = serde_json::to_string_pretty(&loaded.diagnostics).expect("serializable");
     insta::assert_snapshot!("json", json);
 }
+
+#[test]
+fn a_declaration_with_an_unknown_type_is_one_error_however_often_it_is_used() {
+    let text = |variable: &str, parameter: &str, function: &str| {
+        format!(
+            "external 'c'
+function('twice', [:{function}] => :integer) {{ |n| n + n }}
+process('p') {{
+  channel('c') {{
+    stimulus 'pay', {{'amount' => :{parameter}}}
+    response 'paid', {{'total' => :integer}}
+  }}
+  var 'sum', :{variable}, 0
+  state 'Start'
+  receive 'pay', constraint: 'amount > 0 && amount < 100', update: 'sum = sum + amount'
+  send 'paid', constraint: 'total == sum || total == twice(sum) && sum > 3'
+  goto 'Start'
+}}
+"
+        )
+    };
+    let of = |text: &str| -> Vec<(String, String)> {
+        let loaded = ioco_aml::load_text("pay.aml", text);
+        let found = loaded.diagnostics.iter();
+        let errors = found.filter(|found| found.is_error());
+        errors
+            .map(|found| (found.code.to_owned(), found.message.clone()))
+            .collect()
+    };
+    let good = "integer";
+    assert_eq!(of(&text(good, good, good)), []);
+    for text in [
+        text("interger", good, good),
+        text(good, "interger", good),
+        text(good, good, "interger"),
+    ] {
+        let unknown = ("A024".to_owned(), "unknown type `:interger`".to_owned());
+        assert_eq!(of(&text), [unknown], "{text}");
+    }
+}

@@ -358,6 +358,9 @@ impl Checker<'_> {
     }
 
     fn unknown_name(&mut self, node: &Node, name: &str) {
+        if self.names.broken.iter().any(|broken| broken == name) {
+            return;
+        }
         let hint = match name {
             "nil" | "null" | "void" => {
                 Some("a value that is not set is written `:void`".to_owned())
@@ -593,6 +596,7 @@ impl Checker<'_> {
             ("max", [left, right]) => self.binary(node, BinaryOp::Max, left, right, None),
             ("length" | "last" | "abs", _) => self.count(node, name, 1, arguments.len()),
             ("min" | "max", _) => self.count(node, name, 2, arguments.len()),
+            _ if self.names.broken.iter().any(|broken| broken == name) => Self::wrong(),
             _ => {
                 let built_in = ["length", "last", "min", "max", "abs"];
                 let declared = self.names.functions.iter().map(|f| f.name.as_str());

@@ -31,6 +31,8 @@ pub struct Names<'a> {
     /// The parameters of the function whose body is checked.
     pub locals: &'a [(String, Type)],
     pub functions: &'a [Signature],
+    /// What was declared with something wrong in it: that is reported there, and not where it is used.
+    pub broken: &'a [String],
 }
 
 /// What a name turns out to be.

@@ -396,8 +396,12 @@ impl<'a> Lowering<'a> {
             .iter()
             .map(|ty| self.type_of(command.file, ty))
             .collect();
-        let result = self.type_of(command.file, result)?;
-        let types: Vec<Type> = types.into_iter().collect::<Option<_>>()?;
+        let result = self.type_of(command.file, result);
+        let types: Option<Vec<Type>> = types.into_iter().collect();
+        let (Some(result), Some(types)) = (result, types) else {
+            self.broken.push(name.value.clone());
+            return None;
+        };
         if types.len() != parameters.len() {
             let message = format!(
                 "the function has {} types and {} parameters",
@@ -448,6 +452,7 @@ impl<'a> Lowering<'a> {
                         parameters: &[],
                         locals: &function.locals,
                         functions: &self.functions,
+                        broken: &self.broken,
                     },
                     text: function.body,
                     file: function.file,

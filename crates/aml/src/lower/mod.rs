@@ -59,6 +59,8 @@ struct Lowering<'a> {
     /// Where each enumeration and structure is declared, by name.
     type_sites: FxHashMap<String, Site>,
     functions: Vec<Signature>,
+    /// Variables, parameters and functions whose types are wrong.
+    broken: Vec<String>,
     /// The functions that blocks become; their numbers come after those of the model.
     generated: Vec<Function>,
     macros: FxHashMap<String, &'a Macro>,
@@ -93,6 +95,7 @@ pub fn lower(
         types: Types::default(),
         type_sites: FxHashMap::default(),
         functions: Vec::new(),
+        broken: Vec::new(),
         generated: Vec::new(),
         macros: FxHashMap::default(),
         used_macros: FxHashSet::default(),

@@ -256,6 +256,7 @@ impl<'a> Lowering<'a> {
             return;
         };
         let Some(ty) = self.type_of(command.file, ty) else {
+            self.broken.push(name.value.clone());
             return;
         };
         let initial = command

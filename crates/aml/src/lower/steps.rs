@@ -88,6 +88,7 @@ impl Walker<'_, '_> {
             parameters,
             locals: &[],
             functions: &self.lowering.functions,
+            broken: &self.lowering.broken,
         }
     }
 
@@ -104,6 +105,7 @@ impl Walker<'_, '_> {
                 parameters,
                 locals: &[],
                 functions: &self.lowering.functions,
+                broken: &self.lowering.broken,
             },
             text,
             file,

@@ -131,9 +131,10 @@ impl Lowering<'_> {
             report.labels.push((file, first, "first here".to_owned()));
             return;
         }
-        if let Some(ty) = self.type_of(file, ty) {
-            let name = name.to_owned();
-            found.push((Parameter { name, ty }, span.clone()));
+        let name = name.to_owned();
+        match self.type_of(file, ty) {
+            Some(ty) => found.push((Parameter { name, ty }, span.clone())),
+            None => self.broken.push(name),
         }
     }
 

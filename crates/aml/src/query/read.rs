@@ -370,6 +370,7 @@ impl<'a> QueryReader<'a> {
                 parameters: label.map_or(&[], |label| &self.sts.label(label).parameters),
                 locals: &[],
                 functions: &self.seen.functions,
+                broken: &[],
             },
             text: &Text::plain(text, offset),
             file: 0,
