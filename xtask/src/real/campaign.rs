@@ -78,6 +78,9 @@ pub fn run(
     let tests = steps.div_ceil(system.length).max(least);
     command.args(["--tests", &tests.to_string()]);
     command.args(["--time", &format!("{minutes}m")]);
+    if system.jobs > 1 {
+        command.args(["--jobs", &system.jobs.to_string()]);
+    }
     command.current_dir(&work).env("PATH", installed.path()?);
     if let Some(node_path) = &installed.node_path {
         command.env("NODE_PATH", node_path);

@@ -43,6 +43,8 @@ pub struct System {
     pub accepted: &'static [Accepted],
     /// Steps of one test.
     pub length: u64,
+    /// Systems side by side: what takes seconds to start leaves the machine idle otherwise.
+    pub jobs: u64,
 }
 
 const fn system(name: &'static str, folder: &'static str, source: Source) -> System {
@@ -56,6 +58,7 @@ const fn system(name: &'static str, folder: &'static str, source: Source) -> Sys
         conforms: true,
         accepted: &[],
         length: 100,
+        jobs: 1,
     }
 }
 
@@ -82,11 +85,13 @@ pub const SYSTEMS: &[System] = &[
     System {
         profile: Some("amqtt"),
         conforms: false,
+        jobs: 4,
         ..system("amqtt", "mqtt", Source::Python(&["amqtt==0.12.1"], None))
     },
     System {
         profile: Some("hbmqtt"),
         conforms: false,
+        jobs: 4,
         // Python 3.9 removed a way to take locks that it uses, websockets 9 a module.
         ..system(
             "hbmqtt",
