@@ -60,7 +60,7 @@ pub use connection::{AdapterError, Arrival, Arrived, Connection, LogLine};
 pub use drive::{Crossed, Crossing, Exchange, Recorder, ScriptRunner, drive, drive_watched};
 #[cfg(feature = "connections")]
 pub use http::{
-    Http, HttpMapping, HttpRelay, OneOrMore, RequestMapping, ResponseMapping, Statuses,
+    Http, HttpMapping, HttpRelay, NO_RESET, OneOrMore, RequestMapping, ResponseMapping, Statuses,
 };
 pub use in_process::{InProcess, Local, Outbox};
 #[cfg(feature = "connections")]

@@ -13,7 +13,7 @@ use ioco_engine::{
 use ioco_explain::{TextOptions, mermaid, text};
 use ioco_sts::{
     Action, Assignment, BinaryOp, Direction, Expr, Gate, LabelId, Parameter, Place, Relation,
-    Semantics, Sts, StsBuilder, Type, Value, Variable,
+    Requirement, Semantics, Sts, StsBuilder, Type, Value, Variable,
 };
 
 /// `?pay(amount: 1..100)` adds to what is due; `?refund` must be answered by `!refunded` with just
@@ -324,4 +324,59 @@ fn a_replay_is_fixed_still_failing_different_or_flaky() {
     );
     assert!(matches!(compare(&[&silent]), Replayed::Different(_)));
     assert_eq!(compare(&[&dead]), Replayed::Unusable("it died".to_owned()));
+}
+
+/// `?order` is answered by `!bill` and `!goods`, in any order; each has a clause of its own.
+fn delivery() -> Arc<Sts> {
+    let mut builder = StsBuilder::new("delivery");
+    let process = builder.process("main");
+    let order = builder.label(label("?order", vec![]));
+    let bill = builder.label(label("!bill", vec![]));
+    let goods = builder.label(label("!goods", vec![]));
+    let [idle, ordered, billed, sent] =
+        ["Idle", "Ordered", "Billed", "Sent"].map(|name| builder.named_location(process, name));
+    let mut switch = |from, label, to| {
+        let place = Place::default();
+        builder.switch(from, Gate::Observable(label), Expr::TRUE, vec![], to, place)
+    };
+    switch(idle, order, ordered);
+    let bills = vec![switch(ordered, bill, billed), switch(sent, bill, idle)];
+    let sends = vec![switch(ordered, goods, sent), switch(billed, goods, idle)];
+    for (id, switches) in [("bill", bills), ("goods", sends)] {
+        builder.requirement(Requirement {
+            id: id.to_owned(),
+            text: String::new(),
+            switches,
+            place: Place::default(),
+        });
+    }
+    Arc::new(builder.build())
+}
+
+#[test]
+fn a_failure_names_the_requirement_of_the_response_that_is_missing() {
+    let sts = delivery();
+    let [bill, goods] = ["bill", "goods"].map(|name| response(&sts, name));
+    // One of them is missing, or both are, or one comes twice.
+    for answers in [
+        vec![bill.clone()],
+        vec![goods],
+        vec![],
+        vec![bill.clone(), bill],
+    ] {
+        let mut tester = tester(&sts, Settings::default());
+        let command = tester.script(vec![stimulus(&sts, "order")], 0);
+        let answers: Vec<Input> = answers.into_iter().map(Input::Response).collect();
+        let mut system = Answers::new(move |given| match given.len() {
+            0 => vec![],
+            _ => answers.clone(),
+        });
+        let report = run(&mut tester, command, &mut system, false, &mut 0);
+        let explanation = explain(tester.semantics(), &report.execution, &Context::default());
+        let because = explanation.expect("a failure").because;
+        for id in ["bill", "goods"] {
+            let line = format!("it touches the requirement {id}");
+            assert!(because.contains(&line), "{id}: {because:?}");
+        }
+    }
 }

@@ -9,15 +9,22 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use super::install::{Installed, cache};
-use super::systems::{Source, System};
+use super::systems::{Accepted, Source, System};
 use crate::postgres::Postgres;
 use crate::tools::{answers, root};
 
 /// Distinct deviations after which a campaign ends.
 const DEVIATIONS: &str = "20";
 
-/// A campaign against a system that deviates takes no longer: each deviation is confirmed and shrunk.
-const PATIENCE: &str = "10m";
+/// How long a campaign may take.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Of a system that conforms; fewer if its time is over before.
+    pub steps: u64,
+    /// Of any system. One that deviates needs time too: each deviation is confirmed and shrunk.
+    pub minutes: u64,
+    pub seed: u64,
+}
 
 #[derive(Clone, Debug, Default)]
 pub struct Figures {
@@ -27,6 +34,8 @@ pub struct Figures {
     /// From the start of ioco to the first deviation, before it is confirmed and shrunk.
     pub first: Option<Duration>,
     pub deviations: Vec<Deviation>,
+    /// Deviations that are known.
+    pub accepted: Vec<Deviation>,
     /// Deviations that did not occur again: a race in the system, or a busy machine.
     pub unconfirmed: Vec<Deviation>,
 }
@@ -44,8 +53,11 @@ pub fn run(
     program: &Path,
     system: &System,
     installed: &Installed,
-    steps: u64,
-    seed: u64,
+    Limits {
+        steps,
+        minutes,
+        seed,
+    }: Limits,
 ) -> Result<Figures, String> {
     let work = prepare(system)?;
     let server = match system.source {
@@ -58,14 +70,17 @@ pub fn run(
     if let Some(profile) = system.profile {
         command.args(["--profile", profile]);
     }
-    let tests = if system.conforms {
-        // Tests end early where the model does, so a campaign counts steps, not tests.
-        steps.div_ceil(system.length).max(1)
-    } else {
-        command.args(["--failures", DEVIATIONS, "--time", PATIENCE]);
-        steps.div_ceil(system.length).max(20)
-    };
+    if !system.conforms || !system.accepted.is_empty() {
+        command.args(["--failures", DEVIATIONS]);
+    }
+    // Tests end early where the model does, so a campaign counts steps, not tests.
+    let least = if system.conforms { 1 } else { 20 };
+    let tests = steps.div_ceil(system.length).max(least);
     command.args(["--tests", &tests.to_string()]);
+    command.args(["--time", &format!("{minutes}m")]);
+    if system.jobs > 1 {
+        command.args(["--jobs", &system.jobs.to_string()]);
+    }
     command.current_dir(&work).env("PATH", installed.path()?);
     if let Some(node_path) = &installed.node_path {
         command.env("NODE_PATH", node_path);
@@ -73,7 +88,18 @@ pub fn run(
     if let Some(server) = &server {
         command.envs(server.environment());
     }
-    watch(&mut command)
+    let mut figures = watch(&mut command)?;
+    figures.accept(system.accepted);
+    Ok(figures)
+}
+
+impl Figures {
+    /// Sets known deviations apart.
+    fn accept(&mut self, known: &[Accepted]) {
+        let is_known = |found: &Deviation| known.iter().any(|known| found.is(known));
+        let all = std::mem::take(&mut self.deviations);
+        (self.accepted, self.deviations) = all.into_iter().partition(is_known);
+    }
 }
 
 /// A copy of the example, so that results of earlier runs do not count.
@@ -185,6 +211,14 @@ fn read_failure(failure: &Value) -> Deviation {
     }
 }
 
+impl Deviation {
+    /// Whether it is this known one.
+    pub fn is(&self, known: &Accepted) -> bool {
+        let touches = |clause: &&str| self.clauses.iter().any(|touched| touched == clause);
+        known.clauses.iter().all(touches)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -213,5 +247,10 @@ mod tests {
         };
         assert_eq!(figures.deviations, [deviation]);
         assert_eq!(figures.unconfirmed[0].title, "by chance");
+        let accepted = |clauses| Accepted { clauses, why: "" };
+        figures.accept(&[accepted(&["R-3"]), accepted(&["R-1", "R-3"])]);
+        assert_eq!((figures.deviations.len(), figures.accepted.len()), (1, 0));
+        figures.accept(&[accepted(&["R-2"])]);
+        assert_eq!((figures.deviations.len(), figures.accepted.len()), (0, 1));
     }
 }

@@ -7,7 +7,9 @@ mod install;
 mod systems;
 mod table;
 
-use campaign::Figures;
+use std::path::PathBuf;
+
+use campaign::{Figures, Limits};
 use systems::{HYPOTHESIS, SYSTEMS, System};
 
 use crate::tools::{self, cargo, target_directory};
@@ -15,26 +17,29 @@ use crate::tools::{self, cargo, target_directory};
 /// Steps of a campaign unless it is said otherwise: enough to find every known deviation.
 const STEPS: u64 = 2_000;
 
+/// Minutes of a campaign unless it is said otherwise.
+const MINUTES: u64 = 10;
+
 struct Options {
     names: Vec<String>,
-    steps: u64,
-    seed: u64,
+    limits: Limits,
+    /// Built already; otherwise this command builds ioco for speed.
+    program: Option<PathBuf>,
     hypothesis: bool,
 }
 
 pub fn run(arguments: &[String]) -> Result<(), String> {
     let options = read(arguments)?;
-    let mut build = cargo();
-    build.args(["build", "--release", "--package", "ioco-cli"]);
-    tools::run("build ioco", &mut build)?;
-    let program = target_directory().join("release/ioco");
+    let program = match &options.program {
+        Some(program) => program.clone(),
+        None => build()?,
+    };
     let wanted = |name: &str| options.names.is_empty() || options.names.iter().any(|n| n == name);
     let mut rows: Vec<(&System, Result<Figures, String>)> = Vec::new();
     for system in SYSTEMS.iter().filter(|system| wanted(system.name)) {
         eprintln!("── {}", system.name);
-        let figures = install::install(system.name, system.source).and_then(|installed| {
-            campaign::run(&program, system, &installed, options.steps, options.seed)
-        });
+        let figures = install::install(system.name, system.source)
+            .and_then(|installed| campaign::run(&program, system, &installed, options.limits));
         if let Err(why) = &figures {
             eprintln!("   {why}");
         }
@@ -48,10 +53,17 @@ pub fn run(arguments: &[String]) -> Result<(), String> {
         let system = SYSTEMS.iter().find(|system| system.name == *name);
         let system = system.ok_or(format!("there is no system {name}"))?;
         eprintln!("── {name}, by Hypothesis");
-        others.push((system, hypothesis::run(system, script, options.seed)));
+        others.push((system, hypothesis::run(system, script, options.limits.seed)));
     }
     print!("{}", table::show(&rows, &others));
     verdict(&rows)
+}
+
+fn build() -> Result<PathBuf, String> {
+    let mut build = cargo();
+    build.args(["build", "--release", "--package", "ioco-cli"]);
+    tools::run("build ioco", &mut build)?;
+    Ok(target_directory().join("release/ioco"))
 }
 
 /// A conforming system must pass, and a deviating one must be found out.
@@ -72,8 +84,12 @@ fn verdict(rows: &[(&System, Result<Figures, String>)]) -> Result<(), String> {
 fn read(arguments: &[String]) -> Result<Options, String> {
     let mut options = Options {
         names: Vec::new(),
-        steps: STEPS,
-        seed: 1,
+        limits: Limits {
+            steps: STEPS,
+            minutes: MINUTES,
+            seed: 1,
+        },
+        program: None,
         hypothesis: true,
     };
     let mut words = arguments.iter();
@@ -85,8 +101,14 @@ fn read(arguments: &[String]) -> Result<Options, String> {
             value.ok_or(format!("{word} needs a number"))
         };
         match word.as_str() {
-            "--steps" => options.steps = number()?,
-            "--seed" => options.seed = number()?,
+            "--steps" => options.limits.steps = number()?,
+            "--minutes" => options.limits.minutes = number()?,
+            "--seed" => options.limits.seed = number()?,
+            "--program" => {
+                let file = words.next().ok_or("--program needs a file")?;
+                let file = std::path::absolute(file).map_err(|error| error.to_string())?;
+                options.program = Some(file);
+            }
             "--no-hypothesis" => options.hypothesis = false,
             name if SYSTEMS.iter().any(|s| s.name == name || s.folder == name) => {
                 let named = SYSTEMS
@@ -121,7 +143,11 @@ mod tests {
             options.names,
             ["aiosmtpd", "smtpd", "memcached", "memcached-first-model"]
         );
-        assert_eq!(options.steps, 100_000);
+        assert_eq!(options.limits.steps, 100_000);
+        let options = read(&words("--program bin/ioco --minutes 3")).unwrap();
+        assert!(options.program.is_some_and(|file| file.is_absolute()));
+        assert_eq!(options.limits.minutes, 3);
+        assert!(read(&words("--program")).is_err());
         assert!(read(&words("--steps many")).is_err());
         assert!(read(&words("sendmail")).is_err_and(|why| why.contains("mosquitto")));
     }

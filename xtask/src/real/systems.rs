@@ -17,6 +17,13 @@ pub enum Source {
     Postgres,
 }
 
+/// A known deviation: the clauses that it touches, all of them, and what the system does instead.
+#[derive(Clone, Copy, Debug)]
+pub struct Accepted {
+    pub clauses: &'static [&'static str],
+    pub why: &'static str,
+}
+
 /// One system under test.
 #[derive(Clone, Copy, Debug)]
 pub struct System {
@@ -30,10 +37,14 @@ pub struct System {
     pub source: Source,
     /// Files that somebody had to program: an adapter, not a configuration.
     pub adapter: &'static [&'static str],
-    /// No deviation is known, so any is an alarm to look at.
+    /// No deviation but the accepted ones is known, so any other is an alarm to look at.
     pub conforms: bool,
+    /// Deviations that are known.
+    pub accepted: &'static [Accepted],
     /// Steps of one test.
     pub length: u64,
+    /// Systems side by side: what takes seconds to start leaves the machine idle otherwise.
+    pub jobs: u64,
 }
 
 const fn system(name: &'static str, folder: &'static str, source: Source) -> System {
@@ -45,28 +56,42 @@ const fn system(name: &'static str, folder: &'static str, source: Source) -> Sys
         source,
         adapter: &[],
         conforms: true,
+        accepted: &[],
         length: 100,
+        jobs: 1,
     }
 }
 
 pub const SYSTEMS: &[System] = &[
-    system(
-        "mosquitto",
-        "mqtt",
-        Source::Debian("mosquitto", "mosquitto"),
-    ),
+    System {
+        accepted: &[Accepted {
+            clauses: &["MQTT-3.1.0-2", "MQTT-3.1.2-8"],
+            why: "it forgets the will of a client that sends a second CONNECT",
+        }],
+        ..system(
+            "mosquitto",
+            "mqtt",
+            Source::Debian("mosquitto", "mosquitto"),
+        )
+    },
     System {
         profile: Some("aedes"),
+        accepted: &[Accepted {
+            clauses: &["MQTT-3.3.1-1"],
+            why: "it sends an unacknowledged message again with DUP 0",
+        }],
         ..system("aedes", "mqtt", Source::Npm("aedes", "0.51.3"))
     },
     System {
         profile: Some("amqtt"),
         conforms: false,
+        jobs: 4,
         ..system("amqtt", "mqtt", Source::Python(&["amqtt==0.12.1"], None))
     },
     System {
         profile: Some("hbmqtt"),
         conforms: false,
+        jobs: 4,
         // Python 3.9 removed a way to take locks that it uses, websockets 9 a module.
         ..system(
             "hbmqtt",

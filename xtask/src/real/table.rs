@@ -12,8 +12,8 @@ type Row<'a> = (&'a System, Result<Figures, String>);
 
 pub fn show(rows: &[Row<'_>], others: &[(&System, Result<Comparison, String>)]) -> String {
     let mut out = String::from(
-        "| system | model | configuration | adapter | tests | steps | time | deviations | shortest |\n\
-         |---|---:|---:|---:|---:|---:|---:|---:|---:|\n",
+        "| system | model | configuration | adapter | tests | steps | time | deviations | accepted | shortest |\n\
+         |---|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n",
     );
     for (system, figures) in rows {
         let _ = writeln!(out, "{}", row(system, figures));
@@ -22,6 +22,14 @@ pub fn show(rows: &[Row<'_>], others: &[(&System, Result<Comparison, String>)]) 
         let Ok(figures) = figures else { continue };
         for deviation in &figures.deviations {
             let _ = writeln!(out, "\n{}: {}", system.name, described(deviation));
+        }
+        for deviation in &figures.accepted {
+            let text = described(deviation);
+            let mut known = system.accepted.iter();
+            let why = known
+                .find(|known| deviation.is(known))
+                .map_or("", |known| known.why);
+            let _ = writeln!(out, "\n{}, accepted, {why}: {text}", system.name);
         }
         for deviation in &figures.unconfirmed {
             let text = described(deviation);
@@ -80,20 +88,18 @@ fn row(system: &System, figures: &Result<Figures, String>) -> String {
     let [model, configuration, adapter] = written(system);
     let start = format!("| {} | {model} | {configuration} | {adapter} ", system.name);
     match figures {
-        Err(why) => format!("{start}| not run: {why} | | | | |"),
+        Err(why) => format!("{start}| not run: {why} | | | | | |"),
         Ok(figures) => {
-            let shortest = figures
-                .deviations
-                .iter()
-                .map(|found| found.trace.len())
-                .min();
+            let found = figures.deviations.iter().chain(&figures.accepted);
+            let shortest = found.map(|found| found.trace.len()).min();
             let shortest = shortest.map_or(String::new(), |steps| steps.to_string());
             format!(
-                "{start}| {} | {} | {} | {} | {shortest} |",
+                "{start}| {} | {} | {} | {} | {} | {shortest} |",
                 figures.tests,
                 figures.steps,
                 seconds(Some(figures.time)),
-                figures.deviations.len()
+                figures.deviations.len(),
+                figures.accepted.len()
             )
         }
     }
@@ -157,6 +163,7 @@ mod tests {
                     .map(str::to_owned)
                     .to_vec(),
             }],
+            accepted: Vec::new(),
             unconfirmed: vec![Deviation {
                 title: "by chance".to_owned(),
                 ..Deviation::default()
@@ -169,7 +176,10 @@ mod tests {
             length: Some(2),
         };
         let table = show(&[(system, Ok(figures))], &[(system, Ok(hypothesis))]);
-        assert!(table.contains("| 20 | 300 | 2.5 s | 1 | 4 |"), "{table}");
+        assert!(
+            table.contains("| 20 | 300 | 2.5 s | 1 | 0 | 4 |"),
+            "{table}"
+        );
         assert!(
             table.contains("smtpd: wrong value [RFC5321-4.1.4]\n    ?ehlo !reply(code=250) ?ehlo"),
             "{table}"

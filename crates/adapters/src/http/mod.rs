@@ -32,6 +32,10 @@ pub use mapping::{HttpMapping, OneOrMore, RequestMapping, ResponseMapping, Statu
 use mapping::{Mapped, Request};
 pub use relay::HttpRelay;
 
+/// Said where no request resets the system. One that is started for every test needs none.
+pub const NO_RESET: &str =
+    "nothing resets the system between tests; [http.reset] names the request that does";
+
 /// How long a reset waits for answers to the requests before it. Sent at once it could overtake them; behind
 /// one that is never answered it would not be sent at all.
 const SETTLING: Duration = Duration::from_millis(100);
@@ -157,10 +161,7 @@ impl Http {
         let mapped = Mapped::new(sts, mapping).map_err(wrong)?;
         let mut warnings = Vec::new();
         if mapped.reset.is_none() {
-            warnings.push(
-                "nothing resets the system between tests; [http.reset] names the request that does"
-                    .to_owned(),
-            );
+            warnings.push(NO_RESET.to_owned());
         }
         let (tell, happened) = queue(&budget);
         Ok(Http {

@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use ioco_adapters::{
-    AdapterError, Arrival, Arrived, Connection, LogLine, PORT, Server, ServerOptions, free_port,
+    AdapterError, Arrival, Arrived, Connection, LogLine, NO_RESET, PORT, Server, ServerOptions,
+    free_port,
 };
 use ioco_budget::{Interrupt, size};
 use ioco_sts::{Action, Sts};
@@ -242,7 +243,10 @@ impl Started {
     fn collect_warnings(&mut self) {
         let fresh = self.link.as_mut().map(Link::take_warnings);
         let own = self.server.take_warnings();
-        for warning in fresh.unwrap_or_default().into_iter().chain(own) {
+        let needless = |warning: &String| self.fresh == Fresh::Test && warning == NO_RESET;
+        let fresh: Vec<String> = fresh.unwrap_or_default();
+        let all = fresh.into_iter().filter(|warning| !needless(warning));
+        for warning in all.chain(own) {
             if !self.said.contains(&warning) && self.said.len() < 100 {
                 self.said.push(warning.clone());
                 self.warnings.push(warning);

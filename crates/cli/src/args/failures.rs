@@ -115,7 +115,7 @@ pub enum FailuresCommand {
         failure: String,
 
         /// Why nobody has to look at it again
-        #[arg(long, value_name = "TEXT")]
+        #[arg(long, visible_alias = "why", value_name = "TEXT")]
         reason: String,
     },
     /// Take back that a failure was accepted

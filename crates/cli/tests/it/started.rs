@@ -105,8 +105,8 @@ for line in sys.stdin:
     assert_eq!(starts(&folder).len(), 4);
 }
 
-#[test]
-fn a_service_over_http_is_started_for_every_test() {
+/// The shop, started at a port of its own, with a planted fault.
+fn shop(change: impl Fn(String) -> String) -> TempDir {
     let folder = example("http");
     let path = folder.path().join("ioco.toml");
     let text = std::fs::read_to_string(&path).expect("read");
@@ -116,10 +116,29 @@ fn a_service_over_http_is_started_for_every_test() {
         shop.display()
     );
     let text = text.replace("http = ", &start).replace(":8000", ":{port}");
-    std::fs::write(&path, text).expect("written");
-    let ran = test(&folder, &["--no-shrink"]);
+    std::fs::write(&path, change(text)).expect("written");
+    folder
+}
+
+#[test]
+fn a_service_over_http_is_started_for_every_test() {
+    let ran = test(&shop(|text| text), &["--no-shrink"]);
     assert_eq!(ran.code, 1, "{}", ran.all());
     assert!(ran.out.contains("?cancel"), "{}", ran.all());
+}
+
+#[test]
+fn what_is_started_for_every_test_needs_no_request_that_resets_it() {
+    for (fresh, is_warned) in [("test", false), ("run", true)] {
+        let folder = shop(|text| {
+            let fresh = format!("fresh = \"{fresh}\"\nhttp = ");
+            let text = text.replacen("http = ", &fresh, 1);
+            text.replace("reset = { method = \"POST\", path = \"/reset\" }\n", "")
+        });
+        let said = test(&folder, &["--no-shrink", "--tests", "1"]).all();
+        let warned = said.contains("nothing resets the system between tests");
+        assert_eq!(warned, is_warned, "{fresh}: {said}");
+    }
 }
 
 #[test]

@@ -19,6 +19,8 @@ pub(super) struct Reasons {
     pub because: Vec<String>,
     /// The switches that the reasons speak of most.
     pub switches: Vec<SwitchId>,
+    /// The switches that the system could have taken instead: what they are required for is touched too.
+    pub due: Vec<SwitchId>,
 }
 
 /// What the system may do in a state set: responses with the values that they may have, and
@@ -46,6 +48,13 @@ pub fn allowed_in(semantics: &mut Semantics, set: SetId) -> Vec<String> {
     shown_once
 }
 
+/// The switches of the responses that the system may send in a state set.
+fn due_in(semantics: &mut Semantics, set: SetId) -> Vec<SwitchId> {
+    let menu = semantics.menu(set);
+    let offers = menu.responses.iter().flat_map(|offer| &offer.switches);
+    offers.map(|offered| offered.switch).collect()
+}
+
 impl Reasons {
     /// `after` is the number of the last step before the deviation.
     pub fn of(semantics: &mut Semantics, deviation: &Deviation, after: usize) -> Reasons {
@@ -54,6 +63,7 @@ impl Reasons {
         let states = &deviation.states.states;
         let mut reasons = Reasons {
             allowed: allowed_in(semantics, set),
+            due: due_in(semantics, set),
             ..Reasons::default()
         };
         if reasons.allowed.is_empty() {

@@ -149,7 +149,8 @@ pub fn explain(
     let switches: Vec<SwitchId> = walk.last.into_iter().chain(reasons.switches).collect();
     let mut because = reasons.because;
     for requirement in sts.requirements() {
-        if requirement.switches.iter().any(|id| switches.contains(id)) {
+        let touches = |id: &SwitchId| switches.contains(id) || reasons.due.contains(id);
+        if requirement.switches.iter().any(touches) {
             because.push(match requirement.text.as_str() {
                 "" => format!("it touches the requirement {}", requirement.id),
                 text => format!("it touches the requirement {}: {text}", requirement.id),
