@@ -4,6 +4,7 @@ mod agreement;
 mod bench;
 mod decomposition;
 mod demo;
+mod deployment;
 mod differential;
 mod editor;
 mod experiments;
@@ -33,6 +34,7 @@ cargo xtask COMMAND
   editor                  build the extension for Visual Studio Code: target/ioco.vsix
   release                 build the archive for this machine with its checksums and bill of materials: target/dist
   library                 the checks of the library alone: its example outside, other systems, packages
+  deployment              the checks of the files in deploy alone
   fuzz [--minutes N] [TARGET]
                           every reader on new inputs; what fails is kept in fuzz/found
   agreement [--models N]  generated NuSMV models: every technique against enumeration
@@ -63,6 +65,7 @@ fn main() -> ExitCode {
         "editor" => editor::package(),
         "release" => release::make(),
         "library" => library::check(),
+        "deployment" => deployment::check(),
         "bench" => bench::run(rest),
         "fuzz" => fuzz::run(rest),
         "agreement" => agreement::run(rest),

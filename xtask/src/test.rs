@@ -3,6 +3,7 @@
 use std::env;
 use std::process::Command;
 
+use crate::deployment;
 use crate::library;
 use crate::postgres::Postgres;
 use crate::schemas;
@@ -54,6 +55,7 @@ pub fn run() -> Result<(), String> {
     tools::run("tests", &mut tests)?;
     drop(postgres);
     library::check()?;
+    deployment::check()?;
     editor()?;
     crate::web::check()?;
     need_cargo_deny()?;

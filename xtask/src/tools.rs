@@ -100,6 +100,16 @@ pub fn need_nats() -> Option<PathBuf> {
     programs.map(|programs| programs.join("nats-server"))
 }
 
+/// Installs what checks a manifest against the schemas of Kubernetes. Without it, that is skipped.
+pub fn need_kubernetes_validate() -> Option<PathBuf> {
+    let name = "kubernetes-validate";
+    let programs = python_environment(name, name);
+    if programs.is_none() {
+        eprintln!("   {name} cannot be installed here: the manifest is not checked");
+    }
+    programs.map(|programs| programs.join(name))
+}
+
 /// An environment of its own with a package from PyPI, made once: the folder of its programs.
 fn python_environment(program: &str, package: &str) -> Option<PathBuf> {
     let environment = target_directory().join(format!("{program}-environment"));
