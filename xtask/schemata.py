@@ -425,11 +425,14 @@ def run_binary(b, mutant, timeout, stop_at_failure=True, only=None):
         CARGO="cargo",
         RUST_MIN_STACK=str(64 << 20),
     )
-    args = [b["exe"]] + ([only] if only else [])
-    for s in b["skip"]:
-        args += ["--skip", s]
-    if b["skip"]:
-        args.append("--exact")
+    if isinstance(only, list):
+        args = [b["exe"], *only, "--exact"]
+    else:
+        args = [b["exe"]] + ([only] if only else [])
+        for s in b["skip"]:
+            args += ["--skip", s]
+        if b["skip"]:
+            args.append("--exact")
     process = subprocess.Popen(
         args,
         cwd=folder,
@@ -500,12 +503,37 @@ def run(a):
     elif not a.again:
         todo = [m for m in todo if m["name"] not in results]
     lock, count = threading.Lock(), [0]
+    # What caught other mutants of the same function, or else of the same file, is asked first.
+    catchers = collections.defaultdict(collections.Counter)
+
+    def places_of(m):
+        return [m["file"] + (m["function"] or {}).get("function_name", ""), m["file"]]
+
+    def remember(m, record):
+        if record["state"] == "caught" and record["test"] and not record["test"][0].startswith("exit "):
+            for place in places_of(m):
+                catchers[place][(record["by"], record["test"][0])] += 1
+
+    for m in info["mutants"]:
+        if m["name"] in results:
+            remember(m, results[m["name"]])
+
+    def likely(m):
+        with lock:
+            found = dict.fromkeys(t for p in places_of(m) for t, _ in catchers[p].most_common(5))
+        for b in binaries:
+            tests = [test for by, test in found if by == b["name"]]
+            if tests and not a.filter:
+                state, failed, _ = run_binary(b, m["id"], max(20, a.factor * b["seconds"]), only=tests)
+                if state != "passed":
+                    return {"state": "caught" if state == "failed" else "timeout", "by": b["name"], "test": failed[:1]}
+        return None
 
     def one(m):
         previous = results.get(m["name"], {})
         passed = [] if a.again else previous.get("passed", []) if previous.get("state") == "missed" else []
-        record = {"state": "missed", "passed": list(passed)}
-        for b in binaries:
+        record = likely(m) or {"state": "missed", "passed": list(passed)}
+        for b in binaries if record["state"] == "missed" else []:
             if b["name"] in passed:
                 continue
             state, failed, _ = run_binary(b, m["id"], max(20, a.factor * b["seconds"]), only=a.filter)
@@ -517,6 +545,7 @@ def run(a):
         record["commit"] = info["commit"]
         with lock:
             results[m["name"]] = record
+            remember(m, record)
             count[0] += 1
             print(
                 f"{count[0]}/{len(todo)} {record['state']:8} {m['name']}"
