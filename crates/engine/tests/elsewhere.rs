@@ -137,6 +137,32 @@ fn an_errand_gives_the_same_test_whatever_the_worker_did_before() {
 }
 
 #[test]
+fn a_worker_knows_the_seed_and_the_lessons_of_its_errand_and_no_others() {
+    let sts = plain(ROOMS);
+    let known = Coverage::new(&sts).map(0);
+    let nobody = Bits::default();
+    let mut worker = worker(&sts, StrategyKind::Transitions);
+    // Switch 99 is none of this model.
+    for (given, kept) in [
+        (&[(3, 5), (1, 2), (99, 1)][..], &[(1, 2), (3, 5)][..]),
+        (&[], &[]),
+    ] {
+        let errand = Errand {
+            number: 7,
+            known: &known,
+            reserved: &nobody,
+            lessons: given,
+            steps: 8,
+            time: None,
+        };
+        worker.prepare(&errand).expect("the same model");
+        assert_eq!(worker.lessons(), kept);
+        let summary = worker.summary();
+        assert_eq!((summary.seed, summary.tests), (3, 6));
+    }
+}
+
+#[test]
 fn switches_that_others_go_for_are_left_to_them_while_others_are_open() {
     let sts = plain("A ?a A\nA ?b A\nA ?c A\nA ?d A\nA ?e A\nA ?f A");
     let known = Coverage::new(&sts).map(0);
