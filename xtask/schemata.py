@@ -503,7 +503,7 @@ def run(a):
     elif not a.again:
         todo = [m for m in todo if m["name"] not in results]
     lock, count = threading.Lock(), [0]
-    # What caught other mutants of the same function, or else of the same file, is asked first.
+    # The unit tests of the file, and what caught other mutants of the same function or file, are asked first.
     catchers = collections.defaultdict(collections.Counter)
 
     def places_of(m):
@@ -518,7 +518,18 @@ def run(a):
         if m["name"] in results:
             remember(m, results[m["name"]])
 
+    def own_tests(m):
+        """The module whose unit tests lie next to the mutant."""
+        path = m["file"].split("/src/")[1].removesuffix(".rs").removesuffix("/mod")
+        return path.replace("/", "::") + "::tests::"
+
     def likely(m):
+        for b in binaries if not a.filter else []:
+            crate = b["folder"].rsplit("/", 1)[-1]
+            if b["name"].endswith(":lib") and m["file"].startswith(f"crates/{crate}/"):
+                state, failed, _ = run_binary(b, m["id"], max(20, a.factor * b["seconds"]), only=own_tests(m))
+                if state != "passed":
+                    return {"state": "caught" if state == "failed" else "timeout", "by": b["name"], "test": failed[:1]}
         with lock:
             found = dict.fromkeys(t for p in places_of(m) for t, _ in catchers[p].most_common(5))
         for b in binaries:
