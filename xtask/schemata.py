@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """All mutants of some files in one build, chosen at run time (mutant schemata, Untch et al. 1993).
 
-`cargo xtask mutants` builds once per mutant, which takes a day for the solver. This program takes the list of
+To build once per mutant takes a day for the solver. This program, which `cargo xtask mutants` runs, takes the list of
 cargo-mutants, copies the project to target/schemata/NAME/tree, and gives each function that has mutants the body
 
     match crate::__mutant() { ID => { the body with that one change } ... _ => { the original body } }
@@ -12,10 +12,13 @@ first, up to the first test that fails.
     xtask/schemata.py build solve --mutate 'ioco-solve=crates/solve/src/**' --test-package ioco-solve --opt 1
     nice xtask/schemata.py run solve         # goes on where it stopped; results in target/schemata/solve/results.json
     xtask/schemata.py run solve --missed     # after another build with more tests: only what was missed
-    xtask/schemata.py report solve           # counts; missed.txt and left-out.txt
+    xtask/schemata.py report solve           # a table by file; missed.txt and left-out.txt
+
+A survivor is either a missing test or an equivalent mutant. Equivalent mutants are listed in equivalent-mutants.txt,
+each with the reason why no test can tell it from the original; a line explains one mutant.
 
 left-out.txt lists mutants that do not compile, and the few that schemata cannot hold (constants, functions that
-return `impl Trait`): `cargo xtask mutants PART --re NAME` runs those. A mutant that takes five times as long as the
+return `impl Trait`): `cargo mutants --package P --file F --re NAME` runs those. A mutant that takes five times as long as the
 original, and at least 20 s, counts as timed out. A test that fails without a mutant is left out, and named by `build`.
 """
 
@@ -164,6 +167,13 @@ def files_of(source):
         capture_output=True,
     ).stdout
     return sorted({f for f in out.decode().split("\0") if f and (Path(source) / f).is_file()})
+
+
+def commit():
+    """What is built: the commit, with a plus where files differ from it."""
+    head = sh(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, check=True, capture_output=True, text=True)
+    changed = sh(["git", "status", "--porcelain"], cwd=ROOT, check=True, capture_output=True, text=True)
+    return head.stdout.strip() + ("+" if changed.stdout else "")
 
 
 def write(path, content):
@@ -322,7 +332,8 @@ def build(a):
                 indent=1,
             )
         )
-    (base / "mutants.json").write_text(json.dumps({"mutants": mutants, "left_out": left_out}, indent=1))
+    kept = {"commit": commit(), "mutants": mutants, "left_out": left_out}
+    (base / "mutants.json").write_text(json.dumps(kept, indent=1))
     command = ["cargo", "test", "--offline", "--no-run", "--message-format=json"]
     for t in a.test_package:
         command += ["-p", t]
@@ -414,11 +425,14 @@ def run_binary(b, mutant, timeout, stop_at_failure=True, only=None):
         CARGO="cargo",
         RUST_MIN_STACK=str(64 << 20),
     )
-    args = [b["exe"]] + ([only] if only else [])
-    for s in b["skip"]:
-        args += ["--skip", s]
-    if b["skip"]:
-        args.append("--exact")
+    if isinstance(only, list):
+        args = [b["exe"], *only, "--exact"]
+    else:
+        args = [b["exe"]] + ([only] if only else [])
+        for s in b["skip"]:
+            args += ["--skip", s]
+        if b["skip"]:
+            args.append("--exact")
     process = subprocess.Popen(
         args,
         cwd=folder,
@@ -489,12 +503,48 @@ def run(a):
     elif not a.again:
         todo = [m for m in todo if m["name"] not in results]
     lock, count = threading.Lock(), [0]
+    # The unit tests of the file, and what caught other mutants of the same function or file, are asked first.
+    catchers = collections.defaultdict(collections.Counter)
+
+    def places_of(m):
+        return [m["file"] + (m["function"] or {}).get("function_name", ""), m["file"]]
+
+    def remember(m, record):
+        if record["state"] == "caught" and record["test"] and not record["test"][0].startswith("exit "):
+            for place in places_of(m):
+                catchers[place][(record["by"], record["test"][0])] += 1
+
+    for m in info["mutants"]:
+        if m["name"] in results:
+            remember(m, results[m["name"]])
+
+    def own_tests(m):
+        """The module whose unit tests lie next to the mutant."""
+        path = m["file"].split("/src/")[1].removesuffix(".rs").removesuffix("/mod")
+        return path.replace("/", "::") + "::tests::"
+
+    def likely(m):
+        for b in binaries if not a.filter else []:
+            crate = b["folder"].rsplit("/", 1)[-1]
+            if b["name"].endswith(":lib") and m["file"].startswith(f"crates/{crate}/"):
+                state, failed, _ = run_binary(b, m["id"], max(20, a.factor * b["seconds"]), only=own_tests(m))
+                if state != "passed":
+                    return {"state": "caught" if state == "failed" else "timeout", "by": b["name"], "test": failed[:1]}
+        with lock:
+            found = dict.fromkeys(t for p in places_of(m) for t, _ in catchers[p].most_common(5))
+        for b in binaries:
+            tests = [test for by, test in found if by == b["name"]]
+            if tests and not a.filter:
+                state, failed, _ = run_binary(b, m["id"], max(20, a.factor * b["seconds"]), only=tests)
+                if state != "passed":
+                    return {"state": "caught" if state == "failed" else "timeout", "by": b["name"], "test": failed[:1]}
+        return None
 
     def one(m):
         previous = results.get(m["name"], {})
         passed = [] if a.again else previous.get("passed", []) if previous.get("state") == "missed" else []
-        record = {"state": "missed", "passed": list(passed)}
-        for b in binaries:
+        record = likely(m) or {"state": "missed", "passed": list(passed)}
+        for b in binaries if record["state"] == "missed" else []:
             if b["name"] in passed:
                 continue
             state, failed, _ = run_binary(b, m["id"], max(20, a.factor * b["seconds"]), only=a.filter)
@@ -503,8 +553,10 @@ def run(a):
                 break
             if not a.filter:
                 record["passed"].append(b["name"])
+        record["commit"] = info["commit"]
         with lock:
             results[m["name"]] = record
+            remember(m, record)
             count[0] += 1
             print(
                 f"{count[0]}/{len(todo)} {record['state']:8} {m['name']}"
@@ -515,11 +567,23 @@ def run(a):
 
     with concurrent.futures.ThreadPoolExecutor(a.jobs) as pool:
         list(pool.map(one, todo))
-    report(a)
+    return report(a)
 
 
 def place_free(name):
     return re.sub(r"^([^:]+):\d+:\d+: ", r"\1: ", name)
+
+
+def equivalent():
+    """The mutants that are listed as equivalent, without their places, and how often."""
+    listed = collections.Counter()
+    for line in (ROOT / "xtask" / "equivalent-mutants.txt").read_text().splitlines():
+        if line and not line.startswith("#"):
+            mutant, mark, reason = line.partition("  # ")
+            if not reason:
+                sys.exit(f"equivalent-mutants.txt: a line without a reason: {line}")
+            listed[mutant.strip()] += 1
+    return listed
 
 
 def report(a):
@@ -527,18 +591,33 @@ def report(a):
     info = json.loads((base / "mutants.json").read_text())
     results = json.loads((base / "results.json").read_text()) if (base / "results.json").exists() else {}
     left_out = {int(k): v for k, v in info["left_out"].items()}
-    count = collections.Counter(r["state"] for r in results.values())
-    print(
-        f"\n{len(info['mutants'])} mutants: {dict(count)}, {len(left_out)} left out, {len(info['mutants']) - len(left_out) - len(results)} not run"
-    )
-    (base / "missed.txt").write_text("".join(n + "\n" for n, r in results.items() if r["state"] == "missed"))
+    listed, table, missed = equivalent(), collections.defaultdict(collections.Counter), []
+    for m in info["mutants"]:
+        state = "left out" if m["id"] in left_out else results.get(m["name"], {"state": "not run"})["state"]
+        if state == "missed":
+            if listed[place_free(m["name"])] > 0:
+                listed[place_free(m["name"])] -= 1
+                state = "equivalent"
+            else:
+                missed.append(m["name"])
+        table[m["file"]][state] += 1
+        table["all"][state] += 1
+    (base / "missed.txt").write_text("".join(n + "\n" for n in missed))
     (base / "left-out.txt").write_text(
         "".join(f"{m['name']}\t{left_out[m['id']]}\n" for m in info["mutants"] if m["id"] in left_out)
     )
-    by = collections.Counter(r.get("by") for r in results.values() if r["state"] != "missed")
-    for name, n in by.most_common():
-        print(f"  {n:5} by {name}")
+    states = ["caught", "timeout", "equivalent", "missed", "left out", "not run"]
+    print(f"\n{'':44}" + "".join(f"{s:>11}" for s in states))
+    for file, counts in sorted(table.items()):
+        print(f"{file:44}" + "".join(f"{counts[s]:11}" for s in states))
+    print(f"commits: {dict(collections.Counter(r.get('commit') for r in results.values()))}")
+    for name, spare in listed.items():
+        if spare > 0 and name.split(": ")[0] in table and not table["all"]["not run"]:
+            print(f"listed as equivalent, but there is no such survivor: {name}")
+    for name in missed:
+        print(f"missed: {name}")
     print(f"missed: {base / 'missed.txt'}; left out: {base / 'left-out.txt'}")
+    return bool(missed)
 
 
 def main():
@@ -566,7 +645,7 @@ def main():
     s.set_defaults(do=report)
     s.add_argument("name")
     a = p.parse_args()
-    a.do(a)
+    sys.exit(1 if a.do(a) else 0)
 
 
 main()

@@ -39,7 +39,7 @@ cargo xtask COMMAND
                           every reader on new inputs; what fails is kept in fuzz/found
   agreement [--models N]  generated NuSMV models: every technique against enumeration
   bench [NAME]            print the speed table (all, or one part of it); 'scale': time and memory over size
-  mutants [PART] [--...]  change the code that verdicts rest on and report what no test notices
+  mutants [PART] [--...]  change the code that verdicts rest on and report what no test notices (PART: verdicts, solve)
   differential [--minutes N] [--seed S]
                           compare ioco with a second implementation of the theory on new models
   faults [--soak N] [--stops]

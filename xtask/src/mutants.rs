@@ -1,57 +1,36 @@
 //! `cargo xtask mutants`: changes the code that verdicts rest on, one place at a time, and reports which
-//! changes no test notices.
+//! changes no test notices. The work is done by `schemata.py`.
 //!
-//! A survivor is either a missing test or an equivalent mutant. Equivalent mutants are listed in
-//! `equivalent-mutants.txt`, each with the reason why no test can tell it from the original.
-//!
-//! Each mutant is judged by the tests next to it alone, because every further package is built and
-//! linked again for each of them.
+//! Each mutant is judged by the tests of the packages next to it alone.
 
-use std::collections::BTreeMap;
-use std::fs;
-use std::path::Path;
+use std::process::Command;
 
-use crate::tools::{self, cargo, root, target_directory};
+use crate::tools::{self, cargo, root};
 
-/// A part of the code: its name, the package, the files to change, and the packages whose tests judge it.
+/// A part of the code: its name, the files to change by package, and the packages whose tests judge it.
 struct Part {
     name: &'static str,
-    package: &'static str,
-    files: &'static [&'static str],
+    mutate: &'static [&'static str],
     tests: &'static [&'static str],
 }
 
 const PARTS: &[Part] = &[
     Part {
-        name: "semantics",
-        package: "ioco-sts",
-        files: &["crates/sts/src/semantics/**"],
+        name: "verdicts",
+        mutate: &[
+            "ioco-sts=crates/sts/src/semantics/**",
+            "ioco-engine=crates/engine/src/tester/**,crates/engine/src/monitor.rs,crates/engine/src/in_flight.rs",
+        ],
         tests: &["ioco-sts", "ioco-engine"],
     },
     Part {
-        name: "tester",
-        package: "ioco-engine",
-        files: &["crates/engine/src/tester/**"],
-        tests: &["ioco-engine"],
-    },
-    Part {
-        name: "monitor",
-        package: "ioco-engine",
-        files: &[
-            "crates/engine/src/monitor.rs",
-            "crates/engine/src/in_flight.rs",
-        ],
-        tests: &["ioco-engine"],
-    },
-    Part {
         name: "solve",
-        package: "ioco-solve",
-        files: &["crates/solve/src/**"],
+        mutate: &["ioco-solve=crates/solve/src/**"],
         tests: &["ioco-solve"],
     },
 ];
 
-/// The arguments: names of parts (all when there is none), and options that go to cargo-mutants.
+/// The arguments: names of parts (all when there is none), and options that go to `schemata.py run`.
 pub fn run(arguments: &[String]) -> Result<(), String> {
     let options = arguments.iter().position(|word| word.starts_with("--"));
     let (names, options) = arguments.split_at(options.unwrap_or(arguments.len()));
@@ -66,114 +45,45 @@ pub fn run(arguments: &[String]) -> Result<(), String> {
         ));
     }
     need_cargo_mutants()?;
-    let equivalent = equivalent_mutants()?;
-    let mut unexplained = Vec::new();
-    let mut rows = Vec::new();
+    let mut survived = Vec::new();
     for part in PARTS {
         if names.is_empty() || names.iter().any(|name| name == part.name) {
-            let found = mutate(part, options)?;
-            let is_open = |mutant: &&String| !equivalent.contains_key(&without_place(mutant));
-            let open: Vec<String> = found.missed.iter().filter(is_open).cloned().collect();
-            rows.push((part.name, found, open.len()));
-            unexplained.extend(open);
+            let mut build = schemata("build", part);
+            for files in part.mutate {
+                build.args(["--mutate", files]);
+            }
+            for package in part.tests {
+                build.args(["--test-package", package]);
+            }
+            tools::run(
+                &format!("build the mutants of {}", part.name),
+                build.args(["--opt", "1"]),
+            )?;
+            survived.extend(
+                tools::run(
+                    &format!("run the mutants of {}", part.name),
+                    schemata("run", part).args(options),
+                )
+                .err(),
+            );
         }
     }
-    println!(
-        "\n{:<10} {:>7} {:>7} {:>10} {:>9} {:>11}",
-        "part", "caught", "missed", "equivalent", "timed out", "did not build"
-    );
-    for (name, found, open) in &rows {
-        let equivalent = found.missed.len() - open;
-        println!(
-            "{name:<10} {:>7} {open:>7} {equivalent:>10} {:>9} {:>11}",
-            found.caught, found.timed_out, found.unviable
-        );
+    if survived.is_empty() {
+        Ok(())
+    } else {
+        Err(format!(
+            "mutants survived without an explanation: {}",
+            survived.join(", ")
+        ))
     }
-    if unexplained.is_empty() {
-        return Ok(());
-    }
-    for mutant in &unexplained {
-        println!("survived: {mutant}");
-    }
-    Err(format!(
-        "{} mutants survived without an explanation",
-        unexplained.len()
-    ))
 }
 
-struct Found {
-    caught: usize,
-    timed_out: usize,
-    unviable: usize,
-    missed: Vec<String>,
-}
-
-fn mutate(part: &Part, options: &[String]) -> Result<Found, String> {
-    let output = target_directory().join("mutants").join(part.name);
-    fs::create_dir_all(&output).map_err(|error| format!("{}: {error}", output.display()))?;
-    let mut command = cargo();
-    command.args([
-        "mutants",
-        "--no-shuffle",
-        "--package",
-        part.package,
-        "--output",
-    ]);
-    command.arg(&output);
-    for file in part.files {
-        command.args(["--file", file]);
-    }
-    command
-        .args(["--test-package", &part.tests.join(",")])
-        .args(options);
-    eprintln!("── mutants of {}", part.name);
-    // It exits with an error when a mutant survives; what it wrote says more.
-    command
-        .status()
-        .map_err(|error| format!("cargo mutants: {error}"))?;
-    let folder = output.join("mutants.out");
-    Ok(Found {
-        caught: lines(&folder, "caught.txt")?.len(),
-        timed_out: lines(&folder, "timeout.txt")?.len(),
-        unviable: lines(&folder, "unviable.txt")?.len(),
-        missed: lines(&folder, "missed.txt")?,
-    })
-}
-
-fn lines(folder: &Path, name: &str) -> Result<Vec<String>, String> {
-    let path = folder.join(name);
-    let text = fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
-    Ok(text.lines().map(str::to_owned).collect())
-}
-
-/// Mutants that behave as the original does, with the reason. A line is `MUTANT  # REASON`; places are left out,
-/// because lines move.
-fn equivalent_mutants() -> Result<BTreeMap<String, String>, String> {
-    let path = root().join("xtask/equivalent-mutants.txt");
-    let text = fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
-    let mut known = BTreeMap::new();
-    for line in text
-        .lines()
-        .filter(|line| !line.is_empty() && !line.starts_with('#'))
-    {
-        let Some((mutant, reason)) = line.split_once("  # ") else {
-            return Err(format!(
-                "{}: a line without a reason: {line}",
-                path.display()
-            ));
-        };
-        known.insert(mutant.trim().to_owned(), reason.to_owned());
-    }
-    Ok(known)
-}
-
-/// `crates/a/src/b.rs:12:5: replace …` without line and column.
-fn without_place(mutant: &str) -> String {
-    let mut parts = mutant.splitn(4, ':');
-    match (parts.next(), parts.next(), parts.next(), parts.next()) {
-        (Some(file), Some(_), Some(_), Some(what)) => format!("{file}:{what}"),
-        _ => mutant.to_owned(),
-    }
+fn schemata(command: &str, part: &Part) -> Command {
+    let mut python = Command::new("python3");
+    python
+        .arg(root().join("xtask/schemata.py"))
+        .args([command, part.name]);
+    python
 }
 
 fn need_cargo_mutants() -> Result<(), String> {

@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use common::*;
 use ioco_engine::{
-    EventLevel, Input, Settings, StopConditions, StopReason, StrategyKind, Tester, WaitPolicy,
+    EventLevel, Input, Settings, SilencePrice, StopConditions, StopReason, StrategyKind, Tester,
+    WaitPolicy,
 };
 use ioco_sts::{Action, DeviationKind, Sts};
 
@@ -145,6 +146,39 @@ fn waits_for_silence_keep_to_their_share_of_the_time() {
     let everywhere = waited(WaitPolicy::Weighted(1e18)).silence_price();
     let some = waited(WaitPolicy::Worthwhile { share: 0.2 }).silence_price();
     assert!(0 < some.observed && 10 * some.waited < everywhere.waited);
+}
+
+/// What silence costs in one test of so many steps, where no time is to spare for it.
+fn price_of(model: &str, steps: u64) -> SilencePrice {
+    let sts = plain(model);
+    let mut settings = settings(StrategyKind::uniform(), 1, steps);
+    settings.wait = WaitPolicy::Worthwhile { share: 0.0 };
+    settings.stop.tests = Some(1);
+    let mut tester = tester(&sts, settings);
+    let answer = |given: &[Action]| match given.last() {
+        Some(last) if sts.label(last.label).name == "ask" => {
+            vec![Input::Response(response(&sts, "answer"))]
+        }
+        _ => Vec::new(),
+    };
+    campaign(&mut tester, &mut Answers::new(answer));
+    assert_eq!(tester.summary().passed, 1);
+    tester.silence_price()
+}
+
+#[test]
+fn after_an_answer_nothing_is_looked_for_where_nothing_more_is_allowed() {
+    let model = "Idle ?ask Asked\nAsked !answer Idle";
+    let [short, long] = [10, 90].map(|steps| price_of(model, steps));
+    assert!(short.waited > 0, "a look before the first stimulus");
+    assert_eq!(short, long);
+}
+
+#[test]
+fn a_test_ends_without_silence_where_nothing_else_can_come() {
+    let price = price_of("Idle ?go Over", 10);
+    assert!(price.waited > 0);
+    assert_eq!(price.observed, 0);
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use common::*;
 use ioco_engine::{
-    Bits, Carried, Coverage, Covered, Errand, EventLevel, Input, Settings, StopConditions,
+    Bits, Carried, Coverage, Covered, Errand, Event, EventLevel, Input, Settings, StopConditions,
     StrategyKind, TestReport, Tester, test_seed,
 };
 use ioco_sts::{Step, Sts};
@@ -114,6 +114,41 @@ fn a_test_that_was_carried_out_elsewhere_counts_as_one_of_our_own() {
 }
 
 #[test]
+fn the_steps_of_a_test_that_was_carried_out_elsewhere_are_told_one_by_one() {
+    let sts = plain(ROOMS);
+    let mut settings = settings(StrategyKind::uniform());
+    settings.events = EventLevel::Steps;
+    let mut coordinator = tester(&sts, settings);
+    let known = Coverage::new(&sts).map(0);
+    let errand = Errand {
+        number: 1,
+        known: &known,
+        reserved: &Bits::default(),
+        lessons: &[],
+        steps: 8,
+        time: None,
+    };
+    let (report, covered) = carry_out(&mut worker(&sts, StrategyKind::uniform()), &errand);
+    let (trace, times) = (report.execution.trace.clone(), report.times.clone());
+    let later = 1_000_000_000;
+    coordinator
+        .absorb(carried(report, covered), later)
+        .expect("the same model");
+    let told = coordinator.take_events().into_iter();
+    let told: Vec<(u64, u64)> = told
+        .filter_map(|event| match event {
+            Event::StepTaken { step, at, .. } => Some((step, at)),
+            _ => None,
+        })
+        .collect();
+    assert!(trace.len() > 1);
+    assert_eq!(told.len(), trace.len());
+    let begun = told[0].1 - times[0];
+    let expected = times.iter().map(|time| begun + time);
+    assert_eq!(told, (1..).zip(expected).collect::<Vec<_>>());
+}
+
+#[test]
 fn an_errand_gives_the_same_test_whatever_the_worker_did_before() {
     let sts = plain(ROOMS);
     let known = Coverage::new(&sts).map(0);
@@ -137,10 +172,36 @@ fn an_errand_gives_the_same_test_whatever_the_worker_did_before() {
 }
 
 #[test]
+fn a_worker_knows_the_seed_and_the_lessons_of_its_errand_and_no_others() {
+    let sts = plain(ROOMS);
+    let known = Coverage::new(&sts).map(0);
+    let nobody = Bits::default();
+    let mut worker = worker(&sts, StrategyKind::Transitions);
+    // Switch 99 is none of this model.
+    for (given, kept) in [
+        (&[(3, 5), (1, 2), (99, 1)][..], &[(1, 2), (3, 5)][..]),
+        (&[], &[]),
+    ] {
+        let errand = Errand {
+            number: 7,
+            known: &known,
+            reserved: &nobody,
+            lessons: given,
+            steps: 8,
+            time: None,
+        };
+        worker.prepare(&errand).expect("the same model");
+        assert_eq!(worker.lessons(), kept);
+        let summary = worker.summary();
+        assert_eq!((summary.seed, summary.tests), (3, 6));
+    }
+}
+
+#[test]
 fn switches_that_others_go_for_are_left_to_them_while_others_are_open() {
     let sts = plain("A ?a A\nA ?b A\nA ?c A\nA ?d A\nA ?e A\nA ?f A");
     let known = Coverage::new(&sts).map(0);
-    let first = |reserved: &[u32], number: u64| {
+    let given = |reserved: &[u32], number: u64, steps: u64| -> Vec<String> {
         let reserved: BTreeSet<u32> = reserved.iter().copied().collect();
         let reserved = Bits::of_numbers(&reserved, 6);
         let errand = Errand {
@@ -148,7 +209,7 @@ fn switches_that_others_go_for_are_left_to_them_while_others_are_open() {
             known: &known,
             reserved: &reserved,
             lessons: &[],
-            steps: 1,
+            steps,
             time: None,
         };
         let mut worker = worker(&sts, StrategyKind::Transitions);
@@ -157,11 +218,10 @@ fn switches_that_others_go_for_are_left_to_them_while_others_are_open() {
         let command = worker.next_test(now).expect("a test");
         let mut silent = Answers::new(|_| Vec::new());
         let report = run(&mut worker, command, &mut silent, false, &mut now);
-        match report.execution.trace.first() {
-            Some(Step::Stimulus(action)) => sts.label(action.label).name.clone(),
-            _ => String::new(),
-        }
+        let actions = report.execution.trace.iter().filter_map(Step::action);
+        actions.map(|a| sts.label(a.label).name.clone()).collect()
     };
+    let first = |reserved: &[u32], number| given(reserved, number, 1).concat();
     let count = |reserved: &[u32]| (1..=40).filter(|n| first(reserved, *n) == "e").count();
     // One step in twelve is left to chance.
     let (own, any) = (count(&[0, 1, 2, 3, 5]), count(&[]));
@@ -171,6 +231,13 @@ fn switches_that_others_go_for_are_left_to_them_while_others_are_open() {
         count(&[0, 1, 2, 3, 4, 5]) <= 20,
         "all reserved means none is"
     );
+    // With the own one done, the others are open in the same test.
+    let is_whole = |number: &u64| {
+        let given: BTreeSet<String> = given(&[0, 1, 2, 3, 5], *number, 12).into_iter().collect();
+        given.len() == 6
+    };
+    let whole = (1..=40).filter(is_whole).count();
+    assert!(whole >= 30, "{whole} of 40");
 }
 
 #[test]

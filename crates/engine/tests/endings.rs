@@ -396,6 +396,29 @@ fn a_test_that_begins_with_given_stimuli_goes_on_by_the_strategy() {
 }
 
 #[test]
+fn failures_that_are_discounted_do_not_use_up_the_limit() {
+    let lines = (0..10).map(|n| format!("Idle ?ask{n} Asked{n}\nAsked{n} !answer{n} Idle\n"));
+    let sts = plain(&lines.collect::<String>());
+    let stop = StopConditions {
+        tests: Some(1000),
+        failures: Some(2),
+        ..StopConditions::default()
+    };
+    let mut tester = tester_of(&sts, settings(StrategyKind::uniform(), stop));
+    let mut silent = Answers::new(|_: &[Action]| Vec::new());
+    let (mut now, mut left) = (0, 3);
+    while let Some(command) = tester.next_test(now) {
+        let report = run(&mut tester, command, &mut silent, false, &mut now);
+        if report.is_new_failure && left > 0 {
+            tester.discount_failure();
+            left -= 1;
+        }
+    }
+    assert_eq!(tester.stop_reason(), Some(StopReason::Failures));
+    assert_eq!(tester.failures().len(), 5);
+}
+
+#[test]
 fn a_guide_may_lead_one_test_or_all() {
     let sts = ten();
     let mut tester = tester_of(&sts, Settings::default());
@@ -414,6 +437,25 @@ fn a_guide_may_lead_one_test_or_all() {
         let first = tester.next_test(0).unwrap();
         assert_eq!(asks(&mut tester, first, number), "?ask4");
     }
+}
+
+#[test]
+fn a_guide_says_itself_when_to_wait() {
+    let sts = plain("Idle ?press Idle");
+    let settings = Settings {
+        wait: WaitPolicy::Worthwhile { share: 1.0 },
+        ..Settings::default()
+    };
+    let mut tester = tester_of(&sts, settings);
+    let press = || Box::new(OneOf("press", Advice::End));
+    let mut silent = Answers::new(|_: &[Action]| Vec::new());
+    let first = tester.guided_test(press(), 0).unwrap();
+    run(&mut tester, first, &mut silent, false, &mut 0);
+    assert_eq!(tester.silence_price().waited, 0);
+    tester.set_guide(press());
+    let first = tester.next_test(0).unwrap();
+    run(&mut tester, first, &mut silent, false, &mut 0);
+    assert_eq!(tester.silence_price().waited, 0);
 }
 
 /// Searches until somebody interrupts it.

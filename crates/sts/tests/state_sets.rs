@@ -67,6 +67,20 @@ fn the_warning_of_endless_internal_steps_names_one_of_them() {
     assert_eq!(semantics.set(silent).states.len(), 1);
 }
 
+#[test]
+fn what_is_only_supposed_gives_no_warning() {
+    let mut semantics = semantics(&automaton(2, &[(0, "?a", 1), (1, "i", 1)]));
+    semantics.mute(true);
+    let supposed = after(&mut semantics, "a");
+    assert!(semantics.set(supposed).divergent);
+    assert_eq!(semantics.take_warnings(), []);
+    semantics.mute(false);
+    let initial = semantics.initial();
+    semantics.forget_all_but(initial);
+    after(&mut semantics, "a");
+    assert_eq!(semantics.take_warnings().len(), 1);
+}
+
 /// A counter that internal steps raise without end, with a text of this length beside it.
 fn counter(budget: Budget, length: usize) -> Arc<Sts> {
     let mut builder = StsBuilder::new("counter");
