@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use ioco_solve::{Deadline, Outcome, choose_values};
 use ioco_sts::{
-    Action, Env, Expr, Followed, Offer, OfferedSwitch, Relation, Semantics, SetId, State, Step,
-    Sts, Value,
+    Action, BinaryOp, Env, Expr, Followed, LabelId, Offer, OfferedSwitch, Relation, Semantics,
+    SetId, State, Step, Sts, UnaryOp, Value,
 };
 use rand::RngExt;
 
@@ -61,7 +61,7 @@ fn values_for(
         (&together, &[][..])
     };
     let mut values = match choose_values(&sts, offer.label, guard, valuation, rng, &deadline) {
-        Outcome::Sat(values) => values,
+        Outcome::Sat(values) => fill_arrays(&sts, offer.label, guard, valuation, values, rng),
         Outcome::Unsat => return None,
         Outcome::Unknown(_) => semantics.example(offer.label, guard, valuation)?,
     };
@@ -70,6 +70,38 @@ fn values_for(
         label: offer.label,
         values,
     })
+}
+
+/// One choice in this many keeps the empty arrays that the solver found.
+const EMPTY_EVERY: u32 = 4;
+/// An array that nothing asks to be longer has so many items at most.
+const MOST_ITEMS: i64 = 3;
+/// Solver steps for items that nothing asks for.
+const ITEM_STEPS: u64 = 5_000;
+
+/// Mostly puts some items into arrays that the solver left empty, where the guard allows it: where nothing asks for
+/// items it takes the shortest array, and no test would ever show what the system does with others.
+fn fill_arrays(
+    sts: &Sts,
+    label: LabelId,
+    guard: &Expr,
+    valuation: &[Value],
+    values: Vec<Value>,
+    rng: &mut TestRng,
+) -> Vec<Value> {
+    let is_empty = |value: &Value| matches!(value, Value::Array(items) if items.is_empty());
+    if !values.iter().any(is_empty) || rng.random_range(0..EMPTY_EVERY) == 0 {
+        return values;
+    }
+    let mut filled = guard.clone();
+    for position in (0..values.len()).filter(|position| is_empty(&values[*position])) {
+        let length = Expr::unary(UnaryOp::Length, Expr::Param(position as u32));
+        let wanted = Expr::int(rng.random_range(1..=MOST_ITEMS));
+        filled = Expr::and(filled, Expr::binary(BinaryOp::Eq, length, wanted));
+    }
+    let deadline = Deadline::steps(ITEM_STEPS);
+    let found = choose_values(sts, label, &filled, valuation, rng, &deadline);
+    found.sat().unwrap_or(values)
 }
 
 /// One choice in this many takes a value that the model mentions somewhere.

@@ -197,18 +197,99 @@ fn a_missing_response_is_found_without_any_budget_for_silence() {
 }
 
 #[test]
-fn auto_searches_where_the_system_may_speak_first() {
+fn auto_gives_stimuli_where_the_system_may_speak_first() {
     // After `!stop` nothing can be given: a search that lets the system speak first must not count on its menu.
+    // Until then it may also be silent.
+    let sts = plain(
+        "Start tau Idle\nStart tau Ending\nIdle ?go Idle\nIdle ?go Ending\nIdle ?wait Idle\nIdle ?wait Ending\n\
+         Ending ?go Ending\nEnding ?wait Ending\nEnding !stop Over",
+    );
+    for seed in 0..10 {
+        for wait in [
+            WaitPolicy::Weighted(0.1),
+            WaitPolicy::suiting(&StrategyKind::Auto),
+        ] {
+            let mut settings = settings(StrategyKind::Auto, seed, 60);
+            settings.wait = wait;
+            let mut tester = tester(&sts, settings);
+            let spoke = |given: &[Action]| match given.len() {
+                6 => vec![Input::Response(response(&sts, "stop"))],
+                _ => Vec::new(),
+            };
+            let reports = campaign(&mut tester, &mut Answers::new(spoke));
+            assert_eq!(tester.stop_reason(), Some(StopReason::Steps), "seed {seed}");
+            for report in reports {
+                assert!(report.execution.stimuli().count() > 0, "seed {seed}");
+                assert_eq!(report.execution.deviation(), None, "seed {seed}");
+            }
+        }
+    }
+}
+
+/// A model that demands `!stop` and a system that never sends it: silence is the failure, and `auto` finds it.
+#[test]
+fn auto_finds_a_missing_response_before_the_first_stimulus() {
     let sts = plain("Idle ?go Idle\nIdle ?wait Idle\nIdle !stop Over");
     for seed in 0..20 {
-        let mut settings = settings(StrategyKind::Auto, seed, 60);
-        settings.wait = WaitPolicy::Weighted(0.1);
-        let mut tester = tester(&sts, settings);
-        let spoke = |given: &[Action]| match given.len() % 7 {
-            6 => vec![Input::Response(response(&sts, "stop"))],
-            _ => Vec::new(),
-        };
-        let reports = campaign(&mut tester, &mut Answers::new(spoke));
-        assert!(!reports.is_empty());
+        let mut tester = tester(&sts, settings(StrategyKind::Auto, seed, 60));
+        campaign(&mut tester, &mut Answers::new(|_| Vec::new()));
+        let found = tester.failures().iter().map(|f| f.deviation.kind);
+        assert_eq!(
+            found.collect::<Vec<_>>(),
+            [DeviationKind::MissingResponse],
+            "seed {seed}"
+        );
+    }
+}
+
+/// A clock that ticks as long as it runs; a broken one is not done when it is stopped.
+struct Clock {
+    sts: Arc<Sts>,
+    runs: bool,
+    broken: bool,
+}
+
+impl System for Clock {
+    fn reset(&mut self) -> Vec<Input> {
+        self.runs = false;
+        Vec::new()
+    }
+
+    fn give(&mut self, given: &Action) -> Vec<Input> {
+        self.runs = *given == stimulus(&self.sts, "start");
+        match self.runs || self.broken {
+            true => Vec::new(),
+            false => vec![Input::Response(response(&self.sts, "done"))],
+        }
+    }
+
+    fn wait(&mut self) -> Option<Input> {
+        let tick = || Input::Response(response(&self.sts, "tick"));
+        self.runs.then(tick)
+    }
+}
+
+/// A response is due for as long as the clock runs: a strategy that always waits for it never stops the clock.
+#[test]
+fn auto_interrupts_a_system_that_never_stops_speaking() {
+    let text = "Off ?start On\nOn !tick On\nOn ?stop Ending\nEnding !tick Ending\nEnding !done Off";
+    let sts = plain(text);
+    for seed in 0..5 {
+        for broken in [false, true] {
+            let mut clock = Clock {
+                sts: Arc::clone(&sts),
+                runs: false,
+                broken,
+            };
+            let mut tester = tester(&sts, settings(StrategyKind::Auto, seed, 600));
+            campaign(&mut tester, &mut clock);
+            let found = tester.failures().iter().map(|f| f.deviation.kind);
+            let expected = broken.then_some(DeviationKind::MissingResponse);
+            assert_eq!(
+                found.collect::<Vec<_>>(),
+                Vec::from_iter(expected),
+                "seed {seed}"
+            );
+        }
     }
 }

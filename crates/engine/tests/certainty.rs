@@ -3,6 +3,7 @@
 
 mod common;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use common::{Answers, campaign};
@@ -642,4 +643,42 @@ fn a_recursive_function_in_a_guard_is_decided_or_left_open() {
     assert_eq!(model.judge([go.clone(), right]), Verdict::Pass);
     let wrong = model.step("!r", &[Value::Int(5), Value::Int(121)]);
     assert!(matches!(model.judge([go, wrong]), Verdict::Fail(_)));
+}
+
+/// The solver takes the shortest array where nothing asks for a longer one.
+#[test]
+fn arrays_that_a_guard_leaves_open_are_not_always_empty() {
+    for (constraint, longest) in [("xs.length in 0..4", 4), ("true", 100), ("xs == []", 0)] {
+        let text = format!(
+            "
+            external 'c'
+            process('p') {{
+              channel('c') {{ stimulus 'in', {{'xs' => [integer(0..3)], 'n' => integer(0..9)}} }}
+              state 'S'
+              receive 'in', constraint: '{constraint}'
+              goto 'S'
+            }}"
+        );
+        let stop = StopConditions {
+            tests: Some(4),
+            steps_per_test: 20,
+            ..StopConditions::default()
+        };
+        let settings = Settings {
+            stop,
+            ..Settings::default()
+        };
+        let mut tester = Tester::new(Model::new(&text).semantics, settings);
+        let reports = campaign(&mut tester, &mut Answers::new(|_| Vec::new()));
+        let given = reports.iter().flat_map(|r| r.execution.stimuli());
+        let lengths: BTreeSet<usize> = given
+            .map(|stimulus| match &stimulus.values[0] {
+                Value::Array(items) => items.len(),
+                other => panic!("{other:?}"),
+            })
+            .collect();
+        assert!(lengths.contains(&0), "{constraint}");
+        assert!(lengths.last() <= Some(&longest), "{constraint}");
+        assert_eq!(lengths.len() > 2, longest > 0, "{constraint}: {lengths:?}");
+    }
 }

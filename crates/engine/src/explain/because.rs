@@ -177,6 +177,9 @@ fn unknown(sts: &Sts, text: &str) -> String {
                 known.truncate(MAX_LINES);
                 known.push("…".to_owned());
             }
+            if known.is_empty() {
+                return format!("the model has no response '{name}'; it has no responses at all");
+            }
             let known = known.join(", ");
             format!("the model has no response '{name}'; its responses are {known}")
         }

@@ -15,6 +15,7 @@ use std::collections::BTreeSet;
 
 use ioco_sts::{Gate, LocationId, Offer, OfferedSwitch, Sts, SwitchId};
 use rand::RngExt;
+use rustc_hash::FxHashSet;
 
 use super::boundary;
 use super::random::Random;
@@ -172,21 +173,20 @@ impl Transitions {
     /// Uncovered switches that leave this place but are not on the menu: their guards do not hold.
     fn learn(&mut self, sts: &Sts, situation: &Situation<'_>) {
         let set = situation.semantics.set(situation.set).clone();
+        let offers = situation.menu.stimuli.iter();
+        // Looked up for every state of the set, which may be thousands.
+        let offered: FxHashSet<SwitchId> = offers
+            .chain(&situation.menu.responses)
+            .flat_map(|offer| &offer.switches)
+            .map(|offered| offered.switch)
+            .collect();
         for state in &set.states {
             for location in &state.locations {
                 for &id in sts.outgoing(*location) {
-                    let offers = match sts.switch(id).gate {
-                        Gate::Observable(_) => situation
-                            .menu
-                            .stimuli
-                            .iter()
-                            .chain(&situation.menu.responses),
-                        _ => continue,
-                    };
-                    if self.wanted.is_open(situation.coverage, id)
-                        && !offers
-                            .flat_map(|offer| &offer.switches)
-                            .any(|offered| offered.switch == id)
+                    let is_observable = matches!(sts.switch(id).gate, Gate::Observable(_));
+                    if is_observable
+                        && self.wanted.is_open(situation.coverage, id)
+                        && !offered.contains(&id)
                     {
                         self.block(id);
                     }

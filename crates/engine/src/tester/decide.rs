@@ -1,6 +1,7 @@
 //! Choosing the next command: by the strategy, or by the script.
 
 use ioco_sts::{Cause, Step, Verdict};
+use rand::RngExt as _;
 
 use super::Tester;
 use super::ending::{MAX_ANSWERS, Until};
@@ -12,6 +13,9 @@ use crate::strategy::{Choice, Situation};
 
 /// With so many stimuli in flight a strategy waits for what comes before it gives another.
 const MAX_IN_FLIGHT: usize = 8;
+
+/// One time in so many a stimulus is given although the system is about to speak again.
+const INTERRUPTION: u32 = 8;
 
 impl Plan {
     pub(super) fn script(stimuli: Vec<ioco_sts::Action>) -> Plan {
@@ -51,6 +55,8 @@ impl Tester {
         let mut may_wait = !self.test.quiet;
         if let (WaitPolicy::Worthwhile { share }, true) = (self.settings.wait, self.is_free()) {
             match self.listening(share, now) {
+                // Otherwise nobody would ever interrupt a system that never stops speaking.
+                Listening::Whole if self.interrupts() => {}
                 Listening::Whole => return self.wait(now),
                 Listening::Look(time) => return self.wait_for(time, false, now),
                 // Where only silence is possible, more of it shows nothing.
@@ -100,6 +106,14 @@ impl Tester {
                 self.end(verdict, Until::NothingDue, now)
             }
         }
+    }
+
+    /// Whether to leave it to the strategy to give a stimulus although a response is due: chance decides, once the
+    /// system has spoken.
+    fn interrupts(&mut self) -> bool {
+        let test = &mut self.test;
+        let may_interrupt = !test.menu.silence && !test.menu.stimuli.is_empty();
+        may_interrupt && test.responses_in_a_row > 0 && test.rng.random_range(0..INTERRUPTION) == 0
     }
 
     /// The strategy chooses by itself: no guide and no suite says what to wait for.

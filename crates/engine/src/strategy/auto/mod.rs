@@ -35,6 +35,8 @@ const BASE_COST: f32 = 0.3;
 const WALKS: usize = 40;
 /// Walks for each unit of the rate that the last search found: where little is left, little is spent.
 const WALKS_FOR_RATE: f32 = 16.0;
+/// Every step of a walk follows all states that the model may be in: so many of them are followed by one search.
+const MOST_STATES: usize = 4_000;
 /// Below this rate nothing near is worth much.
 const LITTLE: f32 = 1.0;
 const FEW_WALKS: usize = 6;
@@ -313,8 +315,8 @@ impl Auto {
         let can_restart = trace.iter().any(|step| matches!(step, Step::Stimulus(_)));
         let mut best = (Found::default(), false);
         let turn = scope.rng.random_range(0..firsts.len());
-        let walks = (self.last_rate * WALKS_FOR_RATE) as usize;
-        for walk in 0..walks.clamp(FEW_WALKS, WALKS) {
+        let states = scope.semantics.set(here.set).states.len();
+        for walk in 0..walks(self.last_rate, states) {
             let depth = 1 + scope.rng.random_range(0..3) * scope.rng.random_range(0..4);
             let known = match self.access.len() {
                 0 => &[][..],
@@ -335,5 +337,25 @@ impl Auto {
             }
         }
         best
+    }
+}
+
+/// How many walks a search makes, after one that found this rate, where the model may be in so many states.
+fn walks(last_rate: f32, states: usize) -> usize {
+    let worthwhile = ((last_rate * WALKS_FOR_RATE) as usize).clamp(FEW_WALKS, WALKS);
+    worthwhile.min((MOST_STATES / states.max(1)).max(1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_search_among_many_states_makes_few_walks() {
+        assert_eq!(walks(100.0, 1), WALKS);
+        assert_eq!(walks(0.0, 1), FEW_WALKS);
+        assert_eq!(walks(100.0, MOST_STATES / WALKS), WALKS);
+        assert_eq!(walks(100.0, 400), 10);
+        assert_eq!(walks(0.0, 4096), 1);
     }
 }
