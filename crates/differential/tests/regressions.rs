@@ -285,3 +285,24 @@ process('main') {{
     assert!(!conforms("w == k * 2", "w >= k * 2"));
     assert!(!conforms("w == k * 2", "w == k * 2 && k < 3"));
 }
+
+/// `generate` left a parameter of a stimulus unset where nothing mentions it.
+#[test]
+fn a_suite_sets_the_parameters_that_nothing_mentions() {
+    let text = "
+external 'door'
+struct 'Pair', {'one' => :decimal, 'two' => :string}
+process('main') {
+  channel('door') {
+    stimulus 'put', {'n' => :integer, 's' => :string, 'p' => 'Pair', 'kept' => :decimal}
+    response 'got', {'kept' => :decimal, 'free' => :string}
+  }
+  var 'last', :decimal
+  state 'S'
+  receive 'put', update: 'last = kept'
+  send 'got', constraint: 'kept == last'
+  goto 'S'
+}
+";
+    agree_on(text, &[Kind::Suite], 0..3);
+}

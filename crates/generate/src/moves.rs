@@ -3,11 +3,17 @@
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
+use ioco_solve::Deadline;
 use ioco_sts::{
     Action, BinaryOp, Direction, Env, Expr, Gate, LabelId, LocationId, State, Sts, SwitchId, Type,
     UnaryOp, Value, VarId,
 };
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::SeedableRng as _;
 use rustc_hash::FxHashMap;
+
+/// Solver steps for values that nothing asks for.
+const FREE_STEPS: u64 = 10_000;
 
 /// A step that locations allow, whatever the data says, with what is worth knowing about it before
 /// any value is.
@@ -24,9 +30,12 @@ pub struct Move {
     pub guard: Expr,
     /// The variables that the guard reads.
     pub reads: Vec<VarId>,
-    /// Per parameter of the label: its number among the unknowns of this move, or `None` where it
-    /// stays unset because nothing speaks of it.
+    /// Per parameter of the label: its number among the unknowns of this move, or `None` where
+    /// nothing speaks of it.
     pub unknowns: Vec<Option<u32>>,
+    /// Per parameter of the label, its value where nothing speaks of it: any of its type for a stimulus, which
+    /// somebody has to send; unset otherwise.
+    pub(crate) free: Vec<Value>,
     /// The types of the unknowns.
     pub types: Vec<Type>,
     /// The guard holds only where every unknown has a value.
@@ -100,6 +109,7 @@ impl Move {
             .unwrap_or(Expr::TRUE);
         let mut set = BTreeSet::new();
         must_be_set(&guard, &mut set);
+        let free = free_values(sts, label.filter(|_| observable), &unknowns);
         Move {
             always_set: set.len() == types.len(),
             reads: guard.vars().into_iter().collect(),
@@ -108,6 +118,7 @@ impl Move {
             observable,
             guard,
             unknowns,
+            free,
             types,
             plain: None,
         }
@@ -148,11 +159,11 @@ impl Move {
     /// The values of the label's parameters, where the unknowns of this move are the first of
     /// `unknowns`.
     pub fn parameters(&self, unknowns: &[Value]) -> Vec<Value> {
-        let value = |unknown: &Option<u32>| match unknown {
+        let value = |(unknown, free): (&Option<u32>, &Value)| match unknown {
             Some(number) => unknowns[*number as usize].clone(),
-            None => Value::Void,
+            None => free.clone(),
         };
-        self.unknowns.iter().map(value).collect()
+        self.unknowns.iter().zip(&self.free).map(value).collect()
     }
 
     /// The label with these values; `None` for an internal step.
@@ -237,6 +248,23 @@ fn unset_where_unknown(guard: &Expr, unknowns: &[Option<u32>]) -> Expr {
         }
         _ => guard.map_children(|child| unset_where_unknown(child, unknowns)),
     }
+}
+
+/// Values for the parameters that nothing speaks of, one for each parameter of the label.
+fn free_values(sts: &Sts, label: Option<LabelId>, unknowns: &[Option<u32>]) -> Vec<Value> {
+    let unset = || vec![Value::Void; unknowns.len()];
+    let is_stimulus = |label: &LabelId| sts.label(*label).direction == Direction::Stimulus;
+    let Some(label) = label.filter(is_stimulus) else {
+        return unset();
+    };
+    if unknowns.iter().all(Option::is_some) {
+        return unset();
+    }
+    // The same for every move with this label, so that suites repeat.
+    let mut rng = ChaCha8Rng::seed_from_u64(label.index() as u64);
+    let deadline = Deadline::steps(FREE_STEPS);
+    let any = ioco_solve::choose_values(sts, label, &Expr::TRUE, &[], &mut rng, &deadline);
+    any.sat().unwrap_or_else(unset)
 }
 
 /// The moves that leave locations, made once.

@@ -86,7 +86,7 @@ fn complete(
         let actions: Vec<Action> = path.steps().filter_map(|step| step.action).collect();
         all += 1;
         labels.insert(actions.iter().map(|action| action.label).collect());
-        if let Some(why) = not_allowed(theory, sts, &actions) {
+        if let Some(why) = not_allowed(theory, sts, &actions).or_else(|| not_set(sts, &actions)) {
             wrong.get_or_insert(why);
         }
         if tests.len() < MAX_TESTS {
@@ -180,6 +180,26 @@ fn not_allowed(theory: &Theory, sts: &Sts, actions: &[Action]) -> Option<String>
     None
 }
 
+/// A stimulus with an unset parameter that no guard asks to be unset.
+fn not_set(sts: &Sts, actions: &[Action]) -> Option<String> {
+    let is_mentioned = |label: LabelId, position: usize| {
+        let switches = sts.switches().iter();
+        { switches }
+            .filter(|switch| switch.gate.label() == Some(label))
+            .any(|switch| switch.guard.params().contains(&(position as u32)))
+    };
+    let is_wrong =
+        |action: &&Action| {
+            sts.label(action.label).direction == Direction::Stimulus
+                && action.values.iter().enumerate().any(|(position, value)| {
+                    value.is_void() && !is_mentioned(action.label, position)
+                })
+        };
+    let found = actions.iter().find(is_wrong)?;
+    let shown: Vec<String> = actions.iter().map(|a| a.show(sts)).collect();
+    Some(format!("{}: unset in {}", shown.join(" "), found.show(sts)))
+}
+
 /// A test for every switch, or a proof that there is none.
 fn covering(
     sts: &Arc<Sts>,
@@ -201,7 +221,8 @@ fn covering(
         Cover::new(sts, &goals, limits, confirm, &mut rng).run(None, &mut Deciding { steps: 0 });
     for test in &covered.tests {
         let actions = test.actions();
-        if let Some(detail) = not_allowed(theory, sts, &actions) {
+        let wrong = not_allowed(theory, sts, &actions).or_else(|| not_set(sts, &actions));
+        if let Some(detail) = wrong {
             return Some(Finding {
                 kind: "generate --cover: a test that is no trace".to_owned(),
                 detail,

@@ -457,6 +457,7 @@ fn condition_alone(condition: Expr) -> Move {
         reads: condition.vars().into_iter().collect(),
         guard: condition,
         unknowns: Vec::new(),
+        free: Vec::new(),
         types: Vec::new(),
         always_set: true,
         plain: None,
