@@ -1,7 +1,7 @@
 //! Flat expressions: names are resolved to variables, definitions and parameters are put in place.
 //! Equal expressions are stored once, so a definition that is used a thousand times costs one entry.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::syntax::tree::Operator;
 use crate::value::Value;
@@ -362,16 +362,14 @@ fn children(node: &Node) -> Vec<ExprId> {
 pub struct AlreadyNext;
 
 /// Which expressions were met already.
+///
+/// Its size is that of what was met, not of all expressions: a model with a million goals looks at each of them alone.
 #[derive(Clone, Debug, Default)]
-pub struct Seen(Vec<bool>);
+pub struct Seen(FxHashSet<ExprId>);
 
 impl Seen {
     /// True the first time.
     pub fn first(&mut self, id: ExprId) -> bool {
-        let index = id.0 as usize;
-        if index >= self.0.len() {
-            self.0.resize(index + 1, false);
-        }
-        !std::mem::replace(&mut self.0[index], true)
+        self.0.insert(id)
     }
 }

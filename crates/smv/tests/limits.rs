@@ -233,3 +233,11 @@ fn guarded_divisions_of_a_model_are_goals_that_get_an_answer() {
         assert_ne!(result.verdict, Verdict::Unknown, "{}", result.goal);
     }
 }
+
+/// Every goal is looked at alone, whatever the number of the others.
+#[test]
+fn many_goals_are_derived_in_little_work() {
+    let mut model = model("MODULE main VAR x : 0..100000; ASSIGN init(x) := 0; next(x) := x;");
+    let goals = model.goals(&[Criterion::Value], &GoalOptions::default());
+    assert_eq!(goals.len(), 100_001);
+}
