@@ -254,7 +254,8 @@ impl Session {
     /// Silence in the middle of a line is most likely a newline that was forgotten.
     fn note_unfinished(&mut self) {
         let unfinished = self.stream.unfinished();
-        if unfinished.is_empty() || self.told_unfinished {
+        // Whole lines that are still to be read are no mistake of the system.
+        if unfinished.is_empty() || unfinished.contains(&b'\n') || self.told_unfinished {
             return;
         }
         self.told_unfinished = true;

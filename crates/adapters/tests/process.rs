@@ -460,3 +460,21 @@ fn everything_that_the_system_started_ends_with_the_connection() {
     std::thread::sleep(Duration::from_millis(100));
     assert_eq!(size(), before);
 }
+
+/// A wait that is over at once leaves lines unread. They are whole: nobody forgot a newline.
+#[test]
+fn lines_that_are_still_to_be_read_are_not_called_unfinished() {
+    let says =
+        r#"printf '{"quiescent":true}\n{"quiescent":true}\n{"response":"pong","values":{}}\n'"#;
+    let mut system = Fixture::new(&script(says));
+    system.process.reset().unwrap();
+    let ping = ping(&system.sts);
+    system.process.give(&ping).unwrap();
+    for _ in 0..100 {
+        if matches!(system.process.wait(0).unwrap().what, Arrival::Response(_)) {
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    assert_eq!(system.process.take_warnings(), Vec::<String>::new());
+}
