@@ -171,41 +171,47 @@ fn no_search_is_deaf_to_the_stop() {
     }
 }
 
+/// Three thousand ways into a state that leads nowhere: each waits for a search of its own, and all those searches
+/// end without a path. They must not be nested in each other.
 #[test]
 fn a_queue_of_paths_that_lead_nowhere_needs_no_stack() {
-    // A long chain that is visited twice by each search, and never arrives early: every search but the
-    // first begins with paths that waited.
-    let mut transitions: Vec<Transition> = Vec::new();
-    for n in 0..600 {
-        for label in ["?a", "?b"] {
-            transitions.push((format!("{n}"), label.to_owned(), format!("{}", n + 1)));
+    const WAYS: usize = 3_000;
+    const SMALL_STACK: usize = 256 << 10;
+    let shrinks = || {
+        let line = |s: &str, l: &str, t: &str| -> Transition { (s.into(), l.into(), t.into()) };
+        let mut transitions = vec![line("0", "?go", "1"), line("0", "?x", "0")];
+        transitions.extend((0..WAYS).map(|way| line("0", &format!("?way{way}"), "nowhere")));
+        let sts = sts("ways", &transitions);
+        let list = ["x", "go"].map(|name| stimulus(&sts, name, &[]));
+        for name in ["sps-por-label-count", "sps-por-subpaths"] {
+            // It fails once, so that every path is tried.
+            let failed = std::cell::Cell::new(false);
+            let mut runner = Silent {
+                semantics: semantics(&sts),
+                fails: |list: &[Action]| list.len() == 2 && !failed.replace(true),
+                log: Vec::new(),
+            };
+            let failure = runner.run(&list);
+            assert!(failure.deviation().is_some());
+            let pipeline: Pipeline = name.parse().expect("a shrinker");
+            let mut model = semantics(&sts);
+            let shrunk = shrink(
+                &pipeline,
+                &mut model,
+                &failure,
+                &mut runner,
+                &Options::default(),
+                &mut (),
+            );
+            assert!(shrunk.is_ok(), "{name}");
+            assert!(runner.log.len() > 1, "{name}");
         }
-    }
-    let sts = sts("chain", &transitions);
-    let list: Vec<Action> = (0..500).map(|_| stimulus(&sts, "a", &[])).collect();
-    let mut runner = Silent {
-        semantics: semantics(&sts),
-        fails: |list: &[Action]| list.len() == 500,
-        log: Vec::new(),
     };
-    let failure = runner.run(&list);
-    for name in ["sps-por-label-count", "sps-por-subpaths", "sps-all-paths"] {
-        let pipeline: Pipeline = name.parse().expect("a shrinker");
-        let options = Options {
-            max_candidates: 50,
-            ..Options::default()
-        };
-        let mut model = semantics(&sts);
-        let shrunk = shrink(
-            &pipeline,
-            &mut model,
-            &failure,
-            &mut runner,
-            &options,
-            &mut (),
-        );
-        assert!(shrunk.is_ok(), "{name}");
-    }
+    std::thread::scope(|scope| {
+        let small = std::thread::Builder::new().stack_size(SMALL_STACK);
+        let thread = small.spawn_scoped(scope, shrinks).expect("a thread");
+        thread.join().expect("no overflow");
+    });
 }
 
 const STACK: &str = "
