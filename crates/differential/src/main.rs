@@ -88,9 +88,13 @@ fn main() -> ExitCode {
             "seed {seed}: {} (case {cases}, after {passed:.0} s)",
             finding.kind
         );
-        let (case, finding) = shrunk(&case, &finding);
-        println!("finding {}: {}", seen.len(), finding.kind);
-        if let Err(error) = write(&options.out, seen.len(), &case, &finding) {
+        // As it is first: making it small may take long.
+        let small = write(&options.out, seen.len(), &case, &finding).and_then(|()| {
+            let (case, finding) = shrunk(&case, &finding);
+            println!("finding {}: {}", seen.len(), finding.kind);
+            write(&options.out, seen.len(), &case, &finding)
+        });
+        if let Err(error) = small {
             eprintln!("cannot write to {}: {error}", options.out);
             return ExitCode::from(2);
         }

@@ -86,7 +86,7 @@ impl Theory {
         }
     }
 
-    /// With another limit on the states of a closure.
+    /// With another limit on the states of a set.
     pub fn with_limit(self, limit: usize) -> Theory {
         Theory { limit, ..self }
     }
@@ -564,10 +564,11 @@ impl Theory {
         (0..states.len()).map(returns).collect()
     }
 
+    /// A set larger than the limit counts as incomplete: ioco, whose limit is not far above, may have cut it off.
     fn close(&self, start: BTreeSet<State>, incomplete: bool) -> Set {
         let mut set = Set {
             states: start.clone(),
-            incomplete,
+            incomplete: incomplete || start.len() > self.limit,
         };
         let mut open: std::collections::VecDeque<State> = start.into_iter().collect();
         while let Some(state) = open.pop_front() {
