@@ -564,11 +564,15 @@ impl Theory {
         (0..states.len()).map(returns).collect()
     }
 
-    /// A set larger than the limit counts as incomplete: ioco, whose limit is not far above, may have cut it off.
-    fn close(&self, start: BTreeSet<State>, incomplete: bool) -> Set {
+    /// A set larger than the limit is cut off, and incomplete: ioco, whose limit is not far above, may cut it off too.
+    fn close(&self, mut start: BTreeSet<State>, incomplete: bool) -> Set {
+        let is_large = start.len() > self.limit;
+        if let Some(first) = start.iter().nth(self.limit).cloned() {
+            start.split_off(&first);
+        }
         let mut set = Set {
             states: start.clone(),
-            incomplete: incomplete || start.len() > self.limit,
+            incomplete: incomplete || is_large,
         };
         let mut open: std::collections::VecDeque<State> = start.into_iter().collect();
         while let Some(state) = open.pop_front() {
