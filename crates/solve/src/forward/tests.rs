@@ -1,4 +1,4 @@
-//! Evaluation over sets of decimals misses no value, also where evaluation rounds.
+//! Evaluation over sets of numbers misses no value: decimals where evaluation rounds, integers where it overflows.
 
 use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
@@ -61,4 +61,54 @@ fn quotients_of_decimals_lie_within_their_bounds() {
         }
     }
     assert!(bounded > 1_600, "{bounded} quotients have bounds");
+}
+
+/// Where integers change sign or end.
+const ENDS: [i64; 11] = [
+    i64::MIN,
+    i64::MIN + 1,
+    i64::MIN + 2,
+    -2,
+    -1,
+    0,
+    1,
+    2,
+    i64::MAX - 2,
+    i64::MAX - 1,
+    i64::MAX,
+];
+
+#[test]
+fn results_of_integers_at_their_ends_lie_within_their_bounds() {
+    let ranges: Vec<(i64, i64)> = ENDS
+        .iter()
+        .enumerate()
+        .flat_map(|(index, min)| ENDS[index..].iter().map(|max| (*min, *max)))
+        .collect();
+    let within = |(min, max): (i64, i64)| ENDS.into_iter().filter(move |n| (min..=max).contains(n));
+    for op in [
+        BinaryOp::Add,
+        BinaryOp::Sub,
+        BinaryOp::Mul,
+        BinaryOp::Div,
+        BinaryOp::Rem,
+        BinaryOp::Min,
+        BinaryOp::Max,
+    ] {
+        for left in &ranges {
+            for right in &ranges {
+                let reach = integer_arithmetic(op, *left, *right);
+                for x in within(*left) {
+                    for y in within(*right) {
+                        let both = [x, y].map(|n| Expr::Const(Value::Int(n)));
+                        let foreseen = match Expr::Binary(op, Box::new(both)).eval(NOTHING) {
+                            Ok(result) => reach.values.contains(&result),
+                            Err(_) => reach.error,
+                        };
+                        assert!(foreseen, "{op:?} of {x} and {y}: {reach:?}");
+                    }
+                }
+            }
+        }
+    }
 }
