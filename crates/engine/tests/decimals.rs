@@ -110,6 +110,24 @@ fn integers_become_decimals_where_the_types_say_so() {
             "v == xs",
             decimals(&["3.0"]),
         ),
+        (":decimal", "d = d", "v == i - 1.5", decimal("1.5")),
+        (":decimal", "d = d", "v == 4.5 - i", decimal("1.5")),
+        (":decimal", "d -= 1.5", "v == d", decimal("1.5")),
+        (":decimal", "xs = [1, 2]", "v == xs.sum / 2", decimal("1.5")),
+        (":decimal", "d = d", "v == [1, 0.5].sum", decimal("1.5")),
+        // A condition of a step that is taken or not.
+        (
+            ":decimal",
+            "d = d",
+            "d == i && d - i == 0 && v == 1.5",
+            decimal("1.50"),
+        ),
+        (
+            ":decimal",
+            "d = d",
+            "v == (if d - 0.5 < i then 1.5 else 4.5)",
+            decimal("1.5"),
+        ),
         // Values that an adapter gives as integers.
         (":decimal", "d = d", "v / 2 == 1.5", Value::Int(3)),
     ] {

@@ -484,3 +484,50 @@ fn states_that_nothing_tells_apart_are_told() {
     let few = suite(&textbook(), Method::W, 2, 100).unwrap_err();
     assert_eq!(few, MachineError::TooLarge(100));
 }
+
+/// A ring that answers once a round: every state needs a sequence of its own length.
+fn ring(states: usize) -> Machine {
+    let row = |state: usize| {
+        vec![Some(Response {
+            output: usize::from(state == 0),
+            target: (state + 1) % states,
+        })]
+    };
+    Machine::new(0, 1, (0..states).map(row).collect())
+}
+
+#[test]
+fn more_states_than_can_be_told_apart_are_refused() {
+    let refused = |machine: &Machine| match suite(machine, Method::W, 0, LIMIT) {
+        Err(MachineError::TooManyStates(limit)) => Some(limit),
+        _ => None,
+    };
+    let limit = refused(&ring(10_000)).expect("too many states");
+    assert_eq!(refused(&ring(limit + 1)), Some(limit));
+    assert_eq!(refused(&ring(40)), None);
+}
+
+#[test]
+fn a_suite_ends_with_its_steps() {
+    let machine = ring(40);
+    let within = |method, steps| {
+        let budget = ioco_budget::Budget {
+            steps,
+            ..ioco_budget::Budget::default()
+        };
+        let meter = ioco_budget::Meter::new(&budget, None);
+        suite_within(&machine, method, 0, LIMIT, &meter)
+    };
+    for method in Method::ALL {
+        let whole = within(method, 10_000_000).expect("enough steps").size();
+        assert_eq!(whole, suite(&machine, method, 0, LIMIT).unwrap().size());
+        for steps in [0, 10, 100, 1_000] {
+            let found = within(method, steps);
+            let halted = matches!(
+                found,
+                Err(MachineError::Halted(ioco_budget::Halted::Exhausted(_)))
+            );
+            assert!(halted, "{method:?} within {steps} steps");
+        }
+    }
+}

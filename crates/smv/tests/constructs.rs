@@ -47,7 +47,44 @@ struct Models {
     place: Place,
     /// Choices are possible: sets, ranges, unions.
     choices: bool,
+    /// Which of the seldom types the model has; all of them make it too large to enumerate.
+    seldom: usize,
 }
+
+/// Variables of a seldom type, and what may be said about them.
+struct Seldom {
+    declared: &'static str,
+    assigned: &'static str,
+    leaves: &'static [&'static str],
+    numbers: &'static [&'static str],
+}
+
+const SELDOM: [Seldom; 4] = [
+    Seldom {
+        declared: "w : {-1, minus, 2};",
+        assigned: "w := case a : -1; b : minus; TRUE : {-1, 2}; esac;",
+        leaves: &["e != w", "w = minus", "w in {-1, 2}", "w = -1"],
+        numbers: &[],
+    },
+    Seldom {
+        declared: "levels : array 1..1 + 1 of 2 - 3..1;",
+        assigned: "levels[1] := -toint(b); levels[2] := -levels[1];",
+        leaves: &["levels[2] = 1", "levels[f + 1] < 0"],
+        numbers: &["levels[1]", "levels[2]", "levels[1 + f]", "-levels[1]"],
+    },
+    Seldom {
+        declared: "tints : array -1..0 of {red, blue};",
+        assigned: "tints[-1] := red; tints[0] := bits[0] ? blue : tints[-1];",
+        leaves: &["tints[-1] = e", "tints[0] != red", "tints[-f] = blue"],
+        numbers: &[],
+    },
+    Seldom {
+        declared: "grid : array 1..2 of array -1..0 of boolean;",
+        assigned: "grid[1][-1] := a; grid[1][0] := b; grid[2][0] := n > m; grid[2][-1] := grid[1][f - 1];",
+        leaves: &["grid[2][-1]", "grid[1][0] = grid[2][0]", "grid[2][-f]"],
+        numbers: &[],
+    },
+];
 
 impl Models {
     fn boolean(&mut self, depth: u32) -> String {
@@ -55,7 +92,7 @@ impl Models {
             return self.boolean_leaf();
         }
         let deeper = depth - 1;
-        match self.dice.below(15) {
+        match self.dice.below(20) {
             0 => format!("!({})", self.boolean(deeper)),
             1 | 2 => format!("({} & {})", self.boolean(deeper), self.boolean(deeper)),
             3 | 4 => format!("({} | {})", self.boolean(deeper), self.boolean(deeper)),
@@ -96,11 +133,49 @@ impl Models {
                 self.boolean(deeper),
                 self.boolean(deeper)
             ),
+            14..19 => self.seldom(deeper),
             _ => {
                 let (first, then) = (self.boolean(deeper), self.boolean(deeper));
                 let otherwise = self.boolean(deeper);
                 format!("case {first} : {then}; TRUE : {otherwise}; esac")
             }
+        }
+    }
+
+    fn seldom_type(&self) -> &'static Seldom {
+        &SELDOM[self.seldom]
+    }
+
+    /// What NuSMV has beside the common constructs.
+    fn seldom(&mut self, deeper: u32) -> String {
+        match self.dice.below(5) {
+            0 => {
+                let operator = self.dice.pick(&["&&", "||"]);
+                let (left, right) = (self.boolean(deeper), self.boolean(deeper));
+                format!("({left} {operator} {right})")
+            }
+            1 => {
+                let operator = self.dice.pick(&["=", "!="]);
+                let (left, right) = (self.boolean(deeper), self.boolean(deeper));
+                format!("({left} {operator} {right})")
+            }
+            2 => {
+                let (left, right) = (self.integer(deeper), self.integer(0));
+                format!("(({left} union {right}) in {{0, 1, {}}})", self.integer(0))
+            }
+            // Without a last branch for the rest: the condition around it leaves none.
+            3 => {
+                let value = self.boolean(deeper);
+                format!("case a | b : case a : {value}; b : !a; esac; TRUE : FALSE; esac")
+            }
+            _ if self.place == Place::Step => {
+                // There is no next() in next(), and the inputs have no next value.
+                self.place = Place::State;
+                let inner = self.boolean(deeper);
+                self.place = Place::Step;
+                format!("next({inner})")
+            }
+            _ => format!("(-({}) <= {})", self.integer(0), self.integer(deeper)),
         }
     }
 
@@ -116,7 +191,9 @@ impl Models {
             "bits[0]",
             "bits[1]",
             "hot",
+            "same",
         ];
+        leaves.extend(self.seldom_type().leaves);
         if self.place != Place::State {
             leaves.extend(["i", "k = 2"]);
         }
@@ -131,7 +208,10 @@ impl Models {
 
     fn integer(&mut self, depth: u32) -> String {
         if depth == 0 {
-            let mut leaves = vec!["n", "m", "0", "1", "2", "3", "-1", "f", "c", "sum"];
+            let mut leaves = vec![
+                "n", "m", "0", "1", "2", "3", "-1", "f", "c", "sum", "-n", "-(m - 1)",
+            ];
+            leaves.extend(self.seldom_type().numbers);
             if self.place != Place::State {
                 leaves.push("k");
             }
@@ -144,7 +224,8 @@ impl Models {
             return self.dice.pick(&leaves).to_owned();
         }
         let deeper = depth - 1;
-        match self.dice.below(11) {
+        match self.dice.below(12) {
+            11 => format!("-({})", self.integer(deeper)),
             0 | 1 => format!("({} + {})", self.integer(deeper), self.integer(deeper)),
             2 => format!("({} - {})", self.integer(deeper), self.integer(deeper)),
             3 => format!("({} * {})", self.integer(deeper), self.integer(deeper)),
@@ -194,7 +275,7 @@ impl Models {
             "DEFINE c := toint(a) + {};\n",
             self.dice.pick(&["n", "m", "1"])
         );
-        text += "  sum := case n > m : n - m; TRUE : m - n; esac;\n  hot := e = red | bits[0];\n";
+        text += "  sum := case n > m : n - m; TRUE : m - n; esac;\n  hot := e = red | bits[0];\n  same := s.both;\n";
         text += "ASSIGN\n  init(n) := 0;\n  init(e) := red;\n  init(f) := {0, 1};\n";
         self.choices = true;
         text += &format!(
@@ -240,6 +321,11 @@ impl Models {
         if self.dice.chance(2) {
             text += "  bits[1] := n = 3;\n";
         }
+        text += &format!(
+            "VAR {}\nASSIGN {}\n",
+            self.seldom_type().declared,
+            self.seldom_type().assigned
+        );
         self.choices = self.dice.chance(3);
         self.place = Place::State;
         if self.dice.chance(3) {
@@ -255,6 +341,9 @@ impl Models {
         self.choices = false;
         self.place = Place::State;
         text += &format!("INVARSPEC NAME safe := {};\n", self.boolean(2));
+        text += &format!("INVARSPEC {};\n", self.boolean(1));
+        text +=
+            "CTLSPEC AG a;\nCTLSPEC NAME possible := EF b\nPSLSPEC always a;\nCOMPUTE MIN[a, b]\n";
         text += "SPEC AG (a -> EF b)\nLTLSPEC G F a;\nFAIRNESS a\nJUSTICE b;\nCOMPASSION(a, b)\n";
         let process = self.dice.chance(4);
         if process {
@@ -284,12 +373,17 @@ struct Counts {
     unknown: usize,
 }
 
-fn compare(number: u64, counts: &mut Counts) {
-    let mut models = Models {
+fn models(number: u64) -> Models {
+    Models {
         dice: Dice(number),
         place: Place::State,
         choices: false,
-    };
+        seldom: number as usize % SELDOM.len(),
+    }
+}
+
+fn compare(number: u64, counts: &mut Counts) {
+    let mut models = models(number);
     let text = models.model();
     let (model, diagnostics) = load(&text, "generated.smv");
     let Some(mut model) = model else {
@@ -350,7 +444,7 @@ fn compare(number: u64, counts: &mut Counts) {
             }
         }
     }
-    let technique = Technique::ALL[(number % 4) as usize];
+    let technique = Technique::ALL[(number / 4 % 4) as usize];
     let options = Options {
         technique,
         time_per_goal: 1000.0,
@@ -426,4 +520,83 @@ fn generated_models_agree_with_enumeration() {
         counts.infeasible,
         counts.unknown
     );
+}
+
+/// A generator that loses a construct tests less, and nothing else would tell.
+#[test]
+fn every_construct_is_generated() {
+    let texts: Vec<String> = (0..200).map(|number| models(number).model()).collect();
+    let all = texts.concat();
+    let constructs = [
+        "!(",
+        " & ",
+        " | ",
+        " && ",
+        " || ",
+        " -> ",
+        " <-> ",
+        " xor ",
+        " xnor ",
+        " = ",
+        " != ",
+        " < ",
+        " <= ",
+        " > ",
+        " >= ",
+        " in {",
+        " union ",
+        "..",
+        " ? ",
+        " + ",
+        " - ",
+        " * ",
+        " / ",
+        " mod ",
+        "-(",
+        "-n",
+        "abs(",
+        "min(",
+        "max(",
+        "toint(",
+        "bool(",
+        "count(",
+        "next((",
+        "{TRUE, FALSE}",
+        "case a | b : case a",
+        "self.up",
+        "running",
+        "process ",
+        "[f - 1]",
+        "[-f]",
+        "[2][-1]",
+        "{-1, minus, 2}",
+        "same := s.both",
+        "INIT ",
+        "INVAR ",
+        "TRANS ",
+        "IVAR ",
+        "FROZENVAR ",
+        "CONSTANTS ",
+        "DEFINE ",
+        "ISA ",
+        "INVARSPEC NAME ",
+        "INVARSPEC (",
+        "\nSPEC ",
+        "CTLSPEC NAME ",
+        "CTLSPEC AG",
+        "LTLSPEC ",
+        "PSLSPEC ",
+        "COMPUTE ",
+        "FAIRNESS ",
+        "JUSTICE ",
+        "COMPASSION(",
+    ];
+    for construct in constructs {
+        assert!(all.contains(construct), "`{construct}` is in no model");
+    }
+    let is_union_in = |text: &String| {
+        let unions = text.split(" union ").skip(1);
+        unions.into_iter().any(|rest| rest.contains(") in {0, 1, "))
+    };
+    assert!(texts.iter().any(is_union_in));
 }

@@ -48,6 +48,12 @@ impl Counts {
         self.rows.entry(check.to_owned()).or_default().1 += 1;
     }
 
+    /// How many answers were compared and how many were open, of the checks whose names have this in them.
+    pub fn of(&self, part: &str) -> (u64, u64) {
+        let rows = self.rows.iter().filter(|(name, _)| name.contains(part));
+        rows.fold((0, 0), |sum, (_, row)| (sum.0 + row.0, sum.1 + row.1))
+    }
+
     pub fn add(&mut self, other: &Counts) {
         for (name, (decided, open)) in &other.rows {
             let row = self.rows.entry(name.clone()).or_default();
@@ -116,6 +122,11 @@ impl Case {
             other,
             seed,
         }
+    }
+
+    /// The relation that this case asks about.
+    pub fn relation(&self) -> Relation {
+        relation(self.seed).0
     }
 
     /// Runs the check. A model that does not load, or a panic, is a finding too.
@@ -210,11 +221,7 @@ pub fn ask(
     seed: u64,
     counts: &mut Counts,
 ) -> Option<Finding> {
-    let mut dice = dice(seed ^ 0x5eed);
-    let relation = match dice.random_range(0..3) {
-        0 => Relation::Uioco,
-        _ => Relation::Ioco,
-    };
+    let (relation, mut dice) = relation(seed);
     match kind {
         Kind::Explore => explored::check(sts, relation, &mut dice, counts),
         Kind::Test => played::check(sts, other, relation, &mut dice, counts),
@@ -222,6 +229,16 @@ pub fn ask(
         Kind::Compare => compared::check(sts, other, relation, counts),
         Kind::Suite => suites::check(sts, other, relation, &mut dice, counts),
     }
+}
+
+/// The relation of a seed, and what the rest is drawn from.
+fn relation(seed: u64) -> (Relation, Dice) {
+    let mut dice = dice(seed ^ 0x5eed);
+    let relation = match dice.random_range(0..3) {
+        0 => Relation::Uioco,
+        _ => Relation::Ioco,
+    };
+    (relation, dice)
 }
 
 fn loaded(draft: &Draft, states: u64) -> Result<Arc<Sts>, Finding> {

@@ -28,6 +28,7 @@ const LIMIT_OF_CLOSURE: usize = 1_000;
 /// What the tester was asked to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
+    Auto,
     Random,
     Transitions,
     Data,
@@ -40,6 +41,7 @@ pub enum Way {
 impl Way {
     fn name(self) -> &'static str {
         match self {
+            Way::Auto => "test auto",
             Way::Random => "test random",
             Way::Transitions => "test transitions",
             Way::Data => "test data",
@@ -59,6 +61,7 @@ pub fn check(
     counts: &mut Counts,
 ) -> Option<Finding> {
     let ways = [
+        Way::Auto,
         Way::Random,
         Way::Transitions,
         Way::Data,
@@ -164,23 +167,28 @@ fn tester(
     scenario: &Wanted,
     dice: &mut Dice,
 ) -> Tester {
+    let seed = dice.random();
+    let strategy = match way {
+        Way::Auto => StrategyKind::Auto,
+        Way::Random | Way::Replay | Way::Suite => StrategyKind::uniform(),
+        Way::Transitions => StrategyKind::Transitions,
+        Way::Data => StrategyKind::Data,
+        Way::Locations => StrategyKind::Guided {
+            name: "locations".to_owned(),
+        },
+        Way::Scenario => StrategyKind::Guided {
+            name: "scenario".to_owned(),
+        },
+    };
+    // Where the strategy weighs its waits itself, nothing else decides about them.
+    let wait = match one_in(dice, 2) && way != Way::Auto {
+        true => WaitPolicy::Weighted(1.0),
+        false => WaitPolicy::suiting(&strategy),
+    };
     let settings = Settings {
-        seed: dice.random(),
-        strategy: match way {
-            Way::Random | Way::Replay | Way::Suite => StrategyKind::uniform(),
-            Way::Transitions => StrategyKind::Transitions,
-            Way::Data => StrategyKind::Data,
-            Way::Locations => StrategyKind::Guided {
-                name: "locations".to_owned(),
-            },
-            Way::Scenario => StrategyKind::Guided {
-                name: "scenario".to_owned(),
-            },
-        },
-        wait: match one_in(dice, 2) {
-            true => WaitPolicy::Weighted(1.0),
-            false => WaitPolicy::default(),
-        },
+        seed,
+        strategy,
+        wait,
         stop: StopConditions {
             tests: Some(TESTS),
             steps_per_test: STEPS,
