@@ -42,7 +42,7 @@ cargo xtask COMMAND
   mutants [PART] [--...]  change the code that verdicts rest on and report what no test notices (PART: verdicts, solve)
   differential [--minutes N] [--seed S]
                           compare ioco with a second implementation of the theory on new models
-  faults [--soak N] [--stops]
+  faults [--soak N] [--stops] [--without-database]
                           the long run of the suite of bad peers, or N steps (10 million) against a process, or
                           only how soon everything stops
   real [NAME ...] [--steps N] [--seed S] [--no-hypothesis]

@@ -48,6 +48,8 @@ mod template;
 mod text;
 #[cfg(feature = "connections")]
 mod trace;
+#[cfg(not(feature = "connections"))]
+mod unguarded;
 #[cfg(feature = "connections")]
 mod values;
 
@@ -87,5 +89,7 @@ pub use text::{
 };
 #[cfg(feature = "connections")]
 pub use trace::{Recording, read_traces, write_recorded};
+#[cfg(not(feature = "connections"))]
+use unguarded::Guarded;
 #[cfg(feature = "connections")]
 pub use values::{Mismatch, read_value, write_value};

@@ -2,11 +2,13 @@
 //! own, so it lives here and not in the solver's crate, which is pure; that crate's tests include this file.
 
 use std::io::{BufRead, BufReader, Read as _, Write as _};
-use std::process::{Child, ChildStdin, Command, Stdio};
+use std::process::{ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::Duration;
 
 use ioco_solve::{Deadline, Pipe, PipeError};
+
+use super::Guarded;
 
 /// How long to wait between two looks at the deadline.
 const WAIT: Duration = Duration::from_millis(2);
@@ -26,7 +28,8 @@ pub struct SolverProcess {
 }
 
 struct Running {
-    child: Child,
+    /// Ends the program when it is dropped.
+    _child: Guarded,
     input: ChildStdin,
     lines: Receiver<String>,
 }
@@ -65,11 +68,8 @@ impl SolverProcess {
     }
 
     fn stop(&mut self) {
-        if let Some(mut running) = self.running.take() {
-            // It may have ended by itself; either way it is gone afterwards.
-            let _ = running.child.kill();
-            let _ = running.child.wait();
-        }
+        // It may have ended by itself; either way it is gone afterwards.
+        drop(self.running.take());
     }
 }
 
@@ -103,13 +103,15 @@ impl Pipe for SolverProcess {
 
     fn restart(&mut self) -> Result<(), PipeError> {
         self.stop();
-        let mut child = Command::new(&self.program)
+        let mut command = Command::new(&self.program);
+        command
             .args(&self.arguments)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
+            .stderr(Stdio::null());
+        let mut guarded = Guarded::spawn(&mut command)
             .map_err(|e| PipeError::Failed(format!("{}: {e}", self.program)))?;
+        let child = guarded.child();
         let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
             return Err(PipeError::Failed("no standard streams".to_owned()));
         };
@@ -123,7 +125,7 @@ impl Pipe for SolverProcess {
             }
         });
         self.running = Some(Running {
-            child,
+            _child: guarded,
             input,
             lines,
         });

@@ -1,7 +1,9 @@
 //! A diagnostic as a person reads it: the source line with the place marked.
 
 use annotate_snippets::renderer::DecorStyle;
-use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
+use annotate_snippets::{
+    AnnotationKind, Group, Level, Renderer, Snippet, normalize_untrusted_str as normalized,
+};
 
 use crate::diagnostic::{Diagnostic, Severity, SourceFile};
 
@@ -24,7 +26,7 @@ pub fn render(diagnostic: &Diagnostic, files: &[SourceFile], colour: bool) -> St
             snippet = snippet.annotation(
                 AnnotationKind::Context
                     .span(within(span, source))
-                    .label(text.as_str()),
+                    .label(normalized(text)),
             );
         }
         group = group.element(snippet);
@@ -33,12 +35,12 @@ pub fn render(diagnostic: &Diagnostic, files: &[SourceFile], colour: bool) -> St
         if let Some(source) = files.get(*file) {
             let marked = AnnotationKind::Context
                 .span(within(span, source))
-                .label(text.as_str());
+                .label(normalized(text));
             group = group.element(snippet(source).annotation(marked));
         }
     }
     if let Some(hint) = &diagnostic.hint {
-        group = group.element(Level::HELP.message(hint.as_str()));
+        group = group.element(Level::HELP.message(normalized(hint)));
     }
     let renderer = if colour {
         Renderer::styled()

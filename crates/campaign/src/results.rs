@@ -7,10 +7,12 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use ioco_outside::Untrusted;
+
 use crate::error::CampaignError;
 
-/// How long to wait for another run that writes the same file.
-const PATIENCE: Duration = Duration::from_secs(2);
+/// How long to wait for other runs that write the same file: a busy disk may take seconds for each of them.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 pub struct Results {
     root: PathBuf,
@@ -68,7 +70,9 @@ impl Results {
             [] => {
                 let known: Vec<String> = all
                     .iter()
-                    .filter_map(|p| p.file_stem().map(|s| s.to_string_lossy().into_owned()))
+                    .filter_map(|p| {
+                        Some(Untrusted::new(p.file_stem()?.to_string_lossy()).to_string())
+                    })
                     .collect();
                 let stop = CampaignError::usage(format!("there is no failure '{typed}'"));
                 Err(if known.is_empty() {
@@ -229,5 +233,38 @@ impl Results {
             "cannot make {}",
             root.display()
         )))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_change_of_a_file_that_many_change_is_lost() {
+        const THREADS: u64 = 16;
+        const CHANGES: u64 = 50;
+        let folder = tempfile::tempdir().expect("a folder");
+        let results = Results::at(folder.path().to_owned());
+        let path = results.coverage("counted");
+        let read = |path: &Path| -> u64 {
+            let text = fs::read_to_string(path).unwrap_or_else(|_| "0".to_owned());
+            text.parse().expect("a whole number")
+        };
+        std::thread::scope(|scope| {
+            for _ in 0..THREADS {
+                scope.spawn(|| {
+                    for _ in 0..CHANGES {
+                        let more = |path: &Path| Ok((read(path) + 1).to_string().into_bytes());
+                        results.update(&path, more).expect("written");
+                    }
+                });
+            }
+        });
+        assert_eq!(read(&path), THREADS * CHANGES);
+        let left = fs::read_dir(path.parent().expect("a folder")).expect("files");
+        let mut names: Vec<_> = left.flatten().map(|entry| entry.file_name()).collect();
+        names.sort();
+        assert_eq!(names, ["counted.json", "counted.lock"]);
     }
 }

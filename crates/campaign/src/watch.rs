@@ -93,10 +93,10 @@ impl Search {
             return;
         };
         for entry in entries.filter_map(Result::ok) {
-            self.entries += 1;
             if self.entries >= ENTRIES {
                 return;
             }
+            self.entries += 1;
             let name = entry.file_name();
             let name = name.to_string_lossy();
             let is_made = ["node_modules", "target", "__pycache__"].contains(&name.as_ref());

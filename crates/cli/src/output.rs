@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use crate::exit::CommandError;
 use anstyle::{AnsiColor, Style};
 use ioco_engine::{RequirementCoverage, Summary};
-use ioco_outside::for_terminal;
+use ioco_outside::{Untrusted, for_terminal};
 use ioco_sts::Sts;
 
 use crate::args::Format;
@@ -75,8 +75,9 @@ macro_rules! say {
     };
 }
 
-/// A warning: the run goes on.
+/// A warning: the run goes on. It has no colours of its own; those in it are somebody else's.
 pub fn warn(message: &str) {
+    let message = Untrusted::new(message).lines();
     say!("{WARNING}warning{WARNING:#}: {message}");
 }
 
@@ -101,11 +102,12 @@ pub fn stop(stop: &CommandError, format: Format) {
     tell(stop);
 }
 
-/// Something that went wrong, for a person.
+/// Something that went wrong, for a person. It may quote files, systems and servers, so its colours are not ours.
 pub fn tell(stop: &CommandError) {
-    say!("{ERROR}error{ERROR:#}: {}", stop.message);
+    let message = Untrusted::new(&stop.message).lines();
+    say!("{ERROR}error{ERROR:#}: {message}");
     if let Some(hint) = &stop.hint {
-        say!("  hint: {hint}");
+        say!("  hint: {}", Untrusted::new(hint).lines());
     }
 }
 

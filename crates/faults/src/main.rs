@@ -16,9 +16,14 @@ use ioco_faults::{soak, stops};
 use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 
-/// What was asked for: `--faults N --kills N --soak N --seed N --threads N --stops`, and where a database is. To look into one
+/// One death of the database for so many kills.
+const DEATHS: u64 = 25;
+
+/// What was asked for: `--faults N --kills N --soak N --seed N --threads N --stops`, and where a database is; without one,
+/// `--without-database` says that none is to be killed. To look into one
 /// complaint: `--only CONNECTION` and `--case N` play nothing but these, with the same seeds; with `--stops`, `--only`
 /// takes the rows whose names contain it.
+#[derive(Default)]
 struct Asked {
     faults: u64,
     kills: u64,
@@ -29,9 +34,31 @@ struct Asked {
     only: Option<String>,
     case: Option<u64>,
     database: Option<Database>,
+    without_database: bool,
 }
 
 impl Asked {
+    /// What was asked for and not played: a run that plays nothing loses nothing.
+    fn missing(&self, faults: u64, kills: &Kills, deaths: &Deaths) -> Vec<String> {
+        let mut missing = Vec::new();
+        if faults < self.faults {
+            missing.push(format!("{faults} of {} faults were played", self.faults));
+        }
+        if self.kills > 0 && kills.told == 0 {
+            missing.push("no killed ioco had reported a test".to_owned());
+        }
+        match &self.database {
+            None if !self.without_database => {
+                missing.push("no database was given; --without-database accepts that".to_owned());
+            }
+            Some(_) if self.kills >= DEATHS && deaths.told == 0 => {
+                missing.push("no test was reported before its database was killed".to_owned());
+            }
+            _ => {}
+        }
+        missing
+    }
+
     fn plays(&self, number: u64, way: Way) -> bool {
         self.case.is_none_or(|case| case == number)
             && self.only.as_deref().is_none_or(|only| only == way.name())
@@ -68,6 +95,7 @@ fn asked() -> Asked {
         only: text("--only"),
         case: text("--case").and_then(|text| text.parse().ok()),
         database: database(),
+        without_database: words.iter().any(|word| word == "--without-database"),
     }
 }
 
@@ -149,10 +177,11 @@ fn main() -> ExitCode {
         program::peak("self").unwrap_or(0) >> 10,
         begun.elapsed().as_secs()
     );
-    for complaint in complaints {
+    let missing = asked.missing(table.faults(), &kills, &deaths);
+    for complaint in complaints.iter().chain(&missing) {
         println!("  {complaint}");
     }
-    match lost + hung + wrong {
+    match lost + hung + wrong + missing.len() as u64 {
         0 => ExitCode::SUCCESS,
         _ => ExitCode::FAILURE,
     }
@@ -278,7 +307,7 @@ fn deaths(programs: &Programs, asked: &Asked, complaints: &mut Vec<String>) -> D
         return deaths;
     };
     let mut random = ChaCha8Rng::seed_from_u64(asked.seed);
-    for number in 0..asked.kills / 25 {
+    for number in 0..asked.kills / DEATHS {
         let before = deaths;
         if let Err(error) = database::kill(programs, server, &mut random, &mut deaths) {
             let complaint = format!("a death of the database could not be played: {error}");
@@ -325,5 +354,45 @@ fn soak(programs: &Programs, steps: u64) -> ExitCode {
     match soak::Fit::of(&samples).is_some_and(|fit| fit.is_level()) {
         true => ExitCode::SUCCESS,
         false => ExitCode::FAILURE,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_that_played_less_than_asked_is_a_failure() {
+        let asked = Asked {
+            faults: 10,
+            kills: 50,
+            without_database: true,
+            ..Asked::default()
+        };
+        let told = Kills {
+            told: 1,
+            ..Kills::default()
+        };
+        let (none, deaths) = (Kills::default(), Deaths::default());
+        assert!(asked.missing(10, &told, &deaths).is_empty());
+        assert_eq!(asked.missing(9, &told, &deaths).len(), 1);
+        assert_eq!(asked.missing(10, &none, &deaths).len(), 1);
+        let with = Asked {
+            without_database: false,
+            ..asked
+        };
+        assert_eq!(with.missing(10, &told, &deaths).len(), 1);
+        let database = Database {
+            url: String::new(),
+            pid: "pid".into(),
+            start: String::new(),
+        };
+        let with = Asked {
+            database: Some(database),
+            ..with
+        };
+        assert_eq!(with.missing(10, &told, &deaths).len(), 1);
+        let kept = Deaths { told: 1, ..deaths };
+        assert!(with.missing(10, &told, &kept).is_empty());
     }
 }

@@ -77,6 +77,11 @@ impl Row {
         matches!(ended, Ended::After(time) if time > 1000 + CONTROLS * self.control)
     }
 
+    /// Whether it took so long that something else ended it than the wish to stop.
+    fn is_far_too_late(&self, ended: Ended) -> bool {
+        matches!(ended, Ended::After(time) if time > 5000 + CONTROLS * self.control)
+    }
+
     fn cells(&self) -> impl Iterator<Item = Ended> {
         [Some(self.interrupt), self.time].into_iter().flatten()
     }
@@ -338,8 +343,7 @@ fn cases(programs: &Programs, database: Option<&Database>) -> io::Result<Vec<Cas
             &[
                 "campaign", "start", "ping.aml", "--sut", &quick, "--nats", &nats,
             ],
-        )
-        .without_time(),
+        ),
         Case::new("runs, mute server", &["runs", "--store", &store]).without_time(),
         Case::new(
             "store migrate, mute server",
@@ -567,10 +571,13 @@ pub fn foot(rows: &[Row]) -> String {
     )
 }
 
-/// Rows that show nothing good: it did not end, or was over before anybody asked, and nothing was measured.
+/// Rows that show nothing good: it did not end, or far too late, or was over before anybody asked, and nothing was
+/// measured.
 pub fn wrong(rows: &[Row]) -> u64 {
-    let is_wrong = |ended: Ended| matches!(ended, Ended::Hung | Ended::Before);
-    let wrong = |row: &&Row| row.cells().any(is_wrong);
+    let is_wrong = |row: &Row, ended: Ended| {
+        matches!(ended, Ended::Hung | Ended::Before) || row.is_far_too_late(ended)
+    };
+    let wrong = |row: &&Row| row.cells().any(|ended| is_wrong(row, ended));
     rows.iter().filter(wrong).count() as u64
 }
 
@@ -590,5 +597,8 @@ mod tests {
         assert!(!late(&[row(900, 60)]));
         assert!(!late(&[row(2500, 800)]));
         assert!(late(&[row(2500, 60)]));
+        // Late is told, and far too late is wrong.
+        assert_eq!(wrong(&[row(2500, 60), row(5100, 60), row(8000, 1100)]), 0);
+        assert_eq!(wrong(&[row(5300, 60), row(2500, 60)]), 1);
     }
 }

@@ -62,16 +62,10 @@ impl Access {
 
     /// Refuses to send a password or a token unencrypted over the network.
     fn check(&self) -> Result<(), CampaignError> {
-        let rest = self
-            .url
-            .split_once("://")
-            .map_or(&*self.url, |(_, rest)| rest);
-        let Some((_, host)) = rest.rsplit_once('@') else {
+        let Some((_, host)) = self.rest().rsplit_once('@') else {
             return Ok(());
         };
-        let is_encrypted =
-            self.ca.is_some() || self.url.starts_with("tls://") || self.url.starts_with("wss://");
-        if self.insecure || is_encrypted || is_loopback(host) {
+        if self.insecure || self.is_encrypted() || is_loopback(host) {
             return Ok(());
         }
         Err(CampaignError::usage(format!(
@@ -79,6 +73,64 @@ impl Access {
         ))
         .hint("use tls://, or accept it with --insecure"))
     }
+
+    /// The address without its scheme.
+    fn rest(&self) -> &str {
+        let url = self.url.as_str();
+        url.split_once("://").map_or(url, |(_, rest)| rest)
+    }
+
+    fn is_encrypted(&self) -> bool {
+        let is_named = |scheme: &str| {
+            let start = self.url.get(..scheme.len());
+            start.is_some_and(|start| start.eq_ignore_ascii_case(scheme))
+        };
+        self.ca.is_some() || is_named("tls://") || is_named("wss://")
+    }
+
+    /// The secrets that the address contains.
+    fn login(&self) -> Result<Option<Login>, CampaignError> {
+        let Some((login, _)) = self.rest().rsplit_once('@') else {
+            return Ok(None);
+        };
+        let plain = |text: &str| {
+            percent_decoded(text).ok_or_else(|| {
+                CampaignError::usage("the user or password in the address is not percent-encoded")
+                    .hint("write %25 for %, %40 for @ and %2F for /")
+            })
+        };
+        Ok(Some(match login.split_once(':') {
+            Some((user, password)) => Login::User(plain(user)?, plain(password)?),
+            None => Login::Token(plain(login)?),
+        }))
+    }
+}
+
+/// Who we are. The client takes this from its options only, never from the address.
+#[cfg_attr(test, derive(Debug, PartialEq))]
+enum Login {
+    User(String, String),
+    Token(String),
+}
+
+/// `None` where a `%` does not begin the code of a byte, or the bytes are no text.
+fn percent_decoded(text: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let [first, after @ ..] = rest {
+        rest = after;
+        if *first != b'%' {
+            bytes.push(*first);
+            continue;
+        }
+        let [high, low, after @ ..] = rest else {
+            return None;
+        };
+        let digit = |byte: u8| char::from(byte).to_digit(16);
+        bytes.push(u8::try_from(digit(*high)? * 16 + digit(*low)?).ok()?);
+        rest = after;
+    }
+    String::from_utf8(bytes).ok()
 }
 
 /// Whether `host:port` is on this machine.
@@ -108,13 +160,16 @@ pub struct Bus {
 /// Until when requests are waited for, once somebody wants to stop.
 struct Haste {
     interrupt: Interrupt,
+    /// When the first requests are over, whoever wants to stop.
+    end: Option<Instant>,
     until: Mutex<Option<Instant>>,
 }
 
 impl Haste {
-    fn new(interrupt: &Interrupt) -> Haste {
+    fn new(interrupt: &Interrupt, end: Option<Instant>) -> Haste {
         Haste {
             interrupt: interrupt.clone(),
+            end,
             until: Mutex::default(),
         }
     }
@@ -132,7 +187,8 @@ impl Haste {
     /// Returns when nobody waits any more.
     async fn is_over(&self) {
         loop {
-            if self.is_asked() && Instant::now() >= self.hurry() {
+            let is_past = self.end.is_some_and(|end| Instant::now() >= end);
+            if is_past || (self.is_asked() && Instant::now() >= self.hurry()) {
                 return;
             }
             tokio::time::sleep(SLICE).await;
@@ -162,8 +218,18 @@ pub(crate) fn trouble(doing: &str, error: impl std::fmt::Display) -> CampaignErr
 impl Bus {
     /// Connects. Once the interrupt is raised, no request is waited for any longer.
     pub fn open(access: &Access, name: &str, interrupt: &Interrupt) -> Result<Bus, CampaignError> {
+        Bus::open_until(access, name, interrupt, None)
+    }
+
+    /// Connects before `end`, which also bounds the requests up to the announcement of a campaign.
+    pub fn open_until(
+        access: &Access,
+        name: &str,
+        interrupt: &Interrupt,
+        end: Option<Instant>,
+    ) -> Result<Bus, CampaignError> {
         access.check()?;
-        let haste = Haste::new(interrupt);
+        let haste = Haste::new(interrupt, end);
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)
             .enable_all()
@@ -202,6 +268,11 @@ impl Bus {
         answer: impl Future<Output = Result<T, E>>,
     ) -> Result<T, CampaignError> {
         self.runtime.block_on(self.haste.wait(doing, answer))
+    }
+
+    /// From now on, the run says when requests are over.
+    pub(crate) fn forget_end(&mut self) {
+        self.haste.end = None;
     }
 
     /// From now on, requests together get no more than a moment.
@@ -293,10 +364,20 @@ async fn open(access: &Access, name: &str) -> Result<Opened, CampaignError> {
             .await
             .map_err(|error| trouble(&format!("read {}", file.display()), error))?;
     }
+    let login = access.login()?;
+    if access.is_encrypted() {
+        options = options.require_tls(true);
+    } else if login.is_some() {
+        // They would get the password too, and may be anywhere.
+        options = options.ignore_discovered_servers();
+    }
+    match login {
+        Some(Login::User(user, password)) => options = options.user_and_password(user, password),
+        Some(Login::Token(token)) => options = options.token(token),
+        None => {}
+    }
     if let Some(file) = &access.ca {
-        options = options
-            .add_root_certificates(file.clone())
-            .require_tls(true);
+        options = options.add_root_certificates(file.clone());
     }
     if let Some((certificate, key)) = &access.certificate {
         options = options.add_client_certificate(certificate.clone(), key.clone());
@@ -360,6 +441,7 @@ mod tests {
             "nats://me:secret@localhost:4222",
             "nats://me:secret@[::1]:4222",
             "tls://me:secret@db.example:4222",
+            "TLS://me:secret@db.example:4222",
         ] {
             assert!(access(url).check().is_ok(), "{url}");
         }
@@ -377,6 +459,32 @@ mod tests {
                 ..access(url)
             };
             assert!(accepted.check().is_ok(), "{url}");
+        }
+    }
+
+    #[test]
+    fn the_secrets_of_an_address_are_what_was_encoded() {
+        let login = |url: &str| {
+            let access = Access {
+                url: url.to_owned(),
+                ..Access::default()
+            };
+            access.login()
+        };
+        let user = |user: &str, password: &str| Login::User(user.to_owned(), password.to_owned());
+        for (url, expected) in [
+            ("nats://db:4222", None),
+            ("nats://me:secret@db:4222", Some(user("me", "secret"))),
+            ("me:a%40b%2f%25:c@db", Some(user("me", "a@b/%:c"))),
+            ("tls://me:%C3%9F@db", Some(user("me", "ß"))),
+            ("nats://me:@db", Some(user("me", ""))),
+            ("nats://to%6ben@db", Some(Login::Token("token".to_owned()))),
+        ] {
+            assert_eq!(login(url).expect(url), expected, "{url}");
+        }
+        for url in ["nats://me:50%@db", "nats://me:%zz@db", "nats://%ff@db"] {
+            let refused = login(url).expect_err(url);
+            assert!(refused.message.contains("percent-encoded"), "{url}");
         }
     }
 

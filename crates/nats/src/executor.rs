@@ -34,7 +34,7 @@ pub struct NatsExecutor {
 impl NatsExecutor {
     /// Announces a campaign. A worker that says nothing about its order for the time of the lease loses it.
     pub fn open(
-        bus: Bus,
+        mut bus: Bus,
         announced: Announced,
         lease: Duration,
         interrupt: Interrupt,
@@ -53,6 +53,7 @@ impl NatsExecutor {
         let outcomes = bus.wait("make the queue of outcomes", outcomes)?;
         let outcomes = bus.wait("listen for outcomes", outcomes.messages())?;
         bus.announce(&announced)?;
+        bus.forget_end();
         Ok(NatsExecutor {
             bus,
             announced,

@@ -66,9 +66,9 @@ fn put(shown: &mut String, character: char) {
     }
 }
 
-/// What may be written to a terminal: text with line breaks and colours (`ESC [ … m`), and every
+/// What may be written to a terminal: text with line breaks and the colours that ioco uses, and every
 /// other command escaped. The last line of defence, behind [`Untrusted`]: it cannot tell our own
-/// colours from those of others.
+/// colours from the same colours of others.
 pub fn for_terminal(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     let mut rest = text;
@@ -90,11 +90,17 @@ pub fn for_terminal(text: &str) -> String {
     shown
 }
 
+/// The colours of ioco and of its pictures of source text: the end of a style, bold, faint and
+/// letters in a colour. None hides text, as concealed letters or black ones do.
+const COLOURS: [&str; 11] = [
+    "0", "1", "2", "31", "32", "33", "91", "92", "93", "94", "96",
+];
+
 /// The length of the colour sequence that a text begins with.
 fn colour(text: &str) -> Option<usize> {
-    let parameters = text.strip_prefix("\u{1b}[")?;
-    let end = parameters.find(|c: char| !(c.is_ascii_digit() || c == ';'))?;
-    (parameters.as_bytes()[end] == b'm').then_some("\u{1b}[".len() + end + 1)
+    let (parameters, _) = text.strip_prefix("\u{1b}[")?.split_once('m')?;
+    let length = "\u{1b}[".len() + parameters.len() + 1;
+    COLOURS.contains(&parameters).then_some(length)
 }
 
 #[cfg(test)]
@@ -121,8 +127,8 @@ mod tests {
     #[test]
     fn a_terminal_gets_colours_and_no_other_commands() {
         assert_eq!(
-            for_terminal("\u{1b}[1;31mred\u{1b}[0m\r\n"),
-            "\u{1b}[1;31mred\u{1b}[0m\n"
+            for_terminal("\u{1b}[1m\u{1b}[31mred\u{1b}[0m\r\n"),
+            "\u{1b}[1m\u{1b}[31mred\u{1b}[0m\n"
         );
         for evil in [
             "\u{1b}]0;title\u{7}",
@@ -131,6 +137,14 @@ mod tests {
             "\u{1b}",
             "\u{1b}[",
             "\u{1b}[?1049h",
+            // Concealed, black, white on white, blinking, reverse, and one of ours with one of those.
+            "\u{1b}[8m",
+            "\u{1b}[30m",
+            "\u{1b}[97;107m",
+            "\u{1b}[5m",
+            "\u{1b}[7m",
+            "\u{1b}[31;8m",
+            "\u{1b}[m",
             "\rover",
             "\u{8}\u{7f}",
         ] {

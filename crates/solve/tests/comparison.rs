@@ -14,6 +14,12 @@
 )]
 mod process;
 mod questions;
+#[path = "../../adapters/src/unguarded.rs"]
+#[allow(
+    clippy::disallowed_methods,
+    reason = "shared with the program; the edge"
+)]
+mod unguarded;
 
 use ioco_solve::{Deadline, Embedded, GuardSolver, Outcome, SmtLib, Solver as _, choose_values};
 use ioco_sts::{Answer, Feasibility as _, Function, Question as Asked, Type, Value};
@@ -22,6 +28,7 @@ use questions::generate::{Kind, question};
 use questions::{Question, enumerate, functions, shrink, types};
 use rand::SeedableRng as _;
 use rand_chacha::ChaCha8Rng;
+use unguarded::Guarded;
 
 /// Questions in the test command.
 const QUESTIONS: u64 = 600;

@@ -9,6 +9,12 @@ mod common;
     reason = "shared with the program; the edge"
 )]
 mod process;
+#[path = "../../adapters/src/unguarded.rs"]
+#[allow(
+    clippy::disallowed_methods,
+    reason = "shared with the program; the edge"
+)]
+mod unguarded;
 
 use common::{functions, problem, types};
 use ioco_solve::{Deadline, Embedded, Outcome, Pipe, PipeError, SmtLib, Solver, Unknown};
@@ -18,6 +24,7 @@ use ioco_sts::{
 use process::SolverProcess;
 use rand::SeedableRng as _;
 use rand_chacha::ChaCha8Rng;
+use unguarded::Guarded;
 
 fn z3(types: &Types, functions: &[Function]) -> Option<SmtLib> {
     match SolverProcess::z3() {

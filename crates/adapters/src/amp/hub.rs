@@ -483,7 +483,9 @@ fn refusal(request: &Request, shared: &Shared) -> Option<(StatusCode, String)> {
         return Some((StatusCode::FORBIDDEN, why));
     }
     // A page may try every port of this machine; it cannot lie about where it is from.
-    let origin = text(header::ORIGIN).map(|origin| origin.trim_end_matches('/'));
+    // An origin that is no text is one that has no name.
+    let origin = request.headers().get(header::ORIGIN);
+    let origin = origin.map(|origin| origin.to_str().unwrap_or("null").trim_end_matches('/'));
     if !is_own_origin(origin, host) {
         let from = Untrusted::new(origin.unwrap_or_default());
         let why = format!("it is a page of {from}, not an adapter");

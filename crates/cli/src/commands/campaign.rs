@@ -1,6 +1,6 @@
 //! `ioco campaign`: tests on many machines, through a NATS server.
 
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use ioco_campaign::work::WORK_VERSION;
 use ioco_campaign::{Campaign, Hands, time};
@@ -33,7 +33,12 @@ fn begin(arguments: &args::CampaignStart, format: Format) -> Answer {
                 .hint("use ioco worker --jobs N"),
         );
     }
+    let begun = Instant::now();
     let plan = test::plan(&arguments.test)?;
+    let end = match plan.test.time.as_deref().map(time::parse).transpose()? {
+        Some(limit) => begun.checked_add(Duration::from_nanos(limit)),
+        None => None,
+    };
     let campaign = new_name();
     let announced = Announced {
         version: WORK_VERSION,
@@ -46,10 +51,11 @@ fn begin(arguments: &args::CampaignStart, format: Format) -> Answer {
         outcomes: 0,
     };
     let interrupt = interrupt::listen();
-    let bus = Bus::open(
+    let bus = Bus::open_until(
         &arguments.nats.access(),
         &format!("ioco campaign {campaign}"),
         &interrupt,
+        end,
     )?;
     let executor = NatsExecutor::open(bus, announced, lease, interrupt.clone())?;
     if format == Format::Text {

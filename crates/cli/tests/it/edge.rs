@@ -185,6 +185,87 @@ fn a_password_for_nats_does_not_go_over_the_network_unencrypted() {
     assert!(!ran.err.contains("secret"), "{}", ran.all());
 }
 
+#[test]
+fn a_nats_server_that_says_nothing_is_waited_for_until_the_time_is_over() {
+    let folder = folder_with(&[("ping.aml", PING), ("system.py", PONG)]);
+    let (_server, address) = mute();
+    let ran = run(ioco().current_dir(folder.path()).args([
+        "campaign",
+        "start",
+        "ping.aml",
+        "--sut",
+        "exec python3 system.py",
+        "--time",
+        "100ms",
+        "--nats",
+        &format!("nats://{address}"),
+    ]));
+    assert_eq!(ran.code, 3, "{}", ran.all());
+    // Not the end of ioco's own patience.
+    assert!(ran.err.contains("before the end"), "{}", ran.all());
+}
+
+/// What a client says to a NATS server first, and the command's exit code; the server says no more than its INFO.
+fn said_to_nats(login: &str, scheme: &str) -> (String, i32) {
+    let folder = folder_with(&[("ping.aml", PING)]);
+    let (server, address) = mute();
+    let heard = std::thread::spawn(move || {
+        let (mut client, _) = server.accept().expect("ioco connects");
+        let info = r#"{"server_id":"x","server_name":"x","version":"2.10.0","go":"","host":"","port":1,"max_payload":1024,"proto":1,"client_id":1,"headers":true,"auth_required":true}"#;
+        client
+            .write_all(format!("INFO {info}\r\n").as_bytes())
+            .expect("sent");
+        let mut line = Vec::new();
+        // A client that wants TLS sends no line, and ends with the connection.
+        let mut bytes = BufReader::new(client.try_clone().expect("a socket"));
+        let mut first = [0];
+        if bytes.read_exact(&mut first).is_ok() {
+            line.push(first[0]);
+            if first[0] == b'C' {
+                bytes.read_until(b'\n', &mut line).expect("a line");
+                client
+                    .write_all(b"-ERR 'Authorization Violation'\r\n")
+                    .expect("sent");
+            } else {
+                client.write_all(b"-ERR 'no TLS here'\r\n").expect("sent");
+                drop(server);
+                client.shutdown(std::net::Shutdown::Write).expect("the end");
+                // Whatever else comes.
+                bytes.read_to_end(&mut line).ok();
+            }
+        }
+        String::from_utf8_lossy(&line).into_owned()
+    });
+    let url = format!("{scheme}://{login}@{address}");
+    let ran = run(ioco()
+        .current_dir(folder.path())
+        .args(["campaign", "status", "--nats", &url]));
+    for secret in ["p@ss", "p%40ss", "t%40ken", "t@ken"] {
+        assert!(!ran.err.contains(secret), "{}", ran.all());
+    }
+    (heard.join().expect("a server"), ran.code)
+}
+
+#[test]
+fn a_nats_server_gets_the_password_of_its_address() {
+    let (said, code) = said_to_nats("me:p%40ss", "nats");
+    assert_eq!(code, 3);
+    let said: serde_json::Value =
+        serde_json::from_str(said.strip_prefix("CONNECT ").expect(&said)).expect("JSON");
+    assert_eq!(said["user"], "me");
+    assert_eq!(said["pass"], "p@ss");
+    let (said, _) = said_to_nats("t%40ken", "nats");
+    assert!(said.contains("\"auth_token\":\"t@ken\""), "{said}");
+}
+
+#[test]
+fn a_nats_server_without_tls_gets_no_password_where_the_address_says_tls() {
+    let (said, code) = said_to_nats("me:p%40ss", "tls");
+    assert_eq!(code, 3);
+    assert!(!said.contains("CONNECT"), "{said}");
+    assert!(!said.contains("p@ss") && !said.contains("p%40ss"), "{said}");
+}
+
 /// A folder with a program `nats-server` that says who it is and goes on for ever; and the path to find it.
 fn with_nats() -> (TempDir, String) {
     let folder = folder_with(&[(

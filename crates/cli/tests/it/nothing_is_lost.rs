@@ -202,6 +202,7 @@ fn runs_side_by_side_find_the_same_failure_and_add_up_what_they_cover() {
         let output = child.wait_with_output().expect("it ends");
         let err = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(1), "{err}");
+        assert!(!err.contains("cannot write"), "{err}");
     }
     let once = taken(alone.path());
     let expected: Vec<u64> = once.iter().map(|count| count * RUNS).collect();

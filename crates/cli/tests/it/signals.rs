@@ -106,6 +106,43 @@ fn a_killed_ioco_leaves_no_system_behind() {
 }
 
 #[test]
+fn a_killed_ioco_leaves_no_solver_behind() {
+    // It computes and reads nothing, so it does not see that nobody writes any more.
+    let solver = "import os, time\n\
+                  open('solver.part', 'w').write(str(os.getpid()))\n\
+                  os.rename('solver.part', 'solver.pid')\n\
+                  while True: time.sleep(3600)\n";
+    let folder = folder_with(&[
+        ("ping.aml", PING),
+        ("system.py", SYSTEM),
+        ("solver.py", solver),
+    ]);
+    let child = ioco()
+        .current_dir(folder.path())
+        .args(["test", "ping.aml", "--sut", "exec python3 system.py"])
+        .args(["--tests", "1000000000", "--solver", "python3 solver.py"])
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("ioco starts");
+    let file = folder.path().join("solver.pid");
+    until("the solver starts", || file.exists());
+    let pid = std::fs::read_to_string(file).expect("a pid");
+    send("-KILL", &child);
+    assert_eq!(code(child), None);
+    let begun = Instant::now();
+    while is_alive(&pid) && begun.elapsed() < HANG {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let is_left = is_alive(&pid);
+    if is_left {
+        let _ = Command::new("kill").args(["-9", &pid]).status();
+    }
+    assert!(!is_left, "the solver goes on");
+}
+
+#[test]
 fn a_second_signal_ends_ioco_at_once_and_the_system_with_it() {
     // Nothing else could end it: the store is locked by somebody else.
     let (folder, child, pids) = start(SYSTEM, &[]);

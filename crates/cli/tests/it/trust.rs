@@ -5,7 +5,7 @@ use std::fs;
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 use crate::support::{
@@ -198,12 +198,23 @@ fn a_row_of_a_store_writes_no_file_outside_of_the_project() {
         .current_dir(&project)
         .args(["replay", "../../../escaped"]));
     assert_eq!(ran.code, 2, "{}", ran.all());
-    for place in [
-        folder.path().join("escaped.json"),
-        folder.path().join("a/escaped.json"),
-    ] {
-        assert!(!place.exists(), "{}", place.display());
+    let files = files_below(folder.path());
+    let is_escaped = |path: &&PathBuf| path.to_string_lossy().contains("escaped");
+    assert_eq!(files.iter().find(is_escaped), None);
+    assert!(files.contains(&database), "{files:?}");
+}
+
+/// All files below a folder, hidden ones included.
+fn files_below(folder: &Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder).expect("a folder").flatten() {
+        let path = entry.path();
+        match entry.file_type().expect("a type").is_dir() {
+            true => files.extend(files_below(&path)),
+            false => files.push(path),
+        }
     }
+    files
 }
 
 #[test]
@@ -231,6 +242,36 @@ fn what_ioco_toml_starts_is_said_once_for_a_folder_and_its_settings() {
     .expect("written");
     assert!(test().contains("starts: python3 system.py pong  (said once"));
     assert!(!test().contains("said once"));
+}
+
+#[test]
+fn every_command_that_may_start_the_system_says_what_it_starts() {
+    let settings = "model = 'ping.aml'\n[sut]\ncommand = ['python3', 'system.py']\n";
+    // A port that is taken: the page's server says it and ends.
+    let taken = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = taken.local_addr().expect("an address").port().to_string();
+    for arguments in [
+        &["connect"][..],
+        &["worker", "--nats", "nats://127.0.0.1:1"],
+        &["serve", "--port", &port],
+    ] {
+        let folder = folder_with(&[
+            ("ping.aml", PING),
+            ("system.py", PONG),
+            ("ioco.toml", settings),
+        ]);
+        let here = || {
+            run(ioco()
+                .current_dir(folder.path())
+                .args(arguments)
+                .stdin(Stdio::null()))
+        };
+        let line = "ioco.toml starts: python3 system.py  (said once";
+        let first = here();
+        assert!(first.err.contains(line), "{arguments:?} {}", first.all());
+        let second = here();
+        assert!(!second.err.contains(line), "{arguments:?} {}", second.all());
+    }
 }
 
 #[test]
@@ -417,6 +458,9 @@ fn listening_on_the_network_needs_encryption_or_a_word() {
         "-o",
         "x",
     ]);
+    for everywhere in ["0.0.0.0:0", "[::]:0"] {
+        refused(&["simulate", "ping.aml", "--listen", everywhere]);
+    }
     let ran = run(ioco().current_dir(folder.path()).args([
         "adapters",
         "--amp",
@@ -460,15 +504,48 @@ fn a_page_that_makes_its_own_name_point_here_is_no_adapter() {
     assert_eq!(ask(&format!("evil.example:{port}"), ""), "403");
     let own = format!("Origin: http://evil.example:{port}\r\n");
     assert_eq!(ask(&format!("evil.example:{port}"), &own), "403");
-    assert_eq!(ask(address, "Origin: http://evil.example\r\n"), "403");
+    for origin in ["http://evil.example", "null", "", "http://évil.example"] {
+        let origin = format!("Origin: {origin}\r\n");
+        assert_eq!(ask(address, &origin), "403", "{origin}");
+    }
     assert_eq!(ask(&format!("localhost:{port}"), ""), "101");
     hub.interrupt();
     let ran = hub.finish();
     assert!(ran.err.contains("evil.example"), "{}", ran.all());
 }
 
-/// Writes to the clipboard, sets the title, clears the screen.
-const EVIL: &str = "\u{1b}]52;c;ZXZpbA==\u{7}\u{1b}]0;title\u{7}\u{1b}[2J\u{9b}2J\u{202e}";
+#[test]
+fn a_database_that_declines_tls_gets_no_more_than_the_question() {
+    let folder = folder_with(&[("ping.aml", PING)]);
+    for mode in ["require", "verify-full"] {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let address = listener.local_addr().expect("an address");
+        let server = std::thread::spawn(move || {
+            let (mut client, _) = listener.accept().expect("ioco connects");
+            drop(listener);
+            let mut question = [0; 8];
+            client.read_exact(&mut question).expect("a question");
+            client.write_all(b"N").expect("declined");
+            let mut more = Vec::new();
+            client.read_to_end(&mut more).ok();
+            (question, more)
+        });
+        let url = format!("postgres://me:secret@{address}/runs?sslmode={mode}");
+        let ran = run(ioco()
+            .current_dir(folder.path())
+            .args(["runs", "--store", &url]));
+        assert_eq!(ran.code, 2, "{}", ran.all());
+        assert!(!ran.err.contains("secret"), "{}", ran.all());
+        let (question, more) = server.join().expect("a server");
+        // The request for TLS of PostgreSQL: its length and its code.
+        assert_eq!(question, [0, 0, 0, 8, 4, 210, 22, 47]);
+        assert_eq!(String::from_utf8_lossy(&more), "");
+    }
+}
+
+/// Writes to the clipboard, sets the title, clears the screen, conceals what follows, or has it look like a warning.
+const EVIL: &str =
+    "\u{1b}]52;c;ZXZpbA==\u{7}\u{1b}]0;title\u{7}\u{1b}[2J\u{9b}2J\u{202e}\u{1b}[8m\u{1b}[33m";
 
 #[test]
 fn what_others_write_is_not_obeyed_by_the_terminal() {
@@ -516,7 +593,16 @@ fn what_others_write_is_not_obeyed_by_the_terminal() {
     runs.push(run(command.current_dir(elsewhere.path()).arg("test")));
     for ran in runs {
         for text in [&ran.out, &ran.err] {
-            for command in ["\u{1b}]", "\u{1b}[2J", "\u{7}", "\u{9b}", "\u{202e}"] {
+            for command in [
+                "\u{1b}]",
+                "\u{1b}[2J",
+                "\u{7}",
+                "\u{9b}",
+                "\u{202e}",
+                "\u{1b}[8m",
+                // A colour that ioco uses too.
+                "[8m\u{1b}[33m",
+            ] {
                 assert!(!text.contains(command), "{command:?} in {text:?}");
             }
         }
