@@ -34,7 +34,11 @@ pub fn run() -> Result<(), String> {
     tests.args(["test", "--workspace", "--no-fail-fast"]);
     // The same random cases every time. `cargo test` and the long runs draw new ones.
     tests.env("PROPTEST_RNG_SEED", "1");
-    let programs: Vec<_> = need_z3().into_iter().chain(need_typescript()).collect();
+    let z3 = need_z3();
+    if z3.is_some() || tools::answers(Command::new("z3").arg("--version")) {
+        tests.env("IOCO_TEST_NEEDS_Z3", "1");
+    }
+    let programs: Vec<_> = z3.into_iter().chain(need_typescript()).collect();
     if !programs.is_empty() {
         let old = env::var_os("PATH").unwrap_or_default();
         let paths = programs.into_iter().chain(env::split_paths(&old));

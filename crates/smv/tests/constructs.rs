@@ -157,7 +157,7 @@ impl Models {
             1 => {
                 let operator = self.dice.pick(&["=", "!="]);
                 let (left, right) = (self.boolean(deeper), self.boolean(deeper));
-                format!("({left} {operator} {right})")
+                format!("(({left}) {operator} ({right}))")
             }
             2 => {
                 let (left, right) = (self.integer(deeper), self.integer(0));
