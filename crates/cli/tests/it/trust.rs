@@ -204,6 +204,40 @@ fn a_row_of_a_store_writes_no_file_outside_of_the_project() {
     assert!(files.contains(&database), "{files:?}");
 }
 
+#[test]
+fn a_command_in_a_row_of_a_store_is_not_run_unless_it_is_trusted() {
+    let (folder, id) = failed();
+    let evil = serde_json::json!({"shell": "touch planted; python3 system.py pang"});
+    make_old(folder.path(), &id, &evil);
+    // The row gets what an earlier version, or somebody else, wrote; the folder has no file of it.
+    let script = "import sqlite3, sys; c = sqlite3.connect('.ioco/ioco.db'); \
+                  n = c.execute('UPDATE failures SET file = ?', [open(sys.argv[1]).read()]).rowcount; \
+                  c.commit(); c.close(); sys.exit(n != 1)";
+    let file = folder.path().join(format!(".ioco/failures/{id}.json"));
+    let changed = run(std::process::Command::new("python3")
+        .current_dir(folder.path())
+        .args(["-c", script])
+        .arg(&file));
+    assert_eq!(changed.code, 0, "{}", changed.all());
+    let planted = folder.path().join("planted");
+    for command in ["replay", "shrink"] {
+        // What was fetched before lies in the folder.
+        fs::remove_file(&file).expect("removed");
+        let ran = run(ioco()
+            .current_dir(folder.path())
+            .args([command, &id])
+            .stdin(Stdio::null()));
+        assert_eq!(ran.code, 2, "{}", ran.all());
+        assert!(ran.err.contains("touch planted"), "{}", ran.all());
+        assert!(!planted.exists(), "{command}");
+    }
+    fs::remove_file(&file).expect("removed");
+    let trusting = ["replay", &id, "--trust"];
+    let ran = run(ioco().current_dir(folder.path()).args(trusting));
+    assert_eq!(ran.code, 1, "{}", ran.all());
+    assert!(planted.exists());
+}
+
 /// All files below a folder, hidden ones included.
 fn files_below(folder: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
