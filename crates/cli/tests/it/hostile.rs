@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use crate::support::{PING, Ran, TempDir, folder_with, interrupt, ioco, run};
+use crate::support::{PING, Ran, TempDir, folder, folder_with, interrupt, ioco, root, run};
 
 /// Nobody waits this long; a hang is found all the same.
 const HANG: Duration = Duration::from_secs(120);
@@ -371,4 +371,69 @@ fn files_of_every_kind_are_read_up_to_the_limit() {
         let words = "larger than 2000 bytes";
         assert!(ran.err.contains(words), "{command:?}: {}", ran.all());
     }
+}
+
+#[test]
+fn a_failure_file_keeps_a_bounded_part_of_every_message() {
+    let model = PING.replace("response 'pong'", "response 'pong', {'text' => :string}");
+    assert_ne!(model, PING);
+    // One long message that the model allows, and a longer one that it does not.
+    let system = r#"
+import json, sys
+count = 0
+def say(what):
+    sys.stdout.write(json.dumps(what) + "\n"); sys.stdout.flush()
+for line in sys.stdin:
+    if json.loads(line).get("reset"):
+        count = 0
+        say({"ready": True})
+    else:
+        count += 1
+        name, length = ("pong", 1 << 19) if count == 1 else ("pang", 6 << 20)
+        say({"response": name, "values": {"text": "x" * length}})
+        say({"quiescent": True})
+"#;
+    let folder = folder_with(&[("ping.aml", &model), ("system.py", system)]);
+    let sut = "exec python3 system.py";
+    let ran = finish(start(
+        &folder,
+        &["test", "ping.aml", "--sut", sut, "--seed", "1"],
+    ));
+    assert_eq!(ran.code, 1, "{}", &ran.err);
+    let failures = std::fs::read_dir(folder.path().join(".ioco/failures")).expect("failures");
+    let mut messages = 0;
+    for file in failures.flatten() {
+        let text = std::fs::read_to_string(file.path()).expect("a failure");
+        assert!(text.len() < 4 << 20, "{}", text.len());
+        let file: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+        for message in file["wire"].as_array().expect("messages") {
+            let text = message["text"].as_str().unwrap_or_default();
+            // Those that are kept, and how many more there were.
+            assert!(text.len() < (64 << 10) + 100, "{}", text.len());
+            messages += usize::from(text.ends_with(" more bytes)"));
+        }
+    }
+    assert_eq!(messages, 2, "both long messages are there, and cut");
+}
+
+#[test]
+fn models_too_large_for_the_time_or_the_states_allowed_are_given_up() {
+    let here = folder();
+    let microscope = root().join("examples/microscope/model.aml");
+    let microscope = microscope.to_str().expect("a path");
+    let arguments = ["generate", microscope, "--cover", "mcdc", "--time", "300ms"];
+    let ran = finish(start(&here, &arguments));
+    assert_eq!(ran.code, 4, "{}", ran.all());
+    assert!(ran.out.contains("interrupted"), "{}", ran.all());
+
+    // A million states.
+    let large = "external 'c'\nprocess('p') {\n  channel('c') { stimuli 'a', 'b' }\n  \
+                 var 'x', :integer, 0\n  var 'y', :integer, 0\n  state 'S'\n  repeat {\n    \
+                 o { receive 'a', constraint: 'x < 1000', update: 'x = x + 1' }\n    \
+                 o { receive 'b', constraint: 'y < 1000', update: 'y = y + 1' }\n  }\n}\n";
+    let here = folder_with(&[("large.aml", large)]);
+    let arguments = ["check", "large.aml", "--flatten", "--states", "5000"];
+    let ran = finish(start(&here, &arguments));
+    assert_eq!(ran.code, 2, "{}", ran.all());
+    assert!(ran.err.contains("more than 5000 states"), "{}", ran.all());
 }
