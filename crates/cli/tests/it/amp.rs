@@ -534,3 +534,43 @@ fn who_is_connected_is_listed() {
     assert!(adapter.get("differences").is_none(), "{out}");
     assert_eq!(code, 0, "{out}");
 }
+
+#[test]
+fn the_name_of_an_adapter_controls_no_terminal() {
+    const NAME: &str = "Good\u{1b}]0;x\u{7}\u{1b}[2J\u{202e}@1";
+    let (_door, endpoint) = door(None);
+    let here = folder();
+    let path = model(&here);
+    let with_adapter = |arguments: &[&str]| {
+        let mut command = ioco();
+        // As a terminal would get it: nothing is left out because it is none.
+        command.env_remove("NO_COLOR").env("CLICOLOR_FORCE", "1");
+        command.current_dir(here.path()).args(arguments).arg(&path);
+        let ioco = Listening::start(command.args(["--amp", "0"]));
+        let _adapter = adapter(&ioco.address, &["--endpoint", &endpoint, "-n", NAME]);
+        let ran = ioco.finish();
+        for text in [&ran.out, &ran.err] {
+            for command in ["\u{1b}]", "\u{7}", "\u{1b}[2J", "\u{202e}"] {
+                assert!(!text.contains(command), "{command:?} in {text:?}");
+            }
+        }
+        ran
+    };
+    // It has no such setting: a warning names it.
+    let ran = with_adapter(&[
+        "test",
+        "--tests",
+        "1",
+        "--steps",
+        "2",
+        "--configure",
+        "colour=red",
+    ]);
+    assert!(ran.err.contains("Good"), "{}", ran.all());
+    // The list has those who came within the time; on a busy machine that takes longer.
+    let is_listed = ["2s", "20s", "60s"].iter().any(|wait| {
+        let ran = with_adapter(&["adapters", "--wait", wait]);
+        ran.out.contains("Good")
+    });
+    assert!(is_listed);
+}
