@@ -1,6 +1,6 @@
 //! Test goals: conditions that some state (or step) of a test must fulfil, derived from coverage criteria or given by the user.
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 use serde::Serialize;
 
 use crate::diagnostic::{Diagnostic, LineIndex};
@@ -226,27 +226,38 @@ impl Model {
         }
     }
 
+    /// Masking MC/DC, per occurrence of a condition: it is true in one test and false in another, and in both every
+    /// operand beside it, at every level up to the whole decision, lets it through. So it decides the outcome both
+    /// times, differently. `ioco_generate` has the same definition for guards of AML models.
     fn mcdc_goals(&mut self, options: &GoalOptions, found: &mut Vec<(Criterion, ExprId)>) {
         for decision in self.decisions(options) {
-            for condition in self.conditions(decision.expr) {
-                let with = self.replace(decision.expr, condition, true);
-                let without = self.replace(decision.expr, condition, false);
-                for expr in self.both(condition) {
-                    let decides = if with == without {
-                        self.exprs.boolean(false)
-                    } else if decision.expr == condition {
-                        self.exprs.boolean(true)
-                    } else {
-                        self.exprs.binary(Operator::Xor, with, without)
-                    };
-                    let goal = if decision.expr == condition {
-                        expr
-                    } else {
-                        self.exprs.and([expr, decides])
-                    };
-                    found.push((Criterion::Mcdc, self.under(decision.reached, goal)));
+            let mut goals = Vec::new();
+            self.unmasked(decision.expr, &mut Vec::new(), &mut goals);
+            for goal in goals {
+                found.push((Criterion::Mcdc, self.under(decision.reached, goal)));
+            }
+        }
+    }
+
+    /// The goals for all conditions below `expr`, where everything of `beside` must hold.
+    fn unmasked(&mut self, expr: ExprId, beside: &mut Vec<ExprId>, goals: &mut Vec<ExprId>) {
+        let Some(operands) = self.operands(expr) else {
+            for outcome in self.both(expr) {
+                let all = std::iter::once(outcome).chain(beside.iter().copied());
+                goals.push(self.exprs.and(all));
+            }
+            return;
+        };
+        let outer = beside.len();
+        for position in 0..operands.len() {
+            for (other, (operand, passes)) in operands.iter().enumerate() {
+                if other != position {
+                    let [yes, no] = self.both(*operand);
+                    beside.push(if *passes { yes } else { no });
                 }
             }
+            self.unmasked(operands[position].0, beside, goals);
+            beside.truncate(outer);
         }
     }
 
@@ -325,66 +336,33 @@ impl Model {
             if !seen.first(expr) {
                 continue;
             }
-            match self.exprs.node(expr) {
-                Node::Not(inner) => open.push(*inner),
-                Node::And(parts) | Node::Or(parts) => open.extend(parts.iter().rev()),
-                Node::Binary(
-                    Operator::Xor | Operator::Xnor | Operator::Iff | Operator::Implies,
-                    left,
-                    right,
-                ) => {
-                    open.extend([*right, *left]);
-                }
-                Node::Const(_) => {}
-                _ => found.push(expr),
+            match self.operands(expr) {
+                Some(operands) => open.extend(operands.iter().rev().map(|(operand, _)| *operand)),
+                None => found.push(expr),
             }
         }
         found
     }
 
-    /// The decision with one of its conditions fixed.
-    fn replace(&mut self, decision: ExprId, condition: ExprId, value: bool) -> ExprId {
-        let mut memo = FxHashMap::default();
-        let constant = self.exprs.boolean(value);
-        memo.insert(condition, constant);
-        self.replace_in(decision, &mut memo)
-    }
-
-    fn replace_in(&mut self, expr: ExprId, memo: &mut FxHashMap<ExprId, ExprId>) -> ExprId {
-        if let Some(known) = memo.get(&expr) {
-            return *known;
+    /// What a boolean operator joins, each with the value that lets the operands beside it through; `None` for a
+    /// condition. The operands of `xor` and `<->` mask nothing. They still need one value for both tests, or the
+    /// decision could have the same outcome in both: the value with which the other side passes unchanged.
+    fn operands(&self, expr: ExprId) -> Option<Vec<(ExprId, bool)>> {
+        let all = |parts: &[ExprId], passes| parts.iter().map(|part| (*part, passes)).collect();
+        match self.exprs.node(expr) {
+            Node::Const(_) => Some(Vec::new()),
+            Node::Not(inner) => Some(vec![(*inner, true)]),
+            Node::And(parts) => Some(all(parts, true)),
+            Node::Or(parts) => Some(all(parts, false)),
+            Node::Binary(Operator::Xor, left, right) => Some(all(&[*left, *right], false)),
+            Node::Binary(Operator::Xnor | Operator::Iff, left, right) => {
+                Some(all(&[*left, *right], true))
+            }
+            Node::Binary(Operator::Implies, left, right) => {
+                Some(vec![(*left, true), (*right, false)])
+            }
+            _ => None,
         }
-        let result = match self.exprs.node(expr).clone() {
-            Node::Not(inner) => {
-                let inner = self.replace_in(inner, memo);
-                self.exprs.not(inner)
-            }
-            Node::And(parts) => {
-                let parts: Vec<ExprId> = parts
-                    .iter()
-                    .map(|part| self.replace_in(*part, memo))
-                    .collect();
-                self.exprs.add(Node::And(parts.into()))
-            }
-            Node::Or(parts) => {
-                let parts: Vec<ExprId> = parts
-                    .iter()
-                    .map(|part| self.replace_in(*part, memo))
-                    .collect();
-                self.exprs.add(Node::Or(parts.into()))
-            }
-            Node::Binary(
-                operator @ (Operator::Xor | Operator::Xnor | Operator::Iff | Operator::Implies),
-                left,
-                right,
-            ) => {
-                let (left, right) = (self.replace_in(left, memo), self.replace_in(right, memo));
-                self.exprs.binary(operator, left, right)
-            }
-            _ => expr,
-        };
-        memo.insert(expr, result);
-        result
     }
 }
 
@@ -395,7 +373,7 @@ struct Decision {
 }
 
 /// Some different positions below `size`, in order, decided by the seed.
-pub(crate) fn pick(size: u64, count: usize, seed: u64) -> Vec<u64> {
+pub fn pick(size: u64, count: usize, seed: u64) -> Vec<u64> {
     let mut state = seed ^ 0x9e37_79b9_7f4a_7c15;
     let mut chosen = std::collections::BTreeSet::new();
     while chosen.len() < count.min(usize::try_from(size).unwrap_or(usize::MAX)) {
