@@ -21,5 +21,5 @@ pub use limited::Limited;
 pub(crate) use lines::{Lines, TooLong};
 pub(crate) use log::Log;
 pub(crate) use queue::{Received, Receiver, Sender, queue};
-pub(crate) use until::{SLICE, Until, never};
+pub(crate) use until::{SLICE, Until};
 pub(crate) use warnings::Warnings;

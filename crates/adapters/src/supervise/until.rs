@@ -5,11 +5,6 @@ use std::time::{Duration, Instant};
 /// The longest that a wait goes on without asking whether somebody wants to stop.
 pub(crate) const SLICE: Duration = Duration::from_millis(50);
 
-/// Nobody wants to stop.
-pub(crate) fn never() -> bool {
-    false
-}
-
 /// A deadline and a request to stop. Every call that may block gets one.
 #[derive(Clone, Copy)]
 pub(crate) struct Until<'a> {

@@ -22,7 +22,7 @@ use crate::dial::Dial;
 use crate::process::ProcessOptions;
 use crate::session::nanoseconds;
 use crate::stream::{Message, Stream, StreamError, wait_any};
-use crate::supervise::{Until, never, size};
+use crate::supervise::{Until, size};
 
 pub(crate) use cutter::Cutter;
 use format::show;
@@ -380,11 +380,7 @@ impl Connection for TextLines {
         nanoseconds(self.epoch.elapsed())
     }
 
-    fn reset(&mut self) -> Result<(), AdapterError> {
-        self.reset_heeding(&never)
-    }
-
-    fn reset_heeding(&mut self, stop: &dyn Fn() -> bool) -> Result<(), AdapterError> {
+    fn reset_until(&mut self, stop: &dyn Fn() -> bool) -> Result<(), AdapterError> {
         self.sent.clear();
         self.arrived.clear();
         let until = Until::within(self.patience, stop);
@@ -420,11 +416,7 @@ impl Connection for TextLines {
         Ok(())
     }
 
-    fn give(&mut self, stimulus: &Action) -> Result<bool, AdapterError> {
-        self.give_heeding(stimulus, &never)
-    }
-
-    fn give_heeding(
+    fn give_until(
         &mut self,
         stimulus: &Action,
         stop: &dyn Fn() -> bool,
