@@ -145,8 +145,8 @@ impl System {
     }
 
     /// Playing this model has cost too much.
-    pub fn is_tired(&self) -> bool {
-        self.theory.is_tired()
+    pub fn is_over_limit(&self) -> bool {
+        self.theory.is_over_limit()
     }
 
     pub fn log(&self) -> Log {

@@ -96,7 +96,7 @@ impl Theory {
     }
 
     /// Whether this model has cost so much that a check should come to an end.
-    pub fn is_tired(&self) -> bool {
+    pub fn is_over_limit(&self) -> bool {
         self.tried.get() > MAX_TRIED
     }
 

@@ -105,11 +105,11 @@ impl Search<'_> {
                     return None;
                 }
                 repaired += 1;
-                let mended = options.into_iter().find_map(|(step, progress)| {
-                    let mended = (!stop()).then(|| self.mend(start, &draft, &step, rng));
-                    Some((step, progress, mended.flatten()?))
+                let repaired_way = options.into_iter().find_map(|(step, progress)| {
+                    let repaired_way = (!stop()).then(|| self.repair(start, &draft, &step, rng));
+                    Some((step, progress, repaired_way.flatten()?))
                 });
-                let (step, progress, (witness, state)) = mended?;
+                let (step, progress, (witness, state)) = repaired_way?;
                 draft.witness = witness;
                 draft.enter(step, progress, state);
             }
@@ -128,7 +128,7 @@ impl Search<'_> {
 
     /// Other values for the draft with which one more step fits: for all unknowns, with the state
     /// that they lead to.
-    fn mend(
+    fn repair(
         &mut self,
         start: &PatternState,
         draft: &Draft,
@@ -285,8 +285,7 @@ fn relax(
 
 /// What a guard says a parameter is equal to, in terms of variables alone.
 fn definition(guard: &Expr, parameter: u32) -> Option<&Expr> {
-    match guard {
-        Expr::Binary(BinaryOp::And, both) => both.iter().find_map(|p| definition(p, parameter)),
+    guard.conjuncts().into_iter().find_map(|part| match part {
         Expr::Binary(BinaryOp::Eq, both) => {
             let [left, right] = &**both;
             [(left, right), (right, left)]
@@ -295,5 +294,5 @@ fn definition(guard: &Expr, parameter: u32) -> Option<&Expr> {
                 .map(|(_, value)| value)
         }
         _ => None,
-    }
+    })
 }
