@@ -6,14 +6,16 @@ mod failing;
 mod known;
 mod opening;
 mod parallel;
+mod resuming;
 
 use std::sync::Arc;
 
 use ioco_engine::{Context, TestReport};
 use ioco_generate::suite::ReadTest;
+use ioco_store::NewCampaign;
 use ioco_sts::Verdict;
 
-use crate::connect::{ConnectionSpec, Link};
+use crate::connect::{ConnectionSpec, Link, Transport};
 use crate::error::{CampaignError, no_jobs};
 use crate::failures::Origin;
 use crate::model::Model;
@@ -36,6 +38,8 @@ use ioco_sts::Action;
 
 pub(crate) use failing::confirmed;
 use opening::{Known, guide, known, seed_from_clock};
+pub use resuming::Interrupted;
+use resuming::KeptPlan;
 
 pub struct Campaign {
     pub project: Project,
@@ -53,6 +57,8 @@ pub struct Campaign {
     suite: Option<LoadedSuite>,
     /// The tests of the suite that were run.
     rows: Vec<SuiteRow>,
+    /// The same by their positions, while others carry them out.
+    suite_rows: Vec<(usize, SuiteRow)>,
     beginning: Vec<Action>,
     scripts: Vec<Script>,
     /// Tests that are over, and not reported yet.
@@ -65,6 +71,10 @@ pub struct Campaign {
     accepted: usize,
     /// Who carries out the tests, where this process does not.
     dispatch: Option<Dispatch>,
+    /// Another process can go on with it from the store alone.
+    is_resumable: bool,
+    /// The orders that are written down are in line.
+    is_planned: bool,
 }
 
 /// Who carries out the tests of a campaign.
@@ -94,8 +104,18 @@ impl Campaign {
 
     /// As [`Campaign::open`], with these hands instead of jobs.
     pub fn open_with(
+        plan: Plan,
+        hands: Hands,
+        interrupt: Interrupt,
+        observer: &mut dyn Observer,
+    ) -> Result<Campaign, CampaignError> {
+        Campaign::prepare(plan, hands, None, interrupt, observer)
+    }
+
+    fn prepare(
         mut plan: Plan,
         hands: Hands,
+        before: Option<&Interrupted>,
         interrupt: Interrupt,
         observer: &mut dyn Observer,
     ) -> Result<Campaign, CampaignError> {
@@ -135,7 +155,9 @@ impl Campaign {
         );
         // Read before the first test: a damaged file must not spoil the end of a long run.
         coverage::read(&results.coverage(&plan.model.hash), &plan.model.sts)?;
-        let mut known = if plan.known {
+        let mut known = if let Some(before) = before {
+            before.kept.known(&plan.model, &results)?
+        } else if plan.known {
             known(&results, &plan.model, &plan.project, &plan.reach, observer)
         } else {
             Vec::new()
@@ -152,20 +174,39 @@ impl Campaign {
         let accepted = known.iter().filter(|(_, file, _)| file.accepted.is_some());
         let accepted = accepted.count() as u64;
         settings.stop.failures = settings.stop.failures.map(|most| most + accepted);
-        let suite = match &plan.test.suite {
-            Some(file) => {
-                let suite = suite::load(file, &plan.model, observer)?;
+        let texts = match before {
+            Some(before) => (before.kept.suite.clone(), before.kept.query.clone()),
+            None => {
+                let suite = plan.test.suite.as_deref();
+                let suite = suite
+                    .map(|file| suite::text(file, &plan.model))
+                    .transpose()?;
+                let query = match (&plan.test.query, &hands) {
+                    (None, _) | (_, Hands::Own) => None,
+                    (Some(file), _) => Some(query::text(file, &plan.model.sts)?),
+                };
+                (suite, query)
+            }
+        };
+        let suite = match (&plan.test.suite, &texts.0) {
+            (Some(file), Some(text)) => {
+                let suite = suite::parse(file, text, &plan.model, observer)?;
                 Some(match plan.shard {
                     Some(shard) => suite.shard(shard)?,
                     None => suite,
                 })
             }
-            None => None,
+            _ => None,
         };
-        let guide = guide(&plan.test, &plan.model, observer)?;
-        let link = match hands {
-            Hands::Own => plan.reach.connect(&plan.model.sts, &plan.project)?,
-            Hands::Threads(_) | Hands::Executor(..) => Link::elsewhere(),
+        // A campaign that is resumed plans no test in this process.
+        let guide = match before {
+            Some(_) => None,
+            None => guide(&plan.test, &plan.model, observer)?,
+        };
+        let link = match (&hands, before) {
+            (_, Some(before)) => Link::elsewhere_from(before.clock()?.1),
+            (Hands::Own, None) => plan.reach.connect(&plan.model.sts, &plan.project)?,
+            (Hands::Threads(_) | Hands::Executor(..), None) => Link::elsewhere(),
         };
         let mut session = Session::over(
             &plan.model.sts,
@@ -188,20 +229,30 @@ impl Campaign {
             ));
             plan.project.elsewhere = Some(elsewhere);
         }
-        trust::remember(&plan.project, &plan.reach, &origin.model);
-        let new = history::new_run(&plan.model, &options, &meaning, &plan.reach, &settings);
+        let mut new = history::new_run(&plan.model, &options, &meaning, &plan.reach, &settings);
+        if let Hands::Executor(campaign, _) = &hands {
+            let (suite, query) = texts.clone();
+            new.campaign = Some(NewCampaign {
+                id: campaign.clone(),
+                plan: KeptPlan::new(&plan, settings.seed, &known, suite, query).write(),
+            });
+        }
         let until = Until {
             interrupt: session.interrupt.clone(),
             over_at: session.over_if_begun_now(),
         };
-        let record = Record::begin(&mut plan.project, new, &until, observer)?;
+        let record = match before {
+            Some(before) => Record::resume(&plan.project, &before.campaign.id, &until)?,
+            None => {
+                // What came out of a store was not typed by this person.
+                trust::remember(&plan.project, &plan.reach, &origin.model);
+                Record::begin(&mut plan.project, new, &until, observer)?
+            }
+        };
         // The store may have gone to another folder.
         let results = Results::at(plan.project.results());
-        let query = match (&plan.test.query, &hands) {
-            (None, _) | (_, Hands::Own) => None,
-            (Some(file), _) => Some(query::text(file, &plan.model.sts)?),
-        };
-        let recipe = Recipe::new(&settings, &meaning, timeout, query);
+        let recipe = Recipe::new(&settings, &meaning, timeout, texts.1);
+        let is_kept = matches!(hands, Hands::Executor(..));
         let dispatch = parallel::dispatch(hands, &plan, recipe, &record, &session, &meaning.solver);
         Ok(Campaign {
             project: plan.project,
@@ -217,6 +268,9 @@ impl Campaign {
             known,
             suite,
             rows: Vec::new(),
+            suite_rows: Vec::new(),
+            is_resumable: is_kept,
+            is_planned: false,
             beginning: plan.beginning,
             scripts: plan.scripts,
             untold: Vec::new(),
@@ -231,7 +285,11 @@ impl Campaign {
 
     /// How the system is reached, for a person.
     pub fn system(&self) -> String {
-        self.reach.show()
+        match &self.reach.way {
+            // A coordinator that was resumed elsewhere knows the name alone.
+            Transport::Command(words) if words.is_empty() => self.reach.name.to_string(),
+            _ => self.reach.show(),
+        }
     }
 
     /// The number of the run in the store.
@@ -248,6 +306,12 @@ impl Campaign {
         self.write_events();
         self.save_coverage(observer);
         self.settle(observer);
+        if self.is_resumable {
+            self.record.commit()?;
+        }
+        if let Some(dispatch) = &mut self.dispatch {
+            dispatch.close();
+        }
         Ok(self.outcome())
     }
 

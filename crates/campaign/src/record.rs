@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use ioco_budget::Interrupt;
 use ioco_engine::{CoverageSnapshot, Event, FailureFile};
-use ioco_store::{NewRun, Place, Recording, StoreError, Wait};
+use ioco_store::{NewRun, OrderRow, Place, Recording, StoreError, Wait};
 
 use crate::error::{CampaignError, ErrorKind};
 use crate::history::{self, stop};
@@ -106,6 +106,19 @@ impl Record {
         Ok(Record::of(Err(refused)))
     }
 
+    /// Goes on with the run of a campaign.
+    pub fn resume(
+        project: &Project,
+        campaign: &str,
+        until: &Until,
+    ) -> Result<Record, CampaignError> {
+        let place = history::place(project)?;
+        let (until, at) = (until.clone(), place.clone());
+        let may_wait = Arc::new(move || until.may_wait(&at));
+        let recording = Recording::resume_while(&place, campaign, may_wait).map_err(stop)?;
+        Ok(Record::of(Ok(recording)))
+    }
+
     fn of(begun: Result<Recording, StoreError>) -> Record {
         let (recording, refused) = match begun {
             Ok(recording) => (Some(recording), None),
@@ -160,6 +173,37 @@ impl Record {
 
     pub fn coverage(&mut self, snapshot: CoverageSnapshot) {
         self.with(|recording| recording.coverage(snapshot));
+    }
+
+    /// An order of a campaign.
+    pub fn order(&mut self, order: OrderRow) {
+        self.with(|recording| recording.order(order));
+    }
+
+    /// What became of an order, with everything that it adds to the run; `None` withdraws the order.
+    pub fn outcome(&mut self, number: u64, worker: &str, body: Option<String>, events: Vec<Event>) {
+        self.with(|recording| recording.outcome(number, worker, body, &events));
+        self.untold.extend(events);
+    }
+
+    /// So many more outcomes count for nothing.
+    pub fn discarded(&mut self, more: u64) {
+        self.with(|recording| recording.discarded(more));
+    }
+
+    /// Waits until everything is in the store. Who hands out work to others does not go on without it.
+    pub fn commit(&mut self) -> Result<(), CampaignError> {
+        self.with(Recording::flush);
+        let error = match self.refused.take() {
+            // That coordinator goes on with it.
+            Some(refused @ StoreError::Superseded { .. }) => return Err(stop(refused)),
+            Some(refused) => stop(refused),
+            None if self.recording.is_none() => {
+                CampaignError::usage("the store does not take what the campaign finds")
+            }
+            None => return Ok(()),
+        };
+        Err(error.hint("`ioco campaign resume` goes on with the campaign"))
     }
 
     /// Waits until everything is in the store, and reports it.

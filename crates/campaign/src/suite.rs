@@ -76,10 +76,23 @@ pub(crate) fn load(
     model: &Model,
     observer: &mut dyn Observer,
 ) -> Result<LoadedSuite, CampaignError> {
-    let text = ioco_outside::file::read_text(path, model.sts.budget()).map_err(|error| {
-        CampaignError::usage(format!("cannot read {}: {error}", path.display()))
-    })?;
-    let suite = suite::read(&text, &model.sts)
+    parse(path, &text(path, model)?, model, observer)
+}
+
+/// The text of a suite.
+pub(crate) fn text(path: &Path, model: &Model) -> Result<String, CampaignError> {
+    ioco_outside::file::read_text(path, model.sts.budget())
+        .map_err(|error| CampaignError::usage(format!("cannot read {}: {error}", path.display())))
+}
+
+/// As [`load`], from text that was read from `path`.
+pub(crate) fn parse(
+    path: &Path,
+    text: &str,
+    model: &Model,
+    observer: &mut dyn Observer,
+) -> Result<LoadedSuite, CampaignError> {
+    let suite = suite::read(text, &model.sts)
         .map_err(|error| CampaignError::usage(format!("{}: {error}", path.display())))?;
     if suite.header.model != model.sts.name() {
         return Err(CampaignError::usage(format!(

@@ -12,7 +12,7 @@ use ioco_campaign::CampaignError;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::{Announced, Present};
+use crate::{Announced, Present, is_name};
 
 /// How long a request to the server may take.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -22,6 +22,9 @@ pub(crate) const PRESENCE: Duration = Duration::from_secs(6);
 const DUPLICATES: Duration = Duration::from_secs(600);
 /// Outcomes and orders that nobody took go away after this time.
 const KEPT: Duration = Duration::from_secs(7 * 24 * 3600);
+
+/// The most jobs of one worker: what one worker says of itself must not flood the queue.
+const MOST_JOBS: usize = 1024;
 
 /// How to reach the server, and as whom.
 #[derive(Clone, Debug, Default)]
@@ -34,6 +37,48 @@ pub struct Access {
     pub ca: Option<PathBuf>,
     /// Our own certificate and its key.
     pub certificate: Option<(PathBuf, PathBuf)>,
+}
+
+impl Access {
+    /// The address without the user and the password, and these. The address is shown; they are not.
+    fn server(&self) -> (String, Option<(String, String)>) {
+        let (scheme, rest) = match self.url.split_once("://") {
+            Some((scheme, rest)) => (format!("{scheme}://"), rest),
+            None => (String::new(), self.url.as_str()),
+        };
+        match rest.rsplit_once('@') {
+            None => (self.url.clone(), None),
+            Some((who, host)) => {
+                let (user, password) = who.split_once(':').unwrap_or((who, ""));
+                (
+                    format!("{scheme}{host}"),
+                    Some((decoded(user), decoded(password))),
+                )
+            }
+        }
+    }
+}
+
+/// Text with `%40` for `@`, as addresses have it.
+fn decoded(text: &str) -> String {
+    let bytes = text.as_bytes();
+    let mut plain = Vec::with_capacity(bytes.len());
+    let mut index = 0;
+    while index < bytes.len() {
+        let code = text.get(index + 1..index + 3);
+        let code = code.and_then(|digits| u8::from_str_radix(digits, 16).ok());
+        match (bytes[index], code) {
+            (b'%', Some(byte)) => {
+                plain.push(byte);
+                index += 3;
+            }
+            (byte, _) => {
+                plain.push(byte);
+                index += 1;
+            }
+        }
+    }
+    String::from_utf8_lossy(&plain).into_owned()
 }
 
 pub struct Bus {
@@ -68,7 +113,7 @@ impl Bus {
             opened.map_err(|error| {
                 error.hint(format!(
                     "is a NATS server with JetStream at {}? `ioco nats` starts one",
-                    access.url
+                    access.server().0
                 ))
             })?;
         Ok(Bus {
@@ -96,6 +141,20 @@ impl Bus {
             .map_err(|error| trouble(doing, error))
     }
 
+    /// Makes the streams and buckets that are not there: a server may have been set up anew.
+    pub(crate) fn make_queues(&mut self) -> Result<(), CampaignError> {
+        let context = self.context.clone();
+        let made = self
+            .runtime
+            .block_on(async { tokio::time::timeout(PATIENCE, make(&context)).await });
+        let made =
+            made.map_err(|_| trouble("make the queues", "the server did not answer in time"));
+        let ([orders, outcomes], [campaigns, workers]) = made??;
+        (self.orders, self.outcomes) = (orders, outcomes);
+        (self.campaigns, self.workers) = (campaigns, workers);
+        Ok(())
+    }
+
     pub(crate) fn announce(&self, announced: &Announced) -> Result<(), CampaignError> {
         let bytes = json(announced)?;
         let put = self.campaigns.put(&announced.campaign, bytes.into());
@@ -110,15 +169,25 @@ impl Bus {
 
     /// All campaigns that the server knows.
     pub fn campaigns(&self) -> Result<Vec<Announced>, CampaignError> {
-        self.entries(&self.campaigns)
+        let mut campaigns: Vec<Announced> = self.entries(&self.campaigns)?;
+        campaigns.retain(|campaign| is_name(&campaign.campaign));
+        Ok(campaigns)
     }
 
     /// All workers that are there now.
     pub fn workers(&self) -> Result<Vec<Present>, CampaignError> {
-        self.entries(&self.workers)
+        let mut workers: Vec<Present> = self.entries(&self.workers)?;
+        workers.retain(|worker| is_name(&worker.worker));
+        for worker in &mut workers {
+            worker.jobs = worker.jobs.min(MOST_JOBS);
+        }
+        Ok(workers)
     }
 
     pub fn campaign(&self, id: &str) -> Result<Option<Announced>, CampaignError> {
+        if !is_name(id) {
+            return Ok(None);
+        }
         let got = self.wait("read the campaign", self.campaigns.get(id))?;
         Ok(got.and_then(|bytes| serde_json::from_slice(&bytes).ok()))
     }
@@ -184,12 +253,24 @@ async fn open(access: &Access, name: &str) -> Result<Opened, CampaignError> {
     if let Some((certificate, key)) = &access.certificate {
         options = options.add_client_certificate(certificate.clone(), key.clone());
     }
+    let (server, who) = access.server();
+    if let Some((user, password)) = who {
+        options = options.user_and_password(user, password);
+    }
     let client = options
-        .connect(&access.url)
+        .connect(&server)
         .await
         .map_err(|error| trouble("connect", error))?;
     let limit = client.server_info().max_payload;
     let context = jetstream::new(client);
+    let (streams, buckets) = make(&context).await?;
+    Ok((context, streams, buckets, limit))
+}
+
+/// The streams and buckets of campaigns; made where they are not there.
+async fn make(
+    context: &jetstream::Context,
+) -> Result<([stream::Stream; 2], [kv::Store; 2]), CampaignError> {
     let stream = |name: &str, subjects: &str| stream::Config {
         name: name.to_owned(),
         subjects: vec![subjects.to_owned()],
@@ -211,9 +292,9 @@ async fn open(access: &Access, name: &str) -> Result<Opened, CampaignError> {
         max_age,
         ..kv::Config::default()
     };
-    let campaigns = bucket_of(&context, bucket("ioco-campaigns", KEPT)).await?;
-    let workers = bucket_of(&context, bucket("ioco-workers", PRESENCE)).await?;
-    Ok((context, [orders, outcomes], [campaigns, workers], limit))
+    let campaigns = bucket_of(context, bucket("ioco-campaigns", KEPT)).await?;
+    let workers = bucket_of(context, bucket("ioco-workers", PRESENCE)).await?;
+    Ok(([orders, outcomes], [campaigns, workers]))
 }
 
 async fn bucket_of(
@@ -225,4 +306,30 @@ async fn bucket_of(
     }
     let made = context.create_key_value(config).await;
     made.map_err(|error| trouble("make a bucket", error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_password_of_an_address_is_used_and_not_shown() {
+        for (url, server, who) in [
+            ("nats://host:4222", "nats://host:4222", None),
+            ("nats://me:a%40b@host", "nats://host", Some(("me", "a@b"))),
+            (
+                "tls://me:50%@[::1]:4222",
+                "tls://[::1]:4222",
+                Some(("me", "50%")),
+            ),
+            ("me:x@host:1", "host:1", Some(("me", "x"))),
+        ] {
+            let access = Access {
+                url: url.to_owned(),
+                ..Access::default()
+            };
+            let who = who.map(|(user, word)| (user.to_owned(), word.to_owned()));
+            assert_eq!(access.server(), (server.to_owned(), who), "{url}");
+        }
+    }
 }

@@ -155,7 +155,7 @@ impl Campaign {
     }
 
     /// Writes the file of a failure. Where the disk refuses, the failure is reported all the same.
-    fn keep(&mut self, path: &Path, file: &FailureFile, observer: &mut dyn Observer) {
+    pub(super) fn keep(&mut self, path: &Path, file: &FailureFile, observer: &mut dyn Observer) {
         if let Err(refused) = self.results.write(path, file.write().as_bytes()) {
             self.unkept(&refused, observer);
         }
@@ -197,7 +197,7 @@ impl Campaign {
             .ok_or_else(|| CampaignError::usage("the test did not fail: nothing to keep"))
     }
 
-    fn describe(
+    pub(super) fn describe(
         &mut self,
         file: &FailureFile,
         path: PathBuf,

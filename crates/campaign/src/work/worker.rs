@@ -185,6 +185,15 @@ impl Worker {
         })
     }
 
+    /// The outcome of an order that was not carried out.
+    pub fn unusable(&self, order: &Order, reason: impl Into<String>) -> Outcome {
+        let execution = Execution {
+            trace: Vec::new(),
+            verdict: Verdict::unusable(reason.into()),
+        };
+        self.outcome(order, &execution, &[], Vec::new())
+    }
+
     fn outcome(
         &self,
         order: &Order,
