@@ -9,7 +9,7 @@ mod parallel;
 
 use std::sync::Arc;
 
-use ioco_engine::{Context, TestReport};
+use ioco_engine::{Context, Event, TestReport};
 use ioco_generate::suite::ReadTest;
 use ioco_sts::Verdict;
 
@@ -329,7 +329,12 @@ impl Campaign {
     }
 
     fn write_events(&mut self) {
-        let events = self.session.tester.take_events();
+        let mut events = self.session.tester.take_events();
+        for event in &mut events {
+            if let Event::RunFinished { summary } = event {
+                summary.silence = self.session.summary().silence;
+            }
+        }
         self.record.events(events);
     }
 
@@ -365,7 +370,7 @@ impl Campaign {
     }
 
     fn outcome(self) -> Outcome {
-        let summary = self.session.tester.summary();
+        let summary = self.session.summary();
         let reached = percent(summary.covered_switches, summary.switches);
         let missed = self.goal.filter(|goal| reached + 1e-9 < *goal);
         let covered = self.session.tester.coverage();

@@ -8,6 +8,7 @@ pub mod coverage;
 mod error;
 pub mod failures;
 mod goals;
+pub mod hand;
 pub mod history;
 mod ledger;
 pub mod lifecycle;

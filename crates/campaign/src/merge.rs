@@ -274,6 +274,8 @@ impl Joined {
         sum.stimuli += part.stimuli;
         sum.responses += part.responses;
         sum.silences += part.silences;
+        // What is new in a part need not be new in the whole: that is not known any more.
+        sum.silence = None;
         sum.duration = sum.duration.max(part.duration);
         sum.stopped = match (sum.stopped, part.stopped) {
             (Some(StopReason::Interrupted), _) | (_, Some(StopReason::Interrupted)) => {

@@ -8,7 +8,7 @@ use ioco_adapters::{
 };
 use ioco_engine::{
     Command, Context, Errand, Explanation, FailureFile, Sender, Settings, Shrunk as Sizes,
-    StrategyKind, TestReport, Tester, WireLine, explain,
+    StrategyKind, Summary, TestReport, Tester, WireLine, explain,
 };
 use ioco_shrink::{
     Confidence, Ended, Options, Pipeline, Progress as ShrinkProgress, Pruning, Runner,
@@ -158,6 +158,16 @@ impl Session {
         }
         let time = Duration::from_nanos(self.tester.settings().stop.time?);
         Instant::now().checked_add(time)?.checked_add(TIME_IS_UP)
+    }
+
+    /// The numbers of the run so far, with what silence cost where the tests are carried out here.
+    pub fn summary(&self) -> Summary {
+        let summary = self.tester.summary();
+        let price = self.tester.silence_price();
+        Summary {
+            silence: Some(price).filter(|price| price.observed == summary.silences),
+            ..summary
+        }
     }
 
     /// What crossed the wire in the last test.

@@ -3,6 +3,8 @@
 use ioco_sts::{Deviation, Execution};
 use serde::{Deserialize, Serialize};
 
+use crate::silence::SilencePrice;
+
 /// A group of failures that are alike ([`Deviation::is_like`]), numbered from zero in the order in
 /// which a run found them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -93,6 +95,9 @@ pub struct Summary {
     pub boundaries: u64,
     pub covered_boundaries: u64,
     pub stopped: Option<StopReason>,
+    /// What silence cost; not known where others carried out the tests.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub silence: Option<SilencePrice>,
 }
 
 impl Summary {

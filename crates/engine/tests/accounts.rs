@@ -109,6 +109,7 @@ fn the_numbers_of_a_run_are_those_of_its_tests() {
         boundaries: 0,
         covered_boundaries: 0,
         stopped: Some(StopReason::Interrupted),
+        silence: None,
     };
     assert_eq!(tester.summary(), expected);
     let failures = tester.failures().iter();

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use ioco_engine::SavedVerdict;
+use ioco_engine::{SavedVerdict, Sender, WireLine};
 use quick_junit::{NonSuccessKind, Property, Report, TestCase, TestCaseStatus, TestSuite};
 
 use crate::failure::Failure;
@@ -104,5 +104,24 @@ fn case(run: &Run, test: &TestLine, failures: &[Failure]) -> TestCase {
     let mut case = TestCase::new(run.name_of(test), status);
     case.set_classname(run.model.as_str());
     case.set_time(Duration::from_nanos(test.duration));
+    // Only the test that a failure was kept of has the words of its system.
+    let kept = failures
+        .iter()
+        .find(|failure| failure.test == test.number && failure.file.test == test.number);
+    if let Some(log) = kept.and_then(|failure| log(&failure.file.wire)) {
+        case.set_system_err(log);
+    }
     case
+}
+
+/// What the system wrote to its log in a test, with milliseconds since it was ready.
+fn log(wire: &[WireLine]) -> Option<String> {
+    let lines = wire.iter().filter(|line| line.from == Sender::Log);
+    let lines: Vec<String> = lines
+        .map(|line| {
+            let text = line.text.as_deref().unwrap_or_default();
+            format!("{:.1} ms  {text}", line.at as f64 / 1e6)
+        })
+        .collect();
+    (!lines.is_empty()).then(|| lines.join("\n"))
 }

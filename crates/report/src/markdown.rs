@@ -31,6 +31,15 @@ pub fn markdown(run: &Run, failures: &[Failure], paths: &Paths) -> String {
         summary.duration as f64 / 1e9,
         run.ended(),
     );
+    if let Some(price) = summary.silence.filter(|price| price.waited > 0) {
+        let _ = writeln!(
+            text,
+            "Waiting for silence took {:.1} s: {}, {} of them in a new situation.\n",
+            price.waited as f64 / 1e9,
+            count(price.observed, "silence"),
+            price.new,
+        );
+    }
     text.push_str("| covered | | |\n|---|---|---|\n");
     for (what, covered, all) in [
         ("locations", summary.covered_locations, summary.locations),

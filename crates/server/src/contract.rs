@@ -8,8 +8,8 @@ use ioco_view::{
     Change, ConnectionView, CoverageView, DefaultsView, DiagnosticView, Exploration, FailureDetail,
     FailureStatus, FailureSummary, Given, GoalView, LabelView, LocationView, MenuEntry, ModelLine,
     ModelName, ModelView, Parameter, ParameterView, ProjectView, RacePoint, RunDetail, RunState,
-    RunSummary, SettingsView, SourceView, StateView, StepKind, StepView, SwitchView, TestRow,
-    TestView, TraceView, TrendPoint, VariableView, WalkedStep, Why, WireView,
+    RunSummary, SettingsView, SilenceView, SourceView, StateView, StepKind, StepView, SwitchView,
+    TestRow, TestView, TimeSpent, TraceView, TrendPoint, VariableView, WalkedStep, Why, WireView,
 };
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
@@ -26,6 +26,7 @@ use crate::jobs::recorded::{ReplayRequest, ReplayResult, ShrinkRequest, ShrinkRe
 use crate::jobs::{JobResult, JobState, JobView};
 use crate::live::{Current, Live, RecentStep};
 use crate::refusal::Refused;
+use crate::walk::{KeptWalk, WalkRequest, WalkState, WalkStepRequest, WalkView};
 
 type Describe = fn(&mut SchemaGenerator) -> Schema;
 
@@ -178,6 +179,25 @@ fn calls() -> Vec<Call> {
             of::<ExploreRequest>,
             of::<Exploration>,
         ),
+        get("/walk", "The walk by hand on the system", of::<WalkView>),
+        post(
+            "/walk",
+            "Resets the project's system for a walk by hand",
+            of::<WalkRequest>,
+            of::<WalkView>,
+        ),
+        post(
+            "/walk/step",
+            "Gives a stimulus to the system, listens to it, or lets go of it",
+            of::<WalkStepRequest>,
+            of::<WalkView>,
+        ),
+        post(
+            "/walk/keep",
+            "Adds the walk to the suite of walks of its model",
+            of::<Map<String, Json>>,
+            of::<KeptWalk>,
+        ),
         post(
             "/generate",
             "Searches a test for every goal",
@@ -322,6 +342,7 @@ fn typescript() -> String {
         JobResult,
         JobState,
         JobView,
+        KeptWalk,
         LabelView,
         Live,
         LocationView,
@@ -345,6 +366,7 @@ fn typescript() -> String {
         SettingsView,
         ShrinkRequest,
         ShrinkResult,
+        SilenceView,
         SourceView,
         StateView,
         StepKind,
@@ -352,9 +374,14 @@ fn typescript() -> String {
         SwitchView,
         TestRow,
         TestView,
+        TimeSpent,
         TraceView,
         TrendPoint,
         VariableView,
+        WalkRequest,
+        WalkState,
+        WalkStepRequest,
+        WalkView,
         WalkedStep,
         Why,
         WireView,

@@ -10,7 +10,7 @@ use ioco_engine::{FailureFile, RunVerdict};
 use ioco_store::{RunRow, Sighting, Store};
 use ioco_view::{
     CoverageView, Facts, FailureSummary, Recorded, RunDetail, RunState, RunSummary, RunWalk,
-    TestView,
+    SilenceView, TestView,
 };
 use serde::Serialize;
 
@@ -161,6 +161,7 @@ pub fn summary(run: &RunRow) -> RunSummary {
         coverage: CoverageView::of_summary(numbers),
         seconds: numbers.duration as f64 / 1e9,
         message: numbers.stopped.map(|reason| reason.words().to_owned()),
+        silence: SilenceView::of(numbers),
         delay_ms: 0,
     }
 }

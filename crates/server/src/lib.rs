@@ -20,6 +20,7 @@ mod refusal;
 mod routes;
 mod run;
 mod slot;
+mod walk;
 mod words;
 mod work;
 

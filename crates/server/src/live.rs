@@ -8,8 +8,8 @@ use std::time::Instant;
 use ioco_engine::{FailureCounts, RunVerdict, Summary, TestReport, Tester, allowed_in};
 use ioco_sts::{Step, Sts, SwitchId};
 use ioco_view::{
-    CoverageView, FailureSummary, RunDetail, RunState, RunSummary, StateView, StepKind, TestRow,
-    TrendPoint, location_counts, reached, thin,
+    CoverageView, FailureSummary, RunDetail, RunState, RunSummary, SilenceView, StateView,
+    StepKind, TestRow, TrendPoint, location_counts, reached, thin,
 };
 use serde::Serialize;
 
@@ -205,6 +205,7 @@ impl Seen {
     pub fn numbers(&mut self, summary: &Summary) {
         self.summary.tests = summary.tests;
         self.summary.steps = summary.steps();
+        self.summary.silence = SilenceView::of(summary);
         self.summary.failures = self.failures.len() as u64;
         let mut counts = FailureCounts::default();
         for failure in self.failures.iter().filter(|f| f.code.starts_with('D')) {

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use ioco_engine::{SavedStep, value_to_json};
+use ioco_engine::{SavedDeviation, SavedStep, TimedStep, WireLine, value_to_json};
 use ioco_solve::{Deadline, Outcome, boundary_values, choose_values};
 use ioco_sts::{Action, Direction, LabelId, Offer, Semantics, SetId, Step, Sts, Value};
 use rand_chacha::ChaCha8Rng;
@@ -130,6 +130,37 @@ pub fn explore(semantics: &mut Semantics, walk: &[WalkedStep], seed: u64) -> Exp
     }
     let here = tracer.set();
     let trace = tracer.finish(&[]);
+    arrived(semantics, here, trace, problem, seed)
+}
+
+/// What can happen after steps that were taken on a system, `deviation` where the model does not allow the last.
+pub fn explore_taken(
+    semantics: &mut Semantics,
+    steps: &[TimedStep],
+    deviation: Option<(&SavedDeviation, u64)>,
+    wire: &[WireLine],
+    seed: u64,
+) -> Exploration {
+    let mut tracer = Tracer::new(semantics);
+    for step in steps {
+        tracer.saved(&step.what, Some(step.at));
+    }
+    let here = tracer.set().filter(|_| deviation.is_none());
+    if let Some((deviation, at)) = deviation {
+        tracer.deviation(deviation, Some(at));
+    }
+    let trace = tracer.finish(wire);
+    arrived(semantics, here, trace, None, seed)
+}
+
+fn arrived(
+    semantics: &mut Semantics,
+    here: Option<SetId>,
+    trace: TraceView,
+    problem: Option<String>,
+    seed: u64,
+) -> Exploration {
+    let sts = Arc::clone(semantics.sts());
     let (states, more_states) = here.map_or_else(Default::default, |set| {
         StateView::list(semantics.set(set), &sts)
     });

@@ -430,7 +430,7 @@ verdict: "fail" | "flaky" | "error" | "stopped" | "accepted" | "inconclusive" | 
 /**
  * Alike ones counted once.
  */
-failures: number, coverage: CoverageView, seconds: number, message: string | null, 
+failures: number, coverage: CoverageView, seconds: number, message: string | null, silence: SilenceView | null, 
 /**
  * Milliseconds that a run which goes on waits before each step.
  */
@@ -455,7 +455,7 @@ verdict: "fail" | "flaky" | "error" | "stopped" | "accepted" | "inconclusive" | 
 /**
  * Alike ones counted once.
  */
-failures: number, coverage: CoverageView, seconds: number, message: string | null, 
+failures: number, coverage: CoverageView, seconds: number, message: string | null, silence: SilenceView | null, 
 /**
  * Milliseconds that a run which goes on waits before each step.
  */
@@ -509,7 +509,7 @@ label: string, values: Values,
 /**
  * Nanoseconds since the system was ready.
  */
-at: number | null, 
+at: number | null, took: number | null, 
 /**
  * After the step; for a deviation those in which it was not allowed.
  */
@@ -564,7 +564,7 @@ export type TraceView = {
 /**
  * Stimuli and responses, a deviating response included; silence does not count.
  */
-length: number, steps: Array<StepView>, };
+length: number, steps: Array<StepView>, time: TimeSpent | null, };
 
 /**
  * What was covered after so many steps.
@@ -588,3 +588,10 @@ export type WireView = {
  * `tester`, `system` or `log`.
  */
 from: "tester" | "system" | "log", text: string, at: number, };
+
+export type TimeSpent = { responses: number, silences: number, stimuli: number };
+export type KeptWalk = { file: string, tests: number, command: string };
+export type WalkState = "none" | "going" | "failed" | "over";
+export type WalkStepRequest = { "action": "give" } & Given | { "action": "listen" } | { "action": "look" } | { "action": "end" };
+export type WalkView = { state: WalkState, model: string, system: string, message: string | null, exploration: Exploration | null, };
+export type SilenceView = { seconds: number, observed: number, new: number };
