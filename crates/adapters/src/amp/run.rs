@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
+use ioco_outside::Untrusted;
 use ioco_sts::{Action, Sts};
 use prost::Message as _;
 
@@ -732,7 +733,7 @@ fn describe(member: &Member) -> String {
     let responses = labels.iter().filter(|l| l.is_response()).count();
     format!(
         "adapter {} announces {} stimuli and {responses} responses",
-        member.name(),
+        Untrusted::new(member.name()),
         labels.len() - responses
     )
 }
