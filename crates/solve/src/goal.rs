@@ -89,6 +89,8 @@ pub(crate) struct Constants {
     pub integers: Vec<i64>,
     pub decimals: Vec<Decimal>,
     pub others: Vec<Value>,
+    /// Of arrays, also of those with unknown items.
+    pub lengths: Vec<i64>,
     /// Digits after the point.
     pub scale: u32,
 }
@@ -117,12 +119,16 @@ impl Constants {
         found.decimals.dedup();
         found.others.sort_unstable();
         found.others.dedup();
+        found.lengths.sort_unstable();
+        found.lengths.dedup();
         found
     }
 
     fn add_expr(&mut self, expr: &Expr) {
-        if let Expr::Const(value) = expr {
-            self.add(value);
+        match expr {
+            Expr::Const(value) => self.add(value),
+            Expr::Array(items) => self.lengths.push(items.len() as i64),
+            _ => {}
         }
     }
 
@@ -135,6 +141,9 @@ impl Constants {
             }
             Value::Str(_) => self.others.push(value.clone()),
             Value::Array(items) | Value::Struct(_, items) => {
+                if let Value::Array(_) = value {
+                    self.lengths.push(items.len() as i64);
+                }
                 items.iter().for_each(|item| self.add(item));
                 self.others.push(value.clone());
             }
@@ -172,6 +181,7 @@ mod tests {
             Expr::Const(Value::str("b")),
             Expr::Const(Value::Decimal(decimal("0.5"))),
             Expr::TRUE,
+            Expr::Array(vec![Expr::Param(0); 5]),
         ];
         let found = Constants::of(&conditions, &functions);
         assert_eq!(found.integers, [-1, 3, 7, 9]);
@@ -179,6 +189,7 @@ mod tests {
         let mut others = vec![Value::str("a"), Value::str("b"), array];
         others.sort_unstable();
         assert_eq!((found.others, found.scale), (others, 2));
+        assert_eq!(found.lengths, [3, 5]);
         let found = Constants::of(&conditions[1..], &functions);
         assert_eq!(found.integers, [3]);
     }

@@ -214,11 +214,7 @@ impl<'a> Query<'a> {
                     let (below, above) = (constant.saturating_sub(1), constant.saturating_add(1));
                     [below, *constant, above]
                 });
-                let arrays = constants.others.iter().filter_map(|value| match value {
-                    Value::Array(items) => Some(items.len() as i64),
-                    _ => None,
-                });
-                for length in near.chain(arrays) {
+                for length in near.chain(constants.lengths.iter().copied()) {
                     if min <= length && length <= max && !lengths.contains(&length) {
                         lengths.push(length);
                     }

@@ -152,3 +152,86 @@ fn equal(a: &[Expr], b: &[Expr]) -> Expr {
     let equal = pairs.map(|(a, b)| Expr::binary(BinaryOp::Eq, a.clone(), b.clone()));
     Expr::all(equal.collect())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ioco_sts::Type;
+
+    /// A function of one parameter with this body, which may call it as function 0.
+    fn function(body: Expr) -> Vec<Function> {
+        vec![Function {
+            name: "f".to_owned(),
+            parameters: vec![("n".to_owned(), Type::INTEGER)],
+            result: Type::INTEGER,
+            body,
+        }]
+    }
+
+    fn call(argument: Expr) -> Expr {
+        Expr::Call(FunctionId(0), vec![argument])
+    }
+
+    fn sum(left: Expr, right: Expr) -> Expr {
+        Expr::binary(BinaryOp::Add, left, right)
+    }
+
+    /// How many sums and how many calls an expression has.
+    fn sums_and_calls(expr: &Expr) -> (u32, u32) {
+        let (mut sums, mut calls) = (0, 0);
+        expr.walk(&mut |e| {
+            sums += u32::from(matches!(e, Expr::Binary(BinaryOp::Add, _)));
+            calls += u32::from(matches!(e, Expr::Call(..)));
+        });
+        (sums, calls)
+    }
+
+    #[test]
+    fn a_call_without_end_is_written_out_to_a_depth() {
+        let functions = function(sum(call(Expr::Local(0)), Expr::Local(0)));
+        let written = unfolded(call(Expr::Param(0)), &functions);
+        assert_eq!(sums_and_calls(&written), (MAX_DEPTH, 1));
+    }
+
+    #[test]
+    fn calls_that_double_are_written_out_up_to_a_number() {
+        let positive = Expr::binary(BinaryOp::Gt, Expr::Local(0), Expr::int(0));
+        let less = || Expr::binary(BinaryOp::Sub, Expr::Local(0), Expr::int(1));
+        let twice = sum(call(less()), call(less()));
+        let body = Expr::If(Box::new([positive, twice, Expr::Param(0)]));
+        let (sums, calls) = sums_and_calls(&unfolded(call(Expr::int(12)), &function(body.clone())));
+        assert!(0 < sums && sums <= MAX_CALLS && calls > 0, "{sums} {calls}");
+        let (sums, calls) = sums_and_calls(&unfolded(call(Expr::int(5)), &function(body)));
+        assert_eq!((sums, calls), (31, 0));
+    }
+
+    #[test]
+    fn lists_of_unknown_items_are_computed_with() {
+        use BinaryOp::{Add, And, Eq, Index, Or};
+        let (x, y) = (|| Expr::Param(0), || Expr::Param(1));
+        let list = |items: &[Expr]| Expr::Array(items.to_vec());
+        let both = list(&[x(), y()]);
+        let length = Expr::Unary(UnaryOp::Length, Box::new(both.clone()));
+        assert_eq!(folded(length), Expr::int(2));
+        let binary =
+            |op, left: &Expr, right: &Expr| folded(Expr::binary(op, left.clone(), right.clone()));
+        assert_eq!(binary(Index, &both, &Expr::int(1)), y());
+        assert_eq!(binary(Add, &list(&[x()]), &list(&[y()])), both);
+        let equal = Expr::binary(Eq, x(), y());
+        assert_eq!(binary(Eq, &list(&[x()]), &list(&[y()])), equal);
+        assert_eq!(binary(Eq, &both, &list(&[y()])), Expr::FALSE);
+        assert_eq!(binary(And, &Expr::TRUE, &equal), equal);
+        assert_eq!(binary(Or, &Expr::FALSE, &equal), equal);
+        let unknown = Expr::binary(Index, both.clone(), Expr::int(2));
+        assert_eq!(folded(unknown.clone()), unknown);
+    }
+
+    /// Outside a function a local belongs to whoever asks, not to a call.
+    #[test]
+    fn locals_of_the_condition_itself_stay() {
+        let functions = function(Expr::Local(0));
+        let condition = sum(Expr::Local(0), call(Expr::Param(0)));
+        let expected = sum(Expr::Local(0), Expr::Param(0));
+        assert_eq!(unfolded(condition, &functions), expected);
+    }
+}

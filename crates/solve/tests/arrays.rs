@@ -78,3 +78,16 @@ fn what_no_array_satisfies_is_not_called_satisfiable() {
         assert_ne!(ask(condition), Outcome::Sat(()), "{condition}");
     }
 }
+
+/// Lengths of arrays that a condition mentions are tried, however the condition mentions them.
+#[test]
+fn an_array_as_long_as_a_constant_is_found() {
+    let long = "[31, 32, 33, 34, 35, 36, 37, 38, 39]";
+    for condition in [
+        format!("xs == (if n > 0 then {long} else []) && length(xs) > 0"),
+        format!("length(xs) > 0 && (xs + [n]).take(9) == {long}"),
+        format!("length(xs) > 0 && xs.map {{ |x| x + 1 }} == {long}"),
+    ] {
+        assert_eq!(ask(&condition), Outcome::Sat(()), "{condition}");
+    }
+}

@@ -78,6 +78,7 @@ const ENDS: [i64; 11] = [
     i64::MAX,
 ];
 
+/// The ends of a range and zero are where an operation fails, if it does anywhere in the range.
 #[test]
 fn results_of_integers_at_their_ends_lie_within_their_bounds() {
     let ranges: Vec<(i64, i64)> = ENDS
@@ -98,17 +99,32 @@ fn results_of_integers_at_their_ends_lie_within_their_bounds() {
         for left in &ranges {
             for right in &ranges {
                 let reach = integer_arithmetic(op, *left, *right);
+                let mut fails = false;
                 for x in within(*left) {
                     for y in within(*right) {
                         let both = [x, y].map(|n| Expr::Const(Value::Int(n)));
                         let foreseen = match Expr::Binary(op, Box::new(both)).eval(NOTHING) {
                             Ok(result) => reach.values.contains(&result),
-                            Err(_) => reach.error,
+                            Err(_) => {
+                                fails = true;
+                                reach.error
+                            }
                         };
                         assert!(foreseen, "{op:?} of {x} and {y}: {reach:?}");
                     }
                 }
+                assert_eq!(reach.error, fails, "{op:?} of {left:?} and {right:?}");
             }
         }
+    }
+}
+
+#[test]
+fn a_divisor_that_may_be_zero_bounds_nothing() {
+    let [zero, one, two] = [0, 1, 2].map(Decimal::from);
+    let anything = Reach::of(Values::DECIMAL).with_error(true);
+    for divisors in [(zero, one), (-one, zero), (-one, one)] {
+        let reach = decimal_arithmetic(BinaryOp::Div, (one, two), divisors);
+        assert_eq!(reach, anything, "{divisors:?}");
     }
 }

@@ -234,3 +234,67 @@ fn decimals_are_picked_from_the_grid() {
     let picked = pick_decimal(low, high, &fine, &mut Choice::Plain);
     assert_eq!(picked, low);
 }
+
+/// `left < right || right < left`, of two unknowns that the rest of a question leaves open.
+fn unequal(left: u32, right: u32) -> Expr {
+    use ioco_sts::BinaryOp::{Lt, Or};
+    let less = |a, b| Expr::binary(Lt, Expr::Param(a), Expr::Param(b));
+    Expr::binary(Or, less(left, right), less(right, left))
+}
+
+/// How a search for values of `goals` ends, where each unknown is 0 or 1.
+fn found(goals: &[Expr], functions: &[Function], unknowns: u32, choice: &mut Choice<'_>) -> Found {
+    let (types, constants, deadline) = (Types::default(), constants(), Deadline::never());
+    let bits = Domain::set(Values::int(0, 1));
+    let unknowns = vec![(Type::INTEGER, bits.clone()); unknowns as usize];
+    let mut search = Search {
+        types: &types,
+        unknowns: &unknowns,
+        functions,
+        pipeline: Pipeline::WHOLE,
+        constants: &constants,
+        deadline: &deadline,
+        budget: 300_000,
+        skipped: false,
+        part: Part::Narrowing,
+    };
+    let domains = vec![bits; unknowns.len()];
+    search.run(domains, goals.iter().map(Goal::holds).collect(), choice)
+}
+
+#[test]
+fn alternatives_are_chosen_up_to_the_limit_on_depth_and_then_given_up() {
+    // No alternative is decided by the others.
+    let alternatives =
+        |count: u32| -> Vec<Expr> { (0..count).map(|i| unequal(2 * i, 2 * i + 1)).collect() };
+    let search = |count| found(&alternatives(count), &[], 2 * count, &mut Choice::Plain);
+    let model = search(MAX_DEPTH);
+    assert!(matches!(model, Found::Model(_)), "{model:?}");
+    let model = search(MAX_DEPTH + 1);
+    assert!(matches!(model, Found::GaveUp), "{model:?}");
+}
+
+#[test]
+fn one_alternative_that_is_given_up_leaves_the_other() {
+    let call = |argument| Expr::Call(ioco_sts::FunctionId(0), vec![argument]);
+    let endless = Function {
+        name: "endless".to_owned(),
+        parameters: vec![("n".to_owned(), Type::INTEGER)],
+        result: Type::INTEGER,
+        body: Expr::binary(ioco_sts::BinaryOp::Add, call(Expr::Local(0)), Expr::int(1)),
+    };
+    let is_one = |expr| Expr::binary(ioco_sts::BinaryOp::Eq, expr, Expr::int(1));
+    let without_end = is_one(call(Expr::Param(0)));
+    let either = Expr::binary(
+        ioco_sts::BinaryOp::Or,
+        is_one(Expr::Param(1)),
+        without_end.clone(),
+    );
+    with_choices(|choice| {
+        let functions = [endless.clone()];
+        let model = found(&[without_end.clone()], &functions, 2, choice);
+        assert!(matches!(model, Found::GaveUp), "{model:?}");
+        let model = found(&[either.clone()], &functions, 2, choice);
+        assert!(matches!(model, Found::Model(_)), "{model:?}");
+    });
+}
