@@ -212,8 +212,8 @@ pub(crate) fn must_be_set(guard: &Expr, found: &mut BTreeSet<u32>) {
             // Equal to each other they may be unset, but not as parts of a sum.
             [left, right] => {
                 let sides = [left, right].into_iter();
-                let reckoned = sides.filter(|side| !matches!(side, Expr::Param(_)));
-                reckoned.for_each(|side| needed(side, found));
+                let computed = sides.filter(|side| !matches!(side, Expr::Param(_)));
+                computed.for_each(|side| needed(side, found));
             }
         },
         _ => {}

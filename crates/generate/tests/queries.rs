@@ -151,7 +151,7 @@ fn a_condition_may_speak_of_what_the_label_leaves_open() {
     assert!(all[0].ends_with("!shut_off"), "{all:?}");
 }
 
-/// Figure 4 of Sietsma 2009. Whether the two transactions are needed and enough is reckoned here from the
+/// Figure 4 of Sietsma 2009. Whether the two transactions are needed and enough is computed here from the
 /// numbers alone.
 #[test]
 fn a_shop_is_found_that_needs_two_transactions_to_be_optimal() {

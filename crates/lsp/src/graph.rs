@@ -35,7 +35,7 @@ pub fn execute(documents: &Documents, params: &ExecuteCommandParams) -> Result<G
     let sts = loaded
         .sts
         .as_ref()
-        .ok_or("the model has errors: mend them first")?;
+        .ok_or("the model has errors: fix them first")?;
     let file = loaded.files.iter().position(|file| file.name == path);
     let line = at.position.line + 1;
     let is_here = |place: ioco_sts::Place| Some(place.file as usize) == file && place.line == line;

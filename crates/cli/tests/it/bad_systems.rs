@@ -109,8 +109,8 @@ fn a_crash_is_kept_shrunk_and_replayed_like_a_failure_and_stays_an_error() {
     for words in ["<error", "?ping", "errors=\"1\"", "failures=\"0\""] {
         assert!(junit.out.contains(words), "no {words} in {}", junit.all());
     }
-    let mended = program.replace("count > 1", "False");
-    std::fs::write(folder.path().join("system.py"), mended).expect("written");
+    let repaired = program.replace("count > 1", "False");
+    std::fs::write(folder.path().join("system.py"), repaired).expect("written");
     let fixed = ioco_here(&["replay", &id]);
     assert_eq!(fixed.code, 0, "{}", fixed.all());
     assert!(fixed.out.contains("fixed"), "{}", fixed.all());

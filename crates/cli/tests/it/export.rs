@@ -1,5 +1,5 @@
 //! Scripts that show a failure without ioco: each is run, against the system with the failure and
-//! against the mended one.
+//! against the repaired one.
 
 use std::fs;
 use std::path::Path;
@@ -36,23 +36,23 @@ fn export(place: &Path, form: &str, file: &str) {
     assert_eq!(ran.code, 0, "{}", ran.all());
 }
 
-fn mend(place: &Path) {
+fn repair(place: &Path) {
     let file = place.join("door.py");
     let text = fs::read_to_string(&file).expect("the door");
-    let mended = text.replace(
+    let repaired = text.replace(
         "if self.code is None:\n                self.code",
         "self.code",
     );
-    assert_ne!(mended, text);
-    fs::write(file, mended).expect("the mended door");
+    assert_ne!(repaired, text);
+    fs::write(file, repaired).expect("the repaired door");
 }
 
-/// Runs a script before and after the system is mended.
+/// Runs a script before and after the system is repaired.
 fn shows_only_the_bug(place: &Path, script: impl Fn() -> Command, code: i32) {
     let run = |command: &mut Command| -> Ran { run(command.current_dir(place)) };
     let before = run(&mut script());
     assert_eq!(before.code, code, "{}", before.all());
-    mend(place);
+    repair(place);
     let after = run(&mut script());
     assert_eq!(after.code, 0, "{}", after.all());
 }
@@ -115,7 +115,7 @@ fn lines_can_be_piped_into_the_system() {
         lines.next_back().unwrap_or_default().to_owned()
     };
     let before = last();
-    mend(&place);
+    repair(&place);
     assert_ne!(before, last());
     assert!(before.contains("response"), "{before}");
 }

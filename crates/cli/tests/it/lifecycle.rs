@@ -35,13 +35,13 @@ fn document(folder: &TempDir, run: &str) -> Json {
     serde_json::from_str(&report.out).expect("JSON")
 }
 
-fn mend(place: &Path) {
+fn repair(place: &Path) {
     let file = place.join("door.py");
     let text = fs::read_to_string(&file).expect("the door");
     let line = "if self.code is None:\n                self.code";
-    let mended = text.replace(line, "self.code");
-    assert_ne!(mended, text, "{text}");
-    fs::write(file, mended).expect("the mended door");
+    let repaired = text.replace(line, "self.code");
+    assert_ne!(repaired, text, "{text}");
+    fs::write(file, repaired).expect("the repaired door");
 }
 
 #[test]
@@ -167,7 +167,7 @@ fn an_accepted_failure_is_tried_and_does_not_fail_the_run() {
 fn a_failure_that_passes_was_fixed_in_that_run() {
     let folder = door();
     assert_eq!(ask(&folder, &["test"]).code, 1);
-    mend(&folder.path().join("door"));
+    repair(&folder.path().join("door"));
     let ran = ask(&folder, &["test", "--tests", "3"]);
     assert_eq!(ran.code, 0, "{}", ran.all());
     let all = failures(&folder);

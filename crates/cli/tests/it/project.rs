@@ -1,4 +1,4 @@
-//! The first project: made, tested, mended, replayed.
+//! The first project: made, tested, repaired, replayed.
 
 use std::fs;
 
@@ -69,15 +69,15 @@ fn a_new_project_finds_its_planted_bug_and_sees_it_fixed() {
     assert!(ran.out.contains("known from an earlier run"), "{}", ran.out);
 
     let program = fs::read_to_string(door.join("door.py")).unwrap();
-    let mended = program.replace(
+    let repaired = program.replace(
         "            if self.code is None:\n                self.code = values[\"code\"]\n",
         "            self.code = values[\"code\"]\n",
     );
     assert_ne!(
-        program, mended,
+        program, repaired,
         "the planted bug is where the test expects it"
     );
-    fs::write(door.join("door.py"), mended).unwrap();
+    fs::write(door.join("door.py"), repaired).unwrap();
 
     let ran = run(ioco().current_dir(&door).args(["replay", &id]));
     assert_eq!(ran.code, 0, "{}", ran.all());
@@ -220,8 +220,8 @@ fn known_failures_come_on_top_of_the_tests_asked_for() {
     let door = folder.path().join("door");
     assert_eq!(run(ioco().current_dir(&door).arg("test")).code, 1);
     let program = fs::read_to_string(door.join("door.py")).unwrap();
-    let mended = program.replace("if self.code is None:", "if True:");
-    fs::write(door.join("door.py"), mended).unwrap();
+    let repaired = program.replace("if self.code is None:", "if True:");
+    fs::write(door.join("door.py"), repaired).unwrap();
     let ran = run(ioco().current_dir(&door).args(["test", "--tests", "1"]));
     assert_eq!(ran.code, 0, "{}", ran.all());
     assert!(ran.out.contains("2 tests (2 passed"), "{}", ran.out);

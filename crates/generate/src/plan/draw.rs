@@ -104,11 +104,11 @@ impl Search<'_> {
                     return None;
                 }
                 repaired += 1;
-                let mended = options.into_iter().find_map(|(step, progress)| {
-                    let mended = (!stop()).then(|| self.mend(start, &draft, &step, rng));
-                    Some((step, progress, mended.flatten()?))
+                let found = options.into_iter().find_map(|(step, progress)| {
+                    let values = (!stop()).then(|| self.repair(start, &draft, &step, rng));
+                    Some((step, progress, values.flatten()?))
                 });
-                let (step, progress, (witness, state)) = mended?;
+                let (step, progress, (witness, state)) = found?;
                 draft.witness = witness;
                 draft.enter(step, progress, state);
             }
@@ -132,7 +132,7 @@ impl Search<'_> {
 
     /// Other values for the draft with which one more step fits: for all unknowns, with the state
     /// that they lead to.
-    fn mend(
+    fn repair(
         &mut self,
         start: &Start,
         draft: &Draft,
