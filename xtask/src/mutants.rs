@@ -19,7 +19,7 @@ const PARTS: &[Part] = &[
         name: "verdicts",
         mutate: &[
             "ioco-sts=crates/sts/src/semantics/**",
-            "ioco-engine=crates/engine/src/tester/**,crates/engine/src/monitor.rs,crates/engine/src/in_flight.rs",
+            "ioco-engine=crates/engine/src/tester/**,crates/engine/src/monitor.rs,crates/engine/src/in_flight.rs,crates/engine/src/silence.rs",
         ],
         tests: &["ioco-sts", "ioco-engine"],
     },

@@ -6,9 +6,10 @@ use ioco_sts::Sts;
 
 use crate::{amp, http};
 
-/// Decodes a message of the plugin-adapter protocol, and reads the label in it.
-pub fn amp_message(bytes: &[u8], sts: &Arc<Sts>) {
-    amp::read_message(bytes, sts);
+/// Decodes a message of the plugin-adapter protocol, and reads the label in it. Whether there is a label or an
+/// announcement in it.
+pub fn amp_message(bytes: &[u8], sts: &Arc<Sts>) -> bool {
+    amp::read_message(bytes, sts)
 }
 
 /// The heads and bodies that are found in the bytes of one direction, and what is wrong at the end.

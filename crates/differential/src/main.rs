@@ -69,6 +69,12 @@ fn main() -> ExitCode {
         let seed = options.case.unwrap_or(next);
         cases += 1;
         let case = Case::random(seed);
+        if options.case.is_some() {
+            println!("{:?} {:?}\n{}", case.kind, case.flavour, case.draft.text());
+            if case.other != case.draft {
+                println!("{}", case.other.text());
+            }
+        }
         let began = Instant::now();
         let found = case.run(&mut counts);
         if began.elapsed() > Duration::from_secs(5) {

@@ -32,7 +32,14 @@ fn compared_under_uioco() -> impl Iterator<Item = Case> {
     cases.filter(wanted).take(3)
 }
 
-fn compare(cases: impl Iterator<Item = Case>) {
+/// Cases in which ioco soon reaches a limit.
+fn with_small_limits() -> impl Iterator<Item = Case> {
+    let cases = (5000..).map(Case::random);
+    let wanted = |case: &Case| case.small_limits().is_some() && case.flavour != Flavour::Endless;
+    cases.filter(wanted).take(12)
+}
+
+fn compare(cases: impl Iterator<Item = Case>) -> Counts {
     let mut counts = Counts::default();
     for case in cases {
         if let Some(finding) = case.run(&mut counts) {
@@ -58,6 +65,7 @@ fn compare(cases: impl Iterator<Item = Case>) {
         weaker * 100 <= verdicts * MAX_WEAKER,
         "{weaker} of {verdicts} verdicts say less than the reference knows\n{counts}"
     );
+    counts
 }
 
 #[test]
@@ -78,6 +86,12 @@ fn ioco_and_the_reference_agree_on_sets_that_are_cut_off() {
 #[test]
 fn ioco_and_the_reference_agree_on_comparisons_under_uioco() {
     compare(compared_under_uioco());
+}
+
+#[test]
+fn small_limits_make_verdicts_inconclusive_and_never_wrong() {
+    let counts = compare(with_small_limits());
+    assert!(counts.of("cut off").1 > 0, "{counts}");
 }
 
 #[test]

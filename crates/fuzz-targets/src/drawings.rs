@@ -20,10 +20,10 @@ fn round_trips(sts: &Sts) {
     assert_eq!(again.as_ref(), Ok(sts), "JSON loses nothing");
 }
 
-pub fn json(data: &[u8]) {
+pub fn json(data: &[u8]) -> bool {
     let text = String::from_utf8_lossy(data);
     let Ok(sts) = ioco_formats::json::read_within(&text, &BUDGET) else {
-        return;
+        return false;
     };
     round_trips(&sts);
     let dot = ioco_formats::dot::write(&sts);
@@ -52,20 +52,21 @@ pub fn json(data: &[u8]) {
         let again = ioco_formats::aut::read("fuzz", &text, &LabelMap::default());
         assert!(again.is_ok(), "{again:?}:\n{text}");
     }
+    true
 }
 
-pub fn dot(data: &[u8]) {
+pub fn dot(data: &[u8]) -> bool {
     let text = String::from_utf8_lossy(data);
-    if let Ok(sts) = ioco_formats::dot::read("fuzz", &text, &mealy()) {
-        round_trips(&sts);
-    }
+    let read = ioco_formats::dot::read("fuzz", &text, &mealy());
+    read.inspect(round_trips).is_ok()
 }
 
-pub fn aut(data: &[u8]) {
+pub fn aut(data: &[u8]) -> bool {
     let text = String::from_utf8_lossy(data);
-    if let Ok(sts) = ioco_formats::aut::read("fuzz", &text, &LabelMap::default())
-        && sts.locations().len() < 1_000
-    {
+    let Ok(sts) = ioco_formats::aut::read("fuzz", &text, &LabelMap::default()) else {
+        return false;
+    };
+    if sts.locations().len() < 1_000 {
         round_trips(&sts);
         if let Ok(written) = ioco_formats::aut::write(&sts) {
             let again = ioco_formats::aut::read("fuzz", &written, &LabelMap::default());
@@ -73,18 +74,19 @@ pub fn aut(data: &[u8]) {
             assert_eq!(again.as_ref().map(sizes), Ok(sizes(&sts)), "{written}");
         }
     }
+    true
 }
 
-pub fn mermaid(data: &[u8]) {
+pub fn mermaid(data: &[u8]) -> bool {
     let text = String::from_utf8_lossy(data);
-    if let Ok(sts) = ioco_formats::mermaid::read("fuzz", &text, &mealy()) {
-        round_trips(&sts);
-    }
+    let read = ioco_formats::mermaid::read("fuzz", &text, &mealy());
+    read.inspect(round_trips).is_ok()
 }
 
-pub fn graphwalker(data: &[u8]) {
+pub fn graphwalker(data: &[u8]) -> bool {
     let text = String::from_utf8_lossy(data);
     let _ = ioco_formats::graphwalker::looks_like(&text);
+    let mut accepted = false;
     for vertices in [false, true] {
         let options = GraphWalkerOptions {
             vertices,
@@ -94,14 +96,18 @@ pub fn graphwalker(data: &[u8]) {
         if let Ok(mut sts) = ioco_formats::graphwalker::read("fuzz", &text, &options) {
             sts.set_budget(BUDGET);
             round_trips(&sts);
+            accepted = true;
         }
     }
+    accepted
 }
 
-pub fn svg(data: &[u8]) {
+pub fn svg(data: &[u8]) -> bool {
     let text = String::from_utf8_lossy(data);
-    if let Ok(sts) = ioco_formats::svg::read_within(&text, &BUDGET) {
-        let written = ioco_formats::svg::embed("<svg></svg>", &sts);
-        assert_eq!(ioco_formats::svg::read_within(&written, &BUDGET), Ok(sts));
-    }
+    let Ok(sts) = ioco_formats::svg::read_within(&text, &BUDGET) else {
+        return false;
+    };
+    let written = ioco_formats::svg::embed("<svg></svg>", &sts);
+    assert_eq!(ioco_formats::svg::read_within(&written, &BUDGET), Ok(sts));
+    true
 }

@@ -17,8 +17,8 @@ pub use run::{Finding, Outcome, corpus, fuzz};
 /// One reader.
 pub struct Target {
     pub name: &'static str,
-    /// Panics where the reader is wrong.
-    pub run: fn(&[u8]),
+    /// Whether the reader accepts the input. Panics where the reader is wrong.
+    pub run: fn(&[u8]) -> bool,
     /// Words of its format, for mutations.
     pub tokens: &'static [&'static str],
 }

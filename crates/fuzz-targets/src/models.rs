@@ -64,7 +64,7 @@ impl ioco_aml::Sources for OneFile<'_> {
     }
 }
 
-pub fn aml(data: &[u8]) {
+pub fn aml(data: &[u8]) -> bool {
     let text = String::from_utf8_lossy(data);
     if let Ok(formatted) = ioco_aml::format(&text) {
         let again = ioco_aml::format(&formatted);
@@ -74,19 +74,19 @@ pub fn aml(data: &[u8]) {
     for diagnostic in &loaded.diagnostics {
         let _ = ioco_aml::render(diagnostic, &loaded.files, false);
     }
-    if let Some(sts) = loaded.sts {
-        let written = json::write(&sts);
-        let again = json::read_within(&written, &BUDGET);
-        assert_eq!(again.as_ref(), Ok(&*sts), "JSON loses nothing");
-    }
+    let Some(sts) = loaded.sts else { return false };
+    let written = json::write(&sts);
+    let again = json::read_within(&written, &BUDGET);
+    assert_eq!(again.as_ref(), Ok(&*sts), "JSON loses nothing");
+    true
 }
 
-pub fn expression(data: &[u8]) {
+pub fn expression(data: &[u8]) -> bool {
     let text = String::from_utf8_lossy(data);
     let sts = model();
     let label = sts.labels_of(ioco_sts::Direction::Response).next();
     let Ok(expr) = ioco_aml::parse_expression(&text, sts, label) else {
-        return;
+        return false;
     };
     let shown = show_expr(sts, label, &expr);
     let again = ioco_aml::parse_expression(&shown, sts, label);
@@ -111,21 +111,24 @@ pub fn expression(data: &[u8]) {
             assert_eq!(again.eval(env), value, "`{text}` shown as `{shown}`");
         }
     }
+    true
 }
 
-pub fn query(data: &[u8]) {
+pub fn query(data: &[u8]) -> bool {
     let text = String::from_utf8_lossy(data);
-    let _ = ioco_aml::query::parse("fuzz.query", &text, model());
+    ioco_aml::query::parse("fuzz.query", &text, model()).is_ok()
 }
 
-pub fn smv(data: &[u8]) {
+pub fn smv(data: &[u8]) -> bool {
     let text = String::from_utf8_lossy(data);
     let (model, diagnostics) =
         ioco_smv::load_within(&text, "fuzz.smv", &BUDGET, &Interrupt::default());
     for diagnostic in diagnostics {
         let _ = diagnostic.to_string();
     }
-    let Some(mut model) = model else { return };
+    let Some(mut model) = model else {
+        return false;
+    };
     let options = GoalOptions {
         max_values: Some(3),
         ..GoalOptions::default()
@@ -136,4 +139,5 @@ pub fn smv(data: &[u8]) {
             assert_eq!(again.text, goal.text, "a printed goal is read back");
         }
     }
+    true
 }

@@ -40,6 +40,18 @@ targets! {
     aml expression query smv json dot aut mermaid graphwalker svg toml suite failure traces line amp http events
 }
 
+/// Mutations of what is rejected try little more than how the reader rejects it.
+#[test]
+fn every_corpus_has_something_that_its_reader_accepts() {
+    let accepts = |target: &ioco_fuzz_targets::Target| {
+        let kept = corpus(target);
+        kept.iter().filter(|input| (target.run)(input)).count()
+    };
+    let without = TARGETS.iter().filter(|target| accepts(target) == 0);
+    let without: Vec<&str> = without.map(|target| target.name).collect();
+    assert_eq!(without, [""; 0]);
+}
+
 /// Mutations of a file that is not read try nothing but the first line of its reader.
 #[test]
 fn a_failure_file_with_every_field_is_kept() {

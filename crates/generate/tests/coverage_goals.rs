@@ -490,6 +490,42 @@ fn listing_states_ends_when_somebody_asks_to_stop() {
     assert!(matches!(found, Err(FlattenError::Interrupted)));
 }
 
+/// What a switch does is remembered by the values that it reads. Those that it only passes on change in the meantime.
+#[test]
+fn a_switch_passes_on_values_that_it_does_not_read() {
+    let sts = text(
+        "
+external 'm'
+process('m') {
+  channel('m') { stimuli 'pass', 'count'; responses 'near', 'far', 'never' }
+  var 'n', :integer, 0
+  var 'mark', :integer, 0
+  state 'Counting'
+  repeat {
+    o { receive 'pass', constraint: 'mark == 0', update: 'mark = mark + 1'; goto 'Behind' }
+    o { receive 'count', constraint: 'n < 4', update: 'n = n + 1' }
+  }
+  state 'Behind'
+  repeat {
+    o { send 'near', constraint: 'n == 0' }
+    o { send 'far', constraint: 'n == 4' }
+    o { send 'never', constraint: 'n == 5' }
+  }
+}
+",
+    );
+    let (covered, _) = run(&sts, &Goal::switches(&sts), None);
+    for name in ["near", "far"] {
+        let verdict = &covered.goals[&sending(&sts, name)];
+        assert!(
+            matches!(verdict, GoalVerdict::Covered { .. }),
+            "{name}: {verdict:?}"
+        );
+    }
+    let never = &covered.goals[&sending(&sts, "never")];
+    assert!(matches!(never, GoalVerdict::Unreachable(_)), "{never:?}");
+}
+
 /// Evaluating the guard takes more steps than the budget allows.
 #[test]
 fn a_guard_that_cannot_be_evaluated_is_not_proved_unreachable() {

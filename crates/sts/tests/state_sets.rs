@@ -1,6 +1,7 @@
 //! State sets at their edges: internal steps that end or do not, limits, unions and memory.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use ioco_budget::{Budget, Resource};
 use ioco_formats::{LabelMap, aut};
@@ -401,4 +402,68 @@ fn under_uioco_the_condition_of_a_stimulus_is_that_of_the_stable_states() {
         });
         assert_eq!(holds, expected, "{relation:?}");
     }
+}
+
+/// Decides nothing, and counts how often it is asked.
+struct Counting(Arc<AtomicUsize>);
+
+impl Feasibility for Counting {
+    fn feasible(&mut self, _: Question<'_>) -> Answer {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        Answer::Unknown
+    }
+}
+
+/// Two variables. `!x` reads the first; internal steps set the one of this number to 1, 2 and 3.
+fn asked_after_setting(variable: usize) -> usize {
+    let mut builder = StsBuilder::new("questions");
+    let process = builder.process("main");
+    let at = builder.named_location(process, "L");
+    let variables = ["read", "unread"].map(|name| {
+        builder.variable(Variable {
+            name: name.to_owned(),
+            process,
+            place: Place::default(),
+            ty: Type::INTEGER,
+            initial: Value::Int(0),
+        })
+    });
+    let label = builder.label(Label {
+        name: "x".to_owned(),
+        channel: "c".to_owned(),
+        direction: ioco_sts::Direction::Response,
+        parameters: vec![Parameter {
+            name: "v".to_owned(),
+            ty: Type::INTEGER,
+        }],
+    });
+    let guard = Expr::binary(BinaryOp::Eq, Expr::Param(0), Expr::Var(variables[0]));
+    let gate = Gate::Observable(label);
+    builder.switch(at, gate, guard, Vec::new(), at, Place::default());
+    for value in 1..4 {
+        let update = vec![Assignment {
+            variable: variables[variable],
+            value: Expr::int(value),
+        }];
+        builder.switch(at, Gate::Tau, Expr::TRUE, update, at, Place::default());
+    }
+    let asked = Arc::new(AtomicUsize::new(0));
+    let solver = Box::new(Counting(Arc::clone(&asked)));
+    let mut semantics = Semantics::new(Arc::new(builder.build()), solver, Relation::Ioco);
+    let initial = semantics.initial();
+    assert_eq!(semantics.set(initial).states.len(), 4);
+    let menu = semantics.menu(initial);
+    assert_eq!(menu.responses[0].switches.len(), 4);
+    assert_eq!(
+        semantics.take_warnings().len(),
+        2,
+        "undecided and divergent"
+    );
+    asked.load(Ordering::Relaxed)
+}
+
+#[test]
+fn the_solver_is_asked_once_about_states_that_a_guard_does_not_tell_apart() {
+    assert_eq!(asked_after_setting(1), 1);
+    assert_eq!(asked_after_setting(0), 4);
 }

@@ -29,10 +29,10 @@ pub use run::{Amp, AmpOptions, Choice, Chosen};
 pub use values::Units;
 
 /// Reads a message and the label in it, as a connection would.
-pub(crate) fn read_message(bytes: &[u8], sts: &std::sync::Arc<ioco_sts::Sts>) {
+pub(crate) fn read_message(bytes: &[u8], sts: &std::sync::Arc<ioco_sts::Sts>) -> bool {
     use prost::Message as _;
     let Ok(message) = wire::Message::decode(bytes) else {
-        return;
+        return false;
     };
     let written = message.encode_to_vec();
     let again = wire::Message::decode(&written[..]);
@@ -46,6 +46,7 @@ pub(crate) fn read_message(bytes: &[u8], sts: &std::sync::Arc<ioco_sts::Sts>) {
         Some(wire::Body::Announcement(announcement)) => {
             labels.compare(announcement, &labels.channels());
         }
-        _ => {}
+        _ => return false,
     }
+    true
 }

@@ -14,7 +14,9 @@ use ioco_sts::{
 };
 use rand::RngExt as _;
 
-use super::{Counts, Finding, hint_all, semantics, show_set, show_verdict, solver_is_unsure};
+use super::{
+    Counts, Finding, WEAKER, hint_all, semantics, show_set, show_verdict, solver_is_unsure,
+};
 use crate::generate::{Behaviour, Dice, Entry, Log, System, one_in, pick};
 use crate::reference::{Event, Judge, Judgement, Observation, Set, Theory};
 
@@ -79,6 +81,7 @@ pub fn check(
         theory: Theory::new(Arc::clone(sts)),
         relation,
         behaviour,
+        is_right: false,
     };
     // Sets that are cut off are large, and say little.
     let endless = session.theory.initial().incomplete;
@@ -88,6 +91,8 @@ pub fn check(
             return None;
         }
         let (report, log) = run(&mut tester, first, &mut system);
+        session.is_right =
+            Arc::ptr_eq(sts, played) && behaviour.is_right() && system.followed_all();
         scripts.push(report.execution.stimuli().cloned().collect());
         let found = session.judge(way, &report, &log, dice, counts).or_else(|| {
             (way == Way::Scenario).then(|| scenario.missed(sts, &report, behaviour))?
@@ -102,6 +107,8 @@ pub fn check(
         }
         let first = tester.script(script, system.now());
         let (report, log) = run(&mut tester, first, &mut system);
+        session.is_right =
+            Arc::ptr_eq(sts, played) && behaviour.is_right() && system.followed_all();
         let found = session.judge(Way::Replay, &report, &log, dice, counts);
         if found.is_some() {
             return found;
@@ -261,6 +268,8 @@ pub(super) struct Session<'a> {
     pub theory: Theory,
     pub relation: Relation,
     pub behaviour: Behaviour,
+    /// The system does what the model says, and nothing else.
+    pub is_right: bool,
 }
 
 /// What the reference says about a log.
@@ -326,7 +335,7 @@ impl Session<'_> {
             return None;
         }
         if kind == OPEN {
-            counts.open(&format!("{name}: unexpectedly inconclusive"));
+            counts.open(&format!("{name}: {WEAKER}"));
             return None;
         }
         let shown: Vec<String> = log
@@ -385,6 +394,10 @@ impl Session<'_> {
                 Some(("fail although unspecified", nothing))
             }
             Verdict::Fail(_) if judged.allowed_at_least => Some(("fail although allowed", nothing)),
+            // Whatever the reference makes of what was observed.
+            Verdict::Fail(_) if self.behaviour.barely_in_time && self.is_right && !judged.open => {
+                Some(("fail although the system is right", nothing))
+            }
             Verdict::Fail(deviation) => match judged.deviation {
                 Some(at) if at == log.len() => self.wrong_kind(deviation.kind, log, judged),
                 Some(at) => Some((LATE, format!("the deviation is entry {at}"))),
@@ -398,8 +411,7 @@ impl Session<'_> {
                     let responses = log.iter().rev();
                     let talk = responses.take_while(|(_, e)| matches!(e, Entry::Response(_)));
                     let early = judged.due && !judged.open && talk.count() < GRACE;
-                    (early && way != Way::Replay)
-                        .then_some(("ends while a response is due", nothing))
+                    (early && way != Way::Replay).then_some((DUE, nothing))
                 }
             },
             Verdict::Inconclusive(reason) | Verdict::Error(reason) => {
@@ -451,6 +463,7 @@ impl Session<'_> {
     }
 }
 
+pub(super) const DUE: &str = "ends while a response is due";
 /// ioco is inconclusive, or in error, where the reference knows.
 const OPEN: &str = "inconclusive where the reference knows";
 /// Both say that there is a deviation, and disagree on what it is.

@@ -7,7 +7,7 @@ use ioco_engine::{Recorded, monitor};
 use ioco_sts::{Action, Direction, Relation, Sts, Value, Verdict};
 use rand::RngExt as _;
 
-use super::{Counts, Finding, hint_all, semantics, show_verdict, solver_is_unsure};
+use super::{Counts, Finding, WEAKER, hint_all, semantics, show_verdict, solver_is_unsure};
 use crate::generate::{Behaviour, Dice, System, one_in, pick, simple_values};
 use crate::reference::{Event, Judge, Judgement, Observation, Set, Theory};
 
@@ -69,7 +69,7 @@ pub fn check(
                 // The theory says nothing about what follows an unspecified stimulus, and so does ioco.
                 (Judged::Unspecified, Verdict::Inconclusive(_)) => counts.decided(NAME),
                 (_, Verdict::Inconclusive(_)) => {
-                    counts.open(&format!("{NAME}: unexpectedly inconclusive"));
+                    counts.open(&format!("{NAME}: {WEAKER}"));
                 }
                 _ => counts.decided(NAME),
             },

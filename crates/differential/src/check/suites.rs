@@ -315,6 +315,7 @@ fn verdicts(
         theory,
         relation,
         behaviour,
+        is_right: false,
     };
     for test in suite.tests.into_iter().take(12) {
         if session.theory.is_tired() || system.is_tired() {

@@ -29,6 +29,9 @@ pub struct Behaviour {
     pub extra: u32,
     /// Says when it is silent.
     pub claims: bool,
+    /// Answers after nine tenths of the time that the states which it may be in allow: later than the shortest
+    /// time-out, and in time.
+    pub barely_in_time: bool,
 }
 
 impl Behaviour {
@@ -46,6 +49,9 @@ impl Behaviour {
             _ => shortest / 4,
         };
         let crossing = one_in(dice, 3);
+        let claims = one_in(dice, 6);
+        // Only where nothing else is wrong does every failure need an explanation.
+        let barely_in_time = !faulty && !crossing && one_in(dice, 3);
         Behaviour {
             crossing,
             delay: if crossing {
@@ -58,7 +64,28 @@ impl Behaviour {
             late,
             wrong,
             extra,
-            claims: one_in(dice, 6),
+            claims,
+            barely_in_time,
+        }
+    }
+
+    /// Nothing is lost, late, wrong or uncalled.
+    pub fn is_right(&self) -> bool {
+        [self.lost, self.late, self.wrong, self.extra] == [0; 4]
+    }
+
+    /// Answers soon, and without a fault.
+    pub fn calm(sts: &Sts) -> Behaviour {
+        Behaviour {
+            crossing: false,
+            delay: shortest_timeout(sts) / 50,
+            latency: 0,
+            lost: 0,
+            late: 0,
+            wrong: 0,
+            extra: 0,
+            claims: false,
+            barely_in_time: false,
         }
     }
 
@@ -69,6 +96,7 @@ impl Behaviour {
             crossing: true,
             delay: self.delay.min(latency / 8),
             latency,
+            barely_in_time: false,
             ..self
         }
     }
@@ -116,6 +144,11 @@ pub struct System {
     /// Steps in a row that nobody saw.
     unseen: u32,
     next_act: Option<u64>,
+    /// The states in which the tester may take the system to be, and since when.
+    seen_as: Set,
+    seen_at: u64,
+    /// A stimulus came that the model does not describe in the state of the system.
+    ignored: bool,
     inbox: VecDeque<(u64, Action)>,
     outbox: VecDeque<(u64, Arrival)>,
     log: Log,
@@ -127,6 +160,7 @@ impl System {
     pub fn new(played: Arc<Sts>, spoken: Arc<Sts>, behaviour: Behaviour, seed: u64) -> System {
         let theory = Theory::new(played);
         let state = start(&theory);
+        let seen_as = theory.initial();
         System {
             theory,
             spoken,
@@ -138,6 +172,9 @@ impl System {
             now: 0,
             unseen: 0,
             next_act: None,
+            seen_as,
+            seen_at: 0,
+            ignored: false,
             inbox: VecDeque::new(),
             outbox: VecDeque::new(),
             log: Log::default(),
@@ -147,6 +184,12 @@ impl System {
     /// Playing this model has cost too much.
     pub fn is_tired(&self) -> bool {
         self.theory.is_tired()
+    }
+
+    /// Since the reset every stimulus was one that the model describes: a system without faults has done what its
+    /// model says.
+    pub fn followed_all(&self) -> bool {
+        !self.ignored && !self.is_tired()
     }
 
     pub fn log(&self) -> Log {
@@ -167,11 +210,29 @@ impl System {
             self.next_act = None;
             return;
         }
-        let mut delay = 1 + self.up_to(self.behaviour.delay);
+        let delay = match self.behaviour.barely_in_time {
+            true => 0,
+            false => self.behaviour.delay,
+        };
+        let mut delay = 1 + self.up_to(delay);
         if self.behaviour.late > 0 && one_in(&mut self.dice, self.behaviour.late) {
             delay += 10_000_000_000;
         }
         self.next_act = Some(self.now + delay);
+    }
+
+    /// The tester sees this now.
+    fn is_seen(&mut self, event: &Event) {
+        self.seen_as = self.theory.after(&self.seen_as, event);
+        self.seen_at = self.now;
+    }
+
+    /// When a system that answers barely in time answers.
+    fn deadline(&self) -> u64 {
+        match self.behaviour.barely_in_time {
+            true => self.seen_at + self.theory.timeout(&self.seen_as) / 10 * 9,
+            false => 0,
+        }
     }
 
     fn send(&mut self, arrival: Arrival) {
@@ -205,6 +266,9 @@ impl System {
             .collect();
         if !reached.is_empty() {
             self.state = pick(&mut self.dice, &reached).clone();
+            self.is_seen(&event);
+        } else {
+            self.ignored = true;
         }
         self.schedule();
     }
@@ -224,7 +288,15 @@ impl System {
         let internal = self.theory.internal_steps(&self.state);
         let mut responses = self.theory.observable(&self.state, Direction::Response);
         responses.retain(|(id, _)| self.theory.witness(&self.state, *id).is_some());
-        let choices = internal.len() + responses.len();
+        let early = self.now < self.deadline();
+        if early && internal.is_empty() && !responses.is_empty() {
+            self.next_act = Some(self.deadline());
+            return;
+        }
+        let choices = match early {
+            true => internal.len(),
+            false => internal.len() + responses.len(),
+        };
         if choices == 0 {
             return;
         }
@@ -250,6 +322,7 @@ impl System {
             .collect();
         if let Some(state) = (!reached.is_empty()).then(|| pick(&mut self.dice, &reached).clone()) {
             self.state = state;
+            self.is_seen(&event);
         }
         let lost = behaviour.lost > 0 && one_in(&mut self.dice, behaviour.lost);
         if !lost {
@@ -391,6 +464,9 @@ impl Connection for System {
         self.outbox.clear();
         self.log.borrow_mut().clear();
         self.state = start(&self.theory);
+        self.seen_as = self.theory.initial();
+        self.seen_at = self.now;
+        self.ignored = false;
         self.schedule();
         Ok(())
     }

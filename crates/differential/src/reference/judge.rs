@@ -127,7 +127,10 @@ impl<'t> Judge<'t> {
 
     pub fn observe(&mut self, observation: &Observation) -> Judgement {
         let theory = self.theory;
-        theory.take_unsure();
+        if theory.take_unsure() && theory.is_tired() {
+            self.unsure = true;
+            return Judgement::Open;
+        }
         let before = std::mem::take(&mut self.orders);
         let mut incomplete = false;
         for order in &before {

@@ -11,13 +11,16 @@ use ioco_sts::{
 
 use super::eval::{Nothing, Scope};
 use super::pool::{Anchors, candidates};
-use super::value::Val;
+use super::value::{Val, weight};
 
 /// More combinations of values than this are not tried: the reference is then unsure.
 const MAX_COMBINATIONS: usize = 15_000;
 
-/// Tries of switches in one check.
-const MAX_TRIED: u64 = 150_000;
+/// Work in one check: tries of switches, states that are looked up, values in pools. What is large counts
+/// by its size. Beyond it the reference looks no further, and is unsure of everything.
+const MAX_WORK: u64 = 400_000;
+/// So many small values are copied and compared in the time in which a switch is tried.
+const VALUES_PER_TRY: u64 = 16;
 /// Tries for a list of values of one switch.
 const TRIES_TO_LIST: u32 = 3_000;
 /// Values of one switch that are listed.
@@ -63,8 +66,8 @@ pub struct Theory {
     limit: usize,
     /// Something could not be decided since the flag was last taken.
     unsure: Cell<bool>,
-    /// Switches that were tried, with values, and states of closures.
-    tried: Cell<u64>,
+    /// Work so far.
+    work: Cell<u64>,
     /// Values that somebody else says satisfy a guard; they are tried as well.
     hints: RefCell<BTreeMap<LabelId, BTreeSet<Vec<Val>>>>,
     possible: RefCell<BTreeMap<Asked, Option<Vec<Val>>>>,
@@ -78,7 +81,7 @@ impl Theory {
             sts,
             limit: 150,
             unsure: Cell::new(false),
-            tried: Cell::new(0),
+            work: Cell::new(0),
             hints: RefCell::default(),
             possible: RefCell::default(),
             internal: RefCell::default(),
@@ -97,12 +100,16 @@ impl Theory {
 
     /// Whether this model has cost so much that a check should come to an end.
     pub fn is_tired(&self) -> bool {
-        self.tried.get() > MAX_TRIED
+        self.work.get() > MAX_WORK
     }
 
-    /// Whether something was left undecided since the last call.
+    fn spend(&self, values: u64) {
+        self.work.set(self.work.get() + 1 + values / VALUES_PER_TRY);
+    }
+
+    /// Whether something was left undecided since the last call. A tired reference knows nothing for sure.
     pub fn take_unsure(&self) -> bool {
-        self.unsure.replace(false)
+        self.unsure.replace(false) || self.is_tired()
     }
 
     /// Tries these values too from now on. A hint is never believed, only tried.
@@ -151,7 +158,7 @@ impl Theory {
 
     /// The state after this switch, if its guard holds, and every assigned value exists and fits.
     fn take(&self, state: &State, id: SwitchId, values: &[Val]) -> Option<State> {
-        self.tried.set(self.tried.get() + 1);
+        self.spend(weight(&state.values) + weight(values));
         let switch = self.sts.switch(id);
         let scope = self.scope(state, switch.gate.label(), values);
         let holds = scope.holds(&switch.guard).unwrap_or_else(|_| {
@@ -203,6 +210,7 @@ impl Theory {
 
     /// The states one internal step away: τ, and hand-shakes.
     pub fn internal_steps(&self, state: &State) -> Vec<State> {
+        self.spend(weight(&state.values));
         if let Some(known) = self.internal.borrow().get(state) {
             return known.clone();
         }
@@ -219,7 +227,7 @@ impl Theory {
             }
         }
         let found: Vec<State> = found.into_iter().collect();
-        if self.unsure.get() {
+        if self.unsure.get() || self.is_tired() {
             return found;
         }
         self.unsure.set(before);
@@ -333,14 +341,16 @@ impl Theory {
                 }
             }
         }
-        parameters
+        let pools: Vec<Vec<Val>> = parameters
             .iter()
             .enumerate()
             .map(|(at, parameter)| match is_open(at as u32) {
                 true => candidates(&parameter.ty, &anchors, self.sts.types(), 0),
                 false => vec![Val::Void],
             })
-            .collect()
+            .collect();
+        self.spend(pools.iter().map(|pool| weight(pool)).sum());
+        pools
     }
 
     /// Calls `visit` on every combination until it says that this is enough.
@@ -355,11 +365,16 @@ impl Theory {
         }
         let mut at = vec![0; pools.len()];
         loop {
+            if self.is_tired() {
+                self.unsure.set(true);
+                return;
+            }
             let values: Vec<Val> = pools
                 .iter()
                 .zip(&at)
                 .map(|(pool, i)| pool[*i].clone())
                 .collect();
+            self.spend(weight(&values));
             if visit(&values) {
                 return;
             }
@@ -388,6 +403,7 @@ impl Theory {
 
     /// Values that let the switch be taken in this state, if there are any.
     pub fn witness(&self, state: &State, id: SwitchId) -> Option<Vec<Val>> {
+        self.spend(weight(&state.values));
         let key = (id, state.values.clone());
         if let Some(known) = self.possible.borrow().get(&key) {
             return known.clone();
@@ -576,7 +592,10 @@ impl Theory {
         };
         let mut open: std::collections::VecDeque<State> = start.into_iter().collect();
         while let Some(state) = open.pop_front() {
-            self.tried.set(self.tried.get() + 1);
+            if self.is_tired() {
+                set.incomplete = true;
+                return set;
+            }
             for next in self.internal_steps(&state) {
                 if set.states.contains(&next) {
                     continue;

@@ -73,10 +73,25 @@ impl Val {
         })
     }
 
+    /// How much work it is to copy or compare the value, in small values.
+    pub fn weight(&self) -> u64 {
+        match self {
+            Val::Void | Val::Bool(_) | Val::Member(..) => 1,
+            Val::Num(n) => 1 + (n.numer().bits() + n.denom().bits()) / 256,
+            Val::Text(text) => 1 + text.len() as u64 / 32,
+            Val::List(parts) | Val::Record(_, parts) => 1 + weight(parts),
+        }
+    }
+
     /// Whether a variable or parameter of this type can hold the value.
     pub fn fits(&self, ty: &Type, types: &Types) -> bool {
         self.to_value(ty, types).is_some()
     }
+}
+
+/// The weight of all these values.
+pub fn weight(values: &[Val]) -> u64 {
+    values.iter().map(Val::weight).sum()
 }
 
 /// The number as a 64-bit integer, if it is one.

@@ -53,10 +53,15 @@ impl Tester {
 
     fn decide_by_strategy(&mut self, now: u64) -> Command {
         let mut may_wait = !self.test.quiet;
+        let mut interrupts = false;
         if let (WaitPolicy::Worthwhile { share }, true) = (self.settings.wait, self.is_free()) {
             match self.listening(share, now) {
-                // Otherwise nobody would ever interrupt a system that never stops speaking.
-                Listening::Whole if self.interrupts() => {}
+                // Otherwise nobody would ever interrupt a system that never stops speaking. A strategy that may
+                // wait would wait: the response that is due is worth something as well.
+                Listening::Whole if self.interrupts() => {
+                    interrupts = true;
+                    may_wait = false;
+                }
                 Listening::Whole => return self.wait(now),
                 Listening::Look(time) => return self.wait_for(time, false, now),
                 // Where only silence is possible, more of it shows nothing.
@@ -99,6 +104,8 @@ impl Tester {
                 Command::Give(stimulus)
             }
             Choice::Wait => self.wait(now),
+            // It found no stimulus to interrupt with.
+            Choice::End | Choice::Lost(_) if interrupts => self.wait(now),
             Choice::End => self.end(Verdict::Pass, Until::NothingDue, now),
             Choice::Reached => self.end(Verdict::Pass, Until::Silence, now),
             Choice::Lost(why) => {

@@ -1,7 +1,7 @@
 //! The obvious way to answer a question: try values. Small domains are tried completely; of the
 //! others, the values near what the conditions name.
 
-use ioco_sts::{Expr, Function, Type, Value};
+use ioco_sts::{Expr, Function, IntRange, Type, Value};
 use rust_decimal::Decimal;
 
 use super::{COLOUR, PAIR, Question};
@@ -112,6 +112,9 @@ fn values(ty: &Type, named: &[Value]) -> (Vec<Value>, bool) {
             found.extend(
                 [4, 5, 6, 7, -3, -4, -5, -6, i64::MAX, i64::MIN, i64::MIN + 1].map(Value::Int),
             );
+            // No date and no time is below zero.
+            let range = ty.int_range().unwrap_or(IntRange::FULL);
+            found.retain(|value| matches!(value, Value::Int(n) if range.contains(*n)));
         }
         Type::Decimal => {
             let unit = Decimal::new(1, 1);

@@ -23,10 +23,14 @@ pub enum Kind {
     Guard,
     /// Several linear conditions over a few integers.
     Linear,
+    /// Dates and times, with integers.
+    Moment,
+    /// Arrays of anything, arrays included, with unknowns of other types.
+    Nested,
 }
 
 impl Kind {
-    pub const ALL: [Kind; 12] = [
+    pub const ALL: [Kind; 14] = [
         Kind::Boolean,
         Kind::Bounded,
         Kind::Unbounded,
@@ -39,6 +43,8 @@ impl Kind {
         Kind::Mixed,
         Kind::Guard,
         Kind::Linear,
+        Kind::Moment,
+        Kind::Nested,
     ];
 
     pub fn name(self) -> &'static str {
@@ -55,6 +61,8 @@ impl Kind {
             Kind::Mixed => "mixed",
             Kind::Guard => "guards",
             Kind::Linear => "linear",
+            Kind::Moment => "dates and times",
+            Kind::Nested => "nested arrays",
         }
     }
 }
@@ -94,6 +102,19 @@ pub fn small() -> Type {
     Type::Int(IntRange { min: -4, max: 5 })
 }
 
+/// A type without parts.
+fn simple(rng: &mut dyn Rng) -> Type {
+    match rng.random_range(0..7) {
+        0 => Type::Bool,
+        1 => Type::INTEGER,
+        2 => Type::Decimal,
+        3 => Type::Str,
+        4 => Type::Enum(COLOUR),
+        5 => Type::Date,
+        _ => small(),
+    }
+}
+
 pub fn question(kind: Kind, rng: &mut dyn Rng) -> Question {
     match kind {
         Kind::Guard => return super::shapes::guard(rng),
@@ -123,6 +144,19 @@ pub fn question(kind: Kind, rng: &mut dyn Rng) -> Question {
                 })),
                 Kind::Struct if second => Type::Str,
                 Kind::Struct => Type::Struct(PAIR),
+                Kind::Moment if second => small(),
+                Kind::Moment => match rng.random_range(0..2) {
+                    0 => Type::Date,
+                    _ => Type::Time,
+                },
+                Kind::Nested if second => simple(rng),
+                Kind::Nested => Type::Array(Box::new(match rng.random_range(0..6) {
+                    0 => Type::Array(Box::new(simple(rng))),
+                    1 => Type::Struct(PAIR),
+                    2 => Type::Bool,
+                    3 => Type::Enum(COLOUR),
+                    _ => simple(rng),
+                })),
                 Kind::Mixed | Kind::Guard | Kind::Linear => match rng.random_range(0..7) {
                     0 => Type::Bool,
                     1 => small(),
@@ -350,7 +384,7 @@ impl Maker<'_> {
                     Expr::binary(BinaryOp::Index, self.value(&array, depth), index)
                 };
                 let op = match item {
-                    Type::Array(_) | Type::Struct(_) => BinaryOp::Eq,
+                    Type::Array(_) | Type::Struct(_) | Type::Bool => BinaryOp::Eq,
                     _ => self.relation(),
                 };
                 let other = self.value(item, depth);
@@ -362,7 +396,8 @@ impl Maker<'_> {
     fn value(&mut self, ty: &Type, depth: u32) -> Expr {
         match ty {
             Type::Bool => self.boolean(depth),
-            Type::Int(_) | Type::Date | Type::Time => self.integer(depth),
+            Type::Int(_) => self.integer(depth),
+            Type::Date | Type::Time => self.moment(ty, depth),
             Type::Decimal => self.decimal(depth),
             Type::Str => self.string(depth),
             Type::Enum(_) => {
@@ -494,6 +529,26 @@ impl Maker<'_> {
             3 => 1_000_000_000_000,
             _ => self.rng.random_range(-5..=7),
         })
+    }
+
+    /// A date or a time; both are whole numbers.
+    fn moment(&mut self, ty: &Type, depth: u32) -> Expr {
+        if depth > 0 && self.below(4) > 0 {
+            let one = self.moment(ty, depth - 1);
+            return match self.below(5) {
+                0 => Expr::binary(BinaryOp::Sub, one, self.integer(0)),
+                1 => Expr::binary(BinaryOp::Add, one, self.integer(depth - 1)),
+                2 => {
+                    let op = self.pick(&[BinaryOp::Min, BinaryOp::Max]);
+                    Expr::binary(op, one, self.moment(ty, 0))
+                }
+                _ => one,
+            };
+        }
+        match self.unknown(|t| t == ty) {
+            Some(unknown) if self.below(3) > 0 => unknown,
+            _ => Expr::int(self.pick(&[-1, 0, 1, 19_700, 20_000, 20_001, 1_700_000_000_000])),
+        }
     }
 
     fn number(&mut self) -> Decimal {

@@ -3,13 +3,45 @@
 
 use std::sync::Arc;
 
+use rustc_hash::FxHashMap;
+
 use super::{Answer, Question, Relation, Semantics, Taken, Warning};
 use crate::action::{Action, Step};
 use crate::expr::{BinaryOp, Expr};
-use crate::ids::{LabelId, SetId, SwitchId};
+use crate::ids::{LabelId, SetId, SwitchId, VarId};
 use crate::label::Direction;
 use crate::state::State;
-use crate::sts::Gate;
+use crate::sts::{Gate, Sts};
+use crate::value::Value;
+
+/// Answers of the solver that are remembered.
+const REMEMBERED: usize = 4096;
+
+/// What the solver said about the switches of a model. States of parallel processes often differ in what a guard
+/// does not read, and a question that the solver cannot decide costs all its steps each time.
+#[derive(Default)]
+pub(super) struct Answers {
+    /// The variables that a switch reads.
+    reads: FxHashMap<SwitchId, Arc<[VarId]>>,
+    known: FxHashMap<(SwitchId, Box<[Value]>), Answer>,
+}
+
+impl Answers {
+    /// The switch, with the values on which the answer depends.
+    fn question(&mut self, sts: &Sts, id: SwitchId, state: &State) -> (SwitchId, Box<[Value]>) {
+        let read = || sts.switch(id).enabled.vars().into_iter().collect();
+        let reads = self.reads.entry(id).or_insert_with(read);
+        let values = reads.iter().map(|v| state.valuation[v.index()].clone());
+        (id, values.collect())
+    }
+
+    fn remember(&mut self, question: (SwitchId, Box<[Value]>), answer: Answer) {
+        if self.known.len() >= REMEMBERED {
+            self.known.clear();
+        }
+        self.known.insert(question, answer);
+    }
+}
 
 /// A switch of one state of the set, and whether its guard can hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -134,14 +166,20 @@ impl Semantics {
                     continue;
                 };
                 let feasible = if switch.enabled.mentions_params() {
-                    let guard = &switch.enabled;
-                    let valuation = &state.valuation;
-                    let answer = self.solver.feasible(Question {
-                        sts: &sts,
-                        label,
-                        guard,
-                        valuation,
-                    });
+                    let question = self.answers.question(&sts, id, state);
+                    let answer = match self.answers.known.get(&question) {
+                        Some(answer) => *answer,
+                        None => {
+                            let answer = self.solver.feasible(Question {
+                                sts: &sts,
+                                label,
+                                guard: &switch.enabled,
+                                valuation: &state.valuation,
+                            });
+                            self.answers.remember(question, answer);
+                            answer
+                        }
+                    };
                     if answer == Answer::Unknown {
                         self.warn(Warning::Undecided { switch: id });
                     }

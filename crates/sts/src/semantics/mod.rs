@@ -27,6 +27,7 @@ use crate::value::Value;
 use handshake::Handshakes;
 
 pub(crate) use closure::LeftOut;
+use menu::Answers;
 pub use menu::{Menu, Offer, OfferedSwitch, OpenSilence};
 
 /// One state set may use as many steps as this many evaluations.
@@ -160,6 +161,7 @@ pub struct Semantics {
     /// About how much memory the state sets take.
     bytes: usize,
     handshakes: Handshakes,
+    answers: Answers,
     /// What is found out now is not about the model: warnings are not kept.
     muted: bool,
 }
@@ -196,6 +198,7 @@ impl Semantics {
             left: 0,
             bytes: 0,
             handshakes: Handshakes::default(),
+            answers: Answers::default(),
             muted: false,
         };
         semantics.begin();
