@@ -247,6 +247,8 @@ struct Clock {
     sts: Arc<Sts>,
     runs: bool,
     broken: bool,
+    /// How often it ticked between a start and what came next.
+    ticks: Vec<u32>,
 }
 
 impl System for Clock {
@@ -257,6 +259,9 @@ impl System for Clock {
 
     fn give(&mut self, given: &Action) -> Vec<Input> {
         self.runs = *given == stimulus(&self.sts, "start");
+        if self.runs {
+            self.ticks.push(0);
+        }
         match self.runs || self.broken {
             true => Vec::new(),
             false => vec![Input::Response(response(&self.sts, "done"))],
@@ -264,8 +269,9 @@ impl System for Clock {
     }
 
     fn wait(&mut self) -> Option<Input> {
-        let tick = || Input::Response(response(&self.sts, "tick"));
-        self.runs.then(tick)
+        let ticks = self.ticks.last_mut().filter(|_| self.runs)?;
+        *ticks += 1;
+        Some(Input::Response(response(&self.sts, "tick")))
     }
 }
 
@@ -280,6 +286,7 @@ fn auto_interrupts_a_system_that_never_stops_speaking() {
                 sts: Arc::clone(&sts),
                 runs: false,
                 broken,
+                ticks: Vec::new(),
             };
             let mut tester = tester(&sts, settings(StrategyKind::Auto, seed, 600));
             campaign(&mut tester, &mut clock);
@@ -289,6 +296,14 @@ fn auto_interrupts_a_system_that_never_stops_speaking() {
                 found.collect::<Vec<_>>(),
                 Vec::from_iter(expected),
                 "seed {seed}"
+            );
+            // The last one may have been cut off by the end of the run.
+            clock.ticks.pop();
+            let starts = clock.ticks.len() as u32;
+            assert!(clock.ticks.iter().all(|ticks| *ticks > 0), "seed {seed}");
+            assert!(
+                broken || clock.ticks.iter().sum::<u32>() > 3 * starts,
+                "seed {seed}: seldom enough"
             );
         }
     }

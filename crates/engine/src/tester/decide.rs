@@ -1,6 +1,6 @@
 //! Choosing the next command: by the strategy, or by the script.
 
-use ioco_sts::{Cause, Step, Verdict};
+use ioco_sts::{Cause, Menu, Step, Verdict};
 use rand::RngExt as _;
 
 use super::Tester;
@@ -119,8 +119,8 @@ impl Tester {
     /// system has spoken.
     fn interrupts(&mut self) -> bool {
         let test = &mut self.test;
-        let may_interrupt = !test.menu.silence && !test.menu.stimuli.is_empty();
-        may_interrupt && test.responses_in_a_row > 0 && test.rng.random_range(0..INTERRUPTION) == 0
+        may_interrupt(&test.menu, test.responses_in_a_row)
+            && test.rng.random_range(0..INTERRUPTION) == 0
     }
 
     /// The strategy chooses by itself: no guide and no suite says what to wait for.
@@ -234,6 +234,42 @@ impl Tester {
             let test = &mut self.test;
             test.set = test.in_flight.forget(&mut self.semantics, test.set);
             self.visited.clear();
+        }
+    }
+}
+
+/// Whether a response is due of a system that has spoken, and there is something to interrupt it with.
+fn may_interrupt(menu: &Menu, responses_in_a_row: u64) -> bool {
+    !menu.silence && !menu.stimuli.is_empty() && responses_in_a_row > 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ioco_sts::{LabelId, Offer};
+
+    #[test]
+    fn only_a_system_that_has_spoken_and_must_go_on_is_interrupted() {
+        let menu = |silence, may_give: bool| {
+            let offer = Offer {
+                label: LabelId::from_index(0),
+                switches: Vec::new(),
+            };
+            Menu {
+                silence,
+                stimuli: may_give.then_some(offer).into_iter().collect(),
+                ..Menu::default()
+            }
+        };
+        for silence in [false, true] {
+            for may_give in [false, true] {
+                for spoken in 0..3 {
+                    assert_eq!(
+                        may_interrupt(&menu(silence, may_give), spoken),
+                        !silence && may_give && spoken > 0
+                    );
+                }
+            }
         }
     }
 }

@@ -35,6 +35,10 @@ impl Answers {
         (id, values.collect())
     }
 
+    pub(super) fn forget(&mut self) {
+        self.known.clear();
+    }
+
     fn remember(&mut self, question: (SwitchId, Box<[Value]>), answer: Answer) {
         if self.known.len() >= REMEMBERED {
             self.known.clear();

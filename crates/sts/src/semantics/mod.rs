@@ -561,6 +561,8 @@ impl Semantics {
         self.nodes.clear();
         self.index.clear();
         self.bytes = 0;
+        // What was asked about the sets keeps their values.
+        self.answers.forget();
         self.initial = self.intern_shared(initial);
         self.intern_shared(keep)
     }
