@@ -308,3 +308,49 @@ fn auto_interrupts_a_system_that_never_stops_speaking() {
         }
     }
 }
+
+/// After a choice between two clocks that cannot be stopped, the other one needs a new test; but one that ended while a
+/// tick is due would pass whether it comes or not.
+#[test]
+fn no_test_ends_by_itself_while_the_system_must_go_on_speaking() {
+    let clocks =
+        (0..6).map(|n| format!("Off ?start{n} On{n}\nOn{n} !tick On{n}\nOn{n} ?look On{n}\n"));
+    let sts = plain(&clocks.collect::<String>());
+    for seed in 0..5 {
+        let mut settings = settings(StrategyKind::Auto, seed, 3_000);
+        settings.stop.steps_per_test = 60;
+        let mut tester = tester(&sts, settings);
+        let mut clock = Endless {
+            tick: response(&sts, "tick"),
+            runs: false,
+        };
+        let mut reports = campaign(&mut tester, &mut clock);
+        reports.pop();
+        assert!(reports.len() > 10);
+        for report in reports {
+            assert!(report.execution.trace.len() >= 60, "seed {seed}");
+        }
+    }
+}
+
+/// A clock that ticks once it has been started.
+struct Endless {
+    tick: Action,
+    runs: bool,
+}
+
+impl System for Endless {
+    fn reset(&mut self) -> Vec<Input> {
+        self.runs = false;
+        Vec::new()
+    }
+
+    fn give(&mut self, _: &Action) -> Vec<Input> {
+        self.runs = true;
+        Vec::new()
+    }
+
+    fn wait(&mut self) -> Option<Input> {
+        self.runs.then(|| Input::Response(self.tick.clone()))
+    }
+}
