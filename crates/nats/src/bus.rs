@@ -145,7 +145,7 @@ fn is_loopback(host: &str) -> bool {
 }
 
 pub struct Bus {
-    pub(crate) runtime: tokio::runtime::Runtime,
+    pub(crate) runtime: Runtime,
     pub(crate) context: jetstream::Context,
     pub(crate) orders: stream::Stream,
     pub(crate) outcomes: stream::Stream,
@@ -157,6 +157,30 @@ pub struct Bus {
     until: Until,
     /// When the last ones are over, once somebody wants to stop.
     last: OnceLock<Instant>,
+}
+
+/// The threads of the client. Nobody waits for their end: a server that floods keeps them busy.
+pub(crate) struct Runtime(Option<tokio::runtime::Runtime>);
+
+impl Runtime {
+    pub fn block_on<T>(&self, work: impl Future<Output = T>) -> T {
+        self.handle().block_on(work)
+    }
+
+    pub fn handle(&self) -> &tokio::runtime::Handle {
+        match &self.0 {
+            Some(runtime) => runtime.handle(),
+            None => unreachable!("it is there until it is dropped"),
+        }
+    }
+}
+
+impl Drop for Runtime {
+    fn drop(&mut self) {
+        if let Some(runtime) = self.0.take() {
+            runtime.shutdown_background();
+        }
+    }
 }
 
 /// A wait for an answer, for so long as `until` and the moment that is left allow. Returns when it is over.
@@ -202,11 +226,13 @@ impl Bus {
     pub fn open_until(access: &Access, name: &str, until: Until) -> Result<Bus, CampaignError> {
         access.check()?;
         let last = OnceLock::new();
+        // While a flood keeps one of them busy, the other looks at the clock.
         let runtime = tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(1)
+            .worker_threads(2)
             .enable_all()
             .build()
             .map_err(|error| trouble("start", error))?;
+        let runtime = Runtime(Some(runtime));
         let opened = runtime.block_on(async {
             let opened = async { Ok::<_, String>(open(access, name).await) };
             answered(&until, &last, "connect", opened).await?
