@@ -186,7 +186,8 @@ impl Drop for Runtime {
 /// A wait for an answer, for so long as `until` and the moment that is left allow. Returns when it is over.
 async fn over(until: &Until, last: &OnceLock<Instant>) {
     let is_asked = || last.get().is_some() || until.is_stopped();
-    while !until.is_late() && !(is_asked() && until.now() >= hurry(until, last)) {
+    let is_over = || until.is_late() || (is_asked() && until.now() >= hurry(until, last));
+    while !is_over() {
         tokio::time::sleep(SLICE).await;
     }
 }
