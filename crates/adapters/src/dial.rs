@@ -73,7 +73,7 @@ impl Dial {
 pub(crate) fn call(address: &str, until: &Until<'_>) -> io::Result<TcpStream> {
     let (tell, told) = std::sync::mpsc::channel();
     let called = address.to_owned();
-    let deadline = until.deadline();
+    let deadline = Instant::now() + until.left();
     std::thread::spawn(move || tell.send(try_all(&called, deadline)));
     loop {
         match told.recv_timeout(until.slice_left()) {

@@ -25,6 +25,10 @@ use crate::values::{Object, write_value};
 /// What the tester says to bring the system into its initial state.
 pub const RESET: &[u8] = b"{\"reset\":true}\n";
 
+/// Unknown labels of an announcement that are named, and characters of each: a system can announce any number.
+const MOST_ANNOUNCED: usize = 100;
+const LONGEST_ANNOUNCED: usize = 200;
+
 /// A line from the system's side.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Line {
@@ -232,12 +236,18 @@ impl Codec {
             }
             in_model.extend(marked);
         }
-        for name in announced {
-            if !in_model.contains(name) {
-                differences.push(format!(
-                    "the adapter announces {name}, which the model does not have"
-                ));
-            }
+        let mut unknown = announced.iter().filter(|name| !in_model.contains(*name));
+        for name in unknown.by_ref().take(MOST_ANNOUNCED) {
+            let name = shorten(name, LONGEST_ANNOUNCED);
+            differences.push(format!(
+                "the adapter announces {name}, which the model does not have"
+            ));
+        }
+        match unknown.count() {
+            0 => {}
+            more => differences.push(format!(
+                "the adapter announces {more} more labels that the model does not have"
+            )),
         }
         differences
     }

@@ -18,7 +18,7 @@ use crate::connection::{AdapterError, Arrived, Connection, LogLine};
 use crate::line::Codec;
 use crate::session::{LearnedBehaviour, Session, SessionError, nanoseconds};
 use crate::stream::{Stream, StreamError};
-use crate::supervise::{Guarded, Until, Warnings, never};
+use crate::supervise::{Guarded, Warnings, never, within};
 
 /// How the system gets into its initial state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -154,7 +154,7 @@ impl Process {
     }
 
     fn reset_running(&mut self, stop: &dyn Fn() -> bool) -> Result<(), AdapterError> {
-        let until = Until::within(self.options.patience, stop);
+        let until = within(self.options.patience, stop);
         let fresh = self.running.is_none() || self.options.reset != ResetBy::Asking;
         if fresh {
             self.end(Termination::Kindly);
@@ -173,7 +173,7 @@ impl Process {
             ResetBy::Asking => session.reset(&until),
             ResetBy::Restarting => session.await_ready(&until),
             ResetBy::RestartingAfter(time) => {
-                let started = Until::within(time, stop);
+                let started = within(time, stop);
                 while !started.is_over() {
                     std::thread::sleep(started.slice_left());
                 }
@@ -299,7 +299,7 @@ impl Connection for Process {
         stop: &dyn Fn() -> bool,
     ) -> Result<bool, AdapterError> {
         let running = self.running.as_mut().ok_or_else(not_running)?;
-        let until = Until::within(self.options.patience, stop);
+        let until = within(self.options.patience, stop);
         match running.session.give(stimulus, &until) {
             // Nobody knows when the system reads its input.
             Ok(()) => Ok(true),

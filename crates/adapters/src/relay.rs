@@ -14,7 +14,7 @@ use crate::connection::AdapterError;
 use crate::dial;
 use crate::line::{Codec, Line};
 use crate::session::nanoseconds;
-use crate::supervise::{Received, SLICE, Sender, Until, queue};
+use crate::supervise::{Received, SLICE, Sender, queue, within};
 use crate::text::{Cutter, Framing, Mapping, Pattern, Templates};
 use crate::trace::{RESET_LINE, read_traces, without_empty_traces, write_recorded};
 use crate::values::shorten;
@@ -111,7 +111,7 @@ impl LineRelay {
         write: &mut dyn FnMut(&str) -> io::Result<()>,
     ) -> Result<bool, AdapterError> {
         let failed = |error: io::Error| cannot_pass_on(&self.to, &error);
-        let system = match dial::call(&self.to, &Until::within(CONNECTING, stop)) {
+        let system = match dial::call(&self.to, &within(CONNECTING, stop)) {
             // A stop while the system is being called is no failure of the system.
             Err(_) if stop() => return Ok(false),
             called => called.map_err(failed)?,

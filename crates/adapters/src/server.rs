@@ -19,7 +19,7 @@ use rustix::io::ioctl_fionbio;
 
 use crate::connection::{AdapterError, LogLine};
 use crate::stream::LAST_LINES;
-use crate::supervise::{Guarded, Log, Until};
+use crate::supervise::{Guarded, Log, within};
 
 /// Stands for the port in commands and addresses.
 pub const PORT: &str = "{port}";
@@ -151,7 +151,7 @@ impl Server {
         listens: Option<u16>,
         stop: &dyn Fn() -> bool,
     ) -> Result<(), AdapterError> {
-        let until = Until::within(self.options.patience, stop);
+        let until = within(self.options.patience, stop);
         let text = self.options.ready_log.clone();
         loop {
             let ready = match (&text, listens) {
@@ -270,7 +270,7 @@ impl Server {
         stop: &dyn Fn() -> bool,
     ) -> Result<(), AdapterError> {
         let line = with_port(line, port);
-        let until = Until::within(self.options.patience, stop);
+        let until = within(self.options.patience, stop);
         let spawned = self.spawn(&line, Guarded::spawn_hook);
         let mut running = spawned.map_err(|error| {
             AdapterError::new(format!("'{name}' of [sut] could not be started: {error}"))

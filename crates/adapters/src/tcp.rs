@@ -13,7 +13,7 @@ use crate::dial::Dial;
 use crate::line::Codec;
 use crate::session::{LearnedBehaviour, Session, SessionError, nanoseconds};
 use crate::stream::StreamError;
-use crate::supervise::{Until, Warnings, never};
+use crate::supervise::{Until, Warnings, never, within};
 
 /// Where the system listens, and how patient to be.
 #[derive(Clone, Debug)]
@@ -144,7 +144,7 @@ impl Connection for Tcp {
     }
 
     fn reset_heeding(&mut self, stop: &dyn Fn() -> bool) -> Result<(), AdapterError> {
-        let until = Until::within(self.patience, stop);
+        let until = within(self.patience, stop);
         if self.session.is_none() {
             self.session = Some(self.connect(&until)?);
         }
@@ -161,7 +161,7 @@ impl Connection for Tcp {
         stimulus: &Action,
         stop: &dyn Fn() -> bool,
     ) -> Result<bool, AdapterError> {
-        let until = Until::within(self.patience, stop);
+        let until = within(self.patience, stop);
         let result = self.session()?.give(stimulus, &until);
         // Nobody knows when the system reads what it was sent.
         result

@@ -186,6 +186,22 @@ fn a_long_line_is_shortened_in_messages() {
 }
 
 #[test]
+fn an_announcement_of_any_size_has_a_bounded_number_of_differences() {
+    let codec = Codec::new(doors());
+    let many: Vec<String> = (0..200_000).map(|number| format!("?l{number}")).collect();
+    let long = vec![format!("?{}", "x".repeat(16 << 20))];
+    for announced in [many, long] {
+        let differences = codec.compare_announcement(&announced);
+        let bytes: usize = differences.iter().map(String::len).sum();
+        assert!(bytes < 100_000, "{bytes}");
+        let last = differences.last().expect("a difference");
+        if announced.len() > 1 {
+            assert!(last.contains("199900 more labels"), "{last}");
+        }
+    }
+}
+
+#[test]
 fn an_announcement_may_name_channels_or_not() {
     let compare = |labels: &[&str]| {
         let labels: Vec<String> = labels.iter().map(|&l| l.to_owned()).collect();

@@ -54,7 +54,7 @@ pub fn render(diagnostic: &Diagnostic, files: &[SourceFile], colour: bool) -> St
 }
 
 fn snippet(source: &SourceFile) -> Snippet<'_, annotate_snippets::Annotation<'_>> {
-    Snippet::source(source.text.as_str()).path(source.name.as_str())
+    Snippet::source(source.text.as_str()).path(normalized(&source.name))
 }
 
 /// The span, kept inside the text: a diagnostic at the end of a file has nothing to mark.

@@ -6,12 +6,17 @@
 //! and the setting that raises it.
 //!
 //! A [`Meter`] counts the steps of one piece of work and notices an [`Interrupt`]. There is no clock here: a
-//! deadline is an interrupt that the edge raises when the time has come.
+//! deadline of work is an interrupt that the edge raises when the time has come, and the token of a wait
+//! ([`Until`]) brings its clock along.
 
 use std::cell::Cell;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+
+mod until;
+
+pub use until::{Clock, Grace, SLICE, Stop, Until};
 
 /// What a limit counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -8,6 +8,7 @@ mod opening;
 mod parallel;
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use ioco_engine::{Context, Input, TestReport};
 use ioco_generate::suite::ReadTest;
@@ -22,7 +23,7 @@ use crate::order::{NextTest, Script};
 use crate::outcome::{FoundFailure, Outcome};
 use crate::plan::Plan;
 use crate::project::Project;
-use crate::record::{Record, Until};
+use crate::record::Record;
 use crate::results::Results;
 use crate::session::Session;
 use crate::shrinking::{self, ShrinkSettings};
@@ -31,7 +32,7 @@ use crate::suite::{self, LoadedSuite, SuiteRow};
 use crate::work::dispatch::Dispatch;
 use crate::work::{Executor, Recipe};
 use crate::{coverage, history, query, time, trust};
-use ioco_budget::Interrupt;
+use ioco_budget::{Interrupt, Until};
 use ioco_sts::Action;
 
 pub(crate) use failing::confirmed;
@@ -49,6 +50,8 @@ pub struct Campaign {
     origin: Origin,
     reach: ConnectionSpec,
     record: Record,
+    /// How long files and stores are waited for.
+    until: Until,
     known: Vec<Known>,
     suite: Option<LoadedSuite>,
     /// The tests of the suite that were run.
@@ -190,10 +193,7 @@ impl Campaign {
         }
         trust::remember(&plan.project, &plan.reach, &origin.model);
         let new = history::new_run(&plan.model, &options, &meaning, &plan.reach, &settings);
-        let until = Until {
-            interrupt: session.interrupt.clone(),
-            over_at: session.over_if_begun_now(),
-        };
+        let until = Until::raised(Instant::now, &session.interrupt).by(session.over_if_begun_now());
         let record = Record::begin(&mut plan.project, new, &until, observer)?;
         // The store may have gone to another folder.
         let results = Results::at(plan.project.results());
@@ -214,6 +214,7 @@ impl Campaign {
             origin,
             reach: plan.reach,
             record,
+            until,
             known,
             suite,
             rows: Vec::new(),
@@ -370,7 +371,13 @@ impl Campaign {
     fn save_coverage(&mut self, observer: &mut dyn Observer) {
         let covered = self.session.tester.coverage().clone();
         self.record.coverage(covered.snapshot(&self.model.sts));
-        let added = coverage::add(&self.results, &self.model.hash, &self.model.sts, &covered);
+        let added = coverage::add(
+            &self.results,
+            &self.model.hash,
+            &self.model.sts,
+            &covered,
+            &self.until,
+        );
         if let Err(refused) = added {
             self.unkept(&refused, observer);
         }

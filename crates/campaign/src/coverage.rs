@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use ioco_budget::Until;
 use ioco_engine::{Coverage, CoverageSnapshot};
 use ioco_sts::Sts;
 
@@ -28,8 +29,9 @@ pub fn add(
     hash: &str,
     sts: &Sts,
     covered: &Coverage,
+    until: &Until,
 ) -> Result<(), CampaignError> {
-    results.update(&results.coverage(hash), |path| {
+    results.update(&results.coverage(hash), until, |path| {
         let mut coverage = covered.clone();
         if let Some(earlier) = read(path, sts)? {
             // Another reduction of the same text has other switches: the newer run stands alone.

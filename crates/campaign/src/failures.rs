@@ -30,7 +30,7 @@ use crate::system::KeptSystem;
 use crate::trust;
 use crate::work::dispatch::Dispatch;
 use crate::work::{Recipe, Threads, WorkerSetup};
-use ioco_budget::{Budget, Interrupt};
+use ioco_budget::{Budget, Interrupt, Resource};
 
 /// How a failure was found: what a failure file says besides the failure.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -353,7 +353,8 @@ impl Opened {
         }
         lifecycle::take_over_ids(&mut saved, &self.file);
         let new_path = self.path.with_file_name(saved.id.file_name());
-        self.results.write(&new_path, saved.write().as_bytes())?;
+        let (text, _) = bounded(&new_path, &saved, self.session.sts.budget())?;
+        self.results.write(&new_path, text.as_bytes())?;
         let own = self
             .path
             .parent()
@@ -580,5 +581,90 @@ pub fn unusable(session: &Session, message: &str) -> CampaignError {
     CampaignError {
         hint,
         ..CampaignError::system(message)
+    }
+}
+
+/// The text of a failure's file, within the limit on the size of a file: nobody could read a larger one again. Values
+/// of steps are needed for a replay and stay whole; what crossed the wire is left out where it is too much, and the
+/// note says so.
+pub(crate) fn bounded(
+    path: &Path,
+    file: &FailureFile,
+    budget: &Budget,
+) -> Result<(String, Option<String>), CampaignError> {
+    let check = |text: &str| budget.check(Resource::Bytes, text.len() as u64);
+    let text = file.write();
+    let Err(over) = check(&text) else {
+        return Ok((text, None));
+    };
+    let mut less = file.clone();
+    less.wire.clear();
+    if let Some(shrunk) = &mut less.shrunk {
+        shrunk.wire.clear();
+    }
+    let text = less.write();
+    if check(&text).is_err() {
+        let why = format!("cannot write {}: {over}", path.display());
+        return Err(CampaignError::usage(why));
+    }
+    let note = format!(
+        "{} is without what crossed the wire: {over}",
+        path.display()
+    );
+    Ok((text, Some(note)))
+}
+
+#[cfg(test)]
+mod bounds {
+    use super::*;
+
+    #[test]
+    fn a_failure_file_within_the_limit_loses_nothing_and_a_larger_one_first_what_no_replay_needs() {
+        let text = "x".repeat(1000);
+        let file: FailureFile = serde_json::from_value(serde_json::json!({
+            "version": 1,
+            "id": "7e74b13b",
+            "model": "ping",
+            "model_hash": "",
+            "seed": 1,
+            "test": 1,
+            "test_seed": 1,
+            "deviation": {
+                "code": "D001",
+                "kind": "unexpected-response",
+                "observed": "!pang",
+                "label": "!pang",
+                "locations": [],
+                "states": [],
+            },
+            "steps": [{ "at": 1, "response": "pong", "values": { "text": text } }],
+            "deviated_at": 1,
+            "wire": [{ "at": 1, "from": "system", "text": text }],
+            "connection": {},
+        }))
+        .expect("a failure");
+        let whole = file.write();
+        let within = |bytes: usize| {
+            let budget = Budget {
+                bytes: bytes as u64,
+                ..Budget::default()
+            };
+            bounded(Path::new("f.json"), &file, &budget)
+        };
+        let (written, note) = within(whole.len()).expect("within the limit");
+        assert_eq!((written, note), (whole.clone(), None));
+        let (written, note) = within(whole.len() - 1).expect("without the wire");
+        assert!(written.contains(&text) && written.len() < 2000, "{written}");
+        let note = note.expect("a note");
+        assert!(
+            note.contains("f.json is without what crossed the wire"),
+            "{note}"
+        );
+        assert!(note.contains("--limit bytes=N"), "{note}");
+        let refused = within(1000).expect_err("too large").message;
+        assert!(
+            refused.contains("cannot write f.json: this is larger than 1000 bytes"),
+            "{refused}"
+        );
     }
 }

@@ -2,7 +2,9 @@
 //! For shards, which know nothing of each other.
 
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
+use ioco_budget::Until;
 use ioco_engine::{
     CoverageWalk, EVENT_VERSION, Event, FailureFile, FailureId, SavedDeviation, SavedVerdict,
     StopReason, Summary,
@@ -92,7 +94,8 @@ pub fn merge(project: &Project, folders: &[PathBuf]) -> Result<Merged, CampaignE
         }
         // What all runs of that folder covered, with the values at limits.
         if let Some(covered) = coverage::read(&part.results.coverage(&model.hash), &model.sts)? {
-            coverage::add(&results, &model.hash, &model.sts, &covered)?;
+            let until = Until::forever(Instant::now);
+            coverage::add(&results, &model.hash, &model.sts, &covered, &until)?;
         }
         taken.push((part.folder.clone(), part.row.id, part.row.summary.tests));
     }

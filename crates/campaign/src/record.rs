@@ -4,12 +4,11 @@
 //! A store that refuses (a full disk, a server that went away) ends the record and not the run: what a run
 //! finds is reported whatever becomes of the disk. The person is warned once.
 
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use ioco_budget::Interrupt;
+use ioco_budget::Until;
 use ioco_engine::{CoverageSnapshot, Event, FailureFile};
-use ioco_store::{NewRun, Place, Recording, StoreError, Wait};
+use ioco_store::{NewRun, Place, Recording, StoreError};
 
 use crate::error::{CampaignError, ErrorKind};
 use crate::history::{self, stop};
@@ -24,28 +23,6 @@ const OFTEN: Duration = Duration::from_millis(5);
 /// Events that are kept in memory until they are reported. After one slow wait the next comes late, and a fast system
 /// does much in between.
 const MAX_UNTOLD: usize = 10_000;
-
-/// How long a run waits for its store.
-#[derive(Clone)]
-pub(crate) struct Until {
-    pub interrupt: Interrupt,
-    /// When the time of the run is up.
-    pub over_at: Option<Instant>,
-}
-
-impl Until {
-    /// A server that says nothing must not take longer than the whole run. A file answers, and a short run waits for
-    /// those that write into it at the same time.
-    fn may_wait(&self, place: &Place) -> Wait {
-        let is_late = self.over_at.is_some_and(|at| Instant::now() >= at);
-        match place {
-            _ if self.interrupt.is_raised() => Wait::NoMore,
-            Place::File(_) => Wait::On,
-            _ if is_late => Wait::WhileItMoves,
-            _ => Wait::On,
-        }
-    }
-}
 
 pub(crate) struct Record {
     /// `None` when the store has refused.
@@ -74,7 +51,7 @@ impl Record {
             Ok(recording) => return Ok(Record::of(Ok(recording))),
             Err(refused) => refused,
         };
-        if until.interrupt.is_raised() {
+        if until.is_stopped() {
             return Err(CampaignError {
                 kind: ErrorKind::Interrupted,
                 ..stop(refused)
@@ -181,8 +158,13 @@ impl Record {
 }
 
 fn begin_at(place: &Place, run: NewRun, until: &Until) -> Result<Recording, StoreError> {
-    let (until, at) = (until.clone(), place.clone());
-    Recording::begin_while(place, run, Arc::new(move || until.may_wait(&at)))
+    let until = match place {
+        // A file answers, and a short run waits for those that write into it at the same time.
+        Place::File(_) => until.by(None),
+        // A server that says nothing must not take longer than the whole run.
+        _ => until.clone(),
+    };
+    Recording::begin_until(place, run, until)
 }
 
 #[cfg(test)]
@@ -196,10 +178,7 @@ mod tests {
         let address = mute.local_addr().expect("an address");
         let url = format!("postgres://nobody@{address}/nothing");
         let place = Place::new("unused".as_ref(), Some(&url)).expect("an address");
-        let until = Until {
-            interrupt: Interrupt::default(),
-            over_at: Some(Instant::now()),
-        };
+        let until = Until::forever(Instant::now).by(Some(Instant::now()));
         let refused = begin_at(&place, NewRun::default(), &until).err();
         // The store's own limit on connecting is longer, and says something else.
         let refused = refused.expect("no database").to_string();
@@ -210,10 +189,7 @@ mod tests {
     fn a_file_is_waited_for_however_short_the_run_is() {
         let folder = tempfile::tempdir().expect("a folder");
         let place = Place::new(&folder.path().join("ioco.db"), None).expect("a file");
-        let until = Until {
-            interrupt: Interrupt::default(),
-            over_at: Some(Instant::now()),
-        };
+        let until = Until::forever(Instant::now).by(Some(Instant::now()));
         assert!(begin_at(&place, NewRun::default(), &until).is_ok());
     }
 

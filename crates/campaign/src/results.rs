@@ -5,14 +5,17 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+use std::time::{Duration, UNIX_EPOCH};
 
+use ioco_budget::Until;
 use ioco_outside::Untrusted;
 
 use crate::error::CampaignError;
 
 /// How long to wait for other runs that write the same file: a busy disk may take seconds for each of them.
 const PATIENCE: Duration = Duration::from_secs(30);
+/// How long to wait for them once somebody wants to stop, or once the time of the run is up and none of them writes.
+const GRACE: Duration = Duration::from_millis(500);
 
 pub struct Results {
     root: PathBuf,
@@ -21,6 +24,13 @@ pub struct Results {
 /// The user can fix an error of the results folder (permissions, a full disk).
 fn trouble(doing: &str, path: &Path, error: &io::Error) -> CampaignError {
     CampaignError::usage(format!("cannot {doing} {}: {error}", path.display()))
+}
+
+/// When the file was last written: another time for every run that writes it.
+fn changed(path: &Path) -> u64 {
+    let at = fs::metadata(path).and_then(|file| file.modified());
+    let since = at.ok().and_then(|at| at.duration_since(UNIX_EPOCH).ok());
+    since.map_or(0, |since| since.as_micros() as u64)
 }
 
 impl Results {
@@ -117,6 +127,7 @@ impl Results {
     pub fn update(
         &self,
         path: &Path,
+        until: &Until,
         change: impl FnOnce(&Path) -> Result<Vec<u8>, CampaignError>,
     ) -> Result<(), CampaignError> {
         let lock = || -> io::Result<File> {
@@ -130,10 +141,12 @@ impl Results {
                 .create(true)
                 .truncate(false)
                 .open(lock)?;
-            let begun = Instant::now();
+            let patience = until.now() + PATIENCE;
+            let mut wait = until.with_grace(GRACE);
             while let Err(fs::TryLockError::WouldBlock) = file.try_lock() {
-                if begun.elapsed() > PATIENCE {
-                    // Its holder has stopped: better a file that misses something than none.
+                if until.now() >= patience || wait.is_over(changed(path)) {
+                    // Its holder has stopped, or nobody waits any more: better a file that misses something than
+                    // none.
                     break;
                 }
                 std::thread::sleep(Duration::from_millis(5));
@@ -238,7 +251,48 @@ impl Results {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
+    use std::sync::LazyLock;
+    use std::time::Instant;
+
+    use ioco_budget::Interrupt;
+
     use super::*;
+
+    static BEGINNING: LazyLock<Instant> = LazyLock::new(Instant::now);
+
+    thread_local! {
+        static ASKED: Cell<u32> = const { Cell::new(0) };
+    }
+
+    /// A clock on which 10 ms pass whenever somebody looks at it.
+    fn clock() -> Instant {
+        ASKED.set(ASKED.get() + 1);
+        *BEGINNING + ASKED.get() * Duration::from_millis(10)
+    }
+
+    #[test]
+    fn a_lock_that_stays_is_waited_for_a_moment_once_the_run_is_to_end() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let results = Results::at(folder.path().to_owned());
+        let path = results.coverage("held");
+        let raised = Interrupt::default();
+        raised.raise();
+        let late = Until::forever(clock).by(Some(clock()));
+        for until in [Until::raised(clock, &raised), late] {
+            results
+                .update(&path, &until, |_| Ok(b"0".to_vec()))
+                .expect("written");
+            let holder = File::open(path.with_extension("lock")).expect("a lock");
+            holder.lock().expect("held");
+            let begun = clock();
+            let written = results.update(&path, &until, |_| Ok(b"1".to_vec()));
+            let waited = clock() - begun;
+            written.expect("written");
+            assert_eq!(fs::read(&path).expect("a file"), b"1");
+            assert!(GRACE <= waited && waited < 2 * GRACE, "{waited:?}");
+        }
+    }
 
     #[test]
     fn no_change_of_a_file_that_many_change_is_lost() {
@@ -256,7 +310,8 @@ mod tests {
                 scope.spawn(|| {
                     for _ in 0..CHANGES {
                         let more = |path: &Path| Ok((read(path) + 1).to_string().into_bytes());
-                        results.update(&path, more).expect("written");
+                        let until = Until::forever(Instant::now);
+                        results.update(&path, &until, more).expect("written");
                     }
                 });
             }

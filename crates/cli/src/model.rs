@@ -21,7 +21,10 @@ pub fn load(arguments: &ModelArguments, project: &Project) -> Result<Model, Comm
 pub fn show(diagnostics: &[Diagnostic], files: &[SourceFile]) {
     let colour = output::colour_on_stderr();
     for diagnostic in diagnostics {
-        say!("{}", ioco_aml::render(diagnostic, files, colour));
+        output::picture_message(&format!(
+            "{}\n",
+            ioco_aml::render(diagnostic, files, colour)
+        ));
     }
 }
 

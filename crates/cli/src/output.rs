@@ -1,8 +1,12 @@
 //! Words for people go to standard error, results to standard output. Colour only on a terminal,
 //! and never the only sign.
 
+use std::borrow::Cow;
+use std::fmt;
+use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::io::{ErrorKind, IsTerminal, Write};
 use std::path::Path;
+use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use crate::exit::CommandError;
@@ -13,10 +17,54 @@ use ioco_sts::Sts;
 
 use crate::args::Format;
 
-pub const ERROR: Style = AnsiColor::Red.on_default().bold();
-pub const GOOD: Style = AnsiColor::Green.on_default().bold();
-pub const WARNING: Style = AnsiColor::Yellow.on_default().bold();
-pub const FAINT: Style = Style::new().dimmed();
+pub const ERROR: Paint = Paint(AnsiColor::Red.on_default().bold());
+pub const GOOD: Paint = Paint(AnsiColor::Green.on_default().bold());
+pub const WARNING: Paint = Paint(AnsiColor::Yellow.on_default().bold());
+pub const FAINT: Paint = Paint(Style::new().dimmed());
+
+/// A style of ioco's own words. In a text it is a mark that nobody else can write, since it has a number in it that
+/// is new in every process; on its way to the terminal the mark becomes a colour, and every other sequence is
+/// escaped. So text from outside that was put between our words changes no colour, whoever forgot to escape it.
+#[derive(Clone, Copy)]
+pub struct Paint(Style);
+
+const PAINTS: [Paint; 4] = [ERROR, GOOD, WARNING, FAINT];
+
+static MARK: LazyLock<String> = LazyLock::new(|| {
+    let number = RandomState::new().build_hasher().finish();
+    format!("\u{1b}[ioco-{number:016x}-")
+});
+
+impl fmt::Display for Paint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let which = match f.alternate() {
+            true => None,
+            false => PAINTS.iter().position(|paint| paint.0 == self.0),
+        };
+        let which = which.map_or("end".to_owned(), |which| which.to_string());
+        write!(f, "{}{which};", *MARK)
+    }
+}
+
+/// What a terminal gets of a text: our own colours, and everything else escaped.
+fn painted(text: &str) -> String {
+    let mut parts = text.split(MARK.as_str());
+    let escaped = |part: &str| Untrusted::new(part.replace("\r\n", "\n")).lines();
+    let mut shown = escaped(parts.next().unwrap_or_default());
+    for part in parts {
+        let (which, rest) = part.split_once(';').unwrap_or(("end", part));
+        let paint = which
+            .parse()
+            .ok()
+            .and_then(|which: usize| PAINTS.get(which));
+        match paint {
+            Some(paint) => shown.push_str(&paint.0.render().to_string()),
+            None => shown.push_str(&anstyle::Reset.render().to_string()),
+        }
+        shown.push_str(&escaped(rest));
+    }
+    shown
+}
 
 /// Decides once about colour, for everything that is printed, the help included.
 pub fn choose_colour() {
@@ -62,10 +110,20 @@ fn wants_colour(terminal: bool) -> bool {
 }
 
 /// Words for a person, on standard error. Here and in [`print`] everything on its way to a terminal
-/// passes: what is no text and no colour is escaped, wherever it comes from.
+/// passes: what is no text and no [`Paint`] is escaped, wherever it comes from.
 pub fn message(text: &str) {
     // There is nowhere left to report that.
-    let _ = anstream::stderr().write_all(for_terminal(text).as_bytes());
+    let _ = anstream::stderr().write_all(painted(text).as_bytes());
+}
+
+/// A picture with colours of its own, by a crate that escapes what it quotes.
+pub fn picture_message(picture: &str) {
+    let _ = anstream::stderr().write_all(for_terminal(picture).as_bytes());
+}
+
+/// The same on standard output.
+pub fn picture(picture: &str) {
+    write(&for_terminal(picture));
 }
 
 /// A line of words for a person.
@@ -75,9 +133,27 @@ macro_rules! say {
     };
 }
 
-/// A warning: the run goes on. It has no colours of its own; those in it are somebody else's.
+/// A longer message is shown with its beginning: it quotes something that nobody reads to its end.
+const MAX_MESSAGE: usize = 4000;
+
+/// A message that is not too long for a person, and how much of it was left out.
+fn shortened(message: &str) -> Cow<'_, str> {
+    let Some((at, _)) = message.char_indices().nth(MAX_MESSAGE) else {
+        return Cow::Borrowed(message);
+    };
+    let left_out = message[at..].chars().count();
+    let beginning = &message[..at];
+    Cow::Owned(format!("{beginning}… ({left_out} more characters)"))
+}
+
+/// What is going on, where a person may have to do something.
+pub fn notice(message: &str) {
+    say!("{}", shortened(message));
+}
+
+/// A warning: the run goes on.
 pub fn warn(message: &str) {
-    let message = Untrusted::new(message).lines();
+    let message = shortened(message);
     say!("{WARNING}warning{WARNING:#}: {message}");
 }
 
@@ -102,12 +178,11 @@ pub fn stop(stop: &CommandError, format: Format) {
     tell(stop);
 }
 
-/// Something that went wrong, for a person. It may quote files, systems and servers, so its colours are not ours.
+/// Something that went wrong, for a person.
 pub fn tell(stop: &CommandError) {
-    let message = Untrusted::new(&stop.message).lines();
-    say!("{ERROR}error{ERROR:#}: {message}");
+    say!("{ERROR}error{ERROR:#}: {}", shortened(&stop.message));
     if let Some(hint) = &stop.hint {
-        say!("  hint: {}", Untrusted::new(hint).lines());
+        say!("  hint: {}", shortened(hint));
     }
 }
 
@@ -129,7 +204,7 @@ const BROKEN: u8 = 2;
 
 /// Text for a person on standard output.
 pub fn print(text: &str) {
-    write(&for_terminal(text));
+    write(&painted(text));
 }
 
 /// A file on standard output, for a program: byte for byte, unless a terminal shows it.
@@ -238,4 +313,42 @@ pub fn covered(summary: &Summary) -> String {
         summary.covered_boundaries,
         summary.boundaries,
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn our_words_have_colours_and_those_of_others_do_not() {
+        for hostile in [
+            "\u{1b}[31mred",
+            "\u{1b}[0mplain",
+            "\u{1b}[8mhidden",
+            "\u{1b}]52;c;ZXZpbA==\u{7}",
+            "\u{1b}[ioco-0000000000000000-0;red",
+            "\u{9b}31mred",
+            "\u{202e}backwards",
+            "\roverwritten",
+        ] {
+            let shown = painted(&format!("{ERROR}error{ERROR:#}: {hostile}\n"));
+            let escaped = Untrusted::new(hostile);
+            assert_eq!(
+                shown,
+                format!("\u{1b}[1m\u{1b}[31merror\u{1b}[0m: {escaped}\n")
+            );
+        }
+        assert_eq!(painted("a\r\nb\tc"), "a\nb\tc");
+    }
+
+    #[test]
+    fn a_long_message_says_how_much_of_it_is_left_out() {
+        let long = "ß".repeat(MAX_MESSAGE + 7);
+        let shown = shortened(&long);
+        assert_eq!(
+            shown.strip_suffix("… (7 more characters)"),
+            Some(&long[..2 * MAX_MESSAGE])
+        );
+        assert_eq!(shortened(&long[14..]), long[14..]);
+    }
 }

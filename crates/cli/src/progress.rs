@@ -9,6 +9,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
+use ioco_outside::Untrusted;
 
 /// Drawing more often than this would only slow the work down.
 const PAUSE: Duration = Duration::from_millis(80);
@@ -55,6 +56,7 @@ impl Progress {
 
     /// Shows a line at once.
     pub fn show(&self, line: String) {
+        let line = Untrusted::new(line).to_string();
         match &self.shown {
             Shown::Bar(bar) => {
                 // Not before there is something to say: a short command shows nothing.

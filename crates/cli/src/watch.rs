@@ -23,7 +23,7 @@ impl Observer for Teller {
     }
 
     fn notice(&mut self, message: &str) {
-        say!("{message}");
+        output::notice(message);
     }
 
     fn warning(&mut self, message: &str) {
@@ -87,7 +87,7 @@ impl Observer for Terminal {
         let said = words::notes(&found.notes, &found.id);
         self.progress.aside(|| {
             if let Some(explanation) = words::found(found) {
-                output::print(&text(&explanation, text_options()));
+                output::picture(&text(&explanation, text_options()));
             }
             if let Some(hint) = &found.hint {
                 output::print(&format!("  {:<15}{hint}\n", "hint"));
@@ -114,10 +114,10 @@ impl Observer for Terminal {
     fn unusual(&mut self, explanation: Option<&Explanation>, hint: Option<&str>) {
         self.progress.aside(|| {
             if let Some(explanation) = explanation {
-                output::message(&text(explanation, text_options()));
+                output::picture_message(&text(explanation, text_options()));
             }
             if let Some(hint) = hint {
-                say!("  hint: {hint}");
+                output::notice(&format!("  hint: {hint}"));
             }
         });
     }
@@ -134,7 +134,7 @@ impl Observer for Terminal {
     }
 
     fn notice(&mut self, message: &str) {
-        self.progress.aside(|| say!("{message}"));
+        self.progress.aside(|| output::notice(message));
     }
 
     fn warning(&mut self, message: &str) {

@@ -1,5 +1,7 @@
 //! An explanation as text for a terminal: readable without colour, within a given width.
 
+use std::borrow::Cow;
+
 use anstyle::{AnsiColor, Style};
 
 use ioco_engine::{Explanation, Row, Side, WireLine};
@@ -32,6 +34,10 @@ const GOOD: Style = AnsiColor::Green.on_default();
 /// At most so many lines of a log are shown, and so many characters of each.
 const MAX_LOG: usize = 12;
 const LOG_WIDTH: usize = 400;
+
+/// A longer text is shown with its beginning and its end. The failure file has all of it.
+const MAX_TEXT: usize = 1000;
+const TEXT_END: usize = 200;
 
 /// The width of the words at the left of the last part.
 const KEYS: usize = 15;
@@ -93,7 +99,7 @@ fn head(explanation: &Explanation, page: &mut Page) {
     });
     page.styled(&verdict, BAD);
     page.push(" ");
-    page.push(&left);
+    page.push(&shortened(&left));
     if let Some(right) = right {
         let used = length(&verdict) + 1 + length(&left);
         if used + 6 + length(&right) <= page.width {
@@ -111,14 +117,17 @@ fn chart(explanation: &Explanation, page: &mut Page, max_rows: usize) {
     let indent = 4 + digits + 2;
     let longest = |side: Side| {
         let texts = explanation.rows.iter().filter(|row| row.side == side);
-        texts.map(|row| length(&row.text)).max().unwrap_or(0)
+        texts
+            .map(|row| length(&shortened(&row.text)))
+            .max()
+            .unwrap_or(0)
     };
     // Tester, arrow, system: the tester's side gets what it needs, up to half.
     let half = (page.width.saturating_sub(indent + 7)) / 2;
     let left = longest(Side::Tester).max(6).min(half.max(12));
     page.push(&" ".repeat(indent));
     page.push(&format!("{:<width$}", "tester", width = left + 7));
-    page.push(&explanation.system);
+    page.push(&shortened(&explanation.system));
     page.push("\n");
     let (beginning, end) = if explanation.rows.len() > max_rows {
         (
@@ -183,7 +192,8 @@ fn log(log: &[WireLine], page: &mut Page) {
 fn show(row: &Row, page: &mut Page, digits: usize, left: usize) {
     let indent = 4 + digits + 2;
     page.push(&format!("    {:>digits$}  ", row.number));
-    let note = row.note.as_ref().map(|note| format!("  # {note}"));
+    let note = row.note.as_deref().map(shortened);
+    let note = note.map(|note| format!("  # {note}"));
     match row.side {
         Side::Tester => {
             let lines = wrap(&row.text, left);
@@ -285,9 +295,25 @@ fn length(text: &str) -> usize {
     text.chars().count()
 }
 
+/// A text that is not too long for a person, and how much of it was left out.
+fn shortened(text: &str) -> Cow<'_, str> {
+    let all = length(text);
+    if all <= MAX_TEXT {
+        return Cow::Borrowed(text);
+    }
+    let at = |index: usize| text.char_indices().nth(index).map_or(0, |(at, _)| at);
+    let beginning = &text[..at(MAX_TEXT - TEXT_END)];
+    let end = &text[at(all - TEXT_END)..];
+    let left_out = all - MAX_TEXT;
+    Cow::Owned(format!(
+        "{beginning} … {left_out} characters left out … {end}"
+    ))
+}
+
 /// `text` in lines of at most `width` characters; its own lines stay lines.
 fn wrap(text: &str, width: usize) -> Vec<String> {
-    text.lines()
+    shortened(text)
+        .lines()
         .flat_map(|line| wrap_line(line, width))
         .collect()
 }

@@ -9,16 +9,16 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
 use ioco_adapters::{
-    Amp, AmpOptions, Connection, Http, HttpMapping, Hub, HubOptions, LineRelay, Mapping, Process,
-    ProcessOptions, Relay as _, Sockets, Tcp, TcpOptions, TextLines, drive, read_traces,
+    Amp, AmpOptions, Connection, Http, HttpMapping, HttpRelay, Hub, HubOptions, LineRelay, Mapping,
+    Process, ProcessOptions, Relay, Sockets, Tcp, TcpOptions, TextLines, drive, read_traces,
 };
 use ioco_engine::{Recorded, Settings, StopConditions, Tester, WaitPolicy};
 use ioco_sts::{Relation, Sts};
 
-use crate::fault::{Fault, Injector, PINGS, Struck};
-use crate::peers::{self, By, PONG_LINE, Service, listen};
+use crate::fault::{Fault, Injector, Kind, PINGS, Struck};
+use crate::peers::{self, ANSWER, By, PONG_LINE, Service, listen};
 use crate::rules::{self, Carrier, Outcome};
-use crate::{model, stores, tls};
+use crate::{buses, model, stores, tls};
 
 /// Nobody waits this long; a hang is found all the same.
 pub const HANG: Duration = Duration::from_secs(120);
@@ -39,14 +39,18 @@ pub enum Way {
     /// Adapters over TLS.
     AmpTls,
     Relay,
+    /// A recorder of HTTP.
+    HttpRelay,
     /// A store in a file.
     File,
     /// A database server.
     Server,
+    /// A NATS server.
+    Nats,
 }
 
 impl Way {
-    pub const ALL: [Way; 13] = [
+    pub const ALL: [Way; 15] = [
         Way::Process,
         Way::Tcp,
         Way::TcpListen,
@@ -58,23 +62,30 @@ impl Way {
         Way::Amp,
         Way::AmpTls,
         Way::Relay,
+        Way::HttpRelay,
         Way::File,
         Way::Server,
+        Way::Nats,
     ];
 
     fn carrier(self) -> Carrier {
         match self {
             Way::Process | Way::Tcp | Way::TcpListen | Way::Relay => Carrier::Lines,
             Way::Text => Carrier::Text,
-            Way::Http => Carrier::Answers,
-            Way::Events | Way::Messages | Way::Amp | Way::File | Way::Server => Carrier::Stream,
+            Way::Http | Way::HttpRelay => Carrier::Answers,
+            Way::Events | Way::Messages | Way::Amp | Way::File | Way::Server | Way::Nats => {
+                Carrier::Stream
+            }
             Way::Https | Way::AmpTls => Carrier::Encrypted,
         }
     }
 
     /// Whether a test is run over it.
     fn is_test(self) -> bool {
-        !matches!(self, Way::Relay | Way::File | Way::Server)
+        !matches!(
+            self,
+            Way::Relay | Way::HttpRelay | Way::File | Way::Server | Way::Nats
+        )
     }
 
     pub fn name(self) -> &'static str {
@@ -90,8 +101,10 @@ impl Way {
             Way::Amp => "amp",
             Way::AmpTls => "amp over tls",
             Way::Relay => "relay",
+            Way::HttpRelay => "relay: http",
             Way::File => "store: file",
             Way::Server => "store: server",
+            Way::Nats => "nats",
         }
     }
 }
@@ -133,14 +146,16 @@ pub fn play(way: Way, fault: Fault, peer: &Path) -> Played {
     let struck = injector.struck();
     let is_changed = changed.load(Ordering::SeqCst);
     let is_wrong = match way {
-        Way::Https if tls::Sort::of(fault.seed) != tls::Sort::Right => outcome != Outcome::Error,
+        Way::Https | Way::AmpTls if sort(way, fault) != tls::Sort::Right => {
+            outcome != Outcome::Error
+        }
         // The peer of a recorder and the files of a store have rules of their own, by which an outcome that is
         // wrong was made a failure.
-        Way::Relay => outcome != Outcome::Pass,
+        Way::Relay | Way::HttpRelay => outcome != Outcome::Pass,
         Way::File if !is_changed => outcome != Outcome::Pass,
         Way::File => !matches!(outcome, Outcome::Pass | Outcome::Error),
-        // It is no database, whatever it says.
-        Way::Server => outcome != Outcome::Error,
+        // It is no database and has no streams, whatever it says.
+        Way::Server | Way::Nats => outcome != Outcome::Error,
         _ => rules::is_wrong(fault.kind, struck, way.carrier(), outcome),
     };
     Played {
@@ -152,6 +167,15 @@ pub fn play(way: Way, fault: Fault, peer: &Path) -> Played {
         is_wrong: is_wrong || matches!(outcome, Outcome::Hang | Outcome::Panic),
         message,
     }
+}
+
+/// What is wrong with the certificate. The share that the test command plays has adapters with right ones where systems
+/// have wrong ones.
+fn sort(way: Way, fault: Fault) -> tls::Sort {
+    tls::Sort::of(match way {
+        Way::AmpTls => fault.seed / 10,
+        _ => fault.seed,
+    })
 }
 
 type Judged = io::Result<(Outcome, String)>;
@@ -226,7 +250,7 @@ fn judged(way: Way, fault: Fault, injector: Injector, changed: &AtomicBool, peer
             Ok(test(&mut http.map_err(other)?, &sts))
         }
         Way::Https => {
-            let sort = tls::Sort::of(fault.seed);
+            let sort = sort(way, fault);
             changed.store(sort != tls::Sort::Right, Ordering::SeqCst);
             let config = tls::server(sort)?;
             let folder = tempfile::tempdir()?;
@@ -247,7 +271,9 @@ fn judged(way: Way, fault: Fault, injector: Injector, changed: &AtomicBool, peer
             let is_encrypted = way == Way::AmpTls;
             let mut hub = HubOptions::new("0");
             if is_encrypted {
-                hub.certificate = Some(tls::files(tls::Sort::Right, folder.path())?);
+                let sort = sort(way, fault);
+                changed.store(sort != tls::Sort::Right, Ordering::SeqCst);
+                hub.certificate = Some(tls::files(sort, folder.path())?);
             }
             let hub = Arc::new(Hub::listen(&hub).map_err(other)?);
             let url = hub.url();
@@ -262,9 +288,10 @@ fn judged(way: Way, fault: Fault, injector: Injector, changed: &AtomicBool, peer
             };
             Ok(test(&mut Amp::new(Arc::clone(&sts), hub, options), &sts))
         }
-        Way::Relay => relayed(&sts, injector),
+        Way::Relay | Way::HttpRelay => relayed(way, fault, &sts, injector),
         Way::File => stores::damaged_file(fault, changed),
         Way::Server => stores::bad_server(injector),
+        Way::Nats => buses::bad_server(injector),
     }
 }
 
@@ -321,19 +348,32 @@ fn test(connection: &mut dyn Connection, sts: &Arc<Sts>) -> (Outcome, String) {
 
 /// A client whose pings a recorder passes on to a bad system. The client gets what the system sent, byte by byte,
 /// and the recording has what the client got.
-fn relayed(sts: &Arc<Sts>, injector: Injector) -> Judged {
-    let sender = injector.clone();
-    let system = listen(move |socket| {
-        let reading = socket.try_clone()?;
-        peers::line(reading, &mut &socket, &sender)
+fn relayed(way: Way, fault: Fault, sts: &Arc<Sts>, injector: Injector) -> Judged {
+    let other = |error: ioco_adapters::AdapterError| io::Error::other(error.message);
+    let (sender, here) = (injector.clone(), "127.0.0.1:0");
+    let is_http = way == Way::HttpRelay;
+    let service = Service::new(By::Answer, injector.clone());
+    let system = listen(move |socket| match is_http {
+        true => service.serve(&socket),
+        false => peers::line(socket.try_clone()?, &mut &socket, &sender),
     })?;
-    let relay = LineRelay::listen("127.0.0.1:0", &system.address, Arc::clone(sts), None);
-    let relay = relay.map_err(|error| io::Error::other(error.message))?;
+    let to = &system.address;
+    let relay: Box<dyn Relay> = if is_http {
+        let (base, mapping) = (format!("http://{to}"), mapping(By::Answer));
+        Box::new(HttpRelay::listen(here, &base, Arc::clone(sts), &mapping).map_err(other)?)
+    } else {
+        Box::new(LineRelay::listen(here, to, Arc::clone(sts), None).map_err(other)?)
+    };
     let address = relay.address();
+    let address = address.trim_start_matches("http://").to_owned();
+    let request = match is_http {
+        true => PING_REQUEST,
+        false => PING_LINE,
+    };
     let done = Arc::new(AtomicBool::new(false));
     let finished = Arc::clone(&done);
     let asking = std::thread::spawn(move || {
-        let got = client(&address);
+        let got = client(&address, request);
         finished.store(true, Ordering::SeqCst);
         got
     });
@@ -350,7 +390,11 @@ fn relayed(sts: &Arc<Sts>, injector: Injector) -> Judged {
         (Ok(_), Ok(traces)) => {
             let steps = traces.iter().flat_map(|trace| trace.iter());
             let responses = steps.filter(|(_, step)| matches!(step, Recorded::Response(_)));
-            compare(&injector.sent(), &got, responses.count())
+            let (sent, recorded) = (injector.sent(), responses.count());
+            match is_http {
+                true => compare_http(fault.kind, &sent, &got, recorded),
+                false => compare(&sent, &got, recorded),
+            }
         }
     };
     Ok(match wrong {
@@ -380,8 +424,32 @@ fn compare(sent: &[u8], got: &[u8], recorded: usize) -> Option<String> {
     None
 }
 
+/// The same for HTTP. An answer that nobody asked for is no response, and behind bytes that are no answer the recorder
+/// cannot know where one begins: only what an honest system sends must be recorded whole.
+fn compare_http(kind: Kind, sent: &[u8], got: &[u8], recorded: usize) -> Option<String> {
+    let both = sent.len().min(got.len());
+    if sent[..both] != got[..both] {
+        return Some("the client got other bytes than the system sent".to_owned());
+    }
+    let answers = |bytes: &[u8], part: &[u8]| {
+        let windows = bytes.windows(part.len());
+        windows.filter(|window| *window == part).count()
+    };
+    let (seen, said) = (answers(got, ANSWER), answers(sent, b"HTTP/1.1 200"));
+    let is_honest = matches!(kind, Kind::Nothing | Kind::Delay | Kind::SlowLoris);
+    if recorded > said.min(PINGS) || (is_honest && recorded < seen) {
+        return Some(format!(
+            "{recorded} pongs were recorded of {said} sent and {seen} got"
+        ));
+    }
+    None
+}
+
+const PING_LINE: &[u8] = b"{\"stimulus\":\"ping\",\"values\":{}}\n";
+const PING_REQUEST: &[u8] = b"POST /ping HTTP/1.1\r\nHost: system\r\nContent-Length: 0\r\n\r\n";
+
 /// Pings three times and reads a little of what comes.
-fn client(address: &str) -> io::Result<Vec<u8>> {
+fn client(address: &str, ping: &[u8]) -> io::Result<Vec<u8>> {
     use std::io::{Read as _, Write as _};
     let mut socket = TcpStream::connect(address)?;
     socket.set_read_timeout(Some(Duration::from_millis(20)))?;
@@ -389,10 +457,7 @@ fn client(address: &str) -> io::Result<Vec<u8>> {
     let mut got = Vec::new();
     let mut bytes = vec![0; 64 << 10];
     for _ in 0..PINGS {
-        if socket
-            .write_all(b"{\"stimulus\":\"ping\",\"values\":{}}\n")
-            .is_err()
-        {
+        if socket.write_all(ping).is_err() {
             break;
         }
         let enough = got.len() + (1 << 20);
@@ -408,7 +473,7 @@ fn client(address: &str) -> io::Result<Vec<u8>> {
 
 #[cfg(test)]
 mod tests {
-    use super::{PONG_LINE, compare};
+    use super::{ANSWER, Kind, PONG_LINE, compare, compare_http};
 
     #[test]
     fn a_recorder_that_changes_or_loses_something_is_found_out() {
@@ -421,5 +486,12 @@ mod tests {
         for (sent, got, recorded) in [(two, two, 1), (one, one, 2), (one, &b"{}\n"[..], 0)] {
             assert!(compare(sent, got, recorded).is_some());
         }
+        let two = ANSWER.repeat(2);
+        let http = |kind, got: &[u8], recorded| compare_http(kind, &two, got, recorded);
+        assert_eq!(http(Kind::Nothing, &two, 2), None);
+        assert_eq!(http(Kind::Duplicate, &two, 1), None);
+        assert!(http(Kind::Nothing, &two, 1).is_some());
+        assert!(http(Kind::Duplicate, &two, 3).is_some());
+        assert!(http(Kind::Garbage, b"HTTP/1.0", 0).is_some());
     }
 }

@@ -7,6 +7,7 @@
 //! [`program`] kills the program `ioco` itself, [`disks`] starves it, [`database`] takes its database away,
 //! [`stops`] measures how soon it stops, and [`soak`] how its memory behaves over a long run.
 
+pub mod buses;
 pub mod cases;
 pub mod database;
 pub mod disks;

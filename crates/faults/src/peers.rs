@@ -121,7 +121,8 @@ pub enum By {
     Message,
 }
 
-const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}";
+/// The answer to a ping over HTTP.
+pub const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}";
 
 /// What the connections of an HTTP system share.
 #[derive(Clone)]

@@ -7,7 +7,7 @@
 //! it took more than a second beyond what starting, writing the results and ending take by that measure.
 
 use std::fmt;
-use std::fs;
+use std::fs::{self, File};
 use std::io::{self, Read as _, Write as _};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::path::Path;
@@ -37,6 +37,8 @@ struct Case {
     files: Vec<(&'static str, String)>,
     /// What to do to a command that serves.
     after: fn(&mut Child) -> io::Result<()>,
+    /// What to do to the project before; the files it returns stay open until the command has ended.
+    before: fn(&Programs, &Path) -> io::Result<Vec<File>>,
 }
 
 impl Case {
@@ -47,6 +49,7 @@ impl Case {
             has_time: true,
             files: vec![("ping.aml", model::TEXT.to_owned())],
             after: |_| Ok(()),
+            before: |_, _| Ok(Vec::new()),
         }
     }
 
@@ -364,6 +367,12 @@ fn cases(programs: &Programs, database: Option<&Database>) -> io::Result<Vec<Cas
         );
     job.after = start_run;
     cases.push(job);
+    let mut locked = Case::new(
+        "test, a coverage lock that stays",
+        &test(&["--sut", &quick, "--tests", "1000000000"]),
+    );
+    locked.before = hold_coverage;
+    cases.push(locked);
     if let Some(database) = database {
         let store = stalling(&database.url)?;
         cases.push(Case::new(
@@ -397,6 +406,32 @@ for line in sys.stdin:
         print('{\"response\": \"pong\"}', flush=True)
 ";
 
+/// Runs one test, and locks the coverage files that it wrote.
+fn hold_coverage(programs: &Programs, folder: &Path) -> io::Result<Vec<File>> {
+    let system = format!("exec '{}' quick", programs.peer.display());
+    Command::new(&programs.ioco)
+        .current_dir(folder)
+        .args(["test", "ping.aml", "--sut", &system, "--tests", "1"])
+        .env("XDG_STATE_HOME", folder)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()?;
+    let mut held = Vec::new();
+    for entry in fs::read_dir(folder.join(".ioco/coverage"))? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|end| end == "lock") {
+            let file = File::open(path)?;
+            file.lock()?;
+            held.push(file);
+        }
+    }
+    match held.is_empty() {
+        true => Err(io::Error::other("the run left no lock of its coverage")),
+        false => Ok(held),
+    }
+}
+
 /// Begins a run by the page's interface.
 fn start_run(child: &mut Child) -> io::Result<()> {
     let mut line = Vec::new();
@@ -429,10 +464,16 @@ fn start_run(child: &mut Child) -> io::Result<()> {
     Ok(())
 }
 
-fn start(programs: &Programs, case: &Case, folder: &Path, more: &[&str]) -> io::Result<Child> {
+fn start(
+    programs: &Programs,
+    case: &Case,
+    folder: &Path,
+    more: &[&str],
+) -> io::Result<(Child, Vec<File>)> {
     for (name, text) in &case.files {
         fs::write(folder.join(name), text)?;
     }
+    let held = (case.before)(programs, folder)?;
     let mut child = Command::new(&programs.ioco)
         .current_dir(folder)
         .args(&case.arguments)
@@ -443,7 +484,7 @@ fn start(programs: &Programs, case: &Case, folder: &Path, more: &[&str]) -> io::
         .stderr(Stdio::null())
         .spawn()?;
     (case.after)(&mut child)?;
-    Ok(child)
+    Ok((child, held))
 }
 
 /// The time from `asked` to the end.
@@ -486,7 +527,7 @@ pub fn measure(
     for case in cases(programs, database)?.into_iter().filter(asked) {
         let before = control(programs)?;
         let folder = tempfile::tempdir()?;
-        let mut child = start(programs, &case, folder.path(), &[])?;
+        let (mut child, _held) = start(programs, &case, folder.path(), &[])?;
         // Nobody reads what it prints; it must not wait for that.
         drain(&mut child);
         std::thread::sleep(WORK);
@@ -499,9 +540,9 @@ pub fn measure(
         };
         let time = if case.has_time {
             let folder = tempfile::tempdir()?;
-            let begun = Instant::now();
             let seconds = format!("{}ms", WORK.as_millis());
-            let mut child = start(programs, &case, folder.path(), &["--time", &seconds])?;
+            let (mut child, _held) = start(programs, &case, folder.path(), &["--time", &seconds])?;
+            let begun = Instant::now();
             drain(&mut child);
             while child.try_wait()?.is_none() && begun.elapsed() < WORK {
                 std::thread::sleep(Duration::from_millis(5));

@@ -3,11 +3,11 @@
 
 use std::fs;
 use std::io::{self, Read as _};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use ioco_store::{NewRun, Place, Recording, Store, Wait};
+use ioco_budget::Until;
+use ioco_store::{NewRun, Place, Recording, Store};
 
 use crate::fault::{Fault, Injector, Kind, Role};
 use crate::peers::listen;
@@ -67,7 +67,7 @@ pub fn damaged_file(fault: Fault, changed: &AtomicBool) -> io::Result<(Outcome, 
 }
 
 /// A database server that answers the greeting with rubbish, half of something, or nothing. The wait for it
-/// ends when somebody wants to stop.
+/// ends when the time is up.
 pub fn bad_server(injector: Injector) -> io::Result<(Outcome, String)> {
     let server = listen(move |socket| {
         let mut bytes = [0; 512];
@@ -89,17 +89,12 @@ pub fn bad_server(injector: Injector) -> io::Result<(Outcome, String)> {
     let url = format!("postgres://nobody@{}/nothing", server.address);
     let other = |error: ioco_store::StoreError| io::Error::other(error.to_string());
     let place = Place::new("ioco.db".as_ref(), Some(&url)).map_err(other)?;
-    let begun = Instant::now();
-    let may_wait = move || match begun.elapsed() > Duration::from_millis(200) {
-        true => Wait::NoMore,
-        false => Wait::On,
-    };
-    Ok(
-        match Recording::begin_while(&place, run(), Arc::new(may_wait)) {
-            Ok(_) => (Outcome::Pass, String::new()),
-            Err(error) => (Outcome::Error, error.to_string()),
-        },
-    )
+    let deadline = Instant::now() + Duration::from_millis(200);
+    let until = Until::forever(Instant::now).by(Some(deadline));
+    Ok(match Recording::begin_until(&place, run(), until) {
+        Ok(_) => (Outcome::Pass, String::new()),
+        Err(error) => (Outcome::Error, error.to_string()),
+    })
 }
 
 fn run() -> NewRun {

@@ -317,7 +317,12 @@ fn covered(documents: &Documents, at: &TextDocumentPositionParams) -> Vec<String
     let (run, covered) = match last_run(sts, &path) {
         Ok(Some(found)) => found,
         Ok(None) => return vec!["no run of this model is recorded".to_owned()],
-        Err(stop) => return vec![stop.message],
+        Err(stop) => {
+            return [Some(stop.message), stop.hint]
+                .into_iter()
+                .flatten()
+                .collect();
+        }
     };
     let same_text = run.model_hash == ioco_campaign::model::hash(&loaded.files);
     let on_line = format!(":{line}");

@@ -354,6 +354,41 @@ fn nonsense_is_refused_and_the_server_lives_on() {
 }
 
 #[test]
+fn hovering_over_an_older_store_changes_nothing_and_says_what_to_do() {
+    use sqlx::{AnyConnection, Connection as _, Executor as _};
+    let mut editor = Editor::start();
+    editor.open("door.aml", DOOR);
+    record(&editor, "", 10, 5);
+    let file = editor.folder.path().join(".ioco/ioco.db");
+    let url = format!("sqlite://{}", file.display());
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build();
+    runtime.unwrap().block_on(async {
+        let mut store = AnyConnection::connect(&url).await.unwrap();
+        let older = "UPDATE _sqlx_migrations SET version = 0 WHERE version = 1";
+        store.execute(older).await.unwrap();
+        store.close().await.unwrap();
+    });
+    let before = std::fs::read(&file).unwrap();
+    let hover = editor.at(
+        "textDocument/hover",
+        "door.aml",
+        DOOR,
+        "code == sec",
+        json!({}),
+    );
+    let text = hover["contents"]["value"].as_str().unwrap();
+    assert!(text.contains("was written by an older ioco"), "{text}");
+    assert!(text.contains("`ioco store migrate`"), "{text}");
+    assert!(
+        before == std::fs::read(&file).unwrap(),
+        "the store was changed"
+    );
+    editor.finish();
+}
+
+#[test]
 fn hovering_connects_to_no_database_that_the_project_names() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     listener.set_nonblocking(true).unwrap();

@@ -4,7 +4,7 @@ use std::future::Future;
 use std::net::IpAddr;
 use std::path::PathBuf;
 use std::pin::pin;
-use std::sync::{Mutex, PoisonError};
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use async_nats::ConnectOptions;
@@ -12,7 +12,8 @@ use async_nats::jetstream::stream::{self, RetentionPolicy};
 use async_nats::jetstream::{self, kv};
 use futures_util::TryStreamExt;
 use futures_util::future::{Either, select};
-use ioco_campaign::{CampaignError, Interrupt};
+use ioco_budget::{Interrupt, SLICE, Until};
+use ioco_campaign::CampaignError;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -22,8 +23,6 @@ use crate::{Announced, Present};
 const PATIENCE: Duration = Duration::from_secs(10);
 /// How long all requests together may take once somebody wants to stop.
 const HURRY: Duration = Duration::from_millis(400);
-/// How often a request asks whether somebody wants to stop.
-const SLICE: Duration = Duration::from_millis(20);
 /// More entries of a bucket than this are not read: anybody at the server can write there.
 const ENTRIES: usize = 10_000;
 /// A worker that does not renew its entry is gone after this time.
@@ -146,7 +145,7 @@ fn is_loopback(host: &str) -> bool {
 }
 
 pub struct Bus {
-    pub(crate) runtime: tokio::runtime::Runtime,
+    pub(crate) runtime: Runtime,
     pub(crate) context: jetstream::Context,
     pub(crate) orders: stream::Stream,
     pub(crate) outcomes: stream::Stream,
@@ -154,59 +153,62 @@ pub struct Bus {
     pub(crate) workers: kv::Store,
     /// Bytes of the largest message that the server takes.
     pub(crate) limit: usize,
-    haste: Haste,
+    /// How long requests are waited for. The deadline is that of the first ones.
+    until: Until,
+    /// When the last ones are over, once somebody wants to stop.
+    last: OnceLock<Instant>,
 }
 
-/// Until when requests are waited for, once somebody wants to stop.
-struct Haste {
-    interrupt: Interrupt,
-    /// When the first requests are over, whoever wants to stop.
-    end: Option<Instant>,
-    until: Mutex<Option<Instant>>,
+/// The threads of the client. Nobody waits for their end: a server that floods keeps them busy.
+pub(crate) struct Runtime(Option<tokio::runtime::Runtime>);
+
+impl Runtime {
+    pub fn block_on<T>(&self, work: impl Future<Output = T>) -> T {
+        self.handle().block_on(work)
+    }
+
+    pub fn handle(&self) -> &tokio::runtime::Handle {
+        match &self.0 {
+            Some(runtime) => runtime.handle(),
+            None => unreachable!("it is there until it is dropped"),
+        }
+    }
 }
 
-impl Haste {
-    fn new(interrupt: &Interrupt, end: Option<Instant>) -> Haste {
-        Haste {
-            interrupt: interrupt.clone(),
-            end,
-            until: Mutex::default(),
+impl Drop for Runtime {
+    fn drop(&mut self) {
+        if let Some(runtime) = self.0.take() {
+            runtime.shutdown_background();
         }
     }
+}
 
-    fn hurry(&self) -> Instant {
-        let mut until = self.until.lock().unwrap_or_else(PoisonError::into_inner);
-        *until.get_or_insert_with(|| Instant::now() + HURRY)
+/// A wait for an answer, for so long as `until` and the moment that is left allow. Returns when it is over.
+async fn over(until: &Until, last: &OnceLock<Instant>) {
+    let is_asked = || last.get().is_some() || until.is_stopped();
+    let is_over = || until.is_late() || (is_asked() && until.now() >= hurry(until, last));
+    while !is_over() {
+        tokio::time::sleep(SLICE).await;
     }
+}
 
-    fn is_asked(&self) -> bool {
-        let until = self.until.lock().unwrap_or_else(PoisonError::into_inner);
-        until.is_some() || self.interrupt.is_raised()
-    }
+/// When the last requests are over, from the first time that this was asked.
+fn hurry(until: &Until, last: &OnceLock<Instant>) -> Instant {
+    *last.get_or_init(|| until.now() + HURRY)
+}
 
-    /// Returns when nobody waits any more.
-    async fn is_over(&self) {
-        loop {
-            let is_past = self.end.is_some_and(|end| Instant::now() >= end);
-            if is_past || (self.is_asked() && Instant::now() >= self.hurry()) {
-                return;
-            }
-            tokio::time::sleep(SLICE).await;
-        }
-    }
-
-    /// Waits for an answer, not for ever.
-    async fn wait<T, E: std::fmt::Display>(
-        &self,
-        doing: &str,
-        answer: impl Future<Output = Result<T, E>>,
-    ) -> Result<T, CampaignError> {
-        let answered = pin!(tokio::time::timeout(PATIENCE, answer));
-        match select(answered, pin!(self.is_over())).await {
-            Either::Left((Ok(answer), _)) => answer.map_err(|error| trouble(doing, error)),
-            Either::Left((Err(_), _)) => Err(trouble(doing, "the server did not answer in time")),
-            Either::Right(_) => Err(trouble(doing, "the server did not answer before the end")),
-        }
+/// Waits for an answer, not for ever.
+async fn answered<T, E: std::fmt::Display>(
+    until: &Until,
+    last: &OnceLock<Instant>,
+    doing: &str,
+    answer: impl Future<Output = Result<T, E>>,
+) -> Result<T, CampaignError> {
+    let answered = pin!(tokio::time::timeout(PATIENCE, answer));
+    match select(answered, pin!(over(until, last))).await {
+        Either::Left((Ok(answer), _)) => answer.map_err(|error| trouble(doing, error)),
+        Either::Left((Err(_), _)) => Err(trouble(doing, "the server did not answer in time")),
+        Either::Right(_) => Err(trouble(doing, "the server did not answer before the end")),
     }
 }
 
@@ -218,30 +220,27 @@ pub(crate) fn trouble(doing: &str, error: impl std::fmt::Display) -> CampaignErr
 impl Bus {
     /// Connects. Once the interrupt is raised, no request is waited for any longer.
     pub fn open(access: &Access, name: &str, interrupt: &Interrupt) -> Result<Bus, CampaignError> {
-        Bus::open_until(access, name, interrupt, None)
+        Bus::open_until(access, name, Until::raised(Instant::now, interrupt))
     }
 
-    /// Connects before `end`, which also bounds the requests up to the announcement of a campaign.
-    pub fn open_until(
-        access: &Access,
-        name: &str,
-        interrupt: &Interrupt,
-        end: Option<Instant>,
-    ) -> Result<Bus, CampaignError> {
+    /// Connects. The deadline also bounds the requests up to the announcement of a campaign.
+    pub fn open_until(access: &Access, name: &str, until: Until) -> Result<Bus, CampaignError> {
         access.check()?;
-        let haste = Haste::new(interrupt, end);
+        let last = OnceLock::new();
+        // While a flood keeps one of them busy, the other looks at the clock.
         let runtime = tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(1)
+            .worker_threads(2)
             .enable_all()
             .build()
             .map_err(|error| trouble("start", error))?;
+        let runtime = Runtime(Some(runtime));
         let opened = runtime.block_on(async {
             let opened = async { Ok::<_, String>(open(access, name).await) };
-            haste.wait("connect", opened).await?
+            answered(&until, &last, "connect", opened).await?
         });
         let (context, [orders, outcomes], [campaigns, workers], limit) = match opened {
             Ok(opened) => opened,
-            Err(_) if interrupt.is_raised() => return Err(CampaignError::interrupted()),
+            Err(_) if until.is_stopped() => return Err(CampaignError::interrupted()),
             Err(error) => {
                 return Err(error.hint(format!(
                     "is a NATS server with JetStream at {}? `ioco nats` starts one",
@@ -257,7 +256,8 @@ impl Bus {
             campaigns,
             workers,
             limit,
-            haste,
+            until,
+            last,
         })
     }
 
@@ -267,21 +267,22 @@ impl Bus {
         doing: &str,
         answer: impl Future<Output = Result<T, E>>,
     ) -> Result<T, CampaignError> {
-        self.runtime.block_on(self.haste.wait(doing, answer))
+        self.runtime
+            .block_on(answered(&self.until, &self.last, doing, answer))
     }
 
     /// From now on, the run says when requests are over.
     pub(crate) fn forget_end(&mut self) {
-        self.haste.end = None;
+        self.until = self.until.by(None);
     }
 
     /// From now on, requests together get no more than a moment.
     pub(crate) fn hurry(&self) {
-        self.haste.hurry();
+        hurry(&self.until, &self.last);
     }
 
     pub(crate) fn is_hurried(&self) -> bool {
-        self.haste.is_asked()
+        self.last.get().is_some() || self.until.is_stopped()
     }
 
     pub(crate) fn announce(&self, announced: &Announced) -> Result<(), CampaignError> {

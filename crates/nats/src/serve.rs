@@ -167,7 +167,7 @@ fn take_one(
         };
         let message = Arc::new(message);
         let held = Arc::clone(&message);
-        let lease = bus.runtime.spawn(async move {
+        let lease = bus.runtime.handle().spawn(async move {
             loop {
                 tokio::time::sleep(IN_PROGRESS).await;
                 // A message that is lost costs the lease, and the order goes to somebody else.

@@ -27,3 +27,25 @@ pub async fn aside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static)
     .ok()?;
     result.await.ok()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_is_the_end_of_one_call_and_others_get_their_turn() {
+        let runtime = tokio::runtime::Builder::new_current_thread().build();
+        runtime.expect("a runtime").block_on(async {
+            // More than there are turns: each one must come back.
+            for number in 0..40 {
+                let failed: Option<u32> = aside(move || {
+                    assert_eq!(number, 40, "a call that goes wrong");
+                    number
+                })
+                .await;
+                assert_eq!(failed, None);
+            }
+            assert_eq!(aside(|| 5).await, Some(5));
+        });
+    }
+}

@@ -25,7 +25,7 @@ pub use compare::Comparison;
 pub use error::StoreError;
 pub use place::Place;
 pub use query::Store;
-pub use record::{MayWait, Recording, Wait};
+pub use record::Recording;
 pub use rows::{
     Covered, CoveredLocation, CoveredSwitch, FailureRow, NewRun, RunRow, Sighting, StoredModel,
     TestRow, TrendRow,

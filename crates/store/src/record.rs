@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use ioco_budget::{Grace, SLICE, Until};
 use ioco_engine::{CoverageSnapshot, Event, FailureFile};
 use sqlx::{AnyConnection, Connection};
 use tokio::time::timeout;
@@ -32,24 +33,9 @@ const GATHERING: Duration = Duration::from_millis(10);
 
 /// How long one transaction may take.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// How often a wait for the store asks whether somebody wants to stop.
-const SLICE: Duration = Duration::from_millis(20);
-/// How long what is under way may take to be written once somebody wants to stop.
+/// How long what is under way may take to be written once somebody wants to stop. When only the time of the run is
+/// up, what is left to write is not much: the store is waited for as long as it goes on writing.
 const GRACE: Duration = Duration::from_millis(600);
-
-/// Whether a wait for the store may go on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wait {
-    /// For as long as a transaction may take.
-    On,
-    /// For as long as the store goes on writing: the run is over, and what is left to write is not much.
-    WhileItMoves,
-    /// A moment more: somebody wants to stop.
-    NoMore,
-}
-
-/// Asked while the store is waited for.
-pub type MayWait = Arc<dyn Fn() -> Wait + Send + Sync>;
 
 enum Order {
     Write(Message),
@@ -66,7 +52,7 @@ pub struct Recording {
     /// The first thing that went wrong.
     failed: Arc<Mutex<Option<StoreError>>>,
     thread: Option<JoinHandle<()>>,
-    may_wait: MayWait,
+    until: Until,
     /// How many messages the store has taken.
     taken: Arc<AtomicU64>,
     /// The store does not answer: nobody waits for it any more.
@@ -76,15 +62,11 @@ pub struct Recording {
 impl Recording {
     /// Opens the store, makes it where there is none, and begins a run in it.
     pub fn begin(place: &Place, new: NewRun) -> Result<Recording, StoreError> {
-        Recording::begin_while(place, new, Arc::new(|| Wait::On))
+        Recording::begin_until(place, new, Until::forever(Instant::now))
     }
 
-    /// The same; here and later, nobody waits for the store longer than `may_wait` says.
-    pub fn begin_while(
-        place: &Place,
-        new: NewRun,
-        may_wait: MayWait,
-    ) -> Result<Recording, StoreError> {
+    /// The same; here and later, nobody waits for the store much longer than `until`.
+    pub fn begin_until(place: &Place, new: NewRun, until: Until) -> Result<Recording, StoreError> {
         let (orders, received) = sync_channel(AHEAD);
         let (begun, begins) = channel();
         let failed = Arc::new(Mutex::new(None));
@@ -112,12 +94,12 @@ impl Recording {
                 why: error.to_string(),
             })?;
         let run = loop {
-            match begins.recv_timeout(SLICE) {
+            match begins.recv_timeout(until.slice_left()) {
                 Ok(begun) => break begun?,
                 Err(RecvTimeoutError::Disconnected) => {
                     return Err(StoreError::not_understood(&place.show()));
                 }
-                Err(RecvTimeoutError::Timeout) if may_wait() != Wait::On => {
+                Err(RecvTimeoutError::Timeout) if until.is_over() => {
                     return Err(unanswered(&place.show()));
                 }
                 Err(RecvTimeoutError::Timeout) => {}
@@ -130,7 +112,7 @@ impl Recording {
             orders: Some(orders),
             failed,
             thread: Some(thread),
-            may_wait,
+            until,
             taken,
             is_given_up: false,
         })
@@ -172,14 +154,14 @@ impl Recording {
     pub fn flush(&mut self) -> Result<(), StoreError> {
         self.encoder.settle();
         self.hand_over()?;
-        let (done, wait) = channel();
+        let (done, written) = channel();
         self.send(Order::Flush(done))?;
-        let mut waiting = Waiting::default();
+        let mut wait = self.until.with_grace(GRACE);
         loop {
-            match wait.recv_timeout(SLICE) {
+            match written.recv_timeout(SLICE) {
                 Ok(()) => return Ok(()),
                 Err(RecvTimeoutError::Disconnected) => return Err(self.why()),
-                Err(RecvTimeoutError::Timeout) if self.is_over(&mut waiting) => {
+                Err(RecvTimeoutError::Timeout) if self.is_over(&mut wait) => {
                     return Err(self.give_up());
                 }
                 Err(RecvTimeoutError::Timeout) => {}
@@ -188,13 +170,13 @@ impl Recording {
     }
 
     fn send(&mut self, mut order: Order) -> Result<(), StoreError> {
-        let mut waiting = Waiting::default();
+        let mut wait = self.until.with_grace(GRACE);
         loop {
             let orders = self.orders.as_ref().ok_or_else(|| self.why())?;
             match orders.try_send(order) {
                 Ok(()) => return Ok(()),
                 Err(TrySendError::Disconnected(_)) => return Err(self.why()),
-                Err(TrySendError::Full(_)) if self.is_over(&mut waiting) => {
+                Err(TrySendError::Full(_)) if self.is_over(&mut wait) => {
                     return Err(self.give_up());
                 }
                 Err(TrySendError::Full(back)) => order = back,
@@ -203,9 +185,8 @@ impl Recording {
         }
     }
 
-    fn is_over(&self, waiting: &mut Waiting) -> bool {
-        let taken = self.taken.load(Ordering::Relaxed);
-        waiting.is_over((self.may_wait)(), taken, Instant::now())
+    fn is_over(&self, wait: &mut Grace) -> bool {
+        wait.is_over(self.taken.load(Ordering::Relaxed))
     }
 
     fn give_up(&mut self) -> StoreError {
@@ -241,27 +222,6 @@ impl Drop for Recording {
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }
-    }
-}
-
-/// A wait that ends [`GRACE`] after it may not go on.
-#[derive(Default)]
-struct Waiting {
-    /// Since when, and what the store had taken then.
-    since: Option<(Instant, u64)>,
-}
-
-impl Waiting {
-    fn is_over(&mut self, wait: Wait, taken: u64, now: Instant) -> bool {
-        if wait == Wait::On {
-            return false;
-        }
-        let (since, before) = *self.since.get_or_insert((now, taken));
-        if wait == Wait::WhileItMoves && taken != before {
-            self.since = Some((now, taken));
-            return false;
-        }
-        now.duration_since(since) >= GRACE
     }
 }
 
@@ -348,36 +308,4 @@ async fn write_batch(
     }
     transaction.commit().await?;
     Ok(flushed)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn after(milliseconds: u64, from: Instant) -> Instant {
-        from + Duration::from_millis(milliseconds)
-    }
-
-    #[test]
-    fn once_the_run_is_over_a_store_is_waited_for_while_it_moves() {
-        let begun = Instant::now();
-        let mut waiting = Waiting::default();
-        assert!(!waiting.is_over(Wait::On, 0, after(60_000, begun)));
-        for taken in 0..100 {
-            let now = after(70_000 + 500 * taken, begun);
-            assert!(!waiting.is_over(Wait::WhileItMoves, taken, now));
-        }
-        let last = after(70_000 + 500 * 99, begun);
-        assert!(!waiting.is_over(Wait::WhileItMoves, 99, after(599, last)));
-        assert!(waiting.is_over(Wait::WhileItMoves, 99, after(600, last)));
-    }
-
-    #[test]
-    fn whoever_wants_to_stop_waits_a_moment_even_for_a_store_that_moves() {
-        let begun = Instant::now();
-        let mut waiting = Waiting::default();
-        assert!(!waiting.is_over(Wait::NoMore, 0, begun));
-        assert!(!waiting.is_over(Wait::NoMore, 7, after(599, begun)));
-        assert!(waiting.is_over(Wait::NoMore, 8, after(600, begun)));
-    }
 }

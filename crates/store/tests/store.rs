@@ -2,14 +2,15 @@
 //! (`cargo xtask test` starts one); each test makes a database of its own there.
 
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Instant;
 
+use ioco_budget::{Interrupt, Until};
 use ioco_engine::{
     CoverageSnapshot, Event, FailureContext, FailureFile, FailureId, SavedDeviation, SavedLocation,
     SavedStep, SavedSwitch, SavedVerdict, StopReason, Summary, TimedStep,
 };
-use ioco_store::{Comparison, NewRun, Place, Recording, Store, StoreError, StoredModel, Wait};
+use ioco_store::{Comparison, NewRun, Place, Recording, Store, StoreError, StoredModel};
 use ioco_sts::DeviationKind;
 use serde_json::json;
 use sqlx::{AnyConnection, Connection, Executor};
@@ -560,16 +561,11 @@ fn reading_changes_nothing_and_an_older_store_says_what_to_do() {
 }
 
 #[test]
-fn a_store_that_stalls_is_not_waited_for_once_the_run_is_over() {
+fn a_store_that_stalls_is_not_waited_for_once_somebody_wants_to_stop() {
     on_both(|place| {
-        let is_over = Arc::new(AtomicBool::new(false));
-        let asked = Arc::clone(&is_over);
-        let may_wait = move || match asked.load(Ordering::SeqCst) {
-            true => Wait::WhileItMoves,
-            false => Wait::On,
-        };
-        let mut recording =
-            Recording::begin_while(place, new_run(1), Arc::new(may_wait)).expect("a store");
+        let interrupt = Interrupt::default();
+        let until = Until::raised(Instant::now, &interrupt);
+        let mut recording = Recording::begin_until(place, new_run(1), until).expect("a store");
         recording.flush().expect("a store that answers");
         let (url, lock) = match place {
             Place::File(path) => (format!("sqlite://{}", path.display()), "BEGIN IMMEDIATE"),
@@ -579,7 +575,7 @@ fn a_store_that_stalls_is_not_waited_for_once_the_run_is_over() {
             let mut other = AnyConnection::connect(&url).await.expect("the store");
             other.execute(lock).await.expect("a lock");
             recording.coverage(coverage(&[])).expect("a queue");
-            is_over.store(true, Ordering::SeqCst);
+            interrupt.raise();
             let refused = recording.flush().expect_err("a lock that stays");
             other.close().await.expect("the lock's end");
             refused

@@ -412,11 +412,7 @@ fn shake_hands(tcp: TcpStream, deadline: Instant, shared: &Shared) -> Accepted {
                     Ok(_) => {}
                     Err(error) if blocks(&error) && !is_over() => {}
                     Err(error) if blocks(&error) => return Err(too_slow()),
-                    Err(error) => {
-                        return Err(Some(format!(
-                            "no encrypted connection ({error}); the address is wss://"
-                        )));
-                    }
+                    Err(error) => return Err(Some(not_encrypted(&error))),
                 }
             }
             Socket::Encrypted(Box::new(stream))
@@ -460,6 +456,30 @@ fn shake_hands(tcp: TcpStream, deadline: Instant, shared: &Shared) -> Accepted {
         .set_nonblocking(true)
         .map_err(failed)?;
     Ok(socket)
+}
+
+/// Why there is no encrypted connection. An adapter that knows better than to trust our certificate says what is wrong
+/// with it (RFC 8446, section 6.2).
+fn not_encrypted(error: &io::Error) -> String {
+    use rustls::AlertDescription as Alert;
+    let said = error.get_ref().and_then(|error| error.downcast_ref());
+    let wrong = match said {
+        Some(rustls::Error::AlertReceived(alert)) => match alert {
+            Alert::CertificateExpired => "it has expired, or is not valid yet",
+            // Another issuer of the same name signed it.
+            Alert::UnknownCA | Alert::DecryptError => "the adapter does not know its issuer",
+            Alert::BadCertificate
+            | Alert::UnsupportedCertificate
+            | Alert::CertificateRevoked
+            | Alert::CertificateUnknown => "it is not one for this address, or not one to trust",
+            _ => "",
+        },
+        _ => "",
+    };
+    match wrong {
+        "" => format!("no encrypted connection ({error}); the address is wss://"),
+        wrong => format!("it does not accept the certificate in [amp] of ioco.toml: {wrong}"),
+    }
 }
 
 /// Why a request is not let in.

@@ -21,7 +21,7 @@ use super::values::{Clocks, Units, loses_digits};
 use super::wire::{self, Body, Setting};
 use crate::connection::{AdapterError, Arrival, Arrived, Connection};
 use crate::session::nanoseconds;
-use crate::supervise::{Received, Receiver, Until, Warnings, never, queue};
+use crate::supervise::{Received, Receiver, Warnings, never, queue, within};
 
 /// Which adapter plays the system.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -185,7 +185,7 @@ impl Amp {
 
     /// The adapters that were chosen, once they are all there.
     fn gather(&mut self, stop: &dyn Fn() -> bool) -> Result<Vec<Member>, AdapterError> {
-        let until = Until::within(self.options.connect_within, stop);
+        let until = within(self.options.connect_within, stop);
         loop {
             let mut peers = self.hub.peers();
             peers.retain(|peer| !peer.is_taken.load(Ordering::Relaxed));
@@ -353,7 +353,7 @@ impl Amp {
 
     /// Discards what comes until every adapter is ready.
     fn await_ready(&mut self, stop: &dyn Fn() -> bool) -> Result<(), AdapterError> {
-        let until = Until::within(self.options.patience, stop);
+        let until = within(self.options.patience, stop);
         let Some(run) = &mut self.run else {
             return Err(no_run());
         };
@@ -500,7 +500,7 @@ impl Amp {
                 "{shown}: a decimal has more digits than the adapter protocol can carry"
             ));
         }
-        let until = Until::within(self.options.patience, stop);
+        let until = within(self.options.patience, stop);
         loop {
             let waited: usize = self.arrived.iter().map(|arrived| arrived.raw.len()).sum();
             if self.arrived.len() > MAX_UNCONFIRMED || waited > MAX_UNCONFIRMED_BYTES {

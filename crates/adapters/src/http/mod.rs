@@ -26,7 +26,7 @@ use ureq::tls::{PemItem, RootCerts, TlsConfig, parse_pem};
 use crate::connection::{AdapterError, Arrival, Arrived, Connection};
 use crate::dial;
 use crate::session::nanoseconds;
-use crate::supervise::{Received, Receiver, Sender, Until, never, queue, size};
+use crate::supervise::{Received, Receiver, Sender, Until, never, queue, size, within};
 use events::EventLines;
 pub use mapping::{HttpMapping, OneOrMore, RequestMapping, ResponseMapping, Statuses};
 use mapping::{Mapped, Request};
@@ -637,11 +637,11 @@ impl Connection for Http {
     }
 
     fn reset_heeding(&mut self, stop: &dyn Fn() -> bool) -> Result<(), AdapterError> {
-        self.settle(&Until::within(SETTLING.min(self.patience), stop))?;
+        self.settle(&within(SETTLING.min(self.patience), stop))?;
         if self.open > 0 {
             self.give_up_requests();
         }
-        let until = Until::within(self.patience, stop);
+        let until = within(self.patience, stop);
         self.start(&until)?;
         if let Some(request) = self.mapped.reset.clone() {
             let shown = format!("{} {}", request.method, request.path);

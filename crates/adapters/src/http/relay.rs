@@ -23,7 +23,7 @@ use crate::connection::{AdapterError, Arrival};
 use crate::dial;
 use crate::relay::{Relay, bind, cannot_pass_on};
 use crate::session::nanoseconds;
-use crate::supervise::{Received, SLICE, Sender, Until, queue};
+use crate::supervise::{Received, SLICE, Sender, queue, within};
 use crate::trace::{RESET_LINE, without_empty_traces, write_recorded};
 
 /// How long the service may take to accept a connection.
@@ -143,7 +143,7 @@ impl HttpRelay {
         tell: &Sender<Stamped>,
         stop: &dyn Fn() -> bool,
     ) -> io::Result<TcpStream> {
-        let system = dial::call(&self.to, &Until::within(CONNECTING, stop))?;
+        let system = dial::call(&self.to, &within(CONNECTING, stop))?;
         client.set_nonblocking(false)?;
         let between = Arc::new(PairState::default());
         for socket in [client, &system] {

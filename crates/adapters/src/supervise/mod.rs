@@ -15,10 +15,10 @@ mod until;
 mod warnings;
 
 pub use guard::{Guarded, kill_guarded};
-pub(crate) use ioco_budget::size;
+pub(crate) use ioco_budget::{SLICE, size};
 pub use limited::Limited;
 pub(crate) use lines::{Lines, TooLong};
 pub(crate) use log::Log;
 pub(crate) use queue::{Received, Receiver, Sender, queue};
-pub(crate) use until::{SLICE, Until, never};
+pub(crate) use until::{Until, never, within};
 pub(crate) use warnings::Warnings;

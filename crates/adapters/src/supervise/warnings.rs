@@ -68,5 +68,8 @@ mod tests {
         assert_eq!(told.len(), MOST);
         assert!(told.iter().all(|text| text.chars().count() <= LONGEST + 1));
         assert!(told[MOST - 1].contains("more warnings"));
+        // What is kept in order not to repeat it is bounded too, however much comes.
+        let bytes: usize = warnings.known.iter().map(String::capacity).sum();
+        assert!(bytes <= MOST * 2 * (LONGEST + 10), "{bytes}");
     }
 }

@@ -22,7 +22,7 @@ use crate::dial::Dial;
 use crate::process::ProcessOptions;
 use crate::session::nanoseconds;
 use crate::stream::{Message, Stream, StreamError, wait_any};
-use crate::supervise::{Until, never, size};
+use crate::supervise::{Until, never, size, within};
 
 pub(crate) use cutter::Cutter;
 use format::show;
@@ -387,7 +387,7 @@ impl Connection for TextLines {
     fn reset_heeding(&mut self, stop: &dyn Fn() -> bool) -> Result<(), AdapterError> {
         self.sent.clear();
         self.arrived.clear();
-        let until = Until::within(self.patience, stop);
+        let until = within(self.patience, stop);
         if self.mapping.reset.is_none() {
             self.hang_up_all();
         }
@@ -433,7 +433,7 @@ impl Connection for TextLines {
         let (name, channel) = (label.marked_name(), label.channel.clone());
         let owner = self.clients.iter().position(|c| c.serves(&channel));
         let index = owner.unwrap_or(0);
-        let until = Until::within(self.patience, stop);
+        let until = within(self.patience, stop);
         self.sent.clear();
         let unwritable = |why: String| AdapterError::new(format!("{name} cannot be sent: {why}"));
         for deed in self.templates.write(stimulus).map_err(unwritable)? {

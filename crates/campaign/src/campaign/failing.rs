@@ -13,7 +13,7 @@ use crate::note::Note;
 use crate::observer::{NoObserver, Observer};
 use crate::outcome::FoundFailure;
 use crate::session::{Shown, sizes};
-use crate::{history, lifecycle, shrinking};
+use crate::{failures, history, lifecycle, shrinking};
 
 impl Campaign {
     /// A failure unlike all before.
@@ -164,7 +164,14 @@ impl Campaign {
 
     /// Writes the file of a failure. Where the disk refuses, the failure is reported all the same.
     fn keep(&mut self, path: &Path, file: &FailureFile, observer: &mut dyn Observer) {
-        if let Err(refused) = self.results.write(path, file.write().as_bytes()) {
+        let bounded = failures::bounded(path, file, self.model.sts.budget());
+        let written = bounded.and_then(|(text, note)| {
+            if let Some(note) = note {
+                observer.warning(&note);
+            }
+            self.results.write(path, text.as_bytes())
+        });
+        if let Err(refused) = written {
             self.unkept(&refused, observer);
         }
     }

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use ioco_budget::Until;
 use ioco_campaign::work::WORK_VERSION;
 use ioco_campaign::{Campaign, Hands, time};
 use ioco_nats::{Announced, Bus, NatsExecutor, State};
@@ -54,8 +55,7 @@ fn begin(arguments: &args::CampaignStart, format: Format) -> Answer {
     let bus = Bus::open_until(
         &arguments.nats.access(),
         &format!("ioco campaign {campaign}"),
-        &interrupt,
-        end,
+        Until::raised(Instant::now, &interrupt).by(end),
     )?;
     let executor = NatsExecutor::open(bus, announced, lease, interrupt.clone())?;
     if format == Format::Text {

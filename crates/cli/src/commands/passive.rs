@@ -76,7 +76,7 @@ pub fn check(path: &Path, arguments: &ModelArguments, project: &Project, format:
         return Ok(exit);
     }
     for explanation in &report.explanations {
-        output::print(&format!(
+        output::picture(&format!(
             "{}\n",
             ioco_explain::text(explanation, text_options())
         ));

@@ -54,7 +54,7 @@ pub fn run(arguments: &args::Replay, format: Format) -> Answer {
         _ => WARNING,
     };
     if let Some(explanation) = &replay.explanation {
-        output::print(&format!(
+        output::picture(&format!(
             "{}\n",
             ioco_explain::text(explanation, text_options())
         ));

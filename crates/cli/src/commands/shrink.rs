@@ -68,7 +68,7 @@ pub fn run(arguments: &args::Shrink, format: Format) -> Answer {
         })?;
     } else {
         if let Some(explanation) = &explanation {
-            output::print(&ioco_explain::text(explanation, text_options()));
+            output::picture(&ioco_explain::text(explanation, text_options()));
         }
         output::print(&notes(&reshrunk_notes, text_options().width));
         if reshrunk.saved.id != opened.file.id {

@@ -512,6 +512,55 @@ fn the_connection_can_be_encrypted() {
 }
 
 #[test]
+fn an_adapter_that_does_not_accept_our_certificate_is_no_adapter_and_says_why() {
+    use rcgen::{
+        BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair, date_time_ymd,
+    };
+    let authority = |name: &str| {
+        let mut params = CertificateParams::new(Vec::new()).expect("parameters");
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        params
+            .distinguished_name
+            .push(rcgen::DnType::CommonName, name);
+        let key = KeyPair::generate().expect("a key");
+        CertifiedIssuer::self_signed(params, key).expect("an authority")
+    };
+    let (known, unknown) = (authority("known"), authority("unknown"));
+    let settings =
+        "[amp]\nconnect_within = \"10s\"\ncertificate = \"cert.pem\"\nkey = \"key.pem\"\n";
+    for (host, expires, issuer, code, said) in [
+        ("127.0.0.1", 2090, &known, 0, ""),
+        ("127.0.0.1", 2020, &known, 3, "it has expired"),
+        ("192.0.2.1", 2090, &known, 3, "not one for this address"),
+        ("127.0.0.1", 2090, &unknown, 3, "does not know its issuer"),
+    ] {
+        let here = folder_with(&[("ioco.toml", settings)]);
+        let mut params = CertificateParams::new([host.to_owned()]).expect("parameters");
+        params.not_after = date_time_ymd(expires, 1, 1);
+        let key = KeyPair::generate().expect("a key");
+        let own = params.signed_by(&key, issuer).expect("a certificate");
+        let known = known.pem();
+        let files = [
+            ("cert.pem", own.pem()),
+            ("key.pem", key.serialize_pem()),
+            ("known.pem", known),
+        ];
+        for (name, text) in files {
+            std::fs::write(here.path().join(name), text).expect("written");
+        }
+        let (_door, endpoint) = door(None);
+        let trusted = here.path().join("known.pem");
+        let trusted = trusted.to_str().expect("text");
+        let arguments = ["--endpoint", &endpoint, "--certificate", trusted];
+        let ran = test_through(&[&arguments], &here, &["--tests", "2"]);
+        assert_eq!(ran.code, code, "{said}: {}", ran.all());
+        let words = "it does not accept the certificate in [amp] of ioco.toml";
+        assert_eq!(ran.err.contains(words), code == 3, "{}", ran.all());
+        assert!(ran.err.contains(said), "{said}: {}", ran.all());
+    }
+}
+
+#[test]
 fn who_is_connected_is_listed() {
     let here = folder();
     let ioco = Listening::start(

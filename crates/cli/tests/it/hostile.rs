@@ -437,3 +437,61 @@ fn models_too_large_for_the_time_or_the_states_allowed_are_given_up() {
     assert_eq!(ran.code, 2, "{}", ran.all());
     assert!(ran.err.contains("more than 5000 states"), "{}", ran.all());
 }
+
+/// A system that answers so often with so long a text, and then with what the model does not allow.
+const LONG: &str = r#"
+import json, sys
+times, length = int(sys.argv[1]), int(sys.argv[2])
+count = 0
+def say(what):
+    sys.stdout.write(json.dumps(what) + "\n"); sys.stdout.flush()
+for line in sys.stdin:
+    if json.loads(line).get("reset"):
+        count = 0
+        say({"ready": True})
+    else:
+        count += 1
+        name, text = ("pong", "x" * length) if count <= times else ("pang", "no")
+        say({"response": name, "values": {"text": text}})
+        say({"quiescent": True})
+"#;
+
+#[test]
+fn long_values_are_shortened_for_people_and_kept_for_a_replay_within_a_limit() {
+    let model = PING.replace("response 'pong'", "response 'pong', {'text' => :string}");
+    for (length, limit, words) in [
+        (3 << 20, 64_000_000, ""),
+        (1_000_000, 1_900_000, "is without what crossed the wire"),
+    ] {
+        let folder = folder_with(&[("ping.aml", &model), ("system.py", LONG)]);
+        let sut = format!("exec python3 system.py 1 {length}");
+        let bytes = format!("bytes={limit}");
+        let limits = ["--limit", "wire=4000000", "--limit", &bytes];
+        let test = [
+            "test",
+            "ping.aml",
+            "--sut",
+            &sut,
+            "--seed",
+            "1",
+            "--no-shrink",
+        ];
+        let ran = finish(start(&folder, &[&test[..], &limits].concat()));
+        assert_eq!(ran.code, 1, "{}", &ran.err);
+        assert!(ran.out.len() + ran.err.len() < 20_000, "{}", ran.out.len());
+        assert!(ran.out.contains("characters left out"), "{}", ran.out);
+        assert!(ran.err.contains(words), "{}", ran.err);
+        let failures = std::fs::read_dir(folder.path().join(".ioco/failures"));
+        let files: Vec<_> = failures.into_iter().flatten().flatten().collect();
+        assert_eq!(files.len(), 1, "{}", ran.err);
+        for file in files {
+            let name = file.path();
+            let id = name.file_stem().and_then(|id| id.to_str()).expect("an id");
+            let replay = finish(start(&folder, &["replay", id, "--sut", &sut]));
+            assert_eq!(replay.code, 1, "{}", replay.err);
+            assert!(replay.out.len() < 20_000, "{}", replay.out.len());
+            let length = file.metadata().expect("a file").len();
+            assert!(length <= limit, "{length}");
+        }
+    }
+}

@@ -28,6 +28,7 @@ mod nats;
 mod nothing_is_lost;
 mod nusmv;
 mod openapi;
+mod printable;
 mod project;
 mod queries;
 mod recording;

@@ -346,6 +346,80 @@ fn the_commands_of_another_folder_are_asked_about() {
     assert!(planted.exists());
 }
 
+/// Runs a command at a terminal of its own, and answers the question it asks. The output follows; the exit code is that
+/// of the command.
+const AT_TERMINAL: &str = r#"
+import os, pty, sys
+answer, command = sys.argv[1].encode().decode("unicode_escape"), sys.argv[2:]
+child, terminal = pty.fork()
+if child == 0:
+    os.execvp(command[0], command)
+said, asked = b"", False
+while True:
+    try:
+        more = os.read(terminal, 4096)
+    except OSError:
+        more = b""
+    if not more:
+        break
+    said += more
+    if not asked and b"[y/N]" in said:
+        asked = True
+        os.write(terminal, answer.encode())
+os.write(1, said)
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"#;
+
+#[test]
+fn only_a_yes_at_the_terminal_allows_what_is_asked_about() {
+    let settings = "model = 'ping.aml'\n[sut]\ncommand = ['sh', '-c', 'touch planted; exec python3 system.py pang']\n";
+    let folder = folder_with(&[
+        ("ping.aml", PING),
+        ("system.py", PONG),
+        ("ioco.toml", settings),
+    ]);
+    let maker = folder_with(&[]);
+    let ran = run(ioco()
+        .env("XDG_STATE_HOME", maker.path())
+        .current_dir(folder.path())
+        .args(["test", "--seed", "1"]));
+    assert_eq!(ran.code, 1, "{}", ran.all());
+    let planted = folder.path().join("planted");
+    let failure = format!(".ioco/failures/{}.json", only_failure(folder.path()));
+    let failure = folder.path().join(failure);
+    // The last answer is the end of the input.
+    for (answer, is_yes) in [
+        ("y\\n", true),
+        ("yes\\n", true),
+        ("n\\n", false),
+        ("no\\n", false),
+        ("\\n", false),
+        ("yesterday\\n", false),
+        ("\\x04", false),
+    ] {
+        let here = folder_with(&[("terminal.py", AT_TERMINAL)]);
+        let replay = || {
+            let _ = fs::remove_file(&planted);
+            let mut python = std::process::Command::new("python3");
+            python.args(["terminal.py", answer]);
+            python.arg(env!("CARGO_BIN_EXE_ioco"));
+            python.arg("replay").arg(&failure);
+            python.env("XDG_STATE_HOME", here.path());
+            run(python.current_dir(here.path()).env("NO_COLOR", "1"))
+        };
+        let ran = replay();
+        let code = if is_yes { 1 } else { 2 };
+        assert_eq!(ran.code, code, "{answer}: {}", ran.all());
+        assert_eq!(planted.exists(), is_yes, "{answer}: {}", ran.all());
+        assert!(ran.out.contains("touch planted"), "{}", ran.all());
+        assert!(ran.out.contains("[y/N]"), "{}", ran.all());
+        // A yes is for later too; a no is asked again.
+        let again = replay();
+        assert_eq!(again.out.contains("[y/N]"), !is_yes, "{}", again.all());
+        assert_eq!(again.code, code, "{answer}: {}", again.all());
+    }
+}
+
 #[test]
 fn a_database_that_ioco_toml_names_is_not_connected_to_unasked() {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
