@@ -90,6 +90,15 @@ fn ioco_and_the_reference_agree_on_comparisons_under_uioco() {
 }
 
 #[test]
+fn ioco_and_the_reference_agree_on_bisimilarity() {
+    let cases = (6000..).map(Case::random);
+    let counts = compare(cases.filter(|case| case.kind == Kind::Compare).take(60));
+    for kind in ["Weakly", "Strongly"] {
+        assert!(counts.of(kind).0 > 30, "{counts}");
+    }
+}
+
+#[test]
 fn small_limits_make_verdicts_inconclusive_and_never_wrong() {
     let counts = compare(with_small_limits());
     assert!(counts.of("cut off").1 > 0, "{counts}");
