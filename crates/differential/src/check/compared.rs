@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use ioco_sts::{CompareOptions, Direction, Equivalence, LabelId, Relation, Sts, Type, compare};
 
-use super::{Counts, Finding};
+use super::{Counts, Finding, bisimulation};
 use crate::reference::{Event, Set, Theory, Val};
 
 const PAIRS: usize = 250;
@@ -64,6 +64,26 @@ pub fn check(
         }
         (Conformance::Unknown, _) => counts.open(NAME),
         _ => counts.decided(NAME),
+    }
+    let strong = CompareOptions {
+        equivalence: Equivalence::Strong,
+        ..options
+    };
+    let strong = compare(left, right, strong).map(|found| found.bisimilar);
+    let answers = [
+        (Equivalence::Weak, Some(found.bisimilar)),
+        (Equivalence::Strong, strong.ok()),
+    ];
+    for (equivalence, said) in answers {
+        let name = format!("{NAME}: {equivalence:?}ly bisimilar");
+        match (bisimulation::bisimilar(left, right, equivalence), said) {
+            (Some(expected), Some(said)) if expected != said => {
+                let kind = format!("{equivalence:?}ly bisimilar is {said}");
+                return finding(&kind, format!("{expected}"));
+            }
+            (Some(_), Some(_)) => counts.decided(&name),
+            _ => counts.open(&name),
+        }
     }
     if found.bisimilar
         && let Conformance::Deviates(why) = conformance(right, left, relation)
@@ -192,7 +212,7 @@ fn events(
 }
 
 /// Whether all values of all parameters are listed.
-fn is_finite(sts: &Sts) -> bool {
+pub(super) fn is_finite(sts: &Sts) -> bool {
     let mut parameters = sts.labels().iter().flat_map(|label| &label.parameters);
     parameters.all(|parameter| match &parameter.ty {
         Type::Bool | Type::Enum(_) => true,

@@ -1,5 +1,6 @@
 //! Asks ioco and the reference the same questions.
 
+mod bisimulation;
 mod compared;
 mod explored;
 pub mod language;

@@ -127,8 +127,9 @@ impl Theory {
         }
     }
 
-    pub fn initial(&self) -> Set {
-        let start = State {
+    /// The state before any step, internal ones included.
+    pub fn start(&self) -> State {
+        State {
             locations: self.sts.processes().iter().map(|p| p.initial).collect(),
             values: self
                 .sts
@@ -136,8 +137,18 @@ impl Theory {
                 .iter()
                 .map(|v| Val::of(&v.initial))
                 .collect(),
-        };
-        self.close(BTreeSet::from([start]), false)
+        }
+    }
+
+    pub fn initial(&self) -> Set {
+        self.close(BTreeSet::from([self.start()]), false)
+    }
+
+    /// The states one step with this switch away, for every combination of values from the pools.
+    pub fn single_steps(&self, state: &State, id: SwitchId, most: usize) -> Vec<(Vec<Val>, State)> {
+        let values = self.witnesses(state, id, most).into_iter();
+        let steps = values.filter_map(|v| self.take(state, id, &v).map(|next| (v, next)));
+        steps.collect()
     }
 
     fn scope<'a>(
