@@ -19,10 +19,27 @@ use rand_chacha::ChaCha8Rng;
 /// One death of the database for so many kills.
 const DEATHS: u64 = 25;
 
-/// What was asked for: `--faults N --kills N --soak N --seed N --threads N --stops`, and where a database is; without one,
-/// `--without-database` says that none is to be killed. To look into one
-/// complaint: `--only CONNECTION` and `--case N` play nothing but these, with the same seeds; with `--stops`, `--only`
-/// takes the rows whose names contain it.
+/// Options with a value.
+const VALUES: [&str; 10] = [
+    "--faults",
+    "--kills",
+    "--soak",
+    "--seed",
+    "--threads",
+    "--only",
+    "--case",
+    "--database",
+    "--database-pid",
+    "--database-start",
+];
+const FLAGS: [&str; 2] = ["--stops", "--without-database"];
+const USAGE: &str = "\
+ioco-faults [--faults N] [--kills N] [--soak N] [--seed N] [--threads N] [--stops]
+            [--only CONNECTION] [--case N]
+            [--without-database | --database URL --database-pid FILE --database-start COMMAND]";
+
+/// What was asked for. To look into one complaint: `--only CONNECTION` and `--case N` play nothing but these, with the
+/// same seeds; with `--stops`, `--only` takes the rows whose names contain it.
 #[derive(Default)]
 struct Asked {
     faults: u64,
@@ -65,8 +82,20 @@ impl Asked {
     }
 }
 
-fn asked() -> Asked {
-    let words: Vec<String> = std::env::args().collect();
+/// The first word that means nothing: a run of hours should not start by mistake.
+fn unknown(words: &[String]) -> Option<&String> {
+    let mut words = words.iter();
+    while let Some(word) = words.next() {
+        if VALUES.contains(&word.as_str()) {
+            words.next();
+        } else if !FLAGS.contains(&word.as_str()) {
+            return Some(word);
+        }
+    }
+    None
+}
+
+fn asked(words: &[String]) -> Asked {
     let text = |name: &str| {
         let position = words.iter().position(|word| word == name);
         position
@@ -105,7 +134,12 @@ fn main() -> ExitCode {
         return ExitCode::FAILURE;
     };
     let programs = Programs { ioco, peer };
-    let asked = asked();
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    if let Some(word) = unknown(&words) {
+        eprintln!("ioco-faults does not know '{word}'\n{USAGE}");
+        return ExitCode::from(2);
+    }
+    let asked = asked(&words);
     if asked.soak > 0 {
         return soak(&programs, asked.soak);
     }

@@ -292,9 +292,9 @@ fn one_alternative_that_is_given_up_leaves_the_other() {
     );
     with_choices(|choice| {
         let functions = [endless.clone()];
-        let model = found(&[without_end.clone()], &functions, 2, choice);
+        let model = found(std::slice::from_ref(&without_end), &functions, 2, choice);
         assert!(matches!(model, Found::GaveUp), "{model:?}");
-        let model = found(&[either.clone()], &functions, 2, choice);
+        let model = found(std::slice::from_ref(&either), &functions, 2, choice);
         assert!(matches!(model, Found::Model(_)), "{model:?}");
     });
 }
