@@ -133,10 +133,18 @@ impl LineRelay {
             std::thread::spawn(move || pass_on(from, to, side, cutter, &tell));
         }
         write(RESET_LINE).map_err(failed)?;
+        let ready = |when: Instant| {
+            let at = nanoseconds(when.saturating_duration_since(self.epoch));
+            write_recorded(at, &Recorded::Ready, &self.sts)
+        };
+        let connecting_resets = self.connecting_resets();
         let mut ended = 0;
         // What the system says between a reset and its end belongs to nobody.
         let mut resetting = false;
         let mut greeting = self.banner();
+        if connecting_resets && greeting.is_none() {
+            write(&ready(Instant::now())).map_err(failed)?;
+        }
         let mut stopping = false;
         while ended < 2 {
             // Traffic without a pause must not keep us from stopping: nothing more is passed on, and what was
@@ -148,16 +156,28 @@ impl LineRelay {
             }
             match told.take_until(Instant::now() + SLICE) {
                 // Nobody judges what greets a client.
-                Received::Entry(Relayed::Message(_, Side::System, message))
-                    if greeting.take().is_some_and(|banner| banner.fits(&message)) => {}
+                Received::Entry(Relayed::Message(when, Side::System, message))
+                    if greeting.take().is_some_and(|banner| banner.fits(&message)) =>
+                {
+                    if connecting_resets {
+                        write(&ready(when)).map_err(failed)?;
+                    }
+                }
                 Received::Entry(Relayed::Message(when, side, message)) => {
                     let at = nanoseconds(when.saturating_duration_since(self.epoch));
                     match self.meaning(side, &message) {
                         Meaning::Reset => {
                             resetting = self.says_ready();
                             write(RESET_LINE).map_err(failed)?;
+                            if !resetting {
+                                write(&ready(when)).map_err(failed)?;
+                            }
                         }
-                        Meaning::Ready => resetting = false,
+                        Meaning::Ready if resetting => {
+                            resetting = false;
+                            write(&ready(when)).map_err(failed)?;
+                        }
+                        Meaning::Ready => {}
                         Meaning::Step(step) if side == Side::Client || !resetting => {
                             write(&write_recorded(at, &step, &self.sts)).map_err(failed)?;
                         }
@@ -190,6 +210,14 @@ impl LineRelay {
         }
     }
 
+    /// Whether a connection is a reset: nothing that the client or the system says will be one.
+    fn connecting_resets(&self) -> bool {
+        match &self.language {
+            Language::Json(_) => false,
+            Language::Text { mapping, .. } => mapping.reset.is_none() && mapping.ready.is_none(),
+        }
+    }
+
     fn banner(&self) -> Option<Pattern> {
         match &self.language {
             Language::Json(_) => None,
@@ -218,6 +246,7 @@ impl LineRelay {
             // Lines of the protocol are lines of a trace.
             (Language::Json(_), Side::Client) => match read_traces(&line(), &self.sts) {
                 Ok(traces) => match traces.first().map(|trace| trace.first()) {
+                    Some(Some((_, Recorded::Ready))) => Meaning::Reset,
                     Some(Some((_, recorded))) => Meaning::Step(recorded.clone()),
                     Some(None) => Meaning::Reset,
                     None => Meaning::Nothing,

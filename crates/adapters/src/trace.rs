@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! {"reset":true}                                              a trace begins
+//! {"at":10000000,"ready":true}                                the system runs: silence counts from here
 //! {"at":12000000,"stimulus":"lock","values":{"passcode":1}}   nanoseconds
 //! {"at":12400000,"response":"locked","values":{}}
 //! {"at":13000000,"unknown":"HELLO"}                           what the model has no label for
@@ -50,6 +51,7 @@ struct Keys<'a> {
     unknown: Option<String>,
     undescribed: Option<String>,
     reset: Option<bool>,
+    ready: Option<bool>,
     end: Option<bool>,
 }
 
@@ -66,7 +68,10 @@ pub fn read_traces(text: &str, sts: &Sts) -> Result<Vec<Recording>, String> {
         let keys: Keys<'_> =
             serde_json::from_str(line).map_err(|error| wrong(error.to_string()))?;
         if keys.reset == Some(true) {
-            traces.push(Recording::new());
+            // A reset with a time was done then.
+            let ready = keys.at.map(|at| (at, Recorded::Ready));
+            last = keys.at.unwrap_or(last);
+            traces.push(ready.into_iter().collect());
             continue;
         }
         let at = keys.at.unwrap_or(last);
@@ -80,11 +85,13 @@ pub fn read_traces(text: &str, sts: &Sts) -> Result<Vec<Recording>, String> {
             Recorded::Unknown(text)
         } else if let Some(text) = keys.undescribed {
             Recorded::Undescribed(text)
+        } else if keys.ready == Some(true) {
+            Recorded::Ready
         } else if keys.end == Some(true) {
             Recorded::End
         } else {
             return Err(wrong(
-                "it has none of stimulus, response, unknown, undescribed, reset and end".to_owned(),
+                "it has none of stimulus, response, unknown, undescribed, reset, ready and end".to_owned(),
             ));
         };
         if traces.is_empty() {
@@ -138,6 +145,7 @@ pub fn write_recorded(at: u64, recorded: &Recorded, sts: &Sts) -> String {
         Recorded::Response(action) => ("response", action),
         Recorded::Unknown(text) => return write_shown(at, "unknown", text),
         Recorded::Undescribed(text) => return write_shown(at, "undescribed", text),
+        Recorded::Ready => return format!("{{\"at\":{at},\"ready\":true}}"),
         Recorded::End => return format!("{{\"at\":{at},\"end\":true}}"),
     };
     let label = sts.label(action.label);

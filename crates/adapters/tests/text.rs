@@ -689,6 +689,7 @@ fn traffic_of_framed_messages_is_recorded() {
     assert_eq!(
         steps,
         [
+            Recorded::Ready,
             Recorded::Stimulus(action(&sts, "?ping", &[])),
             Recorded::Response(action(&sts, "!pong", &[Value::Int(7)])),
             Recorded::Undescribed("0xff".to_owned()),

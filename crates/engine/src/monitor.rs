@@ -26,6 +26,9 @@ pub enum Recorded {
     /// Something that the client did and the model does not describe, or that could not be read;
     /// shown.
     Undescribed(String),
+    /// The system is in its initial state and runs: silence counts from here. Without it, from the first stimulus or
+    /// response.
+    Ready,
     /// The end of the recording.
     End,
 }
@@ -116,7 +119,7 @@ impl Monitor<'_> {
 
     fn take(&mut self, what: &Recorded) -> Result<(), Verdict> {
         match what {
-            Recorded::End => Ok(()),
+            Recorded::Ready | Recorded::End => Ok(()),
             Recorded::Stimulus(stimulus) => self.stimulus(stimulus),
             Recorded::Undescribed(text) => Err(Verdict::inconclusive(
                 Cause::NotOffered,

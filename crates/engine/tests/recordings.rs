@@ -94,3 +94,26 @@ fn silence_counts_from_the_time_out_on() {
         assert_eq!(execution.deviation().is_some(), expected, "{execution:?}");
     }
 }
+
+/// It must say `hello` before anything else.
+#[test]
+fn silence_before_the_first_response_counts_from_when_the_system_is_ready() {
+    let sts = plain("Start !hello Idle\nIdle ?go Idle");
+    let timeout = sts.timeout();
+    let hello = || Recorded::Response(response(&sts, "hello"));
+    let missing = Some(DeviationKind::MissingResponse);
+    for (recorded, expected) in [
+        (vec![(7, Recorded::Ready), (7 + timeout, Recorded::End)], missing),
+        (vec![(7, Recorded::Ready), (7 + timeout, hello())], missing),
+        (vec![(7, Recorded::Ready), (6 + timeout, hello())], None),
+        // When the system began to run is not known.
+        (vec![(7 + timeout, hello())], None),
+        (vec![(7 + timeout, Recorded::End)], None),
+    ] {
+        let solver = Box::new(GuardSolver::new());
+        let mut semantics = Semantics::new(Arc::clone(&sts), solver, Relation::Ioco);
+        let execution = monitor(&mut semantics, &recorded);
+        let kind = execution.deviation().map(|deviation| deviation.kind);
+        assert_eq!(kind, expected, "{recorded:?}");
+    }
+}

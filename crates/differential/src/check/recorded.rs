@@ -114,6 +114,10 @@ fn record(theory: &Theory, system: &mut System, dice: &mut Dice) -> Recording {
     let mut recording = Recording::new();
     // A connection of this kind always resets.
     let _ = system.reset();
+    // Not every recorder knows when the system began to run.
+    if !one_in(dice, 3) {
+        recording.push((system.now(), Recorded::Ready));
+    }
     let mut judge = Judge::new(theory, Relation::Ioco);
     // Somebody who waits for silence before each stimulus crosses nothing; somebody who does not
     // wait at all sends many at once.
@@ -238,7 +242,7 @@ fn judge(
             },
             Recorded::Response(action) => Observation::Response(Event::of(action)),
             Recorded::Unknown(_) | Recorded::Undescribed(_) => Observation::Unknown,
-            Recorded::End => continue,
+            Recorded::Ready | Recorded::End => continue,
         };
         silent = false;
         if judge.observe(&observation) == Judgement::Deviation {
@@ -259,6 +263,7 @@ fn show(at: u64, what: &Recorded, sts: &Sts) -> String {
     let what = match what {
         Recorded::Stimulus(action) | Recorded::Response(action) => action.show(sts),
         Recorded::Unknown(text) | Recorded::Undescribed(text) => format!("!{text}, unknown"),
+        Recorded::Ready => "ready".to_owned(),
         Recorded::End => "end".to_owned(),
     };
     format!("  {at:>12} ns  {what}")
