@@ -31,9 +31,15 @@ pub fn bisimilar(left: &Arc<Sts>, right: &Arc<Sts>, equivalence: Equivalence) ->
         return None;
     }
     let mut moves = Moves::new();
-    explore(&Theory::new(Arc::clone(left)), &mut moves)?;
+    let mut given = BTreeSet::new();
+    explore(&Theory::new(Arc::clone(left)), &mut moves, &mut given)?;
     let second = moves.len();
-    explore(&Theory::new(Arc::clone(right)), &mut moves)?;
+    explore(&Theory::new(Arc::clone(right)), &mut moves, &mut given)?;
+    for moves in &mut moves {
+        moves.retain(|(by, _)| {
+            !matches!(by, Move::Label(Direction::Stimulus, ..)) || given.contains(by)
+        });
+    }
     if equivalence == Equivalence::Weak {
         moves = saturated(&moves);
     }
@@ -55,8 +61,19 @@ pub fn bisimilar(left: &Arc<Sts>, right: &Arc<Sts>, equivalence: Equivalence) ->
     }
 }
 
-/// Adds every state that can be reached, the start first.
-fn explore(theory: &Theory, moves: &mut Moves) -> Option<()> {
+/// Of the values that a switch allows, those that a tester gives: parameters are set unless only `:void` will do.
+fn as_given(steps: &[(Vec<Val>, State)]) -> Vec<&Vec<Val>> {
+    let mut values: Vec<&Vec<Val>> = steps.iter().map(|(values, _)| values).collect();
+    for at in 0..values.first().map_or(0, |first| first.len()) {
+        if values.iter().any(|values| values[at] != Val::Void) {
+            values.retain(|values| values[at] != Val::Void);
+        }
+    }
+    values
+}
+
+/// Adds every state that can be reached, the start first, and the stimuli that a tester gives in one of them.
+fn explore(theory: &Theory, moves: &mut Moves, given: &mut BTreeSet<Move>) -> Option<()> {
     let offset = moves.len();
     let mut states: Vec<State> = vec![theory.start()];
     let mut numbers: BTreeMap<State, usize> = BTreeMap::from([(theory.start(), offset)]);
@@ -79,6 +96,8 @@ fn explore(theory: &Theory, moves: &mut Moves) -> Option<()> {
                 }
                 responds |= direction == Direction::Response && !steps.is_empty();
                 let name = &theory.sts().label(label).name;
+                let by = |values: &Vec<Val>| Move::Label(direction, name.clone(), values.clone());
+                given.extend(as_given(&steps).into_iter().map(by));
                 for (values, next) in steps {
                     found.push((Move::Label(direction, name.clone(), values), next));
                 }
