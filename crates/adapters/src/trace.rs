@@ -91,7 +91,8 @@ pub fn read_traces(text: &str, sts: &Sts) -> Result<Vec<Recording>, String> {
             Recorded::End
         } else {
             return Err(wrong(
-                "it has none of stimulus, response, unknown, undescribed, reset, ready and end".to_owned(),
+                "it has none of stimulus, response, unknown, undescribed, reset, ready and end"
+                    .to_owned(),
             ));
         };
         if traces.is_empty() {

@@ -103,7 +103,10 @@ fn silence_before_the_first_response_counts_from_when_the_system_is_ready() {
     let hello = || Recorded::Response(response(&sts, "hello"));
     let missing = Some(DeviationKind::MissingResponse);
     for (recorded, expected) in [
-        (vec![(7, Recorded::Ready), (7 + timeout, Recorded::End)], missing),
+        (
+            vec![(7, Recorded::Ready), (7 + timeout, Recorded::End)],
+            missing,
+        ),
         (vec![(7, Recorded::Ready), (7 + timeout, hello())], missing),
         (vec![(7, Recorded::Ready), (6 + timeout, hello())], None),
         // When the system began to run is not known.

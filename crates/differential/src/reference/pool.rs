@@ -124,6 +124,9 @@ fn integers(ty: &Type, anchors: &Anchors, depth: usize) -> BTreeSet<Val> {
         .iter()
         .filter_map(|n| whole(&n.floor()))
         .collect();
+    if depth > 0 {
+        known.extend(known.clone().iter().map(|n| n / 2));
+    }
     known.push(0);
     let margin: i64 = if depth == 0 { 10 } else { 1 };
     let (low, high) = (
@@ -149,9 +152,10 @@ fn decimals(anchors: &Anchors, depth: usize) -> BTreeSet<Val> {
     let known = anchors.numbers();
     let mut points: BTreeSet<BigRational> = known.iter().cloned().collect();
     points.insert(BigRational::from_integer(0.into()));
-    if depth == 0 {
-        for a in &known {
-            points.extend([a / &two, a * &two]);
+    for a in &known {
+        points.insert(a / &two);
+        if depth == 0 {
+            points.insert(a * &two);
             if known.len() <= 5 {
                 points.extend(known.iter().flat_map(|b| [a + b, a - b]));
             }
