@@ -116,8 +116,8 @@ pub trait Connection {
     }
 
     /// Makes sure that [`Connection::poll`] finds everything that has reached this machine: asked
-    /// before silence is concluded. A connection that reads in the calling thread has nothing to do
-    /// here; one with a thread that reads waits until that thread has had its turn.
+    /// before silence is concluded. A connection that reads in the calling thread may look
+    /// once more; one with a thread that reads waits until that thread has had its turn.
     fn catch_up(&mut self) -> Result<(), AdapterError> {
         Ok(())
     }

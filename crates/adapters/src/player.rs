@@ -216,10 +216,8 @@ impl Player {
         out: &mut Vec<u8>,
         note: &mut dyn FnMut(String),
     ) -> io::Result<()> {
-        if message.trim_ascii().is_empty() && self.framing().is_lines() {
-            return Ok(());
-        }
         let meant = match &self.speech {
+            Speech::Json(_) if message.trim_ascii().is_empty() => return Ok(()),
             Speech::Json(_) => self.read_json(message),
             Speech::Text { templates, mapping } => {
                 if mapping.reset.as_deref().map(str::as_bytes) == Some(message) {

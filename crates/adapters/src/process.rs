@@ -323,6 +323,14 @@ impl Connection for Process {
         }
     }
 
+    fn catch_up(&mut self) -> Result<(), AdapterError> {
+        let running = self.running.as_mut().ok_or_else(not_running)?;
+        match running.session.catch_up() {
+            Ok(()) => Ok(()),
+            Err(stopped) => Err(self.explain(stopped, Phase::Test)),
+        }
+    }
+
     fn sent(&self) -> &[u8] {
         self.running.as_ref().map_or(&[], |r| r.session.sent())
     }

@@ -353,14 +353,9 @@ fn pass_on(
 }
 
 fn emit_messages(cutter: &mut Cutter, side: Side, tell: &Sender<Relayed>) -> Result<(), String> {
-    while let Some(mut message) = cutter.next()? {
-        if cutter.is_lines() {
-            message = message.trim_ascii().to_vec();
-        }
-        if !message.is_empty() {
-            let size = message.len();
-            let _ = tell.send(Relayed::Message(Instant::now(), side, message), size);
-        }
+    while let Some(message) = cutter.next()? {
+        let size = message.len();
+        let _ = tell.send(Relayed::Message(Instant::now(), side, message), size);
     }
     Ok(())
 }

@@ -243,12 +243,24 @@ impl Session {
                 break Arrival::Silence;
             }
         };
-        self.note_unfinished();
+        if what == Arrival::Quiescent {
+            self.note_unfinished();
+        }
         Ok(Arrived {
             what,
             at: nanoseconds(self.epoch.elapsed()),
             raw: Vec::new(),
         })
+    }
+
+    /// Looks once more before silence is concluded; what is here is the next to be given out. A wait that ends
+    /// may be one part of a longer one, so that only here half of a line is worth a word.
+    pub(crate) fn catch_up(&mut self) -> Result<(), SessionError> {
+        self.pending = self.poll()?;
+        if self.pending.is_none() {
+            self.note_unfinished();
+        }
+        Ok(())
     }
 
     /// Silence in the middle of a line is most likely a newline that was forgotten.

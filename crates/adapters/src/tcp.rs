@@ -179,6 +179,11 @@ impl Connection for Tcp {
         result.map_err(|stopped| self.explain(stopped, false))
     }
 
+    fn catch_up(&mut self) -> Result<(), AdapterError> {
+        let result = self.session()?.catch_up();
+        result.map_err(|stopped| self.explain(stopped, false))
+    }
+
     fn sent(&self) -> &[u8] {
         self.session.as_ref().map_or(&[], Session::sent)
     }

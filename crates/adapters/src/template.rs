@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use ioco_sts::{Label, Type, Types, Value};
 
-use crate::values::{Mismatch, read_value, write_value};
+use crate::values::{Mismatch, read_value, shorten, write_value};
 
 /// A piece of a template.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -173,18 +173,58 @@ pub(crate) fn plain(value: &Value, types: &Types) -> String {
 
 /// The value that stands as text in text.
 pub(crate) fn read_text(text: &str, ty: &Type, types: &Types) -> Result<Value, Mismatch> {
+    let wrong = || {
+        let expected = types.type_name(ty);
+        Mismatch(format!("\"{}\" is not {expected}", shorten(text, 60)))
+    };
     match ty {
         Type::Str => Ok(Value::Str(Arc::from(text))),
         Type::Enum(_) => {
             let quoted = serde_json::to_string(text).unwrap_or_default();
             read_value(&quoted, ty, types)
         }
-        _ if serde_json::from_str::<serde::de::IgnoredAny>(text).is_err() => {
-            let expected = types.type_name(ty);
-            Err(Mismatch(format!("\"{text}\" is not {expected}")))
+        // Nothing may stand around these, and `null` is none of them.
+        Type::Int(_) | Type::Date | Type::Time => {
+            let number = integer_json(text).ok_or_else(wrong)?;
+            read_value(&number, ty, types).map_err(|_| wrong())
         }
+        Type::Decimal => {
+            let number = decimal_json(text).ok_or_else(wrong)?;
+            read_value(&number, ty, types).map_err(|_| wrong())
+        }
+        Type::Bool if !matches!(text, "true" | "false") => Err(wrong()),
+        _ if serde_json::from_str::<serde::de::IgnoredAny>(text).is_err() => Err(wrong()),
         _ => read_value(text, ty, types),
     }
+}
+
+/// The sign where it is a minus, and what follows the sign.
+fn without_plus(text: &str) -> (&'static str, &str) {
+    match text.strip_prefix('-') {
+        Some(rest) => ("-", rest),
+        None => ("", text.strip_prefix('+').unwrap_or(text)),
+    }
+}
+
+/// An integer as JSON has it: a sign or none, and digits.
+fn integer_json(text: &str) -> Option<String> {
+    let (sign, digits) = without_plus(text);
+    let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    is_number.then(|| format!("{sign}{digits}"))
+}
+
+/// A decimal as [`ioco_sts::read_decimal`] reads it: a sign or none, digits with a point among them, before
+/// them, after them or nowhere, and an exponent or none.
+fn decimal_json(text: &str) -> Option<String> {
+    let (sign, rest) = without_plus(text);
+    let (number, exponent) = match rest.find(['e', 'E']) {
+        Some(position) => rest.split_at(position),
+        None => (rest, ""),
+    };
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+    let is_unsigned = number.bytes().all(|b| b.is_ascii_digit() || b == b'.');
+    let has_digits = !whole.is_empty() || !fraction.is_empty();
+    (is_unsigned && has_digits).then(|| format!("{sign}0{whole}.{fraction}{exponent}"))
 }
 
 #[cfg(test)]
@@ -241,6 +281,74 @@ pub(crate) mod tests {
             template.read("PUT -5 NOW", &label, &types).unwrap(),
             Ok(vec![Value::Int(-5)])
         );
+    }
+
+    /// The type decides how a text is read, and nothing stands around the value.
+    #[test]
+    fn numbers_are_read_as_people_write_them() {
+        let types = Types::default();
+        let read = |text: &str, ty: &Type| read_text(text, ty, &types).ok();
+        for (text, number) in [
+            ("7", 7),
+            ("07", 7),
+            ("+7", 7),
+            ("-007", -7),
+            ("-0", 0),
+            ("9223372036854775807", i64::MAX),
+            ("-9223372036854775808", i64::MIN),
+        ] {
+            assert_eq!(
+                read(text, &Type::INTEGER),
+                Some(Value::Int(number)),
+                "{text}"
+            );
+        }
+        for text in [
+            "",
+            " 7",
+            "7 ",
+            "7\t",
+            "1e2",
+            "7.0",
+            "7.",
+            "+",
+            "-",
+            "+-7",
+            "--7",
+            "0x7",
+            "1_000",
+            "٧",
+            "null",
+            "true",
+            "9223372036854775808",
+        ] {
+            assert_eq!(read(text, &Type::INTEGER), None, "{text:?}");
+        }
+        for (text, json) in [
+            ("1.50", "1.5"),
+            (".5", "0.5"),
+            ("5.", "5"),
+            ("+5.25", "5.25"),
+            ("-.5", "-0.5"),
+            ("-0.0", "0"),
+            ("007", "7"),
+            ("12e2", "1200"),
+            ("+.5E-1", "0.05"),
+            ("5.e+1", "50"),
+        ] {
+            let number = ioco_sts::read_decimal(json).map(Value::Decimal);
+            assert_eq!(read(text, &Type::Decimal), number, "{text}");
+        }
+        for text in [
+            "", ".", "+", "-.", ".e1", "e1", "1e", "1e+", " 1.5", "1.5 ", "1,5", "1.5.", "+-1",
+            "-+1", "null", "NaN", "1e-40",
+        ] {
+            assert_eq!(read(text, &Type::Decimal), None, "{text:?}");
+        }
+        assert_eq!(read("true", &Type::Bool), Some(Value::Bool(true)));
+        for text in ["", " true", "true ", "TRUE", "1", "null"] {
+            assert_eq!(read(text, &Type::Bool), None, "{text:?}");
+        }
     }
 
     proptest! {

@@ -478,3 +478,53 @@ fn lines_that_are_still_to_be_read_are_not_called_unfinished() {
     }
     assert_eq!(system.process.take_warnings(), Vec::<String>::new());
 }
+
+/// A line that comes in two halves is a whole line; the tester asks for what is missing in slices of its wait.
+#[test]
+fn half_a_line_is_told_of_only_where_silence_is_concluded() {
+    let says = r#"printf '{"resp'; read -r line; printf 'onse":"pong"}\n'"#;
+    let mut system = Fixture::new(&script(says));
+    for concludes in [false, true] {
+        system.process.reset().unwrap();
+        system.give().unwrap();
+        // Half of it is here some time; the end of a slice of the wait says nothing.
+        for _ in 0..10 {
+            assert_eq!(system.wait(20), Ok(Arrival::Silence));
+        }
+        let mut warnings = system.process.take_warnings();
+        assert_eq!(warnings, Vec::<String>::new());
+        if concludes {
+            for _ in 0..250 {
+                system.process.catch_up().unwrap();
+                warnings.extend(system.process.take_warnings());
+                if !warnings.is_empty() {
+                    break;
+                }
+                assert_eq!(system.wait(20), Ok(Arrival::Silence));
+            }
+            let warning = warnings.join("\n");
+            assert!(warning.contains("without a newline"), "{warning}");
+        }
+        system.give().unwrap();
+        let pong = response(&system.sts, "pong", None);
+        assert_eq!(system.wait(5000), Ok(pong));
+        assert_eq!(system.process.take_warnings(), Vec::<String>::new());
+    }
+}
+
+/// What comes before the end of the wait is found by looking once more.
+#[test]
+fn catching_up_loses_nothing() {
+    let mut system = Fixture::new(&script(PONG));
+    system.process.reset().unwrap();
+    system.give().unwrap();
+    let pong = response(&system.sts, "pong", None);
+    let came = loop {
+        system.process.catch_up().unwrap();
+        if let Some(arrived) = system.process.poll().unwrap() {
+            break arrived.what;
+        }
+    };
+    assert_eq!(came, pong);
+    assert_eq!(system.wait(20), Ok(Arrival::Silence));
+}

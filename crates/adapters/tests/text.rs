@@ -616,9 +616,45 @@ fn what_is_preferred_wins_and_the_rest_is_in_the_written_order() {
 }
 
 #[test]
-fn a_message_after_any_number_of_empty_lines_is_no_silence() {
+fn an_empty_line_that_fits_a_template_is_that_response() {
     let address = serve(|mut socket, _| {
-        let text = format!("{}PONG\r\n", "\r\n".repeat(20_000));
+        let _ = socket.write_all(b"\r\n\n \nPONG\r\n\n");
+        let _ = socket.read(&mut [0]);
+    });
+    let sts = model(&[
+        ("!pong", "c", &[]),
+        ("!blank", "c", &[]),
+        ("!echo", "c", &[("text", Type::Str)]),
+    ]);
+    for (name, shape, values) in [
+        ("blank", "", vec![]),
+        ("echo", "{text}", vec![Value::from("")]),
+    ] {
+        let mapping = Mapping {
+            responses: shapes(&[("pong", "PONG".into()), (name, shape.into())]),
+            ..Mapping::default()
+        };
+        let mut lines = connect(&sts, &mapping, &Sockets::Shared(address.clone()));
+        lines.reset().unwrap();
+        let empty = || Arrival::Response(action(&sts, &format!("!{name}"), &values));
+        assert_eq!(next(&mut lines), empty());
+        assert_eq!(next(&mut lines), empty());
+        let space = match name {
+            "echo" => Arrival::Response(action(&sts, "!echo", &[" ".into()])),
+            _ => Arrival::Unknown("\" \"".to_owned()),
+        };
+        assert_eq!(next(&mut lines), space);
+        let pong = Arrival::Response(action(&sts, "!pong", &[]));
+        assert_eq!(next(&mut lines), pong);
+        assert_eq!(next(&mut lines), empty());
+    }
+}
+
+#[test]
+fn an_empty_line_that_fits_no_template_is_unknown_however_many_come() {
+    const EMPTY: usize = 2_000;
+    let address = serve(|mut socket, _| {
+        let text = format!("{}PONG\r\n", "\r\n".repeat(EMPTY));
         let _ = socket.write_all(text.as_bytes());
         let _ = socket.read(&mut [0]);
     });
@@ -629,9 +665,56 @@ fn a_message_after_any_number_of_empty_lines_is_no_silence() {
     };
     let mut lines = connect(&sts, &mapping, &Sockets::Shared(address));
     lines.reset().unwrap();
+    for _ in 0..EMPTY {
+        assert_eq!(next(&mut lines), Arrival::Unknown("\"\"".to_owned()));
+    }
+    let pong = Arrival::Response(action(&sts, "!pong", &[]));
+    assert_eq!(next(&mut lines), pong);
+}
+
+/// A recording has the empty lines that a test would observe, and the blanks of messages.
+#[test]
+fn empty_lines_are_recorded() {
+    let system = serve(|mut socket, _| {
+        let _ = socket.read_exact(&mut [0; 1]);
+        let _ = socket.write_all(b"\n x \n");
+        let _ = socket.read(&mut [0]);
+    });
+    let sts = model(&[
+        ("?say", "c", &[("text", Type::Str)]),
+        ("!echo", "c", &[("text", Type::Str)]),
+    ]);
+    let mapping = Mapping {
+        stimuli: shapes(&[("say", "{text}".into())]),
+        responses: shapes(&[("echo", "{text}".into())]),
+        ..Mapping::default()
+    };
+    let relay = LineRelay::listen("127.0.0.1:0", &system, Arc::clone(&sts), Some(&mapping));
+    let relay = relay.unwrap();
+    let address = relay.address();
+    let client = std::thread::spawn(move || {
+        let mut socket = TcpStream::connect(address).unwrap();
+        socket.write_all(b"\n").unwrap();
+        socket.read_exact(&mut [0; 5]).unwrap();
+    });
+    let mut written = String::new();
+    let served = relay.run(Some(1), &|| false, &mut |line| {
+        written.push_str(line);
+        written.push('\n');
+        Ok(())
+    });
+    assert_eq!(served, Ok(1));
+    client.join().unwrap();
+    let traces = read_traces(&written, &sts).unwrap();
+    let steps: Vec<Recorded> = traces[0].iter().map(|(_, step)| step.clone()).collect();
     assert_eq!(
-        next(&mut lines),
-        Arrival::Response(action(&sts, "!pong", &[]))
+        steps,
+        [
+            Recorded::Stimulus(action(&sts, "?say", &["".into()])),
+            Recorded::Response(action(&sts, "!echo", &["".into()])),
+            Recorded::Response(action(&sts, "!echo", &[" x ".into()])),
+            Recorded::End,
+        ]
     );
 }
 

@@ -23,11 +23,6 @@ impl Cutter {
         }
     }
 
-    /// Whether every message is one line.
-    pub fn is_lines(&self) -> bool {
-        self.framing.is_lines()
-    }
-
     pub fn feed(&mut self, bytes: &[u8]) {
         self.bytes.feed(bytes);
     }

@@ -36,9 +36,6 @@ pub use labels::{Mapping, MappingError, Pattern, Shape, SocketAction};
 /// Messages of one socket that are taken in at once: the rest of a flood stays where it is.
 const AT_ONCE: usize = 64;
 
-/// How often a call that does not wait looks for a message between empty lines.
-const MAX_TURNS: usize = 64;
-
 /// Where the system is.
 #[derive(Clone, Debug)]
 pub enum Sockets {
@@ -77,8 +74,6 @@ pub struct TextLines {
     patience: Duration,
     epoch: Instant,
     arrived: VecDeque<Arrived>,
-    /// The last look for messages ended before it had seen everything.
-    may_have_more: bool,
     sent: Vec<u8>,
     /// Of connections that have ended.
     log: Vec<LogLine>,
@@ -107,7 +102,6 @@ impl TextLines {
             patience,
             epoch: Instant::now(),
             arrived: VecDeque::new(),
-            may_have_more: false,
             sent: Vec::new(),
             log: Vec::new(),
         })
@@ -148,13 +142,11 @@ impl TextLines {
         stream.message(framing, size(self.templates.budget().message))
     }
 
-    /// Takes in messages that are here, not more than [`AT_ONCE`] of each client. Returns whether there may be
-    /// more of them.
-    fn take_in(&mut self) -> Result<bool, AdapterError> {
-        let mut has_more = false;
+    /// Takes in messages that are here, not more than [`AT_ONCE`] of each client. An empty line is a message
+    /// like any other.
+    fn take_in(&mut self) -> Result<(), AdapterError> {
         for index in 0..self.clients.len() {
-            for number in 1..=AT_ONCE {
-                has_more |= number == AT_ONCE;
+            for _ in 0..AT_ONCE {
                 let Message { content, raw } = match self.next(index) {
                     Ok(Some(message)) => message,
                     Ok(None) => break,
@@ -163,13 +155,9 @@ impl TextLines {
                         break;
                     }
                     // What came before the end is judged first.
-                    Err(_) if !self.arrived.is_empty() => return Ok(false),
+                    Err(_) if !self.arrived.is_empty() => return Ok(()),
                     Err(broken) => return Err(self.explain(index, broken)),
                 };
-                let is_lines = self.mapping.framing.is_lines();
-                if is_lines && content.trim_ascii().is_empty() {
-                    continue;
-                }
                 let client = &self.clients[index];
                 let serves = |channel: &str| client.serves(channel);
                 let read = self.templates.read(Direction::Response, &content, &serves);
@@ -180,7 +168,7 @@ impl TextLines {
                 self.arrive(what, raw);
             }
         }
-        Ok(has_more)
+        Ok(())
     }
 
     fn arrive(&mut self, what: Arrival, raw: Vec<u8>) {
@@ -467,12 +455,9 @@ impl Connection for TextLines {
     }
 
     fn poll(&mut self) -> Result<Option<Arrived>, AdapterError> {
-        // Empty lines are no messages, however many there are before one.
-        let mut turns = 0;
-        while self.arrived.is_empty() && turns < MAX_TURNS && self.take_in()? {
-            turns += 1;
+        if self.arrived.is_empty() {
+            self.take_in()?;
         }
-        self.may_have_more = turns == MAX_TURNS;
         Ok(self.arrived.pop_front())
     }
 
@@ -483,9 +468,6 @@ impl Connection for TextLines {
                 return Ok(arrived);
             }
             let time_is_up = Instant::now() >= deadline;
-            if self.may_have_more && !time_is_up {
-                continue;
-            }
             // A message that goes on and on always has more to read.
             if !self.await_any(deadline)? || time_is_up {
                 return Ok(Arrived {

@@ -105,7 +105,10 @@ pub fn run(arguments: &args::Connect, format: Format) -> Answer {
                 }
                 Arrival::Unknown(text) => show(text, false, at, Sender::System, raw)?,
                 Arrival::Quiescent => break,
-                Arrival::Silence if at >= deadline => break,
+                Arrival::Silence if at >= deadline => {
+                    ended = link.catch_up().err();
+                    break;
+                }
                 Arrival::Silence => {}
             }
             // A system that never pauses is not waited for.
