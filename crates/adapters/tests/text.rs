@@ -710,6 +710,7 @@ fn empty_lines_are_recorded() {
     assert_eq!(
         steps,
         [
+            Recorded::Ready,
             Recorded::Stimulus(action(&sts, "?say", &["".into()])),
             Recorded::Response(action(&sts, "!echo", &["".into()])),
             Recorded::Response(action(&sts, "!echo", &[" x ".into()])),

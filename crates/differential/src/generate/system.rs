@@ -149,6 +149,8 @@ pub struct System {
     seen_at: u64,
     /// A stimulus came that the model does not describe in the state of the system.
     ignored: bool,
+    /// It found no values for a response, which it may owe all the same.
+    speechless: bool,
     inbox: VecDeque<(u64, Action)>,
     outbox: VecDeque<(u64, Arrival)>,
     log: Log,
@@ -175,6 +177,7 @@ impl System {
             seen_as,
             seen_at: 0,
             ignored: false,
+            speechless: false,
             inbox: VecDeque::new(),
             outbox: VecDeque::new(),
             log: Log::default(),
@@ -186,10 +189,10 @@ impl System {
         self.theory.is_tired()
     }
 
-    /// Since the reset every stimulus was one that the model describes: a system without faults has done what its
-    /// model says.
+    /// Since the reset every stimulus was one that the model describes, and nothing was left unsaid for want of values:
+    /// a system without faults has done what its model says.
     pub fn followed_all(&self) -> bool {
-        !self.ignored && !self.is_tired()
+        !self.ignored && !self.speechless && !self.is_tired()
     }
 
     pub fn log(&self) -> Log {
@@ -287,7 +290,9 @@ impl System {
         }
         let internal = self.theory.internal_steps(&self.state);
         let mut responses = self.theory.observable(&self.state, Direction::Response);
+        let known = responses.len();
         responses.retain(|(id, _)| self.theory.witness(&self.state, *id).is_some());
+        self.speechless |= responses.len() < known;
         let early = self.now < self.deadline();
         if early && internal.is_empty() && !responses.is_empty() {
             self.next_act = Some(self.deadline());
@@ -467,6 +472,7 @@ impl Connection for System {
         self.seen_as = self.theory.initial();
         self.seen_at = self.now;
         self.ignored = false;
+        self.speechless = false;
         self.schedule();
         Ok(())
     }
