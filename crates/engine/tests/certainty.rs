@@ -682,3 +682,47 @@ fn arrays_that_a_guard_leaves_open_are_not_always_empty() {
         assert_eq!(lengths.len() > 2, longest > 0, "{constraint}: {lengths:?}");
     }
 }
+
+/// Internal steps that end in a response that is due: silence is wrong, but nobody knows who stops on the way.
+#[test]
+fn silence_after_internal_steps_that_were_cut_off_is_no_pass() {
+    let text = "
+        external 'c'
+        process('p') {
+          channel('c') { responses 'out' }
+          var 'n', :integer, 0
+          state 'Count'
+          choice {
+            o { tau constraint: 'n < 30', update: 'n = n + 1'; goto 'Count' }
+            o { send 'out', constraint: 'n == 30'; goto 'Count' }
+          }
+        }";
+    let judged = |states: u64| {
+        let mut sts = load(text);
+        let budget = ioco_budget::Budget {
+            states,
+            ..ioco_budget::Budget::default()
+        };
+        Arc::make_mut(&mut sts).set_budget(budget);
+        let solver = Box::new(GuardSolver::new());
+        let mut semantics = Semantics::new(Arc::clone(&sts), solver, Relation::Ioco);
+        let silent = [(0, Recorded::Ready), (2 * sts.timeout(), Recorded::End)];
+        let recorded = monitor(&mut semantics, &silent).verdict;
+        let stop = StopConditions {
+            tests: Some(1),
+            ..StopConditions::default()
+        };
+        let settings = Settings {
+            stop,
+            ..Settings::default()
+        };
+        let mut tester = Tester::new(semantics, settings);
+        let reports = campaign(&mut tester, &mut Answers::new(|_| Vec::new()));
+        let played = reports[0].execution.verdict.clone();
+        [recorded, played].map(|verdict| code_of(&verdict))
+    };
+    assert_eq!(judged(100), [Some("D002"); 2]);
+    for states in [1, 2, 30] {
+        assert_eq!(judged(states), [Some("I004"); 2], "{states}");
+    }
+}

@@ -82,7 +82,8 @@ pub struct Menu {
 pub enum OpenSilence {
     /// It is allowed unless this response is possible.
     Response(LabelId),
-    /// It is allowed unless an internal step is possible.
+    /// It is allowed unless an internal step is possible, or unless internal steps that were not followed to their end
+    /// have one.
     InternalStep,
 }
 
@@ -92,9 +93,11 @@ impl Semantics {
     pub fn open_silence(&mut self, id: SetId) -> Option<OpenSilence> {
         let menu = self.menu(id);
         let is_open = |state: usize| menu.quiescent[state] == Answer::Unknown;
-        if self.set(id).divergent
+        let set = self.set(id);
+        // Of a set that was cut off it is only assumed that its internal steps go on for ever.
+        if (set.divergent && !set.truncated)
             || menu.quiescent.contains(&Answer::Yes)
-            || !(0..menu.quiescent.len()).any(is_open)
+            || !(set.divergent || (0..menu.quiescent.len()).any(is_open))
         {
             return None;
         }
