@@ -14,7 +14,7 @@ struct Rust;
 impl Language for Rust {
     fn parameter(&self, parameter: &Parameter) -> Option<String> {
         let name = quoted(&parameter.name);
-        is_supported(&parameter.ty).then(|| format!("v.value({name})"))
+        is_supported(&parameter.ty).then(|| format!("v.of({name})"))
     }
 
     fn constant(&self, value: &Value, types: &Types) -> Option<String> {
