@@ -672,6 +672,29 @@ fn an_empty_line_that_fits_no_template_is_unknown_however_many_come() {
     assert_eq!(next(&mut lines), pong);
 }
 
+/// The first trace of what is recorded while this client talks to the system.
+fn recorded(
+    system: &str,
+    sts: &Arc<Sts>,
+    mapping: &Mapping,
+    client: impl FnOnce(TcpStream) + Send + 'static,
+) -> Vec<Recorded> {
+    let relay = LineRelay::listen("127.0.0.1:0", system, Arc::clone(sts), Some(mapping));
+    let relay = relay.unwrap();
+    let address = relay.address();
+    let client = std::thread::spawn(move || client(TcpStream::connect(address).unwrap()));
+    let mut written = String::new();
+    let served = relay.run(Some(1), &|| false, &mut |line| {
+        written.push_str(line);
+        written.push('\n');
+        Ok(())
+    });
+    assert_eq!(served, Ok(1));
+    client.join().unwrap();
+    let traces = read_traces(&written, sts).unwrap();
+    traces[0].iter().map(|(_, step)| step.clone()).collect()
+}
+
 /// A recording has the empty lines that a test would observe, and the blanks of messages.
 #[test]
 fn empty_lines_are_recorded() {
@@ -689,24 +712,10 @@ fn empty_lines_are_recorded() {
         responses: shapes(&[("echo", "{text}".into())]),
         ..Mapping::default()
     };
-    let relay = LineRelay::listen("127.0.0.1:0", &system, Arc::clone(&sts), Some(&mapping));
-    let relay = relay.unwrap();
-    let address = relay.address();
-    let client = std::thread::spawn(move || {
-        let mut socket = TcpStream::connect(address).unwrap();
+    let steps = recorded(&system, &sts, &mapping, |mut socket| {
         socket.write_all(b"\n").unwrap();
         socket.read_exact(&mut [0; 5]).unwrap();
     });
-    let mut written = String::new();
-    let served = relay.run(Some(1), &|| false, &mut |line| {
-        written.push_str(line);
-        written.push('\n');
-        Ok(())
-    });
-    assert_eq!(served, Ok(1));
-    client.join().unwrap();
-    let traces = read_traces(&written, &sts).unwrap();
-    let steps: Vec<Recorded> = traces[0].iter().map(|(_, step)| step.clone()).collect();
     assert_eq!(
         steps,
         [
@@ -749,27 +758,13 @@ fn traffic_of_framed_messages_is_recorded() {
         },
         ..Mapping::default()
     };
-    let relay = LineRelay::listen("127.0.0.1:0", &system, Arc::clone(&sts), Some(&mapping));
-    let relay = relay.unwrap();
-    let address = relay.address();
-    let client = std::thread::spawn(move || {
-        let mut socket = TcpStream::connect(address).unwrap();
+    let steps = recorded(&system, &sts, &mapping, |mut socket| {
         socket.read_exact(&mut [0; 7]).unwrap();
         socket.write_all(b"\x00\x01\x01").unwrap();
         socket.read_exact(&mut [0; 4]).unwrap();
         socket.write_all(b"\x00\x01\xff").unwrap();
         socket.read_exact(&mut [0; 3]).unwrap();
     });
-    let mut written = String::new();
-    let served = relay.run(Some(1), &|| false, &mut |line| {
-        written.push_str(line);
-        written.push('\n');
-        Ok(())
-    });
-    assert_eq!(served, Ok(1));
-    client.join().unwrap();
-    let traces = read_traces(&written, &sts).unwrap();
-    let steps: Vec<Recorded> = traces[0].iter().map(|(_, step)| step.clone()).collect();
     assert_eq!(
         steps,
         [

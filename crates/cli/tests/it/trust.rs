@@ -308,8 +308,8 @@ fn every_command_that_may_start_the_system_says_what_it_starts() {
     }
 }
 
-#[test]
-fn the_commands_of_another_folder_are_asked_about() {
+/// A folder whose commands leave a file `planted` behind, with a failure that somebody else found in it.
+fn folder_with_a_failure() -> (TempDir, PathBuf) {
     let settings = "model = 'ping.aml'\n[sut]\ncommand = ['sh', '-c', 'touch planted; exec python3 system.py pang']\n";
     let folder = folder_with(&[
         ("ping.aml", PING),
@@ -322,10 +322,16 @@ fn the_commands_of_another_folder_are_asked_about() {
         .current_dir(folder.path())
         .args(["test", "--seed", "1"]));
     assert_eq!(ran.code, 1, "{}", ran.all());
-    let planted = folder.path().join("planted");
-    fs::remove_file(&planted).expect("it ran");
+    fs::remove_file(folder.path().join("planted")).expect("it ran");
     let failure = format!(".ioco/failures/{}.json", only_failure(folder.path()));
     let failure = folder.path().join(failure);
+    (folder, failure)
+}
+
+#[test]
+fn the_commands_of_another_folder_are_asked_about() {
+    let (folder, failure) = folder_with_a_failure();
+    let planted = folder.path().join("planted");
     // Somebody who got the folder, and is elsewhere.
     let here = folder_with(&[]);
     let replay = |more: &[&str]| {
@@ -372,21 +378,8 @@ sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 
 #[test]
 fn only_a_yes_at_the_terminal_allows_what_is_asked_about() {
-    let settings = "model = 'ping.aml'\n[sut]\ncommand = ['sh', '-c', 'touch planted; exec python3 system.py pang']\n";
-    let folder = folder_with(&[
-        ("ping.aml", PING),
-        ("system.py", PONG),
-        ("ioco.toml", settings),
-    ]);
-    let maker = folder_with(&[]);
-    let ran = run(ioco()
-        .env("XDG_STATE_HOME", maker.path())
-        .current_dir(folder.path())
-        .args(["test", "--seed", "1"]));
-    assert_eq!(ran.code, 1, "{}", ran.all());
+    let (folder, failure) = folder_with_a_failure();
     let planted = folder.path().join("planted");
-    let failure = format!(".ioco/failures/{}.json", only_failure(folder.path()));
-    let failure = folder.path().join(failure);
     // The last answer is the end of the input.
     for (answer, is_yes) in [
         ("y\\n", true),
