@@ -10,6 +10,18 @@ use crate::args::ModelArguments;
 use crate::output;
 use crate::watch::Teller;
 
+/// Refuses `--flatten` where the model meets what a system sends: its labels have the values in their
+/// names, which no system knows.
+pub fn refuse_flat(arguments: &ModelArguments) -> Result<(), CommandError> {
+    if !arguments.reading.flatten {
+        return Ok(());
+    }
+    Err(CommandError::usage(
+        "--flatten puts the values into the names of the labels, which the system does not know. It is for \
+         `ioco convert` and for questions about the model; leave it out here",
+    ))
+}
+
 /// Reads a model for a command that needs one: errors are shown and end the command, warnings are
 /// shown and do not.
 pub fn load(arguments: &ModelArguments, project: &Project) -> Result<Model, CommandError> {

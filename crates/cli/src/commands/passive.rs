@@ -25,6 +25,7 @@ struct Report {
 }
 
 pub fn check(path: &Path, arguments: &ModelArguments, project: &Project, format: Format) -> Answer {
+    model::refuse_flat(arguments)?;
     let model = model::load(arguments, project)?;
     let text = ioco_outside::file::read_text(path, model.sts.budget())
         .map_err(|error| CommandError::usage(format!("cannot read {}: {error}", path.display())))?;

@@ -36,6 +36,7 @@ pub fn once(arguments: &args::Test, format: Format, interrupt: Interrupt) -> Ans
 
 /// What the flags ask for.
 pub fn plan(arguments: &args::Test) -> Result<Plan, CommandError> {
+    model::refuse_flat(&arguments.model)?;
     let mut project = typed::project(
         arguments.model.model.as_deref(),
         arguments.system.profile.as_deref(),

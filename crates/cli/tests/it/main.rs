@@ -15,6 +15,7 @@ mod doctor;
 mod edge;
 mod examples;
 mod export;
+mod exported;
 mod generate;
 mod help;
 mod hostile;

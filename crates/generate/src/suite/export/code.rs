@@ -1,91 +1,190 @@
 //! Trees as JSON for stand-alone test files, and conditions as code of their languages.
 
-use ioco_engine::{SavedStep, value_to_json};
-use ioco_sts::{BinaryOp, Expr, Parameter, Sts, Type, UnaryOp, Value};
+use ioco_engine::value_to_json;
+use ioco_sts::{BinaryOp, Direction, Expr, Parameter, Step, Sts, Type, Types, UnaryOp, Value};
 use serde_json::{Map, Value as Json, json};
 
 use crate::tree::{Allowed, Tree};
 
-/// How a language writes what conditions are made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Joint {
+    And,
+    Or,
+}
+
+/// How a language writes what conditions are made of. The operations themselves are functions of
+/// the runner, so that they mean what they mean in a model: with unset values, with 64 bits.
 pub trait Language {
     /// The value of a parameter; `None` where its type is not supported.
     fn parameter(&self, parameter: &Parameter) -> Option<String>;
-    fn is_set(&self, name: &str) -> String;
-    fn text(&self, text: &str) -> String;
-    fn boolean(&self, value: bool) -> &'static str;
-    fn and(&self) -> &'static str;
-    fn or(&self) -> &'static str;
-    fn not(&self, operand: &str) -> String;
+    fn constant(&self, value: &Value, types: &Types) -> Option<String>;
+    /// A value that has to be true or false, as a truth value of the language.
+    fn truth(&self, operand: &str) -> String;
+    fn not(&self, truth: &str) -> String;
+    /// The first truth that decides ends it.
+    fn joined(&self, op: Joint, truths: &[String]) -> String;
+    /// A function of the runner.
+    fn call(&self, function: &str, operands: &[String]) -> String;
     /// The whole condition as a function of the values.
-    fn function(&self, condition: &str) -> String;
+    fn function(&self, truth: &str) -> String;
+}
+
+/// The parameters of all responses and the fields of all structures with their types, as JSON. A
+/// type is its name and what it is of.
+pub fn types(sts: &Sts) -> String {
+    let types = sts.types();
+    let fields = |fields: &mut dyn Iterator<Item = (&String, &Type)>| -> Map<String, Json> {
+        fields
+            .map(|(name, ty)| (name.clone(), kind(ty, types)))
+            .collect()
+    };
+    let mut responses: Map<String, Json> = Map::new();
+    for id in sts.labels_of(Direction::Response) {
+        let label = sts.label(id);
+        let mut parameters = label.parameters.iter().map(|p| (&p.name, &p.ty));
+        // Several channels may have a response of the same name.
+        let same_name = responses
+            .entry(label.name.clone())
+            .or_insert_with(|| json!([]));
+        if let Some(all) = same_name.as_array_mut() {
+            all.push(fields(&mut parameters).into());
+        }
+    }
+    let structs: Vec<Json> = types
+        .structs
+        .iter()
+        .map(|declared| fields(&mut declared.fields.iter().map(|(n, t)| (n, t))).into())
+        .collect();
+    json!({"responses": responses, "structs": structs}).to_string()
+}
+
+fn kind(ty: &Type, types: &Types) -> Json {
+    if let Some(range) = ty.int_range() {
+        return json!(["integer", [range.min, range.max]]);
+    }
+    match ty {
+        Type::Bool => json!(["boolean", null]),
+        Type::Int(_) | Type::Date | Type::Time => json!(["integer", [i64::MIN, i64::MAX]]),
+        Type::Decimal => json!(["decimal", null]),
+        Type::Str => json!(["string", null]),
+        Type::Enum(id) => json!(["enum", types.enums.get(id.index()).map(|e| &e.members)]),
+        Type::Array(item) => json!(["array", kind(item, types)]),
+        Type::Struct(id) => json!(["struct", id.index()]),
+    }
 }
 
 /// A tree with everything that a file without a model needs to judge a system.
-pub fn tree(sts: &Sts, tree: &Tree, language: &dyn Language, conditions: &mut Vec<String>) -> Json {
-    let steps: Vec<Json> = tree.steps.iter().map(|step| complete(sts, step)).collect();
-    let points: Vec<Json> = tree
+pub fn tree(
+    sts: &Sts,
+    tree: &Tree,
+    language: &dyn Language,
+    conditions: &mut Vec<String>,
+) -> String {
+    let steps: Vec<String> = tree.steps.iter().map(|step| complete(sts, step)).collect();
+    let points: Vec<String> = tree
         .points
         .iter()
         .map(|point| json!({"silence": point.silence, "seconds": point.timeout as f64 / 1e9}))
+        .map(|point| point.to_string())
         .collect();
     let mut branches = Vec::new();
     for branch in &tree.branches {
         let label = sts.label(branch.label);
-        let mut saved = json!({"after": branch.after, "response": label.name});
+        let name = Json::from(label.name.as_str());
+        let mut saved = format!("\"after\":{},\"response\":{name}", branch.after);
         match &branch.allowed {
             Allowed::Values(values) => {
-                saved["values"] = named(sts, &label.parameters, values, false).into();
+                let values = named(sts, &label.parameters, values, false);
+                saved.push_str(&format!(",\"values\":{values}"));
             }
             Allowed::Where(condition) => {
-                let code = expression(sts, &label.parameters, condition, language);
+                let code = truth(sts, &label.parameters, condition, language);
                 // A condition that cannot be written here is left to the reader: inconclusive.
-                saved["where"] = match code {
+                let number = match code {
                     Some(code) => {
                         conditions.push(language.function(&code));
-                        (conditions.len() - 1).into()
+                        (conditions.len() - 1).to_string()
                     }
-                    None => Json::Null,
+                    None => "null".to_owned(),
                 };
+                saved.push_str(&format!(",\"where\":{number}"));
             }
         }
         if let Some(then) = &branch.then {
-            saved["then"] = self::tree(sts, then, language, conditions);
+            let then = self::tree(sts, then, language, conditions);
+            saved.push_str(&format!(",\"then\":{then}"));
         }
-        branches.push(saved);
+        branches.push(format!("{{{saved}}}"));
     }
-    json!({"steps": steps, "points": points, "branches": branches})
+    format!(
+        "{{\"branches\":[{}],\"points\":[{}],\"steps\":[{}]}}",
+        branches.join(","),
+        points.join(","),
+        steps.join(",")
+    )
 }
 
 /// A stimulus names all of its parameters, as ioco itself does.
-fn complete(sts: &Sts, step: &ioco_sts::Step) -> Json {
-    let mut json = serde_json::to_value(SavedStep::new(step, sts)).unwrap_or_default();
-    if let Some(action) = step.action() {
-        let parameters = &sts.label(action.label).parameters;
-        let all = matches!(step, ioco_sts::Step::Stimulus(_));
-        json["values"] = named(sts, parameters, &action.values, all).into();
-    }
-    json
+fn complete(sts: &Sts, step: &Step) -> String {
+    let Some(action) = step.action() else {
+        return "{\"silence\":true}".to_owned();
+    };
+    let label = sts.label(action.label);
+    let is_stimulus = matches!(step, Step::Stimulus(_));
+    let kind = if is_stimulus { "stimulus" } else { "response" };
+    let name = Json::from(label.name.as_str());
+    let values = named(sts, &label.parameters, &action.values, is_stimulus);
+    format!("{{\"{kind}\":{name},\"values\":{values}}}")
 }
 
-fn named(sts: &Sts, parameters: &[Parameter], values: &[Value], all: bool) -> Map<String, Json> {
-    parameters
-        .iter()
-        .zip(values)
-        .filter(|(_, value)| all || !value.is_void())
-        .map(|(parameter, value)| {
-            let json = match (value, value_to_json(value, sts.types())) {
-                // The line protocol has decimals as numbers.
-                (Value::Decimal(_), Json::String(text)) => {
-                    serde_json::from_str(&text).unwrap_or(Json::String(text))
-                }
-                (_, json) => json,
-            };
-            (parameter.name.clone(), json)
-        })
-        .collect()
+fn named(sts: &Sts, parameters: &[Parameter], values: &[Value], all: bool) -> String {
+    let pairs = parameters.iter().zip(values);
+    object(
+        pairs
+            .filter(|(_, value)| all || !value.is_void())
+            .map(|(parameter, value)| (parameter.name.as_str(), value)),
+        sts.types(),
+    )
+}
+
+fn object<'v>(fields: impl Iterator<Item = (&'v str, &'v Value)>, types: &Types) -> String {
+    let fields: Vec<String> = fields
+        .map(|(name, value)| format!("{}:{}", Json::from(name), exact(value, types)))
+        .collect();
+    format!("{{{}}}", fields.join(","))
+}
+
+/// A value as the line protocol has it. Decimals are numbers with all of their digits, which
+/// `serde_json` would round.
+fn exact(value: &Value, types: &Types) -> String {
+    match value {
+        Value::Decimal(number) => number.to_string(),
+        Value::Array(items) => {
+            let items: Vec<String> = items.iter().map(|item| exact(item, types)).collect();
+            format!("[{}]", items.join(","))
+        }
+        Value::Struct(id, fields) => {
+            let names = types.structs.get(id.index()).map(|s| s.fields.as_slice());
+            let names = names
+                .unwrap_or_default()
+                .iter()
+                .map(|(name, _)| name.as_str());
+            object(names.zip(fields.iter()), types)
+        }
+        _ => value_to_json(value, types).to_string(),
+    }
 }
 
 /// A condition as code; `None` where it uses what is not supported.
+fn truth(
+    sts: &Sts,
+    parameters: &[Parameter],
+    expr: &Expr,
+    language: &dyn Language,
+) -> Option<String> {
+    Some(language.truth(&expression(sts, parameters, expr, language)?))
+}
+
 fn expression(
     sts: &Sts,
     parameters: &[Parameter],
@@ -93,72 +192,68 @@ fn expression(
     language: &dyn Language,
 ) -> Option<String> {
     let sub = |expr: &Expr| expression(sts, parameters, expr, language);
-    let name = |expr: &Expr| match expr {
-        Expr::Param(position) => Some(parameters.get(*position as usize)?.name.clone()),
-        _ => None,
+    let truth = |expr: &Expr| truth(sts, parameters, expr, language);
+    let is_enum = |expr: &Expr| match expr {
+        Expr::Const(value) => matches!(value, Value::Enum(..)),
+        Expr::Param(position) => {
+            let parameter = parameters.get(*position as usize);
+            parameter.is_some_and(|p| matches!(p.ty, Type::Enum(_)))
+        }
+        _ => false,
     };
     Some(match expr {
-        Expr::Const(Value::Bool(value)) => language.boolean(*value).to_owned(),
-        Expr::Const(Value::Int(value)) if *value < 0 => format!("({value})"),
-        Expr::Const(Value::Int(value)) => value.to_string(),
-        Expr::Const(Value::Str(text)) => language.text(text),
-        Expr::Const(Value::Enum(id, member)) => {
-            language.text(sts.types().member_name(*id, *member))
-        }
+        Expr::Const(value) => language.constant(value, sts.types())?,
         Expr::Param(position) => language.parameter(parameters.get(*position as usize)?)?,
-        Expr::Unary(UnaryOp::Not, operand) => language.not(&sub(operand)?),
-        Expr::Unary(UnaryOp::Neg, operand) => format!("(-{})", sub(operand)?),
-        Expr::Binary(op, both) => {
-            let void = Expr::Const(Value::Void);
-            match (op, &both[0], &both[1]) {
-                (BinaryOp::Ne, side, other) | (BinaryOp::Ne, other, side) if *other == void => {
-                    language.is_set(&name(side)?)
-                }
-                (BinaryOp::Eq, side, other) | (BinaryOp::Eq, other, side) if *other == void => {
-                    language.not(&language.is_set(&name(side)?))
-                }
-                _ => {
-                    let symbol = match op {
-                        BinaryOp::And => language.and(),
-                        BinaryOp::Or => language.or(),
-                        BinaryOp::Eq
-                        | BinaryOp::Ne
-                        | BinaryOp::Lt
-                        | BinaryOp::Le
-                        | BinaryOp::Gt
-                        | BinaryOp::Ge
-                        | BinaryOp::Add
-                        | BinaryOp::Sub
-                        | BinaryOp::Mul => op.symbol()?,
-                        // Division rounds differently in different languages.
-                        BinaryOp::Div
-                        | BinaryOp::Rem
-                        | BinaryOp::Min
-                        | BinaryOp::Max
-                        | BinaryOp::Index => return None,
-                    };
-                    format!("({} {symbol} {})", sub(&both[0])?, sub(&both[1])?)
-                }
+        Expr::Unary(UnaryOp::Not, operand) => language.not(&truth(operand)?),
+        Expr::Unary(UnaryOp::Neg, operand) => language.call("negative", &[sub(operand)?]),
+        Expr::Binary(op @ (BinaryOp::And | BinaryOp::Or), _) => {
+            // Long conditions nest to the left, deeper than compilers like.
+            let mut operands = Vec::new();
+            let mut first = expr;
+            while let Expr::Binary(inner, both) = first
+                && inner == op
+            {
+                operands.push(truth(&both[1])?);
+                first = &both[0];
             }
+            operands.push(truth(first)?);
+            operands.reverse();
+            let joint = if *op == BinaryOp::And {
+                Joint::And
+            } else {
+                Joint::Or
+            };
+            language.joined(joint, &operands)
         }
-        Expr::InRange(all) => {
-            let [subject, low, high] = [sub(&all[0])?, sub(&all[1])?, sub(&all[2])?];
-            format!(
-                "({low} <= {subject} {} {subject} <= {high})",
-                language.and()
-            )
+        Expr::Binary(op, both) => {
+            let function = match op {
+                BinaryOp::Eq => "equal",
+                BinaryOp::Ne => "unequal",
+                // Members are ordered as they are declared, and are texts here.
+                _ if both.iter().any(is_enum) => return None,
+                BinaryOp::Lt => "less",
+                BinaryOp::Le => "at_most",
+                BinaryOp::Gt => "more",
+                BinaryOp::Ge => "at_least",
+                BinaryOp::Add => "plus",
+                BinaryOp::Sub => "minus",
+                BinaryOp::Mul => "times",
+                _ => return None,
+            };
+            language.call(function, &[sub(&both[0])?, sub(&both[1])?])
         }
-        Expr::InSet(subject, items) => {
+        Expr::InRange(all) if !all.iter().any(is_enum) => {
+            let operands = [sub(&all[0])?, sub(&all[1])?, sub(&all[2])?];
+            language.call("within", &operands)
+        }
+        Expr::InSet(subject, items) if !items.is_empty() => {
             let subject = sub(subject)?;
             let mut parts = Vec::new();
             for item in items {
-                parts.push(format!("{subject} == {}", sub(item)?));
+                let part = language.call("equal", &[subject.clone(), sub(item)?]);
+                parts.push(language.truth(&part));
             }
-            let joiner = format!(" {} ", language.or());
-            match parts.is_empty() {
-                true => language.boolean(false).to_owned(),
-                false => format!("({})", parts.join(&joiner)),
-            }
+            language.joined(Joint::Or, &parts)
         }
         _ => return None,
     })

@@ -74,6 +74,6 @@ struct Flat {
 
 fn flat(sts: &Sts, tree: &Tree, language: &dyn code::Language) -> Flat {
     let mut conditions = Vec::new();
-    let json = code::tree(sts, tree, language, &mut conditions).to_string();
+    let json = code::tree(sts, tree, language, &mut conditions);
     Flat { json, conditions }
 }

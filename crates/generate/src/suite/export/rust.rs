@@ -1,9 +1,9 @@
 //! A suite as a file of Rust tests. It needs the standard library and an adapter, and nothing
 //! else.
 
-use ioco_sts::{Parameter, Sts, Type};
+use ioco_sts::{Parameter, Sts, Types, Value};
 
-use super::code::Language;
+use super::code::{Joint, Language, is_supported, types};
 use super::flat;
 use crate::tree::Tree;
 
@@ -14,40 +14,43 @@ struct Rust;
 impl Language for Rust {
     fn parameter(&self, parameter: &Parameter) -> Option<String> {
         let name = quoted(&parameter.name);
-        match parameter.ty {
-            Type::Bool => Some(format!("v.flag({name})?")),
-            Type::Int(_) => Some(format!("v.number({name})?")),
-            Type::Str | Type::Enum(_) => Some(format!("v.text({name})?")),
-            _ => None,
-        }
+        is_supported(&parameter.ty).then(|| format!("v.of({name})"))
     }
 
-    fn is_set(&self, name: &str) -> String {
-        format!("v.is_set({})", quoted(name))
+    fn constant(&self, value: &Value, types: &Types) -> Option<String> {
+        let text = |text: &str| format!("Json::Text({}.to_owned())", quoted(text));
+        Some(match value {
+            Value::Void => "Json::Null".to_owned(),
+            Value::Bool(value) => format!("Json::Bool({value})"),
+            Value::Int(number) => format!("Json::Number(\"{number}\".to_owned())"),
+            Value::Str(value) => text(value),
+            Value::Enum(id, member) => text(types.member_name(*id, *member)),
+            Value::Decimal(_) | Value::Array(_) | Value::Struct(..) => return None,
+        })
     }
 
-    fn text(&self, text: &str) -> String {
-        quoted(text)
+    fn truth(&self, operand: &str) -> String {
+        format!("{operand}.truth()?")
     }
 
-    fn boolean(&self, value: bool) -> &'static str {
-        if value { "true" } else { "false" }
+    fn not(&self, truth: &str) -> String {
+        format!("Json::Bool(!{truth})")
     }
 
-    fn and(&self) -> &'static str {
-        "&&"
+    fn joined(&self, op: Joint, truths: &[String]) -> String {
+        let symbol = match op {
+            Joint::And => " && ",
+            Joint::Or => " || ",
+        };
+        format!("Json::Bool({})", truths.join(symbol))
     }
 
-    fn or(&self) -> &'static str {
-        "||"
+    fn call(&self, function: &str, operands: &[String]) -> String {
+        format!("Json::{function}({})?", operands.join(", "))
     }
 
-    fn not(&self, operand: &str) -> String {
-        format!("!{operand}")
-    }
-
-    fn function(&self, condition: &str) -> String {
-        format!("|v| Some({condition})")
+    fn function(&self, truth: &str) -> String {
+        format!("|v| Some({truth})")
     }
 }
 
@@ -59,20 +62,25 @@ pub fn begin(sts: &Sts, command: Option<&str>) -> String {
     RUNNER
         .replace("MODEL_NAME", &sts.name().replace('\n', " "))
         .replace("\"SYSTEM_COMMAND\"", &quoted(command.unwrap_or("")))
+        .replace("\"MODEL_TYPES\"", &raw(&types(sts)))
+}
+
+/// A raw string, with as many marks as no string of the JSON has.
+fn raw(json: &str) -> String {
+    let mut marks = "#".to_owned();
+    while json.contains(&format!("\"{marks}")) {
+        marks.push('#');
+    }
+    format!("r{marks}\"{json}\"{marks}")
 }
 
 pub fn test(sts: &Sts, number: u64, name: &str, tree: &Tree) -> String {
     let flat = flat(sts, tree, &Rust);
     let name = name.replace('\n', " ");
-    // As many marks as no string of the JSON has.
-    let mut marks = "#".to_owned();
-    while flat.json.contains(&format!("\"{marks}")) {
-        marks.push('#');
-    }
-    let json = &flat.json;
+    let json = raw(&flat.json);
     let conditions = flat.conditions.join(", ");
     format!(
-        "\n/// {name}\n#[test]\nfn test_{number}() {{\n    run(r{marks}\"{json}\"{marks}, \
+        "\n/// {name}\n#[test]\nfn test_{number}() {{\n    run({json}, \
          &[{conditions}]);\n}}\n"
     )
 }
