@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use crate::codes;
 use crate::diagnostic::Diagnostic;
+use crate::escape;
 use crate::syntax::{SyntaxElement, SyntaxKind, SyntaxNode, SyntaxToken};
 
 pub type Span = Range<usize>;
@@ -56,7 +57,8 @@ impl Text {
         self.source_offset(span.start)..self.source_offset(span.end)
     }
 
-    fn from_quoted(quoted: &str, start: usize, closed: bool) -> Text {
+    /// The text of a quoted string, and the places in the file of escapes that mean nothing.
+    fn from_quoted(quoted: &str, start: usize, closed: bool) -> (Text, Vec<Span>) {
         let opening = if quoted.starts_with('%') { 2 } else { 1 };
         let closing = usize::from(closed);
         let inner = &quoted[opening..quoted.len() - closing];
@@ -67,6 +69,7 @@ impl Text {
             holes: Vec::new(),
         };
         let single = quoted.starts_with('\'');
+        let mut unknown = Vec::new();
         let mut characters = inner.chars();
         let mut shift = 0;
         while let Some(character) = characters.next() {
@@ -74,30 +77,36 @@ impl Text {
                 text.value.push(character);
                 continue;
             }
-            let Some(escaped) = characters.next() else {
+            let before = characters.as_str();
+            if before.is_empty() {
                 text.value.push('\\');
                 break;
-            };
-            let meant = match (single, escaped) {
-                (true, '\'' | '\\') => escaped,
-                (true, _) => {
+            }
+            let meant = if single {
+                // Single quotes keep every backslash but the one before a quote or a backslash.
+                let next = characters.next().unwrap_or_default();
+                if !matches!(next, '\'' | '\\') {
                     text.value.push('\\');
-                    text.value.push(escaped);
-                    continue;
                 }
-                (false, 'n') => '\n',
-                (false, 't') => '\t',
-                (false, 'r') => '\r',
-                (false, '0') => '\0',
-                (false, 's') => ' ',
-                (false, other) => other,
+                Some(next)
+            } else {
+                escape::read(&mut characters)
             };
-            text.value.push(meant);
-            shift += (1 + escaped.len_utf8() - meant.len_utf8()) as isize;
-            text.shifts.push((text.value.len(), shift));
+            let at = start + opening + inner.len() - before.len() - 1;
+            let read = 1 + before.len() - characters.as_str().len();
+            if meant.is_none() {
+                unknown.push(at..at + read);
+            }
+            text.value.push(meant.unwrap_or('_'));
+            let here = start + opening + text.value.len();
+            let moved = (at + read) as isize - here as isize;
+            if moved != shift {
+                shift = moved;
+                text.shifts.push((text.value.len(), shift));
+            }
         }
         text.find_holes(single);
-        text
+        (text, unknown)
     }
 
     /// An escaped `\#{` is found too, and then has no meaning: nobody writes it.
@@ -474,6 +483,13 @@ impl TreeReader<'_> {
     }
 
     fn string(&mut self, quoted: &str, start: usize, closed: bool) -> ValueKind {
-        ValueKind::Str(Text::from_quoted(quoted, start, closed))
+        let (text, unknown) = Text::from_quoted(quoted, start, closed);
+        for place in unknown {
+            let after = quoted[place.start - start + 1..].chars().next();
+            let (message, hint) = escape::unknown(after, "single quotes keep it as it is");
+            self.diagnostics
+                .push(Diagnostic::new(codes::SYNTAX, self.file, place, message).hint(hint));
+        }
+        ValueKind::Str(text)
     }
 }

@@ -7,6 +7,7 @@ mod allow;
 mod ast;
 mod codes;
 mod diagnostic;
+mod escape;
 mod expand;
 mod expr;
 mod format;

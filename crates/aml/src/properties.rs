@@ -239,8 +239,41 @@ proptest! {
         check_reading(&text.into_iter().collect::<String>());
     }
 
+    /// Whatever a text holds and whichever quotes and escapes it is written with.
     #[test]
-    fn any_expression_is_read_without_panic(text in "[a-z0-9 ()\\[\\]<>=!&|+*/%.,:\"'~;-]{0,60}") {
+    fn a_text_with_escapes_is_the_text(text in "(\\PC|[\\n\\r\\t\\\\'\"()u0x]){0,12}", style in 0..4u8, quotes in 0..3u8) {
+        let text = text.replace('#', "");
+        let written: String = match style {
+            0 => format!("{text:?}"),
+            1 => format!("\"{}\"", text.chars().map(|c| format!("\\u{{{:x}}}", u32::from(c))).collect::<String>()),
+            2 => format!("\"{}\"", text.chars().map(|c| match u32::from(c) {
+                code @ 0..0x80 => format!("\\x{code:02x}"),
+                code @ 0x80..0x1_0000 => format!("\\u{code:04x}"),
+                code => format!("\\u{{{code:06x}}}"),
+            }).collect::<String>()),
+            _ => format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\"")),
+        };
+        let quoted = match quotes {
+            0 => format!("'{}'", written.replace('\\', "\\\\").replace('\'', "\\'")),
+            1 => format!("\"{}\"", written.replace('\\', "\\\\").replace('"', "\\\"")),
+            _ => format!("%({})", written.replace('\\', "\\\\").replace('(', "\\(").replace(')', "\\)")),
+        };
+        let model = format!(
+            "external 'c'\nprocess('p') {{\n  channel('c') {{ stimulus 'a', {{'s' => :string}} }}\n  \
+             state 'S'\n  receive 'a', constraint: {quoted}\n}}\n",
+            quoted = quoted.replacen('"', "s == \"", usize::from(quotes != 1))
+                .replacen("\"\\\"", "\"s == \\\"", usize::from(quotes == 1)),
+        );
+        let loaded = load_text("m.aml", &model);
+        let sts = loaded.sts.unwrap_or_else(|| panic!("{model}\n{:?}", loaded.diagnostics));
+        let guard = &sts.switches()[0].guard;
+        let mut found = Vec::new();
+        guard.walk(&mut |part| if let Expr::Const(Value::Str(text)) = part { found.push(text.to_string()); });
+        prop_assert_eq!(found, vec![text], "{}", model);
+    }
+
+    #[test]
+    fn any_expression_is_read_without_panic(text in "[a-z0-9 ()\\[\\]<>=!&|+*/%.,:\"'~;\\\\-]{0,60}") {
         let sts = load_text("m.aml", "process('p') { var 'a', :integer\n var 'b', :string\n state 'S' }");
         let sts = sts.sts.expect("a model");
         let _ = crate::parse_expression(&text, &sts, None);

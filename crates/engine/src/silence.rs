@@ -141,7 +141,7 @@ pub(crate) struct Context {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ioco_sts::{LabelId, Offer};
+    use ioco_sts::{Action, LabelId, LocationId, Offer, State};
 
     const TIMEOUT: u64 = 500;
 
@@ -167,6 +167,25 @@ mod tests {
             looked: false,
             answered: false,
         }
+    }
+
+    #[test]
+    fn a_situation_is_where_the_model_is_and_what_was_given_last() {
+        let at = |location| StateSet {
+            states: vec![State {
+                locations: [LocationId::from_index(location)].into(),
+                valuation: [].into(),
+            }],
+            divergent: false,
+            truncated: false,
+        };
+        let given = |label| Step::Stimulus(Action::plain(LabelId::from_index(label)));
+        let here = situation(&at(0), &[given(0)]);
+        let later = situation(&at(0), &[given(1), given(0), Step::Quiescence]);
+        assert_eq!(here, later, "what was given before does not matter");
+        assert_ne!(here, situation(&at(1), &[given(0)]));
+        assert_ne!(here, situation(&at(0), &[given(1)]));
+        assert_ne!(here, situation(&at(0), &[]));
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::ops::Range;
 use ioco_budget::{Budget, Exhausted, Resource};
 use ioco_sts::{BinaryOp, UnaryOp};
 
+use crate::escape;
 use crate::expr::lexer::{Token, lex};
 
 /// Every walk over an expression recurses once per level, so its height is limited here and nowhere
@@ -578,13 +579,31 @@ impl<'a> Parser<'a> {
         Node::new(NodeKind::Method(Box::new(call)), start..end)
     }
 
+    /// The text of the string that comes next.
+    fn text(&mut self, quoted: &str) -> String {
+        let (text, unknown) = unquoted(quoted);
+        let start = self.span().start;
+        for place in unknown {
+            let after = quoted[place.start + 1..].chars().next();
+            let (message, hint) =
+                escape::unknown(after, "the quotes around an expression need it twice");
+            self.mistakes.push(ExprError {
+                too_deep: false,
+                message,
+                span: start + place.start..start + place.end,
+                hint: Some(hint),
+            });
+        }
+        text
+    }
+
     fn primary(&mut self) -> Node {
         let word = self.word();
         let kind = match self.peek() {
             Token::Void => NodeKind::Void,
             Token::Integer => NodeKind::Integer(word.replace('_', "")),
             Token::Decimal => NodeKind::Decimal(word.replace('_', "")),
-            Token::Str => NodeKind::Str(unquoted(word)),
+            Token::Str => NodeKind::Str(self.text(word)),
             Token::Name if self.reserved(word) => {
                 let found = self.found();
                 self.mistake(format!("expected a value, found {found}"), None);
@@ -713,33 +732,22 @@ fn balanced(op: BinaryOp, mut operands: Vec<Node>) -> Node {
     binary(op, balanced(op, operands), balanced(op, right))
 }
 
-/// The characters of a quoted string.
-fn unquoted(quoted: &str) -> String {
-    let inner = &quoted[1..quoted.len() - 1];
-    let mut text = String::with_capacity(inner.len());
+/// The characters of a quoted string, and where escapes stand that mean nothing, counted from its quote.
+fn unquoted(quoted: &str) -> (String, Vec<Range<usize>>) {
+    let end = quoted.len() - 1;
+    let inner = &quoted[1..end];
+    let (mut text, mut unknown) = (String::with_capacity(inner.len()), Vec::new());
     let mut characters = inner.chars();
     while let Some(character) = characters.next() {
         if character != '\\' {
             text.push(character);
             continue;
         }
-        match characters.next() {
-            Some('n') => text.push('\n'),
-            Some('t') => text.push('\t'),
-            Some('r') => text.push('\r'),
-            Some('0') => text.push('\0'),
-            Some('u') if characters.as_str().starts_with('{') => {
-                let digits: String = characters
-                    .by_ref()
-                    .skip(1)
-                    .take_while(|c| *c != '}')
-                    .collect();
-                let code = u32::from_str_radix(&digits, 16).ok();
-                text.push(code.and_then(char::from_u32).unwrap_or('\u{fffd}'));
-            }
-            Some(other) => text.push(other),
-            None => {}
+        let start = end - characters.as_str().len() - 1;
+        match escape::read(&mut characters) {
+            Some(meant) => text.push(meant),
+            None => unknown.push(start..end - characters.as_str().len()),
         }
     }
-    text
+    (text, unknown)
 }
