@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use ioco_solve::{Deadline, choose_values};
-use ioco_sts::{Action, Expr, LabelId, Relation, Semantics, SetId, Step, Sts};
+use ioco_sts::{Action, Answer, Expr, LabelId, Relation, Semantics, SetId, Step, Sts};
 use rand::RngExt as _;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng as _;
@@ -95,6 +95,11 @@ impl InProcess for Simulated {
         for offset in 0..choices {
             let index = (first + offset) % choices;
             if index == responses {
+                let is_truncated = self.semantics.set(self.set).truncated;
+                if is_truncated && !menu.quiescent.contains(&Answer::Yes) {
+                    // Silence may be allowed by a state that is missing, or by none.
+                    continue;
+                }
                 let silent = self.semantics.after(self.set, &Step::Quiescence);
                 // A set without states would never answer again.
                 let known = silent.filter(|set| !self.semantics.set(*set).is_empty());
@@ -113,13 +118,19 @@ impl InProcess for Simulated {
                 return now;
             }
         }
-        if choices > 0 {
-            let label = menu.responses[0].label;
-            let name = self.semantics.sts().label(label).marked_name();
-            out.give_up(AdapterError::new(format!(
-                "the simulated system found no values for its response {name}"
-            )));
-        }
+        out.give_up(match menu.responses.first() {
+            Some(offer) => {
+                let name = self.semantics.sts().label(offer.label).marked_name();
+                AdapterError::new(format!(
+                    "the simulated system found no values for its response {name}"
+                ))
+            }
+            None => AdapterError::new(
+                "the simulated system does not know what to do here: states of the model are missing, because a limit \
+                 was reached or the values of a hand-shake could not be listed",
+            )
+            .hint("`ioco check` warns of such hand-shakes; `ioco explore` shows where a limit is reached"),
+        });
         until
     }
 }

@@ -233,7 +233,19 @@ mod tests {
         let look = Listening::Look(40);
         assert_eq!(silences.listening(&menu(true, false), early), look);
         silences.answered(2);
-        assert!(silences.latency < 20);
+        assert_eq!(silences.latency, 19, "a sixteenth less");
+    }
+
+    #[test]
+    fn where_the_system_may_choose_silence_is_observed_again_in_one_of_eight() {
+        let mut silences = Silences::default();
+        let open = menu(true, true);
+        silences.observed(1, TIMEOUT);
+        for observed in 1..20 {
+            let again = silences.listening(&open, context(1)) == Listening::Whole;
+            assert_eq!(again, observed >= 8, "{observed}");
+            silences.observed(2, TIMEOUT);
+        }
     }
 
     #[test]

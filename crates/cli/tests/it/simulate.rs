@@ -217,3 +217,25 @@ fn the_two_smart_doors_differ_at_the_third_incorrect_passcode() {
         ran.all()
     );
 }
+
+#[test]
+fn what_the_model_does_not_tell_is_not_claimed_to_be_silence() {
+    let model = "timeout 0.2\nexternal 'c'\ninternal 'wire'\nprocess('p') {\n  \
+                 channel('wire') { response 'tell', {'v' => :integer} }\n  \
+                 state 'S'\n  send 'tell', constraint: 'v > 0'\n}\n\
+                 process('q') {\n  channel('wire') { stimulus 'tell', {'v' => :integer} }\n  \
+                 channel('c') { response 'done', {'v' => :integer} }\n  var 'kept', :integer, 0\n  \
+                 state 'S'\n  receive 'tell', update: 'kept = v'\n  send 'done', constraint: 'v == kept'\n}\n";
+    let folder = folder_with(&[("m.aml", model), ("input", "{\"reset\":true}\n")]);
+    let input = fs::File::open(folder.path().join("input")).expect("input");
+    let ran = run(ioco()
+        .current_dir(folder.path())
+        .args(["simulate", "m.aml"])
+        .stdin(input));
+    assert_eq!(ran.code, 0, "{}", ran.all());
+    // Some values of the hand-shake are known, so that silence before `done` is not.
+    let lines: Vec<&str> = ran.out.lines().collect();
+    assert_eq!(lines.len(), 3, "{}", ran.all());
+    assert!(lines[1].contains("\"done\""), "{}", ran.all());
+    assert!(lines[2].contains("quiescent"), "{}", ran.all());
+}
