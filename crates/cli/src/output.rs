@@ -13,6 +13,7 @@ use crate::exit::CommandError;
 use anstyle::{AnsiColor, Style};
 use ioco_engine::{RequirementCoverage, Summary};
 use ioco_outside::{Untrusted, for_terminal};
+pub use ioco_report::count;
 use ioco_sts::Sts;
 
 use crate::args::Format;
@@ -249,15 +250,6 @@ pub fn draw(file: &Path, sts: &Sts, counts: &ioco_draw::Counts) -> Result<(), Co
     })?;
     say!("drawn: {}", file.display());
     Ok(())
-}
-
-/// `1 test`, `2 tests`.
-pub fn count(number: u64, thing: &str) -> String {
-    if number == 1 {
-        format!("1 {thing}")
-    } else {
-        format!("{number} {thing}s")
-    }
 }
 
 /// `3 tests (2 passed, …), 40 steps in 0.3 s`.

@@ -63,7 +63,7 @@ pub fn markdown(run: &Run, failures: &[Failure], paths: &Paths) -> String {
         let _ = writeln!(
             text,
             "\n<details><summary>{} not covered</summary>\n",
-            count(run.missing.len() as u64, "switch").replace("switchs", "switches")
+            count(run.missing.len() as u64, "switch")
         );
         for line in run.missing.iter().take(MAX_MISSING) {
             let _ = writeln!(text, "- {}", escaped(line));

@@ -138,10 +138,12 @@ impl Run {
     }
 }
 
-/// `1 test`, `2 tests`.
-pub(crate) fn count(number: u64, thing: &str) -> String {
-    match number {
-        1 => format!("1 {thing}"),
+/// `1 test`, `2 tests`, `2 switches`, `2 stimuli`.
+pub fn count(number: u64, thing: &str) -> String {
+    match thing {
+        _ if number == 1 => format!("1 {thing}"),
+        "stimulus" => format!("{number} stimuli"),
+        _ if thing.ends_with("ch") => format!("{number} {thing}es"),
         _ => format!("{number} {thing}s"),
     }
 }

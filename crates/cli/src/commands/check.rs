@@ -92,19 +92,18 @@ pub fn run(arguments: &args::Check, format: Format) -> Answer {
     } else {
         model::show(&checked.diagnostics, &read.files);
         if sts.is_some() {
-            output::print(&format!(
-                "{}: {} locations, {} switches, {} stimuli, {} responses, {} variables\n",
-                read.path.display(),
-                checked.locations,
-                checked.switches,
-                checked.stimuli,
-                checked.responses,
-                checked.variables,
-            ));
+            let sizes = [
+                (checked.locations, "location"),
+                (checked.switches, "switch"),
+                (checked.stimuli, "stimulus"),
+                (checked.responses, "response"),
+                (checked.variables, "variable"),
+            ];
+            let sizes = sizes.map(|(number, thing)| output::count(number as u64, thing));
+            output::print(&format!("{}: {}\n", read.path.display(), sizes.join(", ")));
         }
         for requirement in &checked.requirements {
             let switches = output::count(requirement.switches as u64, "switch");
-            let switches = switches.replace("switchs", "switches");
             let Requirement {
                 id, text, place, ..
             } = requirement;

@@ -82,7 +82,7 @@ fn an_openapi_description_may_be_yaml() {
     let project = here.path().join("shop");
     let checked = run(ioco().current_dir(&project).arg("check"));
     assert_eq!(checked.code, 0, "{}", checked.all());
-    let sizes = "1 stimuli, 3 responses";
+    let sizes = "1 stimulus, 3 responses";
     assert!(checked.out.contains(sizes), "{}", checked.all());
     let model = std::fs::read_to_string(project.join("model.aml")).expect("read");
     for words in ["amount in 1..100", "kind == \"yes\"", "createOrder_4xx"] {
