@@ -293,12 +293,27 @@ fn the_values_of_a_hand_shake_are_those_that_all_guards_allow() {
         (":boolean", "!v", "", Value::Bool(true), false),
         ("integer(0..9)", "v != 3", "", Value::Int(4), true),
         ("integer(0..9)", "v != 3", "", Value::Int(3), false),
-        // A parameter that is mentioned is set, unless only `:void` will do.
-        ("integer(0..9)", "v != 3", "", Value::Void, false),
+        // Unset is a value as any other.
+        ("integer(0..9)", "v != 3", "", Value::Void, true),
+        ("integer(0..9)", "v < 3", "", Value::Void, false),
+        (
+            ":integer",
+            "v != :void && v in 1..3",
+            "",
+            Value::Void,
+            false,
+        ),
+        (
+            ":string",
+            "v != \"x\" && length(v) < 1",
+            "",
+            string(""),
+            true,
+        ),
         (":string", "v == :void", "", Value::Void, true),
         (":string", "v == :void", "", string("x"), false),
         (":integer", "v == :void || v == 1", "", Value::Int(1), true),
-        (":integer", "v == :void || v == 1", "", Value::Void, false),
+        (":integer", "v == :void || v == 1", "", Value::Void, true),
         (
             ":integer",
             "v == :void || v == 1",

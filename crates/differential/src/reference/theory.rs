@@ -297,7 +297,7 @@ impl Theory {
     }
 
     /// The values for which every guard of the group holds. A parameter that no guard mentions is
-    /// unset; one that some guard mentions is set, unless only `:void` will do.
+    /// unset.
     fn shared_values(&self, state: &State, label: LabelId, group: &[SwitchId]) -> Vec<Vec<Val>> {
         let mentioned: BTreeSet<u32> = group
             .iter()
@@ -320,11 +320,6 @@ impl Theory {
             }
             false
         });
-        for at in 0..pools.len() {
-            if allowed.iter().any(|values| values[at] != Val::Void) {
-                allowed.retain(|values| values[at] != Val::Void);
-            }
-        }
         allowed
     }
 

@@ -120,8 +120,7 @@ impl Semantics {
         }
     }
 
-    /// The values that every guard allows. A parameter that is mentioned is set, unless only
-    /// `:void` will do, as a tester would give it.
+    /// The values that every guard allows, `:void` as any other. A parameter that no guard mentions is unset.
     fn values_of(&mut self, group: &[SwitchId], label: LabelId, state: &State) -> Listed {
         let together = self.together(group);
         let sts = Arc::clone(&self.sts);
@@ -144,7 +143,7 @@ impl Semantics {
         let enumerated = domain::values(&sts, label, guard, open, valuation, MAX_ENUMERATED, left);
         let listed = match enumerated {
             Ok(values) => Listed {
-                values: set_where_possible(values, open).into(),
+                values: values.into(),
                 left_out: None,
             },
             Err(Unlisted::Exhausted(exhausted)) => {
@@ -220,12 +219,10 @@ impl Semantics {
         }
         if complete {
             return Listed {
-                values: set_where_possible(values, &together.open).into(),
+                values: values.into(),
                 left_out: None,
             };
         }
-        // Whether only `:void` will do is not known.
-        values.retain(|values| together.open.iter().all(|p| !values[*p].is_void()));
         values.truncate(FOLLOWED);
         Listed {
             values: values.into(),
@@ -251,14 +248,4 @@ impl Semantics {
         }
         Taken::To(next)
     }
-}
-
-/// A parameter that is mentioned is unset only where nothing else will do.
-fn set_where_possible(mut values: Vec<Vec<Value>>, open: &[usize]) -> Vec<Vec<Value>> {
-    for &position in open {
-        if values.iter().any(|values| !values[position].is_void()) {
-            values.retain(|values| !values[position].is_void());
-        }
-    }
-    values
 }

@@ -180,8 +180,7 @@ fn handshake_groups(
     groups
 }
 
-/// All results of a hand-shake. A parameter that no guard mentions is unset; one that is mentioned
-/// is set, unless only `:void` will do.
+/// All results of a hand-shake. A parameter that no guard mentions is unset.
 fn handshakes(sts: &Sts, state: &State, group: &[SwitchId], label: LabelId) -> States {
     let all_guards_hold = |values: &[Value]| {
         group
@@ -198,8 +197,6 @@ fn handshakes(sts: &Sts, state: &State, group: &[SwitchId], label: LabelId) -> S
             .any(|id| sts.switch(*id).guard.params().contains(&(position as u32)));
         if !mentioned {
             allowed.retain(|values| values[position].is_void());
-        } else if allowed.iter().any(|values| !values[position].is_void()) {
-            allowed.retain(|values| !values[position].is_void());
         }
     }
     allowed
