@@ -72,8 +72,10 @@ fn facts(shrunk: &Shrunk) -> Vec<String> {
     notes.extend(shrunk.explanation.iter().cloned());
     if let Some(left_out) = shrunk.minimal.filter(|left_out| left_out.stimuli > 0) {
         notes.push(match left_out.stimuli {
-            1 => "its stimulus was left out, and nothing failed".to_owned(),
-            count => format!("each of its {count} stimuli was left out alone, and the rest passed"),
+            1 => "its stimulus was left out, and the failure did not show".to_owned(),
+            count => format!(
+                "each of its {count} stimuli was left out alone, and the failure did not show"
+            ),
         });
     }
     if let Some(proof) = &shrunk.proved {

@@ -216,13 +216,18 @@ impl<'a> Session<'a> {
         // Where the system does not always answer the same, a list counts only with all its attempts.
         if self.options.attempts <= 1 {
             let done = stimuli_of(&attempt.execution);
-            let passed =
-                done.len() - usize::from(attempt.execution.deviation().is_some()).min(done.len());
+            let passed = match attempt.execution.deviation() {
+                None => done.len(),
+                // The end of a system is noticed late: it may have come before the last stimuli were given.
+                Some(deviation) if deviation.kind == DeviationKind::Ended => 0,
+                Some(_) => done.len().saturating_sub(1),
+            };
             self.unaccepted.insert_prefixes(&done[..passed]);
         }
     }
 
-    /// Whether every stimulus of an execution was left out once, alone, and the rest did not fail.
+    /// Whether every stimulus of an execution was left out once, alone, and the rest did not fail in a way that
+    /// counts.
     pub fn left_out_each(&self, execution: &Execution) -> Option<LeaveOneOut> {
         let stimuli = stimuli_of(execution);
         let was_tried = |position: usize| self.unaccepted.contains(&without(&stimuli, position));

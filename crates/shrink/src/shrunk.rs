@@ -44,7 +44,7 @@ impl Confidence {
     }
 }
 
-/// Every stimulus of the final trace was left out once, alone, and what was left did not fail.
+/// Every stimulus of the final trace was left out once, alone, and what was left did not fail in a way that counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct LeaveOneOut {
     /// So many stimuli, one run each: a list that was run before for another reason is not run again.

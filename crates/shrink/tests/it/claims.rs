@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use ioco_shrink::{Options, Pipeline, Runner, Shrunk, shrink};
-use ioco_sts::{Action, Direction, Execution, Sts};
+use ioco_sts::{
+    Action, Deviation, DeviationKind, Direction, Execution, Observed, Step, Sts, Verdict,
+};
 
 use crate::flat_model::{Transition, semantics, sts};
 use crate::flat_runner::FlatRunner;
@@ -175,4 +177,42 @@ fn a_proof_says_that_stimuli_were_never_given_before_a_response() {
     let proof = shrunk.proved.expect("a proof");
     assert!(!proof.shortest && proof.no_failure_below == 4, "{proof:?}");
     insta::assert_snapshot!(proof.remark.unwrap_or_default(), @"stimuli were only given when the system was silent, and the model allows them sooner");
+}
+
+/// Ends at the first stimulus, which shows only once the tester has given all it has: as a process whose end is
+/// noticed late.
+struct EndsUnnoticed(Arc<Sts>);
+
+impl Runner for EndsUnnoticed {
+    fn run(&mut self, stimuli: &[Action]) -> Execution {
+        let trace = stimuli.iter().cloned().map(Step::Stimulus).collect();
+        let model = semantics(&self.0);
+        let ended = Deviation {
+            kind: DeviationKind::Ended,
+            observed: Observed::End("exit status: 0".to_owned()),
+            states: Arc::clone(model.set(model.initial())),
+        };
+        let verdict = match stimuli {
+            [] => Verdict::Pass,
+            _ => Verdict::Fail(ended),
+        };
+        Execution { trace, verdict }
+    }
+}
+
+#[test]
+fn the_end_of_a_system_may_have_come_before_the_last_stimuli() {
+    let sts = sts("two", &transitions("0,?first,0 0,?last,0"));
+    let mut runner = EndsUnnoticed(Arc::clone(&sts));
+    let failure = runner.run(&list(&sts, "first last"));
+    for name in ["delta", "elem", "auto"] {
+        let shrunk = shrunk(name, &sts, &failure, &mut runner, &Options::default());
+        let stimuli = shrunk.execution.stimuli().count();
+        assert!(
+            stimuli == 1 || shrunk.minimal.is_none(),
+            "{name}: {shrunk:?}"
+        );
+    }
+    let auto = shrunk("auto", &sts, &failure, &mut runner, &Options::default());
+    assert_eq!(auto.execution.stimuli().count(), 1);
 }
