@@ -800,3 +800,42 @@ fn a_message_that_goes_on_and_on_does_not_hold_up_a_wait() {
     let until = lines.now() + 200_000_000;
     assert_eq!(lines.wait(until).unwrap().what, Arrival::Silence);
 }
+
+#[test]
+fn a_value_that_holds_the_end_of_a_message_is_not_sent_as_two() {
+    let sts = model(&[
+        ("?put", "c", &[("text", Type::Str)]),
+        ("?send", "c", &[("text", Type::Str)]),
+    ]);
+    let ends = |end: &[u8]| Framing::Delimited {
+        end: end.to_vec(),
+        continued: Vec::new(),
+    };
+    for (framing, stimulus, value, is_sent) in [
+        (ends(b"\n"), "?put", "x", true),
+        (ends(b"\n"), "?put", "x\ny", false),
+        (ends(b"\n"), "?put", "x\r", false),
+        (ends(b"\n"), "?put", "x\ry", true),
+        (ends(b"\r\n"), "?put", "x\ny", false),
+        (ends(b"\0"), "?put", "x\ny\r", true),
+        (ends(b"\0"), "?put", "x\0", false),
+        // The template has lines of its own.
+        (ends(b"\n"), "?send", "x\ny", true),
+    ] {
+        let address = serve(|mut socket, _| {
+            let _ = socket.read(&mut [0; 64]);
+        });
+        let mapping = Mapping {
+            framing,
+            stimuli: shapes(&[
+                ("put", "PUT {text}".into()),
+                ("send", "DATA\n{text}\n.".into()),
+            ]),
+            ..Mapping::default()
+        };
+        let mut lines = connect(&sts, &mapping, &Sockets::Shared(address));
+        lines.reset().unwrap();
+        let given = lines.give(&action(&sts, stimulus, &[value.into()]));
+        assert_eq!(given.is_ok(), is_sent, "{stimulus} {value:?}: {given:?}");
+    }
+}

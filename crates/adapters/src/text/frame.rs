@@ -121,6 +121,24 @@ impl Framing {
         }
     }
 
+    /// Why the content of a message would be read as another one. What has several lines of its own, or says how long
+    /// it is, is not looked at here.
+    pub(crate) fn misread(&self, content: &[u8]) -> Option<&'static str> {
+        let Framing::Delimited { end, .. } = self else {
+            return None;
+        };
+        let is_newline = matches!(end.as_slice(), b"\n" | b"\r\n");
+        let delimiter = if is_newline { b"\n" } else { end.as_slice() };
+        let mut windows = content.windows(delimiter.len().max(1));
+        if windows.any(|window| window == delimiter) {
+            Some("a value contains the end of a message, so that it would be two messages")
+        } else if is_newline && content.ends_with(b"\r") {
+            Some("a value ends with a carriage return, which belongs to the end of a line")
+        } else {
+            None
+        }
+    }
+
     /// The bytes on the wire for the content of a message.
     pub(crate) fn wrap(&self, mut content: Vec<u8>) -> Result<Vec<u8>, String> {
         match self {

@@ -155,6 +155,7 @@ enum Form {
 /// The messages of all labels of a model.
 pub(crate) struct Templates {
     sts: Arc<Sts>,
+    framing: Framing,
     /// Per label.
     forms: Vec<Option<Form>>,
     /// In which order labels are tried.
@@ -221,7 +222,12 @@ impl Templates {
             };
             (place.unwrap_or(preferred.len()), rank)
         });
-        Ok(Templates { sts, forms, order })
+        Ok(Templates {
+            sts,
+            framing: mapping.framing.clone(),
+            forms,
+            order,
+        })
     }
 
     pub fn budget(&self) -> &Budget {
@@ -268,10 +274,7 @@ impl Templates {
             None => &[],
         };
         let deeds = parts.iter().map(|part| match part {
-            Form::Template(template) => {
-                let content = template.write(&action.values, self.sts.types())?;
-                Ok(Deed::Message(content))
-            }
+            Form::Template(template) => Ok(Deed::Message(self.content(template, action)?)),
             Form::Action(what) => Ok(Deed::Action(*what)),
             Form::Regex { .. } | Form::Closed | Form::Several(_) => {
                 Err("it cannot be written".to_owned())
@@ -288,8 +291,16 @@ impl Templates {
     /// The content of the message that a label is, for whoever plays the system.
     pub fn write_message(&self, action: &Action) -> Result<Vec<u8>, String> {
         match &self.forms[action.label.index()] {
-            Some(Form::Template(template)) => template.write(&action.values, self.sts.types()),
+            Some(Form::Template(template)) => self.content(template, action),
             _ => Err("it cannot be written".to_owned()),
+        }
+    }
+
+    fn content(&self, template: &Template, action: &Action) -> Result<Vec<u8>, String> {
+        let content = template.write(&action.values, self.sts.types())?;
+        match self.framing.misread(&content) {
+            Some(why) if !template.spans_lines() => Err(why.to_owned()),
+            _ => Ok(content),
         }
     }
 

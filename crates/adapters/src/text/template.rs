@@ -158,6 +158,18 @@ impl Template {
         Template { pieces }
     }
 
+    /// Whether it has several lines of its own, or says how long its values are: then a value may hold what ends
+    /// other messages.
+    pub fn spans_lines(&self) -> bool {
+        self.pieces.iter().any(|piece| match piece {
+            Piece::Bytes(bytes) => bytes.contains(&b'\n'),
+            Piece::Field { prefix, format, .. } => {
+                prefix.is_some() || matches!(format, Format::Integer(_))
+            }
+            Piece::Length(..) => true,
+        })
+    }
+
     /// How many bytes of a message it fixes.
     pub fn fixed(&self) -> usize {
         let fixed = self.pieces.iter().map(|piece| match piece {
