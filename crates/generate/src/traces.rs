@@ -12,12 +12,11 @@ use std::rc::Rc;
 
 use ioco_budget::{Exhausted, Interrupt, Resource};
 use ioco_solve::{Outcome, Solver};
-use ioco_sts::{Action, Env, Expr, LocationId, Sts, SwitchId, Value};
+use ioco_sts::{Action, Expr, Sts, SwitchId, Value};
 use rand::{Rng, RngExt as _};
-use rustc_hash::FxHashMap;
 
 use crate::feasible::{Effort, Feasible, MAX_SIZE, Memory, Point, find_witness, tell};
-use crate::moves::{Move, moves_from};
+use crate::moves::{Move, MoveTable};
 use crate::symbolic::{Extension, Symbolic};
 
 /// What to enumerate.
@@ -259,7 +258,7 @@ pub struct Walk<'a, S, R> {
     pub(crate) extent: Extent,
     solver: S,
     pub(crate) rng: R,
-    moves: FxHashMap<Vec<LocationId>, Rc<[Rc<Move>]>>,
+    moves: MoveTable,
     memory: Memory,
     pub(crate) path: Vec<Taken>,
     /// The condition of each step of the path, for the solver.
@@ -287,7 +286,7 @@ impl<'a, S: Solver, R: Rng> Walk<'a, S, R> {
             extent,
             solver,
             rng,
-            moves: FxHashMap::default(),
+            moves: MoveTable::default(),
             memory: Memory::default(),
             path: Vec::new(),
             conditions: Vec::new(),
@@ -404,16 +403,7 @@ impl<'a, S: Solver, R: Rng> Walk<'a, S, R> {
     }
 
     pub(crate) fn moves_from(&mut self, node: &Node) -> Rc<[Rc<Move>]> {
-        if let Some(known) = self.moves.get(&node.symbolic.locations) {
-            return Rc::clone(known);
-        }
-        let locations = node.symbolic.locations.clone();
-        let moves: Rc<[Rc<Move>]> = moves_from(self.sts, &locations)
-            .into_iter()
-            .map(Rc::new)
-            .collect();
-        self.moves.insert(locations, Rc::clone(&moves));
-        moves
+        self.moves.from(self.sts, &node.symbolic.locations)
     }
 
     /// Walks on from `start`, along `share` while it lasts.
@@ -603,17 +593,7 @@ impl<'a, S: Solver, R: Rng> Walk<'a, S, R> {
     pub(crate) fn enter(&mut self, node: &Node, step: &Rc<Move>, witness: Vec<Value>) -> Node {
         let extension = node.symbolic.extend(self.sts, step);
         let symbolic = extension.state.clone();
-        let env = Env {
-            variables: &[],
-            parameters: &witness,
-            functions: self.sts.functions(),
-        };
-        // The condition of the path includes that every assigned value exists.
-        let valuation = symbolic
-            .valuation
-            .iter()
-            .map(|expr| expr.eval(env).unwrap_or_default())
-            .collect();
+        let valuation = symbolic.evaluate(self.sts, &witness);
         let mut too_large = false;
         for id in &step.switches {
             let switch = self.sts.switch(*id);

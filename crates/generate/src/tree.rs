@@ -14,7 +14,7 @@ use rand::Rng;
 use std::sync::Arc;
 
 use crate::feasible::Effort;
-use crate::plan::{Follower, Limits, Pattern, Search, Start};
+use crate::plan::{Follower, Limits, Pattern, PatternState, Search};
 
 /// Different values of one response that get branches of their own.
 const MAX_VALUES: usize = 3;
@@ -198,7 +198,7 @@ impl Grower {
         let plan = if follower.is_complete() {
             Some(Vec::new())
         } else {
-            let starts: Vec<Start> = follower.beliefs().map(Start::from).collect();
+            let starts: Vec<PatternState> = follower.beliefs().cloned().collect();
             let limits = Limits {
                 steps: purpose.limits.steps.saturating_sub(trace.len() as u32),
                 ..purpose.limits.clone()
