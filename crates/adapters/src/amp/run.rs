@@ -22,7 +22,7 @@ use super::values::{Units, loses_digits};
 use super::wire::{self, Body};
 use crate::connection::{AdapterError, Arrival, Arrived, Connection};
 use crate::session::nanoseconds;
-use crate::supervise::{Received, Receiver, Warnings, never, queue, within};
+use crate::supervise::{Received, Receiver, Warnings, queue, within};
 
 /// How a run treats its adapters.
 #[derive(Clone, Debug)]
@@ -416,11 +416,7 @@ impl Connection for Amp {
         nanoseconds(self.epoch.elapsed())
     }
 
-    fn reset(&mut self) -> Result<(), AdapterError> {
-        self.reset_heeding(&never)
-    }
-
-    fn reset_heeding(&mut self, stop: &dyn Fn() -> bool) -> Result<(), AdapterError> {
+    fn reset_until(&mut self, stop: &dyn Fn() -> bool) -> Result<(), AdapterError> {
         self.arrived.clear();
         self.sent.clear();
         self.place = "during a test, before the first stimulus".to_owned();
@@ -436,11 +432,7 @@ impl Connection for Amp {
         self.failed(ready)
     }
 
-    fn give(&mut self, stimulus: &Action) -> Result<bool, AdapterError> {
-        self.give_heeding(stimulus, &never)
-    }
-
-    fn give_heeding(
+    fn give_until(
         &mut self,
         stimulus: &Action,
         stop: &dyn Fn() -> bool,
