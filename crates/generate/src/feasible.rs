@@ -272,8 +272,8 @@ impl Effort {
     }
 }
 
-/// Declares the unknowns of a move and says its condition.
-pub(crate) fn tell<S: Solver>(solver: &mut S, extension: &Extension) {
+/// Declares the unknowns of a move and asserts its condition.
+pub(crate) fn assert_extension<S: Solver>(solver: &mut S, extension: &Extension) {
     for ty in &extension.types {
         solver.void_unknown(ty);
     }

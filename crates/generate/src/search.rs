@@ -12,7 +12,7 @@ use ioco_sts::{Expr, LocationId, State, Sts, Value, VarId};
 use rand::Rng;
 use rustc_hash::FxHashMap;
 
-use crate::feasible::{Effort, Feasible, MAX_SIZE, Memory, Point, find_witness, tell};
+use crate::feasible::{Effort, Feasible, MAX_SIZE, Memory, Point, assert_extension, find_witness};
 use crate::moves::Move;
 use crate::plan::Progress;
 use crate::symbolic::{Extension, Symbolic};
@@ -147,9 +147,9 @@ impl<'a> Tree<'a> {
         }
         let mut solver = Embedded::new(self.sts.types(), self.sts.functions());
         for node in &chain {
-            tell(&mut solver, &node.extension);
+            assert_extension(&mut solver, &node.extension);
         }
-        tell(&mut solver, &extension);
+        assert_extension(&mut solver, &extension);
         let steps = chain.iter().filter_map(|node| node.step.as_deref());
         let steps = steps.chain(std::iter::once(&**step));
         let answer = find_witness(&mut solver, steps, rng, &self.effort.fair(size));

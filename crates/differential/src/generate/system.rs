@@ -185,14 +185,14 @@ impl System {
     }
 
     /// Playing this model has cost too much.
-    pub fn is_tired(&self) -> bool {
-        self.theory.is_tired()
+    pub fn is_over_limit(&self) -> bool {
+        self.theory.is_over_limit()
     }
 
     /// Since the reset every stimulus was one that the model describes, and nothing was left unsaid for want of values:
     /// a system without faults has done what its model says.
     pub fn followed_all(&self) -> bool {
-        !self.ignored && !self.speechless && !self.is_tired()
+        !self.ignored && !self.speechless && !self.is_over_limit()
     }
 
     pub fn log(&self) -> Log {

@@ -41,7 +41,7 @@ pub use instance::Instance;
 pub use states::{States, states};
 
 use crate::confirm::Confirm;
-use crate::feasible::{Effort, Feasible, MAX_SIZE, find_witness, own_values, tell};
+use crate::feasible::{Effort, Feasible, MAX_SIZE, assert_extension, find_witness, own_values};
 use crate::moves::{Move, target};
 use crate::plan::initial_state;
 use crate::symbolic::Symbolic;
@@ -810,7 +810,7 @@ impl<'a> Cover<'a> {
             {
                 return None;
             }
-            tell(&mut solver, &extension);
+            assert_extension(&mut solver, &extension);
             symbolic = extension.state;
         }
         let steps = route.iter().map(|step| &**step);

@@ -285,8 +285,7 @@ fn relax(
 
 /// What a guard says a parameter is equal to, in terms of variables alone.
 fn definition(guard: &Expr, parameter: u32) -> Option<&Expr> {
-    match guard {
-        Expr::Binary(BinaryOp::And, both) => both.iter().find_map(|p| definition(p, parameter)),
+    guard.conjuncts().into_iter().find_map(|part| match part {
         Expr::Binary(BinaryOp::Eq, both) => {
             let [left, right] = &**both;
             [(left, right), (right, left)]
@@ -295,5 +294,5 @@ fn definition(guard: &Expr, parameter: u32) -> Option<&Expr> {
                 .map(|(_, value)| value)
         }
         _ => None,
-    }
+    })
 }

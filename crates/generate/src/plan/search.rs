@@ -16,7 +16,7 @@ use rustc_hash::FxHashMap;
 use super::distances::Distances;
 use super::follow::PatternState;
 use super::pattern::{Pattern, Progress};
-use crate::feasible::{Effort, Feasible, find_witness, tell};
+use crate::feasible::{Effort, Feasible, assert_extension, find_witness};
 use crate::moves::{Move, MoveTable, target};
 use crate::search::{Bounds, Counts, Node, Policy, Rank, SearchEnd, Tree, Visit, search};
 use crate::symbolic::Symbolic;
@@ -282,7 +282,7 @@ pub(crate) fn other_values(
     let mut symbolic = Symbolic::known(start);
     for step in moves {
         let extension = symbolic.extend(sts, step);
-        tell(&mut solver, &extension);
+        assert_extension(&mut solver, &extension);
         symbolic = extension.state;
     }
     for values in known {
