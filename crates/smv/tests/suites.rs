@@ -42,9 +42,8 @@ fn a_suite_is_written_for_people_and_for_the_runner() {
         .map(|result| serde_json::to_string(&result.to_json(&model)).expect("plain data"))
         .collect();
     let all = format!(
-        "{}\n{}\n{}\n{}",
+        "{}\n{}\n{}",
         lines.join("\n"),
-        suite::results_csv(&results),
         suite::csv(&model, &tests),
         suite::suite_lines(&model, &goals, &tests)
     );
