@@ -1,4 +1,4 @@
-//! `cargo xtask experiment shrinking`, `detection` and `silence`: builds the experiment with optimisation and runs it.
+//! `cargo xtask experiment`: builds the experiment with optimisation and runs it.
 
 use std::process::{Command, ExitCode};
 

@@ -2,7 +2,6 @@
 
 mod agreement;
 mod bench;
-mod decomposition;
 mod demo;
 mod deployment;
 mod differential;
@@ -97,9 +96,8 @@ fn main() -> ExitCode {
 
 fn experiment(args: &[String]) -> ExitCode {
     match args.split_first() {
-        Some((name, rest)) if name == "decomposition" => decomposition::run(rest),
         Some((name, rest)) if name == "shrinking" => experiments::run("ioco-experiments", rest),
-        Some((name, rest)) if name == "detection" || name == "silence" => {
+        Some((name, rest)) if ["decomposition", "detection", "silence"].contains(&&**name) => {
             experiments::run(name, rest)
         }
         _ => {

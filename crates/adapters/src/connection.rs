@@ -72,25 +72,24 @@ pub trait Connection {
     fn now(&self) -> u64;
 
     /// Brings the system into its initial state, starting it if needed. What arrived before is
-    /// discarded.
-    fn reset(&mut self) -> Result<(), AdapterError>;
+    /// discarded. Gives up soon after `stop` says so; what it then returns is of no interest.
+    fn reset_until(&mut self, stop: &dyn Fn() -> bool) -> Result<(), AdapterError>;
 
-    /// The same, but given up soon after `stop` says so; what it then returns is of no interest.
-    fn reset_heeding(&mut self, _stop: &dyn Fn() -> bool) -> Result<(), AdapterError> {
-        self.reset()
+    fn reset(&mut self) -> Result<(), AdapterError> {
+        self.reset_until(&|| false)
     }
 
     /// Hands a stimulus over. Returns whether responses that arrive from now on may have been sent
-    /// before the system saw the stimulus.
-    fn give(&mut self, stimulus: &Action) -> Result<bool, AdapterError>;
-
-    /// The same, but given up soon after `stop` says so; what it then returns is of no interest.
-    fn give_heeding(
+    /// before the system saw the stimulus. Gives up soon after `stop` says so; what it then returns is
+    /// of no interest.
+    fn give_until(
         &mut self,
         stimulus: &Action,
-        _stop: &dyn Fn() -> bool,
-    ) -> Result<bool, AdapterError> {
-        self.give(stimulus)
+        stop: &dyn Fn() -> bool,
+    ) -> Result<bool, AdapterError>;
+
+    fn give(&mut self, stimulus: &Action) -> Result<bool, AdapterError> {
+        self.give_until(stimulus, &|| false)
     }
 
     /// What has arrived already; does not wait.
@@ -133,24 +132,16 @@ impl<C: Connection + ?Sized> Connection for Box<C> {
         (**self).now()
     }
 
-    fn reset(&mut self) -> Result<(), AdapterError> {
-        (**self).reset()
+    fn reset_until(&mut self, stop: &dyn Fn() -> bool) -> Result<(), AdapterError> {
+        (**self).reset_until(stop)
     }
 
-    fn reset_heeding(&mut self, stop: &dyn Fn() -> bool) -> Result<(), AdapterError> {
-        (**self).reset_heeding(stop)
-    }
-
-    fn give(&mut self, stimulus: &Action) -> Result<bool, AdapterError> {
-        (**self).give(stimulus)
-    }
-
-    fn give_heeding(
+    fn give_until(
         &mut self,
         stimulus: &Action,
         stop: &dyn Fn() -> bool,
     ) -> Result<bool, AdapterError> {
-        (**self).give_heeding(stimulus, stop)
+        (**self).give_until(stimulus, stop)
     }
 
     fn poll(&mut self) -> Result<Option<Arrived>, AdapterError> {

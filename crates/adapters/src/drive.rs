@@ -117,7 +117,7 @@ fn reset<C: Connection + ?Sized>(
     }
     let crossing = |what, at| Crossing { what, at, raw: &[] };
     on_crossing(crossing(Crossed::Reset, connection.now()));
-    let done = connection.reset_heeding(stop);
+    let done = connection.reset_until(stop);
     if stop() {
         return Ok((Input::Interrupted, connection.now()));
     }
@@ -142,7 +142,7 @@ fn give<C: Connection + ?Sized>(
             return Ok(pass_on(arrived, on_crossing));
         }
     }
-    let overtaken = match connection.give_heeding(stimulus, stop) {
+    let overtaken = match connection.give_until(stimulus, stop) {
         Err(_) if stop() => return Ok((Input::Interrupted, connection.now())),
         given => given?,
     };

@@ -96,7 +96,7 @@ impl<S: InProcess> Connection for Local<S> {
         self.now
     }
 
-    fn reset(&mut self) -> Result<(), AdapterError> {
+    fn reset_until(&mut self, _stop: &dyn Fn() -> bool) -> Result<(), AdapterError> {
         self.out.clear();
         self.reset_at = self.now;
         self.system.reset(&mut self.out);
@@ -105,7 +105,11 @@ impl<S: InProcess> Connection for Local<S> {
     }
 
     #[inline]
-    fn give(&mut self, stimulus: &Action) -> Result<bool, AdapterError> {
+    fn give_until(
+        &mut self,
+        stimulus: &Action,
+        _stop: &dyn Fn() -> bool,
+    ) -> Result<bool, AdapterError> {
         let now = self.now - self.reset_at;
         self.system.give(stimulus, now, &mut self.out);
         Ok(false)

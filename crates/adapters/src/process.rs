@@ -18,7 +18,7 @@ use crate::connection::{AdapterError, Arrived, Connection, LogLine};
 use crate::line::Codec;
 use crate::session::{LearnedBehaviour, Session, SessionError, nanoseconds};
 use crate::stream::{Stream, StreamError};
-use crate::supervise::{Guarded, Warnings, never, within};
+use crate::supervise::{Guarded, Warnings, within};
 
 /// How the system gets into its initial state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -281,19 +281,11 @@ impl Connection for Process {
         nanoseconds(self.epoch.elapsed())
     }
 
-    fn reset(&mut self) -> Result<(), AdapterError> {
-        self.reset_running(&never)
-    }
-
-    fn reset_heeding(&mut self, stop: &dyn Fn() -> bool) -> Result<(), AdapterError> {
+    fn reset_until(&mut self, stop: &dyn Fn() -> bool) -> Result<(), AdapterError> {
         self.reset_running(stop)
     }
 
-    fn give(&mut self, stimulus: &Action) -> Result<bool, AdapterError> {
-        self.give_heeding(stimulus, &never)
-    }
-
-    fn give_heeding(
+    fn give_until(
         &mut self,
         stimulus: &Action,
         stop: &dyn Fn() -> bool,

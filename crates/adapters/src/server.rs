@@ -128,7 +128,7 @@ impl Server {
             && is_listening(port)
         {
             return Err(AdapterError::new(format!(
-                "somebody listens at port {port} before the system is started"
+                "another program listens on port {port} before ioco starts the system"
             ))
             .hint("end that program, or let ioco choose a free port: write {port}"));
         }

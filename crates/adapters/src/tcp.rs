@@ -13,7 +13,7 @@ use crate::dial::Dial;
 use crate::line::Codec;
 use crate::session::{LearnedBehaviour, Session, SessionError, nanoseconds};
 use crate::stream::StreamError;
-use crate::supervise::{Until, Warnings, never, within};
+use crate::supervise::{Until, Warnings, within};
 
 /// Where the system listens, and how patient to be.
 #[derive(Clone, Debug)]
@@ -139,11 +139,7 @@ impl Connection for Tcp {
         nanoseconds(self.epoch.elapsed())
     }
 
-    fn reset(&mut self) -> Result<(), AdapterError> {
-        self.reset_heeding(&never)
-    }
-
-    fn reset_heeding(&mut self, stop: &dyn Fn() -> bool) -> Result<(), AdapterError> {
+    fn reset_until(&mut self, stop: &dyn Fn() -> bool) -> Result<(), AdapterError> {
         let until = within(self.patience, stop);
         if self.session.is_none() {
             self.session = Some(self.connect(&until)?);
@@ -152,11 +148,7 @@ impl Connection for Tcp {
         result.map_err(|stopped| self.explain(stopped, true))
     }
 
-    fn give(&mut self, stimulus: &Action) -> Result<bool, AdapterError> {
-        self.give_heeding(stimulus, &never)
-    }
-
-    fn give_heeding(
+    fn give_until(
         &mut self,
         stimulus: &Action,
         stop: &dyn Fn() -> bool,

@@ -186,10 +186,14 @@ fn a_stop_ends_a_long_wait_soon() {
         fn now(&self) -> u64 {
             0
         }
-        fn reset(&mut self) -> Result<(), AdapterError> {
+        fn reset_until(&mut self, _stop: &dyn Fn() -> bool) -> Result<(), AdapterError> {
             Ok(())
         }
-        fn give(&mut self, _: &Action) -> Result<bool, AdapterError> {
+        fn give_until(
+            &mut self,
+            _: &Action,
+            _stop: &dyn Fn() -> bool,
+        ) -> Result<bool, AdapterError> {
             Ok(false)
         }
         fn poll(&mut self) -> Result<Option<Arrived>, AdapterError> {
@@ -230,10 +234,14 @@ impl Connection for Scripted {
     fn now(&self) -> u64 {
         self.now
     }
-    fn reset(&mut self) -> Result<(), AdapterError> {
+    fn reset_until(&mut self, _stop: &dyn Fn() -> bool) -> Result<(), AdapterError> {
         Ok(())
     }
-    fn give(&mut self, stimulus: &Action) -> Result<bool, AdapterError> {
+    fn give_until(
+        &mut self,
+        stimulus: &Action,
+        _stop: &dyn Fn() -> bool,
+    ) -> Result<bool, AdapterError> {
         self.given.push(stimulus.clone());
         Ok(true)
     }

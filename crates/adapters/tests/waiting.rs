@@ -99,7 +99,7 @@ impl Connection for Simulated {
         self.now
     }
 
-    fn reset(&mut self) -> Result<(), AdapterError> {
+    fn reset_until(&mut self, _stop: &dyn Fn() -> bool) -> Result<(), AdapterError> {
         self.opened = 0;
         if self.resets {
             self.due.clear();
@@ -107,7 +107,7 @@ impl Connection for Simulated {
         Ok(())
     }
 
-    fn give(&mut self, _: &Action) -> Result<bool, AdapterError> {
+    fn give_until(&mut self, _: &Action, _stop: &dyn Fn() -> bool) -> Result<bool, AdapterError> {
         self.given += 1;
         self.opened += 1;
         let at = self.now + self.answers_after;

@@ -100,5 +100,5 @@ impl CampaignError {
 }
 
 pub(crate) fn no_jobs() -> CampaignError {
-    CampaignError::usage("no jobs leave nobody to test").hint("use --jobs 1 or more")
+    CampaignError::usage("with 0 jobs, no test runs").hint("use --jobs 1 or more")
 }

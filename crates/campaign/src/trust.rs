@@ -213,7 +213,7 @@ pub fn resolve(
         SystemName::Typed(digest) => match project.ledger.system(&project.root, digest) {
             Some(way) => ConnectionSpec::of_way(way, kept.restart, project),
             None => Err(CampaignError::usage(format!(
-                "the failure was found with a system that somebody else typed ({name})"
+                "another user gave the system of this failure on the command line ({name})"
             ))
             .remedy(Remedy::ReachSystem)),
         },

@@ -24,15 +24,15 @@ const PLEASANT: f64 = 1.5;
 /// switches with long guards make layers very wide.
 pub fn picture(graph: &Graph) -> Picture {
     let downwards = lay_out(graph, RankDir::TB);
-    let misfit = |picture: &Picture| {
+    let deviation = |picture: &Picture| {
         let (width, height) = picture.size();
         (width / height / PLEASANT).ln().abs()
     };
-    if misfit(&downwards) < (1.6_f64).ln() {
+    if deviation(&downwards) < (1.6_f64).ln() {
         return downwards;
     }
     let sideways = lay_out(graph, RankDir::LR);
-    if misfit(&sideways) < misfit(&downwards) {
+    if deviation(&sideways) < deviation(&downwards) {
         sideways
     } else {
         downwards

@@ -4,10 +4,13 @@
 //! arrows with their guards. No layered picture of hundreds of locations is readable, and no layered
 //! layout of them is quick; larger systems are drawn as [`cards`] that list their switches.
 //!
+//! [`decomposition`] draws NuSMV models taken apart.
+//!
 //! Colour is never the only sign: coverage is also a number and a line style. The picture follows
 //! the reader's choice of a light or dark scheme.
 
 mod cards;
+pub mod decomposition;
 mod graph;
 mod layered;
 mod render;

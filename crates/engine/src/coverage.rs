@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use ioco_sts::{
-    Action, BinaryOp, Direction, Env, Expr, Gate, LocationId, StateSet, Sts, SwitchId, Type, Value,
+    Action, Direction, Env, Expr, Gate, LocationId, StateSet, Sts, SwitchId, Type, Value,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
@@ -367,8 +367,7 @@ fn add_boundaries(sts: &Sts, id: SwitchId, boundaries: &mut Vec<Boundary>) {
     if sts.label(label).direction != Direction::Stimulus {
         return;
     }
-    let mut conjuncts = Vec::new();
-    about_one_parameter(&switch.guard, &mut conjuncts);
+    let conjuncts = about_one_parameter(&switch.guard);
     for (position, parameter) in sts.label(label).parameters.iter().enumerate() {
         let own = conjuncts.iter().filter(|(p, _)| *p as usize == position);
         let conditions: Vec<&Expr> = own.map(|(_, condition)| *condition).collect();
@@ -400,16 +399,13 @@ fn add_boundaries(sts: &Sts, id: SwitchId, boundaries: &mut Vec<Boundary>) {
 }
 
 /// The conjuncts that speak of a single parameter and of no variable, each with its parameter.
-fn about_one_parameter<'a>(guard: &'a Expr, found: &mut Vec<(u32, &'a Expr)>) {
-    if let Expr::Binary(BinaryOp::And, both) = guard {
-        about_one_parameter(&both[0], found);
-        about_one_parameter(&both[1], found);
-        return;
-    }
-    let parameters: Vec<u32> = guard.params().into_iter().collect();
-    if let ([parameter], true) = (&parameters[..], guard.vars().is_empty()) {
-        found.push((*parameter, guard));
-    }
+fn about_one_parameter(guard: &Expr) -> Vec<(u32, &Expr)> {
+    let found = guard.conjuncts().into_iter().filter_map(|part| {
+        let mut parameters = part.params();
+        let only = parameters.pop_first()?;
+        (parameters.is_empty() && part.vars().is_empty()).then_some((only, part))
+    });
+    found.collect()
 }
 
 /// The ends of the type, the constants that the conditions speak of, and the values next to those.

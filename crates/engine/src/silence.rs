@@ -14,7 +14,7 @@ use ioco_sts::{Menu, StateSet, Step};
 use rustc_hash::{FxHashMap, FxHasher};
 
 /// States of a set whose locations tell one situation from another.
-const MOST_STATES: usize = 4;
+const MAX_STATES: usize = 4;
 /// Looks are this many times as long as the longest of the last answers took.
 const LOOK: u64 = 2;
 /// With every answer, the longest time that is remembered fades by one part in so many.
@@ -56,7 +56,7 @@ pub(crate) struct Silences {
 /// A situation as far as silence is concerned: where the model is, and what was given last.
 pub(crate) fn situation(set: &StateSet, trace: &[Step]) -> u64 {
     let mut hasher = FxHasher::default();
-    for state in set.states.iter().take(MOST_STATES) {
+    for state in set.states.iter().take(MAX_STATES) {
         state.locations.hash(&mut hasher);
     }
     let stimuli = trace.iter().rev().filter_map(|step| match step {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use ioco_solve::{Deadline, Outcome, choose_values};
 use ioco_sts::{
     Action, BinaryOp, Env, Expr, Followed, LabelId, Offer, OfferedSwitch, Relation, Semantics,
-    SetId, State, Step, Sts, UnaryOp, Value,
+    SetId, Step, Sts, UnaryOp, Value,
 };
 use rand::RngExt;
 
@@ -56,7 +56,7 @@ fn values_for(
         (guard, &*state.valuation)
     } else {
         // The other states of the set must accept the stimulus too.
-        let own = with_values(guard, &state);
+        let own = guard.with_values(&state.valuation);
         together = Expr::and(own, semantics.offer_condition(set, offer));
         (&together, &[][..])
     };
@@ -134,13 +134,6 @@ fn try_constant(
     };
     if guard.holds(env) != Ok(true) {
         values[position] = old;
-    }
-}
-
-fn with_values(expr: &Expr, state: &State) -> Expr {
-    match expr {
-        Expr::Var(variable) => Expr::Const(state.valuation[variable.index()].clone()),
-        _ => expr.map_children(|child| with_values(child, state)),
     }
 }
 

@@ -56,7 +56,7 @@ fn play(sts: &Arc<Sts>, broken: bool) -> impl FnMut(&[Action]) -> Vec<Input> {
 }
 
 fn stimuli_to_detection(sts: &Arc<Sts>, strategy: &StrategyKind) -> u64 {
-    let hunt = |seed| {
+    let trial = |seed| {
         let mut tester = tester(sts, settings(strategy.clone(), seed, 20_000));
         let mut system = Answers::new(play(sts, true));
         campaign(&mut tester, &mut system);
@@ -67,7 +67,7 @@ fn stimuli_to_detection(sts: &Arc<Sts>, strategy: &StrategyKind) -> u64 {
         );
         tester.summary().stimuli
     };
-    (0..4).map(hunt).sum()
+    (0..4).map(trial).sum()
 }
 
 #[test]

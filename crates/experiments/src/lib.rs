@@ -4,8 +4,11 @@
 //! The failing traces and published results come from a folder in the format of the published
 //! data, the models of the vending machine and the teller machine from a folder of model texts. The
 //! model of the door is the example's own: the published one is not public.
+//!
+//! [`decomposition`] is the experiment on NuSMV models.
 
 mod data;
+pub mod decomposition;
 pub mod detection;
 mod flat;
 mod generated;

@@ -1,7 +1,7 @@
 //! What waiting for silence costs: steps a second and time to detection, against slow systems in virtual time.
 //!
 //! A system answers after 1 to 20 ms, and silence is certain only after the model's time-out. Each way of waiting tests
-//! the right system for a number of steps, and hunts every mutant: the planted ones, and every response of the
+//! the right system for a number of steps, and tests every mutant: the planted ones, and every response of the
 //! model left out once. Connections cannot exclude that a response crossed a stimulus, so none does here.
 
 use std::collections::VecDeque;
@@ -24,7 +24,7 @@ const TIMEOUT: u64 = 500_000_000;
 const MILLISECOND: u64 = 1_000_000;
 /// Steps of the right system.
 const STEPS: u64 = 5_000;
-/// A hunt ends after this time.
+/// A trial ends after this time.
 const MOST: u64 = 600_000_000_000;
 
 /// What is compared: a strategy, and how it waits.
@@ -243,7 +243,7 @@ pub fn silence(
             let _ = write!(text, "{:>9.3}", means[3] / means[0]);
             let _ = match missed {
                 0 => writeln!(text),
-                missed => writeln!(text, "  {missed} hunts without success"),
+                missed => writeln!(text, "  {missed} trials without success"),
             };
         }
         let _ = writeln!(text);

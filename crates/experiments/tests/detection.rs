@@ -6,7 +6,9 @@ use std::sync::Arc;
 
 use ioco_aml::load_text;
 use ioco_experiments::Share;
-use ioco_experiments::detection::{Operator, Planted, Setup, hunt, measure, mutants, show, tester};
+use ioco_experiments::detection::{
+    Operator, Planted, Setup, measure, mutants, show, tester, trial,
+};
 use ioco_sts::Sts;
 
 const KOOPMAN: &str = include_str!("../../../examples/koopman/model.aml");
@@ -44,7 +46,7 @@ fn every_strategy_passes_the_right_system_and_finds_a_mutant() {
         let run = |mutant: Option<&str>| {
             let system = ioco_examples::system("koopman", mutant).expect("a system");
             let mut system = Planted::new(&sts, system);
-            hunt(&mut tester(&sts, strategy, 1), &mut system, 400)
+            trial(&mut tester(&sts, strategy, 1), &mut system, 400)
         };
         assert!(!run(None).found, "{strategy}");
         let found = run(Some("m03"));
@@ -60,8 +62,8 @@ fn every_strategy_passes_the_right_retransmission_protocol() {
     for strategy in ["random", "transitions", "data", "locations", "auto"] {
         let system = ioco_examples::system("retransmission", None).expect("a system");
         let mut system = Planted::new(&sts, system);
-        let hunt = hunt(&mut tester(&sts, strategy, 1), &mut system, 100);
-        assert!(!hunt.found, "{strategy}: {}", hunt.shown);
+        let trial = trial(&mut tester(&sts, strategy, 1), &mut system, 100);
+        assert!(!trial.found, "{strategy}: {}", trial.shown);
     }
 }
 

@@ -7,7 +7,9 @@ use ioco_sts::{Sts, Value};
 use rand::Rng;
 
 use crate::confirm::Confirm;
-use crate::plan::{Follower, Limits, MatchingPath, Pattern, Progress, Search, Searched, Start};
+use crate::plan::{
+    Follower, Limits, MatchingPath, Pattern, PatternState, Progress, Search, Searched,
+};
 use crate::plan::{initial_state, other_values};
 
 /// Steps of a test where the query says nothing, and has a gap without a limit.
@@ -62,7 +64,7 @@ pub fn answer(
     rng: &mut dyn Rng,
     stop: &mut dyn FnMut() -> bool,
 ) -> Answers {
-    let start = Start {
+    let start = PatternState {
         state: initial_state(sts),
         progress: Progress::default(),
     };

@@ -214,6 +214,19 @@ pub(crate) fn own_values(
     }
 }
 
+/// As [`own_values`], where they are found. A hand-shake sends a value wherever one is possible: the rare others are
+/// left out.
+pub(crate) fn choose_own(
+    sts: &Sts,
+    step: &Move,
+    valuation: &[Value],
+    rng: &mut dyn Rng,
+    effort: &Effort,
+) -> Option<Vec<Value>> {
+    let own = own_values(sts, step, valuation, rng, effort).sat()?;
+    (step.observable || !own.contains(&Value::Void)).then_some(own)
+}
+
 /// As [`own_values`], the smallest or the largest of all, where they can be read off the guard.
 fn extreme_values(
     sts: &Sts,
@@ -259,8 +272,8 @@ impl Effort {
     }
 }
 
-/// Declares the unknowns of a move and says its condition.
-pub(crate) fn tell<S: Solver>(solver: &mut S, extension: &Extension) {
+/// Declares the unknowns of a move and asserts its condition.
+pub(crate) fn assert_extension<S: Solver>(solver: &mut S, extension: &Extension) {
     for ty in &extension.types {
         solver.void_unknown(ty);
     }

@@ -18,6 +18,7 @@ pub mod fsm;
 pub mod guide;
 mod moves;
 pub mod plan;
+mod search;
 pub mod suite;
 pub mod suspension;
 mod symbolic;

@@ -178,24 +178,11 @@ impl Move {
 
 /// Whether something and its negation are asked for, word by word. A solver may take long to see it.
 pub(crate) fn is_contradictory(guard: &Expr) -> bool {
-    let mut all = Vec::new();
-    parts(guard, &mut all);
+    let all = guard.conjuncts();
     all.iter().any(|part| match part {
-        Expr::Unary(UnaryOp::Not, inner) => {
-            let mut inner_parts = Vec::new();
-            parts(inner, &mut inner_parts);
-            inner_parts.iter().all(|part| all.contains(part))
-        }
+        Expr::Unary(UnaryOp::Not, inner) => inner.conjuncts().iter().all(|part| all.contains(part)),
         _ => false,
     })
-}
-
-/// What `&&` joins.
-pub(crate) fn parts<'e>(expr: &'e Expr, found: &mut Vec<&'e Expr>) {
-    match expr {
-        Expr::Binary(BinaryOp::And, both) => both.iter().for_each(|part| parts(part, found)),
-        _ => found.push(expr),
-    }
 }
 
 /// The parameters without which a guard does not hold, as far as is easily seen: `:void` is neither

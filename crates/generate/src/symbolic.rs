@@ -99,6 +99,17 @@ impl Symbolic {
         }
     }
 
+    /// The variables under these values of the unknowns. The condition of a path includes that they exist.
+    pub(crate) fn evaluate(&self, sts: &Sts, witness: &[Value]) -> Vec<Value> {
+        let env = Env {
+            variables: &[],
+            parameters: witness,
+            functions: sts.functions(),
+        };
+        let values = self.valuation.iter();
+        values.map(|e| e.eval(env).unwrap_or_default()).collect()
+    }
+
     /// Whether the value of a variable is the same whatever the unknowns are.
     pub fn knows(&self, variable: VarId) -> bool {
         matches!(self.valuation[variable.index()], Expr::Const(_))

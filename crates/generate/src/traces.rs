@@ -12,12 +12,11 @@ use std::rc::Rc;
 
 use ioco_budget::{Exhausted, Interrupt, Resource};
 use ioco_solve::{Outcome, Solver};
-use ioco_sts::{Action, Env, Expr, LocationId, Sts, SwitchId, Value};
+use ioco_sts::{Action, Expr, Sts, SwitchId, Value};
 use rand::{Rng, RngExt as _};
-use rustc_hash::FxHashMap;
 
-use crate::feasible::{Effort, Feasible, MAX_SIZE, Memory, Point, find_witness, tell};
-use crate::moves::{Move, moves_from};
+use crate::feasible::{Effort, Feasible, MAX_SIZE, Memory, Point, assert_extension, find_witness};
+use crate::moves::{Move, MoveTable};
 use crate::symbolic::{Extension, Symbolic};
 
 /// What to enumerate.
@@ -259,13 +258,13 @@ pub struct Walk<'a, S, R> {
     pub(crate) extent: Extent,
     solver: S,
     pub(crate) rng: R,
-    moves: FxHashMap<Vec<LocationId>, Rc<[Rc<Move>]>>,
+    moves: MoveTable,
     memory: Memory,
     pub(crate) path: Vec<Taken>,
     /// The condition of each step of the path, for the solver.
     conditions: Vec<Extension>,
     /// How many of the conditions the solver has.
-    told: usize,
+    asserted: usize,
     visits: Vec<u32>,
     pub(crate) tally: Tally,
     interrupt: Option<&'a dyn Fn() -> bool>,
@@ -287,11 +286,11 @@ impl<'a, S: Solver, R: Rng> Walk<'a, S, R> {
             extent,
             solver,
             rng,
-            moves: FxHashMap::default(),
+            moves: MoveTable::default(),
             memory: Memory::default(),
             path: Vec::new(),
             conditions: Vec::new(),
-            told: 0,
+            asserted: 0,
             visits,
             tally: Tally::default(),
             interrupt: None,
@@ -404,16 +403,7 @@ impl<'a, S: Solver, R: Rng> Walk<'a, S, R> {
     }
 
     pub(crate) fn moves_from(&mut self, node: &Node) -> Rc<[Rc<Move>]> {
-        if let Some(known) = self.moves.get(&node.symbolic.locations) {
-            return Rc::clone(known);
-        }
-        let locations = node.symbolic.locations.clone();
-        let moves: Rc<[Rc<Move>]> = moves_from(self.sts, &locations)
-            .into_iter()
-            .map(Rc::new)
-            .collect();
-        self.moves.insert(locations, Rc::clone(&moves));
-        moves
+        self.moves.from(self.sts, &node.symbolic.locations)
     }
 
     /// Walks on from `start`, along `share` while it lasts.
@@ -603,17 +593,7 @@ impl<'a, S: Solver, R: Rng> Walk<'a, S, R> {
     pub(crate) fn enter(&mut self, node: &Node, step: &Rc<Move>, witness: Vec<Value>) -> Node {
         let extension = node.symbolic.extend(self.sts, step);
         let symbolic = extension.state.clone();
-        let env = Env {
-            variables: &[],
-            parameters: &witness,
-            functions: self.sts.functions(),
-        };
-        // The condition of the path includes that every assigned value exists.
-        let valuation = symbolic
-            .valuation
-            .iter()
-            .map(|expr| expr.eval(env).unwrap_or_default())
-            .collect();
+        let valuation = symbolic.evaluate(self.sts, &witness);
         let mut too_large = false;
         for id in &step.switches {
             let switch = self.sts.switch(*id);
@@ -642,9 +622,9 @@ impl<'a, S: Solver, R: Rng> Walk<'a, S, R> {
                 self.visits[self.sts.switch(*id).target.index()] -= 1;
             }
         }
-        if self.told > self.conditions.len() {
+        if self.asserted > self.conditions.len() {
             self.solver.pop();
-            self.told -= 1;
+            self.asserted -= 1;
         }
     }
 
@@ -704,9 +684,9 @@ impl<'a, S: Solver, R: Rng> Walk<'a, S, R> {
             return Outcome::Unsat;
         };
         let extension = node.symbolic.extend(self.sts, step);
-        self.emit_path();
+        self.assert_path();
         self.solver.push();
-        tell(&mut self.solver, &extension);
+        assert_extension(&mut self.solver, &extension);
         let unknown = node.symbolic.unknowns + number;
         let solver = &mut self.solver;
         let found = self.extent.effort().ask(|deadline| match largest {
@@ -717,22 +697,22 @@ impl<'a, S: Solver, R: Rng> Walk<'a, S, R> {
         found
     }
 
-    /// Tells the solver what it does not know of the path yet.
-    fn emit_path(&mut self) {
+    /// Asserts the part of the path that the solver does not have yet.
+    fn assert_path(&mut self) {
         self.tally.solver_calls += 1;
-        while self.told < self.conditions.len() {
+        while self.asserted < self.conditions.len() {
             self.solver.push();
-            tell(&mut self.solver, &self.conditions[self.told]);
-            self.told += 1;
+            assert_extension(&mut self.solver, &self.conditions[self.asserted]);
+            self.asserted += 1;
         }
     }
 
     /// Asks for a new witness of the whole path with `step` at its end: with every value set where
     /// that can be, otherwise with some unset.
     fn ask(&mut self, step: &Move, extension: &Extension) -> Feasible {
-        self.emit_path();
+        self.assert_path();
         self.solver.push();
-        tell(&mut self.solver, extension);
+        assert_extension(&mut self.solver, extension);
         let steps = self.path.iter().map(|taken| &*taken.step);
         let steps = steps.chain(std::iter::once(step));
         let answer = find_witness(

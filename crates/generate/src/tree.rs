@@ -14,7 +14,7 @@ use rand::Rng;
 use std::sync::Arc;
 
 use crate::feasible::Effort;
-use crate::plan::{Follower, Limits, Pattern, Search, Start};
+use crate::plan::{Follower, Limits, Pattern, PatternState, Search};
 
 /// Different values of one response that get branches of their own.
 const MAX_VALUES: usize = 3;
@@ -198,7 +198,7 @@ impl Grower {
         let plan = if follower.is_complete() {
             Some(Vec::new())
         } else {
-            let starts: Vec<Start> = follower.beliefs().map(Start::from).collect();
+            let starts: Vec<PatternState> = follower.beliefs().cloned().collect();
             let limits = Limits {
                 steps: purpose.limits.steps.saturating_sub(trace.len() as u32),
                 ..purpose.limits.clone()
@@ -258,7 +258,8 @@ pub(crate) fn as_step(sts: &Sts, action: Action) -> Step {
 fn condition(sts: &Sts, offer: &Offer, states: &[State]) -> Expr {
     let one = |offered: &ioco_sts::OfferedSwitch| {
         let state = &states[offered.state as usize];
-        with_values(&sts.switch(offered.switch).enabled, state)
+        let guard = &sts.switch(offered.switch).enabled;
+        guard.with_values(&state.valuation)
     };
     let all = offer.switches.iter().map(one);
     let all = all.reduce(|left, right| match left == right {
@@ -266,13 +267,6 @@ fn condition(sts: &Sts, offer: &Offer, states: &[State]) -> Expr {
         false => Expr::binary(BinaryOp::Or, left, right),
     });
     all.unwrap_or(Expr::FALSE)
-}
-
-fn with_values(expr: &Expr, state: &State) -> Expr {
-    match expr {
-        Expr::Var(variable) => Expr::Const(state.valuation[variable.index()].clone()),
-        _ => expr.map_children(|child| with_values(child, state)),
-    }
 }
 
 /// All values of a label's parameters that satisfy the condition, where they are few.

@@ -3,8 +3,6 @@
 //! ADDDEPENDENCIES and MERGEINPUTS are repeated together until nothing changes: the paper runs each once, and a merge
 //! can leave a variable that is neither internal nor input.
 
-use serde::Serialize;
-
 use crate::depend::{Dependencies, vars_of};
 use crate::expr::{ExprId, VarId};
 use crate::model::Model;
@@ -24,36 +22,6 @@ pub struct Subsystem {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tree {
     pub subsystems: Vec<Subsystem>,
-}
-
-/// The tree by names, for drawing and for machines.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct TreeData {
-    pub goal: String,
-    pub subsystems: Vec<SubsystemData>,
-    pub dependencies: Vec<DependencyData>,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct SubsystemData {
-    pub name: String,
-    pub variables: Vec<String>,
-    pub inputs: Vec<String>,
-    pub bits: u32,
-    pub children: Vec<LinkData>,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct LinkData {
-    pub variable: String,
-    pub subsystem: String,
-}
-
-/// A variable depends directly on another.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct DependencyData {
-    pub from: String,
-    pub to: String,
 }
 
 impl Tree {
@@ -115,55 +83,10 @@ impl Tree {
             .max()
             .unwrap_or(0)
     }
-
-    pub fn data(&self, model: &Model, dependencies: &Dependencies, goal: &str) -> TreeData {
-        let name = |var: &VarId| model.var(*var).name.clone();
-        let label = |index: usize| format!("M{}", index + 1);
-        let mut all: Vec<VarId> = self
-            .subsystems
-            .iter()
-            .flat_map(|subsystem| subsystem.vars.iter().copied())
-            .collect();
-        all.sort_unstable();
-        all.dedup();
-        let mut edges = Vec::new();
-        for from in &all {
-            for to in dependencies.direct(*from) {
-                if all.contains(to) {
-                    edges.push(DependencyData {
-                        from: name(from),
-                        to: name(to),
-                    });
-                }
-            }
-        }
-        TreeData {
-            goal: goal.to_owned(),
-            subsystems: self
-                .subsystems
-                .iter()
-                .enumerate()
-                .map(|(index, subsystem)| SubsystemData {
-                    name: label(index),
-                    variables: subsystem.vars.iter().map(name).collect(),
-                    inputs: subsystem.inputs.iter().map(name).collect(),
-                    bits: bits(model, &subsystem.vars),
-                    children: subsystem
-                        .children
-                        .iter()
-                        .map(|(var, child)| LinkData {
-                            variable: name(var),
-                            subsystem: label(*child),
-                        })
-                        .collect(),
-                })
-                .collect(),
-            dependencies: edges,
-        }
-    }
 }
 
-pub(crate) fn bits(model: &Model, vars: &[VarId]) -> u32 {
+/// The bits that the values of some variables take.
+pub fn bits(model: &Model, vars: &[VarId]) -> u32 {
     vars.iter().map(|var| model.var(*var).domain.bits()).sum()
 }
 
@@ -261,13 +184,5 @@ impl<'d> Set<'d> {
             }
         }
         false
-    }
-}
-
-impl Model {
-    /// The tree of subsystems of a goal, by names.
-    pub fn decomposition(&self, goal: &crate::goal::Goal) -> TreeData {
-        let dependencies = Dependencies::of(self);
-        Tree::of(self, &dependencies, goal.expr).data(self, &dependencies, &goal.text)
     }
 }

@@ -98,7 +98,7 @@ impl Dependencies {
 }
 
 /// The variables of an expression, in either state.
-pub(crate) fn vars_of(model: &Model, expr: ExprId) -> Vec<VarId> {
+pub fn vars_of(model: &Model, expr: ExprId) -> Vec<VarId> {
     let (mut vars, next) = model.exprs.variables(expr);
     vars.extend(next);
     vars.sort_unstable();

@@ -226,28 +226,80 @@ impl Model {
         }
     }
 
+    /// Masking MC/DC, as the book defines it for AML models too: a pair of tests in which the condition has different
+    /// values and decides the outcome, which differs as well.
+    ///
+    /// ioco searches for the two tests independently, so a pair must fix in which direction the condition decides.
+    /// Where it may decide in either, as beside `xor`, each direction has its own pair: one of them may be infeasible.
     fn mcdc_goals(&mut self, options: &GoalOptions, found: &mut Vec<(Criterion, ExprId)>) {
         for decision in self.decisions(options) {
+            let directions = self.directions(decision.expr);
             for condition in self.conditions(decision.expr) {
-                let with = self.replace(decision.expr, condition, true);
-                let without = self.replace(decision.expr, condition, false);
-                for expr in self.both(condition) {
-                    let decides = if with == without {
-                        self.exprs.boolean(false)
-                    } else if decision.expr == condition {
-                        self.exprs.boolean(true)
-                    } else {
-                        self.exprs.binary(Operator::Xor, with, without)
-                    };
-                    let goal = if decision.expr == condition {
-                        expr
-                    } else {
-                        self.exprs.and([expr, decides])
-                    };
-                    found.push((Criterion::Mcdc, self.under(decision.reached, goal)));
+                let is_both = [true, false].map(|direct| directions.contains(&(condition, direct)));
+                let deciding = self.deciding(decision.expr, condition, is_both == [true, true]);
+                for decides in deciding {
+                    for expr in self.both(condition) {
+                        let goal = match decides {
+                            Some(decides) => self.exprs.and([expr, decides]),
+                            None => expr,
+                        };
+                        found.push((Criterion::Mcdc, self.under(decision.reached, goal)));
+                    }
                 }
             }
         }
+    }
+
+    /// Where a condition decides, for every direction; `None` where it always does.
+    fn deciding(
+        &mut self,
+        decision: ExprId,
+        condition: ExprId,
+        is_both: bool,
+    ) -> Vec<Option<ExprId>> {
+        if decision == condition {
+            return vec![None];
+        }
+        let with = self.replace(decision, condition, true);
+        let without = self.replace(decision, condition, false);
+        if with == without {
+            return vec![Some(self.exprs.boolean(false))];
+        }
+        if !is_both {
+            return vec![Some(self.exprs.binary(Operator::Xor, with, without))];
+        }
+        let mut only = |one: ExprId, other: ExprId| {
+            let other = self.exprs.not(other);
+            Some(self.exprs.and([one, other]))
+        };
+        vec![only(with, without), only(without, with)]
+    }
+
+    /// The parts of a decision, each with the directions in which it may decide: directly, or so that the decision
+    /// is false where the part is true.
+    fn directions(&self, decision: ExprId) -> FxHashSet<(ExprId, bool)> {
+        let mut met = FxHashSet::default();
+        let mut open = vec![(decision, true)];
+        while let Some((expr, direct)) = open.pop() {
+            if !met.insert((expr, direct)) {
+                continue;
+            }
+            match self.exprs.node(expr) {
+                Node::Not(inner) => open.push((*inner, !direct)),
+                Node::And(parts) | Node::Or(parts) => {
+                    open.extend(parts.iter().map(|part| (*part, direct)));
+                }
+                Node::Binary(Operator::Implies, left, right) => {
+                    open.extend([(*left, !direct), (*right, direct)]);
+                }
+                Node::Binary(Operator::Xor | Operator::Xnor | Operator::Iff, left, right) => {
+                    let sides = [*left, *right].into_iter();
+                    open.extend(sides.flat_map(|side| [(side, true), (side, false)]));
+                }
+                _ => {}
+            }
+        }
+        met
     }
 
     fn decisions(&mut self, options: &GoalOptions) -> Vec<Decision> {
@@ -395,7 +447,7 @@ struct Decision {
 }
 
 /// Some different positions below `size`, in order, decided by the seed.
-pub(crate) fn pick(size: u64, count: usize, seed: u64) -> Vec<u64> {
+pub fn pick(size: u64, count: usize, seed: u64) -> Vec<u64> {
     let mut state = seed ^ 0x9e37_79b9_7f4a_7c15;
     let mut chosen = std::collections::BTreeSet::new();
     while chosen.len() < count.min(usize::try_from(size).unwrap_or(usize::MAX)) {

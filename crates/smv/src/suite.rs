@@ -116,28 +116,6 @@ pub fn csv(model: &Model, tests: &[Test]) -> String {
     text
 }
 
-/// A table of goals for people.
-pub fn results_csv(results: &[GoalResult]) -> String {
-    let mut text = String::from("goal,verdict,method,length,seconds\n");
-    for result in results {
-        let verdict = match result.verdict {
-            crate::generate::Verdict::Covered => "covered",
-            crate::generate::Verdict::Infeasible => "infeasible",
-            crate::generate::Verdict::Unknown => "unknown",
-        };
-        let length = result
-            .length
-            .map_or_else(String::new, |length| length.to_string());
-        text.push_str(&format!(
-            "{},{verdict},{},{length},{:.6}\n",
-            quoted(&result.goal),
-            quoted(&result.method),
-            result.seconds
-        ));
-    }
-    text
-}
-
 fn quoted(text: &str) -> String {
     if text.contains([',', '"', '\n']) {
         format!("\"{}\"", text.replace('"', "\"\""))

@@ -1,10 +1,8 @@
-//! Suites as files, their minimisation, and the drawing of a decomposition.
+//! Suites as files, and their minimisation.
 
-use ioco_smv::decompose::Tree;
-use ioco_smv::depend::Dependencies;
 use ioco_smv::{
-    Criterion, Edge, GoalOptions, GoalResult, Model, Options, Technique, Verdict, draw, generate,
-    load, runnable, suite,
+    Criterion, Edge, GoalOptions, GoalResult, Model, Options, Technique, Verdict, generate, load,
+    runnable, suite,
 };
 
 const LIGHT: &str = "
@@ -44,9 +42,8 @@ fn a_suite_is_written_for_people_and_for_the_runner() {
         .map(|result| serde_json::to_string(&result.to_json(&model)).expect("plain data"))
         .collect();
     let all = format!(
-        "{}\n{}\n{}\n{}",
+        "{}\n{}\n{}",
         lines.join("\n"),
-        suite::results_csv(&results),
         suite::csv(&model, &tests),
         suite::suite_lines(&model, &goals, &tests)
     );
@@ -92,18 +89,6 @@ fn a_minimised_suite_covers_the_same_goals() {
             .iter()
             .all(|test| model.check_run(&test.states).is_ok())
     );
-}
-
-#[test]
-fn a_decomposition_is_drawn_with_its_linking_variables() {
-    let text = "MODULE main VAR a : boolean; v : boolean; u : boolean; w : 0..3; c : boolean;
-        ASSIGN next(a) := (v | u) & a; next(v) := w > 1; next(u) := c; next(w) := (w + 1) mod 4; next(c) := !c;";
-    let (model, _) = load(text, "m.smv");
-    let mut model = model.expect("a model");
-    let goal = model.user_goal("a").expect("a goal");
-    let dependencies = Dependencies::of(&model);
-    let data = Tree::of(&model, &dependencies, goal.expr).data(&model, &dependencies, &goal.text);
-    insta::assert_snapshot!(format!("{}\n{}", draw::dot(&data), draw::svg(&data)));
 }
 
 #[test]

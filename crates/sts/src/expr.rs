@@ -239,6 +239,32 @@ impl Expr {
         }
     }
 
+    /// What `&&` joins, from left to right.
+    pub fn conjuncts(&self) -> Vec<&Expr> {
+        let (mut found, mut open) = (Vec::new(), vec![self]);
+        while let Some(part) = open.pop() {
+            match part {
+                Expr::Binary(BinaryOp::And, both) => open.extend(both.iter().rev()),
+                _ => found.push(part),
+            }
+        }
+        found
+    }
+
+    /// The expression with every part for which `replace` has something else replaced by that, outermost first.
+    pub fn substitute(&self, replace: &dyn Fn(&Expr) -> Option<Expr>) -> Expr {
+        let replaced = replace(self);
+        replaced.unwrap_or_else(|| self.map_children(|child| child.substitute(replace)))
+    }
+
+    /// The expression with variables replaced by their values.
+    pub fn with_values(&self, valuation: &[Value]) -> Expr {
+        self.substitute(&|part| match part {
+            Expr::Var(variable) => Some(Expr::Const(valuation[variable.index()].clone())),
+            _ => None,
+        })
+    }
+
     /// Calls `visit` on this expression and on everything in it, outermost first.
     pub fn walk<'a>(&'a self, visit: &mut impl FnMut(&'a Expr)) {
         visit(self);

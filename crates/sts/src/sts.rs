@@ -158,12 +158,6 @@ impl Sts {
         &self.requirements
     }
 
-    /// The requirements that a switch shows.
-    pub fn requirements_of(&self, id: SwitchId) -> impl Iterator<Item = &Requirement> {
-        let all = self.requirements.iter();
-        all.filter(move |r| r.switches.binary_search(&id).is_ok())
-    }
-
     pub fn labels(&self) -> &[Label] {
         &self.labels
     }

@@ -470,3 +470,30 @@ proptest! {
         prop_assert_eq!(holds(BinaryOp::Ne), !holds(BinaryOp::Eq));
     }
 }
+
+#[test]
+fn conjuncts_come_from_left_to_right_however_they_are_nested() {
+    let var = |number| Expr::Var(VarId(number));
+    let and = |left, right| Expr::binary(BinaryOp::And, left, right);
+    let or = Expr::binary(BinaryOp::Or, and(var(4), var(5)), var(6));
+    let guard = and(and(var(0), and(var(1), var(2))), and(or.clone(), var(3)));
+    let parts = [var(0), var(1), var(2), or, var(3)];
+    assert_eq!(guard.conjuncts(), parts.iter().collect::<Vec<_>>());
+    assert_eq!(var(0).conjuncts(), [&var(0)]);
+}
+
+#[test]
+fn substitution_replaces_the_outermost_part_and_not_what_it_is_replaced_by() {
+    let sum = Expr::binary(BinaryOp::Add, Expr::Var(VarId(0)), Expr::Param(0));
+    // A swap: what comes in is not replaced again.
+    let swapped = sum.substitute(&|part| match part {
+        Expr::Var(VarId(number)) => Some(Expr::Param(*number)),
+        Expr::Param(position) => Some(Expr::Var(VarId(*position))),
+        _ => None,
+    });
+    let expected = Expr::binary(BinaryOp::Add, Expr::Param(0), Expr::Var(VarId(0)));
+    assert_eq!(swapped, expected);
+    let known = sum.with_values(&[Value::Int(3)]);
+    let expected = Expr::binary(BinaryOp::Add, Expr::int(3), Expr::Param(0));
+    assert_eq!(known, expected);
+}

@@ -15,17 +15,21 @@
 //!
 //! [`Hub`] is the server and knows who is there; [`Amp`] is the connection of one run.
 
+mod configure;
 mod hub;
 mod labels;
+mod members;
 mod peer;
 mod present;
 mod run;
 mod values;
 mod wire;
 
+pub use configure::Choice;
 pub use hub::{Hub, HubOptions};
+pub use members::Chosen;
 pub use present::{AnnouncedItem, AnnouncedLabel, AnnouncedParameter, Presence};
-pub use run::{Amp, AmpOptions, Choice, Chosen};
+pub use run::{Amp, AmpOptions};
 pub use values::Units;
 
 /// Reads a message and the label in it, as a connection would.

@@ -5,43 +5,24 @@
 //! confirms it. Adapters confirm before they pass it on, so a response that comes after the
 //! confirmation may still have been sent before.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use ioco_outside::Untrusted;
 use ioco_sts::{Action, Sts};
 use prost::Message as _;
 
+use super::configure::{Choice, configuration};
 use super::hub::Hub;
 use super::labels::Labels;
-use super::peer::{Disconnected, Happened, Order, Peer, PeerEvent};
-use super::values::{Clocks, Units, loses_digits};
-use super::wire::{self, Body, Setting};
+use super::members::{Chosen, Member, choose, nobody, take};
+use super::peer::{Happened, Order, Peer, PeerEvent};
+use super::values::{Units, loses_digits};
+use super::wire::{self, Body};
 use crate::connection::{AdapterError, Arrival, Arrived, Connection};
 use crate::session::nanoseconds;
-use crate::supervise::{Received, Receiver, Warnings, never, queue, within};
-
-/// Which adapter plays the system.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Chosen {
-    /// The only one that is there.
-    #[default]
-    Only,
-    Named(String),
-    /// One for each channel of the model.
-    PerChannel(BTreeMap<String, String>),
-}
-
-/// A value for an item of an adapter's configuration.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Choice {
-    Text(String),
-    Integer(i64),
-    Float(f64),
-    Boolean(bool),
-}
+use crate::supervise::{Received, Receiver, Warnings, queue, within};
 
 /// How a run treats its adapters.
 #[derive(Clone, Debug)]
@@ -81,20 +62,6 @@ const MAX_UNCONFIRMED: usize = 10_000;
 /// Their bytes.
 const MAX_UNCONFIRMED_BYTES: usize = 64 << 20;
 
-/// An adapter of the run, and the channels that go to it.
-struct Member {
-    peer: Arc<Peer>,
-    channels: Vec<String>,
-    clocks: Clocks,
-    gone: Option<Disconnected>,
-}
-
-impl Member {
-    fn name(&self) -> &str {
-        &self.peer.announcement.name
-    }
-}
-
 struct Run {
     members: Vec<Member>,
     happened: Receiver<Happened>,
@@ -115,7 +82,7 @@ pub struct Amp {
     warnings: Warnings,
     notices: Vec<String>,
     /// Announcements are reported once, not again when an adapter reconnects.
-    told: std::collections::BTreeSet<String>,
+    announced: BTreeSet<String>,
 }
 
 impl Amp {
@@ -134,7 +101,7 @@ impl Amp {
             sent: Vec::new(),
             warnings: Warnings::default(),
             notices: Vec::new(),
-            told: std::collections::BTreeSet::new(),
+            announced: BTreeSet::new(),
         }
     }
 
@@ -169,11 +136,18 @@ impl Amp {
             for difference in self.labels.compare(&member.peer.announcement, &channels) {
                 self.warn(format!("adapter {name}: {difference}"));
             }
-            let announced = describe(member);
-            if self.told.insert(announced.clone()) {
+            let announced = member.describe();
+            if self.announced.insert(announced.clone()) {
                 self.notices.push(announced);
             }
-            configurations.push(self.configuration(&member.peer.announcement)?);
+            let mut choices = self.options.configuration.clone();
+            if let Some(own) = self.options.configuration_of.get(&name) {
+                choices.extend(own.iter().map(|(k, v)| (k.clone(), v.clone())));
+            }
+            let mut warnings = Vec::new();
+            let announcement = &member.peer.announcement;
+            configurations.push(configuration(announcement, choices, &mut warnings)?);
+            self.warnings.extend(warnings);
         }
         for (member, configuration) in members.iter().zip(configurations) {
             member.peer.order(Order::Report(tell.clone()));
@@ -189,166 +163,21 @@ impl Amp {
         loop {
             let mut peers = self.hub.peers();
             peers.retain(|peer| !peer.is_taken.load(Ordering::Relaxed));
-            match self.choose(&peers)? {
+            let channels = self.labels.channels();
+            let chosen = &self.options.chosen;
+            match choose(chosen, &channels, self.options.units, &peers)? {
                 Ok(members) if take(&members) => return Ok(members),
                 // Another run was quicker.
                 Ok(_) => {}
                 Err(missing) => {
                     if until.is_over() {
-                        return Err(self.nobody(&missing, &peers));
+                        let within = self.options.connect_within;
+                        return Err(nobody(&missing, &peers, &self.url(), within));
                     }
                 }
             }
             self.hub.await_change(until.slice());
         }
-    }
-
-    /// `Ok(Err(name))`: this adapter, or any where there is no name, is not there yet.
-    fn choose(&self, peers: &[Arc<Peer>]) -> Result<Result<Vec<Member>, String>, AdapterError> {
-        let all: Vec<String> = self
-            .labels
-            .channels()
-            .into_iter()
-            .map(str::to_owned)
-            .collect();
-        let member = |peer: &Arc<Peer>, channels: Vec<String>| {
-            let mut clocks = Clocks::new(self.options.units);
-            let parameters = peer.announcement.labels.iter().flat_map(|l| &l.parameters);
-            parameters
-                .filter_map(|p| p.value.as_ref())
-                .for_each(|value| clocks.learn(value));
-            Member {
-                peer: Arc::clone(peer),
-                channels,
-                clocks,
-                gone: None,
-            }
-        };
-        match &self.options.chosen {
-            Chosen::Only => match peers {
-                [] => Ok(Err(String::new())),
-                [only] => Ok(Ok(vec![member(only, all)])),
-                several => Err(AdapterError::new(format!(
-                    "several adapters are connected: {}",
-                    names(several)
-                ))
-                .hint(
-                    "name one with --adapter NAME, or one for each channel with --adapter \
-                         CHANNEL=NAME",
-                )),
-            },
-            Chosen::Named(name) => Ok(match find(peers, name) {
-                Some(peer) => Ok(vec![member(peer, all)]),
-                None => Err(name.clone()),
-            }),
-            Chosen::PerChannel(chosen) => {
-                if let Some(channel) = all.iter().find(|channel| !chosen.contains_key(*channel)) {
-                    return Err(AdapterError::new(format!(
-                        "no adapter is named for channel '{channel}'"
-                    ))
-                    .hint(format!("add --adapter {channel}=NAME")));
-                }
-                if let Some(channel) = chosen.keys().find(|channel| !all.contains(channel)) {
-                    return Err(
-                        AdapterError::new(format!("the model has no channel '{channel}'"))
-                            .hint(format!("its channels are: {}", all.join(", "))),
-                    );
-                }
-                let mut members: Vec<Member> = Vec::new();
-                for (channel, name) in chosen {
-                    let Some(peer) = find(peers, name) else {
-                        return Ok(Err(name.clone()));
-                    };
-                    match members.iter_mut().find(|m| m.peer.number == peer.number) {
-                        Some(known) => known.channels.push(channel.clone()),
-                        None => members.push(member(peer, vec![channel.clone()])),
-                    }
-                }
-                Ok(Ok(members))
-            }
-        }
-    }
-
-    fn nobody(&self, missing: &str, peers: &[Arc<Peer>]) -> AdapterError {
-        let within = self.options.connect_within;
-        let (who, named) = match missing {
-            "" => ("no adapter".to_owned(), String::new()),
-            name => (
-                format!("the adapter {name} has not"),
-                format!(" of the name {name}"),
-            ),
-        };
-        let message = match missing {
-            "" => format!("{who} has connected to {} within {within:?}", self.url()),
-            _ => format!("{who} connected to {} within {within:?}", self.url()),
-        };
-        let there = match peers {
-            [] => String::new(),
-            some => format!("; connected are: {}", names(some)),
-        };
-        AdapterError::new(message).hint(format!(
-            "start the adapter{named} with this address and the token{there}"
-        ))
-    }
-
-    /// The announced items with the chosen values in place of the defaults.
-    fn configuration(
-        &mut self,
-        announcement: &wire::Announcement,
-    ) -> Result<wire::Configuration, AdapterError> {
-        let name = &announcement.name;
-        let mut choices = self.options.configuration.clone();
-        if let Some(own) = self.options.configuration_of.get(name) {
-            choices.extend(own.iter().map(|(k, v)| (k.clone(), v.clone())));
-        }
-        let announced = announcement.configuration.clone().unwrap_or_default();
-        if announced.items.is_empty() {
-            // Some announce nothing and take what they get.
-            let items = choices.iter().map(|(key, choice)| wire::Item {
-                key: key.clone(),
-                description: String::new(),
-                setting: Some(match choice {
-                    Choice::Text(text) => Setting::Text(text.clone()),
-                    Choice::Integer(number) => Setting::Integer(*number),
-                    Choice::Float(number) => Setting::Float(*number as f32),
-                    Choice::Boolean(value) => Setting::Boolean(*value),
-                }),
-            });
-            return Ok(wire::Configuration {
-                items: items.collect(),
-            });
-        }
-        let mut configuration = announced;
-        for item in &mut configuration.items {
-            if let Some(choice) = choices.remove(&item.key) {
-                item.setting = Some(fit(&choice, item).ok_or_else(|| {
-                    AdapterError::new(format!(
-                        "the adapter {name} does not take {} for {}",
-                        show_choice(&choice),
-                        item.key
-                    ))
-                    .hint(format!(
-                        "its {} is {}",
-                        item.key,
-                        show_setting(item.setting.as_ref())
-                    ))
-                })?);
-            }
-        }
-        let known: Vec<&str> = configuration.items.iter().map(|i| i.key.as_str()).collect();
-        let unknown: Vec<String> = choices
-            .keys()
-            .map(|key| {
-                format!(
-                    "adapter {name} has no setting '{key}', so it is not sent; it has: {}",
-                    known.join(", ")
-                )
-            })
-            .collect();
-        for warning in unknown {
-            self.warn(warning);
-        }
-        Ok(configuration)
     }
 
     /// Discards what comes until every adapter is ready.
@@ -381,11 +210,11 @@ impl Amp {
             match happening {
                 PeerEvent::Message(Body::Ready(_)) => waiting.retain(|n| *n != number),
                 PeerEvent::Message(Body::Error(error)) => {
-                    return Err(reported(member, &error, "while it got ready"));
+                    return Err(member.reported(&error, "while it got ready"));
                 }
                 PeerEvent::Message(_) => {}
                 PeerEvent::Disconnected(gone) => {
-                    return Err(lost(member, gone, "before it was ready"));
+                    return Err(member.lost(gone, "before it was ready"));
                 }
             }
         }
@@ -441,9 +270,9 @@ impl Amp {
             return Ok(None);
         };
         match happening {
-            PeerEvent::Disconnected(gone) => return Err(lost(member, gone, &self.place)),
+            PeerEvent::Disconnected(gone) => return Err(member.lost(gone, &self.place)),
             PeerEvent::Message(Body::Error(error)) => {
-                return Err(reported(member, &error, &self.place));
+                return Err(member.reported(&error, &self.place));
             }
             PeerEvent::Message(Body::Label(label)) if label.is_response() => {
                 let what = self.labels.read(&label, &mut member.clocks);
@@ -587,11 +416,7 @@ impl Connection for Amp {
         nanoseconds(self.epoch.elapsed())
     }
 
-    fn reset(&mut self) -> Result<(), AdapterError> {
-        self.reset_heeding(&never)
-    }
-
-    fn reset_heeding(&mut self, stop: &dyn Fn() -> bool) -> Result<(), AdapterError> {
+    fn reset_until(&mut self, stop: &dyn Fn() -> bool) -> Result<(), AdapterError> {
         self.arrived.clear();
         self.sent.clear();
         self.place = "during a test, before the first stimulus".to_owned();
@@ -607,11 +432,7 @@ impl Connection for Amp {
         self.failed(ready)
     }
 
-    fn give(&mut self, stimulus: &Action) -> Result<bool, AdapterError> {
-        self.give_heeding(stimulus, &never)
-    }
-
-    fn give_heeding(
+    fn give_until(
         &mut self,
         stimulus: &Action,
         stop: &dyn Fn() -> bool,
@@ -655,19 +476,6 @@ impl Drop for Amp {
     }
 }
 
-/// Keeps adapters from other runs; false if one of them serves a run already.
-fn take(members: &[Member]) -> bool {
-    let is_free = |member: &&Member| !member.peer.is_taken.swap(true, Ordering::Relaxed);
-    let taken: Vec<&Member> = members.iter().take_while(is_free).collect();
-    if taken.len() == members.len() {
-        return true;
-    }
-    for member in taken {
-        member.peer.is_taken.store(false, Ordering::Relaxed);
-    }
-    false
-}
-
 /// What crossed the border to the system, where the adapter tells; else what it sent to us.
 fn physical(label: &wire::Label) -> Vec<u8> {
     if label.physical_label.is_empty() {
@@ -677,89 +485,6 @@ fn physical(label: &wire::Label) -> Vec<u8> {
     }
 }
 
-/// By its name, or by the part of it before `@`. The newest counts: an older one of the same name
-/// is a connection that has not noticed its end.
-fn find<'p>(peers: &'p [Arc<Peer>], name: &str) -> Option<&'p Arc<Peer>> {
-    let newest = |matches: &dyn Fn(&str) -> bool| {
-        let named = peers.iter().filter(|p| matches(&p.announcement.name));
-        named.max_by_key(|p| p.number)
-    };
-    newest(&|own| own == name)
-        .or_else(|| newest(&|own| own.split_once('@').is_some_and(|(kind, _)| kind == name)))
-}
-
-fn names(peers: &[Arc<Peer>]) -> String {
-    let names: Vec<&str> = peers.iter().map(|p| p.announcement.name.as_str()).collect();
-    names.join(", ")
-}
-
-fn fit(choice: &Choice, item: &wire::Item) -> Option<Setting> {
-    Some(match (choice, item.setting.as_ref()) {
-        (Choice::Text(text), Some(Setting::Text(_)) | None) => Setting::Text(text.clone()),
-        (Choice::Integer(number), Some(Setting::Integer(_)) | None) => Setting::Integer(*number),
-        (Choice::Integer(number), Some(Setting::Float(_))) => Setting::Float(*number as f32),
-        (Choice::Float(number), Some(Setting::Float(_)) | None) => Setting::Float(*number as f32),
-        (Choice::Boolean(value), Some(Setting::Boolean(_)) | None) => Setting::Boolean(*value),
-        // Typed on the command line everything is text.
-        (Choice::Text(text), Some(Setting::Integer(_))) => Setting::Integer(text.parse().ok()?),
-        (Choice::Text(text), Some(Setting::Float(_))) => Setting::Float(text.parse().ok()?),
-        (Choice::Text(text), Some(Setting::Boolean(_))) => Setting::Boolean(text.parse().ok()?),
-        _ => return None,
-    })
-}
-
-fn show_choice(choice: &Choice) -> String {
-    match choice {
-        Choice::Text(text) => format!("{text:?}"),
-        Choice::Integer(number) => number.to_string(),
-        Choice::Float(number) => number.to_string(),
-        Choice::Boolean(value) => value.to_string(),
-    }
-}
-
-pub(crate) fn show_setting(setting: Option<&Setting>) -> String {
-    match setting {
-        None => "of no type".to_owned(),
-        Some(Setting::Text(text)) => format!("a string, {text:?} unless you say otherwise"),
-        Some(Setting::Integer(number)) => format!("an integer, {number} unless you say otherwise"),
-        Some(Setting::Float(number)) => format!("a number, {number} unless you say otherwise"),
-        Some(Setting::Boolean(value)) => format!("true or false, {value} unless you say otherwise"),
-    }
-}
-
-/// An announcement in one line.
-fn describe(member: &Member) -> String {
-    let labels = &member.peer.announcement.labels;
-    let responses = labels.iter().filter(|l| l.is_response()).count();
-    format!(
-        "adapter {} announces {} stimuli and {responses} responses",
-        Untrusted::new(member.name()),
-        labels.len() - responses
-    )
-}
-
 fn no_run() -> AdapterError {
     AdapterError::new("no adapter is connected")
-}
-
-fn reported(member: &Member, error: &wire::Error, when: &str) -> AdapterError {
-    let name = member.name();
-    AdapterError::new(format!(
-        "the adapter {name} reported an error {when}: {}",
-        error.message
-    ))
-    .hint("its log may say more; it can connect again at any time")
-}
-
-fn lost(member: &mut Member, gone: Disconnected, when: &str) -> AdapterError {
-    let message = format!("the adapter {} {gone} {when}", member.name());
-    let ended = matches!(gone, Disconnected::Vanished | Disconnected::Closed { .. });
-    let hint = match &gone {
-        Disconnected::Fault(_) => {
-            "it does not speak the protocol as ioco does; its log may say more"
-        }
-        _ => "its log may say why; it can connect again at any time",
-    };
-    member.gone = Some(gone);
-    AdapterError::new(message).hint(hint).ended(ended)
 }

@@ -301,7 +301,7 @@ impl Mapped {
             "" => "{}",
             text => text,
         };
-        let mut misfit = None;
+        let mut rejected = None;
         for response in self.responses.iter().filter(|response| fits(response)) {
             let label = self.sts.label(response.label);
             let mut values = vec![ioco_sts::Value::Void; label.parameters.len()];
@@ -321,11 +321,11 @@ impl Mapped {
                     });
                 }
                 Some(Err(Mismatch(why))) => {
-                    misfit.get_or_insert_with(|| format!("{shown} (!{}: {why})", label.name));
+                    rejected.get_or_insert_with(|| format!("{shown} (!{}: {why})", label.name));
                 }
             }
         }
-        Arrival::Unknown(misfit.unwrap_or_else(|| shown.to_owned()))
+        Arrival::Unknown(rejected.unwrap_or_else(|| shown.to_owned()))
     }
 }
 

@@ -26,7 +26,7 @@ use ureq::tls::{PemItem, RootCerts, TlsConfig, parse_pem};
 use crate::connection::{AdapterError, Arrival, Arrived, Connection};
 use crate::dial;
 use crate::session::nanoseconds;
-use crate::supervise::{Received, Receiver, Sender, Until, never, queue, size, within};
+use crate::supervise::{Received, Receiver, Sender, Until, queue, size, within};
 use events::EventLines;
 pub use mapping::{HttpMapping, OneOrMore, RequestMapping, ResponseMapping, Statuses};
 use mapping::{Mapped, Request};
@@ -632,11 +632,7 @@ impl Connection for Http {
         nanoseconds(self.epoch.elapsed())
     }
 
-    fn reset(&mut self) -> Result<(), AdapterError> {
-        self.reset_heeding(&never)
-    }
-
-    fn reset_heeding(&mut self, stop: &dyn Fn() -> bool) -> Result<(), AdapterError> {
+    fn reset_until(&mut self, stop: &dyn Fn() -> bool) -> Result<(), AdapterError> {
         self.settle(&within(SETTLING.min(self.patience), stop))?;
         if self.open > 0 {
             self.give_up_requests();
@@ -671,7 +667,11 @@ impl Connection for Http {
         Ok(())
     }
 
-    fn give(&mut self, stimulus: &Action) -> Result<bool, AdapterError> {
+    fn give_until(
+        &mut self,
+        stimulus: &Action,
+        _stop: &dyn Fn() -> bool,
+    ) -> Result<bool, AdapterError> {
         let Some(request) = self.mapped.request(stimulus) else {
             return Err(AdapterError::new("a stimulus is no request"));
         };

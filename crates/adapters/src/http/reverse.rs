@@ -27,19 +27,19 @@ impl Mapped {
         if self.reset.as_ref().is_some_and(resets) {
             return RequestMeaning::Reset;
         }
-        let mut misfit = None;
+        let mut rejected = None;
         for (label, stimulus) in self.most_specific_first() {
             match self.read(label, stimulus, method, target, body) {
                 None => {}
                 Some(Ok(action)) => return RequestMeaning::Stimulus(action),
                 Some(Err(Mismatch(why))) => {
                     let name = self.sts.label(label).marked_name();
-                    misfit.get_or_insert_with(|| format!("{name}: {why}"));
+                    rejected.get_or_insert_with(|| format!("{name}: {why}"));
                 }
             }
         }
         let shown = shorten(target, 100);
-        match misfit {
+        match rejected {
             Some(why) => RequestMeaning::Other(format!("{method} {shown} ({why})")),
             None if SAFE.contains(&method) => RequestMeaning::Nothing,
             None => RequestMeaning::Other(format!("{method} {shown}")),

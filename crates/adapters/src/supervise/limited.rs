@@ -38,26 +38,17 @@ impl<C: Connection + ?Sized> Connection for Limited<'_, C> {
         self.inner.now()
     }
 
-    fn reset(&mut self) -> Result<(), AdapterError> {
+    fn reset_until(&mut self, stop: &dyn Fn() -> bool) -> Result<(), AdapterError> {
         self.taken = 0;
-        self.inner.reset()
+        self.inner.reset_until(stop)
     }
 
-    fn reset_heeding(&mut self, stop: &dyn Fn() -> bool) -> Result<(), AdapterError> {
-        self.taken = 0;
-        self.inner.reset_heeding(stop)
-    }
-
-    fn give(&mut self, stimulus: &Action) -> Result<bool, AdapterError> {
-        self.inner.give(stimulus)
-    }
-
-    fn give_heeding(
+    fn give_until(
         &mut self,
         stimulus: &Action,
         stop: &dyn Fn() -> bool,
     ) -> Result<bool, AdapterError> {
-        self.inner.give_heeding(stimulus, stop)
+        self.inner.give_until(stimulus, stop)
     }
 
     fn poll(&mut self) -> Result<Option<Arrived>, AdapterError> {
@@ -108,11 +99,15 @@ mod tests {
             0
         }
 
-        fn reset(&mut self) -> Result<(), AdapterError> {
+        fn reset_until(&mut self, _stop: &dyn Fn() -> bool) -> Result<(), AdapterError> {
             Ok(())
         }
 
-        fn give(&mut self, _: &Action) -> Result<bool, AdapterError> {
+        fn give_until(
+            &mut self,
+            _: &Action,
+            _stop: &dyn Fn() -> bool,
+        ) -> Result<bool, AdapterError> {
             Ok(true)
         }
 

@@ -20,5 +20,5 @@ pub use limited::Limited;
 pub(crate) use lines::{Lines, TooLong};
 pub(crate) use log::Log;
 pub(crate) use queue::{Received, Receiver, Sender, queue};
-pub(crate) use until::{Until, never, within};
+pub(crate) use until::{Until, within};
 pub(crate) use warnings::Warnings;

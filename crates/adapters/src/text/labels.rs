@@ -245,7 +245,7 @@ impl Templates {
         message: &[u8],
         is_channel: &dyn Fn(&str) -> bool,
     ) -> Result<Action, String> {
-        let mut misfit = None;
+        let mut rejected = None;
         for &label in &self.order {
             let known = self.sts.label(label);
             let Some(form) = &self.forms[label.index()] else {
@@ -258,11 +258,11 @@ impl Templates {
                 None => {}
                 Some(Ok(values)) => return Ok(Action { label, values }),
                 Some(Err(Mismatch(why))) => {
-                    misfit.get_or_insert_with(|| format!("{} ({why})", show(message)));
+                    rejected.get_or_insert_with(|| format!("{} ({why})", show(message)));
                 }
             }
         }
-        Err(misfit.unwrap_or_else(|| show(message)))
+        Err(rejected.unwrap_or_else(|| show(message)))
     }
 
     /// What giving a stimulus is: messages, and what is done with the connection.

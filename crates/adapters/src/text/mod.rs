@@ -22,7 +22,7 @@ use crate::dial::Dial;
 use crate::process::ProcessOptions;
 use crate::session::nanoseconds;
 use crate::stream::{Message, Stream, StreamError, wait_any};
-use crate::supervise::{Until, never, size, within};
+use crate::supervise::{Until, size, within};
 
 pub(crate) use cutter::Cutter;
 use format::show;
@@ -368,11 +368,7 @@ impl Connection for TextLines {
         nanoseconds(self.epoch.elapsed())
     }
 
-    fn reset(&mut self) -> Result<(), AdapterError> {
-        self.reset_heeding(&never)
-    }
-
-    fn reset_heeding(&mut self, stop: &dyn Fn() -> bool) -> Result<(), AdapterError> {
+    fn reset_until(&mut self, stop: &dyn Fn() -> bool) -> Result<(), AdapterError> {
         self.sent.clear();
         self.arrived.clear();
         let until = within(self.patience, stop);
@@ -408,11 +404,7 @@ impl Connection for TextLines {
         Ok(())
     }
 
-    fn give(&mut self, stimulus: &Action) -> Result<bool, AdapterError> {
-        self.give_heeding(stimulus, &never)
-    }
-
-    fn give_heeding(
+    fn give_until(
         &mut self,
         stimulus: &Action,
         stop: &dyn Fn() -> bool,

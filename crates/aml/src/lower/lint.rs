@@ -30,8 +30,7 @@ impl Lowering<'_> {
         if !matches!(gate, Gate::Send(_)) {
             return;
         }
-        let mut equations = Vec::new();
-        fixed_parameters(guard, &mut equations);
+        let equations = fixed_parameters(guard);
         for (position, parameter) in parameters.iter().enumerate() {
             let position = position as u32;
             if mentioned.contains(&position)
@@ -360,22 +359,17 @@ fn first_edges(start: NodeId, successors: &[Vec<NodeId>], leaving: &[Vec<u32>]) 
 }
 
 /// The parameters that an equation of the guard fixes.
-fn fixed_parameters(guard: &Expr, found: &mut Vec<u32>) {
-    match guard {
-        Expr::Binary(BinaryOp::And, both) => {
-            fixed_parameters(&both[0], found);
-            fixed_parameters(&both[1], found);
-        }
+fn fixed_parameters(guard: &Expr) -> Vec<u32> {
+    let fixed = guard.conjuncts().into_iter().filter_map(|part| match part {
         Expr::Binary(BinaryOp::Eq, both) => match (&both[0], &both[1]) {
-            (Expr::Param(position), other) | (other, Expr::Param(position))
-                if !other.mentions_params() =>
-            {
-                found.push(*position);
+            (Expr::Param(position), other) | (other, Expr::Param(position)) => {
+                (!other.mentions_params()).then_some(*position)
             }
-            _ => {}
+            _ => None,
         },
-        _ => {}
-    }
+        _ => None,
+    });
+    fixed.collect()
 }
 
 /// Whether the values of a type can be tried one by one.

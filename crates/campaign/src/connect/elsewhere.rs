@@ -26,11 +26,15 @@ impl Connection for Elsewhere {
         u64::try_from(self.epoch.elapsed().as_nanos()).unwrap_or(u64::MAX)
     }
 
-    fn reset(&mut self) -> Result<(), AdapterError> {
+    fn reset_until(&mut self, _stop: &dyn Fn() -> bool) -> Result<(), AdapterError> {
         Err(refused())
     }
 
-    fn give(&mut self, _stimulus: &Action) -> Result<bool, AdapterError> {
+    fn give_until(
+        &mut self,
+        _stimulus: &Action,
+        _stop: &dyn Fn() -> bool,
+    ) -> Result<bool, AdapterError> {
         Err(refused())
     }
 

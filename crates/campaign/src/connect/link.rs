@@ -196,25 +196,17 @@ impl Connection for Link {
         self.inner_mut().take_log()
     }
 
-    fn reset(&mut self) -> Result<(), AdapterError> {
-        self.reset_heeding(&|| false)
-    }
-
-    fn reset_heeding(&mut self, stop: &dyn Fn() -> bool) -> Result<(), AdapterError> {
+    fn reset_until(&mut self, stop: &dyn Fn() -> bool) -> Result<(), AdapterError> {
         self.answers = self.answers.take().map(|_| Answers::default());
-        self.inner_mut().reset_heeding(stop)
+        self.inner_mut().reset_until(stop)
     }
 
-    fn give(&mut self, stimulus: &Action) -> Result<bool, AdapterError> {
-        self.give_heeding(stimulus, &|| false)
-    }
-
-    fn give_heeding(
+    fn give_until(
         &mut self,
         stimulus: &Action,
         stop: &dyn Fn() -> bool,
     ) -> Result<bool, AdapterError> {
-        let overtaken = self.inner_mut().give_heeding(stimulus, stop)?;
+        let overtaken = self.inner_mut().give_until(stimulus, stop)?;
         let Some(answers) = &mut self.answers else {
             return Ok(overtaken);
         };

@@ -272,11 +272,7 @@ impl Connection for Started {
         u64::try_from(self.epoch.elapsed().as_nanos()).unwrap_or(u64::MAX)
     }
 
-    fn reset(&mut self) -> Result<(), AdapterError> {
-        self.reset_heeding(&|| false)
-    }
-
-    fn reset_heeding(&mut self, stop: &dyn Fn() -> bool) -> Result<(), AdapterError> {
+    fn reset_until(&mut self, stop: &dyn Fn() -> bool) -> Result<(), AdapterError> {
         if self.fresh == Fresh::Test || !self.server.is_running() {
             self.stop();
             self.server.clear_log();
@@ -284,20 +280,16 @@ impl Connection for Started {
         } else {
             self.server.clear_log();
         }
-        let reset = self.active()?.reset_heeding(stop);
+        let reset = self.active()?.reset_until(stop);
         reset.map_err(|trouble| self.explain(trouble))
     }
 
-    fn give(&mut self, stimulus: &Action) -> Result<bool, AdapterError> {
-        self.give_heeding(stimulus, &|| false)
-    }
-
-    fn give_heeding(
+    fn give_until(
         &mut self,
         stimulus: &Action,
         stop: &dyn Fn() -> bool,
     ) -> Result<bool, AdapterError> {
-        let given = self.active()?.give_heeding(stimulus, stop);
+        let given = self.active()?.give_until(stimulus, stop);
         given.map_err(|trouble| self.explain(trouble))
     }
 

@@ -197,8 +197,8 @@ impl Dispatch {
         let report = session
             .tester
             .absorb(carried.clone(), now)
-            .or_else(|misfit| {
-                let verdict = Verdict::unusable(misfit.to_string());
+            .or_else(|rejected| {
+                let verdict = Verdict::unusable(rejected.to_string());
                 let execution = Execution {
                     trace: Vec::new(),
                     verdict,

@@ -138,7 +138,7 @@ fn cause(code: &str) -> Cause {
 }
 
 /// Why nothing can be concluded from an outcome: it is not of this model.
-fn misfit(why: impl std::fmt::Display) -> Execution {
+fn rejected(why: impl std::fmt::Display) -> Execution {
     let text = format!("the worker's outcome does not fit the model: {why}");
     Execution {
         trace: Vec::new(),
@@ -153,7 +153,7 @@ impl Outcome {
         let steps: Result<Vec<Step>, _> = self.steps.iter().map(|s| s.restore(&sts)).collect();
         let trace = match steps {
             Ok(trace) => trace,
-            Err(error) => return misfit(error),
+            Err(error) => return rejected(error),
         };
         let reason = |code: &str, text: &str| Reason::new(cause(code), text);
         let (SavedEnd::Fail(deviation) | SavedEnd::Ended(deviation)) = &self.end else {
@@ -170,7 +170,7 @@ impl Outcome {
         for step in &trace {
             match semantics.after(set, step) {
                 Some(next) => set = next,
-                None => return misfit(format!("it does not allow {}", step.show(&sts))),
+                None => return rejected(format!("it does not allow {}", step.show(&sts))),
             }
         }
         let states = semantics.set(set).clone();

@@ -44,7 +44,7 @@ pub fn run(arguments: &args::Connect, format: Format) -> Answer {
     if let Some(invitation) = link.invitation() {
         say!("{invitation}");
     }
-    link.reset_heeding(&stop)?;
+    link.reset_until(&stop)?;
     let ready_at = link.now();
     let show = |label: &str, is_known: bool, at: u64, from: Sender, raw: &[u8]| {
         let wire = WireLine::new(at.saturating_sub(ready_at), from, raw);
@@ -78,7 +78,7 @@ pub fn run(arguments: &args::Connect, format: Format) -> Answer {
     let mut next = std::iter::once(None).chain(given.iter().map(Some));
     while let Some(stimulus) = next.next().filter(|_| !stop() && ended.is_none()) {
         if let Some(stimulus) = stimulus {
-            link.give_heeding(stimulus, &stop)?;
+            link.give_until(stimulus, &stop)?;
             let sent = link.sent().to_vec();
             show(
                 &stimulus.show(&sts),

@@ -1,20 +1,23 @@
 //! NuSMV models: `ioco check`, `ioco generate` and `ioco convert --decompose` on `.smv` files.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 use std::time::Instant;
 
 use crate::exit::{Answer, CommandError, Exit};
 use ioco_campaign::{Interrupt, ModelOptions, Project, time};
+use ioco_draw::decomposition::{self, Decomposition, Subsystem};
 use ioco_engine::SavedStep;
 use ioco_generate::suite::{Header, SUITE_VERSION, SavedGoal, SavedTest, SavedTree};
-use ioco_smv::decompose::Tree;
+use ioco_smv::decompose::{self, Tree};
 use ioco_smv::depend::Dependencies;
 use ioco_smv::explicit::remarks;
+use ioco_smv::expr::VarId;
 use ioco_smv::runnable::Runnable;
 use ioco_smv::{
     Criterion, Diagnostic, Edge, Event, Goal, GoalOptions, GoalResult, Model, Options, Severity,
-    Shortened, Summary, Technique, Verdict, draw, runnable, suite,
+    Shortened, Summary, Technique, Verdict, runnable, suite,
 };
 use serde::Serialize;
 
@@ -363,10 +366,11 @@ pub fn convert(path: &Path, options: &ModelOptions, output: &Path, goal: Option<
         .user_goal(goal)
         .map_err(|diagnostic| bad_goal(goal, diagnostic))?;
     let dependencies = Dependencies::of(&model);
-    let tree = Tree::of(&model, &dependencies, parsed.expr).data(&model, &dependencies, goal);
+    let tree = Tree::of(&model, &dependencies, parsed.expr);
+    let tree = by_name(&tree, &model, &dependencies, goal);
     let text = match output.extension().and_then(|ending| ending.to_str()) {
-        Some("svg") => draw::svg(&tree),
-        Some("dot" | "gv") => draw::dot(&tree),
+        Some("svg") => decomposition::svg(&tree),
+        Some("dot" | "gv") => decomposition::dot(&tree),
         _ => {
             return Err(CommandError::usage(
                 "a decomposition is drawn as .svg or .dot",
@@ -376,4 +380,37 @@ pub fn convert(path: &Path, options: &ModelOptions, output: &Path, goal: Option<
     write(output, &text)?;
     say!("{}: {} subsystems", output.display(), tree.subsystems.len());
     Ok(Exit::Conforms)
+}
+
+fn by_name(tree: &Tree, model: &Model, dependencies: &Dependencies, goal: &str) -> Decomposition {
+    let name = |var: &VarId| model.var(*var).name.clone();
+    let all: BTreeSet<VarId> = (tree.subsystems.iter())
+        .flat_map(|subsystem| subsystem.vars.iter().copied())
+        .collect();
+    let direct = all.iter().flat_map(|from| {
+        let near = dependencies.direct(*from).iter();
+        near.map(move |to| (from, to))
+    });
+    let subsystems = tree.subsystems.iter().enumerate();
+    Decomposition {
+        goal: goal.to_owned(),
+        subsystems: subsystems
+            .map(|(index, subsystem)| Subsystem {
+                name: format!("M{}", index + 1),
+                variables: (subsystem.vars.iter())
+                    .filter(|var| !subsystem.inputs.contains(var))
+                    .map(name)
+                    .collect(),
+                inputs: subsystem.inputs.iter().map(name).collect(),
+                bits: decompose::bits(model, &subsystem.vars),
+                children: (subsystem.children.iter())
+                    .map(|(var, child)| (name(var), *child))
+                    .collect(),
+            })
+            .collect(),
+        dependencies: direct
+            .filter(|(_, to)| all.contains(to))
+            .map(|(from, to)| (name(from), name(to)))
+            .collect(),
+    }
 }

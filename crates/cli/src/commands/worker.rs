@@ -27,7 +27,7 @@ pub fn run(arguments: &args::Worker) -> Answer {
     let choice = arguments.system.choice();
     let reach = ConnectionSpec::find(&choice, &project)?;
     if arguments.jobs == 0 {
-        return Err(CommandError::usage("no jobs leave nobody to test"));
+        return Err(CommandError::usage("with 0 jobs, no test runs"));
     }
     reach.check_jobs(arguments.jobs)?;
     trust::first_use(&project, &choice, &mut Teller)?;

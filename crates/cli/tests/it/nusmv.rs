@@ -354,6 +354,25 @@ fn the_tests_of_a_model_run_against_a_real_system() {
 }
 
 #[test]
+fn the_decomposition_of_the_example_is_drawn_as_the_book_shows_it() {
+    let folder = folder();
+    let model = crate::support::root().join("examples/injection/sis.smv");
+    let ran = run(ioco().current_dir(folder.path()).args([
+        "convert",
+        &model.display().to_string(),
+        "-o",
+        "tree.svg",
+        "--decompose",
+        "SafInject = ALERT",
+    ]));
+    assert_eq!(ran.code, 0, "{}", ran.all());
+    let drawn = fs::read_to_string(folder.path().join("tree.svg")).unwrap();
+    let book = crate::support::root().join("book/src/nusmv-decomposition.svg");
+    let book = fs::read_to_string(book).unwrap();
+    assert_eq!(drawn, book, "write book/src/nusmv-decomposition.svg anew");
+}
+
+#[test]
 fn the_suite_of_a_model_runs_against_the_example_system_and_finds_its_mutant() {
     let folder = folder();
     let example = crate::support::root().join("examples/injection");

@@ -108,8 +108,8 @@ fn conformance(left: &Arc<Sts>, right: &Arc<Sts>, relation: Relation) -> Conform
         VecDeque::from([(start.0, start.1, String::new())]);
     let mut complete = is_finite(left) && is_finite(right);
     while let Some((allowed, done, trace)) = open.pop_front() {
-        let tired = specification.is_tired() || implementation.is_tired();
-        if allowed.incomplete || done.incomplete || seen.len() > PAIRS || tired {
+        let over_limit = specification.is_over_limit() || implementation.is_over_limit();
+        if allowed.incomplete || done.incomplete || seen.len() > PAIRS || over_limit {
             return Conformance::Unknown;
         }
         let mut next: Vec<(Set, Set, String)> = Vec::new();

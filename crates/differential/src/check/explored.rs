@@ -47,7 +47,7 @@ impl Walk<'_> {
     fn run(&mut self, dice: &mut Dice, counts: &mut Counts) -> Option<Finding> {
         let mut here = (self.semantics.initial(), self.theory.initial());
         for _ in 0..STEPS {
-            if self.theory.is_tired() {
+            if self.theory.is_over_limit() {
                 return None;
             }
             self.theory.take_unsure();

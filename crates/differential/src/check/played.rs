@@ -87,7 +87,7 @@ pub fn check(
     let endless = session.theory.initial().incomplete;
     let mut scripts: Vec<Vec<Action>> = Vec::new();
     while let Some(first) = tester.next_test(system.now()) {
-        if session.theory.is_tired() || system.is_tired() {
+        if session.theory.is_over_limit() || system.is_over_limit() {
             return None;
         }
         let (report, log) = run(&mut tester, first, &mut system);
@@ -102,7 +102,7 @@ pub fn check(
         }
     }
     for script in scripts {
-        if session.theory.is_tired() || system.is_tired() {
+        if session.theory.is_over_limit() || system.is_over_limit() {
             return None;
         }
         let first = tester.script(script, system.now());
@@ -484,7 +484,7 @@ fn judged(theory: &Theory, relation: Relation, log: &[(u64, Entry)]) -> Judged {
     };
     let mut last_event = None;
     for (index, (at, entry)) in log.iter().enumerate() {
-        if theory.is_tired() {
+        if theory.is_over_limit() {
             result.open = true;
             return result;
         }

@@ -28,7 +28,7 @@ pub fn check(
 ) -> Option<Finding> {
     let theory = Theory::new(Arc::clone(sts));
     for _ in 0..RECORDINGS {
-        if theory.is_tired() {
+        if theory.is_over_limit() {
             return None;
         }
         let mut behaviour = Behaviour::random(dice, sts);

@@ -318,7 +318,7 @@ fn verdicts(
         is_right: false,
     };
     for test in suite.tests.into_iter().take(12) {
-        if session.theory.is_tired() || system.is_tired() {
+        if session.theory.is_over_limit() || system.is_over_limit() {
             return None;
         }
         let first = tester.guided_test(Box::new(SuiteTest::new(test)), system.now())?;

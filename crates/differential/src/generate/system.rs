@@ -185,14 +185,14 @@ impl System {
     }
 
     /// Playing this model has cost too much.
-    pub fn is_tired(&self) -> bool {
-        self.theory.is_tired()
+    pub fn is_over_limit(&self) -> bool {
+        self.theory.is_over_limit()
     }
 
     /// Since the reset every stimulus was one that the model describes, and nothing was left unsaid for want of values:
     /// a system without faults has done what its model says.
     pub fn followed_all(&self) -> bool {
-        !self.ignored && !self.speechless && !self.is_tired()
+        !self.ignored && !self.speechless && !self.is_over_limit()
     }
 
     pub fn log(&self) -> Log {
@@ -461,7 +461,7 @@ impl Connection for System {
         self.now
     }
 
-    fn reset(&mut self) -> Result<(), AdapterError> {
+    fn reset_until(&mut self, _stop: &dyn Fn() -> bool) -> Result<(), AdapterError> {
         self.resets += 1;
         self.dice = dice(self.seed.wrapping_add(self.resets));
         self.unseen = 0;
@@ -477,7 +477,11 @@ impl Connection for System {
         Ok(())
     }
 
-    fn give(&mut self, stimulus: &Action) -> Result<bool, AdapterError> {
+    fn give_until(
+        &mut self,
+        stimulus: &Action,
+        _stop: &dyn Fn() -> bool,
+    ) -> Result<bool, AdapterError> {
         let latency = self.up_to(self.behaviour.latency);
         let earliest = self.inbox.back().map_or(0, |(at, _)| *at);
         let at = (self.now + latency).max(earliest);

@@ -127,7 +127,7 @@ impl<'t> Judge<'t> {
 
     pub fn observe(&mut self, observation: &Observation) -> Judgement {
         let theory = self.theory;
-        if theory.take_unsure() && theory.is_tired() {
+        if theory.take_unsure() && theory.is_over_limit() {
             self.unsure = true;
             return Judgement::Open;
         }

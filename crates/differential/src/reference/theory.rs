@@ -99,7 +99,7 @@ impl Theory {
     }
 
     /// Whether this model has cost so much that a check should come to an end.
-    pub fn is_tired(&self) -> bool {
+    pub fn is_over_limit(&self) -> bool {
         self.work.get() > MAX_WORK
     }
 
@@ -107,9 +107,9 @@ impl Theory {
         self.work.set(self.work.get() + 1 + values / VALUES_PER_TRY);
     }
 
-    /// Whether something was left undecided since the last call. A tired reference knows nothing for sure.
+    /// Whether something was left undecided since the last call. Over the limit the reference knows nothing for sure.
     pub fn take_unsure(&self) -> bool {
-        self.unsure.replace(false) || self.is_tired()
+        self.unsure.replace(false) || self.is_over_limit()
     }
 
     /// Tries these values too from now on. A hint is never believed, only tried.
@@ -238,7 +238,7 @@ impl Theory {
             }
         }
         let found: Vec<State> = found.into_iter().collect();
-        if self.unsure.get() || self.is_tired() {
+        if self.unsure.get() || self.is_over_limit() {
             return found;
         }
         self.unsure.set(before);
@@ -371,7 +371,7 @@ impl Theory {
         }
         let mut at = vec![0; pools.len()];
         loop {
-            if self.is_tired() {
+            if self.is_over_limit() {
                 self.unsure.set(true);
                 return;
             }
@@ -598,7 +598,7 @@ impl Theory {
         };
         let mut open: std::collections::VecDeque<State> = start.into_iter().collect();
         while let Some(state) = open.pop_front() {
-            if self.is_tired() {
+            if self.is_over_limit() {
                 set.incomplete = true;
                 return set;
             }

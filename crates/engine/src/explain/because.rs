@@ -194,7 +194,7 @@ fn allowed(sts: &Sts, id: SwitchId, state: &State) -> String {
     };
     let mut fixed: Vec<(u32, String)> = Vec::new();
     let mut conditions: Vec<String> = Vec::new();
-    for conjunct in conjuncts(&switch.guard) {
+    for conjunct in switch.guard.conjuncts() {
         match with_state(sts, conjunct, state) {
             Expr::Const(Value::Bool(true)) => {}
             folded => match equation(&folded) {
@@ -227,9 +227,11 @@ fn refusal(sts: &Sts, id: SwitchId, state: &State, action: &Action) -> String {
         place if place.is_empty() => "the model".to_owned(),
         place => place,
     };
-    let violated = conjuncts(&switch.guard)
+    let violated = switch
+        .guard
+        .conjuncts()
         .into_iter()
-        .chain(conjuncts(&switch.enabled))
+        .chain(switch.enabled.conjuncts())
         .find_map(|conjunct| violation(sts, conjunct, state, action));
     match violated {
         Some(violation) => format!("{place} demands {violation}"),
@@ -291,17 +293,6 @@ fn parameter_name(sts: &Sts, label: LabelId, position: u32) -> &str {
         .parameters
         .get(position as usize)
         .map_or("?", |p| p.name.as_str())
-}
-
-fn conjuncts(expr: &Expr) -> Vec<&Expr> {
-    match expr {
-        Expr::Binary(BinaryOp::And, both) => {
-            let mut all = conjuncts(&both[0]);
-            all.extend(conjuncts(&both[1]));
-            all
-        }
-        _ => vec![expr],
-    }
 }
 
 /// The parameter and value of `p == value`.

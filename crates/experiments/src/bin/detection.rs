@@ -13,8 +13,8 @@ cargo xtask experiment detection [options]
   --only A,B          only these models
   --strategies A,B    only these strategies
   --generated N       generated mutants of each model [300]
-  --seeds N           hunts of each strategy for each mutant [20]
-  --stimuli N         a hunt ends after so many stimuli [10000]
+  --seeds N           trials of each strategy for each mutant [20]
+  --stimuli N         a trial ends after so many stimuli [10000]
   --share NAME        seeds and generated mutants of the share `tune` or `report` (the default)
   --verbose           one line per mutant on standard error
 ";

@@ -9,7 +9,7 @@ const USAGE: &str = "\
 cargo xtask experiment silence [options]
 
   --models DIR        the folder of the examples [examples]
-  --seeds N           hunts for each mutant and way [20]
+  --seeds N           trials for each mutant and way [20]
   --share NAME        seeds of the share `tune` or `report` (the default)
 ";
 

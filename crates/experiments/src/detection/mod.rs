@@ -2,13 +2,13 @@
 //!
 //! Faults are the planted mutants of the examples and generated ones ([`mutate`]), which an interpreter plays in
 //! process and in virtual time. A generated mutant that conforms to its model is no fault: `compare` removes it where
-//! the model can be flattened. Elsewhere a mutant that no hunt of any strategy finds is left out of the figures and
+//! the model can be flattened. Elsewhere a mutant that no trial of any strategy finds is left out of the figures and
 //! counted.
 
-mod hunt;
 mod mutate;
 mod play;
 mod tables;
+mod trial;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -18,11 +18,11 @@ use ioco_budget::Interrupt;
 use ioco_generate::fsm::{Method, ModelMachine, suite};
 use ioco_sts::{CompareOptions, Equivalence, Relation, Sts, compare, flatten};
 
-pub use hunt::{Hunt, STRATEGIES, hunt, tester};
 pub(crate) use mutate::without_response;
 pub use mutate::{Mutant, Operator, mutants};
 pub use play::{Planted, Play, Played, Sent};
 pub use tables::show;
+pub use trial::{STRATEGIES, Trial, tester, trial};
 
 use crate::ExperimentError;
 use crate::random::Share;
@@ -39,29 +39,29 @@ pub struct Setup {
     pub generated: usize,
     pub seeds: u64,
     pub share: Share,
-    /// A hunt ends after so many stimuli.
+    /// A trial ends after so many stimuli.
     pub most: u64,
     pub verbose: bool,
 }
 
-/// The hunts of all strategies for one mutant.
+/// The trials of all strategies for one mutant.
 #[derive(Clone, Debug)]
 pub struct Row {
     pub model: String,
     pub mutant: String,
     /// The operator, or `planted`.
     pub kind: &'static str,
-    /// Stimuli of the shortest failing trace: from `compare`, or the shortest that a hunt ended with.
+    /// Stimuli of the shortest failing trace: from `compare`, or the shortest that a trial ended with.
     pub shortest: Option<usize>,
     /// The shortest failing trace is certain.
     pub exact: bool,
     /// By strategy, in the order of the setup.
-    pub hunts: Vec<Vec<Hunt>>,
+    pub trials: Vec<Vec<Trial>>,
 }
 
 impl Row {
     pub fn is_found(&self) -> bool {
-        self.hunts.iter().flatten().any(|hunt| hunt.found)
+        self.trials.iter().flatten().any(|trial| trial.found)
     }
 }
 
@@ -158,7 +158,7 @@ fn models(setup: &Setup) -> Result<Vec<(String, PathBuf)>, ExperimentError> {
     }
 }
 
-/// Runs every hunt.
+/// Runs every trial.
 pub fn measure(setup: &Setup) -> Result<Report, ExperimentError> {
     let mut report = Report {
         strategies: setup.strategies.clone(),
@@ -175,11 +175,11 @@ pub fn measure(setup: &Setup) -> Result<Report, ExperimentError> {
                 let system = system.map_err(ExperimentError::System)?;
                 Ok(Box::new(Planted::new(&sts, system)))
             };
-            let hunts = hunts(setup, &sts, &system)?;
+            let trials = trials(setup, &sts, &system)?;
             push(
                 setup,
                 &mut report,
-                row(&name, mutant, "planted", None, hunts),
+                row(&name, mutant, "planted", None, trials),
             );
         }
         let flat = flatten(&sts, MAX_STATES).is_ok();
@@ -197,9 +197,9 @@ pub fn measure(setup: &Setup) -> Result<Report, ExperimentError> {
             let system = |seed| -> Result<Box<dyn Play>, ExperimentError> {
                 Ok(Box::new(Played::new(&mutated, seed)))
             };
-            let hunts = hunts(setup, &sts, &system)?;
+            let trials = trials(setup, &sts, &system)?;
             let number = format!("g{}", mutant.number);
-            let row = row(&name, &number, mutant.operator.name(), shortest, hunts);
+            let row = row(&name, &number, mutant.operator.name(), shortest, trials);
             push(setup, &mut report, row);
         }
         report.models.push(ModelFacts {
@@ -222,12 +222,12 @@ fn check_right(setup: &Setup, name: &str, sts: &Arc<Sts>) -> Result<(), Experime
             Ok(system) => Box::new(Planted::new(sts, system)),
             Err(_) => Box::new(Played::new(sts, seed)),
         };
-        let hunt = hunt(&mut tester(sts, strategy, seed), system.as_mut(), RIGHT);
-        if hunt.found {
+        let trial = trial(&mut tester(sts, strategy, seed), system.as_mut(), RIGHT);
+        if trial.found {
             return Err(ExperimentError::RightFails {
                 model: name.to_owned(),
                 strategy: strategy.clone(),
-                shown: hunt.shown,
+                shown: trial.shown,
             });
         }
     }
@@ -246,32 +246,32 @@ fn row(
     mutant: &str,
     kind: &'static str,
     shortest: Option<usize>,
-    hunts: Vec<Vec<Hunt>>,
+    trials: Vec<Vec<Trial>>,
 ) -> Row {
-    let failing = hunts.iter().flatten().filter(|hunt| hunt.found);
+    let failing = trials.iter().flatten().filter(|trial| trial.found);
     Row {
         model: model.to_owned(),
         mutant: mutant.to_owned(),
         kind,
         exact: shortest.is_some(),
-        shortest: shortest.or_else(|| failing.map(|hunt| hunt.failing.len()).min()),
-        hunts,
+        shortest: shortest.or_else(|| failing.map(|trial| trial.failing.len()).min()),
+        trials,
     }
 }
 
 /// Every strategy with every seed against one system, which is built anew for each.
-fn hunts(
+fn trials(
     setup: &Setup,
     sts: &Arc<Sts>,
     system: &dyn Fn(u64) -> Result<Box<dyn Play>, ExperimentError>,
-) -> Result<Vec<Vec<Hunt>>, ExperimentError> {
+) -> Result<Vec<Vec<Trial>>, ExperimentError> {
     let mut all = Vec::new();
     for strategy in &setup.strategies {
         let mut own = Vec::new();
         for seed in setup.share.seed()..setup.share.seed() + setup.seeds {
             let mut system = system(seed)?;
             let mut tester = tester(sts, strategy, seed);
-            own.push(hunt(&mut tester, system.as_mut(), setup.most));
+            own.push(trial(&mut tester, system.as_mut(), setup.most));
         }
         all.push(own);
     }

@@ -2,14 +2,14 @@
 
 use std::fmt::Write as _;
 
-use super::{Hunt, Report, Row};
+use super::{Report, Row, Trial};
 
 /// One row on one line.
 pub(super) fn line(row: &Row) -> String {
     let mut text = format!("{} {} ({})", row.model, row.mutant, row.kind);
-    for hunts in &row.hunts {
-        let _ = write!(text, " {:.1}", mean(hunts));
-        let missed = hunts.iter().filter(|hunt| !hunt.found).count();
+    for trials in &row.trials {
+        let _ = write!(text, " {:.1}", mean(trials));
+        let missed = trials.iter().filter(|trial| !trial.found).count();
         if missed > 0 {
             let _ = write!(text, "({missed} missed)");
         }
@@ -20,10 +20,10 @@ pub(super) fn line(row: &Row) -> String {
     text
 }
 
-/// Mean number of stimuli; a hunt without success counts with the stimuli that it was given.
-fn mean(hunts: &[Hunt]) -> f64 {
-    let sum: u64 = hunts.iter().map(|hunt| hunt.stimuli).sum();
-    sum as f64 / hunts.len().max(1) as f64
+/// Mean number of stimuli; a trial without success counts with the stimuli that it was given.
+fn mean(trials: &[Trial]) -> f64 {
+    let sum: u64 = trials.iter().map(|trial| trial.stimuli).sum();
+    sum as f64 / trials.len().max(1) as f64
 }
 
 fn geometric(values: &[f64]) -> f64 {
@@ -36,20 +36,20 @@ struct Figures {
     geometric: f64,
     mean: f64,
     median: u64,
-    /// Percent of hunts that found the fault within 100, 1,000 and 10,000 stimuli.
+    /// Percent of trials that found the fault within 100, 1,000 and 10,000 stimuli.
     within: [f64; 3],
     resets: f64,
 }
 
 impl Figures {
     fn of(rows: &[&Row], strategy: usize) -> Figures {
-        let means: Vec<f64> = rows.iter().map(|row| mean(&row.hunts[strategy])).collect();
-        let hunts = || rows.iter().flat_map(|row| &row.hunts[strategy]);
-        let mut stimuli: Vec<u64> = hunts().map(|hunt| hunt.stimuli).collect();
+        let means: Vec<f64> = rows.iter().map(|row| mean(&row.trials[strategy])).collect();
+        let trials = || rows.iter().flat_map(|row| &row.trials[strategy]);
+        let mut stimuli: Vec<u64> = trials().map(|trial| trial.stimuli).collect();
         stimuli.sort_unstable();
         let count = stimuli.len().max(1) as f64;
         let within = [100, 1_000, 10_000].map(|most| {
-            let found = hunts().filter(|hunt| hunt.found && hunt.stimuli <= most);
+            let found = trials().filter(|trial| trial.found && trial.stimuli <= most);
             100.0 * found.count() as f64 / count
         });
         Figures {
@@ -57,7 +57,7 @@ impl Figures {
             mean: means.iter().sum::<f64>() / means.len().max(1) as f64,
             median: stimuli.get(stimuli.len() / 2).copied().unwrap_or(0),
             within,
-            resets: hunts().map(|hunt| hunt.resets).sum::<u64>() as f64 / count,
+            resets: trials().map(|trial| trial.resets).sum::<u64>() as f64 / count,
         }
     }
 }
@@ -69,7 +69,7 @@ const PLANTED: [&str; 4] = ["smartdoor", "koopman", "atm", "calculator"];
 pub fn show(report: &Report) -> String {
     let mut text = String::from(
         "Stimuli until the first failure. geo: geometric mean over the mutants of the mean over the seeds; mean, median:\n\
-         over all hunts; 100, 1k, 10k: percent of hunts that succeed within so many stimuli. A hunt without success\n\
+         over all trials; 100, 1k, 10k: percent of trials that succeed within so many stimuli. A trial without success\n\
          counts with its limit. ratio: geometric mean divided by that of random.\n\n",
     );
     let rows = || report.rows.iter().filter(|row| row.is_found());
@@ -122,7 +122,7 @@ fn table(text: &mut String, report: &Report, title: &str, rows: &[&Row], missed:
     }
     let _ = write!(text, "{title}: {} mutants", rows.len());
     if missed > 0 {
-        let _ = write!(text, ", {missed} more that no hunt found");
+        let _ = write!(text, ", {missed} more that no trial found");
     }
     let shortest: Vec<f64> = rows
         .iter()
@@ -168,7 +168,7 @@ fn worst(text: &mut String, report: &Report) {
         .rows
         .iter()
         .filter(|row| row.is_found())
-        .map(|row| (row, mean(&row.hunts[last])))
+        .map(|row| (row, mean(&row.trials[last])))
         .collect();
     rows.sort_by(|a, b| b.1.total_cmp(&a.1));
     let _ = writeln!(

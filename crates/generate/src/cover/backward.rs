@@ -171,16 +171,16 @@ impl<'p, 'a> Backward<'p, 'a> {
 }
 
 fn replaced(expr: &Expr, value: &dyn Fn(VarId) -> Expr) -> Expr {
-    match expr {
-        Expr::Var(variable) => value(*variable),
-        _ => expr.map_children(|child| replaced(child, value)),
-    }
+    expr.substitute(&|part| match part {
+        Expr::Var(variable) => Some(value(*variable)),
+        _ => None,
+    })
 }
 
 /// With the parameters numbered from `first`.
 fn shifted(expr: &Expr, first: u32) -> Expr {
-    match expr {
-        Expr::Param(position) => Expr::Param(first + position),
-        _ => expr.map_children(|child| shifted(child, first)),
-    }
+    expr.substitute(&|part| match part {
+        Expr::Param(position) => Some(Expr::Param(first + position)),
+        _ => None,
+    })
 }

@@ -18,7 +18,7 @@ use super::goal::Goal;
 use super::goal_index::GoalIndex;
 use super::instance::{Instance, Stepper};
 use crate::feasible::{Effort, Memory};
-use crate::moves::{Move, parts};
+use crate::moves::Move;
 use crate::plan::initial_state;
 
 /// States that are visited at most.
@@ -38,8 +38,7 @@ impl Relevant {
             }
         }
         for switch in sts.switches() {
-            let mut all = Vec::new();
-            parts(&switch.enabled, &mut all);
+            let all = switch.enabled.conjuncts();
             for condition in &all {
                 if defined(condition, &all).is_none() {
                     relevant.mark(condition);
@@ -72,8 +71,7 @@ impl Relevant {
             }
             fresh |= self.mark(&assignment.value);
             let read = assignment.value.params();
-            let mut all = Vec::new();
-            parts(&switch.enabled, &mut all);
+            let all = switch.enabled.conjuncts();
             for condition in &all {
                 if defined(condition, &all).is_some_and(|parameter| read.contains(&parameter)) {
                     fresh |= self.mark(condition);

@@ -5,10 +5,11 @@
 //! its switch begins, by this switch or by another. A guard on variables alone is evaluated
 //! whenever a path is there.
 //!
-//! MC/DC is *masking* MC/DC, per occurrence of a condition: for every condition there is an
+//! MC/DC is *masking* MC/DC (Chilenski 2001), per occurrence of a condition: for every condition there is an
 //! evaluation in which it is true and one in which it is false, and both times nothing else masks
 //! it: what it is joined to by `&&` is true, and by `||` is false, all the way up. So it decides the
-//! outcome of the guard both times, differently. (Unique-cause MC/DC, which keeps all other
+//! outcome of the guard both times, differently: neither operator lets it decide in both directions, as
+//! `xor` in the guards of `ioco_smv` does. (Unique-cause MC/DC, which keeps all other
 //! conditions the same, asks for what conditions on the same variable often cannot give.)
 
 use ioco_sts::{BinaryOp, Env, Expr, LocationId, Sts, SwitchId, UnaryOp};
@@ -210,6 +211,8 @@ pub(crate) fn evaluating(sts: &Sts, id: SwitchId) -> Where {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     /// The conditions of a guard from left to right. A guard that is a constant has none.
@@ -254,5 +257,60 @@ mod tests {
         }
         assert_eq!(numbered(&guard, 6), None);
         assert_eq!(numbered(&Expr::TRUE, 0), None);
+    }
+    /// The value of a guard on boolean variables, a bit each, where the condition of this number has the other value.
+    fn flipped(guard: &Expr, number: &mut Option<usize>, values: u32) -> bool {
+        match guard {
+            Expr::Unary(UnaryOp::Not, inner) => !flipped(inner, number, values),
+            Expr::Binary(op, both) => {
+                let [left, right] = [&both[0], &both[1]].map(|e| flipped(e, number, values));
+                match op {
+                    BinaryOp::And => left && right,
+                    _ => left || right,
+                }
+            }
+            Expr::Var(variable) => {
+                let is_flipped = *number == Some(0);
+                *number = number.and_then(|number| number.checked_sub(1));
+                (values >> variable.0 & 1 == 1) != is_flipped
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn guard() -> impl Strategy<Value = Expr> {
+        let variable = (0..4_u32).prop_map(|number| Expr::Var(ioco_sts::VarId(number)));
+        variable.prop_recursive(5, 16, 2, |inner| {
+            let operator = prop::sample::select(vec![BinaryOp::And, BinaryOp::Or]);
+            prop_oneof![
+                1 => inner.clone().prop_map(|inner| negated(&inner)),
+                3 => (operator, inner.clone(), inner)
+                    .prop_map(|(op, left, right)| Expr::Binary(op, Box::new([left, right]))),
+            ]
+        })
+    }
+
+    proptest! {
+        /// The definition itself, over all assignments: a condition is unmasked where the guard changes with it. Two
+        /// evaluations in which it has different values then give the guard different ones.
+        #[test]
+        fn a_condition_is_unmasked_where_the_guard_changes_with_it(guard in guard()) {
+            for number in 0..count(&guard) {
+                let condition = numbered(&guard, number).expect("a condition");
+                let mut outcomes = [Vec::new(), Vec::new()];
+                for values in 0..16_u32 {
+                    let value = |expr: &Expr| flipped(expr, &mut None, values);
+                    let decides = value(&guard) != flipped(&guard, &mut Some(number), values);
+                    let is_unmasked = condition.unmasked == Expr::TRUE || value(&condition.unmasked);
+                    prop_assert_eq!(is_unmasked, decides);
+                    if decides {
+                        outcomes[usize::from(value(&condition.expr))].push(value(&guard));
+                    }
+                }
+                let [without, with] = &outcomes;
+                let differ = with.iter().all(|with| without.iter().all(|without| with != without));
+                prop_assert!(differ, "condition {number}: {outcomes:?}");
+            }
+        }
     }
 }

@@ -14,7 +14,6 @@ use ioco_sts::{Expr, LocationId, State, Sts, Switch, Type, Value, VarId};
 
 use super::kernel::kernel;
 use super::polynomial::{Atoms, Polynomial, Substitution, resolved};
-use crate::moves::parts;
 
 /// States of a location that are looked at, in all and of one path.
 pub(super) const MAX_STATES: usize = 400;
@@ -215,9 +214,7 @@ fn preserved(
         }
     }
     let set = set_parameters(sts, switch);
-    let mut conjuncts = Vec::new();
-    parts(&switch.enabled, &mut conjuncts);
-    for part in conjuncts {
+    for part in switch.enabled.conjuncts() {
         if let Expr::Binary(ioco_sts::BinaryOp::Eq, both) = part
             && both.iter().all(|side| is_set(side, always_set, &set))
             && let Some(left) = Polynomial::of(&both[0], &mut atoms)

@@ -207,16 +207,16 @@ impl<'a> GoalIndex<'a> {
 
     /// What must hold before a move for `expr` to hold after it.
     fn before(&self, step: &Move, expr: &Expr) -> Expr {
-        match expr {
+        expr.substitute(&|part| match part {
             Expr::Var(variable) => {
                 let switches = step.switches.iter().map(|id| self.sts.switch(*id));
                 // In a hand-shake, the last one to assign has its way.
                 let assigned = switches
                     .flat_map(|switch| &switch.update)
                     .rfind(|assignment| assignment.variable == *variable);
-                assigned.map_or_else(|| expr.clone(), |a| a.value.clone())
+                assigned.map(|a| a.value.clone())
             }
-            _ => expr.map_children(|child| self.before(step, child)),
-        }
+            _ => None,
+        })
     }
 }

@@ -3,12 +3,11 @@
 
 use std::rc::Rc;
 
-use ioco_solve::Outcome;
 use ioco_sts::{Action, LocationId, State, Sts, Value};
 use rand::Rng;
 
 use super::region::Region;
-use crate::feasible::{Effort, own_values};
+use crate::feasible::{Effort, choose_own};
 use crate::moves::{Move, MoveTable};
 use crate::plan::initial_state;
 use crate::traces::PathStep;
@@ -142,14 +141,7 @@ impl<'a> Stepper<'a> {
 
     /// The state after an internal move, with values for what a hand-shake sends.
     pub fn take_internal(&self, state: &State, step: &Move, rng: &mut dyn Rng) -> Option<State> {
-        let Outcome::Sat(own) = own_values(self.sts, step, &state.valuation, rng, &self.effort)
-        else {
-            return None;
-        };
-        // A hand-shake sends a value wherever one is possible: leave the rare others out.
-        if own.contains(&Value::Void) {
-            return None;
-        }
+        let own = choose_own(self.sts, step, &state.valuation, rng, &self.effort)?;
         self.take(state, step, &step.parameters(&own))
     }
 }

@@ -41,7 +41,7 @@ pub use instance::Instance;
 pub use states::{States, states};
 
 use crate::confirm::Confirm;
-use crate::feasible::{Effort, Feasible, MAX_SIZE, Memory, find_witness, own_values, tell};
+use crate::feasible::{Effort, Feasible, MAX_SIZE, assert_extension, find_witness, own_values};
 use crate::moves::{Move, target};
 use crate::plan::initial_state;
 use crate::symbolic::Symbolic;
@@ -49,7 +49,7 @@ use goal_index::GoalIndex;
 pub(crate) use instance::Stepper;
 pub(crate) use prove::ReachableValues;
 use region::Region;
-use search::{FoundPath, GoalObserver, Search};
+use search::FoundPath;
 use tour::Tours;
 
 /// Plans in a row that lead nowhere before propagation from a test is given up.
@@ -466,52 +466,25 @@ impl<'a> Cover<'a> {
     }
 
     fn search(&mut self, watch: &mut dyn CoverObserver) {
-        // The search borrows what claiming a goal needs: it collects, and the goals are claimed
-        // afterwards, those first that were found first.
-        struct Collect<'w> {
-            left: BTreeSet<Goal>,
-            hits: Vec<(FoundPath, u64)>,
-            watch: &'w mut dyn CoverObserver,
-        }
-        impl GoalObserver for Collect<'_> {
-            fn goals(&self) -> &BTreeSet<Goal> {
-                &self.left
-            }
-            fn hit(&mut self, hit: FoundPath, calls: u64) {
-                self.left.remove(&hit.goal);
-                self.hits.push((hit, calls));
-            }
-            fn stop(&mut self) -> bool {
-                self.watch.stop()
-            }
-        }
-        let mut collect = Collect {
-            left: self.open.clone(),
-            hits: Vec::new(),
+        let searched = search::breadth_first(
+            &mut self.stepper,
+            &mut self.goal_index,
+            self.open.clone(),
+            (self.limits.depth, self.limits.paths),
+            self.rng,
             watch,
-        };
-        let mut search = Search {
-            stepper: &mut self.stepper,
-            goal_index: &mut self.goal_index,
-            rng: self.rng,
-            depth: self.limits.depth,
-            paths: self.limits.paths,
-            calls: 0,
-            memory: Memory::default(),
-        };
-        let searched = search.run(&mut collect);
-        let calls = search.calls;
-        let not_found = collect.left;
-        for (hit, calls) in collect.hits {
-            self.calls += calls;
-            if let Some(path) = self.instance(&hit) {
+        );
+        // The search borrows what claiming a goal needs, so goals are claimed afterwards.
+        for hit in &searched.found {
+            self.calls += hit.calls;
+            if let Some(path) = self.instance(hit) {
                 self.claim(&[path], watch);
             }
         }
-        self.calls += calls;
+        self.calls += searched.calls;
         for goal in self.open.clone() {
             // A way that was found and then not confirmed proves nothing.
-            let exhausted = searched.exhausted && not_found.contains(&goal);
+            let exhausted = searched.exhausted && searched.not_found.contains(&goal);
             let verdict = match exhausted && self.result.unconfirmed == 0 {
                 true => GoalVerdict::Unreachable(Reason::Exhausted {
                     paths: searched.bound.paths,
@@ -837,7 +810,7 @@ impl<'a> Cover<'a> {
             {
                 return None;
             }
-            tell(&mut solver, &extension);
+            assert_extension(&mut solver, &extension);
             symbolic = extension.state;
         }
         let steps = route.iter().map(|step| &**step);

@@ -563,11 +563,12 @@ impl<'a> Analysis<'a> {
 
     /// Variables come first among the unknowns, then parameters.
     pub fn renamed(&self, expr: &Expr) -> Expr {
-        match expr {
-            Expr::Var(variable) => Expr::Param(variable.0),
-            Expr::Param(position) => Expr::Param(self.sts.variables().len() as u32 + position),
-            _ => expr.map_children(|child| self.renamed(child)),
-        }
+        let variables = self.sts.variables().len() as u32;
+        expr.substitute(&|part| match part {
+            Expr::Var(variable) => Some(Expr::Param(variable.0)),
+            Expr::Param(position) => Some(Expr::Param(variables + position)),
+            _ => None,
+        })
     }
 
     fn assigned(

@@ -10,7 +10,7 @@ use ioco_sts::{LocationId, State, Step, Sts};
 use rand::Rng;
 
 use super::{Planned, advice, limits, observed};
-use crate::plan::{Pattern, Progress, Search, Start, initial_state};
+use crate::plan::{Pattern, PatternState, Progress, Search, initial_state};
 
 /// Observable steps of a plan at most.
 const STEPS: u32 = 60;
@@ -60,9 +60,9 @@ impl Locations {
         rng: &mut dyn Rng,
         interrupt: &Interrupt,
     ) -> bool {
-        let starts: Vec<Start> = states
+        let starts: Vec<PatternState> = states
             .iter()
-            .map(|state| Start {
+            .map(|state| PatternState {
                 state: state.clone(),
                 progress: Progress::default(),
             })

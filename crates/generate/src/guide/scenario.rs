@@ -5,7 +5,7 @@ use ioco_engine::{Advice, Guide, View};
 use ioco_sts::Step;
 
 use super::{Planned, advice, limits, observed};
-use crate::plan::{Follower, Pattern, Search, Start};
+use crate::plan::{Follower, Pattern, PatternState, Search};
 
 /// Leads every test towards a pattern.
 pub struct Scenario {
@@ -63,7 +63,7 @@ impl Guide for Scenario {
         }
         let seen = observed(trace);
         let left = self.steps.saturating_sub(seen as u32);
-        let starts: Vec<Start> = follower.beliefs().map(Start::from).collect();
+        let starts: Vec<PatternState> = follower.beliefs().cloned().collect();
         let search = Search::new(sts, &self.pattern, limits(left, interrupt));
         let (way, searched) = search.shortest(&starts, rng);
         match way {

@@ -16,9 +16,10 @@ use rand::seq::SliceRandom as _;
 use rand::{Rng, RngExt as _};
 
 use super::distances::Distances;
+use super::follow::PatternState;
 use super::pattern::Progress;
-use super::search::{MAX_SILENT, MatchingPath, Search, Searched, Start};
-use crate::feasible::own_values;
+use super::search::{MAX_SILENT, MatchingPath, Search, Searched};
+use crate::feasible::choose_own;
 use crate::moves::{Move, target};
 use crate::symbolic::Symbolic;
 
@@ -45,7 +46,7 @@ impl Search<'_> {
     /// Looks for ways by chance, at most `tries` times, until so many different ones are known.
     pub fn draw(
         mut self,
-        start: &Start,
+        start: &PatternState,
         tries: usize,
         number: usize,
         known: &mut Vec<MatchingPath>,
@@ -68,7 +69,7 @@ impl Search<'_> {
 
     fn draw_one(
         &mut self,
-        start: &Start,
+        start: &PatternState,
         reach: &Distances,
         rng: &mut dyn Rng,
         stop: &mut dyn FnMut() -> bool,
@@ -122,19 +123,14 @@ impl Search<'_> {
     /// Values of a move's own unknowns in a known state.
     fn own(&self, state: &State, step: &Move, rng: &mut dyn Rng) -> Option<Vec<Value>> {
         let effort = self.limits.effort();
-        match own_values(self.sts, step, &state.valuation, rng, &effort) {
-            // A hand-shake sends a value wherever one is possible: not for us to leave out.
-            Outcome::Sat(own) if !step.observable && own.contains(&Value::Void) => None,
-            Outcome::Sat(own) => Some(own),
-            Outcome::Unsat | Outcome::Unknown(_) => None,
-        }
+        choose_own(self.sts, step, &state.valuation, rng, &effort)
     }
 
     /// Other values for the draft with which one more step fits: for all unknowns, with the state
     /// that they lead to.
     fn repair(
         &mut self,
-        start: &Start,
+        start: &PatternState,
         draft: &Draft,
         last: &Rc<Move>,
         rng: &mut dyn Rng,
@@ -289,8 +285,7 @@ fn relax(
 
 /// What a guard says a parameter is equal to, in terms of variables alone.
 fn definition(guard: &Expr, parameter: u32) -> Option<&Expr> {
-    match guard {
-        Expr::Binary(BinaryOp::And, both) => both.iter().find_map(|p| definition(p, parameter)),
+    guard.conjuncts().into_iter().find_map(|part| match part {
         Expr::Binary(BinaryOp::Eq, both) => {
             let [left, right] = &**both;
             [(left, right), (right, left)]
@@ -299,5 +294,5 @@ fn definition(guard: &Expr, parameter: u32) -> Option<&Expr> {
                 .map(|(_, value)| value)
         }
         _ => None,
-    }
+    })
 }

@@ -6,13 +6,11 @@
 use std::collections::BTreeSet;
 
 use ioco_budget::Interrupt;
-use ioco_solve::Outcome;
 use ioco_sts::{Action, Env, Expr, State, StateSet, Step, Sts, Value};
 use rand::Rng;
 
 use super::pattern::{Pattern, Progress, initial_state};
-use super::search::Start;
-use crate::feasible::{Effort, own_values};
+use crate::feasible::{Effort, choose_own};
 use crate::moves::MoveTable;
 
 /// Beliefs that are followed at most.
@@ -25,15 +23,6 @@ const MAX_SILENT: usize = 64;
 pub struct PatternState {
     pub state: State,
     pub progress: Progress,
-}
-
-impl From<&PatternState> for Start {
-    fn from(belief: &PatternState) -> Start {
-        Start {
-            state: belief.state.clone(),
-            progress: belief.progress,
-        }
-    }
 }
 
 /// Follows one pattern through one model.
@@ -168,15 +157,9 @@ impl Follower {
                 if step.observable {
                     continue;
                 }
-                let own = own_values(sts, step, &state.valuation, rng, &self.effort);
-                let Outcome::Sat(own) = own else {
-                    continue;
-                };
-                // A hand-shake sends a value wherever one is possible.
-                if own.contains(&Value::Void) {
-                    continue;
-                }
-                let Some(after) = step.fire(sts, state, &step.parameters(&own)) else {
+                let own = choose_own(sts, step, &state.valuation, rng, &self.effort);
+                let after = own.and_then(|own| step.fire(sts, state, &step.parameters(&own)));
+                let Some(after) = after else {
                     continue;
                 };
                 for (progress, _) in self.pattern.after(*progress, step) {

@@ -4,21 +4,22 @@
 //! When it runs out of ways before it runs into a bound other than the number of steps, what was
 //! not found does not exist within that number.
 
-use std::cmp::Reverse;
-use std::collections::{BTreeSet, BinaryHeap};
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use ioco_budget::Interrupt;
 use ioco_solve::{Embedded, Outcome, Solver as _};
-use ioco_sts::{Action, BinaryOp, Env, Expr, LocationId, State, Sts, SwitchId, Value, VarId};
+use ioco_sts::{Action, BinaryOp, Expr, LocationId, State, Sts, SwitchId, Value};
 use rand::Rng;
 use rustc_hash::FxHashMap;
 
 use super::distances::Distances;
+use super::follow::PatternState;
 use super::pattern::{Pattern, Progress};
-use crate::feasible::{Effort, Feasible, MAX_SIZE, find_witness, own_values, tell};
+use crate::feasible::{Effort, Feasible, assert_extension, find_witness};
 use crate::moves::{Move, MoveTable, target};
-use crate::symbolic::{Extension, Symbolic};
+use crate::search::{Bounds, Counts, Node, Policy, Rank, SearchEnd, Tree, Visit, search};
+use crate::symbolic::Symbolic;
 use crate::traces::PathStep;
 
 /// Internal steps in a row that are followed at most.
@@ -41,13 +42,6 @@ impl Limits {
     pub(crate) fn effort(&self) -> Effort {
         Effort::new(self.budget, &self.interrupt)
     }
-}
-
-/// Where a way may begin.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Start {
-    pub state: State,
-    pub progress: Progress,
 }
 
 /// A way that matches, with values.
@@ -115,19 +109,6 @@ pub struct Searched {
     pub solver_calls: u64,
 }
 
-struct Node {
-    parent: Option<usize>,
-    start: usize,
-    /// `None` where the pattern went on without a step.
-    step: Option<Rc<Move>>,
-    extension: Extension,
-    witness: Vec<Value>,
-    valuation: Vec<Value>,
-    progress: Progress,
-    observed: u32,
-    silent: u32,
-}
-
 /// Looks for ways through one model.
 pub struct Search<'a> {
     pub(super) sts: &'a Sts,
@@ -135,7 +116,6 @@ pub struct Search<'a> {
     pub(super) limits: Limits,
     pub(super) moves: MoveTable,
     narrowed: FxHashMap<(*const Move, Progress, Expr), Rc<Move>>,
-    nodes: Vec<Node>,
     pub(super) result: Searched,
 }
 
@@ -147,7 +127,6 @@ impl<'a> Search<'a> {
             limits,
             moves: MoveTable::default(),
             narrowed: FxHashMap::default(),
-            nodes: Vec::new(),
             result: Searched::default(),
         }
     }
@@ -155,7 +134,7 @@ impl<'a> Search<'a> {
     /// The first way that is found: the shortest.
     pub fn shortest(
         mut self,
-        starts: &[Start],
+        starts: &[PatternState],
         rng: &mut dyn Rng,
     ) -> (Option<MatchingPath>, Searched) {
         let mut found = None;
@@ -171,116 +150,46 @@ impl<'a> Search<'a> {
     /// is not gone on from again: so many different ways are found where there are as many.
     pub fn run(
         &mut self,
-        starts: &[Start],
+        starts: &[PatternState],
         variety: usize,
         rng: &mut dyn Rng,
         found: &mut dyn FnMut(MatchingPath) -> bool,
         stop: &mut dyn FnMut() -> bool,
     ) -> Searched {
-        let begin = starts
-            .iter()
-            .map(|s| (s.state.locations.clone(), s.progress));
-        let reach = Distances::new(self.sts, self.pattern, begin, &mut self.moves);
-        let mut queue = BinaryHeap::new();
+        let begin = starts.iter();
+        let begin = begin.map(|s| (s.state.locations.clone(), s.progress));
+        let distances = Distances::new(self.sts, self.pattern, begin, &mut self.moves);
+        let mut tree = Tree::new(self.sts, self.limits.effort());
         for (number, start) in starts.iter().enumerate() {
-            self.nodes.push(Node {
-                parent: None,
-                start: number,
-                step: None,
-                extension: Extension {
-                    state: Symbolic::known(&start.state),
-                    condition: Expr::TRUE,
-                    types: Vec::new(),
-                },
-                witness: Vec::new(),
-                valuation: start.state.valuation.to_vec(),
-                progress: start.progress,
-                observed: 0,
-                silent: 0,
-            });
-            if let Some(far) = reach.distance(&start.state.locations, start.progress) {
-                queue.push(Reverse((far, 0, self.nodes.len() - 1)));
+            if let Some(far) = distances.distance(&start.state.locations, start.progress) {
+                tree.begin(number, &start.state, start.progress, (far, 0));
             }
         }
-        let mut seen: FxHashMap<(Vec<LocationId>, Vec<Value>, Progress), usize> =
-            FxHashMap::default();
-        let mut told: BTreeSet<(usize, Vec<SwitchId>)> = BTreeSet::new();
-        let mut cut = false;
-        while let Some(Reverse((_, _, index))) = queue.pop() {
-            if stop() || self.limits.interrupt.is_raised() {
-                cut = true;
-                break;
-            }
-            let node = &self.nodes[index];
-            if self.pattern.is_complete(node.progress) {
-                let way = self.way(index);
-                // A pattern may match the same way in several ways.
-                if told.insert((way.start, way.switches())) && !found(way) {
-                    cut = true;
-                    break;
-                }
-                continue;
-            }
-            if self.is_known(index) {
-                let state = &node.extension.state;
-                let key = (
-                    state.locations.clone(),
-                    node.valuation.clone(),
-                    node.progress,
-                );
-                let met = seen.entry(key).or_default();
-                *met += 1;
-                if *met > variety {
-                    continue;
-                }
-            }
-            for (step, progress) in self.continuations(index) {
-                if self.nodes.len() >= self.limits.paths {
-                    cut = true;
-                    break;
-                }
-                let node = &self.nodes[index];
-                let observed = node.observed + u32::from(step.observable);
-                let silent = match (step.observable, step.switches.is_empty()) {
-                    (true, _) => 0,
-                    (false, true) => node.silent,
-                    (false, false) => node.silent + 1,
-                };
-                let locations = target(self.sts, &node.extension.state.locations, &step);
-                let Some(far) = reach.distance(&locations, progress) else {
-                    continue;
-                };
-                if observed + far > self.limits.steps {
-                    continue;
-                }
-                if silent > MAX_SILENT {
-                    self.result.runaway = true;
-                    continue;
-                }
-                let feasible = self.feasible(index, &step, rng);
-                let undecided = matches!(feasible, Feasible::Undecided);
-                self.result.undecided += usize::from(undecided);
-                let Some(witness) = feasible.witness(&self.nodes[index].witness) else {
-                    continue;
-                };
-                self.enter(index, step, progress, witness, observed, silent);
-                let last = self.nodes.len() - 1;
-                // Among equals the one that is farther: it ends sooner.
-                queue.push(Reverse((observed + far, u32::MAX - observed, last)));
-            }
+        let bounds = Bounds {
+            paths: self.limits.paths,
+            undecided: usize::MAX,
+            variety,
+        };
+        let mut policy = Matching {
+            search: self,
+            distances,
+            known: BTreeSet::new(),
+            runaway: false,
+            found,
+            stop,
+        };
+        let end = search(&mut tree, &bounds, &mut policy, rng);
+        let runaway = policy.runaway;
+        Searched {
+            paths: tree.nodes.len(),
+            undecided: tree.undecided,
+            runaway,
+            exhausted: end == SearchEnd::Exhausted && tree.undecided == 0 && !runaway,
+            solver_calls: tree.solver_calls,
         }
-        self.result.paths = self.nodes.len();
-        self.result.exhausted = !cut && self.result.undecided == 0 && !self.result.runaway;
-        self.result
     }
 
     /// The ways on: moves narrowed to what the pattern asks for, and steps of the pattern alone.
-    fn continuations(&mut self, index: usize) -> Vec<(Rc<Move>, Progress)> {
-        let node = &self.nodes[index];
-        let (locations, at) = (node.extension.state.locations.clone(), node.progress);
-        self.options(&locations, at)
-    }
-
     pub(super) fn options(
         &mut self,
         locations: &[LocationId],
@@ -310,103 +219,52 @@ impl<'a> Search<'a> {
         }
         found
     }
+}
 
-    /// Whether all variables are known, whatever the unknowns of the way are.
-    fn is_known(&self, index: usize) -> bool {
-        let state = &self.nodes[index].extension.state;
-        (0..self.sts.variables().len()).all(|v| state.knows(VarId::from_index(v)))
+/// Paths that match a pattern, the shortest first (A* with the distances of [`super::distances`]).
+struct Matching<'s, 'a, 'f> {
+    search: &'s mut Search<'a>,
+    distances: Distances,
+    /// The switches of the paths that were found: a pattern may match the same path in several ways.
+    known: BTreeSet<(usize, Vec<SwitchId>)>,
+    runaway: bool,
+    found: &'f mut dyn FnMut(MatchingPath) -> bool,
+    stop: &'f mut dyn FnMut() -> bool,
+}
+
+impl Policy for Matching<'_, '_, '_> {
+    fn visit(&mut self, tree: &Tree<'_>, index: usize) -> Visit {
+        let node = &tree.nodes[index];
+        if !self.search.pattern.is_complete(node.counts.progress) {
+            return Visit::Extend;
+        }
+        let path = MatchingPath::new(node.start, tree.route(index), node.witness.clone());
+        let is_new = self.known.insert((path.start, path.switches()));
+        match is_new && !(self.found)(path) {
+            true => Visit::Stop,
+            false => Visit::Leave,
+        }
     }
 
-    fn feasible(&mut self, index: usize, step: &Move, rng: &mut dyn Rng) -> Feasible {
-        let (sts, effort) = (self.sts, self.limits.effort());
-        let node = &self.nodes[index];
-        // Where every variable that is read is known, nothing chosen before can be blamed.
-        let is_final = step.reads.iter().all(|v| node.extension.state.knows(*v));
-        match own_values(sts, step, &node.valuation, rng, &effort) {
-            // A hand-shake sends a value wherever one is possible: not for us to leave out.
-            Outcome::Sat(own) if !step.observable && own.contains(&Value::Void) => {
-                return Feasible::Undecided;
-            }
-            Outcome::Sat(own) => return Feasible::More(own),
-            Outcome::Unsat if is_final => return Feasible::No,
-            Outcome::Unknown(_) if is_final => return Feasible::Undecided,
-            Outcome::Unsat | Outcome::Unknown(_) => {}
-        }
-        let extension = node.extension.state.extend(sts, step);
-        if extension.condition == Expr::FALSE {
-            return Feasible::No;
-        }
-        let chain = self.chain(index);
-        let earlier = chain.iter().map(|n| self.nodes[*n].extension.size());
-        let size = extension.size() + earlier.sum::<usize>();
-        if size > MAX_SIZE || extension.is_larger(MAX_SIZE) {
-            return Feasible::Undecided;
-        }
-        let effort = effort.fair(size);
-        self.result.solver_calls += 1;
-        let mut solver = Embedded::new(sts.types(), sts.functions());
-        for earlier in &chain {
-            tell(&mut solver, &self.nodes[*earlier].extension);
-        }
-        tell(&mut solver, &extension);
-        let steps = chain.iter().filter_map(|n| self.nodes[*n].step.as_deref());
-        find_witness(
-            &mut solver,
-            steps.chain(std::iter::once(step)),
-            rng,
-            &effort,
-        )
+    fn moves(&mut self, node: &Node) -> Vec<(Rc<Move>, Progress)> {
+        let progress = node.counts.progress;
+        self.search.options(node.locations(), progress)
     }
 
-    fn enter(
-        &mut self,
-        parent: usize,
-        step: Rc<Move>,
-        progress: Progress,
-        witness: Vec<Value>,
-        observed: u32,
-        silent: u32,
-    ) {
-        let from = &self.nodes[parent];
-        let extension = from.extension.state.extend(self.sts, &step);
-        let env = Env {
-            variables: &[],
-            parameters: &witness,
-            functions: self.sts.functions(),
-        };
-        // The condition of the way includes that every assigned value exists.
-        let valuation = extension.state.valuation.iter();
-        let valuation = valuation.map(|e| e.eval(env).unwrap_or_default()).collect();
-        self.nodes.push(Node {
-            parent: Some(parent),
-            start: from.start,
-            step: Some(step),
-            extension,
-            witness,
-            valuation,
-            progress,
-            observed,
-            silent,
-        });
-    }
-
-    /// The nodes from the start to this one.
-    fn chain(&self, index: usize) -> Vec<usize> {
-        let mut chain = vec![index];
-        let mut at = index;
-        while let Some(parent) = self.nodes[at].parent {
-            chain.push(parent);
-            at = parent;
+    fn rank(&mut self, node: &Node, step: &Move, after: Counts) -> Option<Rank> {
+        let locations = target(self.search.sts, node.locations(), step);
+        let far = self.distances.distance(&locations, after.progress)?;
+        let length = after.observed + far;
+        if length > self.search.limits.steps {
+            return None;
         }
-        chain.reverse();
-        chain
+        self.runaway |= after.silent > MAX_SILENT;
+        // Among equals the one that is farther: it ends sooner.
+        (after.silent <= MAX_SILENT).then(|| (length, u32::MAX - after.observed))
     }
 
-    fn way(&self, index: usize) -> MatchingPath {
-        let moves = self.chain(index).into_iter();
-        let moves: Vec<Rc<Move>> = moves.filter_map(|n| self.nodes[n].step.clone()).collect();
-        let node = &self.nodes[index];
-        MatchingPath::new(node.start, moves, node.witness.clone())
+    fn stop(&mut self) -> bool {
+        (self.stop)() || self.search.limits.interrupt.is_raised()
     }
 }
 
@@ -424,7 +282,7 @@ pub(crate) fn other_values(
     let mut symbolic = Symbolic::known(start);
     for step in moves {
         let extension = symbolic.extend(sts, step);
-        tell(&mut solver, &extension);
+        assert_extension(&mut solver, &extension);
         symbolic = extension.state;
     }
     for values in known {

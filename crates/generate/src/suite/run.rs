@@ -6,7 +6,7 @@ use ioco_sts::Step;
 
 use super::ReadTest;
 use crate::guide::{BUDGET, Planned, advice, limits, observed};
-use crate::plan::{Follower, Search, Start};
+use crate::plan::{Follower, PatternState, Search};
 
 /// One test of a suite, to be run.
 pub struct SuiteTest {
@@ -75,7 +75,7 @@ impl SuiteTest {
         };
         follower.catch_up(sts, trace, set, rng);
         let seen = observed(trace);
-        let starts: Vec<Start> = follower.beliefs().map(Start::from).collect();
+        let starts: Vec<PatternState> = follower.beliefs().cloned().collect();
         let complete = follower.is_complete();
         self.follower = Some(follower);
         if complete {

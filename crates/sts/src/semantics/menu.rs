@@ -256,7 +256,8 @@ impl Semantics {
         };
         let guard = |offered: &OfferedSwitch| {
             let state = &set.states[offered.state as usize];
-            with_values(&self.sts.switch(offered.switch).enabled, state)
+            let guard = &self.sts.switch(offered.switch).enabled;
+            guard.with_values(&state.valuation)
         };
         if stable.is_empty() {
             return any_of(offer.switches.iter().map(guard));
@@ -266,14 +267,6 @@ impl Semantics {
             any_of(own.map(guard))
         };
         stable.iter().map(of_state).fold(Expr::TRUE, Expr::and)
-    }
-}
-
-/// `expr` with the variables replaced by their values in `state`.
-pub(crate) fn with_values(expr: &Expr, state: &State) -> Expr {
-    match expr {
-        Expr::Var(variable) => Expr::Const(state.valuation[variable.index()].clone()),
-        _ => expr.map_children(|child| with_values(child, state)),
     }
 }
 

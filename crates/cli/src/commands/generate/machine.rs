@@ -149,7 +149,7 @@ fn refusal(
         ))
         .hint("--cover hsi also works for models that do not accept every stimulus"),
         MachineError::Alike { .. } => CommandError::usage(format!(
-            "--cover {name} needs states that can be told apart: {why}"
+            "--cover {name} needs states that tests can distinguish: {why}"
         ))
         .hint("add what one of them does with a stimulus of the other to the model"),
         MachineError::TooLarge(_) => {

@@ -45,7 +45,7 @@ const NOTHING: f32 = 0.3;
 /// New suspicions that are worth so much end a plan: the search then looks for what refutes them.
 const SUSPICIOUS: f32 = 1.5;
 /// Stimuli of an access sequence that are remembered.
-const MOST_ACCESS: usize = 40;
+const MAX_ACCESS: usize = 40;
 
 pub(crate) struct Auto {
     random: Random,
@@ -216,7 +216,7 @@ impl Auto {
         let is_stimulus = sts.label(action.label).direction == Direction::Stimulus;
         let (mut found, mut raised) = (Vec::new(), 0.0);
         let is_new = |id: &SwitchId| self.seen.count(situations::of_switch(*id)) == 0;
-        if followed.taken.iter().any(is_new) && self.given.len() <= MOST_ACCESS {
+        if followed.taken.iter().any(is_new) && self.given.len() <= MAX_ACCESS {
             self.access.push(self.given.clone());
         }
         for &switch in followed.taken.iter() {

@@ -14,7 +14,7 @@ use super::suspects::{self, Fate, Happened};
 use crate::random::TestRng;
 
 /// Responses to one stimulus that are followed.
-const MOST_RESPONSES: usize = 6;
+const MAX_RESPONSES: usize = 6;
 /// How much of what a step makes suspicious counts as gained: the rest only once it is refuted.
 const PROMISE: f32 = 0.35;
 /// One stimulus in so many of a known beginning gets other values.
@@ -199,7 +199,7 @@ impl Way {
 
     /// The responses that the model demands, or may give: chance decides where it leaves a choice.
     fn respond(&mut self, scope: &mut Scope<'_>) {
-        for _ in 0..MOST_RESPONSES {
+        for _ in 0..MAX_RESPONSES {
             let menu = scope.semantics.menu(self.set);
             if menu.responses.is_empty() || menu.silence && scope.rng.random_range(0..2) == 0 {
                 return;

@@ -47,13 +47,13 @@ pub(super) mod weight {
 const AGAIN: f32 = 0.2;
 
 /// Switches of one location and label whose comparisons are looked at.
-const MOST_ALTERNATIVES: usize = 12;
+const MAX_ALTERNATIVES: usize = 12;
 /// Variables that are looked at in one step.
-const MOST_VARIABLES: usize = 12;
+const MAX_VARIABLES: usize = 12;
 /// Variables and parameters that are looked at two by two.
-const MOST_PAIRED: usize = 6;
+const MAX_PAIRED: usize = 6;
 /// Repetitions in one test that are told apart.
-const MOST_REPETITIONS: u32 = 8;
+const MAX_REPETITIONS: u32 = 8;
 /// Numbers of a type with fewer values than this are told apart.
 const FEW_VALUES: i64 = 256;
 
@@ -75,11 +75,11 @@ pub(super) struct Seen {
 }
 
 /// Situations that are remembered; beyond it all counts start anew.
-const MOST_KEYS: usize = 1 << 20;
+const MAX_KEYS: usize = 1 << 20;
 
 impl Seen {
     pub fn add(&mut self, key: Key) {
-        if self.counts.len() >= MOST_KEYS {
+        if self.counts.len() >= MAX_KEYS {
             self.counts.clear();
         }
         *self.counts.entry(key).or_default() += 1;
@@ -130,7 +130,7 @@ impl History {
 type Comparisons = Arc<[(Expr, Expr)]>;
 
 /// Comparisons of one switch that are looked at.
-const MOST_COMPARISONS: usize = 16;
+const MAX_COMPARISONS: usize = 16;
 
 /// What the model says about where limits are, per switch, worked out once.
 #[derive(Default)]
@@ -155,7 +155,7 @@ impl Limits {
             let own = own.map(|(index, _)| (index, used.contains(&VarId::from_index(index))));
             let mut own: Vec<(usize, bool)> = own.collect();
             own.sort_by_key(|(_, is_used)| !is_used);
-            own.truncate(MOST_VARIABLES);
+            own.truncate(MAX_VARIABLES);
             own.into()
         });
         Arc::clone(known)
@@ -177,7 +177,7 @@ impl Limits {
                 found.extend(pairs.map(|(left, right)| (before(left), before(right))));
             }
             found.dedup();
-            found.truncate(MOST_COMPARISONS);
+            found.truncate(MAX_COMPARISONS);
             found.into()
         });
         Arc::clone(known)
@@ -186,13 +186,13 @@ impl Limits {
 
 /// An expression over the variables after an update, as one over those before it.
 fn before_update(update: &[Assignment], expr: &Expr) -> Expr {
-    match expr {
+    expr.substitute(&|part| match part {
         Expr::Var(variable) => {
             let set = update.iter().find(|a| a.variable == *variable);
-            set.map_or_else(|| expr.clone(), |a| a.value.clone())
+            set.map(|a| a.value.clone())
         }
-        _ => expr.map_children(|child| before_update(update, child)),
-    }
+        _ => None,
+    })
 }
 
 fn comparisons(guard: &Expr, found: &mut Vec<(Expr, Expr)>) {
@@ -237,7 +237,7 @@ pub(super) fn situations(
             let again = u32::from(last == switch) * history.in_a_row;
             if again > 0 {
                 found.push((
-                    key((4u8, switch, again.min(MOST_REPETITIONS))),
+                    key((4u8, switch, again.min(MAX_REPETITIONS))),
                     weight::REPETITION,
                 ));
             }
@@ -245,7 +245,7 @@ pub(super) fn situations(
     }
     let times = history.taken.get(&switch).copied().unwrap_or(0);
     found.push((
-        key((5u8, switch, times.min(MOST_REPETITIONS))),
+        key((5u8, switch, times.min(MAX_REPETITIONS))),
         weight::REPETITION,
     ));
     of_variables(sts, limits, step, found);
@@ -273,7 +273,7 @@ pub(super) fn situations(
 /// Each two parameters together.
 fn pairs_of_values(sts: &Sts, step: &Taken<'_>, found: &mut Vec<(Key, f32)>) {
     let parameters = &sts.label(step.action.label).parameters;
-    let values = step.action.values.iter().zip(parameters).take(MOST_PAIRED);
+    let values = step.action.values.iter().zip(parameters).take(MAX_PAIRED);
     let classes: Vec<u64> = values.map(|(v, p)| class_of(v, &p.ty, None)).collect();
     for (second, class) in classes.iter().enumerate() {
         for (first, other) in classes[..second].iter().enumerate() {
@@ -305,7 +305,7 @@ fn of_variables(sts: &Sts, limits: &mut Limits, step: &Taken<'_>, found: &mut Ve
     }
     let used = known.iter().filter(|(_, is_used)| *is_used);
     let used: Vec<(usize, u64)> = used
-        .take(MOST_PAIRED)
+        .take(MAX_PAIRED)
         .map(|(i, _)| (*i, class(*i)))
         .collect();
     for (place, second) in used.iter().enumerate() {
@@ -329,7 +329,7 @@ fn near_limits(sts: &Sts, limits: &mut Limits, step: &Taken<'_>, found: &mut Vec
     };
     let alternatives = sts.outgoing(source).iter().copied();
     let same = alternatives.filter(|id| sts.switch(*id).gate == gate);
-    for other in same.take(MOST_ALTERNATIVES) {
+    for other in same.take(MAX_ALTERNATIVES) {
         let mut all = FxHasher::default();
         let comparisons = limits.of(sts, other);
         for (index, (left, right)) in comparisons.iter().enumerate() {

@@ -20,11 +20,11 @@ use crate::random::TestRng;
 /// Suspicions that are followed at the same time.
 const MOST: usize = 24;
 /// Other locations that a switch is suspected to lead to, in one step.
-const MOST_LOCATIONS: usize = 6;
+const MAX_LOCATIONS: usize = 6;
 /// What a suspicion must be worth to be followed.
 const WORTH: f32 = 0.25;
 /// Variables whose values distinguish one case of a fault from another.
-const MOST_VARIABLES: usize = 8;
+const MAX_VARIABLES: usize = 8;
 
 /// A state set that a fault would have led to.
 #[derive(Clone)]
@@ -114,7 +114,7 @@ fn keys_of(sts: &Sts, step: &Happened<'_>, fault: Fault, history: &History) -> A
     ];
     for state in [step.before, step.after] {
         let is_after = std::ptr::eq(state, step.after);
-        for (index, value) in state.valuation.iter().enumerate().take(MOST_VARIABLES) {
+        for (index, value) in state.valuation.iter().enumerate().take(MAX_VARIABLES) {
             let variable = &sts.variables()[index];
             let class = class_of(value, &variable.ty, Some(&variable.initial));
             keys.push((
@@ -183,7 +183,7 @@ fn faults(sts: &Sts, step: &Happened<'_>, rng: &mut TestRng) -> Vec<(Fault, Stat
             }
         }
     }
-    for (index, variable) in sts.variables().iter().enumerate().take(MOST_VARIABLES) {
+    for (index, variable) in sts.variables().iter().enumerate().take(MAX_VARIABLES) {
         if variable.initial != step.after.valuation[index]
             && variable.initial != step.before.valuation[index]
         {
@@ -208,7 +208,7 @@ fn faults(sts: &Sts, step: &Happened<'_>, rng: &mut TestRng) -> Vec<(Fault, Stat
         .filter(|i| locations[*i].process == process)
         .map(LocationId::from_index)
         .filter(|id| *id != switch.target && *id != switch.source);
-    for location in others.take(MOST_LOCATIONS) {
+    for location in others.take(MAX_LOCATIONS) {
         found.push((Fault::Elsewhere(location), at(location)));
     }
     if let Some(action) = step.action {
@@ -229,7 +229,7 @@ fn beside(sts: &Sts, step: &Happened<'_>, action: &Action, found: &mut Vec<(Faul
     let same = sts.outgoing(switch.source).iter().filter(|id| {
         **id != step.switch && sts.switch(**id).gate == Gate::Observable(action.label)
     });
-    for id in same.take(MOST_LOCATIONS) {
+    for id in same.take(MAX_LOCATIONS) {
         let other = sts.switch(*id);
         let mut state = step.before.clone();
         let set = |state: &mut State| -> Option<()> {

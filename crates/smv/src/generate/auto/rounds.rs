@@ -59,7 +59,7 @@ impl Round {
 }
 
 /// Seconds that a single goal needs at least for a proof to be worth its beginning.
-const SHORTEST_GLANCE: f64 = 0.03;
+const SHORTEST_SHARE: f64 = 0.03;
 
 /// A decision diagram gets so many times the seconds of the others: it answers all goals at once.
 const DIAGRAM: f64 = 8.0;
@@ -67,7 +67,7 @@ const DIAGRAM: f64 = 8.0;
 /// Circuits with more bits seldom fit into a little more room.
 const MIDDLE_BITS: usize = 100;
 
-/// Walks, a short unrolling, induction, a small decision diagram and a glance at every goal.
+/// Walks, a short unrolling, induction, a small decision diagram and a moment for every goal.
 pub(super) fn light(board: &Board, group: &Group, group_number: usize) {
     let Some((open, system, mut circuit)) = prepare(board, group) else {
         return;
@@ -118,8 +118,8 @@ pub(super) fn light(board: &Board, group: &Group, group_number: usize) {
         if round.solvers && number > 0 {
             let budget = slice(board, round.seconds);
             let mut ic3 = Ic3::new(board.model, &circuit, budget);
-            let glance = round.seconds / left as f64;
-            task.one_by_one(&mut ic3, glance.max(SHORTEST_GLANCE), budget);
+            let share = round.seconds / left as f64;
+            task.one_by_one(&mut ic3, share.max(SHORTEST_SHARE), budget);
             task.unblock();
         }
     }

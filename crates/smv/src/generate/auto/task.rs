@@ -258,12 +258,12 @@ impl<'t, 'b> Task<'t, 'b> {
                     break;
                 }
             }
-            // With many goals left, each gets only a glance in the first round.
-            let glance = (patience * 10.0 / self.left().len().max(1) as f64)
+            // With many goals left, each gets only a share of the time in the first round.
+            let share = (patience * 10.0 / self.left().len().max(1) as f64)
                 .max(0.05)
                 .min(patience);
             let patient = patience >= self.board.options.time_per_goal;
-            self.one_by_one(&mut ic3, if patient { patience } else { glance }, budget);
+            self.one_by_one(&mut ic3, if patient { patience } else { share }, budget);
             if self.left().is_empty()
                 || budget.over()
                 || patience >= self.board.options.time_per_goal

@@ -51,8 +51,8 @@ pub(super) fn walks(board: &Board, limits: WalkLimits) {
     for round in 0..400_u64 {
         // A walk that has found nothing for half as long as it once took to find something will hardly find more.
         let patience = limits.patience + (fruitful - start) / 2.0;
-        let tired = poor > limits.stamina || (poor > 0 && budget.now() > fruitful + patience);
-        if budget.over() || tired || board.open_goals().is_empty() {
+        let exhausted = poor > limits.stamina || (poor > 0 && budget.now() > fruitful + patience);
+        if budget.over() || exhausted || board.open_goals().is_empty() {
             break;
         }
         let budget = budget.within(fruitful + patience - budget.now());

@@ -1,4 +1,4 @@
-//! One hunt: a strategy against one system, until the first failure or the last stimulus that it is given.
+//! One trial: a strategy against one system, until the first failure or the last stimulus that it is given.
 
 use std::sync::Arc;
 
@@ -14,9 +14,9 @@ use super::play::{Play, Sent};
 /// The strategies that are compared, by name.
 pub const STRATEGIES: [&str; 5] = ["random", "transitions", "data", "locations", "auto"];
 
-/// What a hunt cost.
+/// What a trial cost.
 #[derive(Clone, Debug)]
-pub struct Hunt {
+pub struct Trial {
     pub found: bool,
     pub stimuli: u64,
     pub resets: u64,
@@ -62,7 +62,7 @@ pub fn tester(sts: &Arc<Sts>, strategy: &str, seed: u64) -> Tester {
 }
 
 /// Tests until something deviates or so many stimuli were given.
-pub fn hunt(tester: &mut Tester, system: &mut dyn Play, most: u64) -> Hunt {
+pub fn trial(tester: &mut Tester, system: &mut dyn Play, most: u64) -> Trial {
     let mut now = 0;
     while let Some(first) = tester.next_test(now) {
         let mut command = first;
@@ -100,7 +100,7 @@ pub fn hunt(tester: &mut Tester, system: &mut dyn Play, most: u64) -> Hunt {
                 Step::Stimulus(action) => Some(action.clone()),
                 _ => None,
             });
-            return Hunt {
+            return Trial {
                 found,
                 stimuli: summary.stimuli.min(most),
                 resets: summary.tests,
@@ -110,7 +110,7 @@ pub fn hunt(tester: &mut Tester, system: &mut dyn Play, most: u64) -> Hunt {
         }
     }
     let summary = tester.summary();
-    Hunt {
+    Trial {
         found: false,
         stimuli: most,
         resets: summary.tests,

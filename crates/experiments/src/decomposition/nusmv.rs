@@ -1,7 +1,7 @@
 //! What NuSMV is asked and how its answers are read, for figures of the same run. Starting the program is the caller's.
 
 use super::{COVERED, INFEASIBLE, NOT_ASKED, Row, UNKNOWN};
-use crate::goal::Goal;
+use ioco_smv::goal::Goal;
 
 /// The names of its rows: one process for every goal, and one for all.
 pub const A: &str = "nusmv-a";
@@ -85,7 +85,7 @@ fn set(letters: &mut [char], index: usize, letter: char) {
 
 /// Some of the goals, the same ones every time.
 pub fn sample(goals: usize, number: usize) -> Vec<usize> {
-    crate::goal::pick(goals as u64, number, 1)
+    ioco_smv::goal::pick(goals as u64, number, 1)
         .into_iter()
         .filter_map(|position| usize::try_from(position).ok())
         .collect()

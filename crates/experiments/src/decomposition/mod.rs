@@ -4,14 +4,13 @@
 pub mod nusmv;
 mod tables;
 
+use ioco_smv::decompose::{Tree, bits};
+use ioco_smv::depend::{Dependencies, vars_of};
+use ioco_smv::explicit::{Limits, Reachable, reachable};
+use ioco_smv::generate::{Edge, Event, GoalResult, Options, Technique, Verdict, generate};
+use ioco_smv::goal::{Criterion, Goal, GoalOptions};
+use ioco_smv::{Model, load};
 use serde::{Deserialize, Serialize};
-
-use crate::decompose::{Tree, bits};
-use crate::depend::{Dependencies, vars_of};
-use crate::explicit::{Limits, Reachable, reachable};
-use crate::generate::{Edge, Event, GoalResult, Options, Technique, Verdict, generate};
-use crate::goal::{Criterion, Goal, GoalOptions};
-use crate::load;
 
 pub use tables::tables;
 
@@ -321,7 +320,7 @@ pub fn run_model(
     let all_values: usize = model
         .vars
         .iter()
-        .filter(|var| var.kind != crate::model::VarKind::Input)
+        .filter(|var| var.kind != ioco_smv::model::VarKind::Input)
         .map(|var| usize::try_from(var.domain.len()).unwrap_or(usize::MAX))
         .fold(0, usize::saturating_add);
     let values = model.goals(&[Criterion::Value], &goal_options);
@@ -395,13 +394,13 @@ pub fn run_model(
     criteria
 }
 
-fn whole_bits(model: &crate::Model) -> u32 {
+fn whole_bits(model: &Model) -> u32 {
     model.vars.iter().map(|var| var.domain.bits()).sum()
 }
 
 /// Replays every test once more, and compares with enumeration where there is one.
 fn verify(
-    model: &crate::Model,
+    model: &Model,
     goals: &[Goal],
     results: &[GoalResult],
     all_states: Option<&Reachable>,
@@ -441,14 +440,14 @@ fn verify(
     checks
 }
 
-fn reduction(name: &str, model: &crate::Model, values: &[Goal], decisions: &[Goal]) -> Reduction {
+fn reduction(name: &str, model: &Model, values: &[Goal], decisions: &[Goal]) -> Reduction {
     let dependencies = Dependencies::of(model);
     let whole = whole_bits(model);
     let (mut split, mut against_model, mut against_cone, mut count) = (0.0, 0.0, 0.0, 0.0);
     // Sizes are numbers of states, so a difference of bits is a factor of a power of two.
     let shrink =
         |small: u32, large: u32| 100.0 * (1.0 - (f64::from(small) - f64::from(large)).exp2());
-    let mut known = rustc_hash::FxHashMap::default();
+    let mut known = std::collections::BTreeMap::new();
     for goal in values.iter().chain(decisions) {
         let vars = vars_of(model, goal.expr);
         let (parts, largest, cone) = *known.entry(vars.clone()).or_insert_with(|| {

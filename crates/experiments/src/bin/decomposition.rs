@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
-use ioco_smv::experiment::{
+use ioco_experiments::decomposition::{
     NOT_ASKED, Outcome, Row, Settings, Source, UNKNOWN, nusmv, run_model, tables,
 };
 use ioco_smv::{Criterion, Edge, Goal, Technique};

@@ -1,14 +1,35 @@
-//! Drawings of a decomposition: Graphviz text, and a plain SVG that needs no other program. The tree of subsystems is
-//! on top, level by level; below it the graph of the variables, those of one subsystem in one box.
+//! A decomposition of a model into subsystems: Graphviz text, and an SVG. The tree of subsystems is on top, level by
+//! level; below it the graph of the variables, those of one subsystem in one box.
 
-mod graph;
+mod dependencies;
 
 use std::fmt::Write as _;
 
-use crate::decompose::{SubsystemData, TreeData};
+use crate::text::escape;
+
+/// A model taken apart for a goal.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Decomposition {
+    pub goal: String,
+    /// The root first.
+    pub subsystems: Vec<Subsystem>,
+    /// Variables, each with one that it directly depends on.
+    pub dependencies: Vec<(String, String)>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Subsystem {
+    pub name: String,
+    /// What it computes itself.
+    pub variables: Vec<String>,
+    pub inputs: Vec<String>,
+    pub bits: u32,
+    /// The linking variables, and the numbers of the subsystems that compute them.
+    pub children: Vec<(String, usize)>,
+}
 
 /// Graphviz text: a cluster for every subsystem, an arrow from a variable to what it depends on.
-pub fn dot(tree: &TreeData) -> String {
+pub fn dot(tree: &Decomposition) -> String {
     let mut text = String::from(
         "digraph decomposition {\n  rankdir=TB;\n  node [shape=box, fontname=\"sans-serif\"];\n",
     );
@@ -19,29 +40,25 @@ pub fn dot(tree: &TreeData) -> String {
             "  subgraph \"cluster_{}\" {{\n    label=\"{}\";",
             subsystem.name, subsystem.name
         );
-        for variable in owned(subsystem) {
+        for variable in &subsystem.variables {
             let _ = writeln!(text, "    \"{}\";", escape_dot(variable));
         }
         text.push_str("  }\n");
     }
-    for edge in &tree.dependencies {
-        if edge.from != edge.to {
-            let _ = writeln!(
-                text,
-                "  \"{}\" -> \"{}\";",
-                escape_dot(&edge.from),
-                escape_dot(&edge.to)
-            );
+    for (from, to) in &tree.dependencies {
+        if from != to {
+            let (from, to) = (escape_dot(from), escape_dot(to));
+            let _ = writeln!(text, "  \"{from}\" -> \"{to}\";");
         }
     }
     for subsystem in &tree.subsystems {
-        for link in &subsystem.children {
+        for (variable, child) in &subsystem.children {
             let _ = writeln!(
                 text,
                 "  \"{} tree\" -> \"{} tree\" [label=\"{}\", style=bold];",
                 subsystem.name,
-                link.subsystem,
-                escape_dot(&link.variable)
+                tree.subsystems[*child].name,
+                escape_dot(variable)
             );
         }
         let _ = writeln!(
@@ -56,14 +73,6 @@ pub fn dot(tree: &TreeData) -> String {
 
 fn escape_dot(text: &str) -> String {
     text.replace('\\', "\\\\").replace('"', "\\\"")
-}
-
-/// The variables that a subsystem computes itself.
-fn owned(subsystem: &SubsystemData) -> impl Iterator<Item = &String> {
-    subsystem
-        .variables
-        .iter()
-        .filter(|variable| !subsystem.inputs.contains(variable))
 }
 
 const LETTER: f64 = 7.2;
@@ -84,11 +93,11 @@ struct Frame {
 
 /// A drawing of the tree, every subsystem a box with its variables and every edge named by its linking variable, and
 /// of the dependency graph where it has few enough variables.
-pub fn svg(tree: &TreeData) -> String {
+pub fn svg(tree: &Decomposition) -> String {
     let boxes = layout(tree);
     let width = boxes.iter().map(|b| b.x + b.width).fold(300.0, f64::max) + GAP;
     let height = boxes.iter().map(|b| b.y + b.height).fold(100.0, f64::max) + GAP;
-    let graph = graph::graph(tree, height);
+    let graph = dependencies::graph(tree, height);
     let (width, height) = match &graph {
         Some(graph) => (width.max(graph.width + GAP), graph.height + GAP),
         None => (width, height),
@@ -105,23 +114,16 @@ pub fn svg(tree: &TreeData) -> String {
     let _ = writeln!(
         text,
         "<title>Decomposition for {}</title>",
-        escape_xml(&tree.goal)
+        escape(&tree.goal)
     );
     let _ = writeln!(
         text,
         "<text x=\"{GAP}\" y=\"24\" font-size=\"14\" font-weight=\"bold\">{}</text>",
-        escape_xml(&tree.goal)
+        escape(&tree.goal)
     );
     for (index, subsystem) in tree.subsystems.iter().enumerate() {
-        for link in &subsystem.children {
-            let Some(child) = tree
-                .subsystems
-                .iter()
-                .position(|other| other.name == link.subsystem)
-            else {
-                continue;
-            };
-            let (from, to) = (&boxes[index], &boxes[child]);
+        for (variable, child) in &subsystem.children {
+            let (from, to) = (&boxes[index], &boxes[*child]);
             let (x1, y1) = (from.x + from.width / 2.0, from.y + from.height);
             let (x2, y2) = (to.x + to.width / 2.0, to.y);
             let _ = writeln!(
@@ -133,7 +135,7 @@ pub fn svg(tree: &TreeData) -> String {
                 "<text x=\"{:.1}\" y=\"{:.1}\" font-style=\"italic\">{}</text>",
                 f64::midpoint(x1, x2) + 6.0,
                 f64::midpoint(y1, y2) + 4.0,
-                escape_xml(&link.variable)
+                escape(variable)
             );
         }
     }
@@ -148,7 +150,7 @@ pub fn svg(tree: &TreeData) -> String {
             "<text x=\"{:.1}\" y=\"{:.1}\" font-weight=\"bold\">{} ({} bits)</text>",
             place.x + 10.0,
             place.y + LINE - 3.0,
-            escape_xml(&subsystem.name),
+            escape(&subsystem.name),
             subsystem.bits
         );
         for (row, line) in place.lines.iter().enumerate() {
@@ -157,7 +159,7 @@ pub fn svg(tree: &TreeData) -> String {
                 "<text x=\"{:.1}\" y=\"{:.1}\">{}</text>",
                 place.x + 10.0,
                 place.y + LINE * (row as f64 + 2.0) - 3.0,
-                escape_xml(line)
+                escape(line)
             );
         }
     }
@@ -169,9 +171,9 @@ pub fn svg(tree: &TreeData) -> String {
 }
 
 /// The lines of a box: own variables, then inputs.
-fn box_lines(subsystem: &SubsystemData) -> Vec<String> {
+fn box_lines(subsystem: &Subsystem) -> Vec<String> {
     let mut lines = Vec::new();
-    let own: Vec<&str> = owned(subsystem).map(String::as_str).collect();
+    let own = &subsystem.variables;
     for row in own[..own.len().min(LISTED)].chunks(ROW) {
         lines.push(row.join(", "));
     }
@@ -185,7 +187,7 @@ fn box_lines(subsystem: &SubsystemData) -> Vec<String> {
 }
 
 /// Every child below its parent; a parent over the middle of its children.
-fn layout(tree: &TreeData) -> Vec<Frame> {
+fn layout(tree: &Decomposition) -> Vec<Frame> {
     let mut boxes: Vec<Frame> = tree
         .subsystems
         .iter()
@@ -206,44 +208,22 @@ fn layout(tree: &TreeData) -> Vec<Frame> {
             }
         })
         .collect();
-    let children: Vec<Vec<usize>> = tree
-        .subsystems
-        .iter()
-        .map(|subsystem| {
-            subsystem
-                .children
-                .iter()
-                .filter_map(|link| {
-                    tree.subsystems
-                        .iter()
-                        .position(|other| other.name == link.subsystem)
-                })
-                .collect()
-        })
-        .collect();
     if !boxes.is_empty() {
-        place(0, GAP, 2.0 * GAP, &children, &mut boxes);
+        place(0, GAP, 2.0 * GAP, tree, &mut boxes);
     }
     boxes
 }
 
 /// Places a subtree from `left` on and returns where it ends on the right.
-fn place(index: usize, left: f64, top: f64, children: &[Vec<usize>], boxes: &mut [Frame]) -> f64 {
+fn place(index: usize, left: f64, top: f64, tree: &Decomposition, boxes: &mut [Frame]) -> f64 {
     let below = top + boxes[index].height + 2.0 * GAP;
     let mut right = left;
-    for child in &children[index] {
-        right = place(*child, right, below, children, boxes) + GAP;
+    for (_, child) in &tree.subsystems[index].children {
+        right = place(*child, right, below, tree, boxes) + GAP;
     }
     let span = (right - GAP).max(left) - left;
     let own = boxes[index].width;
     boxes[index].y = top;
     boxes[index].x = left + ((span - own) / 2.0).max(0.0);
     (left + own).max(left + span)
-}
-
-fn escape_xml(text: &str) -> String {
-    text.replace('&', "&amp;")
-        .replace('<', "&lt;")
-        .replace('>', "&gt;")
-        .replace('"', "&quot;")
 }

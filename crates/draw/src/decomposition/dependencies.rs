@@ -3,8 +3,8 @@
 
 use std::fmt::Write as _;
 
-use super::{GAP, LETTER, LINE, escape_xml, owned};
-use crate::decompose::TreeData;
+use super::{Decomposition, GAP, LETTER, LINE};
+use crate::text::escape;
 
 /// More variables than this are not drawn: nobody could follow the arrows.
 const DRAWN: usize = 40;
@@ -28,8 +28,9 @@ pub(super) struct Graph {
 }
 
 /// The graph from `top` on, or none when it has too many variables.
-pub(super) fn graph(tree: &TreeData, top: f64) -> Option<Graph> {
-    let count: usize = tree.subsystems.iter().map(|part| owned(part).count()).sum();
+pub(super) fn graph(tree: &Decomposition, top: f64) -> Option<Graph> {
+    let counts = tree.subsystems.iter().map(|part| part.variables.len());
+    let count: usize = counts.sum();
     if count == 0 || count > DRAWN {
         return None;
     }
@@ -38,9 +39,8 @@ pub(super) fn graph(tree: &TreeData, top: f64) -> Option<Graph> {
     let (mut y, mut right) = (top + LINE, 0.0_f64);
     for part in &tree.subsystems {
         let begin = y;
-        let names: Vec<&String> = owned(part).collect();
         y += LINE + 8.0;
-        for row in names.chunks(ROW) {
+        for row in part.variables.chunks(ROW) {
             let mut x = GAP + 14.0;
             for name in row {
                 let width = name.chars().count() as f64 * LETTER + 18.0;
@@ -73,12 +73,12 @@ pub(super) fn graph(tree: &TreeData, top: f64) -> Option<Graph> {
             "<text x=\"{:.1}\" y=\"{:.1}\" font-weight=\"bold\">{}</text>",
             GAP + 10.0,
             begin + LINE - 3.0,
-            escape_xml(name)
+            escape(name)
         );
     }
     let find = |name: &str| spots.iter().find(|spot| spot.name == name);
-    for edge in &tree.dependencies {
-        if let (Some(from), Some(to)) = (find(&edge.from), find(&edge.to)) {
+    for (from, to) in &tree.dependencies {
+        if let (Some(from), Some(to)) = (find(from), find(to)) {
             let _ = writeln!(
                 text,
                 "<path d=\"{}\" fill=\"none\" stroke=\"#446\" marker-end=\"url(#tip)\"/>",
@@ -97,7 +97,7 @@ pub(super) fn graph(tree: &TreeData, top: f64) -> Option<Graph> {
             "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>",
             spot.x + spot.width / 2.0,
             spot.y + 17.0,
-            escape_xml(spot.name)
+            escape(spot.name)
         );
     }
     Some(Graph {
