@@ -160,7 +160,7 @@ impl Player {
     ) -> io::Result<Left> {
         let mut out = Vec::new();
         self.has_ended = false;
-        self.greet(&mut out)?;
+        self.greet(&mut out, output)?;
         let mut cutter = Cutter::new(self.framing(), self.sts.budget());
         let mut bytes = vec![0; 16 << 10];
         loop {
@@ -178,7 +178,7 @@ impl Player {
             };
             cutter.feed(&bytes[..count]);
             while let Some(message) = cutter.next().map_err(io::Error::other)? {
-                self.take(&message, &mut out, note)?;
+                self.take(&message, &mut out, output, note)?;
                 if self.has_ended {
                     break;
                 }
@@ -193,7 +193,7 @@ impl Player {
         }
     }
 
-    fn greet(&mut self, out: &mut Vec<u8>) -> io::Result<()> {
+    fn greet(&mut self, out: &mut Vec<u8>, output: &mut dyn Write) -> io::Result<()> {
         self.system.reset(&mut Outbox::default());
         let Speech::Text { mapping, .. } = &self.speech else {
             return Ok(());
@@ -205,7 +205,7 @@ impl Player {
         // Where a client cannot ask for a reset, connecting was it.
         match mapping.reset {
             Some(_) => Ok(()),
-            None => self.respond(out),
+            None => self.respond(out, output),
         }
     }
 
@@ -214,6 +214,7 @@ impl Player {
         &mut self,
         message: &[u8],
         out: &mut Vec<u8>,
+        output: &mut dyn Write,
         note: &mut dyn FnMut(String),
     ) -> io::Result<()> {
         let meant = match &self.speech {
@@ -259,7 +260,7 @@ impl Player {
                 return Ok(());
             }
         }
-        self.respond(out)
+        self.respond(out, output)
     }
 
     /// A stimulus; `None` is a reset.
@@ -281,8 +282,9 @@ impl Player {
         }
     }
 
-    /// Appends what the system says now, up to its silence.
-    fn respond(&mut self, out: &mut Vec<u8>) -> io::Result<()> {
+    /// Appends what the system says now, up to its silence. Every response goes out before the next is chosen: a
+    /// model may have many, and the client does not wait for ever.
+    fn respond(&mut self, out: &mut Vec<u8>, output: &mut dyn Write) -> io::Result<()> {
         for _ in 0..MAX_IN_A_ROW {
             let mut outbox = Outbox::default();
             self.system.elapse(0, 1, &mut outbox);
@@ -290,7 +292,12 @@ impl Player {
                 .take()
                 .map_err(|error| io::Error::other(error.message))?
             {
-                Some(Arrival::Response(response)) => self.send(response, out)?,
+                Some(Arrival::Response(response)) => {
+                    self.send(response, out)?;
+                    output.write_all(out)?;
+                    output.flush()?;
+                    out.clear();
+                }
                 _ => {
                     if let Speech::Json(_) = self.speech {
                         out.extend(b"{\"quiescent\":true}\n");

@@ -101,7 +101,15 @@ pub fn load_text(name: &str, text: &str) -> Loaded {
 fn load_from(path: &str, text: String, sources: &dyn Sources, budget: &Budget) -> Loaded {
     let mut read = include::read(path, text, sources);
     read.items = expand::expand(read.items, &mut read.diagnostics);
-    let (sts, mut diagnostics) = lower::lower(&read.files, &read.items, read.diagnostics, budget);
+    let is_too_large = read
+        .diagnostics
+        .iter()
+        .any(|d| d.code == codes::TOO_LARGE.name);
+    let (sts, mut diagnostics) = match is_too_large {
+        // What was put in place up to the limit is not the model, and takes long to read.
+        true => (None, read.diagnostics),
+        false => lower::lower(&read.files, &read.items, read.diagnostics, budget),
+    };
     diagnostic::finish(&mut diagnostics, &read.files);
     let silenced = allow::silence(&mut diagnostics, &read.files);
     Loaded {

@@ -60,11 +60,10 @@ impl<'a> Facts<'a> {
         self.holds(guard, true) && self.holds(guard, true)
     }
 
-    /// Whether `value` can be in `range`.
+    /// Whether `value` can be in `range`. What is never an integer may be unset, which every variable can be.
     pub fn can_be_in(&self, value: &Expr, range: IntRange) -> bool {
         match self.worth(value) {
-            IntInterval::Never => false,
-            IntInterval::Anything => true,
+            IntInterval::Never | IntInterval::Anything => true,
             IntInterval::Integer(found) => Range::new(range.min.into(), range.max.into())
                 .is_some_and(|range| found.meet(range).is_some()),
         }

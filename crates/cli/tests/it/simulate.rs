@@ -1,7 +1,7 @@
 //! `ioco simulate`: a model played as a system, tested against the same model.
 
 use std::fs;
-use std::io::Write as _;
+use std::io::{Read as _, Write as _};
 use std::process::{Command, Stdio};
 
 use crate::support::{Ran, TempDir, folder_with, ioco, root, run};
@@ -238,4 +238,32 @@ fn what_the_model_does_not_tell_is_not_claimed_to_be_silence() {
     assert_eq!(lines.len(), 3, "{}", ran.all());
     assert!(lines[1].contains("\"done\""), "{}", ran.all());
     assert!(lines[2].contains("quiescent"), "{}", ran.all());
+}
+
+#[test]
+fn responses_go_out_before_the_next_is_chosen() {
+    // The client leaves after the first response of a model that never stops.
+    let model = "timeout 5\nexternal 'c'\nprocess('p') {\n  channel('c') { response 'tick', {'n' => integer(0..9)} }\n  \
+                 state 'S'\n  repeat { o { send 'tick', constraint: 'n != 3' } }\n}\n";
+    let folder = folder_with(&[("m.aml", model)]);
+    let mut child = ioco()
+        .current_dir(folder.path())
+        .args(["simulate", "m.aml"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("started");
+    let mut input = child.stdin.take().expect("input");
+    input.write_all(b"{\"reset\":true}\n").expect("written");
+    let mut output = child.stdout.take().expect("output");
+    let mut first = [0; 64];
+    let mut read = 0;
+    while !first[..read].windows(6).any(|part| part == b"\"tick\"") {
+        read += output.read(&mut first[read..]).expect("readable");
+    }
+    let before = first[..read].iter().filter(|byte| **byte == b'\n').count();
+    assert!(before <= 2, "{}", String::from_utf8_lossy(&first[..read]));
+    drop((input, output));
+    child.wait().expect("it ends");
 }
