@@ -239,10 +239,8 @@ impl Dispatch {
                 Some(Planned::Known(..)) => {}
                 Some(Planned::Script(_)) if session.tester.summary().errors == 0 => {}
                 Some(Planned::Suite { .. }) if !is_over => {}
-                Some(_) => {
-                    self.planned.clear();
-                    return Ok(false);
-                }
+                // They stay planned: a failure that uses up the limit may turn out to be one that does not count.
+                Some(_) => return Ok(false),
                 None if self.by_strategy && !is_over => {}
                 None => return Ok(false),
             }
