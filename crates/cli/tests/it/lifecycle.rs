@@ -337,3 +337,25 @@ fn another_deviation_after_the_stimuli_of_an_accepted_failure_is_not_accepted() 
     assert_eq!(ran.code, 1, "{}", ran.all());
     assert!(ran.out.contains("!pung"), "{}", ran.all());
 }
+
+#[test]
+fn a_failure_whose_stimulus_the_model_lost_cannot_be_replayed_and_says_so() {
+    let model = PING
+        .replace("stimulus 'ping'", "stimulus 'ping'\n    stimulus 'poke'")
+        .replace("o { receive", "o { receive 'poke' }\n    o { receive");
+    let folder = folder_with(&[("ping.aml", &model), ("system.py", PONG)]);
+    let ran = test_ping_in(&folder, "exec python3 system.py pang", &[]);
+    assert_eq!(ran.code, 1, "{}", ran.all());
+    let (id, _) = only_failure(&folder);
+    let lost = model.replace("o { receive 'ping'; send 'pong' }", "");
+    assert_ne!(lost, model);
+    fs::write(folder.path().join("ping.aml"), lost).expect("written");
+    for jobs in ["1", "2"] {
+        let replay = ["replay", &id, "--jobs", jobs];
+        let ran = run(ioco().current_dir(folder.path()).args(replay));
+        assert_eq!(ran.code, 2, "{}", ran.all());
+        assert!(ran.err.contains("cannot be replayed"), "{}", ran.all());
+        assert!(ran.err.contains("stimulus ?ping"), "{}", ran.all());
+        assert!(!ran.all().contains("FLAKY"), "{}", ran.all());
+    }
+}
