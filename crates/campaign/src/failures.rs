@@ -3,12 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use ioco_engine::{
-    Context, Explanation, FailureContext, FailureFile, Replayed, Settings, TestReport,
+    Context, Explanation, FailureContext, FailureError, FailureFile, Replayed, Settings, TestReport,
 };
 use ioco_outside::Untrusted;
 use ioco_outside::file::read_text;
 use ioco_shrink::{Confidence, Shrunk};
-use ioco_sts::{Action, Execution, Relation, Verdict};
+use ioco_sts::{Action, Cause, Execution, Relation, Verdict};
 use serde::{Deserialize, Serialize};
 
 use crate::campaign::confirmed;
@@ -181,6 +181,20 @@ impl Opened {
         if let Replayed::Unusable(message) = &said {
             return Err(unusable(session, message));
         }
+        let is_refused = |run: &Execution| match &run.verdict {
+            Verdict::Inconclusive(reason) => reason.cause == Cause::NotOffered,
+            _ => false,
+        };
+        if runs.iter().all(is_refused)
+            && let Some(stimulus) = self.refused_stimulus(original)
+        {
+            return Err(CampaignError::usage(format!(
+                "failure {} cannot be replayed: the model does not have its stimulus {stimulus} there any more",
+                self.file.id
+            ))
+            .hint("the model has changed since; where that was meant, delete the failure's file"));
+        }
+        let session = &mut self.session;
         let total = runs.len() as u64;
         let context = Context {
             test: Some(self.file.test),
@@ -199,6 +213,16 @@ impl Opened {
             explanation: session.explain(&shown, &context),
             shown: Some(shown),
         }))
+    }
+
+    /// The stimulus of the failure that the model does not allow after the steps before it.
+    fn refused_stimulus(&self, original: bool) -> Option<String> {
+        match self.file.execution(&mut self.session.semantics(), original) {
+            Err(FailureError::StepRefused { step, .. }) => {
+                Some(step).filter(|step| step.starts_with('?'))
+            }
+            _ => None,
+        }
     }
 
     /// Runs stimuli so many times, until the system cannot be used; `None` if that was interrupted.

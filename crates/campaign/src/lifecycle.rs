@@ -116,17 +116,23 @@ pub(crate) fn merge(recorded: &FailureFile, again: &FailureFile) -> FailureFile 
         true => (again, recorded),
         false => (recorded, again),
     };
-    let mut merged = kept.clone();
+    let mut merged = shown_also_by(kept, dropped);
     merged.accepted = recorded.accepted.clone();
-    for deviation in [&dropped.deviation].into_iter().chain(&dropped.also) {
-        if !merged.is_shown_by(deviation) {
-            merged.also.push(deviation.clone());
-        }
-    }
     if is_shorter {
         take_over_ids(&mut merged, recorded);
     }
     merged
+}
+
+/// The failure as it is recorded, to be recognised in what showed it again.
+pub(crate) fn shown_also_by(recorded: &FailureFile, again: &FailureFile) -> FailureFile {
+    let mut recorded = recorded.clone();
+    for deviation in [&again.deviation].into_iter().chain(&again.also) {
+        if !recorded.is_shown_by(deviation) {
+            recorded.also.push(deviation.clone());
+        }
+    }
+    recorded
 }
 
 /// What was known by an old id stays known by it.

@@ -43,7 +43,18 @@ pub fn merge(project: &Project, folders: &[PathBuf]) -> Result<Merged, CampaignE
     let Some(first) = parts.first() else {
         return Err(CampaignError::usage("no folders to merge"));
     };
-    for part in &parts {
+    for (index, part) in parts.iter().enumerate() {
+        if let Some(same) = parts[..index]
+            .iter()
+            .find(|one| is_same(&one.row, &part.row))
+        {
+            return Err(CampaignError::usage(format!(
+                "{} and {} hold the same run: its tests would count twice",
+                same.folder.display(),
+                part.folder.display()
+            ))
+            .hint("name each run once"));
+        }
         if part.row.model_hash != first.row.model_hash || part.row.options != first.row.options {
             return Err(CampaignError::usage(format!(
                 "{} and {} tested different models",
@@ -113,6 +124,15 @@ pub fn merge(project: &Project, folders: &[PathBuf]) -> Result<Merged, CampaignE
         parts: taken,
         failures,
     })
+}
+
+/// Whether both are one run, in one folder or in a copy of it. Shards differ in how long they took, to the nanosecond.
+fn is_same(one: &RunRow, other: &RunRow) -> bool {
+    one.id == other.id
+        && one.started == other.started
+        && one.seed == other.seed
+        && one.model_hash == other.model_hash
+        && one.summary == other.summary
 }
 
 /// Keeps each failure once, together with what is recorded of it here; how many are new here.

@@ -79,7 +79,7 @@ pub(crate) fn load(
     let text = ioco_outside::file::read_text(path, model.sts.budget()).map_err(|error| {
         CampaignError::usage(format!("cannot read {}: {error}", path.display()))
     })?;
-    let suite = suite::read(&text, &model.sts)
+    let suite = suite::read(&text, &model.sts, &model.hash)
         .map_err(|error| CampaignError::usage(format!("{}: {error}", path.display())))?;
     if suite.header.model != model.sts.name() {
         return Err(CampaignError::usage(format!(
@@ -91,7 +91,8 @@ pub(crate) fn load(
     }
     if suite.header.hash != model.hash {
         observer.warning(&format!(
-            "the model has changed since {} was made: its tests are run as far as they fit",
+            "the model has changed since {} was made: its tests are run as far as they fit, and the goals that they \
+             were made for are not shown",
             path.display()
         ));
     }

@@ -13,7 +13,11 @@ pub fn toml(data: &[u8]) -> bool {
 
 pub fn suite(data: &[u8]) -> bool {
     let text = String::from_utf8_lossy(data);
-    ioco_generate::suite::read(&text, model()).is_ok()
+    let Ok(suite) = ioco_generate::suite::read(&text, model(), "") else {
+        return false;
+    };
+    // Goals are read only where the suite is for this text of the model.
+    ioco_generate::suite::read(&text, model(), &suite.header.hash).is_ok()
 }
 
 pub fn failure(data: &[u8]) -> bool {

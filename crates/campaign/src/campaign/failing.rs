@@ -7,13 +7,19 @@ use ioco_shrink::{Confidence, Shrunk};
 use ioco_sts::{Action, Execution, Verdict};
 
 use super::Campaign;
-use super::opening::recorded;
+use super::opening::{Recorded, recorded};
 use crate::error::CampaignError;
 use crate::note::Note;
 use crate::observer::{NoObserver, Observer};
 use crate::outcome::FoundFailure;
 use crate::session::{Shown, sizes};
 use crate::{failures, history, lifecycle, shrinking};
+
+/// What there is to say about a failure that was not shrunk.
+struct Remarks {
+    note: Option<Note>,
+    hint: Option<String>,
+}
 
 impl Campaign {
     /// A failure unlike all before.
@@ -28,18 +34,19 @@ impl Campaign {
         let recorded = recorded(results, model, project, &self.reach, &mut NoObserver);
         let first = self.failure_file(report, wire.clone(), None, None)?;
         let first_path = self.path_of(&first);
-        self.keep(&first_path, &first, observer);
+        // What a person decided is not written over, not even until it is known what was found.
+        let is_decided = |one: &Recorded| one.file.accepted.is_some() && one.path == first_path;
+        let is_decided = recorded.iter().any(is_decided);
+        if !is_decided {
+            self.keep(&first_path, &first, observer);
+        }
         let hint = self.hint(&report.execution);
         let ended = matches!(report.execution.verdict, Verdict::Ended(_));
         let is_gone = ended && !self.session.is_ours();
         let Some(settings) = self.shrinking.clone().filter(|_| !is_gone) else {
-            let mut found = self.describe(&first, first_path, &report.execution, None, None);
-            found.hint = hint;
-            if is_gone {
-                found.notes.push(Note::NotStarted);
-            }
-            self.count(&found, &report.execution, &first, report.number);
-            self.tell(found, observer);
+            let note = is_gone.then_some(Note::NotStarted);
+            let remarks = Remarks { note, hint };
+            self.found_unshrunk(report, first, None, remarks, &recorded, observer);
             return Ok(());
         };
         // Whether it can be seen again at all comes first: shrinking what cannot is in vain.
@@ -61,42 +68,42 @@ impl Campaign {
         };
         let Some(shrunk) = shrunk else {
             let file = self.failure_file(report, wire, None, Some(confidence))?;
-            self.keep(&first_path, &file, observer);
-            let execution = &report.execution;
-            let mut found = self.describe(&file, first_path, execution, None, Some(confidence));
-            found.hint = hint;
-            if is_unseen {
-                found.notes.push(Note::NotSeenAgain);
-            }
-            self.count(&found, execution, &file, report.number);
-            self.tell(found, observer);
+            let note = is_unseen.then_some(Note::NotSeenAgain);
+            let (seen, remarks) = (Some(confidence), Remarks { note, hint });
+            self.found_unshrunk(report, file, seen, remarks, &recorded, observer);
             return Ok(());
         };
         let confidence = shrunk.confidence;
         let own = self.failure_file(report, wire, Some(&shrunk), Some(confidence))?;
-        let mut recorded = recorded.into_iter();
-        let recorded = recorded.find(|(_, other)| lifecycle::is_same(other, &own));
-        let mut file = match &recorded {
-            Some((_, recorded)) => lifecycle::merge(recorded, &own),
+        let is_same = |one: &&Recorded| one.is_ours() && lifecycle::is_same(&one.file, &own);
+        let same = recorded.iter().find(is_same).or_else(|| {
+            // The person accepted it when the system was reached in another way.
+            let mut all = recorded.iter();
+            all.find(|one| one.is_acceptance_of(&own))
+        });
+        let mut file = match same {
+            Some(same) if same.is_ours() => lifecycle::merge(&same.file, &own),
+            Some(same) => lifecycle::shown_also_by(&same.file, &own),
             None => own.clone(),
         };
         let path = self.path_of(&file);
         self.keep(&path, &file, observer);
-        let replaced = [Some(&first_path), recorded.as_ref().map(|(path, _)| path)];
-        for old in replaced.into_iter().flatten().filter(|old| **old != path) {
-            // The same failure, now under another id.
-            let _ = std::fs::remove_file(old);
+        let first_path = (!is_decided).then_some(&first_path);
+        let replaced = same.filter(|same| same.is_ours()).map(|same| &same.path);
+        for old in first_path.into_iter().chain(replaced) {
+            if *old != path {
+                // The same failure, now under another id.
+                let _ = std::fs::remove_file(old);
+            }
         }
-        if let Some((_, recorded)) = recorded.as_ref().filter(|(_, r)| r.id != file.id) {
+        if let Some(same) = same.filter(|same| same.file.id != file.id) {
             self.settle(observer);
-            if let Err(refused) = history::replace(&self.project, &recorded.id, &file) {
+            if let Err(refused) = history::replace(&self.project, &same.file.id, &file) {
                 observer.warning(&refused.message);
             }
         }
-        if self.found.iter().any(|found| file.is_called(&found.id)) {
-            self.record.failure(&file, report.number, file.is_flaky());
-            self.settle(observer);
-            observer.again(&file.id);
+        // Different at first, the same once shrunk.
+        if self.is_found_again(&file, report.number, observer) {
             return Ok(());
         }
         let mut found = self.describe(
@@ -106,8 +113,9 @@ impl Campaign {
             Some(&shrunk),
             Some(confidence),
         );
-        found.is_known = recorded.is_some();
+        found.is_known = same.is_some();
         found.hint = hint;
+        found.notes.extend(same.and_then(Recorded::note));
         let stimuli: Vec<Action> = shrunk.execution.stimuli().cloned().collect();
         // Whoever was to show it once more may be gone: that takes nothing from what was found.
         let shown = self.show(&stimuli).ok();
@@ -121,15 +129,81 @@ impl Campaign {
         if !found.flaky && is_gone {
             found.flaky = true;
             found.notes = vec![Note::DependsOnEarlierTests];
+            found.notes.extend(same.and_then(Recorded::note));
         }
-        // Different at first, the same once shrunk.
-        if self.found.iter().any(|before| before.id == found.id) {
-            self.session.tester.discount_failure();
-            return Ok(());
-        }
-        self.count(&found, &shrunk.execution, &file, report.number);
-        self.tell(found, observer);
+        self.found_new(found, &shrunk.execution, &file, report.number, observer);
         Ok(())
+    }
+
+    /// A failure that is not shrunk. One that a person has accepted is recognised by its deviation, and what is
+    /// recorded of it stays: it is the shorter one.
+    fn found_unshrunk(
+        &mut self,
+        report: &TestReport,
+        own: FailureFile,
+        confidence: Option<Confidence>,
+        remarks: Remarks,
+        recorded: &[Recorded],
+        observer: &mut dyn Observer,
+    ) {
+        let own_path = self.path_of(&own);
+        let same = recorded.iter().find(|one| one.is_acceptance_of(&own));
+        let (path, file) = match same {
+            Some(same) => {
+                if same.path != own_path && recorded.iter().all(|one| one.path != own_path) {
+                    // Written before it was known to be the same.
+                    let _ = std::fs::remove_file(&own_path);
+                }
+                let file = lifecycle::shown_also_by(&same.file, &own);
+                (same.path.clone(), file)
+            }
+            None => (own_path, own),
+        };
+        self.keep(&path, &file, observer);
+        if same.is_some() && self.is_found_again(&file, report.number, observer) {
+            return;
+        }
+        let execution = &report.execution;
+        let mut found = self.describe(&file, path, execution, None, confidence);
+        found.is_known = same.is_some();
+        found.hint = remarks.hint;
+        found.notes.extend(remarks.note);
+        found.notes.extend(same.and_then(Recorded::note));
+        self.found_new(found, execution, &file, report.number, observer);
+    }
+
+    /// Whether this run has told of the failure already; counts it as seen once more then.
+    fn is_found_again(
+        &mut self,
+        file: &FailureFile,
+        test: u64,
+        observer: &mut dyn Observer,
+    ) -> bool {
+        let is_again = self.found.iter().any(|found| file.is_called(&found.id));
+        if is_again {
+            self.session.tester.discount_failure();
+            self.record.failure(file, test, file.is_flaky());
+            self.settle(observer);
+            observer.again(&file.id);
+        }
+        is_again
+    }
+
+    /// Counts and tells of a failure that this run has not told of yet. The limit on failures is for those that
+    /// somebody has to look at.
+    fn found_new(
+        &mut self,
+        found: FoundFailure,
+        execution: &Execution,
+        file: &FailureFile,
+        test: u64,
+        observer: &mut dyn Observer,
+    ) {
+        if matches!(execution.verdict, Verdict::Fail(_)) && (found.accepted || found.flaky) {
+            self.session.tester.discount_failure();
+        }
+        self.count(&found, execution, file, test);
+        self.tell(found, observer);
     }
 
     /// Counts and records what was found; the end of a system is an error, and counted as such already.
@@ -141,14 +215,8 @@ impl Campaign {
         test: u64,
     ) {
         match &execution.verdict {
-            Verdict::Fail(_) if found.accepted => {
-                self.accepted += 1;
-                self.session.tester.discount_failure();
-            }
-            Verdict::Fail(_) if found.flaky => {
-                self.flaky += 1;
-                self.session.tester.discount_failure();
-            }
+            Verdict::Fail(_) if found.accepted => self.accepted += 1,
+            Verdict::Fail(_) if found.flaky => self.flaky += 1,
             Verdict::Fail(_) => self.confirmed += 1,
             _ => {}
         }

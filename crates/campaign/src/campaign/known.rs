@@ -1,7 +1,7 @@
 //! Failures of earlier runs, which are tried first: fixed, or failing still.
 
-use ioco_engine::{Context, FailureFile, TestReport, known_failure};
-use ioco_sts::{Action, Verdict};
+use ioco_engine::{Context, FailureFile, SavedDeviation, TestReport, known_failure};
+use ioco_sts::{Action, DeviationKind, Verdict};
 
 use super::Campaign;
 use super::opening::Known;
@@ -17,6 +17,15 @@ pub(super) fn script(file: &FailureFile, stimuli: Vec<Action>) -> Script {
         name: known_failure(&file.id),
         stimuli,
     }
+}
+
+/// Whether the stimuli of a known failure showed it. Its locations do not matter: they may have been given other
+/// names since.
+fn is_shown(file: &FailureFile, deviation: &SavedDeviation) -> bool {
+    let own = [file.last_deviation(), &file.deviation].into_iter();
+    let is_ended = deviation.kind == DeviationKind::Ended;
+    own.chain(&file.also)
+        .any(|own| own.kind == deviation.kind && (is_ended || own.label == deviation.label))
 }
 
 impl Campaign {
@@ -43,6 +52,13 @@ impl Campaign {
         observer: &mut dyn Observer,
     ) -> Result<(), CampaignError> {
         self.write_events();
+        if let Some(deviation) = report.execution.deviation() {
+            let deviation = SavedDeviation::new(deviation, &self.model.sts);
+            if !is_shown(&file, &deviation) {
+                // The same stimuli showed something else, about which nobody has decided anything.
+                return self.finished(report, false, observer);
+            }
+        }
         match &report.execution.verdict {
             Verdict::Fail(_) | Verdict::Ended(_) => {
                 let context = Context {

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::{Duration, Instant};
 
-use ioco_engine::{Bits, Carried, Input, SavedStep, TestReport, test_seed};
+use ioco_engine::{Bits, Carried, Input, SavedStep, TestReport, Tester, test_seed};
 use ioco_shrink::{Confidence, Runner};
 use ioco_sts::{Action, Execution, SwitchId, Verdict};
 
@@ -72,6 +72,8 @@ pub(crate) struct Dispatch {
     revision: u64,
     under_way: BTreeMap<u64, Issued>,
     finished: VecDeque<Finished>,
+    /// Tests whose system was not ready when the time was up: what they say depends on whether any was.
+    unready: Vec<(Carried, Purpose, Outcome)>,
     replayed: BTreeMap<u64, Outcome>,
     /// Said to a person already.
     said: BTreeSet<String>,
@@ -103,6 +105,7 @@ impl Dispatch {
             revision: 0,
             under_way: BTreeMap::new(),
             finished: VecDeque::new(),
+            unready: Vec::new(),
             replayed: BTreeMap::new(),
             said: BTreeSet::new(),
             notices: Vec::new(),
@@ -137,7 +140,11 @@ impl Dispatch {
             }
             let waits = self.refill(session)?;
             if self.is_given_up(session) || (self.under_way.is_empty() && !waits) {
-                return Ok(None);
+                if self.unready.is_empty() {
+                    return Ok(None);
+                }
+                self.count_unready(session);
+                continue;
             }
             self.pump(session)?;
         }
@@ -194,6 +201,34 @@ impl Dispatch {
             covered: outcome.covered.clone(),
             lessons: std::mem::take(&mut outcome.lessons),
         };
+        let is_inconclusive = matches!(carried.execution.verdict, Verdict::Inconclusive(_));
+        if is_inconclusive && !carried.is_ready() && session.tester.is_over(now) {
+            self.unready.push((carried, issued.purpose, outcome));
+            return;
+        }
+        self.absorb(carried, issued.purpose, outcome, session);
+    }
+
+    /// Counts the tests that waited for a system until the time was up.
+    fn count_unready(&mut self, session: &mut Session) {
+        let is_error = !session.tester.was_ready() && !session.interrupt.is_raised();
+        for (mut carried, purpose, outcome) in std::mem::take(&mut self.unready) {
+            if is_error {
+                carried.execution.verdict = Tester::never_ready();
+            }
+            self.absorb(carried, purpose, outcome, session);
+        }
+    }
+
+    /// Counts a test that came back.
+    fn absorb(
+        &mut self,
+        carried: Carried,
+        purpose: Purpose,
+        outcome: Outcome,
+        session: &mut Session,
+    ) {
+        let now = session.now();
         let report = session
             .tester
             .absorb(carried.clone(), now)
@@ -217,7 +252,7 @@ impl Dispatch {
         if let Ok(report) = report {
             self.finished.push_back(Finished {
                 report,
-                purpose: issued.purpose,
+                purpose,
                 outcome,
             });
         }
@@ -239,10 +274,8 @@ impl Dispatch {
                 Some(Planned::Known(..)) => {}
                 Some(Planned::Script(_)) if session.tester.summary().errors == 0 => {}
                 Some(Planned::Suite { .. }) if !is_over => {}
-                Some(_) => {
-                    self.planned.clear();
-                    return Ok(false);
-                }
+                // They stay planned: a failure that uses up the limit may turn out to be one that does not count.
+                Some(_) => return Ok(false),
                 None if self.by_strategy && !is_over => {}
                 None => return Ok(false),
             }

@@ -147,7 +147,7 @@ impl Worker {
             }
             Task::Suite { test, steps, suite } => {
                 session.prepare(&errand(*test, *steps))?;
-                let read = suite::read(suite, &sts);
+                let read = suite::read(suite, &sts, &order.model);
                 let read = read.map_err(|error| CampaignError::usage(error.to_string()))?;
                 let test = read.tests.into_iter().next();
                 NextTest::Suite(test.ok_or_else(|| CampaignError::usage("a suite without a test"))?)

@@ -206,9 +206,41 @@ fn the_time_of_a_run_ends_a_wait_for_a_system_that_is_never_ready() {
     let settings =
         format!("model = \"ping.aml\"\n[sut]\ncommand = [\"sleep\", \"3600\"]\n{PATIENT}");
     let folder = folder_with(&[("ping.aml", PING), ("ioco.toml", &settings)]);
-    let ran = finish(start(&folder, &["test", "--time", "300ms"]));
-    assert!(ran.err.contains("the time was up"), "{}", ran.all());
-    assert_ne!(ran.code, 1, "{}", ran.all());
+    for jobs in ["1", "2"] {
+        let ran = finish(start(&folder, &["test", "--time", "300ms", "--jobs", jobs]));
+        let said = "the time of the run was up before the system was ready";
+        assert!(ran.err.contains(said), "{}", ran.all());
+        assert!(ran.out.contains("ERROR"), "{}", ran.all());
+        assert_eq!(ran.code, 3, "{}", ran.all());
+    }
+}
+
+#[test]
+fn the_time_of_a_run_that_had_a_system_once_is_no_error() {
+    // Ready once, and never again.
+    let system = "import json, os, sys, time\n\
+                  for line in sys.stdin:\n    \
+                  if json.loads(line).get('reset'):\n        \
+                  if os.path.exists('tested'): time.sleep(3600)\n        \
+                  open('tested', 'w').close()\n        \
+                  print('{\"ready\": true}', flush=True)\n    \
+                  else: print('{\"response\": \"pong\"}', flush=True)\n";
+    let settings =
+        format!("model = \"ping.aml\"\n[sut]\ncommand = [\"python3\", \"system.py\"]\n{PATIENT}");
+    for jobs in ["1", "2"] {
+        let files = [
+            ("ping.aml", PING),
+            ("system.py", system),
+            ("ioco.toml", &settings),
+        ];
+        let folder = folder_with(&files);
+        let limits = ["--time", "3s", "--steps", "4", "--jobs", jobs];
+        let mut arguments = vec!["test"];
+        arguments.extend(limits);
+        let ran = finish(start(&folder, &arguments));
+        assert_eq!(ran.code, 0, "{}", ran.all());
+        assert!(ran.err.contains("the time was up"), "{}", ran.all());
+    }
 }
 
 #[test]

@@ -241,6 +241,19 @@ fn a_failure_of_a_shard_is_a_failure_of_the_merged_run() {
 }
 
 #[test]
+fn a_run_is_not_merged_with_itself() {
+    let (folders, _) = shards(OWN, "tests = 3\nsteps = 4");
+    let whole = project(OWN, "tests = 3");
+    let twice = [&folders[0], &folders[1], &folders[0]].map(TempDir::path);
+    let mut command = ioco();
+    let ran = run(command.current_dir(whole.path()).arg("merge").args(twice));
+    assert_eq!(ran.code, 2, "{}", ran.all());
+    assert!(ran.err.contains("the same run"), "{}", ran.all());
+    let listed = run(ioco().current_dir(whole.path()).args(["runs", "list"]));
+    assert!(!listed.out.contains("ping"), "{}", listed.all());
+}
+
+#[test]
 fn runs_of_different_models_and_folders_without_runs_are_not_merged() {
     let (mut folders, _) = shards(OWN, "tests = 3\nsteps = 4");
     let empty = project(OWN, "tests = 3");

@@ -212,3 +212,150 @@ fn a_failure_that_a_changed_model_allows_is_not_called_fixed() {
     assert_eq!(ran.code, 0, "{}", ran.all());
     assert!(ran.out.contains("fixed"), "{}", ran.all());
 }
+
+/// PING with two wrong answers besides the right one.
+fn ping_with_wrong_answers() -> String {
+    let more = "'pong'\n    response 'pang'\n    response 'pung'\n";
+    PING.replace("'pong'\n", more)
+}
+
+fn test_ping_in(folder: &TempDir, sut: &str, more: &[&str]) -> Ran {
+    let known = ["test", "ping.aml", "--sut", sut, "--seed", "1"];
+    let limits = ["--tests", "6", "--steps", "12"];
+    let mut command = ioco();
+    command.current_dir(folder.path()).args(known).args(limits);
+    run(command.args(more))
+}
+
+/// The only failure file, and what it says.
+fn only_failure(folder: &TempDir) -> (String, Json) {
+    let files = fs::read_dir(folder.path().join(".ioco/failures")).expect("failures");
+    let files: Vec<_> = files.map(|file| file.expect("readable").path()).collect();
+    assert_eq!(files.len(), 1, "{files:?}");
+    let text = fs::read_to_string(&files[0]).expect("read");
+    let file: Json = serde_json::from_str(&text).expect("JSON");
+    (file["id"].as_str().expect("an id").to_owned(), file)
+}
+
+/// A folder with a system that answers pang, which a person has accepted.
+fn with_accepted_pang() -> TempDir {
+    let model = ping_with_wrong_answers();
+    let folder = folder_with(&[("ping.aml", &model), ("system.py", PONG)]);
+    let ran = test_ping_in(&folder, "exec python3 system.py pang", &[]);
+    assert_eq!(ran.code, 1, "{}", ran.all());
+    let (id, _) = only_failure(&folder);
+    let accept = ["failures", "accept", &id, "--reason", "an old habit"];
+    let accepted = run(ioco().current_dir(folder.path()).args(accept));
+    assert_eq!(accepted.code, 0, "{}", accepted.all());
+    folder
+}
+
+#[test]
+fn an_acceptance_outlives_runs_that_reach_the_system_in_another_way() {
+    let folder = with_accepted_pang();
+    let (id, before) = only_failure(&folder);
+    for (sut, more) in [
+        ("exec python3 ./system.py pang", &[][..]),
+        ("exec python3 ./system.py pang", &["--no-shrink"][..]),
+        ("exec python3 ./system.py pang", &["--jobs", "2"][..]),
+        ("exec python3 system.py pang", &[][..]),
+    ] {
+        let ran = test_ping_in(&folder, sut, more);
+        assert_eq!(ran.code, 0, "{sut} {more:?}: {}", ran.all());
+        assert!(ran.out.contains("ACCEPTED"), "{}", ran.all());
+        let (again, file) = only_failure(&folder);
+        assert_eq!(again, id);
+        assert_eq!(file["accepted"], "an old habit", "{sut} {more:?}");
+        assert_eq!(file["connection"], before["connection"], "{sut} {more:?}");
+    }
+    // Who relies on an acceptance that was given elsewhere is told.
+    let ran = test_ping_in(&folder, "exec python3 ./system.py pang", &[]);
+    assert!(ran.out.contains("reached in another way"), "{}", ran.all());
+}
+
+#[test]
+fn an_accepted_failure_is_recognised_without_shrinking_and_without_trying_it_first() {
+    let folder = with_accepted_pang();
+    for more in [
+        &["--no-known"][..],
+        &["--no-known", "--no-shrink"][..],
+        &["--no-known", "--no-shrink", "--jobs", "2"][..],
+    ] {
+        let ran = test_ping_in(&folder, "exec python3 system.py pang", more);
+        assert_eq!(ran.code, 0, "{more:?}: {}", ran.all());
+        assert!(ran.out.contains("accepted: an old habit"), "{}", ran.all());
+        only_failure(&folder);
+    }
+}
+
+#[test]
+fn a_new_failure_ends_the_run_although_another_one_is_accepted() {
+    // The third answer of a test is wrong now, in another way.
+    let later = PONG.replace("if count == 1 else answer", "if count < 3 else 'pung'");
+    assert_ne!(later, PONG);
+    for jobs in ["1", "2"] {
+        let folder = with_accepted_pang();
+        fs::write(folder.path().join("system.py"), &later).expect("written");
+        let ran = run(ioco()
+            .current_dir(folder.path())
+            .args(["test", "ping.aml", "--sut", "exec python3 system.py pang"])
+            .args([
+                "--seed",
+                "1",
+                "--steps",
+                "12",
+                "--tests",
+                "40",
+                "--no-shrink",
+            ])
+            .args(["--failures", "1", "--jobs", jobs]));
+        assert_eq!(ran.code, 1, "{}", ran.all());
+        let why = "the number of distinct failures was reached";
+        assert!(ran.err.contains(why), "{}", ran.all());
+    }
+}
+
+#[test]
+fn an_accepted_failure_does_not_use_up_the_limit_on_failures() {
+    let folder = with_accepted_pang();
+    for more in [&[][..], &["--no-known"][..], &["--jobs", "2"][..]] {
+        let more = [&["--failures", "1"], more].concat();
+        let ran = test_ping_in(&folder, "exec python3 system.py pang", &more);
+        assert_eq!(ran.code, 0, "{}", ran.all());
+        let why = "the number of tests was reached";
+        assert!(ran.err.contains(why), "{}", ran.all());
+    }
+}
+
+#[test]
+fn another_deviation_after_the_stimuli_of_an_accepted_failure_is_not_accepted() {
+    let folder = with_accepted_pang();
+    let wrong = PONG.replace("else answer", "else 'pung'");
+    assert_ne!(wrong, PONG);
+    fs::write(folder.path().join("system.py"), wrong).expect("written");
+    let ran = test_ping_in(&folder, "exec python3 system.py pang", &[]);
+    assert_eq!(ran.code, 1, "{}", ran.all());
+    assert!(ran.out.contains("!pung"), "{}", ran.all());
+}
+
+#[test]
+fn a_failure_whose_stimulus_the_model_lost_cannot_be_replayed_and_says_so() {
+    let model = PING
+        .replace("stimulus 'ping'", "stimulus 'ping'\n    stimulus 'poke'")
+        .replace("o { receive", "o { receive 'poke' }\n    o { receive");
+    let folder = folder_with(&[("ping.aml", &model), ("system.py", PONG)]);
+    let ran = test_ping_in(&folder, "exec python3 system.py pang", &[]);
+    assert_eq!(ran.code, 1, "{}", ran.all());
+    let (id, _) = only_failure(&folder);
+    let lost = model.replace("o { receive 'ping'; send 'pong' }", "");
+    assert_ne!(lost, model);
+    fs::write(folder.path().join("ping.aml"), lost).expect("written");
+    for jobs in ["1", "2"] {
+        let replay = ["replay", &id, "--jobs", jobs];
+        let ran = run(ioco().current_dir(folder.path()).args(replay));
+        assert_eq!(ran.code, 2, "{}", ran.all());
+        assert!(ran.err.contains("cannot be replayed"), "{}", ran.all());
+        assert!(ran.err.contains("stimulus ?ping"), "{}", ran.all());
+        assert!(!ran.all().contains("FLAKY"), "{}", ran.all());
+    }
+}

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use crate::support::{Ran, TempDir, example_program, folder, ioco, patient, root, run};
+use crate::support::{PING, PONG, Ran, TempDir, example_program, folder, ioco, patient, root, run};
 
 fn model(name: &str) -> std::path::PathBuf {
     let path = root().join("examples").join(name).join("model.aml");
@@ -193,6 +193,32 @@ for line in sys.stdin:
     assert!(!ran.out.contains("0 inconclusive"), "{}", ran.all());
     let ran = with("soup", "soup");
     assert_eq!(ran.code, 1, "{}", ran.all());
+}
+
+#[test]
+fn a_suite_for_another_text_of_the_model_names_none_of_its_goals() {
+    let folder = folder();
+    let model = PING.replace("stimulus 'ping'", "stimulus 'ping'\n    stimulus 'poke'");
+    let both = model.replace("o { receive", "o { receive 'poke' }\n    o { receive");
+    fs::write(folder.path().join("ping.aml"), &both).expect("written");
+    fs::write(folder.path().join("system.py"), PONG).expect("written");
+    let here = |arguments: &[&str]| run(ioco().current_dir(folder.path()).args(arguments));
+    let goals = ["--cover", "switches", "--seed", "1", "-o", "suite.jsonl"];
+    let ran = here(&[&["generate", "ping.aml"][..], &goals].concat());
+    assert_eq!(ran.code, 0, "{}", ran.all());
+    let sut = ["--sut", "exec python3 system.py", "--seed", "1"];
+    let suite = ["test", "ping.aml", "--suite", "suite.jsonl"];
+    let ran = here(&[&suite[..], &sut].concat());
+    assert!(ran.out.contains("switch "), "{}", ran.all());
+    // Without the first switch all others have other numbers.
+    fs::write(folder.path().join("ping.aml"), model).expect("written");
+    for jobs in ["1", "2"] {
+        let ran = here(&[&suite[..], &sut, &["--jobs", jobs]].concat());
+        assert!(ran.err.contains("the model has changed"), "{}", ran.all());
+        assert!(ran.err.contains("are not shown"), "{}", ran.all());
+        assert!(ran.out.contains("  test 1  "), "{}", ran.all());
+        assert!(!ran.out.contains("switch "), "{}", ran.all());
+    }
 }
 
 #[test]

@@ -285,7 +285,7 @@ fn verdicts(
         text.push('\n');
         text += &serde_json::to_string(test).unwrap_or_default();
     }
-    let suite = match read(&text, sts) {
+    let suite = match read(&text, sts, &header.hash) {
         Ok(suite) => suite,
         Err(error) => {
             return Some(Finding {

@@ -41,6 +41,13 @@ pub struct Carried {
     pub lessons: Vec<(u32, u16)>,
 }
 
+impl Carried {
+    /// Whether its system was ready: the first location counts as covered from then on.
+    pub fn is_ready(&self) -> bool {
+        !self.execution.trace.is_empty() || self.covered != Covered::default()
+    }
+}
+
 /// What strategies take for covered, where that is more than this tester has seen.
 pub(super) struct Steering {
     /// With the switches that are left to others.
@@ -102,6 +109,8 @@ impl Tester {
         self.started = None;
         self.stopped = None;
         self.interrupted = false;
+        // Who ordered the test knows whether the run had a system, and says so.
+        self.was_ready = true;
         self.settings.stop.steps_per_test = errand.steps;
         self.settings.stop.time = errand.time;
         self.events.clear();
@@ -118,6 +127,7 @@ impl Tester {
         self.start_run(now);
         let covered_before = self.coverage.covered();
         self.coverage.add(&carried.covered)?;
+        self.was_ready |= carried.is_ready();
         self.strategy.learn_from(&carried.lessons);
         let initial = self.semantics.initial();
         let begun = now.saturating_sub(carried.duration);

@@ -48,6 +48,8 @@ pub struct Tester {
     started: Option<u64>,
     stopped: Option<StopReason>,
     interrupted: bool,
+    /// A system was ready for a test of this run.
+    was_ready: bool,
     /// Ends searches for what to do next.
     interrupt: Interrupt,
     /// Nanoseconds for which the next reset lets go what the last test may have left behind.
@@ -82,6 +84,7 @@ impl Tester {
             started: None,
             stopped: None,
             interrupted: false,
+            was_ready: false,
             interrupt: Interrupt::default(),
             drain: 0,
             test,
@@ -399,6 +402,7 @@ impl Tester {
 
     fn ready(&mut self, now: u64) -> Command {
         self.test.started = now;
+        self.was_ready = true;
         if self.test.counts {
             let initial = self.semantics.initial_switches().to_vec();
             self.note_covered(|coverage| coverage.take(&initial));
@@ -409,8 +413,25 @@ impl Tester {
 
     fn interrupt(&mut self, now: u64) -> Command {
         self.interrupted |= !self.is_time_up(now);
-        let verdict = Verdict::inconclusive(Cause::Interrupted, "the run was interrupted");
+        let is_ready = self.was_ready || !matches!(self.test.phase, Phase::Resetting);
+        let verdict = match self.interrupted || self.interrupt.is_raised() || is_ready {
+            true => Verdict::inconclusive(Cause::Interrupted, "the run was interrupted"),
+            false => Tester::never_ready(),
+        };
         self.finish(verdict, now)
+    }
+
+    /// What a test says that waited for the first system of a run until the time of the run was up. That nothing was
+    /// tested must not look like a run without a deviation.
+    pub fn never_ready() -> Verdict {
+        Verdict::unusable(
+            "the time of the run was up before the system was ready for the first time",
+        )
+    }
+
+    /// Whether a system was ready for a test of this run.
+    pub fn was_ready(&self) -> bool {
+        self.was_ready
     }
 
     fn finish(&mut self, verdict: Verdict, now: u64) -> Command {

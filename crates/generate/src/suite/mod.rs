@@ -260,8 +260,9 @@ impl std::fmt::Display for BadSuite {
 /// Steps beyond the planned ones that planning anew may take.
 const DETOUR: u32 = 20;
 
-/// Reads a suite for a model.
-pub fn read(text: &str, sts: &Sts) -> Result<Suite, BadSuite> {
+/// Reads a suite for a model whose text has this hash. The goals of a suite for another text are left out: they are
+/// numbers of switches, and would be other goals here.
+pub fn read(text: &str, sts: &Sts, hash: &str) -> Result<Suite, BadSuite> {
     let bad = |line: usize, message: String| BadSuite { line, message };
     let mut lines = text
         .lines()
@@ -296,11 +297,13 @@ pub fn read(text: &str, sts: &Sts) -> Result<Suite, BadSuite> {
         let steps = test.tree.steps.iter().map(|step| step.restore(sts));
         let steps: Result<Vec<Step>, _> = steps.collect();
         let steps = steps.map_err(|error| bad(index + 1, error.to_string()))?;
-        let own = test.goal.as_ref().and_then(|goal| goal.pattern(sts));
+        let goal = test.goal.as_ref().filter(|_| header.hash == hash);
+        let own = goal.and_then(|goal| goal.pattern(sts));
         let within = steps.len() as u32 + DETOUR;
         let purpose = own.map(|pattern| (Arc::new(pattern), within));
-        let name = match &test.goal {
+        let name = match goal {
             Some(goal) => goal.show(sts),
+            None if test.goal.is_some() => format!("test {}", tests.len() + 1),
             None if query.is_some() => "query".to_owned(),
             None => "trace".to_owned(),
         };
