@@ -69,7 +69,7 @@ impl Text {
             holes: Vec::new(),
         };
         let single = quoted.starts_with('\'');
-        let mut unknown = Vec::new();
+        let (mut unknown, mut literal) = (Vec::new(), Vec::new());
         let mut characters = inner.chars();
         let mut shift = 0;
         while let Some(character) = characters.next() {
@@ -97,6 +97,9 @@ impl Text {
             if meant.is_none() {
                 unknown.push(at..at + read);
             }
+            if !single && meant == Some('#') {
+                literal.push(text.value.len());
+            }
             text.value.push(meant.unwrap_or('_'));
             let here = start + opening + text.value.len();
             let moved = (at + read) as isize - here as isize;
@@ -105,15 +108,21 @@ impl Text {
                 text.shifts.push((text.value.len(), shift));
             }
         }
-        text.find_holes(single);
+        if !single {
+            text.find_holes(&literal);
+        }
         (text, unknown)
     }
 
-    /// An escaped `\#{` is found too, and then has no meaning: nobody writes it.
-    fn find_holes(&mut self, single: bool) {
+    /// `literal`: where a `#` stands that was escaped.
+    fn find_holes(&mut self, literal: &[usize]) {
         let mut from = 0;
-        while let Some(at) = self.value[from..].find("#{").filter(|_| !single) {
+        while let Some(at) = self.value[from..].find("#{") {
             let start = from + at;
+            if literal.contains(&start) {
+                from = start + 1;
+                continue;
+            }
             let end = self.value[start..].find('}');
             let end = end.map_or(self.value.len(), |end| start + end + 1);
             self.holes.push(start..end);

@@ -11,8 +11,8 @@ use ioco_engine::{
     StrategyKind, TestReport, Tester, WireLine, explain,
 };
 use ioco_shrink::{
-    Confidence, Ended, Options, Pipeline, Progress as ShrinkProgress, Pruning, Runner,
-    ShrinkObserver, Shrunk,
+    Confidence, Confirmation, Ended, Options, Pipeline, Progress as ShrinkProgress, Pruning,
+    Runner, ShrinkObserver, Shrunk,
 };
 use ioco_sts::{Action, Direction, Execution, LabelId, Semantics, Sts, Verdict};
 
@@ -259,14 +259,15 @@ impl Session {
 
     /// Runs the stimuli of a failure `confirm` times, and up to `attempts` times until it is seen
     /// again at all. What could not be run counts neither way.
-    pub fn confirm(&mut self, failure: &Execution, settings: &ShrinkSettings) -> Confidence {
+    pub fn confirm(&mut self, failure: &Execution, settings: &ShrinkSettings) -> Confirmation {
         let stimuli: Vec<Action> = failure.stimuli().cloned().collect();
-        let mut confidence = Confidence { failed: 0, runs: 0 };
-        while confidence.runs < settings.confirm
-            || (settings.confirm > 0
-                && confidence.failed == 0
-                && confidence.runs < settings.attempts)
-        {
+        let mut confirmation = Confirmation::default();
+        loop {
+            let Confidence { failed, runs } = confirmation.confidence;
+            let is_open = settings.confirm > 0 && failed == 0 && runs < settings.attempts;
+            if runs >= settings.confirm && !is_open {
+                break;
+            }
             if self.is_over() {
                 break;
             }
@@ -274,14 +275,9 @@ impl Session {
             if self.is_over() || matches!(again.verdict, Verdict::Error(_)) {
                 break;
             }
-            let seen = match (again.deviation(), failure.deviation()) {
-                (Some(again), Some(first)) => again.is_like(first),
-                _ => false,
-            };
-            confidence.runs += 1;
-            confidence.failed += u32::from(seen);
+            confirmation.count(failure, again);
         }
-        confidence
+        confirmation
     }
 
     /// Cuts a failing execution down, within the time of the run, and within this time where it is given.

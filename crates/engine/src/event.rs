@@ -227,6 +227,11 @@ impl SavedDeviation {
         self.kind == other.kind && same_place
     }
 
+    /// Whether a run of the same stimuli shows `other` again; its place depends on timing.
+    pub fn shows_again(&self, other: &SavedDeviation) -> bool {
+        self.kind == other.kind && self.label == other.label
+    }
+
     /// A deviating response counts as a step; silence and the end do not.
     pub fn length(&self) -> usize {
         let silent = matches!(

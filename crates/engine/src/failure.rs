@@ -345,17 +345,21 @@ impl FailureFile {
         let expected = self.last_deviation();
         let mut same = 0;
         let mut allowed = 0;
+        let mut reached = 0;
         let mut other: Option<String> = None;
         for run in runs {
             match &run.verdict {
                 Verdict::Error(reason) => return Replayed::Unusable(reason.text.clone()),
-                Verdict::Pass => allowed += usize::from(self.happened_in(run, sts)),
+                Verdict::Pass => {
+                    allowed += usize::from(self.happened_in(run, sts));
+                    reached += usize::from(self.was_reached(run, sts));
+                }
                 Verdict::Inconclusive(reason) => {
                     other.get_or_insert_with(|| format!("inconclusive: {reason}"));
                 }
                 Verdict::Fail(deviation) | Verdict::Ended(deviation) => {
                     let found = SavedDeviation::new(deviation, sts);
-                    if found.is_like(expected) {
+                    if found.is_like(expected) || found.shows_again(expected) {
                         same += 1;
                     } else {
                         let name = deviation.kind.name();
@@ -374,21 +378,42 @@ impl FailureFile {
             None if allowed > 0 => Replayed::Allowed {
                 shown: allowed as u64,
             },
+            None if reached == 0 && !runs.is_empty() => Replayed::Different(
+                "the system responded in another way that the model allows, so that the place of the failure was not \
+                 reached"
+                    .to_owned(),
+            ),
             None => Replayed::Fixed,
+        }
+    }
+
+    /// Whether the system gave in this run the responses that led to the failure. Values may differ, as times and numbers
+    /// do, and so may what was given before and after them.
+    fn was_reached(&self, run: &Execution, sts: &Sts) -> bool {
+        let label = |step: &SavedStep| match step {
+            SavedStep::Response { response, .. } => Some(response.clone()),
+            _ => None,
+        };
+        let recorded: Vec<String> = self.recorded_steps().filter_map(label).collect();
+        let given = run.trace.iter().map(|step| SavedStep::new(step, sts));
+        let given: Vec<String> = given.filter_map(|step| label(&step)).collect();
+        given.starts_with(&recorded)
+    }
+
+    /// The steps before the deviation, of the shortest trace known.
+    fn recorded_steps(&self) -> Box<dyn Iterator<Item = &SavedStep> + '_> {
+        match &self.shrunk {
+            Some(shrunk) => Box::new(shrunk.steps.iter()),
+            None => Box::new(self.steps.iter().map(|step| &step.what)),
         }
     }
 
     /// Whether the system did in this run what the failure is: the same steps, and then what deviated.
     fn happened_in(&self, run: &Execution, sts: &Sts) -> bool {
-        let (steps, deviation): (Vec<&SavedStep>, _) = match &self.shrunk {
-            Some(shrunk) => (shrunk.steps.iter().collect(), &shrunk.deviation),
-            None => (
-                self.steps.iter().map(|step| &step.what).collect(),
-                &self.deviation,
-            ),
-        };
+        let deviation = self.last_deviation();
         let is_audible = |step: &SavedStep| !matches!(step, SavedStep::Silence { .. });
-        let mut recorded = steps.into_iter().filter(|step| is_audible(step)).peekable();
+        let recorded = self.recorded_steps();
+        let mut recorded = recorded.filter(|step| is_audible(step)).peekable();
         for step in run.trace.iter().map(|step| SavedStep::new(step, sts)) {
             match recorded.peek() {
                 Some(expected) if **expected == step => {

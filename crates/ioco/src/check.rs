@@ -9,7 +9,9 @@ use ioco_engine::{
     Context, EventLevel, FailureContext, FailureFile, Settings, StopConditions, StrategyKind,
     TestReport, Tester, WaitPolicy, explain,
 };
-use ioco_shrink::{Confidence, Ended, Options, Pipeline, Runner as _, Shrunk, shrink};
+use ioco_shrink::{
+    Confidence, Confirmation, Ended, Options, Pipeline, Runner as _, Shrunk, shrink,
+};
 use ioco_sts::{Action, Execution, Semantics, Sts, Verdict};
 
 use crate::files::Folder;
@@ -333,7 +335,7 @@ impl<S: System> Run<'_, S> {
             if matches!(execution.verdict, Verdict::Pass | Verdict::Inconclusive(_)) {
                 continue;
             }
-            let confidence = self.confirm(&execution);
+            let confidence = self.confirm(&execution).confidence;
             let context = Context {
                 test: Some(file.test),
                 seed: Some(file.seed),
@@ -388,13 +390,17 @@ impl<S: System> Run<'_, S> {
             return self.failed(&report.execution, &context, notes, None);
         }
         // Whether it can be seen again at all comes first: shrinking what cannot is in vain.
-        let mut confidence = self.confirm(&report.execution);
+        let confirmation = self.confirm(&report.execution);
+        let mut confidence = confirmation.confidence;
         let shrunk = match confidence.failed {
             0 => {
                 notes.push("not shrunk, because it did not occur again".to_owned());
                 None
             }
-            _ => self.shrink(&report.execution, confidence, &mut notes)?,
+            _ => {
+                let failure = confirmation.execution(&report.execution);
+                self.shrink(failure, confidence, &mut notes)?
+            }
         };
         if let Some(shrunk) = &shrunk {
             confidence = shrunk.confidence;
@@ -432,21 +438,18 @@ impl<S: System> Run<'_, S> {
     }
 
     /// In how many of how many runs the failure is seen again.
-    fn confirm(&mut self, failure: &Execution) -> Confidence {
+    fn confirm(&mut self, failure: &Execution) -> Confirmation {
         let stimuli: Vec<Action> = failure.stimuli().cloned().collect();
-        let mut confidence = Confidence { failed: 0, runs: 0 };
+        let mut confirmation = Confirmation::default();
         for _ in 0..CONFIRMING_RUNS {
             let (again, _) = self.replay(&stimuli);
-            let seen = match (again.deviation(), failure.deviation()) {
-                (Some(again), Some(first)) => again.is_like(first),
-                // What cannot be used has no deviation.
-                (None, None) => matches!(again.verdict, Verdict::Error(_)),
-                _ => false,
-            };
-            confidence.runs += 1;
-            confidence.failed += u32::from(seen);
+            // What cannot be used has no deviation.
+            let is_error =
+                failure.deviation().is_none() && matches!(again.verdict, Verdict::Error(_));
+            confirmation.count(failure, again);
+            confirmation.confidence.failed += u32::from(is_error);
         }
-        confidence
+        confirmation
     }
 
     fn shrink(

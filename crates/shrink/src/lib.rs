@@ -30,4 +30,4 @@ pub use options::{Options, Pruning};
 pub use registry::{Pipeline, SHRINKERS, ShrinkerInfo, shrink};
 pub use run::Runner;
 pub use session::{Progress, ShrinkObserver};
-pub use shrunk::{BugKind, Confidence, Ended, LeaveOneOut, Milestone, Proof, Shrunk};
+pub use shrunk::{BugKind, Confidence, Confirmation, Ended, LeaveOneOut, Milestone, Proof, Shrunk};

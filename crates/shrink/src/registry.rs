@@ -228,7 +228,11 @@ fn confirm(session: &mut Session<'_>, execution: &Execution) -> Confidence {
         }
         let again = session.confirm(&stimuli);
         confidence.runs += 1;
-        confidence.failed += u32::from(session.accepts(&again));
+        let is_shown = match (again.deviation(), execution.deviation()) {
+            (Some(again), Some(shown)) => again.shows_again(shown),
+            _ => false,
+        };
+        confidence.failed += u32::from(is_shown || session.accepts(&again));
     }
     confidence
 }

@@ -44,6 +44,54 @@ impl Confidence {
     }
 }
 
+/// What runs of a failure's stimuli show of it.
+#[derive(Clone, Debug)]
+pub struct Confirmation {
+    pub confidence: Confidence,
+    /// A run that showed it in another place than it was found in.
+    elsewhere: Option<Execution>,
+    /// A run showed it just as it was found.
+    is_exact: bool,
+}
+
+impl Default for Confirmation {
+    fn default() -> Confirmation {
+        Confirmation {
+            confidence: Confidence { failed: 0, runs: 0 },
+            elsewhere: None,
+            is_exact: false,
+        }
+    }
+}
+
+impl Confirmation {
+    /// Counts one run.
+    pub fn count(&mut self, failure: &Execution, again: Execution) {
+        self.confidence.runs += 1;
+        let (Some(shown), Some(first)) = (again.deviation(), failure.deviation()) else {
+            return;
+        };
+        if shown.is_like(first) {
+            self.is_exact = true;
+        } else if !shown.shows_again(first) {
+            return;
+        }
+        self.confidence.failed += 1;
+        if !self.is_exact && self.elsewhere.is_none() {
+            self.elsewhere = Some(again);
+        }
+    }
+
+    /// The execution to shrink: as the failure can be seen again. A late response that crossed a stimulus when it was
+    /// found may never do so again.
+    pub fn execution<'a>(&'a self, failure: &'a Execution) -> &'a Execution {
+        match &self.elsewhere {
+            Some(elsewhere) if !self.is_exact => elsewhere,
+            _ => failure,
+        }
+    }
+}
+
 /// Every stimulus of the final trace was left out once, alone, and what was left did not fail in a way that counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct LeaveOneOut {

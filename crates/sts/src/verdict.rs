@@ -116,6 +116,12 @@ impl Deviation {
         self.kind == other.kind && same_place
     }
 
+    /// Whether a run of the same stimuli shows `other` again: the same response, silence or end. Whether a response comes
+    /// before or after a stimulus depends on timing, and on that its place, and whether its label or its values are wrong.
+    pub fn shows_again(&self, other: &Deviation) -> bool {
+        self.label_key() == other.label_key()
+    }
+
     fn label_key(&self) -> (Option<u32>, &str) {
         match &self.observed {
             Observed::Response(action) => (Some(action.label.0), ""),

@@ -55,12 +55,14 @@ impl Campaign {
             observer.warning(&format!("not confirmed: {}", stopped.message));
         }
         let is_confirmed = confirmed.is_ok();
-        let confidence = confirmed.unwrap_or(Confidence { failed: 0, runs: 0 });
+        let confirmation = confirmed.unwrap_or_default();
+        let confidence = confirmation.confidence;
         let is_unseen = confidence.runs > 0 && confidence.failed == 0;
         let shrunk = if is_unseen || !is_confirmed {
             None
         } else {
-            self.shrink(&report.execution, &settings, confidence, observer)
+            let failure = confirmation.execution(&report.execution);
+            self.shrink(failure, &settings, confidence, observer)
                 .map_err(|stopped| {
                     observer.warning(&format!("not shrunk: {}", stopped.message));
                 })

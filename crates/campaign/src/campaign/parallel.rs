@@ -1,7 +1,7 @@
 //! A campaign whose tests others carry out: threads of this process, or workers elsewhere. The campaign decides
 //! which order comes next, counts what comes back, and is the only one that writes to the store.
 
-use ioco_shrink::{Confidence, Shrunk};
+use ioco_shrink::{Confidence, Confirmation, Shrunk};
 use ioco_sts::{Action, Execution};
 
 use super::{Campaign, Hands, known};
@@ -130,7 +130,7 @@ impl Campaign {
         &mut self,
         failure: &Execution,
         settings: &ShrinkSettings,
-    ) -> Result<Confidence, CampaignError> {
+    ) -> Result<Confirmation, CampaignError> {
         match &mut self.dispatch {
             None => Ok(self.session.confirm(failure, settings)),
             Some(dispatch) => dispatch.confirm(failure, settings, &mut self.session),

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::{Duration, Instant};
 
 use ioco_engine::{Bits, Carried, Input, SavedStep, TestReport, Tester, test_seed};
-use ioco_shrink::{Confidence, Runner};
+use ioco_shrink::{Confidence, Confirmation, Runner};
 use ioco_sts::{Action, Execution, SwitchId, Verdict};
 
 use super::{Executor, Order, Outcome, Recipe, Task, WORK_VERSION, saved};
@@ -470,12 +470,12 @@ impl Dispatch {
         failure: &Execution,
         settings: &ShrinkSettings,
         session: &mut Session,
-    ) -> Result<Confidence, CampaignError> {
+    ) -> Result<Confirmation, CampaignError> {
         let stimuli: Vec<Action> = failure.stimuli().cloned().collect();
-        let mut confidence = Confidence { failed: 0, runs: 0 };
+        let mut confirmation = Confirmation::default();
         let mut wanted = settings.confirm;
-        while confidence.runs < wanted && !session.is_over() {
-            let together = wanted - confidence.runs;
+        while confirmation.confidence.runs < wanted && !session.is_over() {
+            let together = wanted - confirmation.confidence.runs;
             let numbers: Result<Vec<u64>, _> = (0..together)
                 .map(|_| self.replay(&stimuli, false, session))
                 .collect();
@@ -485,18 +485,14 @@ impl Dispatch {
                     wanted = 0;
                     continue;
                 }
-                let seen = match (again.deviation(), failure.deviation()) {
-                    (Some(again), Some(first)) => again.is_like(first),
-                    _ => false,
-                };
-                confidence.runs += 1;
-                confidence.failed += u32::from(seen);
+                confirmation.count(failure, again);
             }
-            if wanted > 0 && confidence.failed == 0 && confidence.runs >= settings.confirm {
+            let Confidence { failed, runs } = confirmation.confidence;
+            if wanted > 0 && failed == 0 && runs >= settings.confirm {
                 wanted = settings.attempts;
             }
         }
-        Ok(confidence)
+        Ok(confirmation)
     }
 
     /// Runs stimuli so many times, side by side.

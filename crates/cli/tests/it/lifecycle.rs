@@ -359,3 +359,95 @@ fn a_failure_whose_stimulus_the_model_lost_cannot_be_replayed_and_says_so() {
         assert!(!ran.all().contains("FLAKY"), "{}", ran.all());
     }
 }
+
+/// Answers `?quiet` with a response that the model does not allow, always.
+const NOISY: &str = r#"
+import json, sys
+for line in sys.stdin:
+    message = json.loads(line)
+    if "reset" in message:
+        print('{"ready":true}', flush=True)
+    elif message["stimulus"] == "quiet":
+        print('{"response":"one"}', flush=True)
+    else:
+        print('{"response":"answer"}', flush=True)
+"#;
+
+#[test]
+fn a_wrong_response_that_crosses_a_stimulus_only_once_is_no_flaky_failure() {
+    let model = "timeout 0.3\nexternal 'c'\nprocess('main') {\n  \
+                 channel('c') { stimuli 'quiet', 'ask'; responses 'answer', 'one' }\n  state 'I'\n  \
+                 repeat { o { receive 'quiet' } o { receive 'ask'; send 'answer' } }\n}\n";
+    let steps = r#"[{"stimulus":"quiet"},{"stimulus":"ask"},{"response":"answer"}]"#;
+    let suite = format!(
+        "{{\"suite\":1,\"model\":\"main\",\"hash\":\"0\"}}\n{{\"steps\":{steps},\"switches\":[]}}\n"
+    );
+    let folder = folder_with(&[("m.aml", model), ("s.jsonl", &suite), ("noisy.py", NOISY)]);
+    for arguments in [
+        &["--suite", "s.jsonl"][..],
+        &["--suite", "s.jsonl", "--jobs", "2"],
+    ] {
+        let _ = fs::remove_dir_all(folder.path().join(".ioco"));
+        let ran = run(ioco()
+            .current_dir(folder.path())
+            .args(["test", "m.aml", "--sut", "exec python3 noisy.py"])
+            .args(arguments));
+        assert_eq!(ran.code, 1, "{}", ran.all());
+        assert!(!ran.all().contains("FLAKY"), "{}", ran.all());
+    }
+    let replayed = run(ioco().current_dir(folder.path()).args([
+        "replay",
+        &only_failure(&folder).0,
+        "--times",
+        "3",
+    ]));
+    assert_eq!(replayed.code, 1, "{}", replayed.all());
+    assert!(
+        replayed.all().contains("still failing"),
+        "{}",
+        replayed.all()
+    );
+}
+
+#[test]
+fn a_replay_that_does_not_come_to_the_failure_does_not_call_it_fixed() {
+    let model = "timeout 0.3\nexternal 'c'\nprocess('main') {\n  \
+                 channel('c') { stimuli 'go', 'ask'; responses 'left', 'right', 'ok', 'bad' }\n  state 'I'\n  \
+                 receive 'go'\n  choice {\n    o { send 'left' }\n    o { send 'right' }\n  }\n  \
+                 receive 'ask'; send 'ok'\n  state 'End'\n}\n";
+    // Goes the way that it is started with; the answer on the left is the second word.
+    let system = r#"
+import json, sys
+way, answer = sys.argv[1:3]
+for line in sys.stdin:
+    message = json.loads(line)
+    if "reset" in message: say = '{"ready":true}'
+    elif message["stimulus"] == "go": say = '{"response":"%s"}' % way
+    else: say = '{"response":"%s"}' % (answer if way == "left" else "ok")
+    print(say, flush=True)
+"#;
+    let folder = folder_with(&[("m.aml", model), ("s.py", system)]);
+    let with = |way: &str, arguments: &[&str]| {
+        let sut = format!("exec python3 s.py {way}");
+        run(ioco()
+            .current_dir(folder.path())
+            .args(arguments)
+            .args(["--sut", &sut]))
+    };
+    let found = with("left bad", &["test", "m.aml", "--seed", "1"]);
+    assert_eq!(found.code, 1, "{}", found.all());
+    let replay = ["replay", &only_failure(&folder).0, "--times", "3"];
+    let elsewhere = with("right bad", &replay);
+    assert!(!elsewhere.all().contains("fixed"), "{}", elsewhere.all());
+    assert!(
+        elsewhere.all().contains("not reached"),
+        "{}",
+        elsewhere.all()
+    );
+    let fixed = with("left ok", &replay);
+    assert!(
+        fixed.all().contains("fixed: none of 3 runs failed"),
+        "{}",
+        fixed.all()
+    );
+}

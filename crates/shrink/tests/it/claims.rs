@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ioco_shrink::{Options, Pipeline, Runner, Shrunk, shrink};
+use ioco_shrink::{Confidence, Confirmation, Options, Pipeline, Runner, Shrunk, shrink};
 use ioco_sts::{
     Action, Deviation, DeviationKind, Direction, Execution, Observed, Step, Sts, Verdict,
 };
@@ -215,4 +215,50 @@ fn the_end_of_a_system_may_have_come_before_the_last_stimuli() {
     }
     let auto = shrunk("auto", &sts, &failure, &mut runner, &Options::default());
     assert_eq!(auto.execution.stimuli().count(), 1);
+}
+
+#[test]
+fn a_failure_that_is_seen_again_in_another_place_is_confirmed_and_shrunk_from_there() {
+    let sts = sts("late", &transitions("0,?quiet,0 0,?ask,1 1,!answer,0"));
+    let mut model = semantics(&sts);
+    let one = |states| Deviation {
+        kind: DeviationKind::UnexpectedResponse,
+        observed: Observed::Unknown("one".to_owned()),
+        states,
+    };
+    let mut at = |names: &str| {
+        let trace: Vec<Step> = list(&sts, names).into_iter().map(Step::Stimulus).collect();
+        let mut set = model.initial();
+        for step in &trace {
+            set = model.after(set, step).expect("allowed");
+        }
+        let verdict = Verdict::Fail(one(Arc::clone(model.set(set))));
+        Execution { trace, verdict }
+    };
+    // The response crossed `?ask` when it was found, and never again.
+    let (found, again) = (at("quiet ask"), at("quiet"));
+    let mut confirmation = Confirmation::default();
+    confirmation.count(&found, again.clone());
+    confirmation.count(&found, again.clone());
+    assert!(!confirmation.confidence.is_flaky());
+    assert_eq!(confirmation.execution(&found), &again);
+    // Where it is seen as it was found as well, that is what is shrunk.
+    confirmation.count(&found, found.clone());
+    assert_eq!(confirmation.execution(&found), &found);
+    // Nothing, and another response, are not that failure.
+    let passed = Execution {
+        verdict: Verdict::Pass,
+        ..again.clone()
+    };
+    let other = Execution {
+        verdict: Verdict::Fail(Deviation {
+            observed: Observed::Unknown("two".to_owned()),
+            ..one(Arc::clone(&again.deviation().expect("a failure").states))
+        }),
+        ..again
+    };
+    confirmation.count(&found, passed);
+    confirmation.count(&found, other);
+    let Confidence { failed, runs } = confirmation.confidence;
+    assert_eq!((failed, runs), (3, 5));
 }
