@@ -1,5 +1,5 @@
 def said(line):
-    answer = json.loads(line)
+    answer = exact(line)
     return answer.get("response"), answer.get("values") or {}
 
 
@@ -47,7 +47,7 @@ def still_fails():
             if label != old_label:
                 return False
             if number == last and SILENCE is None:
-                return not VALUES or values == old_values
+                return not VALUES or same(values, old_values)
         # Silence where an answer is due, or the end of the system.
         line = receive(SILENCE or PATIENCE)
         return line is None or (line == "" and SILENCE is not None)

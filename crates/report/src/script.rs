@@ -13,6 +13,29 @@ def shown(text):
 
 ";
 
+/// A float would round numbers, and Python takes `true` for 1. What is left out is unset.
+const EXACT: &str = "\
+def number(text):
+    try:
+        return decimal.Decimal(text)
+    except decimal.InvalidOperation:
+        return text
+
+
+def exact(text):
+    return json.loads(text, parse_int=number, parse_float=number)
+
+
+def same(left, right):
+    if isinstance(left, dict) and isinstance(right, dict):
+        return all(same(left.get(name), right.get(name)) for name in {**left, **right})
+    if isinstance(left, list) and isinstance(right, list):
+        return len(left) == len(right) and all(map(same, left, right))
+    return type(left) is type(right) and left == right
+
+
+";
+
 /// Shorter pauses come from ioco itself: only longer ones are kept.
 const PAUSE: f64 = 0.05;
 
@@ -313,12 +336,12 @@ impl<'a> Script<'a> {
         };
         format!(
             "#!/usr/bin/env python3\n\"\"\"{}\n\nShows failure {} without ioco. {how}\n\"\"\"\n\
-             import fnmatch, json, queue, socket, subprocess, sys, threading, time\n\
+             import decimal, fnmatch, json, queue, socket, subprocess, sys, threading, time\n\
              import urllib.error, urllib.request\n\n{reach}\
              # Who, what, and the seconds since the message before.\nMESSAGES = [\n{messages}]\n\
              # Seconds of silence where the system should answer, if that is the failure.\n\
              SILENCE = {silence}\n# The values of the last response are what is wrong.\nVALUES = {}\n\
-             PATIENCE = 10.0\n\n\n{SHOWN}{body}{walk}{end}",
+             PATIENCE = 10.0\n\n\n{SHOWN}{EXACT}{body}{walk}{end}",
             self.title(),
             self.file.id,
             if self.is_about_values() {

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::path::Path;
 use std::process::Command;
 
 use crate::support::{TempDir, folder_with, ioco, run};
@@ -142,6 +143,7 @@ for name, test in list(vars(tests).items()):
             print(name, "ok")
         except Fail as why: print(name, "FAILED", why)
         except Skip as why: print(name, "ok", why)
+        except RuntimeError as why: print(name, "FAILED", why)
 system.close()
 "#;
 
@@ -177,22 +179,8 @@ fn rows() -> Rows {
          choice {{\n{ways}  }}\n  state 'end', timeout: 0.02\n}}\n"
     );
     let folder = folder_with(&[("m.aml", &model), ("system.rs", SYSTEM), ("run.py", RUN)]);
-    for file in ["all.jsonl", "suite.py", "suite.rs"] {
-        let ran = run(ioco().current_dir(folder.path()).args([
-            "generate", "m.aml", "--cover", "switches", "--seed", "1", "-o", file,
-        ]));
-        assert_eq!(ran.code, 0, "{}", ran.all());
-    }
-    for arguments in [
-        &["system.rs"][..],
-        &["-D", "warnings", "--test", "suite.rs"],
-    ] {
-        let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
-        let built = run(Command::new(rustc)
-            .args(arguments)
-            .current_dir(folder.path()));
-        assert_eq!(built.code, 0, "{}", built.all());
-    }
+    export(folder.path(), "switches");
+    compile(folder.path(), &["system.rs"]);
     let suite = fs::read_to_string(folder.path().join("all.jsonl")).expect("a suite");
     let number = |line: &str| {
         let rest = line.split("\"stimulus\":\"g").nth(1).expect("a stimulus");
@@ -207,6 +195,23 @@ fn rows() -> Rows {
         answers: all,
         tests,
     }
+}
+
+fn compile(folder: &Path, arguments: &[&str]) {
+    let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+    let built = run(Command::new(rustc).args(arguments).current_dir(folder));
+    assert_eq!(built.code, 0, "{}", built.all());
+}
+
+/// Writes the suite of `m.aml` in all forms, and compiles the one in Rust.
+fn export(folder: &Path, cover: &str) {
+    for file in ["all.jsonl", "suite.py", "suite.rs"] {
+        let ran = run(ioco().current_dir(folder).args([
+            "generate", "m.aml", "--cover", cover, "--seed", "1", "-o", file,
+        ]));
+        assert_eq!(ran.code, 0, "{}", ran.all());
+    }
+    compile(folder, &["-D", "warnings", "--test", "suite.rs"]);
 }
 
 impl Rows {
@@ -323,6 +328,255 @@ fn exported_files_give_the_verdicts_of_ioco() {
         passed > 30 && failed > 30,
         "{passed} passed, {failed} failed"
     );
+}
+
+/// A system that says what a file tells it to: every line of the file is a stimulus and a line that answers it.
+const TOLD: &str = r#"
+import json, sys
+answers = [line.split(b" ", 1) for line in open("answers", "rb").read().splitlines()]
+for line in sys.stdin:
+    message = json.loads(line)
+    given = message.get("stimulus", "").encode()
+    lines = [text for name, text in answers if name == given]
+    lines = [b'{"ready":true}'] if "reset" in message else lines
+    sys.stdout.buffer.write(b"".join(text + b"\n" for text in lines))
+    sys.stdout.flush()
+"#;
+
+/// One test of an exported suite, against a system that is told what to say.
+struct Told {
+    folder: TempDir,
+    /// Its number, from one.
+    test: usize,
+}
+
+impl Told {
+    /// The test of a suite whose line contains `steps`.
+    fn new(model: &str, cover: &str, steps: &str) -> Told {
+        let folder = folder_with(&[("m.aml", model), ("system.py", TOLD), ("run.py", RUN)]);
+        export(folder.path(), cover);
+        let suite = fs::read_to_string(folder.path().join("all.jsonl")).expect("a suite");
+        let lines: Vec<&str> = suite.lines().collect();
+        let found = lines.iter().position(|line| line.contains(steps));
+        let test = found.unwrap_or_else(|| panic!("{steps}: {suite}"));
+        let one = format!("{}\n{}\n", lines[0], lines[test]);
+        fs::write(folder.path().join("one.jsonl"), one).expect("written");
+        Told { folder, test }
+    }
+
+    /// What ioco, Python and Rust say: `pass`, `fail`, `inconclusive` or `error`.
+    fn verdicts(&self, answers: &[u8]) -> [String; 3] {
+        let path = self.folder.path();
+        fs::write(path.join("answers"), answers).expect("written");
+        let system = "exec python3 system.py";
+        let ours = run(ioco().current_dir(path).args([
+            "test",
+            "m.aml",
+            "--suite",
+            "one.jsonl",
+            "--seed",
+            "1",
+            "--sut",
+            system,
+            "--trust",
+            "--failures",
+            "0",
+            "--no-known",
+            "--no-shrink",
+        ]));
+        let name = format!("test_{}", self.test);
+        let python = run(Command::new("python3")
+            .args(["run.py", &name])
+            .current_dir(path)
+            .env("IOCO_SUT", system));
+        let rust = run(Command::new(path.join("suite"))
+            .args(["--nocapture", "--exact", &name])
+            .current_dir(path)
+            .env("IOCO_SUT", system));
+        let of_ioco = |line: &str| {
+            let mut words = line.split_whitespace();
+            let verdict = words
+                .next()
+                .filter(|number| *number == "1")
+                .and(words.next());
+            let verdicts = ["pass", "fail", "inconclusive", "error"];
+            verdict
+                .filter(|verdict| verdicts.contains(verdict))
+                .map(str::to_owned)
+        };
+        let exported = |said: String| {
+            let has = |word: &str| said.split_whitespace().any(|found| found == word);
+            let verdict = match (has("FAILED"), said.contains("what is not a message")) {
+                (true, true) => "error",
+                (true, false) => "fail",
+                (false, _) if has("inconclusive:") => "inconclusive",
+                (false, _) if has("ok") => "pass",
+                _ => panic!("{said}"),
+            };
+            verdict.to_owned()
+        };
+        let found = ours.out.lines().find_map(of_ioco);
+        [
+            found.unwrap_or_else(|| panic!("{}", ours.all())),
+            exported(python.all()),
+            exported(rust.all()),
+        ]
+    }
+
+    fn assert(&self, answers: &[u8], wanted: &str) {
+        let shown = String::from_utf8_lossy(answers);
+        assert_eq!(self.verdicts(answers), [wanted; 3], "{shown}");
+    }
+}
+
+/// A system that keeps its answer back until the next stimulus is seen as one that crosses it.
+#[test]
+fn an_exported_file_fails_no_system_whose_response_crosses_stimuli() {
+    let model = |process: &str| {
+        format!(
+            "timeout 10\nexternal 'c'\nprocess('p') {{\n  channel('c') {{ stimuli 'a', 'b', 'c'; responses \
+             'x', 'y', 'z', 'w' }}\n  state 'S0'\n  receive 'a'\n  state 'S1'\n  choice {{\n{process}  }}\n  \
+             state 'End', timeout: 0.02\n}}\n"
+        )
+    };
+    let say = |responses: &[&str]| {
+        let line = |said: &&str| {
+            let (stimulus, response) = said.split_at(1);
+            format!("{stimulus} {{\"response\":\"{response}\"}}\n")
+        };
+        responses.iter().map(line).collect::<String>().into_bytes()
+    };
+    let (a, b) = ("{\"stimulus\":\"a\"}", "{\"stimulus\":\"b\"}");
+
+    // The planned response may also come before the stimulus.
+    let planned = model(
+        "    o { receive 'b'; send 'x'; send 'z'; goto 'End' }\n    o { send 'x'; receive 'b'; send 'w'; \
+         goto 'End' }\n",
+    );
+    let told = Told::new(&planned, "switches", &format!("[{a},{b}"));
+    told.assert(&say(&["bx", "bz"]), "pass");
+    told.assert(&say(&["bx", "bw"]), "inconclusive");
+    told.assert(&say(&["bw"]), "fail");
+    told.assert(&say(&["by"]), "fail");
+
+    // It comes before the last two stimuli.
+    let two = model(
+        "    o { receive 'b'; receive 'c'; send 'y'; goto 'End' }\n    o { send 'x'; receive 'b'; receive 'c'; \
+         send 'z'; goto 'End' }\n",
+    );
+    let told = Told::new(&two, "switches", &format!("[{a},{b}"));
+    told.assert(&say(&["cy"]), "pass");
+    told.assert(&say(&["cx", "cz"]), "inconclusive");
+    told.assert(&say(&["bx", "cz"]), "inconclusive");
+    told.assert(&say(&["cz"]), "fail");
+
+    // The test goes on in both orders, and a response that neither allows is a failure.
+    let both = model(
+        "    o { send 'x'; receive 'b'; send 'y'; goto 'End' }\n    o { receive 'b'; choice { o { send 'x'; \
+         send 'y'; goto 'End' } o { send 'y'; goto 'End' } } }\n",
+    );
+    let told = Told::new(&both, "locations", &format!("[{a},{b}"));
+    told.assert(&say(&["bx", "by"]), "pass");
+    told.assert(&say(&["by"]), "pass");
+    told.assert(&say(&["bx", "bw"]), "fail");
+    told.assert(&say(&["bw"]), "fail");
+}
+
+#[test]
+fn an_exported_file_reads_lines_as_ioco_does() {
+    let model = "timeout 10\nexternal 'c'\nprocess('p') {\n  channel('c') { stimulus 'go'; response 'r', {'s' => \
+                 :integer, 'any' => :integer} }\n  state 'S0'\n  receive 'go'; send 'r', constraint: 's == 1'\n  \
+                 state 'End', timeout: 0.02\n}\n";
+    let told = Told::new(model, "locations", "{\"stimulus\":\"go\"}");
+    let right: &[&str] = &[
+        r#"{"response":"r","values":{"s":1}}"#,
+        // With its channel, or in other letters.
+        r#"{"response":"c.r","values":{"s":1}}"#,
+        r#" { "response" : "\u0072" , "values" : { "s" : 1e0 } } "#,
+        // The model leaves this parameter to the system.
+        r#"{"response":"r","values":{"s":1,"any":5}}"#,
+        // Other keys are ignored, and so are empty keys.
+        r#"{"response":"r","values":{"s":1},"more":[{},[],-0.5E+3,"\"\\"],"error":null}"#,
+    ];
+    let wrong: &[&str] = &[
+        r#"{"response":"r"}"#,
+        r#"{"response":"r","values":null}"#,
+        r#"{"response":"c.r","values":{"s":2}}"#,
+        r#"{"response":"d.r","values":{"s":1}}"#,
+        r#"{"response":"r","values":{"s":1,"any":"5"}}"#,
+        r#"{"response":"r","values":{"s":1,"other":5}}"#,
+    ];
+    let junk: &[&[u8]] = &[
+        b"hello world",
+        b"5",
+        b"[\"response\"]",
+        b"{\"response\":\"r\",\"values\":{\"s\":1}} trailing",
+        b"{\"response\":\"r\",\"values\":{\"s\":1}}{}",
+        b"{\"response\":\"r\",\"values\":{\"s\":1},}",
+        b"{\"response\":\"r\",\"values\":{\"s\":one}}",
+        b"{\"response\":\"r\",\"values\":{\"s\":01}}",
+        b"{\"response\":\"r\",\"values\":{\"s\" 1}}",
+        b"{\"response\":\"r\",\"values\":{\"s\":1",
+        b"{\"response\":\"r\",\"values\":[1]}",
+        b"{\"response\":\"\xff\",\"values\":{\"s\":1}}",
+        b"{\"response\":5,\"values\":{\"s\":1}}",
+        b"{\"values\":{\"s\":1}}",
+        b"{\"ready\":1}",
+    ];
+    let answer = |line: &[u8]| [b"go ", line, b"\n"].concat();
+    for line in right {
+        told.assert(&answer(line.as_bytes()), "pass");
+    }
+    for line in wrong {
+        told.assert(&answer(line.as_bytes()), "fail");
+    }
+    for line in junk {
+        told.assert(&answer(line), "error");
+    }
+}
+
+/// A float would take these two numbers for the same.
+#[test]
+fn a_script_of_a_failure_compares_numbers_exactly() {
+    let model = "timeout 10\nexternal 'c'\nprocess('p') {\n  channel('c') { stimulus 'go'; response 'd', {'d' => \
+                 :decimal} }\n  state 'S0'\n  receive 'go'; send 'd', constraint: 'd == 0.1'\n  state 'End', \
+                 timeout: 0.02\n}\n";
+    let answer =
+        |number: &str| format!("go {{\"response\":\"d\",\"values\":{{\"d\":{number}}}}}\n");
+    let wrong = answer("0.10000000000000000001");
+    let folder = folder_with(&[("m.aml", model), ("system.py", TOLD), ("answers", &wrong)]);
+    let path = folder.path();
+    let ran = run(ioco().current_dir(path).args([
+        "test",
+        "m.aml",
+        "--seed",
+        "1",
+        "--sut",
+        "exec python3 system.py",
+        "--trust",
+        "--no-shrink",
+    ]));
+    assert_eq!(ran.code, 1, "{}", ran.all());
+    let failures = fs::read_dir(path.join(".ioco/failures")).expect("failures");
+    let file = failures.flatten().next().expect("a failure").path();
+    let id = file.file_stem().expect("an id").to_owned();
+    let export = run(ioco()
+        .current_dir(path)
+        .arg("export")
+        .arg(id)
+        .args(["--as", "python"]));
+    assert_eq!(export.code, 0, "{}", export.all());
+    fs::write(path.join("shows.py"), &export.out).expect("written");
+    for (number, code) in [
+        ("0.10000000000000000001", 1),
+        ("1.0000000000000000001e-1", 1),
+        ("0.1", 0),
+        ("0.100000000000000000010001", 0),
+    ] {
+        fs::write(path.join("answers"), answer(number)).expect("written");
+        let ran = run(Command::new("python3").arg("shows.py").current_dir(path));
+        assert_eq!(ran.code, code, "{number}: {}", ran.all());
+    }
 }
 
 #[test]

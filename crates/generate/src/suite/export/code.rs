@@ -1,7 +1,10 @@
 //! Trees as JSON for stand-alone test files, and conditions as code of their languages.
 
 use ioco_engine::value_to_json;
-use ioco_sts::{BinaryOp, Direction, Expr, Parameter, Step, Sts, Type, Types, UnaryOp, Value};
+use ioco_sts::{
+    BinaryOp, Direction, Expr, Label, LabelId, Parameter, Step, Sts, Type, Types, UnaryOp, Value,
+};
+use rustc_hash::FxHashMap;
 use serde_json::{Map, Value as Json, json};
 
 use crate::tree::{Allowed, Tree};
@@ -30,7 +33,7 @@ pub trait Language {
 }
 
 /// The parameters of all responses and the fields of all structures with their types, as JSON. A
-/// type is its name and what it is of.
+/// type is its name and what it is of. `names` has the responses by their names with their channels.
 pub fn types(sts: &Sts) -> String {
     let types = sts.types();
     let fields = |fields: &mut dyn Iterator<Item = (&String, &Type)>| -> Map<String, Json> {
@@ -39,15 +42,17 @@ pub fn types(sts: &Sts) -> String {
             .collect()
     };
     let mut responses: Map<String, Json> = Map::new();
+    let wire = |id: LabelId| wire_name(sts, sts.label(id));
     for id in sts.labels_of(Direction::Response) {
         let label = sts.label(id);
         let mut parameters = label.parameters.iter().map(|p| (&p.name, &p.ty));
-        // Several channels may have a response of the same name.
-        let same_name = responses
-            .entry(label.name.clone())
-            .or_insert_with(|| json!([]));
-        if let Some(all) = same_name.as_array_mut() {
-            all.push(fields(&mut parameters).into());
+        responses.insert(wire(id), fields(&mut parameters).into());
+    }
+    let mut names: Map<String, Json> = Map::new();
+    for id in sts.labels_of(Direction::Response) {
+        let (name, qualified) = (wire(id), qualified(sts.label(id)));
+        if !responses.contains_key(&qualified) {
+            names.insert(qualified, name.into());
         }
     }
     let structs: Vec<Json> = types
@@ -55,7 +60,72 @@ pub fn types(sts: &Sts) -> String {
         .iter()
         .map(|declared| fields(&mut declared.fields.iter().map(|(n, t)| (n, t))).into())
         .collect();
-    json!({"responses": responses, "structs": structs}).to_string()
+    json!({"responses": responses, "names": names, "structs": structs}).to_string()
+}
+
+/// A label's name in the line protocol: with its channel where two labels of one direction share a
+/// name.
+fn wire_name(sts: &Sts, label: &Label) -> String {
+    let same = |other: &&Label| other.direction == label.direction && other.name == label.name;
+    match sts.labels().iter().filter(same).count() {
+        0 | 1 => label.name.clone(),
+        _ => qualified(label),
+    }
+}
+
+fn qualified(label: &Label) -> String {
+    format!("{}.{}", label.channel, label.name)
+}
+
+/// What is written of the labels of one test, found out once for each.
+pub struct Labels<'s> {
+    sts: &'s Sts,
+    known: FxHashMap<LabelId, Written>,
+}
+
+#[derive(Clone)]
+struct Written {
+    /// Its name in the line protocol, as JSON.
+    name: String,
+    /// Per parameter, whether no condition and no update of the model mentions it: the system sets it
+    /// as it likes.
+    free: Vec<bool>,
+}
+
+impl<'s> Labels<'s> {
+    pub fn new(sts: &'s Sts) -> Labels<'s> {
+        let known = FxHashMap::default();
+        Labels { sts, known }
+    }
+
+    fn written(&mut self, id: LabelId) -> Written {
+        let sts = self.sts;
+        let written = self.known.entry(id).or_insert_with(|| Written {
+            name: Json::from(wire_name(sts, sts.label(id))).to_string(),
+            free: free(sts, id),
+        });
+        written.clone()
+    }
+}
+
+fn free(sts: &Sts, id: LabelId) -> Vec<bool> {
+    let mut free = vec![true; sts.label(id).parameters.len()];
+    if free.is_empty() {
+        return free;
+    }
+    for switch in sts.switches() {
+        if switch.gate.label() == Some(id) {
+            let updates = switch.update.iter().map(|assignment| &assignment.value);
+            for expr in [&switch.guard, &switch.enabled].into_iter().chain(updates) {
+                for position in expr.params() {
+                    if let Some(free) = free.get_mut(position as usize) {
+                        *free = false;
+                    }
+                }
+            }
+        }
+    }
+    free
 }
 
 fn kind(ty: &Type, types: &Types) -> Json {
@@ -75,12 +145,14 @@ fn kind(ty: &Type, types: &Types) -> Json {
 
 /// A tree with everything that a file without a model needs to judge a system.
 pub fn tree(
-    sts: &Sts,
+    labels: &mut Labels<'_>,
     tree: &Tree,
     language: &dyn Language,
     conditions: &mut Vec<String>,
 ) -> String {
-    let steps: Vec<String> = tree.steps.iter().map(|step| complete(sts, step)).collect();
+    let sts = labels.sts;
+    let steps = tree.steps.iter().map(|step| complete(labels, step));
+    let steps: Vec<String> = steps.collect();
     let points: Vec<String> = tree
         .points
         .iter()
@@ -90,7 +162,7 @@ pub fn tree(
     let mut branches = Vec::new();
     for branch in &tree.branches {
         let label = sts.label(branch.label);
-        let name = Json::from(label.name.as_str());
+        let name = labels.written(branch.label).name;
         let mut saved = format!("\"after\":{},\"response\":{name}", branch.after);
         match &branch.allowed {
             Allowed::Values(values) => {
@@ -111,7 +183,7 @@ pub fn tree(
             }
         }
         if let Some(then) = &branch.then {
-            let then = self::tree(sts, then, language, conditions);
+            let then = self::tree(labels, then, language, conditions);
             saved.push_str(&format!(",\"then\":{then}"));
         }
         branches.push(format!("{{{saved}}}"));
@@ -124,17 +196,29 @@ pub fn tree(
     )
 }
 
-/// A stimulus names all of its parameters, as ioco itself does.
-fn complete(sts: &Sts, step: &Step) -> String {
+/// A stimulus names all of its parameters, as ioco itself does. A response names those that the plan
+/// leaves unset and the model leaves to the system.
+fn complete(labels: &mut Labels<'_>, step: &Step) -> String {
     let Some(action) = step.action() else {
         return "{\"silence\":true}".to_owned();
     };
-    let label = sts.label(action.label);
+    let Written { name, free } = labels.written(action.label);
+    let parameters = &labels.sts.label(action.label).parameters;
     let is_stimulus = matches!(step, Step::Stimulus(_));
-    let kind = if is_stimulus { "stimulus" } else { "response" };
-    let name = Json::from(label.name.as_str());
-    let values = named(sts, &label.parameters, &action.values, is_stimulus);
-    format!("{{\"{kind}\":{name},\"values\":{values}}}")
+    let values = named(labels.sts, parameters, &action.values, is_stimulus);
+    if is_stimulus {
+        return format!("{{\"stimulus\":{name},\"values\":{values}}}");
+    }
+    let given = parameters.iter().zip(&action.values).zip(free);
+    let free: Vec<&str> = given
+        .filter(|((_, value), free)| *free && value.is_void())
+        .map(|((parameter, _), _)| parameter.name.as_str())
+        .collect();
+    let free = match free.is_empty() {
+        true => String::new(),
+        false => format!(",\"free\":{}", Json::from(free)),
+    };
+    format!("{{\"response\":{name},\"values\":{values}{free}}}")
 }
 
 fn named(sts: &Sts, parameters: &[Parameter], values: &[Value], all: bool) -> String {

@@ -74,6 +74,7 @@ struct Flat {
 
 fn flat(sts: &Sts, tree: &Tree, language: &dyn code::Language) -> Flat {
     let mut conditions = Vec::new();
-    let json = code::tree(sts, tree, language, &mut conditions);
+    let mut labels = code::Labels::new(sts);
+    let json = code::tree(&mut labels, tree, language, &mut conditions);
     Flat { json, conditions }
 }

@@ -6,7 +6,8 @@ They start an adapter and speak the line protocol with it: one JSON object a lin
 
 A test fails where the system does what the model does not allow. It is skipped where the system
 does something else that is right, so that the test cannot go on, and where this file cannot judge
-a response because Python does not express the condition of the model.
+a response because Python does not express the condition of the model. A response that comes after
+a stimulus may have been sent before it: a test fails only where no order explains what was seen.
 """
 
 import decimal
@@ -53,8 +54,33 @@ def write(value):
     return json.dumps(value)
 
 
-# The parameters of the responses and the fields of the structures, with their types.
+# The parameters of the responses and the fields of the structures, with their types; and the
+# names of the responses with their channels.
 TYPES = read("MODEL_TYPES")
+
+
+def understood(line):
+    """A line of the system: a response, that it is ready, or an error; else nothing of interest."""
+    message = None
+    try:
+        message = read(line.decode())
+    except (ValueError, RecursionError):
+        pass
+    if isinstance(message, dict):
+        said = {name: value for name, value in message.items() if value is not None}
+        flags = all(isinstance(said.get(name, True), bool) for name in ("ready", "quiescent"))
+        if flags and "response" in said:
+            name, values = said["response"], said.get("values", {})
+            if isinstance(name, str) and isinstance(values, dict):
+                return {"response": TYPES["names"].get(name, name), "values": values}
+        elif flags and "error" in said:
+            return {"error": write(said["error"])}
+        elif flags and said.get("ready"):
+            return {"ready": True}
+        elif flags and (said.get("quiescent") or "labels" in said):
+            # That the system says it is silent saves waiting, which this file does not need.
+            return {}
+    return {"error": f"the system sends what is not a message: {line!r}"}
 
 
 class System:
@@ -68,7 +94,6 @@ class System:
             shell=True,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            text=True,
             start_new_session=True,
         )
         self.messages = queue.Queue()
@@ -80,17 +105,11 @@ class System:
     def _read(lines, messages):
         for line in lines:
             if line.strip():
-                try:
-                    message = read(line)
-                except ValueError:
-                    message = None
-                if not isinstance(message, dict):
-                    message = {"error": f"the system sends what is not a message: {line!r}"}
-                messages.put(message)
+                messages.put(understood(line))
         messages.put({"error": "the system ended"})
 
     def _write(self, message):
-        self.process.stdin.write(write(message) + "\n")
+        self.process.stdin.write(write(message).encode() + b"\n")
         self.process.stdin.flush()
 
     def reset(self):
@@ -123,7 +142,6 @@ class System:
                 raise RuntimeError(message["error"])
             if "response" in message:
                 return message
-            # That the system says it is silent saves waiting, which this file does not need.
 
     def close(self):
         try:
@@ -200,16 +218,9 @@ def typed_fields(values, declared):
 
 def typed_response(name, values):
     """The values of a response by their types."""
-    values = {} if values is None else values
-    if not isinstance(values, dict):
-        raise Misfit(f"{write(values)} are no values")
-    why = None
-    for declared in TYPES["responses"].get(name, []):
-        try:
-            return typed_fields(values, declared)
-        except Misfit as misfit:
-            why = misfit
-    raise why or Misfit("the model has no such response")
+    if name not in TYPES["responses"]:
+        raise Misfit("the model has no such response")
+    return typed_fields(values, TYPES["responses"][name])
 
 
 # What conditions are made of. An operation on values that it is not for, and a result that is too
@@ -293,7 +304,9 @@ def fits(message, allowed, conditions):
     if message["response"] != allowed["response"]:
         return False
     if "where" not in allowed:
-        return message["typed"] == typed_response(allowed["response"], allowed.get("values"))
+        free = allowed.get("free", [])
+        wanted = typed_response(allowed["response"], allowed["values"])
+        return all(message["typed"][name] == wanted[name] for name in wanted if name not in free)
     if allowed["where"] is None:
         return None
     try:
@@ -302,24 +315,47 @@ def fits(message, allowed, conditions):
         return False
 
 
-def otherwise(tree, position, message, conditions):
-    """The branch that allows a response that was not planned, None where this file cannot tell;
-    fails where there is none."""
-    judged = []
-    for branch in tree["branches"]:
-        if branch["after"] == position:
-            judged.append((fits(message, branch, conditions), branch))
-    # It may have been on its way before the last stimulus was given.
-    if position > 0 and "stimulus" in tree["steps"][position - 1]:
-        for branch in tree["branches"]:
-            if branch["after"] == position - 1:
-                judged.append((fits(message, branch, conditions), {}))
-    for fit, branch in judged:
-        if fit:
-            return branch
-    if any(fit is None for fit, _ in judged):
-        return None
-    pytest.fail(f"step {position + 1}: {show(message)} is not allowed here")
+class Place:
+    """Where a test may be: the first steps of a tree are done. The system may not have seen the
+    stimuli from the step `seen` on when it sends its next response."""
+
+    def __init__(self, tree, position=0, seen=0):
+        self.tree, self.position, self.seen = tree, position, seen
+        self.point = tree["points"][position]
+        self.at_end = position == len(tree["steps"])
+        self.step = {} if self.at_end else tree["steps"][position]
+
+    def after_stimulus(self, step):
+        """None where another step is planned."""
+        return Place(self.tree, self.position + 1, self.seen) if self.step == step else None
+
+    def after_silence(self):
+        """None where another step is planned."""
+        return Place(self.tree, self.position + 1, self.position + 1) if "silence" in self.step else None
+
+    def after_response(self, message, conditions):
+        """For every number of stimuli that the system may have seen: whether the response is right,
+        and the place after it, None where the test does not go on from there."""
+        steps = self.tree["steps"]
+        for position in range(self.position, self.seen - 1, -1):
+            right, place = Place(self.tree, position).answered(message, conditions)
+            for step in steps[position : self.position]:
+                place = place and place.after_stimulus(step)
+            yield right, place
+
+    def answered(self, message, conditions):
+        if "response" in self.step and fits(message, self.step, conditions):
+            return True, Place(self.tree, self.position + 1, self.position + 1)
+        branches = [b for b in self.tree["branches"] if b["after"] == self.position]
+        judged = [fits(message, branch, conditions) for branch in branches]
+        for right, branch in zip(judged, branches):
+            if right:
+                return True, Place(branch["then"]) if "then" in branch else None
+        return None if None in judged else False, None
+
+
+# So many orders of stimuli and responses are followed.
+MOST_PLACES = 64
 
 
 def show(message):
@@ -328,41 +364,56 @@ def show(message):
 
 def run(system, tree, conditions):
     system.reset()
-    position = 0
+    # One for every order in which stimuli and responses may have crossed; the test follows the first.
+    places = [Place(tree)]
+    # Whether there is an order that is right and not among them.
+    lost = False
+
+    def wrong(what):
+        if lost:
+            pytest.skip(
+                f"inconclusive: {what}, which cannot be judged: "
+                "an earlier response may have been sent before a stimulus that crossed it"
+            )
+        pytest.fail(what)
+
     while True:
-        point = tree["points"][position]
-        at_end = position == len(tree["steps"])
-        step = {} if at_end else tree["steps"][position]
-        message = system.next(0 if "stimulus" in step else float(point["seconds"]))
-        if message is not None:
-            try:
-                message["typed"] = typed_response(message["response"], message.get("values"))
-            except Misfit as why:
-                pytest.fail(f"step {position + 1}: {show(message)} is not allowed here: {why}")
-        if message is None and "stimulus" in step:
-            system.give(step)
-            position += 1
-        elif message is None and not point["silence"]:
-            pytest.fail(f"step {position + 1}: silence for {point['seconds']} s, where a response is due")
-        elif message is None and "silence" in step:
-            position += 1
-        elif message is None and not at_end:
-            pytest.skip(f"inconclusive: silence at step {position + 1}")
+        place = places[0]
+        at = f"step {place.position + 1}"
+        gives = "stimulus" in place.step
+        seconds = max(float(place.point["seconds"]) for place in places)
+        message = system.next(0 if gives else seconds)
+        if message is None and gives:
+            system.give(place.step)
+            given = place.step
+            after = [place.after_stimulus(given) for place in places]
         elif message is None:
-            system.settled = True
-            return
-        elif "response" in step and fits(message, step, conditions):
-            position += 1
-        else:
-            branch = otherwise(tree, position, message, conditions)
-            if branch is None:
-                pytest.skip(
-                    f"inconclusive: {show(message)} at step {position + 1} could not be judged: "
-                    "this file cannot express the condition of the model"
-                )
-            if at_end:
+            places = [place for place in places if place.point["silence"]]
+            if not places:
+                wrong(f"{at}: silence for {seconds} s, where a response is due")
+            if places[0].at_end:
                 system.settled = True
                 return
-            if "then" not in branch:
-                pytest.skip(f"inconclusive: {show(message)} at step {position + 1} is right, but not the plan")
-            tree, position = branch["then"], 0
+            after = [place.after_silence() for place in places]
+            if after[0] is None:
+                pytest.skip(f"inconclusive: silence at {at}")
+        else:
+            try:
+                message["typed"] = typed_response(message["response"], message["values"])
+            except Misfit as why:
+                wrong(f"{at}: {show(message)} is not allowed here: {why}")
+            judged = [found for place in places for found in place.after_response(message, conditions)]
+            if place.at_end and judged[0][0]:
+                system.settled = True
+                return
+            after = [place for right, place in judged if right is not False]
+            if not after:
+                wrong(f"{at}: {show(message)} is not allowed here")
+            if not any(after):
+                why = "is right, but not the plan"
+                if not any(right for right, _ in judged):
+                    why = "could not be judged: this file cannot express the condition of the model"
+                pytest.skip(f"inconclusive: {show(message)} at {at} {why}")
+        places = [place for place in after if place is not None]
+        lost = lost or len(places) < len(after) or len(places) > MOST_PLACES
+        del places[MOST_PLACES:]
