@@ -380,6 +380,37 @@ fn a_hand_shake_whose_values_cannot_be_listed_truncates() {
     }
 }
 
+#[test]
+fn silence_of_a_set_with_missing_states_takes_the_longest_time_out_of_the_model() {
+    let text = "timeout 0.5
+         external 'c'
+         internal 'i'
+         process('one') {
+           channel('i') { response 'm', {'v' => :integer} }
+           state 'Here'
+           send 'm', constraint: 'v > 0'
+         }
+         process('two') {
+           channel('c') { response 'done' }
+           channel('i') { stimulus 'm', {'v' => :integer} }
+           var 'kept', :integer
+           state 'There'
+           receive 'm', update: 'kept = v'
+           tau constraint: 'kept == 123456'
+           state 'Late', timeout: 4
+           send 'done'
+         }";
+    let model = Model::new(text);
+    let initial = model.semantics.initial();
+    assert!(model.semantics.set(initial).truncated);
+    assert_eq!(model.semantics.timeout(initial), 4_000_000_000);
+    let known = text.replace("v > 0", "v == 1");
+    let model = Model::new(&known);
+    let initial = model.semantics.initial();
+    assert!(!model.semantics.set(initial).truncated);
+    assert_eq!(model.semantics.timeout(initial), 500_000_000);
+}
+
 /// A function that takes exponential time, and one that is right at once.
 const COSTLY: &str = "
     external 'c'

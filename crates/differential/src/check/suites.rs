@@ -13,7 +13,7 @@ use ioco_generate::suite::{
 };
 use ioco_generate::{Confirm, Extent, Path, Share, Walk};
 use ioco_solve::Embedded;
-use ioco_sts::{Action, Direction, LabelId, Relation, Step, Sts, SwitchId};
+use ioco_sts::{Action, Direction, LabelId, Relation, Step, Sts, SwitchId, Type, Value};
 use rand::RngExt as _;
 
 use super::played::{Session, Way, run};
@@ -86,7 +86,9 @@ fn complete(
         let actions: Vec<Action> = path.steps().filter_map(|step| step.action).collect();
         all += 1;
         labels.insert(actions.iter().map(|action| action.label).collect());
-        if let Some(why) = not_allowed(theory, sts, &actions).or_else(|| not_set(sts, &actions)) {
+        if let Some(why) =
+            not_allowed(theory, sts, &actions).or_else(|| not_set(theory, sts, &actions))
+        {
             wrong.get_or_insert(why);
         }
         if tests.len() < MAX_TESTS {
@@ -180,8 +182,41 @@ fn not_allowed(theory: &Theory, sts: &Sts, actions: &[Action]) -> Option<String>
     None
 }
 
-/// A stimulus with an unset parameter that no guard asks to be unset.
-fn not_set(sts: &Sts, actions: &[Action]) -> Option<String> {
+/// Whether the model certainly allows these actions.
+fn is_trace(theory: &Theory, actions: &[Action]) -> bool {
+    let mut set = theory.initial();
+    for action in actions {
+        set = theory.after(&set, &Event::of(action));
+        if set.incomplete || theory.take_unsure() || set.states.is_empty() {
+            return false;
+        }
+    }
+    true
+}
+
+/// Some values of a type, to be given instead of an unset one.
+fn some_values(ty: &Type, sts: &Sts) -> Vec<Value> {
+    match ty {
+        Type::Bool => vec![Value::Bool(false), Value::Bool(true)],
+        Type::Int(range) => vec![
+            Value::Int(range.min),
+            Value::Int(range.max),
+            Value::Int(range.min.max(0)),
+        ],
+        Type::Str => vec![Value::str(""), Value::str("a")],
+        Type::Enum(id) => {
+            let members = sts.types().enums[id.index()].members.len() as u32;
+            (0..members)
+                .map(|member| Value::Enum(*id, member))
+                .collect()
+        }
+        Type::Array(_) => vec![Value::Array([].into())],
+        _ => Vec::new(),
+    }
+}
+
+/// A stimulus with an unset parameter that no guard asks to be unset, not even a later one.
+fn not_set(theory: &Theory, sts: &Sts, actions: &[Action]) -> Option<String> {
     let is_mentioned = |label: LabelId, position: usize| {
         let switches = sts.switches().iter();
         { switches }
@@ -195,7 +230,21 @@ fn not_set(sts: &Sts, actions: &[Action]) -> Option<String> {
                     value.is_void() && !is_mentioned(action.label, position)
                 })
         };
-    let found = actions.iter().find(is_wrong)?;
+    let at = actions.iter().position(|action| is_wrong(&action))?;
+    let found = &actions[at];
+    let parameters = &sts.label(found.label).parameters;
+    let can_be_set = parameters.iter().enumerate().any(|(position, parameter)| {
+        found.values[position].is_void()
+            && !is_mentioned(found.label, position)
+            && some_values(&parameter.ty, sts).into_iter().any(|value| {
+                let mut other = actions.to_vec();
+                other[at].values[position] = value;
+                is_trace(theory, &other)
+            })
+    });
+    if !can_be_set {
+        return None;
+    }
     let shown: Vec<String> = actions.iter().map(|a| a.show(sts)).collect();
     Some(format!("{}: unset in {}", shown.join(" "), found.show(sts)))
 }
@@ -221,7 +270,7 @@ fn covering(
         Cover::new(sts, &goals, limits, confirm, &mut rng).run(None, &mut Deciding { steps: 0 });
     for test in &covered.tests {
         let actions = test.actions();
-        let wrong = not_allowed(theory, sts, &actions).or_else(|| not_set(sts, &actions));
+        let wrong = not_allowed(theory, sts, &actions).or_else(|| not_set(theory, sts, &actions));
         if let Some(detail) = wrong {
             return Some(Finding {
                 kind: "generate --cover: a test that is no trace".to_owned(),

@@ -147,6 +147,8 @@ struct Node {
 /// A model, a solver for its questions, and the state sets seen so far.
 pub struct Semantics {
     sts: Arc<Sts>,
+    /// The longest time-out of any place in the model, in nanoseconds.
+    longest_timeout: u64,
     solver: Box<dyn Feasibility + Send>,
     relation: Relation,
     nodes: Vec<Node>,
@@ -184,8 +186,11 @@ impl Semantics {
             locations: sts.processes().iter().map(|p| p.initial).collect(),
             valuation: sts.variables().iter().map(|v| v.initial.clone()).collect(),
         };
+        let timeouts = sts.locations().iter().filter_map(|l| l.timeout);
+        let longest_timeout = timeouts.chain([sts.timeout()]).max().unwrap_or_default();
         let mut semantics = Semantics {
             sts,
+            longest_timeout,
             solver,
             relation,
             nodes: Vec::new(),
@@ -237,9 +242,13 @@ impl Semantics {
     }
 
     /// Nanoseconds of silence that count as quiescence in a set: the longest that any state of it
-    /// asks for.
+    /// asks for. A state that is missing may be anywhere.
     pub fn timeout(&self, id: SetId) -> u64 {
-        let states = self.set(id).states.iter();
+        let set = self.set(id);
+        if set.truncated {
+            return self.longest_timeout;
+        }
+        let states = set.states.iter();
         states
             .map(|state| self.sts.timeout_at(&state.locations))
             .max()
