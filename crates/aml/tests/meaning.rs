@@ -390,3 +390,16 @@ end
     assert_eq!(shown(&formatted), shown(&sts));
     insta::assert_snapshot!("formatted", again);
 }
+
+#[test]
+fn an_update_by_an_unset_value_is_no_mistake() {
+    for (constraint, is_wrong) in [("n == :void", false), ("n > 20", true)] {
+        let text = format!(
+            "external 'c'\nprocess('p') {{\n  channel('c') {{ stimulus 'a', {{'n' => :integer}} }}\n  \
+             var 'k', integer(0..9), 0\n  state 'S'\n  receive 'a', constraint: '{constraint}', update: 'k = n'\n}}\n"
+        );
+        let loaded = load_text("m.aml", &text);
+        let warned = loaded.diagnostics.iter().any(|d| d.code == "A076");
+        assert_eq!(warned, is_wrong, "{constraint}: {:?}", loaded.diagnostics);
+    }
+}
