@@ -6,15 +6,17 @@ mod failing;
 mod known;
 mod opening;
 mod parallel;
+mod resuming;
 
 use std::sync::Arc;
 use std::time::Instant;
 
 use ioco_engine::{Context, Input, TestReport};
 use ioco_generate::suite::ReadTest;
+use ioco_store::NewCampaign;
 use ioco_sts::Verdict;
 
-use crate::connect::{ConnectionSpec, Link};
+use crate::connect::{ConnectionSpec, Link, Transport};
 use crate::error::{CampaignError, no_jobs};
 use crate::failures::Origin;
 use crate::model::Model;
@@ -37,6 +39,8 @@ use ioco_sts::Action;
 
 pub(crate) use failing::confirmed;
 use opening::{Known, guide, known, seed_from_clock};
+pub use resuming::Interrupted;
+use resuming::KeptPlan;
 
 pub struct Campaign {
     pub project: Project,
@@ -56,6 +60,8 @@ pub struct Campaign {
     suite: Option<LoadedSuite>,
     /// The tests of the suite that were run.
     rows: Vec<SuiteRow>,
+    /// The same by their positions, while others carry them out.
+    suite_rows: Vec<(usize, SuiteRow)>,
     beginning: Vec<Action>,
     scripts: Vec<Script>,
     /// Tests that are over, and not reported yet.
@@ -68,6 +74,10 @@ pub struct Campaign {
     accepted: usize,
     /// Who carries out the tests, where this process does not.
     dispatch: Option<Dispatch>,
+    /// Another process can go on with it from the store alone.
+    is_resumable: bool,
+    /// The orders that are written down are in line.
+    is_planned: bool,
 }
 
 /// Who carries out the tests of a campaign.
@@ -97,8 +107,18 @@ impl Campaign {
 
     /// As [`Campaign::open`], with these hands instead of jobs.
     pub fn open_with(
+        plan: Plan,
+        hands: Hands,
+        interrupt: Interrupt,
+        observer: &mut dyn Observer,
+    ) -> Result<Campaign, CampaignError> {
+        Campaign::prepare(plan, hands, None, interrupt, observer)
+    }
+
+    fn prepare(
         mut plan: Plan,
         hands: Hands,
+        before: Option<&Interrupted>,
         interrupt: Interrupt,
         observer: &mut dyn Observer,
     ) -> Result<Campaign, CampaignError> {
@@ -138,7 +158,9 @@ impl Campaign {
         );
         // Read before the first test: a damaged file must not spoil the end of a long run.
         coverage::read(&results.coverage(&plan.model.hash), &plan.model.sts)?;
-        let mut known = if plan.known {
+        let mut known = if let Some(before) = before {
+            before.kept.known(&plan.model, &results)?
+        } else if plan.known {
             known(&results, &plan.model, &plan.project, &plan.reach, observer)
         } else {
             Vec::new()
@@ -151,20 +173,39 @@ impl Campaign {
         }
         // Failures of earlier runs come on top of the tests that were asked for.
         settings.stop.tests = settings.stop.tests.map(|tests| tests + known.len() as u64);
-        let suite = match &plan.test.suite {
-            Some(file) => {
-                let suite = suite::load(file, &plan.model, observer)?;
+        let texts = match before {
+            Some(before) => (before.kept.suite.clone(), before.kept.query.clone()),
+            None => {
+                let suite = plan.test.suite.as_deref();
+                let suite = suite
+                    .map(|file| suite::text(file, &plan.model))
+                    .transpose()?;
+                let query = match (&plan.test.query, &hands) {
+                    (None, _) | (_, Hands::Own) => None,
+                    (Some(file), _) => Some(query::text(file, &plan.model.sts)?),
+                };
+                (suite, query)
+            }
+        };
+        let suite = match (&plan.test.suite, &texts.0) {
+            (Some(file), Some(text)) => {
+                let suite = suite::parse(file, text, &plan.model, observer)?;
                 Some(match plan.shard {
                     Some(shard) => suite.shard(shard)?,
                     None => suite,
                 })
             }
-            None => None,
+            _ => None,
         };
-        let guide = guide(&plan.test, &plan.model, observer)?;
-        let link = match hands {
-            Hands::Own => plan.reach.connect(&plan.model.sts, &plan.project)?,
-            Hands::Threads(_) | Hands::Executor(..) => Link::elsewhere(),
+        // A campaign that is resumed plans no test in this process.
+        let guide = match before {
+            Some(_) => None,
+            None => guide(&plan.test, &plan.model, observer)?,
+        };
+        let link = match (&hands, before) {
+            (_, Some(before)) => Link::elsewhere_from(before.clock()?.1),
+            (Hands::Own, None) => plan.reach.connect(&plan.model.sts, &plan.project)?,
+            (Hands::Threads(_) | Hands::Executor(..), None) => Link::elsewhere(),
         };
         let mut session = Session::over(
             &plan.model.sts,
@@ -187,17 +228,27 @@ impl Campaign {
             ));
             plan.project.elsewhere = Some(elsewhere);
         }
-        trust::remember(&plan.project, &plan.reach, &origin.model);
-        let new = history::new_run(&plan.model, &options, &meaning, &plan.reach, &settings);
+        let mut new = history::new_run(&plan.model, &options, &meaning, &plan.reach, &settings);
+        if let Hands::Executor(campaign, _) = &hands {
+            let (suite, query) = texts.clone();
+            new.campaign = Some(NewCampaign {
+                id: campaign.clone(),
+                plan: KeptPlan::new(&plan, settings.seed, &known, suite, query).write(),
+            });
+        }
         let until = Until::raised(Instant::now, &session.interrupt).by(session.over_if_begun_now());
-        let record = Record::begin(&mut plan.project, new, &until, observer)?;
+        let record = match before {
+            Some(before) => Record::resume(&plan.project, &before.campaign.id, &until)?,
+            None => {
+                // What came out of a store was not typed by this person.
+                trust::remember(&plan.project, &plan.reach, &origin.model);
+                Record::begin(&mut plan.project, new, &until, observer)?
+            }
+        };
         // The store may have gone to another folder.
         let results = Results::at(plan.project.results());
-        let query = match (&plan.test.query, &hands) {
-            (None, _) | (_, Hands::Own) => None,
-            (Some(file), _) => Some(query::text(file, &plan.model.sts)?),
-        };
-        let recipe = Recipe::new(&settings, &meaning, timeout, query);
+        let recipe = Recipe::new(&settings, &meaning, timeout, texts.1);
+        let is_kept = matches!(hands, Hands::Executor(..));
         let dispatch = parallel::dispatch(hands, &plan, recipe, &record, &session, &meaning.solver);
         Ok(Campaign {
             project: plan.project,
@@ -214,6 +265,9 @@ impl Campaign {
             known,
             suite,
             rows: Vec::new(),
+            suite_rows: Vec::new(),
+            is_resumable: is_kept,
+            is_planned: false,
             beginning: plan.beginning,
             scripts: plan.scripts,
             untold: Vec::new(),
@@ -228,7 +282,11 @@ impl Campaign {
 
     /// How the system is reached, for a person.
     pub fn system(&self) -> String {
-        self.reach.show()
+        match &self.reach.way {
+            // A coordinator that was resumed elsewhere knows the name alone.
+            Transport::Command(words) if words.is_empty() => self.reach.name.to_string(),
+            _ => self.reach.show(),
+        }
     }
 
     /// The number of the run in the store.
@@ -237,7 +295,7 @@ impl Campaign {
     }
 
     pub fn run(mut self, observer: &mut dyn Observer) -> Result<Outcome, CampaignError> {
-        let ran = match self.dispatch {
+        let mut ran = match self.dispatch {
             Some(_) => self.run_dispatched(observer),
             None => self.run_here(observer),
         };
@@ -246,9 +304,22 @@ impl Campaign {
             self.session.tester.handle(Input::Interrupted, now);
             self.session.tester.end_run(now);
         }
-        self.write_events();
-        self.save_coverage(observer);
+        if ran.is_err() && self.is_resumable {
+            // Another coordinator goes on with it: in the store, this run has not come to its end.
+            self.session.tester.take_events();
+        } else {
+            self.write_events();
+            self.save_coverage(observer);
+        }
         self.settle(observer);
+        if self.is_resumable && ran.is_ok() {
+            ran = self.record.commit();
+        }
+        if ran.is_ok()
+            && let Some(dispatch) = &mut self.dispatch
+        {
+            dispatch.close();
+        }
         match ran {
             Ok(()) => Ok(self.outcome()),
             Err(error) if self.found.is_empty() => Err(error),

@@ -83,6 +83,7 @@ pub fn merge(project: &Project, folders: &[PathBuf]) -> Result<Merged, CampaignE
         strategy: first.row.strategy.clone(),
         locations: model.sts.locations().len() as u64,
         switches: model.sts.switches().len() as u64,
+        campaign: None,
     };
     let results = Results::at(project.results());
     results.make()?;

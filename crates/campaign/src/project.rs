@@ -9,7 +9,7 @@ use ioco_engine::{EventLevel, Settings, StopConditions, StrategyKind, WaitPolicy
 use ioco_outside::Untrusted;
 use ioco_outside::file::{Bounds, read_text};
 use ioco_sts::{Relation, Sts};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::connect::{Fresh, Hubs, Start};
 use crate::error::{CampaignError, Remedy};
@@ -123,7 +123,7 @@ pub struct Sut {
 }
 
 /// `[test]`: the same names as the flags of `ioco test`.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct TestSettings {
     pub strategy: Option<String>,

@@ -5,6 +5,7 @@ use std::net::IpAddr;
 use std::path::PathBuf;
 use std::pin::pin;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use async_nats::ConnectOptions;
@@ -17,10 +18,12 @@ use ioco_campaign::CampaignError;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::{Announced, Present};
+use crate::{Announced, MOST_BYTES, Present, is_name};
 
 /// How long a request to the server may take.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// The same, after one that failed: the run looks at its own time in between.
+const SHORT_PATIENCE: Duration = Duration::from_secs(2);
 /// How long all requests together may take once somebody wants to stop.
 const HURRY: Duration = Duration::from_millis(400);
 /// More entries of a bucket than this are not read: anybody at the server can write there.
@@ -31,6 +34,9 @@ pub(crate) const PRESENCE: Duration = Duration::from_secs(6);
 const DUPLICATES: Duration = Duration::from_secs(600);
 /// Outcomes and orders that nobody took go away after this time.
 const KEPT: Duration = Duration::from_secs(7 * 24 * 3600);
+
+/// The most jobs of one worker: what one worker says of itself must not flood the queue.
+const MOST_JOBS: usize = 1024;
 
 /// How to reach the server, and as whom.
 #[derive(Clone, Debug, Default)]
@@ -157,6 +163,8 @@ pub struct Bus {
     until: Until,
     /// When the last ones are over, once somebody wants to stop.
     last: OnceLock<Instant>,
+    /// The last request failed.
+    is_failing: AtomicBool,
 }
 
 /// The threads of the client. Nobody waits for their end: a server that floods keeps them busy.
@@ -201,10 +209,11 @@ fn hurry(until: &Until, last: &OnceLock<Instant>) -> Instant {
 async fn answered<T, E: std::fmt::Display>(
     until: &Until,
     last: &OnceLock<Instant>,
+    patience: Duration,
     doing: &str,
     answer: impl Future<Output = Result<T, E>>,
 ) -> Result<T, CampaignError> {
-    let answered = pin!(tokio::time::timeout(PATIENCE, answer));
+    let answered = pin!(tokio::time::timeout(patience, answer));
     match select(answered, pin!(over(until, last))).await {
         Either::Left((Ok(answer), _)) => answer.map_err(|error| trouble(doing, error)),
         Either::Left((Err(_), _)) => Err(trouble(doing, "the server did not answer in time")),
@@ -236,7 +245,7 @@ impl Bus {
         let runtime = Runtime(Some(runtime));
         let opened = runtime.block_on(async {
             let opened = async { Ok::<_, String>(open(access, name).await) };
-            answered(&until, &last, "connect", opened).await?
+            answered(&until, &last, PATIENCE, "connect", opened).await?
         });
         let (context, [orders, outcomes], [campaigns, workers], limit) = match opened {
             Ok(opened) => opened,
@@ -258,6 +267,7 @@ impl Bus {
             limit,
             until,
             last,
+            is_failing: AtomicBool::new(false),
         })
     }
 
@@ -267,8 +277,14 @@ impl Bus {
         doing: &str,
         answer: impl Future<Output = Result<T, E>>,
     ) -> Result<T, CampaignError> {
-        self.runtime
-            .block_on(answered(&self.until, &self.last, doing, answer))
+        let patience = match self.is_failing.load(Ordering::Relaxed) {
+            true => SHORT_PATIENCE,
+            false => PATIENCE,
+        };
+        let answered = answered(&self.until, &self.last, patience, doing, answer);
+        let answered = self.runtime.block_on(answered);
+        self.is_failing.store(answered.is_err(), Ordering::Relaxed);
+        answered
     }
 
     /// From now on, the run says when requests are over.
@@ -285,6 +301,17 @@ impl Bus {
         self.last.get().is_some() || self.until.is_stopped()
     }
 
+    /// Makes the streams and buckets that are not there: a server may have been set up anew.
+    pub(crate) fn make_queues(&mut self) -> Result<(), CampaignError> {
+        let made = self.wait("make the queues", async {
+            Ok::<_, String>(make(&self.context).await)
+        });
+        let ([orders, outcomes], [campaigns, workers]) = made??;
+        (self.orders, self.outcomes) = (orders, outcomes);
+        (self.campaigns, self.workers) = (campaigns, workers);
+        Ok(())
+    }
+
     pub(crate) fn announce(&self, announced: &Announced) -> Result<(), CampaignError> {
         let bytes = json(announced)?;
         let put = self.campaigns.put(&announced.campaign, bytes.into());
@@ -299,15 +326,25 @@ impl Bus {
 
     /// All campaigns that the server knows.
     pub fn campaigns(&self) -> Result<Vec<Announced>, CampaignError> {
-        self.entries(&self.campaigns)
+        let mut campaigns: Vec<Announced> = self.entries(&self.campaigns)?;
+        campaigns.retain(|campaign| is_name(&campaign.campaign));
+        Ok(campaigns)
     }
 
     /// All workers that are there now.
     pub fn workers(&self) -> Result<Vec<Present>, CampaignError> {
-        self.entries(&self.workers)
+        let mut workers: Vec<Present> = self.entries(&self.workers)?;
+        workers.retain(|worker| is_name(&worker.worker));
+        for worker in &mut workers {
+            worker.jobs = worker.jobs.min(MOST_JOBS);
+        }
+        Ok(workers)
     }
 
     pub fn campaign(&self, id: &str) -> Result<Option<Announced>, CampaignError> {
+        if !is_name(id) {
+            return Ok(None);
+        }
         let got = self.wait("read the campaign", self.campaigns.get(id))?;
         Ok(got.and_then(|bytes| serde_json::from_slice(&bytes).ok()))
     }
@@ -387,8 +424,16 @@ async fn open(access: &Access, name: &str) -> Result<Opened, CampaignError> {
         .connect(&access.url)
         .await
         .map_err(|error| trouble("connect", error))?;
-    let limit = client.server_info().max_payload;
+    let limit = client.server_info().max_payload.min(MOST_BYTES);
     let context = jetstream::new(client);
+    let (streams, buckets) = make(&context).await?;
+    Ok((context, streams, buckets, limit))
+}
+
+/// The streams and buckets of campaigns; made where they are not there.
+async fn make(
+    context: &jetstream::Context,
+) -> Result<([stream::Stream; 2], [kv::Store; 2]), CampaignError> {
     let stream = |name: &str, subjects: &str| stream::Config {
         name: name.to_owned(),
         subjects: vec![subjects.to_owned()],
@@ -410,9 +455,9 @@ async fn open(access: &Access, name: &str) -> Result<Opened, CampaignError> {
         max_age,
         ..kv::Config::default()
     };
-    let campaigns = bucket_of(&context, bucket("ioco-campaigns", KEPT)).await?;
-    let workers = bucket_of(&context, bucket("ioco-workers", PRESENCE)).await?;
-    Ok((context, [orders, outcomes], [campaigns, workers], limit))
+    let campaigns = bucket_of(context, bucket("ioco-campaigns", KEPT)).await?;
+    let workers = bucket_of(context, bucket("ioco-workers", PRESENCE)).await?;
+    Ok(([orders, outcomes], [campaigns, workers]))
 }
 
 async fn bucket_of(

@@ -1,6 +1,6 @@
 //! Campaigns on many machines. The coordinator publishes orders, workers on other machines take and carry them out,
 //! and their outcomes come back: all over NATS JetStream, which keeps messages on disk and delivers them at least
-//! once. The number of the order makes that once.
+//! once. The coordinator keeps one outcome for every order in its store, and discards what comes twice or late.
 //!
 //! | subject | what |
 //! |---|---|
@@ -16,6 +16,8 @@ mod executor;
 mod local;
 mod serve;
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use ioco_campaign::SystemName;
@@ -24,6 +26,19 @@ pub use bus::{Access, Bus};
 pub use executor::NatsExecutor;
 pub use local::{LocalServer, find_server};
 pub use serve::{Report, serve};
+
+/// Messages with more bytes are not read, whatever the server takes.
+pub(crate) const MOST_BYTES: usize = 8 << 20;
+/// Workers that a campaign counts one by one.
+pub(crate) const MOST_WORKERS: usize = 4096;
+/// The longest name of a campaign or a worker.
+const LONGEST_NAME: usize = 100;
+
+/// Whether a text can be the name of a campaign or a worker: it becomes part of subjects, and is shown.
+pub fn is_name(text: &str) -> bool {
+    let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+    (1..=LONGEST_NAME).contains(&text.len()) && text.chars().all(fits)
+}
 
 /// A campaign as everybody can see it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -39,6 +54,25 @@ pub struct Announced {
     /// Orders that were published, and outcomes that came back.
     pub orders: u64,
     pub outcomes: u64,
+    /// Outcomes by worker, since the coordinator began.
+    #[serde(default)]
+    pub workers: BTreeMap<String, u64>,
+}
+
+impl Default for Announced {
+    fn default() -> Announced {
+        Announced {
+            version: 0,
+            campaign: String::new(),
+            model: String::new(),
+            name: String::new(),
+            system: SystemName::Project,
+            state: State::Running,
+            orders: 0,
+            outcomes: 0,
+            workers: BTreeMap::new(),
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -13,12 +13,14 @@ use ioco_campaign::work::{Order, Outcome, SavedEnd, WORK_VERSION, Worker, Worker
 use ioco_campaign::{CampaignError, Interrupt};
 
 use crate::bus::{Bus, PRESENCE, json, trouble};
-use crate::{Announced, Present, State};
+use crate::{Announced, MOST_BYTES, Present, State};
 
 /// How long one request for an order waits at the server.
 const FETCH: Duration = Duration::from_secs(1);
 /// How often a worker says that it still works on its order.
 const IN_PROGRESS: Duration = Duration::from_millis(500);
+/// An order that was taken more often ends its workers, or the network: somebody has to look at it.
+const MOST_DELIVERIES: i64 = 50;
 /// How often a worker looks for campaigns.
 const LOOK: Duration = Duration::from_millis(500);
 
@@ -160,7 +162,7 @@ fn take_one(
         let Some(message) = fetch(bus, &campaign)? else {
             continue;
         };
-        let Ok(order) = serde_json::from_slice::<Order>(&message.payload) else {
+        let Some(order) = read(&message.payload, &campaign) else {
             let ended = message.ack_with(AckKind::Term);
             bus.wait("refuse an order", ended)?;
             continue;
@@ -174,8 +176,12 @@ fn take_one(
                 let _ = held.ack_with(AckKind::Progress).await;
             }
         });
+        let deliveries = message.info().map_or(1, |info| info.delivered);
         // An order may come from anybody at the server: what it does to us is an error of that order.
-        let carried_out = catch_unwind(AssertUnwindSafe(|| worker.run(&order)));
+        let carried_out = catch_unwind(AssertUnwindSafe(|| match deliveries > MOST_DELIVERIES {
+            true => Ok(given_up(worker, &order)),
+            false => worker.run(&order),
+        }));
         lease.abort();
         let outcome = carried_out.unwrap_or_else(|_| Ok(worker.failed(&order)));
         let outcome = match outcome {
@@ -198,6 +204,21 @@ fn take_one(
     Ok(false)
 }
 
+/// An order of this campaign in a message, if it is one.
+fn read(payload: &[u8], campaign: &str) -> Option<Order> {
+    if payload.len() > MOST_BYTES {
+        return None;
+    }
+    let order: Order = serde_json::from_slice(payload).ok()?;
+    (order.campaign == campaign).then_some(order)
+}
+
+/// The outcome of an order that nobody brought to its end.
+fn given_up(worker: &Worker, order: &Order) -> Outcome {
+    let reason = format!("{MOST_DELIVERIES} workers took the test and were gone before its end");
+    worker.unusable(order, reason)
+}
+
 fn fetch(bus: &Bus, campaign: &str) -> Result<Option<jetstream::Message>, CampaignError> {
     bus.wait("take an order", async {
         let consumer: Result<jetstream::consumer::PullConsumer, _> =
@@ -209,11 +230,11 @@ fn fetch(bus: &Bus, campaign: &str) -> Result<Option<jetstream::Message>, Campai
         };
         let batch = consumer.fetch().max_messages(1).expires(FETCH).messages();
         let mut batch = batch.await.map_err(|error| error.to_string())?;
-        batch
-            .next()
-            .await
-            .transpose()
-            .map_err(|error| error.to_string())
+        match batch.next().await.transpose() {
+            // So does one that ends while we ask.
+            Err(error) if error.to_string().contains("Consumer Deleted") => Ok(None),
+            taken => taken.map_err(|error| error.to_string()),
+        }
     })
 }
 

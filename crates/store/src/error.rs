@@ -15,6 +15,8 @@ pub enum StoreError {
     Older { place: String },
     #[error("the store {place} failed: {why}")]
     Failed { place: String, why: String },
+    #[error("another coordinator has resumed campaign {campaign}")]
+    Superseded { campaign: String },
 }
 
 impl StoreError {
@@ -28,6 +30,9 @@ impl StoreError {
             StoreError::Newer { .. } => "use a newer ioco, or another store; nothing was changed",
             StoreError::Older { .. } => {
                 "`ioco store migrate` brings it up to date; after that, older programs cannot use it"
+            }
+            StoreError::Superseded { .. } => {
+                "that one goes on with it; `ioco campaign status` shows how far it is"
             }
             StoreError::Failed { .. } => "check the database and the free space",
         }

@@ -154,7 +154,10 @@ impl Store {
     }
 
     /// Runs one question to its end.
-    fn ask<T>(&self, ask: impl AsyncFnOnce(&mut AnyConnection) -> sqlx::Result<T>) -> Asked<T> {
+    pub(crate) fn ask<T>(
+        &self,
+        ask: impl AsyncFnOnce(&mut AnyConnection) -> sqlx::Result<T>,
+    ) -> Asked<T> {
         let mut connection = match self.connection.lock() {
             Ok(connection) => connection,
             // A question that panicked did not change anything.

@@ -201,11 +201,22 @@ impl Campaign {
         test: u64,
         observer: &mut dyn Observer,
     ) {
+        self.count_new(&found, execution, file, test);
+        self.tell(found, observer);
+    }
+
+    /// As [`Campaign::count`], for a failure that the tester has counted against the limit.
+    pub(super) fn count_new(
+        &mut self,
+        found: &FoundFailure,
+        execution: &Execution,
+        file: &FailureFile,
+        test: u64,
+    ) {
         if matches!(execution.verdict, Verdict::Fail(_)) && (found.accepted || found.flaky) {
             self.session.tester.discount_failure();
         }
-        self.count(&found, execution, file, test);
-        self.tell(found, observer);
+        self.count(found, execution, file, test);
     }
 
     /// Counts and records what was found; the end of a system is an error, and counted as such already.
@@ -233,7 +244,7 @@ impl Campaign {
     }
 
     /// Writes the file of a failure. Where the disk refuses, the failure is reported all the same.
-    fn keep(&mut self, path: &Path, file: &FailureFile, observer: &mut dyn Observer) {
+    pub(super) fn keep(&mut self, path: &Path, file: &FailureFile, observer: &mut dyn Observer) {
         let bounded = failures::bounded(path, file, self.model.sts.budget());
         let written = bounded.and_then(|(text, note)| {
             if let Some(note) = note {
@@ -282,7 +293,7 @@ impl Campaign {
             .ok_or_else(|| CampaignError::usage("the test did not fail: nothing to keep"))
     }
 
-    fn describe(
+    pub(super) fn describe(
         &mut self,
         file: &FailureFile,
         path: PathBuf,

@@ -6,17 +6,40 @@ use std::time::{Duration, Instant};
 
 use ioco_engine::{Bits, Carried, Input, SavedStep, TestReport, Tester, test_seed};
 use ioco_shrink::{Confidence, Confirmation, Runner};
+use ioco_store::{OrderRow, OutcomeRow};
 use ioco_sts::{Action, Execution, SwitchId, Verdict};
+use serde::{Deserialize, Serialize};
 
-use super::{Executor, Order, Outcome, Recipe, Task, WORK_VERSION, saved};
+use super::{Executor, Order, Outcome, Recipe, SavedEnd, Task, WORK_VERSION, saved};
 use crate::error::CampaignError;
 use crate::order::Script;
+use crate::record::Record;
 use crate::session::{Session, Shown};
 use crate::shrinking::ShrinkSettings;
 use crate::system::SystemName;
 
 /// How long to wait for an outcome before looking whether the run is to stop.
 const SLICE: Duration = Duration::from_millis(50);
+
+/// Outcomes that are counted before they are kept and acknowledged together.
+const TOGETHER: usize = 64;
+
+/// What orders and outcomes are counted and kept with.
+pub(crate) struct Desk<'a> {
+    pub session: &'a mut Session,
+    /// Where orders and outcomes are kept, so that another process can go on with them.
+    pub record: Option<&'a mut Record>,
+}
+
+impl<'a> Desk<'a> {
+    /// For orders that nobody needs to go on with.
+    pub fn of(session: &'a mut Session) -> Desk<'a> {
+        Desk {
+            session,
+            record: None,
+        }
+    }
+}
 
 /// A test that is written down, in line for an order.
 pub(crate) enum Planned {
@@ -32,19 +55,26 @@ pub(crate) enum Planned {
 }
 
 /// What an order under way is for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub(crate) enum Purpose {
+    /// The failure of an earlier run at this position.
     Known(usize),
+    /// The test of a suite at this position.
     Suite(usize, String),
     Test,
     Replay,
 }
 
+#[derive(Serialize, Deserialize)]
 struct Issued {
     purpose: Purpose,
     /// The number and the name of the test.
     test: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     name: Option<String>,
-    /// Open switches that were handed out with it.
+    /// Open switches that were handed out with it. After a coordinator is resumed, others may go for them too.
+    #[serde(skip)]
     aim: Vec<SwitchId>,
     /// Steps that it may take.
     steps: u64,
@@ -81,6 +111,10 @@ pub(crate) struct Dispatch {
     warnings: Vec<String>,
     /// Until when outcomes are waited for, once the run is to end.
     until: Option<Instant>,
+    /// Orders that are handed out once the record has them.
+    unsent: Vec<Order>,
+    /// Outcomes that are acknowledged once the record has them.
+    unacknowledged: usize,
 }
 
 impl Dispatch {
@@ -111,6 +145,8 @@ impl Dispatch {
             notices: Vec::new(),
             warnings: Vec::new(),
             until: None,
+            unsent: Vec::new(),
+            unacknowledged: 0,
         }
     }
 
@@ -133,21 +169,120 @@ impl Dispatch {
     }
 
     /// The next test that came back, in the order of arrival; `None` once the run is over and everything is back.
-    pub fn next(&mut self, session: &mut Session) -> Result<Option<Finished>, CampaignError> {
+    pub fn next(&mut self, desk: &mut Desk<'_>) -> Result<Option<Finished>, CampaignError> {
         loop {
             if let Some(finished) = self.finished.pop_front() {
                 return Ok(Some(finished));
             }
-            let waits = self.refill(session)?;
-            if self.is_given_up(session) || (self.under_way.is_empty() && !waits) {
+            let waits = self.refill(desk)?;
+            if self.is_given_up(desk.session) || (self.under_way.is_empty() && !waits) {
                 if self.unready.is_empty() {
                     return Ok(None);
                 }
-                self.count_unready(session);
+                self.count_unready(desk);
                 continue;
             }
-            self.pump(session)?;
+            self.pump(desk)?;
         }
+    }
+
+    /// Withdraws what is still under way: every order has one outcome, and what comes later counts for nothing.
+    pub fn withdraw(&mut self, desk: &mut Desk<'_>) -> Result<(), CampaignError> {
+        self.unsent.clear();
+        for number in std::mem::take(&mut self.under_way).into_keys() {
+            if let Some(record) = &mut desk.record {
+                record.outcome(number, "", None, Vec::new());
+            }
+        }
+        self.commit(desk)
+    }
+
+    /// The campaign is over, and the record has all of it.
+    pub fn close(&mut self) {
+        self.executor.close();
+    }
+
+    /// Hands out the orders, and acknowledges the outcomes, that the record has now.
+    fn commit(&mut self, desk: &mut Desk<'_>) -> Result<(), CampaignError> {
+        if self.unsent.is_empty() && self.unacknowledged == 0 {
+            return Ok(());
+        }
+        if let Some(record) = &mut desk.record {
+            record.commit()?;
+        }
+        // Those that wait to be counted are not in the record yet.
+        if self.unready.is_empty() && std::mem::take(&mut self.unacknowledged) > 0 {
+            self.executor.acknowledge();
+        }
+        for order in self.unsent.drain(..) {
+            self.executor.submit(order)?;
+        }
+        Ok(())
+    }
+
+    /// Takes over what a coordinator before this one kept: an outcome. Returns the test that it is, where it is one.
+    pub fn restore(
+        &mut self,
+        row: OutcomeRow,
+        steps: impl FnOnce(u64) -> Result<Vec<SavedStep>, CampaignError>,
+        session: &mut Session,
+    ) -> Result<Option<Finished>, CampaignError> {
+        let issued: Issued = self.issued_before(row.number, &row.purpose)?;
+        let Some(body) = row.body else {
+            return Ok(None);
+        };
+        if let Purpose::Replay = issued.purpose {
+            return Ok(None);
+        }
+        let mut outcome: Outcome = parsed(&body)?;
+        if outcome.steps.is_empty() {
+            outcome.steps = steps(issued.test)?;
+        }
+        let carried = self.carried(&outcome, &issued, session);
+        let finished = self.absorb(carried, issued.purpose, outcome, session);
+        // The record has them.
+        session.tester.take_events();
+        Ok(finished)
+    }
+
+    /// Takes over an order without an outcome: it is handed out again, unless nobody waits for it any more.
+    pub fn restore_open(
+        &mut self,
+        row: OrderRow,
+        desk: &mut Desk<'_>,
+    ) -> Result<(), CampaignError> {
+        let issued = self.issued_before(row.number, &row.purpose)?;
+        if let Purpose::Replay = issued.purpose {
+            if let Some(record) = &mut desk.record {
+                record.outcome(row.number, "", None, Vec::new());
+            }
+            return Ok(());
+        }
+        let order: Order = parsed(&row.body)?;
+        self.unsent.push(Order {
+            time: desk.session.time_left(),
+            ..order
+        });
+        self.under_way.insert(row.number, issued);
+        Ok(())
+    }
+
+    /// A test that came back before, and whose failure is still to be looked at.
+    pub fn look_again(&mut self, finished: Finished) {
+        self.finished.push_back(finished);
+    }
+
+    fn issued_before(&mut self, number: u64, purpose: &str) -> Result<Issued, CampaignError> {
+        let issued: Issued = parsed(purpose)?;
+        self.orders = self.orders.max(number);
+        self.tests = self.tests.max(issued.test);
+        self.planned
+            .retain(|planned| match (planned, &issued.purpose) {
+                (Planned::Known(index, _), Purpose::Known(issued)) => index != issued,
+                (Planned::Suite { index, .. }, Purpose::Suite(issued, _)) => index != issued,
+                _ => true,
+            });
+        Ok(issued)
     }
 
     /// Whether nobody waits for outcomes any more.
@@ -162,17 +297,27 @@ impl Dispatch {
         self.until.is_some_and(|until| Instant::now() >= until)
     }
 
-    /// Waits a moment for an outcome, and counts it.
-    fn pump(&mut self, session: &mut Session) -> Result<(), CampaignError> {
-        if let Some(outcome) = self.executor.next(SLICE)? {
-            self.take(outcome, session);
+    /// Waits a moment for outcomes, and counts them.
+    fn pump(&mut self, desk: &mut Desk<'_>) -> Result<(), CampaignError> {
+        self.commit(desk)?;
+        let mut wait = SLICE;
+        for _ in 0..TOGETHER {
+            let Some(outcome) = self.executor.next(wait)? else {
+                break;
+            };
+            self.take(outcome, desk);
+            wait = Duration::ZERO;
         }
         Ok(())
     }
 
-    fn take(&mut self, mut outcome: Outcome, session: &mut Session) {
-        // One that comes twice counts once.
+    fn take(&mut self, mut outcome: Outcome, desk: &mut Desk<'_>) {
+        self.unacknowledged += 1;
+        // One that comes twice counts once; one that comes after its order was withdrawn counts for nothing.
         let Some(issued) = self.under_way.remove(&outcome.order) else {
+            if let Some(record) = &mut desk.record {
+                record.discarded(1);
+            }
             return;
         };
         for notice in outcome.notices.drain(..) {
@@ -186,48 +331,81 @@ impl Dispatch {
             }
         }
         if let Purpose::Replay = issued.purpose {
+            if let Some(record) = &mut desk.record {
+                record.outcome(
+                    outcome.order,
+                    &outcome.worker,
+                    Some(outcome.kept()),
+                    Vec::new(),
+                );
+            }
             self.replayed.insert(outcome.order, outcome);
             return;
         }
-        let now = session.now();
-        let execution = outcome.execution(session.tester.semantics());
-        let carried = Carried {
-            number: issued.test,
-            seed: test_seed(self.recipe.seed, issued.test),
-            name: issued.name,
-            execution,
-            times: outcome.times.clone(),
-            duration: outcome.duration,
-            covered: outcome.covered.clone(),
-            lessons: std::mem::take(&mut outcome.lessons),
-        };
+        let carried = self.carried(&outcome, &issued, desk.session);
         let is_inconclusive = matches!(carried.execution.verdict, Verdict::Inconclusive(_));
-        if is_inconclusive && !carried.is_ready() && session.tester.is_over(now) {
+        let now = desk.session.now();
+        if is_inconclusive && !carried.is_ready() && desk.session.tester.is_over(now) {
             self.unready.push((carried, issued.purpose, outcome));
             return;
         }
-        self.absorb(carried, issued.purpose, outcome, session);
+        self.count(carried, issued.purpose, outcome, desk);
     }
 
-    /// Counts the tests that waited for a system until the time was up.
-    fn count_unready(&mut self, session: &mut Session) {
-        let is_error = !session.tester.was_ready() && !session.interrupt.is_raised();
-        for (mut carried, purpose, outcome) in std::mem::take(&mut self.unready) {
-            if is_error {
-                carried.execution.verdict = Tester::never_ready();
-            }
-            self.absorb(carried, purpose, outcome, session);
+    /// Counts a test that came back, and keeps its outcome.
+    fn count(&mut self, carried: Carried, purpose: Purpose, outcome: Outcome, desk: &mut Desk<'_>) {
+        let Some(finished) = self.absorb(carried, purpose, outcome, desk.session) else {
+            return;
+        };
+        if let Some(record) = &mut desk.record {
+            let outcome = &finished.outcome;
+            // The steps of a test that passed are kept with the test.
+            let body = match finished.report.execution.verdict {
+                Verdict::Pass => outcome.kept(),
+                _ => outcome.kept_whole(),
+            };
+            let events = desk.session.tester.take_events();
+            record.outcome(outcome.order, &outcome.worker, Some(body), events);
+        }
+        self.finished.push_back(finished);
+    }
+
+    /// A test that came back, in terms of the model.
+    fn carried(&self, outcome: &Outcome, issued: &Issued, session: &mut Session) -> Carried {
+        Carried {
+            number: issued.test,
+            seed: test_seed(self.recipe.seed, issued.test),
+            name: issued.name.clone(),
+            execution: outcome.execution(session.tester.semantics()),
+            times: outcome.times.clone(),
+            duration: outcome.duration,
+            covered: outcome.covered.clone(),
+            lessons: outcome.lessons.clone(),
         }
     }
 
-    /// Counts a test that came back.
+    /// Counts the tests that waited for a system until the time was up.
+    fn count_unready(&mut self, desk: &mut Desk<'_>) {
+        let session = &*desk.session;
+        let is_error = !session.tester.was_ready() && !session.interrupt.is_raised();
+        for (mut carried, purpose, mut outcome) in std::mem::take(&mut self.unready) {
+            if is_error {
+                let verdict = Tester::never_ready();
+                outcome.end = SavedEnd::new(&verdict, &desk.session.sts);
+                carried.execution.verdict = verdict;
+            }
+            self.count(carried, purpose, outcome, desk);
+        }
+    }
+
+    /// Puts a test that came back into the run.
     fn absorb(
         &mut self,
         carried: Carried,
         purpose: Purpose,
         outcome: Outcome,
         session: &mut Session,
-    ) {
+    ) -> Option<Finished> {
         let now = session.now();
         let report = session
             .tester
@@ -249,18 +427,17 @@ impl Dispatch {
             });
         self.revision += 1;
         // Without coverage nothing is refused.
-        if let Ok(report) = report {
-            self.finished.push_back(Finished {
-                report,
-                purpose,
-                outcome,
-            });
-        }
+        report.ok().map(|report| Finished {
+            report,
+            purpose,
+            outcome,
+        })
     }
 
     /// Gives every worker that has nothing to do an order, as long as the run goes on. Whether there is more to do
     /// than workers.
-    fn refill(&mut self, session: &mut Session) -> Result<bool, CampaignError> {
+    fn refill(&mut self, desk: &mut Desk<'_>) -> Result<bool, CampaignError> {
+        let session = &mut *desk.session;
         if session.interrupt.is_raised() {
             let now = session.now();
             session.tester.handle(Input::Interrupted, now);
@@ -268,6 +445,7 @@ impl Dispatch {
             return Ok(false);
         }
         loop {
+            let session = &mut *desk.session;
             let now = session.now();
             let is_over = session.tester.is_over(now);
             match self.planned.front() {
@@ -330,7 +508,7 @@ impl Dispatch {
                     aim,
                     steps,
                 },
-                session,
+                desk,
             )?;
         }
     }
@@ -394,7 +572,7 @@ impl Dispatch {
         &mut self,
         task: Task,
         issued: Issued,
-        session: &mut Session,
+        desk: &mut Desk<'_>,
     ) -> Result<u64, CampaignError> {
         self.orders += 1;
         let order = Order {
@@ -404,10 +582,23 @@ impl Dispatch {
             model: self.model.clone(),
             system: self.system.clone(),
             recipe: self.recipe.clone(),
-            time: session.time_left(),
+            time: desk.session.time_left(),
             task,
         };
-        self.executor.submit(order)?;
+        match &mut desk.record {
+            None => self.executor.submit(order)?,
+            Some(record) => {
+                // Plain data: always JSON.
+                let purpose = serde_json::to_string(&issued).unwrap_or_default();
+                let body = serde_json::to_string(&order).unwrap_or_default();
+                record.order(OrderRow {
+                    number: order.number,
+                    purpose,
+                    body,
+                });
+                self.unsent.push(order);
+            }
+        }
         self.under_way.insert(self.orders, issued);
         Ok(self.orders)
     }
@@ -416,10 +607,10 @@ impl Dispatch {
         &mut self,
         stimuli: &[Action],
         afresh: bool,
-        session: &mut Session,
+        desk: &mut Desk<'_>,
     ) -> Result<u64, CampaignError> {
         let task = Task::Replay {
-            stimuli: saved(stimuli, &session.sts),
+            stimuli: saved(stimuli, &desk.session.sts),
             afresh,
         };
         let issued = Issued {
@@ -429,15 +620,15 @@ impl Dispatch {
             aim: Vec::new(),
             steps: 0,
         };
-        self.issue(task, issued, session)
+        self.issue(task, issued, desk)
     }
 
     /// Waits for a replay. Tests go on meanwhile, on the other workers.
-    fn await_replay(&mut self, number: u64, session: &mut Session) -> Result<Shown, CampaignError> {
+    fn await_replay(&mut self, number: u64, desk: &mut Desk<'_>) -> Result<Shown, CampaignError> {
         loop {
             if let Some(outcome) = self.replayed.remove(&number) {
-                let execution = outcome.execution(session.tester.semantics());
-                session.carried(&execution, &outcome);
+                let execution = outcome.execution(desk.session.tester.semantics());
+                desk.session.carried(&execution, &outcome);
                 return Ok(Shown {
                     execution,
                     times: outcome.times,
@@ -445,12 +636,11 @@ impl Dispatch {
                     afresh: outcome.afresh,
                 });
             }
-            self.refill(session)?;
-            if self.is_given_up(session) {
-                self.under_way.remove(&number);
+            self.refill(desk)?;
+            if self.is_given_up(desk.session) {
                 return Err(CampaignError::interrupted());
             }
-            self.pump(session)?;
+            self.pump(desk)?;
         }
     }
 
@@ -458,10 +648,10 @@ impl Dispatch {
     pub fn show(
         &mut self,
         stimuli: &[Action],
-        session: &mut Session,
+        desk: &mut Desk<'_>,
     ) -> Result<Shown, CampaignError> {
-        let number = self.replay(stimuli, true, session)?;
-        self.await_replay(number, session)
+        let number = self.replay(stimuli, true, desk)?;
+        self.await_replay(number, desk)
     }
 
     /// As [`Session::confirm`], with the runs side by side.
@@ -469,19 +659,19 @@ impl Dispatch {
         &mut self,
         failure: &Execution,
         settings: &ShrinkSettings,
-        session: &mut Session,
+        desk: &mut Desk<'_>,
     ) -> Result<Confirmation, CampaignError> {
         let stimuli: Vec<Action> = failure.stimuli().cloned().collect();
         let mut confirmation = Confirmation::default();
         let mut wanted = settings.confirm;
-        while confirmation.confidence.runs < wanted && !session.is_over() {
+        while confirmation.confidence.runs < wanted && !desk.session.is_over() {
             let together = wanted - confirmation.confidence.runs;
             let numbers: Result<Vec<u64>, _> = (0..together)
-                .map(|_| self.replay(&stimuli, false, session))
+                .map(|_| self.replay(&stimuli, false, desk))
                 .collect();
             for number in numbers? {
-                let again = self.await_replay(number, session)?.execution;
-                if session.is_over() || matches!(again.verdict, Verdict::Error(_)) {
+                let again = self.await_replay(number, desk)?.execution;
+                if desk.session.is_over() || matches!(again.verdict, Verdict::Error(_)) {
                     wanted = 0;
                     continue;
                 }
@@ -500,23 +690,23 @@ impl Dispatch {
         &mut self,
         stimuli: &[Action],
         times: u32,
-        session: &mut Session,
+        desk: &mut Desk<'_>,
     ) -> Result<Vec<Execution>, CampaignError> {
         let numbers: Result<Vec<u64>, _> = (0..times)
-            .map(|_| self.replay(stimuli, false, session))
+            .map(|_| self.replay(stimuli, false, desk))
             .collect();
         let replayed = numbers?.into_iter().map(|number| {
-            let shown = self.await_replay(number, session)?;
+            let shown = self.await_replay(number, desk)?;
             Ok(shown.execution)
         });
         replayed.collect()
     }
 
     /// Runs stimuli for a shrinker.
-    pub fn runner<'a>(&'a mut self, session: &'a mut Session) -> DispatchRunner<'a> {
+    pub fn runner<'a>(&'a mut self, desk: Desk<'a>) -> DispatchRunner<'a> {
         DispatchRunner {
             dispatch: self,
-            session,
+            desk,
             begun: Vec::new(),
         }
     }
@@ -525,7 +715,7 @@ impl Dispatch {
 /// A shrinker's way to the workers.
 pub(crate) struct DispatchRunner<'a> {
     dispatch: &'a mut Dispatch,
-    session: &'a mut Session,
+    desk: Desk<'a>,
     /// Lists that are run already, and the orders that run them.
     begun: Vec<(Vec<Action>, u64)>,
 }
@@ -535,9 +725,9 @@ impl Runner for DispatchRunner<'_> {
         let begun = self.begun.iter().position(|(list, _)| list == stimuli);
         let number = match begun {
             Some(position) => Ok(self.begun.swap_remove(position).1),
-            None => self.dispatch.replay(stimuli, false, self.session),
+            None => self.dispatch.replay(stimuli, false, &mut self.desk),
         };
-        let shown = number.and_then(|number| self.dispatch.await_replay(number, self.session));
+        let shown = number.and_then(|number| self.dispatch.await_replay(number, &mut self.desk));
         match shown {
             Ok(shown) => shown.execution,
             Err(error) => Execution {
@@ -564,9 +754,18 @@ impl Runner for DispatchRunner<'_> {
         }
         for list in new {
             // Whoever asks for it later hears of the error.
-            if let Ok(number) = self.dispatch.replay(&list, false, self.session) {
+            if let Ok(number) = self.dispatch.replay(&list, false, &mut self.desk) {
                 self.begun.push((list, number));
             }
         }
     }
+}
+
+fn parsed<T: serde::de::DeserializeOwned>(text: &str) -> Result<T, CampaignError> {
+    serde_json::from_str(text).map_err(|error| {
+        CampaignError::usage(format!(
+            "what the store has of the campaign cannot be read: {error}"
+        ))
+        .hint("resume it with the version of ioco that began it")
+    })
 }

@@ -16,6 +16,13 @@ pub trait Executor {
     /// The next outcome; `None` if none came within this time. An error ends the campaign.
     fn next(&mut self, wait: Duration) -> Result<Option<Outcome>, CampaignError>;
 
+    /// Every outcome so far is kept: nobody needs to bring it again.
+    fn acknowledge(&mut self) {}
+
+    /// The campaign is over. An executor that is dropped without this leaves everything as it is, so that another
+    /// coordinator can go on.
+    fn close(&mut self) {}
+
     /// The run is to end: orders that nobody has begun need not be carried out.
     fn cancel(&mut self) {}
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use ioco_nats::Access;
 
-use super::{ModelArguments, SystemArguments, Test};
+use super::{ModelArguments, StoreArguments, SystemArguments, Test};
 
 /// Where the NATS server is, and how to prove who we are.
 #[derive(Clone, Debug, Args)]
@@ -58,8 +58,26 @@ pub struct Campaign {
 pub enum CampaignCommand {
     /// Start a campaign: hand out tests to workers, and keep what they find
     Start(Box<CampaignStart>),
+    /// Go on with a campaign whose coordinator is gone, from the store alone
+    Resume(CampaignResume),
     /// List campaigns and workers
     Status(NatsArguments),
+    /// Show how far a campaign is, worker by worker, until it is over
+    Watch {
+        /// The campaign, as `ioco campaign status` names it [default: all of them]
+        campaign: Option<String>,
+
+        #[command(flatten)]
+        nats: NatsArguments,
+    },
+    /// Show what the store has of campaigns: orders, outcomes, and what is still open
+    Show {
+        /// The campaign [default: all of them]
+        campaign: Option<String>,
+
+        #[command(flatten)]
+        store: StoreArguments,
+    },
     /// Stop a campaign; it keeps its results
     Stop {
         /// The campaign, as `ioco campaign status` names it
@@ -81,6 +99,26 @@ pub struct CampaignStart {
     /// A worker that says nothing about its test for this time loses it to another worker
     #[arg(long, value_name = "TIME", default_value = "10s")]
     pub lease: String,
+}
+
+#[derive(Debug, Args)]
+pub struct CampaignResume {
+    /// The campaign, as `ioco campaign show` names it
+    pub campaign: String,
+
+    #[command(flatten)]
+    pub store: StoreArguments,
+
+    #[command(flatten)]
+    pub nats: NatsArguments,
+
+    /// A worker that says nothing about its test for this time loses it to another worker
+    #[arg(long, value_name = "TIME", default_value = "10s")]
+    pub lease: String,
+
+    /// Write a JUnit report of the whole run to this file
+    #[arg(long, value_name = "FILE")]
+    pub junit: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

@@ -31,7 +31,7 @@ pub fn once(arguments: &args::Test, format: Format, interrupt: Interrupt) -> Ans
     let mut terminal = Terminal::new(format);
     let campaign = Campaign::open(plan, interrupt, &mut terminal)?;
     terminal.wait("the system to be ready", patience);
-    carry_out(campaign, terminal, arguments, format)
+    carry_out(campaign, terminal, arguments.junit.as_deref(), format)
 }
 
 /// What the flags ask for.
@@ -70,7 +70,7 @@ pub fn plan(arguments: &args::Test) -> Result<Plan, CommandError> {
 pub fn carry_out(
     campaign: Campaign,
     mut terminal: Terminal,
-    arguments: &args::Test,
+    junit: Option<&Path>,
     format: Format,
 ) -> Answer {
     let stored = campaign.project.clone();
@@ -97,7 +97,7 @@ pub fn carry_out(
     } else {
         print_summary(&outcome, &name, seed);
     }
-    if let Some(file) = &arguments.junit {
+    if let Some(file) = junit {
         super::report::write_junit(&stored, outcome.run, file)?;
     }
     if let Some((goal, reached)) = outcome.missed_goal {

@@ -312,3 +312,127 @@ fn without_a_server_the_message_says_what_helps() {
     assert_eq!(ran.code, 3, "{}", ran.all());
     assert!(ran.err.contains("ioco nats"), "{}", ran.all());
 }
+
+/// The name of the only campaign.
+fn name(server: &Server) -> String {
+    let status = status(server);
+    let name = status["campaigns"][0]["campaign"].as_str();
+    name.expect("a campaign").to_owned()
+}
+
+fn resume(server: &Server, folder: &TempDir, id: &str) -> Child {
+    ioco()
+        .current_dir(folder.path())
+        .args(["campaign", "resume", id, "--nats", &server.url()])
+        .args(["--lease", "2s", "--format", "json"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("a campaign")
+}
+
+fn shown(folder: &TempDir, id: &str) -> serde_json::Value {
+    let shown = run(ioco()
+        .current_dir(folder.path())
+        .args(["campaign", "show", id, "--format", "json"]));
+    serde_json::from_str(&shown.out).unwrap_or_default()
+}
+
+/// Waits until the campaign is in the hands of this coordinator; the server may still tell of the one before.
+fn until_coordinators(folder: &TempDir, id: &str, wanted: u64) {
+    let begun = Instant::now();
+    while begun.elapsed() < Duration::from_secs(60) {
+        if shown(folder, id)["coordinators"] == wanted {
+            return;
+        }
+    }
+    panic!("no coordinator {wanted}: {}", shown(folder, id));
+}
+
+/// Every order has one outcome in the store, and the tests of the run are those that were asked for.
+fn store_adds_up(folder: &TempDir, ran: &Ran, id: &str, tests: u64, coordinators: u64) {
+    assert_eq!(ran.code, 0, "{}", ran.all());
+    let shown = shown(folder, id);
+    let tally = &shown["tally"];
+    assert_eq!(shown["finished"], true, "{shown}");
+    assert_eq!(shown["coordinators"], coordinators, "{shown}");
+    assert_eq!(tally["orders"], tests, "{shown}");
+    assert_eq!(tally["outcomes"], tests, "{shown}");
+    assert_eq!(tally["open"], 0, "{shown}");
+    let last = ran.out.lines().last().unwrap_or_default();
+    let last: serde_json::Value = serde_json::from_str(last).expect("JSON");
+    assert_eq!(last["summary"]["tests"], tests, "{last}");
+    assert_eq!(last["summary"]["passed"], tests, "{last}");
+    assert_eq!(last["summary"]["covered_switches"], 2, "{last}");
+    let run_shown = run(ioco()
+        .current_dir(folder.path())
+        .args(["runs", "--format", "json"]));
+    let row: serde_json::Value =
+        serde_json::from_str(run_shown.out.lines().next().unwrap_or_default()).expect("JSON");
+    assert_eq!(row["tests"], tests, "{row}");
+}
+
+#[test]
+fn a_coordinator_that_is_killed_is_resumed_from_the_store_alone() {
+    let Some(server) = Server::start() else {
+        return;
+    };
+    let folder = project();
+    let _one = worker(&server, &folder, "one", "2");
+    let mut killed = campaign(&server, &folder, "60");
+    until_outcomes(&server, 5);
+    let id = name(&server);
+    killed.kill().expect("killed");
+    killed.wait().expect("it ends");
+    let mut killed_again = resume(&server, &folder, &id);
+    until_coordinators(&folder, &id, 2);
+    until_outcomes(&server, 5);
+    killed_again.kill().expect("killed");
+    killed_again.wait().expect("it ends");
+    let ran = end(resume(&server, &folder, &id));
+    store_adds_up(&folder, &ran, &id, 60, 3);
+    let over = end(resume(&server, &folder, &id));
+    assert_eq!(over.code, 2, "{}", over.all());
+    assert!(over.err.contains("is over"), "{}", over.all());
+}
+
+#[test]
+fn a_coordinator_that_was_paused_finds_itself_replaced() {
+    let Some(server) = Server::start() else {
+        return;
+    };
+    let folder = project();
+    let _one = worker(&server, &folder, "one", "2");
+    let paused = campaign(&server, &folder, "60");
+    until_outcomes(&server, 5);
+    let id = name(&server);
+    let pid = paused.id().to_string();
+    let signal = |signal: &str| {
+        let sent = Command::new("kill").args([signal, &pid]).status();
+        assert!(sent.is_ok_and(|status| status.success()), "kill {signal}");
+    };
+    signal("-STOP");
+    let second = resume(&server, &folder, &id);
+    until_coordinators(&folder, &id, 2);
+    until_outcomes(&server, 10);
+    signal("-CONT");
+    let first = end(paused);
+    assert_eq!(first.code, 2, "{}", first.all());
+    assert!(first.err.contains("another coordinator"), "{}", first.all());
+    store_adds_up(&folder, &end(second), &id, 60, 2);
+}
+
+#[test]
+fn a_server_that_lost_its_disk_gets_the_missing_orders_again() {
+    let Some(mut server) = Server::start() else {
+        return;
+    };
+    let folder = project();
+    let _one = worker(&server, &folder, "one", "2");
+    let campaign = campaign(&server, &folder, "40");
+    until_outcomes(&server, 3);
+    server.process = None;
+    std::fs::remove_dir_all(server.folder.path().join("store")).expect("removed");
+    server.run();
+    adds_up(&end(campaign), 40);
+}
