@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use ioco_examples::{Message, System};
 use ioco_shrink::Runner;
-use ioco_solve::{Deadline, GuardSolver, choose_values};
+use ioco_solve::{Deadline, choose_values};
 use ioco_sts::{
     Action, Deviation, DeviationKind, Direction, Execution, LabelId, Observed, Relation, Semantics,
     SetId, Step, Sts, Type, Value, Verdict,
@@ -16,8 +16,7 @@ use rand_chacha::rand_core::SeedableRng;
 use crate::random::Choices;
 
 pub fn data_semantics(sts: &Arc<Sts>) -> Semantics {
-    let solver = Box::new(GuardSolver::new());
-    Semantics::new(Arc::clone(sts), solver, Relation::Ioco)
+    ioco_solve::semantics(sts, Relation::Ioco)
 }
 
 /// A system with data, and its model beside it.

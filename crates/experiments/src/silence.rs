@@ -12,8 +12,7 @@ use std::sync::Arc;
 use ioco_engine::{
     Command, EventLevel, Input, Settings, StopConditions, StrategyKind, Tester, WaitPolicy,
 };
-use ioco_solve::GuardSolver;
-use ioco_sts::{Direction, Gate, Relation, Semantics, Sts, SwitchId};
+use ioco_sts::{Direction, Gate, Relation, Sts, SwitchId};
 
 use crate::ExperimentError;
 use crate::detection::{Planted, Play, Played, Sent, read_model, without_response};
@@ -79,8 +78,7 @@ fn run(sts: &Arc<Sts>, way: &Way, seed: u64, system: &mut dyn Play, steps: Optio
         },
         ..Settings::default()
     };
-    let solver = Box::new(GuardSolver::new());
-    let semantics = Semantics::new(Arc::clone(sts), solver, Relation::Ioco);
+    let semantics = ioco_solve::semantics(sts, Relation::Ioco);
     let mut tester = Tester::new(semantics, settings);
     let mut delays = Choices::new(seed);
     let mut now = 0;

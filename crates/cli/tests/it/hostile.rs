@@ -215,28 +215,32 @@ fn the_time_of_a_run_ends_a_wait_for_a_system_that_is_never_ready() {
     }
 }
 
+/// A system that gives this answer in the first test, and is never ready again.
+fn ready_once(answer: &str) -> String {
+    format!(
+        "import json, os, sys, time\n\
+         for line in sys.stdin:\n    \
+         if json.loads(line).get('reset'):\n        \
+         if os.path.exists('tested'): time.sleep(3600)\n        \
+         open('tested', 'w').close()\n        \
+         print('{{\"ready\": true}}', flush=True)\n    \
+         else: print('{{\"response\": \"{answer}\"}}', flush=True)\n"
+    )
+}
+
 #[test]
 fn the_time_of_a_run_that_had_a_system_once_is_no_error() {
-    // Ready once, and never again.
-    let system = "import json, os, sys, time\n\
-                  for line in sys.stdin:\n    \
-                  if json.loads(line).get('reset'):\n        \
-                  if os.path.exists('tested'): time.sleep(3600)\n        \
-                  open('tested', 'w').close()\n        \
-                  print('{\"ready\": true}', flush=True)\n    \
-                  else: print('{\"response\": \"pong\"}', flush=True)\n";
+    let system = ready_once("pong");
     let settings =
         format!("model = \"ping.aml\"\n[sut]\ncommand = [\"python3\", \"system.py\"]\n{PATIENT}");
     for jobs in ["1", "2"] {
         let files = [
             ("ping.aml", PING),
-            ("system.py", system),
+            ("system.py", &system),
             ("ioco.toml", &settings),
         ];
         let folder = folder_with(&files);
-        let limits = ["--time", "3s", "--steps", "4", "--jobs", jobs];
-        let mut arguments = vec!["test"];
-        arguments.extend(limits);
+        let arguments = ["test", "--time", "6s", "--steps", "4", "--jobs", jobs];
         let ran = finish(start(&folder, &arguments));
         assert_eq!(ran.code, 0, "{}", ran.all());
         assert!(ran.err.contains("the time was up"), "{}", ran.all());
@@ -245,17 +249,10 @@ fn the_time_of_a_run_that_had_a_system_once_is_no_error() {
 
 #[test]
 fn the_time_of_a_run_bounds_confirming_and_shrinking_too() {
-    // Wrong in the first test; after that it is never ready again.
-    let system = "import json, os, sys, time\n\
-                  for line in sys.stdin:\n    \
-                  if json.loads(line).get('reset'):\n        \
-                  if os.path.exists('tested'): time.sleep(3600)\n        \
-                  open('tested', 'w').close()\n        \
-                  print('{\"ready\": true}', flush=True)\n    \
-                  else: print('{\"response\": \"quack\"}', flush=True)\n";
+    let system = ready_once("quack");
     let folder = folder_with(&[
         ("ping.aml", PING),
-        ("system.py", system),
+        ("system.py", &system),
         (
             "ioco.toml",
             &format!("model = \"ping.aml\"\n[sut]\n{PATIENT}"),

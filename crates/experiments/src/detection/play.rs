@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use ioco_examples::{Message, System};
-use ioco_solve::{Deadline, GuardSolver, choose_values};
+use ioco_solve::{Deadline, choose_values};
 use ioco_sts::{Action, Direction, Relation, Semantics, SetId, Step, Sts, Value};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
@@ -103,8 +103,7 @@ pub struct Played {
 
 impl Played {
     pub fn new(sts: &Arc<Sts>, seed: u64) -> Played {
-        let solver = Box::new(GuardSolver::new());
-        let semantics = Semantics::new(Arc::clone(sts), solver, Relation::Ioco);
+        let semantics = ioco_solve::semantics(sts, Relation::Ioco);
         Played {
             at: semantics.initial(),
             semantics,

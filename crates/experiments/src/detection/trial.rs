@@ -6,8 +6,7 @@ use ioco_engine::{
     Command, EventLevel, Input, Settings, StopConditions, StrategyKind, Tester, WaitPolicy,
 };
 use ioco_generate::guide::Locations;
-use ioco_solve::GuardSolver;
-use ioco_sts::{Action, Execution, Relation, Semantics, Step, Sts};
+use ioco_sts::{Action, Execution, Relation, Step, Sts};
 
 use super::play::{Play, Sent};
 
@@ -52,8 +51,7 @@ pub fn tester(sts: &Arc<Sts>, strategy: &str, seed: u64) -> Tester {
         },
         ..Settings::default()
     };
-    let solver = Box::new(GuardSolver::new());
-    let semantics = Semantics::new(Arc::clone(sts), solver, Relation::Ioco);
+    let semantics = ioco_solve::semantics(sts, Relation::Ioco);
     let mut tester = Tester::new(semantics, settings);
     if strategy == "locations" {
         tester.set_guide(Box::new(Locations::new()));
