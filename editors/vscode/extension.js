@@ -1,8 +1,10 @@
-// Starts `ioco lsp` for AML files, shows its picture of a model beside the text, and runs ioco in a terminal.
+// Starts `ioco lsp` for AML files, shows its picture of a model beside the text, runs ioco in a terminal, and lists
+// projects and failures in the test explorer.
 "use strict";
 
 const vscode = require("vscode");
 const { LanguageClient } = require("vscode-languageclient/node");
+const explorer = require("./explorer.js");
 
 let client;
 let panel;
@@ -78,7 +80,7 @@ if (here) { here.classList.add("here"); here.scrollIntoView({ block: "center", i
 function run({ line, folder }) {
   const name = "ioco";
   const terminal =
-    vscode.window.terminals.find((one) => one.name === name && one.creationOptions.cwd === folder) ??
+    vscode.window.terminals.find((one) => one.name === name && "cwd" in one.creationOptions && one.creationOptions.cwd === folder) ??
     vscode.window.createTerminal({ name, cwd: folder });
   terminal.show(true);
   const program = vscode.workspace.getConfiguration("ioco").get("path", "ioco");
@@ -98,6 +100,7 @@ const runHere = (line) => async () => run({ line, folder: await projectFolder() 
 
 async function activate(context) {
   context.subscriptions.push(
+    explorer.create(vscode),
     vscode.commands.registerCommand("ioco.showGraph", showGraph),
     vscode.commands.registerCommand("ioco.run", run),
     vscode.commands.registerCommand("ioco.test", runHere("ioco test")),

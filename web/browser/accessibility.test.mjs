@@ -3,8 +3,9 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { dirname } from "node:path";
+import { dirname, join } from "node:path";
 import { after, before, describe, it } from "node:test";
+import { pathToFileURL } from "node:url";
 import { browser, door, drawn, ioco, look, open, remove, serve } from "./stage.mjs";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
@@ -95,12 +96,30 @@ describe("accessibility", () => {
     await page.locator("a.failure").first().click();
     await page.locator(".step.deviation").waitFor();
     await check("failure");
+    await page.getByRole("tab", { name: /^Log/ }).click();
+    await page.getByLabel("Search the log").waitFor();
+    await check("log");
+    await page.getByText("More: what").click();
+    await page.getByRole("button", { name: "show", exact: true }).click();
+    await page.locator("pre.script").waitFor();
+    await check("script");
   });
 
   it("of the exploration", async () => {
     await view("Explore");
     await drawn(page);
     await check("explore");
+  });
+
+  it("of a walk on the system", async () => {
+    await page.getByRole("link", { name: "On the system itself" }).click();
+    await page.getByRole("button", { name: "Start the system" }).click();
+    await page.locator("button.take", { hasText: "?open" }).click();
+    await page.locator('[role="option"].response').waitFor();
+    await check("walk");
+    await page.getByRole("button", { name: /End$/ }).click();
+    await page.getByRole("button", { name: "Start the system" }).waitFor();
+    await check("walk-ended");
   });
 
   it("of the goals", async () => {
@@ -116,6 +135,38 @@ describe("accessibility", () => {
     await page.evaluate(() => (location.hash = "#/compare/1/2"));
     await page.locator("h1").first().waitFor();
     await check("compare");
+  });
+
+  it("of a run that goes on", async () => {
+    await page.evaluate(() => (location.hash = "#/run"));
+    await page.getByLabel("tests").fill("1000");
+    await page.getByText("wait before the first step").click();
+    await page.locator("button.big").click();
+    await page.getByRole("button", { name: "Go on" }).waitFor();
+    await page.getByRole("button", { name: "Step", exact: true }).click();
+    await page.locator(".recent li").first().waitFor();
+    await check("run-live");
+    await page.getByRole("button", { name: "Stop" }).click();
+    await page.getByRole("link", { name: "Run again" }).waitFor();
+  });
+
+  it("of a report in one file", async () => {
+    const file = join(dirname(place), "report.html");
+    await ioco(place, "report", "1", "--format", "html", "-o", file);
+    const live = page;
+    const report = await open(chrome, pathToFileURL(file).href, { bypassCSP: true });
+    page = report.page;
+    try {
+      await page.locator(".numbers").waitFor();
+      await check("report");
+      await page.locator(".side .failure").first().click();
+      await page.locator(".step.deviation").waitFor();
+      await check("report-failure");
+      assert.deepEqual(report.problems, []);
+    } finally {
+      page = live;
+      await report.close();
+    }
   });
 
   it("of the help", async () => {

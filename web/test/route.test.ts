@@ -12,6 +12,7 @@ const ROUTES: [string, Route][] = [
   ["#/failure/05626b17/shrunk/step/4", { view: "failure", failure: "05626b17", trace: "shrunk", step: 4 }],
   ["#/failure/05626b17/original/step/1", { view: "failure", failure: "05626b17", trace: "original", step: 1 }],
   ["#/explore", { view: "explore", trace: [] }],
+  ["#/walk", { view: "walk" }],
   ["#/goals", { view: "goals", goal: null, step: null }],
   ["#/history", { view: "history" }],
   ["#/compare/a/b", { view: "compare", a: "a", b: "b" }],

@@ -23,6 +23,9 @@ const PARTS: &[Part] = &[
     }),
     ("store", || example("ioco-store", "store_speed", &[])),
     ("jobs", || example("ioco-campaign", "jobs_speed", &[])),
+    ("workers", || {
+        example("ioco-campaign", "thousand_workers", &[])
+    }),
     ("program", program),
     ("scale", crate::scale::run),
 ];

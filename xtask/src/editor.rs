@@ -13,6 +13,7 @@ const PACKAGER: &str = "@vscode/vsce@3.6.2";
 const CONTENTS: &[&str] = &[
     "extension/package.json",
     "extension/extension.js",
+    "extension/explorer.js",
     "extension/icon.png",
     "extension/ioco.schema.json",
     "extension/LICENSE.txt",

@@ -2,6 +2,7 @@
 
 mod agreement;
 mod bench;
+mod campaign;
 mod demo;
 mod deployment;
 mod differential;
@@ -12,6 +13,7 @@ mod fuzz;
 mod library;
 mod mutants;
 mod postgres;
+mod readers;
 mod real;
 mod release;
 mod scale;
@@ -34,6 +36,7 @@ cargo xtask COMMAND
   release                 build the archive for this machine with its checksums and bill of materials: target/dist
   library                 the checks of the library alone: its example outside, other systems, packages
   deployment              the checks of the files in deploy alone
+  readers                 open reports and drawings with programs of others
   fuzz [--minutes N] [TARGET]
                           every reader on new inputs; what fails is kept in fuzz/found
   agreement [--models N]  generated NuSMV models: every technique against enumeration
@@ -44,6 +47,9 @@ cargo xtask COMMAND
   faults [--soak N] [--stops] [--without-database]
                           the long run of the suite of bad peers, or N steps (10 million) against a process, or
                           only how soon everything stops
+  campaign [--kills N] [--only NAME] [--scale]
+                          campaigns with NATS, PostgreSQL and worker processes that are killed, paused, cut off and
+                          misled, held against one machine; or how much they carry with 1 to 64 workers
   real [NAME ...] [--steps N] [--seed S] [--no-hypothesis]
                           install and test the public systems of examples/real, and print one table
   solver [--minutes N]    compare the embedded solver with z3 on new questions
@@ -65,16 +71,19 @@ fn main() -> ExitCode {
         "release" => release::make(),
         "library" => library::check(),
         "deployment" => deployment::check(),
+        "readers" => readers::check(),
         "bench" => bench::run(rest),
         "fuzz" => fuzz::run(rest),
         "agreement" => agreement::run(rest),
         "faults" => faults::run(rest),
+        "campaign" => campaign::run(rest),
         "mutants" => mutants::run(rest),
         "differential" => differential::run(rest),
         "solver" => solver::run(rest),
         "real" => real::run(rest),
         "experiment" => return experiment(rest),
-        // The system under test of `bench scale`.
+        // The systems under test of `campaign` and `bench scale`.
+        "rooms" => return campaign::rooms::play(rest),
         "play" => return scale::play(rest),
         "help" | "--help" | "-h" => {
             print!("{USAGE}");

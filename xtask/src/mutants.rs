@@ -25,8 +25,11 @@ const PARTS: &[Part] = &[
     },
     Part {
         name: "solve",
-        mutate: &["ioco-solve=crates/solve/src/**"],
-        tests: &["ioco-solve"],
+        mutate: &[
+            "ioco-solve=crates/solve/src/**",
+            "ioco-sts=crates/sts/src/domain/**",
+        ],
+        tests: &["ioco-solve", "ioco-sts"],
     },
 ];
 

@@ -47,6 +47,17 @@ impl Postgres {
         format!("postgres://ioco@127.0.0.1:{}/postgres", self.port)
     }
 
+    /// The address of a database by a socket in its folder, which is there in every network namespace.
+    pub fn socket_url(&self, database: &str) -> String {
+        let folder = self.folder.display().to_string().replace('/', "%2F");
+        format!("postgres://ioco@{folder}:{}/{database}", self.port)
+    }
+
+    /// One of its programs.
+    pub fn program(&self, name: &str) -> PathBuf {
+        self.programs.join(name)
+    }
+
     /// What a client of PostgreSQL's own library needs to find it: by a socket in its folder, which is there in
     /// every network namespace.
     pub fn environment(&self) -> Vec<(&'static str, String)> {

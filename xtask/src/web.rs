@@ -31,12 +31,14 @@ pub fn check() -> Result<(), String> {
     let program = tools::target_directory()
         .join("debug")
         .join(format!("ioco{}", std::env::consts::EXE_SUFFIX));
-    tools::run(
-        "the page in a browser",
-        npm()
-            .args(["run", "--silent", "browser"])
-            .env("IOCO", program),
-    )
+    let mut browser = npm();
+    browser
+        .args(["run", "--silent", "browser"])
+        .env("IOCO", program);
+    if let Some(script) = crate::readers::mermaid() {
+        browser.env("IOCO_MERMAID", script);
+    }
+    tools::run("the page in a browser", &mut browser)
 }
 
 /// Finds or installs the browser of the tests: Debian's Chromium, or the one that `CHROMIUM` names.

@@ -90,3 +90,37 @@ fn pure_crates_ban_clocks_files_processes_and_threads() {
         );
     }
 }
+
+/// The Rust files below a folder.
+fn sources(folder: &std::path::Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() {
+            found.extend(sources(&path));
+        } else if path.extension().is_some_and(|ending| ending == "rs") {
+            found.push(path);
+        }
+    }
+    found
+}
+
+/// What helps is data there: a person at the terminal types a flag, and the page has no flags.
+#[test]
+fn campaigns_name_no_flags() {
+    // The command of somebody's system, and a whole command of ioco.
+    let allowed = ["server --port", "ioco new NAME --openapi"];
+    for path in sources(&root().join("crates/campaign/src")) {
+        let text = fs::read_to_string(&path).expect("a source file");
+        let code = text.split("#[cfg(test)]").next().unwrap_or_default();
+        for line in code
+            .lines()
+            .filter(|line| !line.trim_start().starts_with("//"))
+        {
+            let mut parts = line.split("--").skip(1);
+            let is_flag = parts.any(|after| after.starts_with(|c: char| c.is_ascii_lowercase()));
+            let is_allowed = allowed.iter().any(|allowed| line.contains(allowed));
+            assert!(!is_flag || is_allowed, "{}: {line}", path.display());
+        }
+    }
+}

@@ -176,17 +176,36 @@ fn wait<C: Connection + ?Sized>(
     stop: &dyn Fn() -> bool,
     on_crossing: &mut dyn FnMut(Crossing<'_>),
 ) -> Done {
-    if connection.is_virtual() {
-        let arrived = connection.wait(until)?;
-        return Ok(pass_on(arrived, on_crossing));
-    }
     // The whole time from when we begin to listen.
-    let mut deadline = until.saturating_add(connection.now().saturating_sub(since));
+    let late = if connection.is_virtual() {
+        0
+    } else {
+        connection.now().saturating_sub(since)
+    };
+    Ok(
+        match listen(until.saturating_add(late), connection, stop)? {
+            Some(arrived) => pass_on(arrived, on_crossing),
+            None => (Input::Interrupted, connection.now()),
+        },
+    )
+}
+
+/// Listens until something arrives, or until this time on the connection's clock: then what arrived is silence.
+/// `None`: somebody wants to stop.
+pub fn listen<C: Connection + ?Sized>(
+    until: u64,
+    connection: &mut C,
+    stop: &dyn Fn() -> bool,
+) -> Result<Option<Arrived>, AdapterError> {
+    if connection.is_virtual() {
+        return connection.wait(until).map(Some);
+    }
+    let mut deadline = until;
     loop {
         let slice = deadline.min(connection.now().saturating_add(SLICE));
         let arrived = connection.wait(slice)?;
         if arrived.what != Arrival::Silence {
-            return Ok(pass_on(arrived, on_crossing));
+            return Ok(Some(arrived));
         }
         let late = arrived.at.saturating_sub(slice);
         if late > PUNCTUAL {
@@ -194,13 +213,13 @@ fn wait<C: Connection + ?Sized>(
         }
         if arrived.at < deadline {
             if stop() {
-                return Ok((Input::Interrupted, connection.now()));
+                return Ok(None);
             }
             continue;
         }
         connection.catch_up()?;
         let last = connection.poll()?;
-        return Ok(pass_on(last.unwrap_or(arrived), on_crossing));
+        return Ok(Some(last.unwrap_or(arrived)));
     }
 }
 

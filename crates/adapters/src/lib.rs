@@ -59,7 +59,9 @@ pub use amp::{
     HubOptions, Presence, Units,
 };
 pub use connection::{AdapterError, Arrival, Arrived, Connection, LogLine};
-pub use drive::{Crossed, Crossing, Exchange, Recorder, ScriptRunner, drive, drive_watched};
+pub use drive::{
+    Crossed, Crossing, Exchange, Recorder, ScriptRunner, drive, drive_watched, listen,
+};
 #[cfg(feature = "connections")]
 pub use http::{
     Http, HttpMapping, HttpRelay, NO_RESET, OneOrMore, RequestMapping, ResponseMapping, Statuses,

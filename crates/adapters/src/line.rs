@@ -26,7 +26,7 @@ use crate::values::{Object, write_value};
 pub const RESET: &[u8] = b"{\"reset\":true}\n";
 
 /// Unknown labels of an announcement that are named, and characters of each: a system can announce any number.
-const MOST_ANNOUNCED: usize = 100;
+const MAX_ANNOUNCED: usize = 100;
 const LONGEST_ANNOUNCED: usize = 200;
 
 /// A line from the system's side.
@@ -237,7 +237,7 @@ impl Codec {
             in_model.extend(marked);
         }
         let mut unknown = announced.iter().filter(|name| !in_model.contains(*name));
-        for name in unknown.by_ref().take(MOST_ANNOUNCED) {
+        for name in unknown.by_ref().take(MAX_ANNOUNCED) {
             let name = shorten(name, LONGEST_ANNOUNCED);
             differences.push(format!(
                 "the adapter announces {name}, which the model does not have"

@@ -9,9 +9,10 @@ use std::io::{self, PipeReader, PipeWriter, Read as _};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::path::PathBuf;
 use std::process::{Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{Receiver, channel};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::{Duration, Instant, SystemTime};
 
 use ioco_budget::Interrupt;
 use rustix::event::{PollFd, PollFlags, poll};
@@ -370,13 +371,34 @@ pub fn with_port(text: &str, port: Option<u16>) -> String {
     }
 }
 
-/// A port at which nobody listens. Somebody else may take it before it is used; the start of a system
-/// there notices and takes another one.
+/// The ports that systems get. They lie below those that Linux gives to clients: a port that is free now could
+/// otherwise be that of a client when the system is about to listen there.
+const PORTS: std::ops::Range<u32> = 10_240..32_768;
+
+/// A port at which nobody listens. No other worker of this process gets it: two that start systems at the same time
+/// would otherwise both talk to the first one that listens. Another process may take it before it is used; the start
+/// of a system there notices and takes another one.
 pub fn free_port() -> Result<u16, AdapterError> {
-    let bound = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).and_then(|l| l.local_addr());
-    bound.map(|address| address.port()).map_err(|error| {
-        AdapterError::new(format!("there is no free port on this machine: {error}"))
-    })
+    static NEXT: OnceLock<AtomicU32> = OnceLock::new();
+    let next = NEXT.get_or_init(|| {
+        // Processes that run side by side begin at different places.
+        let clock = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+        let moment = clock.map_or(0, |time| time.subsec_micros());
+        AtomicU32::new(moment ^ std::process::id().rotate_left(7))
+    });
+    let mut last = None;
+    for _ in 0..PORTS.len() {
+        let step = next.fetch_add(1, Ordering::Relaxed) % PORTS.len() as u32;
+        let port = (PORTS.start + step) as u16;
+        match TcpListener::bind((Ipv4Addr::LOCALHOST, port)) {
+            Ok(_) => return Ok(port),
+            Err(error) => last = Some(error),
+        }
+    }
+    let why = last.map_or_else(String::new, |error| format!(": {error}"));
+    Err(AdapterError::new(format!(
+        "there is no free port on this machine{why}"
+    )))
 }
 
 /// Whether somebody listens at a port of this machine.
@@ -419,6 +441,19 @@ mod tests {
             patience: Duration::from_secs(60),
             log: 64 << 10,
         })
+    }
+
+    #[test]
+    fn nobody_gets_a_port_that_somebody_else_has_got() {
+        let workers: Vec<_> = (0..4)
+            .map(|_| std::thread::spawn(|| (0..200).map(|_| free_port().unwrap()).collect()))
+            .collect();
+        let ports = workers.into_iter().map(|worker| worker.join().unwrap());
+        let mut ports: Vec<u16> = ports.flat_map(|ports: Vec<u16>| ports).collect();
+        assert!(ports.iter().all(|port| PORTS.contains(&u32::from(*port))));
+        ports.sort_unstable();
+        ports.dedup();
+        assert_eq!(ports.len(), 800);
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! Values as JSON and back, exactly: a number never passes through a float.
 //!
 //! Integers, dates and times are JSON numbers, decimals too; a member of an enumeration is its
-//! name; a structure is an object, an array an array, and `null` is what is unset. Reading is led
+//! name; a structure is an object, an array and a set are arrays, and `null` is what is unset. A hash is an object if
+//! its keys are text, else an array of pairs. Reading is led
 //! by the type that the model gives: what does not fit it is a [`Mismatch`], which the tester
 //! judges as an observation.
 
@@ -9,7 +10,8 @@ use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::sync::Arc;
 
-use ioco_sts::{Parameter, Type, Types, Value, read_decimal};
+use ioco_sts::{Parameter, StructId, StructKind, Type, Types, Value, read_decimal};
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 /// Why a JSON value is not one of the type asked for, in words for a person.
@@ -36,6 +38,7 @@ pub fn write_value(value: &Value, types: &Types, out: &mut Vec<u8>) {
             }
             out.push(b']');
         }
+        Value::Struct(id, _) if types.item_of(*id).is_some() => write_keyed(value, *id, types, out),
         Value::Struct(id, fields) => {
             let names = types.structs.get(id.index()).map(|s| s.fields.as_slice());
             out.push(b'{');
@@ -50,6 +53,98 @@ pub fn write_value(value: &Value, types: &Types, out: &mut Vec<u8>) {
             }
             out.push(b'}');
         }
+    }
+}
+
+/// A set is an array. A hash is an object if its keys are text, else an array of pairs.
+fn write_keyed(value: &Value, id: StructId, types: &Types, out: &mut Vec<u8>) {
+    let is_object = has_text_keys(id, types);
+    let [open, close] = if is_object { *b"{}" } else { *b"[]" };
+    out.push(open);
+    let items = types.items_in(value).unwrap_or_default();
+    for (position, item) in items.iter().enumerate() {
+        if position > 0 {
+            out.push(b',');
+        }
+        match item {
+            Value::Struct(entry, fields) if types.kind_of(*entry) == StructKind::Entry => {
+                let (before, between, after) = match is_object {
+                    true => ("", ":", ""),
+                    false => ("[", ",", "]"),
+                };
+                out.extend_from_slice(before.as_bytes());
+                write_value(&fields[0], types, out);
+                out.extend_from_slice(between.as_bytes());
+                write_value(&fields[1], types, out);
+                out.extend_from_slice(after.as_bytes());
+            }
+            other => write_value(other, types, out),
+        }
+    }
+    out.push(close);
+}
+
+fn has_text_keys(id: StructId, types: &Types) -> bool {
+    matches!(types.entry_of(id), Some((Type::Str | Type::Enum(_), _)))
+}
+
+/// The items of a set, or the entries of a hash.
+fn read_keyed(json: &str, id: StructId, types: &Types) -> Result<Vec<Value>, Mismatch> {
+    let wrong = || {
+        let expected = types.type_name(&Type::Struct(id));
+        Mismatch(format!("{} is not {expected}", shorten(json, 60)))
+    };
+    let item = types.item_of(id).ok_or_else(wrong)?;
+    let (Some((key, value)), Type::Struct(entry)) = (types.entry_of(id), item) else {
+        let items: Vec<&RawValue> = serde_json::from_str(json).map_err(|_| wrong())?;
+        let items = items.iter().map(|raw| read_value(raw.get(), item, types));
+        return items.collect();
+    };
+    let pairs: Vec<(String, &RawValue)> = if has_text_keys(id, types) {
+        let pairs = serde_json::from_str::<Pairs<'_>>(json).map_err(|_| wrong())?;
+        let quoted = |key: String| serde_json::Value::String(key).to_string();
+        pairs
+            .0
+            .into_iter()
+            .map(|(key, value)| (quoted(key), value))
+            .collect()
+    } else {
+        let pairs: Vec<(&RawValue, &RawValue)> = serde_json::from_str(json).map_err(|_| wrong())?;
+        let pair = |(key, value): (&RawValue, _)| (key.get().to_owned(), value);
+        pairs.into_iter().map(pair).collect()
+    };
+    let entries = pairs.iter().map(|(own, raw)| {
+        let fields = [
+            read_value(own, key, types)?,
+            read_value(raw.get(), value, types)?,
+        ];
+        Ok(Value::Struct(*entry, Arc::from(fields)))
+    });
+    entries.collect()
+}
+
+/// The members of a JSON object as they come, also those whose name is there twice.
+struct Pairs<'a>(Vec<(String, &'a RawValue)>);
+
+impl<'de: 'a, 'a> Deserialize<'de> for Pairs<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Members;
+        impl<'de> Visitor<'de> for Members {
+            type Value = Vec<(String, &'de RawValue)>;
+
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let mut pairs = Vec::new();
+                while let Some(pair) = map.next_entry()? {
+                    pairs.push(pair);
+                }
+                Ok(pairs)
+            }
+        }
+        deserializer.deserialize_map(Members).map(Pairs)
     }
 }
 
@@ -96,6 +191,10 @@ pub fn read_value(json: &str, ty: &Type, types: &Types) -> Result<Value, Mismatc
             let items: Vec<&RawValue> = serde_json::from_str(json).map_err(|_| wrong())?;
             let items = items.iter().map(|raw| read_value(raw.get(), item, types));
             Value::Array(items.collect::<Result<Arc<[_]>, _>>()?)
+        }
+        Type::Struct(id) if types.item_of(*id).is_some() => {
+            let items = read_keyed(json, *id, types)?;
+            types.keyed(*id, items).ok_or_else(wrong)?
         }
         Type::Struct(id) => {
             let fields = read_object(json).ok_or_else(wrong)?;

@@ -180,3 +180,52 @@ fn at_the_end_of_the_last_run_nobody_listens_any_more_when_adapters_are_released
     drop(amp);
     assert!(adapter.join().expect("it ends"), "nobody listens");
 }
+
+#[test]
+fn an_adapter_that_vanishes_during_a_reset_is_taken_up_again() {
+    let model = ioco_aml::load_text("ping.aml", MODEL).sts.expect("a model");
+    let hub = Arc::new(hub(10_000, 60_000));
+    let url = hub.url();
+    // Its first connection ends at the reset; the second one does what it is asked.
+    let adapter = std::thread::spawn(move || {
+        let mut socket = announce(&url, *b"Weak");
+        let mut messages = 0;
+        while let Ok(message) = socket.read() {
+            if message.is_binary() {
+                messages += 1;
+                if messages > 1 {
+                    break;
+                }
+                let ready = Message::binary(vec![0x32, 0]);
+                socket.send(ready).expect("sent");
+            }
+        }
+        drop(socket);
+        let mut socket = announce(&url, *b"Weak");
+        while let Ok(message) = socket.read() {
+            if message.is_binary() {
+                let ready = Message::binary(vec![0x32, 0]);
+                socket.send(ready).expect("sent");
+            }
+        }
+    });
+    let options = AmpOptions {
+        patience: Duration::from_secs(60),
+        connect_within: Duration::from_secs(60),
+        is_last: true,
+        ..AmpOptions::default()
+    };
+    let mut amp = Amp::new(Arc::clone(&model), Arc::clone(&hub), options);
+    amp.reset().expect("it is configured and ready");
+    amp.reset().expect("it came back");
+    let warnings = amp.take_warnings();
+    assert!(
+        warnings
+            .iter()
+            .any(|w| w.contains("waits for it to come back")),
+        "{warnings:?}"
+    );
+    amp.reset().expect("it stays");
+    drop(amp);
+    adapter.join().expect("it is released");
+}

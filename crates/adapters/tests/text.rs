@@ -576,6 +576,25 @@ fn half_a_message_before_the_end_is_not_lost() {
 }
 
 #[test]
+fn an_end_that_the_model_does_not_know_is_an_error_that_shows_half_a_message() {
+    let address = serve(|mut socket, _| {
+        let _ = socket.write_all(b"whole\nha");
+    });
+    let sts = model(&[("!whole", "c", &[])]);
+    let mut lines = connect(&sts, &Mapping::default(), &Sockets::Shared(address));
+    lines.reset().unwrap();
+    assert_eq!(
+        next(&mut lines),
+        Arrival::Response(action(&sts, "!whole", &[]))
+    );
+    let until = lines.now() + 60_000_000_000;
+    let error = lines.wait(until).unwrap_err();
+    assert!(error.ended, "{error:?}");
+    let shown = "closed the connection after \"ha\", a message without an end";
+    assert!(error.message.contains(shown), "{}", error.message);
+}
+
+#[test]
 fn what_is_preferred_wins_and_the_rest_is_in_the_written_order() {
     let rows: &[Row<'_>] = &[
         ("!any", "c", &[("text", Type::Str)]),
@@ -837,5 +856,127 @@ fn a_value_that_holds_the_end_of_a_message_is_not_sent_as_two() {
         lines.reset().unwrap();
         let given = lines.give(&action(&sts, stimulus, &[value.into()]));
         assert_eq!(given.is_ok(), is_sent, "{stimulus} {value:?}: {given:?}");
+    }
+}
+
+#[test]
+fn channels_that_share_the_names_of_labels_are_told_apart_by_their_sockets() {
+    let address = serve(|mut socket, number| {
+        for line in BufReader::new(socket.try_clone().unwrap()).lines() {
+            let answer = format!("{number} {}\n", line.unwrap());
+            socket.write_all(answer.as_bytes()).unwrap();
+        }
+    });
+    let sts = model(&[
+        ("?a.ask", "a", &[]),
+        ("!a.told", "a", &[("number", Type::INTEGER)]),
+        ("?b.ask", "b", &[]),
+        ("!b.told", "b", &[("number", Type::INTEGER)]),
+    ]);
+    // One key for both, one for `b` alone, and nothing for `?a.ask`: its name within its channel.
+    let mapping = Mapping {
+        stimuli: shapes(&[("b.ask", "ASK".into())]),
+        responses: shapes(&[
+            ("told", "{number} ask".into()),
+            ("b.told", "{number} ASK".into()),
+        ]),
+        ..Mapping::default()
+    };
+    let channels = ["a", "b"].map(|name| (name.to_owned(), address.clone()));
+    let mut lines = connect(&sts, &mapping, &Sockets::PerChannel(channels.into()));
+    lines.reset().unwrap();
+    let mut told = Vec::new();
+    for (name, bytes, answer) in [
+        ("?a.ask", "ask\n", "!a.told"),
+        ("?b.ask", "ASK\n", "!b.told"),
+    ] {
+        lines.give(&action(&sts, name, &[])).unwrap();
+        assert_eq!(lines.sent(), bytes.as_bytes());
+        let Arrival::Response(response) = next(&mut lines) else {
+            panic!("no response to {name}");
+        };
+        assert_eq!(response.label, action(&sts, answer, &[]).label);
+        told.push(response.values[0].clone());
+    }
+    assert_ne!(told[0], told[1], "two sockets");
+}
+
+/// What is said about responses with these shapes on one socket.
+fn ambiguities(rows: &[Row<'_>], responses: &[(&str, Shape)], prefer: &[&str]) -> Vec<String> {
+    let sts = model(rows);
+    let mapping = Mapping {
+        responses: shapes(responses),
+        prefer: prefer.iter().map(|name| (*name).to_owned()).collect(),
+        ..Mapping::default()
+    };
+    let found = mapping
+        .ambiguities(&sts, &|one, other| one == other)
+        .unwrap();
+    found
+        .into_iter()
+        .map(|w| format!("{}: {}", w.key, w.message))
+        .collect()
+}
+
+#[test]
+fn messages_that_fit_two_labels_are_warned_of() {
+    let text: &[(&str, Type)] = &[("text", Type::Str)];
+    let rows: &[Row<'_>] = &[("!one", "c", text), ("!two", "c", text)];
+    let both = [("one", "SAY {text}".into()), ("two", "SAY {text}".into())];
+    assert_eq!(
+        ambiguities(rows, &both, &[]),
+        [
+            "responses.one: \"SAY x\" fits !one and !two, so the model's order decides: it is !one; `prefer` would say so"
+        ]
+    );
+    assert_eq!(
+        ambiguities(rows, &both, &["two"]),
+        [""; 0],
+        "somebody has decided"
+    );
+    let apart: &[Row<'_>] = &[("!one", "c", text), ("!two", "d", text)];
+    assert_eq!(ambiguities(apart, &both, &[]), [""; 0], "two sockets");
+    let differ = [("one", "SAY {text}".into()), ("two", "TELL {text}".into())];
+    assert_eq!(ambiguities(rows, &differ, &[]), [""; 0]);
+    let numbers: &[Row<'_>] = &[("!one", "c", &[("n", Type::INTEGER)]), ("!two", "c", text)];
+    let covered = [("one", "{n}".into()), ("two", regex(".*"))];
+    assert_eq!(
+        ambiguities(numbers, &covered, &[]),
+        ["responses.one: \"7\" is read as !two, so !one is never seen; `prefer` can change that"]
+    );
+    assert_eq!(ambiguities(numbers, &covered, &["one"]), [""; 0]);
+    let same = [("one", regex("a.*")), ("two", regex("a.*"))];
+    assert!(ambiguities(rows, &same, &[])[0].contains("have the same expression"));
+    let more = [("one", regex("a.*")), ("two", regex("b.*"))];
+    assert_eq!(ambiguities(rows, &more, &[]), [""; 0]);
+}
+
+#[test]
+fn texts_that_may_hold_what_ends_them_are_warned_of() {
+    let two: &[(&str, Type)] = &[("a", Type::Str), ("b", Type::Str)];
+    let warned = |template: &str, parameters: &[(&str, Type)]| {
+        let rows: &[Row<'_>] = &[("!got", "c", parameters)];
+        ambiguities(rows, &[("got", template.into())], &[])
+    };
+    assert_eq!(
+        warned("GOT {a} {b}", two),
+        [
+            "responses.got: !got: a value of a that contains \" \" ends there; a length, `json` or a regular expression would tell"
+        ]
+    );
+    let number: &[(&str, Type)] = &[("a", Type::INTEGER), ("b", Type::Str)];
+    for template in ["GOT {a} {b}", "GOT {b} NOW {a}"] {
+        assert_eq!(
+            warned(template, number).len(),
+            usize::from(template.starts_with("GOT {b}"))
+        );
+    }
+    for template in [
+        "GOT {a:json} {b}",
+        "GOT {a:u8+text} {b}",
+        "{#a} {a} {b}",
+        "GOT {a}",
+    ] {
+        assert_eq!(warned(template, two), [""; 0], "{template}");
     }
 }

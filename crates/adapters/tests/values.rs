@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use ioco_adapters::{Mismatch, read_value, write_value};
-use ioco_sts::{EnumId, EnumType, IntRange, StructId, StructType, Type, Types, Value};
+use ioco_sts::{EnumId, EnumType, IntRange, StructId, StructKind, StructType, Type, Types, Value};
 use proptest::prelude::*;
 use rust_decimal::Decimal;
 
@@ -20,6 +20,7 @@ fn types() -> Types {
                 ("price".to_owned(), Type::Decimal),
                 ("tags".to_owned(), Type::Array(Box::new(Type::Str))),
             ],
+            kind: StructKind::Plain,
         }],
     }
 }
@@ -200,4 +201,81 @@ fn what_does_not_fit_says_why() {
         why(r#"{"colour":1}"#, &item),
         mismatch("the model knows no \"colour\" here")
     );
+}
+
+/// `set(:string)`, `{:string => :integer}` and `{:integer => 'Product'}` beside the types of the other tests.
+fn keyed_types() -> (Types, [Type; 3]) {
+    let mut types = types();
+    let mut add = |name: &str, fields: Vec<(&str, Type)>, kind| {
+        let fields = fields.into_iter().map(|(name, ty)| (name.to_owned(), ty));
+        types.structs.push(StructType {
+            name: name.to_owned(),
+            fields: fields.collect(),
+            kind,
+        });
+        Type::Struct(StructId::from_index(types.structs.len() - 1))
+    };
+    let array = |ty: Type| Type::Array(Box::new(ty));
+    let set = add(
+        "set(:string)",
+        vec![("items", array(Type::Str))],
+        StructKind::Set,
+    );
+    let entry = vec![("key", Type::Str), ("value", Type::INTEGER)];
+    let entry = add(":string => :integer", entry, StructKind::Entry);
+    let words = add(
+        "{:string => :integer}",
+        vec![("entries", array(entry))],
+        StructKind::Hash,
+    );
+    let entry = vec![("key", Type::INTEGER), ("value", Type::Enum(EnumId(0)))];
+    let entry = add(":integer => 'Product'", entry, StructKind::Entry);
+    let numbers = add(
+        "{:integer => 'Product'}",
+        vec![("entries", array(entry))],
+        StructKind::Hash,
+    );
+    (types, [set, words, numbers])
+}
+
+#[test]
+fn sets_are_arrays_and_hashes_objects_or_pairs() {
+    let (types, [set, words, numbers]) = keyed_types();
+    for (ty, json, shown, again) in [
+        (&set, "[\"b\",\"a\"]", "Set[\"a\", \"b\"]", "[\"a\",\"b\"]"),
+        (&set, "[]", "Set[]", "[]"),
+        (
+            &words,
+            "{\"b\":2,\"a\":null}",
+            "{\"a\" => :void, \"b\" => 2}",
+            "{\"a\":null,\"b\":2}",
+        ),
+        (&words, "{}", "{}", "{}"),
+        (
+            &numbers,
+            "[[7,\"Tea\"],[-1,\"Coffee\"]]",
+            "{-1 => Coffee, 7 => Tea}",
+            "[[-1,\"Coffee\"],[7,\"Tea\"]]",
+        ),
+    ] {
+        let value = read_value(json, ty, &types).unwrap();
+        assert_eq!(value.display(&types).to_string(), shown);
+        let mut out = Vec::new();
+        write_value(&value, &types, &mut out);
+        assert_eq!(String::from_utf8(out).unwrap(), again);
+        assert_eq!(read_value(again, ty, &types), Ok(value));
+    }
+    for (ty, json) in [
+        (&set, "[\"a\",\"a\"]"),
+        (&set, "[null]"),
+        (&set, "{}"),
+        (&words, "{\"a\":1,\"a\":2}"),
+        (&words, "[]"),
+        (&words, "{\"a\":\"x\"}"),
+        (&numbers, "{\"1\":\"Tea\"}"),
+        (&numbers, "[[1,\"Tea\"],[1,\"Tea\"]]"),
+        (&numbers, "[[1]]"),
+    ] {
+        assert!(read_value(json, ty, &types).is_err(), "{json}");
+    }
 }

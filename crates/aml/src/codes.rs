@@ -189,7 +189,7 @@ codes! {
         "A note shows the value of a variable or parameter as `$name`; there is none of this name.";
     NEVER_FITS "A076" Warning
         "The value that the update gives is outside the range of the variable for all values it can \
-         be computed from, so the step can never be taken.";
+         be computed from, or can never be computed, so the step can never be taken.";
     DIVERGENCE "A077" Warning
         "Internal steps without a guard go round in a circle, so the process may go on for ever \
          without being seen, and silence tells nothing.";

@@ -2,10 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use ioco_sts::{BinaryOp, Env, Expr, IntRange, Sts, UnaryOp, Value, VarId};
+use ioco_sts::domain::{Domain, Facts, Goal, Steps, Values, numbered};
+use ioco_sts::{BinaryOp, Env, Expr, IntRange, Sts, Type, UnaryOp, Value, VarId};
 use proptest::prelude::*;
-
-use crate::expr::range::Facts;
 
 use crate::syntax::{SyntaxElement, SyntaxKind};
 use crate::{Loaded, format, load_text, parser};
@@ -403,12 +402,20 @@ fn values(sts: &Sts, variable: u32) -> Vec<Value> {
     values
 }
 
+fn unknowns(sts: &Sts) -> Vec<(Type, Domain)> {
+    let all = sts.variables().iter().map(|v| &v.ty);
+    let all = all.map(|ty| (ty.clone(), Domain::of_type(ty, sts.types())));
+    all.collect()
+}
+
 #[test]
 fn a_choice_between_unset_variables_may_differ_from_a_number() {
     let sts = small_model();
     let text = "0 != (if x in [x] then y else y) && y == :void";
     let guard = crate::parse_expression(text, &sts, None).expect("a guard");
-    assert!(Facts::new(&|_| None).assume(&guard));
+    let (unknowns, steps) = (unknowns(&sts), Steps::default());
+    let mut facts = Facts::new(sts.types(), &[], &unknowns, &steps);
+    assert!(facts.assume(&[Goal::holds(&numbered(&guard, 3))]).is_ok());
 }
 
 proptest! {
@@ -418,14 +425,12 @@ proptest! {
     #[test]
     fn a_guard_said_never_to_hold_holds_for_no_values(guard in condition(3), value in number(2)) {
         let sts = small_model();
-        let declared = |atom: &Expr| match atom {
-            Expr::Var(variable) => sts.variable(*variable).ty.int_range(),
-            _ => None,
-        };
-        let mut facts = Facts::new(&declared);
-        let can_hold = facts.assume(&guard);
+        let (unknowns, steps) = (unknowns(&sts), Steps::default());
+        let mut facts = Facts::new(sts.types(), &[], &unknowns, &steps);
+        let can_hold = facts.assume(&[Goal::holds(&numbered(&guard, 3))]).is_ok();
         let range = IntRange { min: 0, max: 2 };
-        let can_fit = can_hold && facts.can_be_in(&value, range);
+        let reach = facts.reach(&numbered(&value, 3));
+        let can_fit = can_hold && !reach.values.meet(&Values::int(0, 2)).is_none();
         for x in values(&sts, 0) {
             for y in values(&sts, 1) {
                 for ready in values(&sts, 2) {
@@ -435,8 +440,12 @@ proptest! {
                         continue;
                     }
                     prop_assert!(can_hold, "{} holds for {variables:?}", ioco_sts::show_expr(&sts, None, &guard));
-                    if let Ok(Value::Int(result)) = value.eval(env) {
-                        prop_assert!(can_fit || !range.contains(result), "{variables:?}");
+                    match value.eval(env) {
+                        Ok(Value::Int(result)) => {
+                            prop_assert!(can_fit || !range.contains(result), "{variables:?}");
+                        }
+                        Ok(_) => prop_assert!(reach.void, "{variables:?}"),
+                        Err(_) => prop_assert!(reach.error, "{variables:?}"),
                     }
                 }
             }

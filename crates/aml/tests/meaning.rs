@@ -403,3 +403,107 @@ fn an_update_by_an_unset_value_is_no_mistake() {
         assert_eq!(warned, is_wrong, "{constraint}: {:?}", loaded.diagnostics);
     }
 }
+
+#[test]
+fn what_values_make_impossible_is_said_and_nothing_else() {
+    for (constraint, update, expected) in [
+        (
+            "(n > 5 && n < 3) || (n > 10 && n < 8)",
+            "k = 1",
+            Some("A062"),
+        ),
+        ("(n > 5 && n < 3) || (n > 10 && n < 12)", "k = 1", None),
+        ("s in ['a', 'b'] && s == 'c'", "k = 1", Some("A062")),
+        ("s in ['a', 'b'] && s != 'a'", "k = 1", None),
+        ("length(s) > 3 && s == 'ab'", "k = 1", Some("A062")),
+        ("b && !b", "k = 1", Some("A062")),
+        ("n == 2 && half(n) == 2", "k = 1", Some("A062")),
+        ("n == :void", "k = n + 1", Some("A076")),
+        ("n == :void", "k = n", None),
+        ("n in [7, 8] || n == 9", "k = n + 3", Some("A076")),
+        ("n in [1, 3] || n == 9", "k = n + 3", None),
+        ("n == 0", "k = 5 / n", Some("A078")),
+        ("n == 0", "k = if n == 0 then 1 else 5 / n", None),
+    ] {
+        let text = format!(
+            "external 'c'\nfunction('half', [:integer] => :integer) {{ |x| x / 2 }}\nprocess('p') {{\n  \
+             channel('c') {{ stimulus 'a', {{'n' => :integer, 's' => :string, 'b' => :boolean}} }}\n  \
+             var 'k', integer(0..9), 0\n  state 'S'\n  \
+             receive 'a', constraint: %({constraint}), update: '{update}'\n  goto 'S'\n}}\n"
+        );
+        let loaded = load_text("m.aml", &text);
+        let said: Vec<&str> = loaded.diagnostics.iter().map(|d| d.code).collect();
+        let impossible = said.iter().find(|c| ["A062", "A076", "A078"].contains(*c));
+        assert_eq!(
+            impossible.copied(),
+            expected,
+            "{constraint}, {update}: {said:?}"
+        );
+    }
+}
+
+/// Two channels with the same labels, as two clients of one server have them.
+const TWO_CLIENTS: &str = "external 'a', 'b'
+process('p') {
+  channel('a') { stimulus 'ping', {'n' => :integer}\n responses 'pong', 'bye' }
+  channel('b') { stimulus 'ping', {'n' => :integer}\n response 'pong', {'n' => :integer} }
+  var 'm', :integer, 0
+  state 'S'
+  STEPS
+}";
+
+#[test]
+fn labels_of_several_channels_may_share_a_name() {
+    let steps = "receive 'a.ping', update: 'm = n'; send 'b.pong', constraint: 'n == m'; send 'bye'; send 'a.bye'";
+    let loaded = load_text("m.aml", &TWO_CLIENTS.replace("STEPS", steps));
+    let sts = loaded.sts.expect("a model");
+    let labels: Vec<(&str, &str, &str)> = (sts.labels().iter().enumerate())
+        .map(|(index, l)| {
+            let id = ioco_sts::LabelId::from_index(index);
+            (l.name.as_str(), l.channel.as_str(), sts.plain_name(id))
+        })
+        .collect();
+    assert_eq!(
+        labels,
+        [
+            ("a.ping", "a", "ping"),
+            ("a.pong", "a", "pong"),
+            ("bye", "a", "bye"),
+            ("b.ping", "b", "ping"),
+            ("b.pong", "b", "pong"),
+        ]
+    );
+    assert!(
+        shown(&sts).starts_with("start S\nS ──?a.ping──► _1 m := n\n_1 ──!b.pong──► _2 [n == m]")
+    );
+    let named = |name| sts.label_named(ioco_sts::Direction::Response, name);
+    assert_eq!(named("a.bye"), named("bye"));
+    assert!(named("bye").is_some() && named("pong").is_none());
+    assert_eq!(
+        sts.labels_called(ioco_sts::Direction::Response, "pong")
+            .len(),
+        2
+    );
+}
+
+#[test]
+fn a_name_that_several_channels_share_needs_its_channel() {
+    let loaded = load_text("m.aml", &TWO_CLIENTS.replace("STEPS", "receive 'ping'"));
+    let error = loaded
+        .diagnostics
+        .iter()
+        .find(|d| d.is_error())
+        .expect("an error");
+    assert_eq!(error.message, "the stimulus `ping` is on several channels");
+    assert_eq!(error.hint.as_deref(), Some("write 'a.ping' or 'b.ping'"));
+}
+
+#[test]
+fn a_process_that_has_one_of_them_needs_no_channel() {
+    let text = "external 'a', 'b'
+process('p') { channel('a') { stimuli 'ping' }\nstate 'S'\nreceive 'ping' }
+process('q') { channel('b') { stimuli 'ping' }\nstate 'T'\nreceive 'ping' }";
+    let sts = load_text("m.aml", text).sts.expect("a model");
+    assert!(shown(&sts).contains("S ──?a.ping──► _1"), "{}", shown(&sts));
+    assert!(shown(&sts).contains("T ──?b.ping──► "), "{}", shown(&sts));
+}

@@ -6,15 +6,18 @@ mod failing;
 mod known;
 mod opening;
 mod parallel;
+mod resuming;
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Instant;
 
-use ioco_engine::{Context, Input, TestReport};
+use ioco_engine::{Context, Event, FailureId, Input, TestReport};
 use ioco_generate::suite::ReadTest;
+use ioco_store::NewCampaign;
 use ioco_sts::Verdict;
 
-use crate::connect::{ConnectionSpec, Link};
+use crate::connect::{ConnectionSpec, Link, Transport};
 use crate::error::{CampaignError, no_jobs};
 use crate::failures::Origin;
 use crate::model::Model;
@@ -37,6 +40,8 @@ use ioco_sts::Action;
 
 pub(crate) use failing::confirmed;
 use opening::{Known, guide, known, seed_from_clock};
+pub use resuming::Interrupted;
+use resuming::KeptPlan;
 
 pub struct Campaign {
     pub project: Project,
@@ -56,6 +61,8 @@ pub struct Campaign {
     suite: Option<LoadedSuite>,
     /// The tests of the suite that were run.
     rows: Vec<SuiteRow>,
+    /// The same by their positions, while others carry them out.
+    suite_rows: Vec<(usize, SuiteRow)>,
     beginning: Vec<Action>,
     scripts: Vec<Script>,
     /// Tests that are over, and not reported yet.
@@ -63,11 +70,21 @@ pub struct Campaign {
     /// Everything so far is on the disk.
     is_kept: bool,
     found: Vec<FoundFailure>,
+    /// Groups of failures of which none was confirmed so far.
+    unconfirmed: HashSet<FailureId>,
+    /// Failures of earlier runs that passed in this one.
+    passed: Vec<String>,
     confirmed: usize,
     flaky: usize,
     accepted: usize,
     /// Who carries out the tests, where this process does not.
     dispatch: Option<Dispatch>,
+    /// Another process can go on with it from the store alone.
+    is_resumable: bool,
+    /// The orders that are written down are in line.
+    is_planned: bool,
+    /// The time was up before any worker had answered.
+    is_unanswered: bool,
 }
 
 /// Who carries out the tests of a campaign.
@@ -97,8 +114,18 @@ impl Campaign {
 
     /// As [`Campaign::open`], with these hands instead of jobs.
     pub fn open_with(
+        plan: Plan,
+        hands: Hands,
+        interrupt: Interrupt,
+        observer: &mut dyn Observer,
+    ) -> Result<Campaign, CampaignError> {
+        Campaign::prepare(plan, hands, None, interrupt, observer)
+    }
+
+    fn prepare(
         mut plan: Plan,
         hands: Hands,
+        before: Option<&Interrupted>,
         interrupt: Interrupt,
         observer: &mut dyn Observer,
     ) -> Result<Campaign, CampaignError> {
@@ -120,7 +147,8 @@ impl Campaign {
         }
         let mut settings = plan.test.settings(&plan.model.sts, seed_from_clock)?;
         if let Some(shard) = plan.shard {
-            shard.apply(&mut settings, plan.test.seed.is_some())?;
+            // The seed that a store has is that of the share already.
+            shard.apply(&mut settings, plan.test.seed.is_some() && before.is_none())?;
         }
         let meaning = SemanticsOptions {
             relation: plan.test.relation()?,
@@ -138,12 +166,14 @@ impl Campaign {
         );
         // Read before the first test: a damaged file must not spoil the end of a long run.
         coverage::read(&results.coverage(&plan.model.hash), &plan.model.sts)?;
-        let mut known = if plan.known {
+        let mut known = if let Some(before) = before {
+            before.kept.known(&plan.model, &results)?
+        } else if plan.known {
             known(&results, &plan.model, &plan.project, &plan.reach, observer)
         } else {
             Vec::new()
         };
-        if let Some(shard) = plan.shard {
+        if let (Some(shard), None) = (plan.shard, before) {
             known = shard.share(known);
         }
         if !plan.scripts.is_empty() {
@@ -151,20 +181,39 @@ impl Campaign {
         }
         // Failures of earlier runs come on top of the tests that were asked for.
         settings.stop.tests = settings.stop.tests.map(|tests| tests + known.len() as u64);
-        let suite = match &plan.test.suite {
-            Some(file) => {
-                let suite = suite::load(file, &plan.model, observer)?;
+        let texts = match before {
+            Some(before) => (before.kept.suite.clone(), before.kept.query.clone()),
+            None => {
+                let suite = plan.test.suite.as_deref();
+                let suite = suite
+                    .map(|file| suite::text(file, &plan.model))
+                    .transpose()?;
+                let query = match (&plan.test.query, &hands) {
+                    (None, _) | (_, Hands::Own) => None,
+                    (Some(file), _) => Some(query::text(file, &plan.model.sts)?),
+                };
+                (suite, query)
+            }
+        };
+        let suite = match (&plan.test.suite, &texts.0) {
+            (Some(file), Some(text)) => {
+                let suite = suite::parse(file, text, &plan.model, observer)?;
                 Some(match plan.shard {
                     Some(shard) => suite.shard(shard)?,
                     None => suite,
                 })
             }
-            None => None,
+            _ => None,
         };
-        let guide = guide(&plan.test, &plan.model, observer)?;
-        let link = match hands {
-            Hands::Own => plan.reach.connect(&plan.model.sts, &plan.project)?,
-            Hands::Threads(_) | Hands::Executor(..) => Link::elsewhere(),
+        // A campaign that is resumed plans no test in this process.
+        let guide = match before {
+            Some(_) => None,
+            None => guide(&plan.test, &plan.model, observer)?,
+        };
+        let link = match (&hands, before) {
+            (_, Some(before)) => Link::elsewhere_from(before.clock()?.1),
+            (Hands::Own, None) => plan.reach.connect(&plan.model.sts, &plan.project)?,
+            (Hands::Threads(_) | Hands::Executor(..), None) => Link::elsewhere(),
         };
         let mut session = Session::over(
             &plan.model.sts,
@@ -187,18 +236,35 @@ impl Campaign {
             ));
             plan.project.elsewhere = Some(elsewhere);
         }
-        trust::remember(&plan.project, &plan.reach, &origin.model);
-        let new = history::new_run(&plan.model, &options, &meaning, &plan.reach, &settings);
-        let until = Until::raised(Instant::now, &session.interrupt).by(session.over_if_begun_now());
-        let record = Record::begin(&mut plan.project, new, &until, observer)?;
+        let mut new = history::new_run(&plan.model, &options, &meaning, &plan.reach, &settings);
+        if let Hands::Executor(campaign, executor) = &hands {
+            let (suite, query) = texts.clone();
+            let executor = executor.settings();
+            let kept = KeptPlan::new(&plan, settings.seed, &known, suite, query, executor);
+            new.campaign = Some(NewCampaign {
+                id: campaign.clone(),
+                plan: kept.write(),
+            });
+        }
+        let over_at = match before {
+            Some(before) => before.over_at()?,
+            None => session.over_if_begun_now(),
+        };
+        let until = Until::raised(Instant::now, &session.interrupt).by(over_at);
+        let record = match before {
+            Some(before) => Record::resume(&plan.project, &before.campaign.id, &until)?,
+            None => {
+                // What came out of a store was not typed by this person.
+                trust::remember(&plan.project, &plan.reach, &origin.model);
+                Record::begin(&mut plan.project, new, &until, observer)?
+            }
+        };
         // The store may have gone to another folder.
         let results = Results::at(plan.project.results());
-        let query = match (&plan.test.query, &hands) {
-            (None, _) | (_, Hands::Own) => None,
-            (Some(file), _) => Some(query::text(file, &plan.model.sts)?),
-        };
-        let recipe = Recipe::new(&settings, &meaning, timeout, query);
-        let dispatch = parallel::dispatch(hands, &plan, recipe, &record, &session, &meaning.solver);
+        let recipe = Recipe::new(&settings, &meaning, timeout, texts.1);
+        let is_kept = matches!(hands, Hands::Executor(..));
+        let dispatch =
+            parallel::dispatch(hands, &plan, recipe, &record, &session, &meaning.solver)?;
         Ok(Campaign {
             project: plan.project,
             model: plan.model,
@@ -214,11 +280,17 @@ impl Campaign {
             known,
             suite,
             rows: Vec::new(),
+            suite_rows: Vec::new(),
+            is_resumable: is_kept,
+            is_planned: false,
+            is_unanswered: false,
             beginning: plan.beginning,
             scripts: plan.scripts,
             untold: Vec::new(),
             is_kept: true,
             found: Vec::new(),
+            unconfirmed: HashSet::new(),
+            passed: Vec::new(),
             confirmed: 0,
             flaky: 0,
             accepted: 0,
@@ -228,7 +300,11 @@ impl Campaign {
 
     /// How the system is reached, for a person.
     pub fn system(&self) -> String {
-        self.reach.show()
+        match &self.reach.way {
+            // A coordinator that was resumed elsewhere knows the name alone.
+            Transport::Command(words) if words.is_empty() => self.reach.name.to_string(),
+            _ => self.reach.show(),
+        }
     }
 
     /// The number of the run in the store.
@@ -237,7 +313,7 @@ impl Campaign {
     }
 
     pub fn run(mut self, observer: &mut dyn Observer) -> Result<Outcome, CampaignError> {
-        let ran = match self.dispatch {
+        let mut ran = match self.dispatch {
             Some(_) => self.run_dispatched(observer),
             None => self.run_here(observer),
         };
@@ -246,12 +322,28 @@ impl Campaign {
             self.session.tester.handle(Input::Interrupted, now);
             self.session.tester.end_run(now);
         }
-        self.write_events();
-        self.save_coverage(observer);
+        if ran.is_err() && self.is_resumable {
+            // Another coordinator goes on with it: in the store, this run has not come to its end.
+            self.session.tester.take_events();
+        } else {
+            self.write_events();
+            self.save_coverage(observer);
+        }
         self.settle(observer);
+        if self.is_resumable && ran.is_ok() {
+            ran = self.record.commit();
+        }
+        if ran.is_ok()
+            && let Some(dispatch) = &mut self.dispatch
+        {
+            dispatch.close();
+        }
         match ran {
+            // That nothing was tested must not look like a run without a deviation.
+            Ok(()) if self.is_unanswered => Err(unanswered()),
             Ok(()) => Ok(self.outcome()),
-            Err(error) if self.found.is_empty() => Err(error),
+            // Another coordinator goes on with it, and reports what was found.
+            Err(error) if self.found.is_empty() || self.is_resumable => Err(error),
             // What was found stays found, whatever became of the workers.
             Err(error) => {
                 observer.warning(&error.message);
@@ -322,6 +414,8 @@ impl Campaign {
         match report.is_new_failure {
             true if known => self.session.tester.discount_failure(),
             true => self.failed(&report, observer)?,
+            // A flaky failure must not hide a certain one that looks like it.
+            false if !known && self.is_unconfirmed(&report) => self.failed(&report, observer)?,
             false => {}
         }
         if let Verdict::Error(_) | Verdict::Inconclusive(_) = &report.execution.verdict
@@ -338,7 +432,12 @@ impl Campaign {
     }
 
     fn write_events(&mut self) {
-        let events = self.session.tester.take_events();
+        let mut events = self.session.tester.take_events();
+        for event in &mut events {
+            if let Event::RunFinished { summary } = event {
+                summary.silence = self.session.summary().silence;
+            }
+        }
         self.record.events(events);
     }
 
@@ -380,10 +479,13 @@ impl Campaign {
     }
 
     fn outcome(self) -> Outcome {
-        let summary = self.session.tester.summary();
+        let summary = self.session.summary();
         let reached = percent(summary.covered_switches, summary.switches);
         let missed = self.goal.filter(|goal| reached + 1e-9 < *goal);
         let covered = self.session.tester.coverage();
+        let shown = covered.requirements_percent(&self.model.sts);
+        let wanted = self.session.tester.settings().stop.requirements;
+        let unshown = wanted.filter(|goal| shown + 1e-9 < *goal);
         Outcome {
             summary,
             requirements: covered.requirements(&self.model.sts),
@@ -394,10 +496,16 @@ impl Campaign {
             accepted: self.accepted,
             interrupted: self.session.interrupt.is_raised(),
             missed_goal: missed.map(|goal| (goal, reached)),
+            missed_requirements: unshown.map(|goal| (goal, shown)),
             run: self.record.run(),
             is_kept: self.is_kept && self.record.is_kept(),
         }
     }
+}
+
+fn unanswered() -> CampaignError {
+    CampaignError::system("the time of the campaign was up before any worker had answered")
+        .hint("`ioco campaign status` lists workers; `ioco worker` starts one")
 }
 
 fn percent(part: u64, whole: u64) -> f64 {

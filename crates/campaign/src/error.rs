@@ -55,6 +55,10 @@ pub enum Remedy {
     ReachSystem,
     /// Say how the system is reached, or which profile says it.
     ReachSystemOrProfile,
+    /// Say how the system is started.
+    StartSystem,
+    /// Do what `instead` says, or allow a connection without encryption.
+    AllowInsecure { instead: &'static str },
     /// Allow it after a look, or choose another system.
     TrustSystem,
     /// Allow it after a look.
@@ -100,5 +104,5 @@ impl CampaignError {
 }
 
 pub(crate) fn no_jobs() -> CampaignError {
-    CampaignError::usage("with 0 jobs, no test runs").hint("use --jobs 1 or more")
+    CampaignError::usage("with 0 jobs, no test runs").hint("use at least one job")
 }

@@ -117,7 +117,13 @@ pub(crate) fn new_run(
         strategy: settings.strategy.name().to_owned(),
         locations: model.sts.locations().len() as u64,
         switches: model.sts.switches().len() as u64,
+        campaign: None,
     }
+}
+
+/// How the model of a run was read.
+pub(crate) fn options(run: &RunRow) -> Result<ModelOptions, CampaignError> {
+    Ok(Kept::of(run)?.options)
 }
 
 /// The system of a run, for a person: what this person typed is shown as it was typed.

@@ -8,6 +8,7 @@ pub mod coverage;
 mod error;
 pub mod failures;
 mod goals;
+pub mod hand;
 pub mod history;
 mod ledger;
 pub mod lifecycle;
@@ -35,7 +36,7 @@ mod warning;
 pub mod watch;
 pub mod work;
 
-pub use campaign::{Campaign, Hands};
+pub use campaign::{Campaign, Hands, Interrupted};
 pub use connect::{ConnectionSpec, Fresh, Link, Start, SystemChoice, Transport};
 pub use error::{CampaignError, ErrorKind, Remedy};
 pub use failures::{Opened, Origin};
@@ -54,6 +55,7 @@ pub use project::{
     Sut, TestSettings,
 };
 pub use results::Results;
+pub use sections::lines::AMBIGUOUS;
 pub use session::{Session, sizes};
 pub use shard::Shard;
 pub use shrinking::ShrinkSettings;

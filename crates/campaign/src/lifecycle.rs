@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use ioco_engine::{FailureFile, RecordedFailure, known_failure};
+use ioco_engine::{Event, FailureFile, RecordedFailure, SavedStep, known_failure};
 use ioco_store::Store;
 
 use crate::error::CampaignError;
@@ -11,6 +11,9 @@ use crate::history::stop;
 
 /// Deviating tests that are counted, the newest: more would make the list of failures slow.
 const MAX_TESTS: usize = 100_000;
+
+/// Passing tests that are looked at for the end of one failure, the oldest.
+const MAX_PASSED: u32 = 20;
 
 /// What became of one failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,8 +28,16 @@ pub struct Lifecycle {
     pub tests: u64,
     /// The newest run of its model found it.
     pub is_new: bool,
-    /// The run in which it passed, after the last that showed it.
-    pub fixed_in: Option<i64>,
+    pub end: Option<End>,
+}
+
+/// How a failure came to its end, and in which run, after the last that showed it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// The system did something else where it had deviated.
+    Fixed(i64),
+    /// The system did the same, and the model allows it now.
+    Allowed(i64),
 }
 
 /// What the store knows of these failures, by their ids.
@@ -50,14 +61,10 @@ pub fn lifecycles(
             continue;
         };
         // One that was never certain may pass by chance.
-        let mut fixed = None;
-        if !file.is_flaky() {
-            let names = [&file.id].into_iter().chain(&file.aliases);
-            for name in names {
-                let run = store.passed_after(&known_failure(name), row.last_run);
-                fixed = fixed.into_iter().chain(run.map_err(stop)?).min();
-            }
-        }
+        let end = match file.is_flaky() {
+            true => None,
+            false => end(store, file, row.last_run)?,
+        };
         let known = Lifecycle {
             first_seen: row.first_seen,
             last_seen: row.last_seen,
@@ -66,11 +73,37 @@ pub fn lifecycles(
             runs: row.runs,
             tests: tests.get(&id).copied().unwrap_or(row.runs),
             is_new: newest.get(file.model.as_str()) == Some(&row.first_run),
-            fixed_in: fixed,
+            end,
         };
         lifecycles.insert(id, known);
     }
     Ok(lifecycles)
+}
+
+/// What the first test that passed with the stimuli of the failure says of its end.
+fn end(store: &Store, file: &FailureFile, last: i64) -> Result<Option<End>, CampaignError> {
+    let mut passed = Vec::new();
+    for name in [&file.id].into_iter().chain(&file.aliases) {
+        let name = known_failure(name);
+        passed.extend(store.passed_after(&name, last, MAX_PASSED).map_err(stop)?);
+    }
+    passed.sort_unstable();
+    for (run, test) in passed {
+        let events = store.test_events(run, test).map_err(stop)?;
+        let steps = events.into_iter().filter_map(|event| match event {
+            Event::StepTaken { what, .. } => Some(what),
+            _ => None,
+        });
+        let steps: Vec<SavedStep> = steps.collect();
+        if file.happened_in(&steps) {
+            return Ok(Some(End::Allowed(run)));
+        }
+        // A system that took another way that the model allows did not come to the place of the failure.
+        if file.was_reached(&steps) {
+            return Ok(Some(End::Fixed(run)));
+        }
+    }
+    Ok(None)
 }
 
 /// How many tests showed each failure.
@@ -104,21 +137,23 @@ pub(crate) fn is_same(one: &FailureFile, other: &FailureFile) -> bool {
     one.model == other.model && one.last_deviation().is_like(other.last_deviation())
 }
 
-/// Puts a failure that was found again together with what is recorded of it. The shorter trace stays,
-/// and of two that are as long the recorded one, so that its id does not change.
-pub(crate) fn merge(recorded: &FailureFile, again: &FailureFile) -> FailureFile {
+/// Puts a failure that was found again together with what is recorded of it. `passes`: the recorded trace does not
+/// fail any more. A trace that fails stays rather than one that passes, a certain one rather than a flaky one, then the
+/// shorter one, and of two that are as long the recorded one, so that its id does not change.
+pub(crate) fn merge(recorded: &FailureFile, again: &FailureFile, passes: bool) -> FailureFile {
     let length = |file: &FailureFile| match &file.shrunk {
         Some(shrunk) => shrunk.steps.len(),
         None => file.steps.len(),
     };
-    let is_shorter = length(again) < length(recorded);
-    let (kept, dropped) = match is_shorter {
+    let rank = |file: &FailureFile, passes: bool| (passes, file.is_flaky(), length(file));
+    let is_replaced = rank(again, false) < rank(recorded, passes);
+    let (kept, dropped) = match is_replaced {
         true => (again, recorded),
         false => (recorded, again),
     };
     let mut merged = shown_also_by(kept, dropped);
     merged.accepted = recorded.accepted.clone();
-    if is_shorter {
+    if is_replaced {
         take_over_ids(&mut merged, recorded);
     }
     merged

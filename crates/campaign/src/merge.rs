@@ -83,6 +83,7 @@ pub fn merge(project: &Project, folders: &[PathBuf]) -> Result<Merged, CampaignE
         strategy: first.row.strategy.clone(),
         locations: model.sts.locations().len() as u64,
         switches: model.sts.switches().len() as u64,
+        campaign: None,
     };
     let results = Results::at(project.results());
     results.make()?;
@@ -152,7 +153,7 @@ fn keep(
             .find(|known| lifecycle::is_same(known, file))
         {
             Some(known) => {
-                let merged = lifecycle::merge(known, file);
+                let merged = lifecycle::merge(known, file, false);
                 if merged.id != known.id {
                     // The same failure, now under another id.
                     let old = results.failures().join(known.id.file_name());
@@ -302,6 +303,8 @@ impl Joined {
         ] {
             *all = all.saturating_add(own);
         }
+        // What is new in a part need not be new in the whole: that is not known any more.
+        sum.silence = None;
         sum.duration = sum.duration.max(part.duration);
         sum.stopped = match (sum.stopped, part.stopped) {
             (Some(StopReason::Interrupted), _) | (_, Some(StopReason::Interrupted)) => {
@@ -322,6 +325,8 @@ impl Joined {
             covered_switches: coverage.covered_switches() as u64,
             boundaries: coverage.boundaries().len() as u64,
             covered_boundaries: coverage.covered_boundaries() as u64,
+            requirements: self.walk.sts().requirements().len() as u64,
+            covered_requirements: coverage.covered_requirements(self.walk.sts()) as u64,
             ..self.summary
         }
     }

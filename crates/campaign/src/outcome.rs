@@ -38,6 +38,8 @@ pub struct Outcome {
     pub interrupted: bool,
     /// The share of the switches that was wanted, and what was reached, in percent.
     pub missed_goal: Option<(f64, f64)>,
+    /// The same for the requirements that the model cites.
+    pub missed_requirements: Option<(f64, f64)>,
     /// The number of the run in the store; 0 where it could not be recorded.
     pub run: i64,
     /// Everything that the run did and found is on the disk.

@@ -9,14 +9,14 @@ use ioco_engine::{EventLevel, Settings, StopConditions, StrategyKind, WaitPolicy
 use ioco_outside::Untrusted;
 use ioco_outside::file::{Bounds, read_text};
 use ioco_sts::{Relation, Sts};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::connect::{Fresh, Hubs, Start};
 use crate::error::{CampaignError, Remedy};
 use crate::ledger::Ledger;
 use crate::sections::amp::AmpSection;
 use crate::sections::limits::Limits;
-use crate::sections::lines::LinesSection;
+use crate::sections::lines::{AMBIGUOUS, LinesSection};
 use crate::time;
 
 pub const FILE_NAME: &str = "ioco.toml";
@@ -123,7 +123,7 @@ pub struct Sut {
 }
 
 /// `[test]`: the same names as the flags of `ioco test`.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct TestSettings {
     pub strategy: Option<String>,
@@ -138,6 +138,8 @@ pub struct TestSettings {
     pub steps: Option<u64>,
     pub time: Option<String>,
     pub coverage: Option<f64>,
+    /// Percent of the requirements that the model cites.
+    pub requirements: Option<f64>,
     pub failures: Option<u64>,
     pub relation: Option<String>,
     pub solver: Option<String>,
@@ -220,7 +222,7 @@ impl Project {
             CampaignError::usage(format!("{}: {said}", file.display()))
         })?;
         for code in &parsed.check.allow {
-            if !ioco_aml::codes().any(|known| known == code) {
+            if !ioco_aml::codes().any(|known| known == code) && code != AMBIGUOUS.0 {
                 return Err(CampaignError::usage(format!(
                     "{}: [check] allows '{code}', which is no code of a diagnostic",
                     file.display()
@@ -416,6 +418,7 @@ impl TestSettings {
         replace(&mut self.steps, &other.steps);
         replace(&mut self.time, &other.time);
         replace(&mut self.coverage, &other.coverage);
+        replace(&mut self.requirements, &other.requirements);
         replace(&mut self.failures, &other.failures);
         replace(&mut self.relation, &other.relation);
         replace(&mut self.solver, &other.solver);
@@ -455,6 +458,18 @@ impl TestSettings {
                 "a coverage goal is more than 0 and at most 100 percent",
             ));
         }
+        if let Some(goal) = self.requirements {
+            if !(goal > 0.0 && goal <= 100.0) {
+                return Err(CampaignError::usage(
+                    "a goal for requirements is more than 0 and at most 100 percent",
+                ));
+            }
+            if sts.requirements().is_empty() {
+                return Err(CampaignError::usage(
+                    "the model cites no requirements, so none can be a goal",
+                ));
+            }
+        }
         let failures = match self.failures {
             // A suite is run to its end.
             None if self.suite.is_some() => None,
@@ -468,7 +483,8 @@ impl TestSettings {
             None => DEFAULT_STEPS,
         };
         // A limit on time or coverage takes the place of the usual number of tests.
-        let unlimited = time.is_some() || self.coverage.is_some() || self.suite.is_some();
+        let goal = self.coverage.is_some() || self.requirements.is_some();
+        let unlimited = time.is_some() || goal || self.suite.is_some();
         let strategy = self.strategy()?;
         let settings = Settings {
             seed: self.seed.unwrap_or_else(any_seed),
@@ -479,6 +495,7 @@ impl TestSettings {
                 steps_per_test: self.steps.unwrap_or(steps),
                 time,
                 coverage: self.coverage,
+                requirements: self.requirements,
                 failures,
                 ..StopConditions::default()
             },

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use ioco_budget::Until;
 use ioco_engine::{CoverageSnapshot, Event, FailureFile};
-use ioco_store::{NewRun, Place, Recording, StoreError};
+use ioco_store::{NewRun, OrderRow, Place, Recording, StoreError};
 
 use crate::error::{CampaignError, ErrorKind};
 use crate::history::{self, stop};
@@ -30,6 +30,10 @@ pub(crate) struct Record {
     run: i64,
     /// Why the rest is not kept, until it is reported.
     refused: Option<StoreError>,
+    /// The same, for whoever asks later.
+    lost: Option<String>,
+    /// The campaign that another coordinator has resumed.
+    superseded: Option<String>,
     /// Handed over, and not reported yet.
     untold: Vec<Event>,
     settled: Instant,
@@ -60,7 +64,7 @@ impl Record {
         // A damaged file and a wrong address are for the person to look at.
         let by_disk = matches!(
             refused,
-            StoreError::Failed { .. } | StoreError::Unreachable { .. }
+            StoreError::Failed { .. } | StoreError::Unreachable { .. } | StoreError::Held { .. }
         );
         if !by_disk || !matches!(place, Place::File(_)) {
             return Err(stop(refused));
@@ -83,6 +87,18 @@ impl Record {
         Ok(Record::of(Err(refused)))
     }
 
+    /// Goes on with the run of a campaign.
+    pub fn resume(
+        project: &Project,
+        campaign: &str,
+        until: &Until,
+    ) -> Result<Record, CampaignError> {
+        let place = history::place(project)?;
+        let until = until_at(&place, until);
+        let recording = Recording::resume_until(&place, campaign, until).map_err(stop)?;
+        Ok(Record::of(Ok(recording)))
+    }
+
     fn of(begun: Result<Recording, StoreError>) -> Record {
         let (recording, refused) = match begun {
             Ok(recording) => (Some(recording), None),
@@ -92,6 +108,8 @@ impl Record {
             run: recording.as_ref().map_or(0, Recording::run),
             recording,
             refused,
+            lost: None,
+            superseded: None,
             untold: Vec::new(),
             settled: Instant::now(),
             waited: Duration::ZERO,
@@ -101,6 +119,11 @@ impl Record {
     /// The number of the run; 0 where it has none.
     pub fn run(&self) -> i64 {
         self.run
+    }
+
+    /// Which coordinator of its campaign records this run; 0 without a campaign.
+    pub fn coordinator(&self) -> u64 {
+        self.recording.as_ref().map_or(0, Recording::coordinator)
     }
 
     /// Whether everything so far is, or will be, in the store.
@@ -113,7 +136,13 @@ impl Record {
         if let Some(recording) = &mut self.recording
             && let Err(refused) = work(recording)
         {
-            self.refused = Some(refused);
+            match refused {
+                StoreError::Superseded { campaign } => self.superseded = Some(campaign),
+                refused => {
+                    self.lost = Some(refused.to_string());
+                    self.refused = Some(refused);
+                }
+            }
             self.recording = None;
         }
     }
@@ -139,6 +168,46 @@ impl Record {
         self.with(|recording| recording.coverage(snapshot));
     }
 
+    /// An order of a campaign.
+    pub fn order(&mut self, order: OrderRow) {
+        self.with(|recording| recording.order(order));
+    }
+
+    /// What became of an order, with everything that it adds to the run; `None` withdraws the order.
+    pub fn outcome(&mut self, number: u64, worker: &str, body: Option<String>, events: Vec<Event>) {
+        self.with(|recording| recording.outcome(number, worker, body, &events));
+        self.untold.extend(events);
+    }
+
+    /// So many more outcomes count for nothing.
+    pub fn discarded(&mut self, more: u64) {
+        self.with(|recording| recording.discarded(more));
+    }
+
+    /// What the clock of the run shows.
+    pub fn clock(&mut self, now: u64) {
+        self.with(|recording| recording.clock(now));
+    }
+
+    /// Waits until everything is in the store. Who hands out work to others does not go on without it.
+    pub fn commit(&mut self) -> Result<(), CampaignError> {
+        self.with(Recording::flush);
+        if let Some(campaign) = self.superseded.clone() {
+            // That coordinator goes on with it.
+            return Err(stop(StoreError::Superseded { campaign }));
+        }
+        if self.recording.is_some() {
+            return Ok(());
+        }
+        // Said here.
+        self.refused = None;
+        let why = self.lost.clone();
+        let why =
+            why.unwrap_or_else(|| "the store does not take what the campaign finds".to_owned());
+        let error = CampaignError::usage(why);
+        Err(error.hint("`ioco campaign resume` goes on with the campaign"))
+    }
+
     /// Waits until everything is in the store, and reports it.
     pub fn settle(&mut self, observer: &mut dyn Observer) {
         let begun = Instant::now();
@@ -158,13 +227,17 @@ impl Record {
 }
 
 fn begin_at(place: &Place, run: NewRun, until: &Until) -> Result<Recording, StoreError> {
-    let until = match place {
+    Recording::begin_until(place, run, until_at(place, until))
+}
+
+/// How long a store is waited for.
+fn until_at(place: &Place, until: &Until) -> Until {
+    match place {
         // A file answers, and a short run waits for those that write into it at the same time.
         Place::File(_) => until.by(None),
         // A server that says nothing must not take longer than the whole run.
         _ => until.clone(),
-    };
-    Recording::begin_until(place, run, until)
+    }
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use ioco_adapters::{
 };
 use ioco_engine::{
     Command, Context, Errand, Explanation, FailureFile, Sender, Settings, Shrunk as Sizes,
-    StrategyKind, TestReport, Tester, WireLine, explain,
+    StrategyKind, Summary, TestReport, Tester, WireLine, explain, weight_of,
 };
 use ioco_shrink::{
     Confidence, Confirmation, Ended, Options, Pipeline, Progress as ShrinkProgress, Pruning,
@@ -146,7 +146,7 @@ impl Session {
 
     /// When the time of the run is up, and a moment more: the tester ends a run whose time is up by itself,
     /// unless it waits for a system that does not answer.
-    fn over_at(&mut self) -> Option<Instant> {
+    pub(crate) fn over_at(&mut self) -> Option<Instant> {
         let over_at = self.over_if_begun_now()?;
         Some(*self.over_at.get_or_insert(over_at))
     }
@@ -158,6 +158,16 @@ impl Session {
         }
         let time = Duration::from_nanos(self.tester.settings().stop.time?);
         Instant::now().checked_add(time)?.checked_add(TIME_IS_UP)
+    }
+
+    /// The numbers of the run so far, with what silence cost where the tests are carried out here.
+    pub fn summary(&self) -> Summary {
+        let summary = self.tester.summary();
+        let price = self.tester.silence_price();
+        Summary {
+            silence: Some(price).filter(|price| price.observed == summary.silences),
+            ..summary
+        }
     }
 
     /// What crossed the wire in the last test.
@@ -340,8 +350,8 @@ impl Session {
         let StrategyKind::Random { weights } = &self.tester.settings().strategy else {
             return Vec::new();
         };
-        let names = weights.iter().filter(|(_, weight)| **weight <= 0.0);
-        let labels = names.filter_map(|(name, _)| self.sts.label_named(Direction::Stimulus, name));
+        let stimuli = self.sts.labels_of(Direction::Stimulus);
+        let labels = stimuli.filter(|id| weight_of(weights, &self.sts, *id) <= 0.0);
         labels.collect()
     }
 

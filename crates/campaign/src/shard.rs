@@ -61,7 +61,7 @@ impl Shard {
                 return Err(CampaignError::usage(format!(
                     "{tests} tests leave none for shard {self}"
                 ))
-                .hint(format!("use at most {tests} shards, or more --tests")));
+                .hint(format!("use at most {tests} shards, or more tests")));
             }
             settings.stop.tests = Some(share);
         }

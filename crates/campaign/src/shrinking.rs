@@ -2,11 +2,13 @@
 
 use ioco_shrink::{BugKind, Confidence, Ended, Pipeline, Proof, ShrinkError, Shrunk};
 
+use serde::{Deserialize, Serialize};
+
 use crate::error::CampaignError;
 use crate::note::Note;
 
 /// How to shrink.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ShrinkSettings {
     /// The shrinker, or several joined by `+`.
     pub shrinker: String,

@@ -69,17 +69,21 @@ impl LoadedSuite {
     }
 }
 
-/// Reads a suite for a model. One for another model is refused; one for an older text of the same
-/// model is used as far as it fits.
-pub(crate) fn load(
+/// The text of a suite.
+pub(crate) fn text(path: &Path, model: &Model) -> Result<String, CampaignError> {
+    ioco_outside::file::read_text(path, model.sts.budget())
+        .map_err(|error| CampaignError::usage(format!("cannot read {}: {error}", path.display())))
+}
+
+/// Reads a suite for a model, from text that was read from `path`. One for another model is refused; one for an older
+/// text of the same model is used as far as it fits.
+pub(crate) fn parse(
     path: &Path,
+    text: &str,
     model: &Model,
     observer: &mut dyn Observer,
 ) -> Result<LoadedSuite, CampaignError> {
-    let text = ioco_outside::file::read_text(path, model.sts.budget()).map_err(|error| {
-        CampaignError::usage(format!("cannot read {}: {error}", path.display()))
-    })?;
-    let suite = suite::read(&text, &model.sts, &model.hash)
+    let suite = suite::read(text, &model.sts, &model.hash)
         .map_err(|error| CampaignError::usage(format!("{}: {error}", path.display())))?;
     if suite.header.model != model.sts.name() {
         return Err(CampaignError::usage(format!(

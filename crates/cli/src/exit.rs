@@ -43,7 +43,7 @@ impl From<&Outcome> for Exit {
             Exit::Flaky
         } else if outcome.summary.errors > 0 {
             Exit::System
-        } else if outcome.missed_goal.is_some() {
+        } else if outcome.missed_goal.is_some() || outcome.missed_requirements.is_some() {
             Exit::GoalMissed
         } else if !outcome.is_kept {
             Exit::Usage

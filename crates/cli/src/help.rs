@@ -198,6 +198,10 @@ const GROUPS: &[Group] = &[
                         "ioco campaign start door.aml --tests 10000",
                         "hand out tests to the workers of a NATS server",
                     ),
+                    (
+                        "ioco campaign resume 1794936867-4711",
+                        "go on after the coordinator was killed",
+                    ),
                     ("ioco campaign status", "campaigns and workers"),
                 ],
             ),

@@ -10,6 +10,7 @@ mod help;
 mod interrupt;
 mod model;
 mod progress;
+mod step;
 mod typed;
 mod watch;
 mod words;

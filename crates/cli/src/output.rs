@@ -266,6 +266,30 @@ pub fn tests(summary: &Summary) -> String {
     )
 }
 
+/// Nanoseconds of waiting below which nobody asks where the time went.
+const WORTH_SAYING: u64 = 50_000_000;
+
+/// `waited 12.3 s for silence (61 % of the time): 40 silences, 5 of them in a new situation`; nothing for a run that
+/// hardly waited.
+pub fn silence(summary: &Summary) -> Option<String> {
+    let price = summary
+        .silence
+        .filter(|price| price.waited >= WORTH_SAYING)?;
+    let share = match summary.duration {
+        0 => String::new(),
+        whole => format!(
+            " ({:.0} % of the time)",
+            100.0 * price.waited.min(whole) as f64 / whole as f64
+        ),
+    };
+    Some(format!(
+        "waited {:.1} s for silence{share}: {}, {} of them in a new situation",
+        price.waited as f64 / 1e9,
+        count(price.observed, "silence"),
+        price.new,
+    ))
+}
+
 /// At most so many requirements are named in one line.
 const MAX_NAMED: usize = 5;
 

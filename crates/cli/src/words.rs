@@ -34,6 +34,12 @@ pub fn remedy(remedy: &Remedy) -> String {
             "say how to reach it: --sut COMMAND, --tcp HOST:PORT, --amp PORT or --http URL"
         }
         Remedy::ReachSystemOrProfile => "say how to reach it: --sut COMMAND, or --profile NAME",
+        Remedy::StartSystem => {
+            "write start = \"COMMAND\" into [sut] of ioco.toml, or use --start COMMAND"
+        }
+        Remedy::AllowInsecure { instead } => {
+            return format!("{instead}, or accept it with --insecure");
+        }
         Remedy::TrustSystem => {
             "look at it first; --trust allows it, --sut COMMAND uses another system"
         }

@@ -6,20 +6,35 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use clap::Parser;
 use ioco_differential::check::{Case, Counts, Finding};
 use ioco_differential::shrink::shrunk;
-
-const USAGE: &str = "differential [--minutes N] [--seed S] [--case SEED] [--out FOLDER]";
 
 /// After so many distinct findings there is enough to look at.
 const MAX_FINDINGS: usize = 25;
 
+#[derive(Parser)]
+#[command(name = "cargo xtask differential")]
 struct Options {
-    time: Duration,
+    #[arg(long, value_name = "N", default_value = "1", value_parser = minutes)]
+    minutes: Duration,
+
+    /// Where the cases begin [default: where no run began before]
+    #[arg(long, value_name = "S", default_value_t = new_seed(), hide_default_value = true)]
     seed: u64,
-    /// Only this one.
+
+    /// Only this one
+    #[arg(long, value_name = "SEED")]
     case: Option<u64>,
+
+    /// Where the findings go
+    #[arg(long, value_name = "FOLDER", default_value = "target/differential")]
     out: String,
+}
+
+fn minutes(text: &str) -> Result<Duration, String> {
+    let minutes: f64 = text.parse().map_err(|_| "not a number".to_owned())?;
+    Duration::try_from_secs_f64(minutes * 60.0).map_err(|error| error.to_string())
 }
 
 /// One that no run had before.
@@ -28,35 +43,8 @@ fn new_seed() -> u64 {
     now.map_or(1, |now| now.as_secs())
 }
 
-fn options() -> Option<Options> {
-    let mut options = Options {
-        time: Duration::from_secs(60),
-        seed: new_seed(),
-        case: None,
-        out: "target/differential".to_owned(),
-    };
-    let mut arguments = std::env::args().skip(1);
-    while let Some(name) = arguments.next() {
-        let value = arguments.next()?;
-        match name.as_str() {
-            "--minutes" => {
-                let minutes: f64 = value.parse().ok()?;
-                options.time = Duration::try_from_secs_f64(minutes * 60.0).ok()?;
-            }
-            "--seed" => options.seed = value.parse().ok()?,
-            "--case" => options.case = Some(value.parse().ok()?),
-            "--out" => options.out = value,
-            _ => return None,
-        }
-    }
-    Some(options)
-}
-
 fn main() -> ExitCode {
-    let Some(options) = options() else {
-        eprintln!("{USAGE}");
-        return ExitCode::from(2);
-    };
+    let options = Options::parse();
     // A panic is a finding; its message is in the description.
     std::panic::set_hook(Box::new(|_| {}));
     let started = Instant::now();
@@ -64,7 +52,7 @@ fn main() -> ExitCode {
     let mut seen: BTreeSet<String> = BTreeSet::new();
     let mut cases = 0;
     let most = if options.case.is_some() { 1 } else { u64::MAX };
-    while started.elapsed() < options.time && cases < most {
+    while started.elapsed() < options.minutes && cases < most {
         let next = options.seed.wrapping_mul(1_000_000_007).wrapping_add(cases);
         let seed = options.case.unwrap_or(next);
         cases += 1;

@@ -6,7 +6,8 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use ioco_sts::{
-    Action, Direction, Env, Expr, Gate, LocationId, StateSet, Sts, SwitchId, Type, Value,
+    Action, Direction, Env, Expr, Gate, LocationId, Requirement, StateSet, Sts, SwitchId, Type,
+    Value,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
@@ -133,6 +134,23 @@ impl Coverage {
             steps: requirement.switches.iter().map(|id| self.count(*id)).sum(),
         });
         covered.collect()
+    }
+
+    /// How many requirements of the model were shown.
+    pub fn covered_requirements(&self, sts: &Sts) -> usize {
+        let is_shown = |requirement: &&Requirement| {
+            let mut switches = requirement.switches.iter();
+            switches.any(|id| self.covers_switch(*id))
+        };
+        sts.requirements().iter().filter(is_shown).count()
+    }
+
+    /// Percent of the requirements; a model that cites none has shown all.
+    pub fn requirements_percent(&self, sts: &Sts) -> f64 {
+        match sts.requirements().len() {
+            0 => 100.0,
+            all => self.covered_requirements(sts) as f64 * 100.0 / all as f64,
+        }
     }
 
     /// Percent of the switches; a model without switches is covered.

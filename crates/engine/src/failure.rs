@@ -351,8 +351,10 @@ impl FailureFile {
             match &run.verdict {
                 Verdict::Error(reason) => return Replayed::Unusable(reason.text.clone()),
                 Verdict::Pass => {
-                    allowed += usize::from(self.happened_in(run, sts));
-                    reached += usize::from(self.was_reached(run, sts));
+                    let steps = run.trace.iter().map(|step| SavedStep::new(step, sts));
+                    let steps: Vec<SavedStep> = steps.collect();
+                    allowed += usize::from(self.happened_in(&steps));
+                    reached += usize::from(self.was_reached(&steps));
                 }
                 Verdict::Inconclusive(reason) => {
                     other.get_or_insert_with(|| format!("inconclusive: {reason}"));
@@ -389,14 +391,13 @@ impl FailureFile {
 
     /// Whether the system gave in this run the responses that led to the failure. Values may differ, as times and numbers
     /// do, and so may what was given before and after them.
-    fn was_reached(&self, run: &Execution, sts: &Sts) -> bool {
+    pub fn was_reached(&self, steps: &[SavedStep]) -> bool {
         let label = |step: &SavedStep| match step {
             SavedStep::Response { response, .. } => Some(response.clone()),
             _ => None,
         };
         let recorded: Vec<String> = self.recorded_steps().filter_map(label).collect();
-        let given = run.trace.iter().map(|step| SavedStep::new(step, sts));
-        let given: Vec<String> = given.filter_map(|step| label(&step)).collect();
+        let given: Vec<String> = steps.iter().filter_map(label).collect();
         given.starts_with(&recorded)
     }
 
@@ -409,24 +410,24 @@ impl FailureFile {
     }
 
     /// Whether the system did in this run what the failure is: the same steps, and then what deviated.
-    fn happened_in(&self, run: &Execution, sts: &Sts) -> bool {
+    pub fn happened_in(&self, steps: &[SavedStep]) -> bool {
         let deviation = self.last_deviation();
         let is_audible = |step: &SavedStep| !matches!(step, SavedStep::Silence { .. });
         let recorded = self.recorded_steps();
         let mut recorded = recorded.filter(|step| is_audible(step)).peekable();
-        for step in run.trace.iter().map(|step| SavedStep::new(step, sts)) {
+        for step in steps {
             match recorded.peek() {
-                Some(expected) if **expected == step => {
+                Some(expected) if *expected == step => {
                     recorded.next();
                 }
-                Some(_) if is_audible(&step) => return false,
+                Some(_) if is_audible(step) => return false,
                 Some(_) => {}
                 None => {
                     return match step {
                         SavedStep::Silence { .. } => deviation.label == "silence",
                         SavedStep::Response { response, values } => {
-                            deviation.label.strip_prefix('!') == Some(&response)
-                                && deviation.values == values
+                            deviation.label.strip_prefix('!') == Some(response)
+                                && deviation.values == *values
                         }
                         SavedStep::Stimulus { .. } => false,
                     };

@@ -48,6 +48,6 @@ pub use report::{
     FailureCounts, FailureId, KnownFailure, RunVerdict, StopReason, Summary, TestReport,
 };
 pub use saved::{ModelChanged, SavedStep, value_from_json, value_to_json};
-pub use settings::{EventLevel, Settings, StopConditions, StrategyKind, WaitPolicy};
+pub use settings::{EventLevel, Settings, StopConditions, StrategyKind, WaitPolicy, weight_of};
 pub use silence::SilencePrice;
 pub use tester::{Carried, Errand, Tester};

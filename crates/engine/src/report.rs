@@ -3,6 +3,8 @@
 use ioco_sts::{Deviation, Execution};
 use serde::{Deserialize, Serialize};
 
+use crate::silence::SilencePrice;
+
 /// A group of failures that are alike ([`Deviation::is_like`]), numbered from zero in the order in
 /// which a run found them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -51,6 +53,7 @@ pub enum StopReason {
     Steps,
     Time,
     Coverage,
+    Requirements,
     Failures,
     Errors,
     Interrupted,
@@ -64,6 +67,7 @@ impl StopReason {
             StopReason::Steps => "the number of steps was reached",
             StopReason::Time => "the time was up",
             StopReason::Coverage => "the coverage was reached",
+            StopReason::Requirements => "the requirements were shown",
             StopReason::Failures => "the number of distinct failures was reached",
             StopReason::Errors => "the system or its adapter could not be used",
             StopReason::Interrupted => "it was interrupted",
@@ -92,7 +96,15 @@ pub struct Summary {
     pub covered_switches: u64,
     pub boundaries: u64,
     pub covered_boundaries: u64,
+    /// Those that the model cites, and those of which a test may have taken a step.
+    #[serde(default)]
+    pub requirements: u64,
+    #[serde(default)]
+    pub covered_requirements: u64,
     pub stopped: Option<StopReason>,
+    /// What silence cost; not known where others carried out the tests.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub silence: Option<SilencePrice>,
 }
 
 impl Summary {

@@ -4,7 +4,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use ioco_sts::{Action, Direction, Step, Sts, Type, Types, Value, read_decimal};
+use ioco_sts::{Action, Direction, Step, StructKind, Sts, Type, Types, Value, read_decimal};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
@@ -141,7 +141,7 @@ fn restored_action(
 }
 
 /// A value as JSON. Decimals are strings, because numbers of JSON readers are often floats; enum
-/// members are their names.
+/// members are their names. A set is an array, a hash an array of pairs.
 pub fn value_to_json(value: &Value, types: &Types) -> Json {
     match value {
         Value::Void => Json::Null,
@@ -151,6 +151,13 @@ pub fn value_to_json(value: &Value, types: &Types) -> Json {
         Value::Str(text) => Json::String(text.to_string()),
         Value::Enum(id, member) => Json::String(types.member_name(*id, *member).to_owned()),
         Value::Array(items) => items.iter().map(|v| value_to_json(v, types)).collect(),
+        Value::Struct(id, _) if types.item_of(*id).is_some() => {
+            let items = types.items_in(value).unwrap_or_default();
+            items.iter().map(|v| value_to_json(v, types)).collect()
+        }
+        Value::Struct(id, fields) if types.kind_of(*id) == StructKind::Entry => {
+            fields.iter().map(|v| value_to_json(v, types)).collect()
+        }
         Value::Struct(id, fields) => {
             let names = types.structs.get(id.index()).map(|s| s.fields.as_slice());
             let named = names.unwrap_or_default().iter().zip(fields.iter());
@@ -183,6 +190,18 @@ pub fn value_from_json(json: &Json, ty: &Type, types: &Types) -> Option<Value> {
                 .map(|json| value_from_json(json, item, types))
                 .collect::<Option<Arc<[_]>>>()?,
         ),
+        (Type::Struct(id), Json::Array(items)) => match (types.item_of(*id), items.as_slice()) {
+            (Some(item), items) => {
+                let items = items.iter().map(|json| value_from_json(json, item, types));
+                types.keyed(*id, items.collect::<Option<_>>()?)?
+            }
+            (None, [key, value]) if types.kind_of(*id) == StructKind::Entry => {
+                let fields = &types.structs.get(id.index())?.fields;
+                let side = |at: usize, json| value_from_json(json, &fields.get(at)?.1, types);
+                Value::Struct(*id, Arc::from([side(0, key)?, side(1, value)?]))
+            }
+            _ => return None,
+        },
         (Type::Struct(id), Json::Object(object)) => {
             let fields = &types.structs.get(id.index())?.fields;
             if object

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use ioco_sts::{Direction, Sts};
+use ioco_sts::{Direction, LabelId, Sts};
 
 /// All settings of a run. The same settings and the same responses give
 /// the same run.
@@ -17,7 +17,7 @@ pub struct Settings {
     pub step_budget: u64,
     /// Nanoseconds that a scripted test waits between two stimuli where the model allows no
     /// response: long enough to see a response that should not be there.
-    pub glance: u64,
+    pub shortest_wait: u64,
     /// State sets remembered before the oldest knowledge is thrown away; bounds the memory of
     /// long runs over models with data.
     pub remember: usize,
@@ -33,7 +33,7 @@ impl Default for Settings {
             stop: StopConditions::default(),
             wait: WaitPolicy::default(),
             step_budget: 10_000,
-            glance: 5_000_000,
+            shortest_wait: 5_000_000,
             remember: 20_000,
             events: EventLevel::default(),
         }
@@ -46,7 +46,7 @@ impl Settings {
         match &self.strategy {
             StrategyKind::Random { weights } => weights
                 .keys()
-                .filter(|name| sts.label_named(Direction::Stimulus, name).is_none())
+                .filter(|name| sts.labels_called(Direction::Stimulus, name).is_empty())
                 .cloned()
                 .collect(),
             StrategyKind::Auto
@@ -82,6 +82,13 @@ pub enum StrategyKind {
     Data,
     /// As a guide says ([`crate::Tester::set_guide`]); by chance as long as there is none.
     Guided { name: String },
+}
+
+/// The weight of a label among `weights`: by its name, or by the one that it shares with other channels.
+pub fn weight_of(weights: &BTreeMap<String, f64>, sts: &Sts, label: LabelId) -> f64 {
+    let own = weights.get(&sts.label(label).name);
+    let weight = own.or_else(|| weights.get(sts.plain_name(label)));
+    weight.copied().unwrap_or(1.0).max(0.0)
 }
 
 impl StrategyKind {
@@ -160,6 +167,8 @@ pub struct StopConditions {
     pub time: Option<u64>,
     /// Percent of the model's switches.
     pub coverage: Option<f64>,
+    /// Percent of the requirements that the model cites.
+    pub requirements: Option<f64>,
     /// Distinct failures; one stops at the first.
     pub failures: Option<u64>,
     /// Tests that end in an error.
@@ -174,6 +183,7 @@ impl Default for StopConditions {
             total_steps: None,
             time: None,
             coverage: None,
+            requirements: None,
             failures: Some(1),
             errors: Some(1),
         }

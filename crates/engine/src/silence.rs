@@ -12,6 +12,7 @@ use std::hash::{Hash, Hasher};
 
 use ioco_sts::{Menu, StateSet, Step};
 use rustc_hash::{FxHashMap, FxHasher};
+use serde::{Deserialize, Serialize};
 
 /// States of a set whose locations tell one situation from another.
 const MAX_STATES: usize = 4;
@@ -21,7 +22,7 @@ const LOOK: u64 = 2;
 const FADES: u64 = 16;
 
 /// What observing silence has cost so far.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SilencePrice {
     /// Nanoseconds of waiting that ended in silence, short looks included.
     pub waited: u64,

@@ -75,7 +75,7 @@ fn values_for(
 /// One choice in this many keeps the empty arrays that the solver found.
 const EMPTY_EVERY: u32 = 4;
 /// An array that nothing asks to be longer has so many items at most.
-const MOST_ITEMS: i64 = 3;
+const MAX_ITEMS: i64 = 3;
 /// Solver steps for items that nothing asks for.
 const ITEM_STEPS: u64 = 5_000;
 
@@ -96,7 +96,7 @@ fn fill_arrays(
     let mut filled = guard.clone();
     for position in (0..values.len()).filter(|position| is_empty(&values[*position])) {
         let length = Expr::unary(UnaryOp::Length, Expr::Param(position as u32));
-        let wanted = Expr::int(rng.random_range(1..=MOST_ITEMS));
+        let wanted = Expr::int(rng.random_range(1..=MAX_ITEMS));
         filled = Expr::and(filled, Expr::binary(BinaryOp::Eq, length, wanted));
     }
     let deadline = Deadline::steps(ITEM_STEPS);

@@ -108,7 +108,10 @@ fn the_numbers_of_a_run_are_those_of_its_tests() {
         covered_switches: 4,
         boundaries: 0,
         covered_boundaries: 0,
+        requirements: 0,
+        covered_requirements: 0,
         stopped: Some(StopReason::Interrupted),
+        silence: None,
     };
     assert_eq!(tester.summary(), expected);
     let failures = tester.failures().iter();

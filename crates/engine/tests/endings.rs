@@ -353,18 +353,20 @@ fn a_test_of_a_suite_is_not_cut_short_by_its_length_or_by_coverage() {
 #[test]
 fn a_script_looks_for_a_response_that_is_not_allowed_unless_told_not_to() {
     let sts = plain("Idle ?poke Idle\nNever !tick Never");
-    for glance in [0, 1] {
+    for shortest_wait in [0, 1] {
         let settings = Settings {
-            glance,
+            shortest_wait,
             ..Settings::default()
         };
         let mut tester = tester_of(&sts, settings);
         tester.script(vec![stimulus(&sts, "poke"); 2], 0);
         tester.handle(Input::Ready, 0);
         let next = tester.handle(Input::Given { overtaken: false }, 0);
-        let expected = match glance {
+        let expected = match shortest_wait {
             0 => Command::Give(stimulus(&sts, "poke")),
-            _ => Command::Await { until: glance },
+            _ => Command::Await {
+                until: shortest_wait,
+            },
         };
         assert_eq!(next, expected);
     }

@@ -79,6 +79,51 @@ fn transitions_plans_through_a_lock_that_chance_does_not_open() {
 }
 
 #[test]
+fn a_run_ends_when_its_requirements_were_shown() {
+    let mut builder = StsBuilder::new("two");
+    let process = builder.process("p");
+    let here = builder.named_location(process, "here");
+    let labels = ["a", "b"].map(|name| {
+        builder.label(ioco_sts::Label {
+            name: name.to_owned(),
+            channel: "c".to_owned(),
+            direction: Direction::Stimulus,
+            parameters: Vec::new(),
+        })
+    });
+    let switches = labels.map(|label| {
+        let gate = Gate::Observable(label);
+        builder.switch(here, gate, Expr::TRUE, Vec::new(), here, Place::default())
+    });
+    // One can be shown, the other has no step.
+    for (id, switches) in [("R-1", vec![switches[0]]), ("R-2", Vec::new())] {
+        builder.requirement(ioco_sts::Requirement {
+            id: id.to_owned(),
+            text: String::new(),
+            switches,
+            place: Place::default(),
+        });
+    }
+    let sts = Arc::new(builder.build());
+    let until = |percent| {
+        let mut settings = steps(StrategyKind::uniform(), 300);
+        settings.stop.coverage = None;
+        settings.stop.requirements = Some(percent);
+        run_with(&sts, settings, &mut silent())
+    };
+    let half = until(50.0);
+    assert_eq!(half.stop_reason(), Some(StopReason::Requirements));
+    assert!(half.coverage().covers_switch(switches[0]));
+    let summary = half.summary();
+    assert_eq!((summary.requirements, summary.covered_requirements), (2, 1));
+    assert_eq!(
+        until(100.0).stop_reason(),
+        Some(StopReason::Steps),
+        "one is never shown"
+    );
+}
+
+#[test]
 fn transitions_covers_what_the_system_lets_it_cover() {
     // On random models with a system that plays them, planning never covers less than chance does
     // by far, and finishes sooner in sum.

@@ -1,30 +1,20 @@
-//! Flat models, and running stimuli against a flat system with the model following.
+//! Flat models and flat systems.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use ioco_aml::{Sources, load, load_text};
+use ioco_aml::load_text;
 use ioco_examples::{Message, System, flat};
-use ioco_shrink::Runner;
-use ioco_sts::{
-    Action, Cause, Deviation, DeviationKind, Direction, EvaluationOnly, Execution, LabelId,
-    Observed, Relation, Semantics, SetId, Step, Sts, Verdict, reduce,
-};
+use ioco_sts::{Action, Direction, EvaluationOnly, LabelId, Relation, Semantics, Sts, reduce};
 
 use crate::ExperimentError;
+use crate::detection::{Play, Sent};
 use crate::generated::generated;
+use crate::runner::{ModelRunner, read_model, usable};
 
 /// The example's own model of the door.
 const DOOR: &str = include_str!("../../../examples/smartdoor/flat.aml");
-
-struct Files;
-
-impl Sources for Files {
-    fn read(&self, path: &str) -> Result<String, String> {
-        std::fs::read_to_string(path).map_err(|error| error.to_string())
-    }
-}
 
 /// A flat model, and what its labels are called outside.
 #[derive(Clone, Debug)]
@@ -54,38 +44,21 @@ pub fn flat_model(
     rename: bool,
 ) -> Result<FlatModel, ExperimentError> {
     let path = models.join(experiment).join("model.aml");
-    let loaded = if !path.exists() && experiment == "smartdoor" {
-        load_text("flat.aml", DOOR)
+    let sts = if !path.exists() && experiment == "smartdoor" {
+        usable(&path, load_text("flat.aml", DOOR))?
     } else {
-        load(&path.to_string_lossy(), &Files)
+        read_model(&path)?
     };
-    match loaded.sts {
-        Some(sts) => {
-            let names: Arc<[String]> = sts.labels().iter().map(|l| l.name.clone()).collect();
-            let sts = match rename {
-                true => Arc::new(sts.with_label_names(|label| without_meaning(&label.name))),
-                false => sts,
-            };
-            let sts = Arc::new(reduce(&sts).sts);
-            let experiment = experiment.to_owned();
-            Ok(FlatModel {
-                experiment,
-                sts,
-                names,
-            })
-        }
-        None => {
-            let messages: Vec<String> = loaded
-                .diagnostics
-                .iter()
-                .map(|d| format!("  {d:?}"))
-                .collect();
-            Err(ExperimentError::Model {
-                path,
-                text: messages.join("\n"),
-            })
-        }
-    }
+    let names: Arc<[String]> = sts.labels().iter().map(|l| l.name.clone()).collect();
+    let sts = match rename {
+        true => Arc::new(sts.with_label_names(|label| without_meaning(&label.name))),
+        false => sts,
+    };
+    Ok(FlatModel {
+        experiment: experiment.to_owned(),
+        sts: Arc::new(reduce(&sts).sts),
+        names,
+    })
 }
 
 /// Another name, the same for the same one: letters that share no word and no order with it.
@@ -102,106 +75,47 @@ pub(crate) fn semantics(sts: &Arc<Sts>) -> Semantics {
     Semantics::new(Arc::clone(sts), Box::new(EvaluationOnly), Relation::Ioco)
 }
 
-/// A flat system, and a model that follows it.
-pub struct FlatRunner {
-    pub(crate) semantics: Semantics,
+/// The system of a mutant, with a model that follows it.
+pub fn flat_runner(model: &FlatModel, mutant: &str) -> Result<ModelRunner, ExperimentError> {
+    let system: Box<dyn System> = match generated(model, mutant) {
+        Some(system) => Box::new(system),
+        None => flat::system(&model.experiment, Some(mutant)).map_err(ExperimentError::System)?,
+    };
+    let (sts, names) = (&model.sts, &model.names);
+    let responses = sts.labels_of(Direction::Response);
+    let system = FlatSystem {
+        system,
+        stimuli: names.iter().map(|name| Message::plain(name)).collect(),
+        responses: responses
+            .map(|id| (names[id.index()].clone(), id))
+            .collect(),
+    };
+    Ok(ModelRunner::new(semantics(sts), Box::new(system)))
+}
+
+/// A system without data, which knows labels by the names that they have outside.
+struct FlatSystem {
     system: Box<dyn System>,
+    /// Per label.
     stimuli: Vec<Message>,
     responses: BTreeMap<String, LabelId>,
-    /// Where the model was at the end of the last run that passed.
-    pub(crate) reached: SetId,
 }
 
-impl FlatRunner {
-    pub fn new(model: &FlatModel, mutant: &str) -> Result<FlatRunner, ExperimentError> {
-        let system: Box<dyn System> = match generated(model, mutant) {
-            Some(system) => Box::new(system),
-            None => {
-                flat::system(&model.experiment, Some(mutant)).map_err(ExperimentError::System)?
-            }
-        };
-        let (sts, names) = (&model.sts, &model.names);
-        let semantics = semantics(sts);
-        Ok(FlatRunner {
-            reached: semantics.initial(),
-            semantics,
-            system,
-            stimuli: names.iter().map(|name| Message::plain(name)).collect(),
-            responses: sts
-                .labels_of(Direction::Response)
-                .map(|id| (names[id.index()].clone(), id))
-                .collect(),
-        })
-    }
-
-    /// Gives one stimulus; what the system and the model make of it.
-    fn give(&mut self, set: SetId, stimulus: &Action, trace: &mut Vec<Step>) -> Given {
-        let step = Step::Stimulus(stimulus.clone());
-        let Some(mut set) = self.semantics.after(set, &step) else {
-            return Given::Refused;
-        };
-        trace.push(step);
-        for response in self.system.give(&self.stimuli[stimulus.label.index()]) {
-            let Some(label) = self.responses.get(&response.label) else {
-                return Given::Deviates(set, Observed::Unknown(response.label));
-            };
-            let action = Action::plain(*label);
-            let step = Step::Response(action.clone());
-            match self.semantics.after(set, &step) {
-                Some(next) => set = next,
-                None => return Given::Deviates(set, Observed::Response(action)),
-            }
-            trace.push(step);
-        }
-        match self.semantics.after(set, &Step::Quiescence) {
-            Some(next) => {
-                trace.push(Step::Quiescence);
-                Given::Goes(next)
-            }
-            None => Given::Deviates(set, Observed::Silence(self.semantics.timeout(set))),
-        }
-    }
-}
-
-enum Given {
-    Goes(SetId),
-    Refused,
-    Deviates(SetId, Observed),
-}
-
-impl Runner for FlatRunner {
-    fn run(&mut self, stimuli: &[Action]) -> Execution {
+impl Play for FlatSystem {
+    fn reset(&mut self) -> Vec<Sent> {
         self.system.reset();
-        let mut set = self.semantics.initial();
-        let mut trace = Vec::new();
-        for stimulus in stimuli {
-            let verdict = match self.give(set, stimulus, &mut trace) {
-                Given::Goes(next) => {
-                    set = next;
-                    continue;
-                }
-                Given::Refused => {
-                    let shown = stimulus.show(self.semantics.sts());
-                    Verdict::inconclusive(
-                        Cause::NotOffered,
-                        format!("the model does not offer {shown} here"),
-                    )
-                }
-                Given::Deviates(at, observed) => Verdict::Fail(Deviation {
-                    kind: match observed {
-                        Observed::Silence(_) => DeviationKind::MissingResponse,
-                        _ => DeviationKind::UnexpectedResponse,
-                    },
-                    observed,
-                    states: Arc::clone(self.semantics.set(at)),
-                }),
-            };
-            return Execution { trace, verdict };
-        }
-        self.reached = set;
-        Execution {
-            trace,
-            verdict: Verdict::Pass,
-        }
+        Vec::new()
+    }
+
+    fn give(&mut self, stimulus: &Action) -> Vec<Sent> {
+        let responses = self.system.give(&self.stimuli[stimulus.label.index()]);
+        let sent =
+            responses
+                .into_iter()
+                .map(|response| match self.responses.get(&response.label) {
+                    Some(label) => Sent::Known(Action::plain(*label)),
+                    None => Sent::Unknown(response.label),
+                });
+        sent.collect()
     }
 }

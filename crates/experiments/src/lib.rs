@@ -7,15 +7,14 @@
 //!
 //! [`decomposition`] is the experiment on NuSMV models.
 
-mod data;
 pub mod decomposition;
 pub mod detection;
 mod flat;
 mod generated;
-pub mod mail;
 mod published;
 mod random;
 mod rows;
+mod runner;
 mod shortest;
 mod silence;
 mod tables;
@@ -23,11 +22,11 @@ mod vending_tables;
 
 use std::path::PathBuf;
 
-pub use data::{DataRunner, data_semantics, random_walk};
-pub use flat::{FlatModel, FlatRunner, flat_model};
+pub use flat::{FlatModel, flat_model, flat_runner};
 pub use published::{Case, PublishedResult, read_cases};
-pub use random::{Share, random_cases};
+pub use random::{Choices, Share, random_cases};
 pub use rows::{Report, Row, Setup, measure};
+pub use runner::ModelRunner;
 pub use silence::silence;
 pub use tables::show;
 pub use vending_tables::{VendingTable, vending_tables};

@@ -7,10 +7,13 @@ use std::collections::BTreeMap;
 use ioco_examples::mutants;
 use ioco_shrink::Runner;
 use ioco_sts::{Action, Execution, Step};
+use rand_xoshiro::SplitMix64;
+use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 
 use crate::ExperimentError;
-use crate::flat::{FlatModel, FlatRunner, semantics};
+use crate::flat::{FlatModel, flat_runner, semantics};
 use crate::published::Case;
+use crate::runner::ModelRunner;
 
 /// Stimuli of one walk.
 const WALK: usize = 400;
@@ -18,7 +21,7 @@ const WALK: usize = 400;
 const WALKS: u64 = 60;
 
 /// Which seeds and generated mutants.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Share {
     Tune,
     Report,
@@ -46,7 +49,7 @@ pub fn random_cases(
     let numbers = share.seed()..share.seed() + generated;
     let mut cases = Vec::new();
     for mutant in planted.chain(numbers.map(|number| format!("g{number}"))) {
-        let mut runner = FlatRunner::new(model, &mutant)?;
+        let mut runner = flat_runner(model, &mutant)?;
         let mut failing_traces = Vec::new();
         for seed in share.seed()..share.seed() + WALKS {
             if failing_traces.len() == traces {
@@ -84,7 +87,7 @@ fn named(model: &FlatModel, execution: &Execution) -> Vec<String> {
 /// A random walk of the model, with the responses that the model expects, given to the system.
 pub(crate) fn walk(
     model: &FlatModel,
-    runner: &mut FlatRunner,
+    runner: &mut ModelRunner,
     seed: u64,
     length: usize,
 ) -> Execution {
@@ -116,19 +119,15 @@ pub(crate) fn walk(
     runner.run(&stimuli)
 }
 
-/// Pseudo-random choices that repeat (SplitMix64).
-pub(crate) struct Choices(u64);
+/// Pseudo-random choices that repeat.
+pub struct Choices(SplitMix64);
 
 impl Choices {
     pub fn new(seed: u64) -> Choices {
-        Choices(seed)
+        Choices(SplitMix64::seed_from_u64(seed))
     }
 
     pub fn below(&mut self, bound: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((z ^ (z >> 31)) % bound as u64) as usize
+        (self.0.next_u64() % bound as u64) as usize
     }
 }

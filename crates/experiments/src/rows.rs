@@ -9,7 +9,7 @@ use ioco_sts::Execution;
 use serde::Serialize;
 
 use crate::ExperimentError;
-use crate::flat::{FlatModel, FlatRunner, flat_model, semantics};
+use crate::flat::{FlatModel, flat_model, flat_runner, semantics};
 use crate::published::{Case, PublishedResult};
 use crate::shortest::{shortest, shortest_of_played};
 
@@ -137,7 +137,7 @@ fn measure_case(
     }
     let lengths = rows.iter().flat_map(|row| row.final_lengths.iter());
     let known = lengths.chain(&rows[0].original_lengths).min().copied();
-    let mut runner = FlatRunner::new(model, &case.mutant)?;
+    let mut runner = flat_runner(model, &case.mutant)?;
     let known = known.unwrap_or(usize::MAX);
     let shortest = shortest_of_played(model, &case.mutant)
         .or_else(|| shortest(&mut runner, known))
@@ -179,7 +179,7 @@ fn measure_one(
         is_published: !case.published.is_empty(),
         shrinker: name,
     };
-    let mut runner = FlatRunner::new(flat, &case.mutant)?;
+    let mut runner = flat_runner(flat, &case.mutant)?;
     let mut model = semantics(&flat.sts);
     let started = Instant::now();
     for failure in failures {
@@ -203,7 +203,7 @@ fn measure_one(
 
 /// The failing traces, run against our mutant.
 fn failures(case: &Case, model: &FlatModel) -> Result<Vec<Execution>, ExperimentError> {
-    let mut runner = FlatRunner::new(model, &case.mutant)?;
+    let mut runner = flat_runner(model, &case.mutant)?;
     let mut failures = Vec::new();
     for (index, trace) in case.failing_traces.iter().enumerate() {
         let mut stimuli = Vec::new();

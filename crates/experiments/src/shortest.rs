@@ -7,8 +7,9 @@ use ioco_examples::{Message, System as _};
 use ioco_shrink::Runner;
 use ioco_sts::{Action, Direction, SetId, Step, Verdict};
 
-use crate::flat::{FlatModel, FlatRunner, semantics};
+use crate::flat::{FlatModel, semantics};
 use crate::generated::generated;
+use crate::runner::ModelRunner;
 
 /// Lists that are tried at most; beyond it the answer is only a bound.
 const MAX_LISTS: usize = 1_000_000;
@@ -61,7 +62,7 @@ pub(crate) fn shortest_of_played(model: &FlatModel, mutant: &str) -> Option<usiz
 
 /// The length of the shortest failing trace, where one of `known` steps is known. `None` when there
 /// are too many lists to go through.
-pub(crate) fn shortest(runner: &mut FlatRunner, known: usize) -> Option<usize> {
+pub(crate) fn shortest(runner: &mut ModelRunner, known: usize) -> Option<usize> {
     let mut best = known;
     let mut tried = 0;
     let start = runner.semantics.initial();

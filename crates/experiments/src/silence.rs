@@ -15,8 +15,9 @@ use ioco_engine::{
 use ioco_sts::{Direction, Gate, Relation, Sts, SwitchId};
 
 use crate::ExperimentError;
-use crate::detection::{Planted, Play, Played, Sent, read_model, without_response};
+use crate::detection::{Planted, Play, Played, Sent, without_response};
 use crate::random::{Choices, Share};
+use crate::runner::read_model;
 
 /// The time-out of both models.
 const TIMEOUT: u64 = 500_000_000;

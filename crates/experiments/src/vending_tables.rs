@@ -7,8 +7,9 @@ use ioco_shrink::{Options, Pipeline, shrink};
 use ioco_sts::Execution;
 
 use crate::ExperimentError;
-use crate::flat::{FlatModel, FlatRunner, flat_model, semantics};
+use crate::flat::{FlatModel, flat_model, flat_runner, semantics};
 use crate::random::walk;
+use crate::runner::ModelRunner;
 
 /// The rows of one table: lengths in transitions, and transitions executed to get there.
 #[derive(Clone, Debug, Default)]
@@ -75,7 +76,7 @@ pub fn vending_tables(models: &Path) -> Result<[VendingTable; 2], ExperimentErro
 }
 
 fn one_issue(model: &FlatModel, mutant: &str, seed: u64) -> Result<[f64; 8], ExperimentError> {
-    let mut runner = FlatRunner::new(model, mutant)?;
+    let mut runner = flat_runner(model, mutant)?;
     let issue = find_issue(model, &mut runner, seed).ok_or_else(|| {
         ExperimentError::System(format!("koopman {mutant}: no issue found with seed {seed}"))
     })?;
@@ -105,7 +106,7 @@ fn one_issue(model: &FlatModel, mutant: &str, seed: u64) -> Result<[f64; 8], Exp
 }
 
 /// Random walks of 1000 inputs, at most 100 of them, until one fails: the defaults of Koopman et al. 2013.
-fn find_issue(model: &FlatModel, runner: &mut FlatRunner, seed: u64) -> Option<Execution> {
+fn find_issue(model: &FlatModel, runner: &mut ModelRunner, seed: u64) -> Option<Execution> {
     let mut walks = (0..100).map(|walk| self::walk(model, runner, 100 * seed + walk, 1000));
     walks.find(|execution| execution.deviation().is_some())
 }

@@ -12,8 +12,8 @@ use ioco_engine::{
 };
 use ioco_explain::{TextOptions, mermaid, text};
 use ioco_sts::{
-    Action, Assignment, BinaryOp, Direction, Expr, Gate, LabelId, Parameter, Place, Relation,
-    Requirement, Semantics, Sts, StsBuilder, Type, Value, Variable,
+    Action, Assignment, BinaryOp, Direction, Expr, Gate, IntRange, LabelId, Parameter, Place,
+    Relation, Requirement, Semantics, Sts, StsBuilder, Type, Value, VarId, Variable,
 };
 
 /// `?pay(amount: 1..100)` adds to what is due; `?refund` must be answered by `!refunded` with just
@@ -378,5 +378,71 @@ fn a_failure_names_the_requirement_of_the_response_that_is_missing() {
             let line = format!("it touches the requirement {id}");
             assert!(because.contains(&line), "{id}: {because:?}");
         }
+    }
+}
+
+/// No guard forbids it: the update does, and is named.
+#[test]
+fn a_value_that_an_update_cannot_take_names_the_update() {
+    let place = Place::default();
+    for (change, refused) in [
+        (
+            Expr::binary(BinaryOp::Add, Expr::Var(VarId(0)), Expr::Param(0)),
+            "the model demands that held = held + n is in 0..9, here 7 + n; the system sent n=5",
+        ),
+        (
+            Expr::binary(
+                BinaryOp::Div,
+                Expr::int(9),
+                Expr::binary(BinaryOp::Sub, Expr::Param(0), Expr::int(5)),
+            ),
+            "the model demands that held = 9 / (n - 5) is in 0..9; the system sent n=5 (division by zero)",
+        ),
+        (
+            Expr::Param(0),
+            "the model demands that held = n is in 0..9; the system sent n=50",
+        ),
+    ] {
+        let mut builder = StsBuilder::new("wallet");
+        let process = builder.process("main");
+        let held = builder.variable(Variable {
+            name: "held".to_owned(),
+            process,
+            ty: Type::Int(IntRange { min: 0, max: 9 }),
+            initial: Value::Int(7),
+            place,
+        });
+        let n = Parameter {
+            name: "n".to_owned(),
+            ty: Type::INTEGER,
+        };
+        let (play, won) = (
+            builder.label(label("?play", vec![])),
+            builder.label(label("!won", vec![n])),
+        );
+        let [idle, played] = ["Idle", "Played"].map(|name| builder.named_location(process, name));
+        let update = vec![Assignment {
+            variable: held,
+            value: change.clone(),
+        }];
+        let gate = Gate::Observable;
+        builder.switch(idle, gate(play), Expr::TRUE, vec![], played, place);
+        builder.switch(played, gate(won), Expr::TRUE, update, idle, place);
+        let sts = Arc::new(builder.build());
+        let mut tester = ioco_engine::Tester::new(semantics(&sts), Settings::default());
+        let command = tester.script(vec![Action::plain(play)], 0);
+        let sent = if matches!(change, Expr::Param(_)) {
+            50
+        } else {
+            5
+        };
+        let mut system = Answers::new(move |given| match given.len() {
+            1 => vec![Input::Response(with(won, sent))],
+            _ => Vec::new(),
+        });
+        let report = run(&mut tester, command, &mut system, false, &mut 0);
+        let said = shown(&sts, &report, TextOptions::default());
+        let words: Vec<&str> = said.split_whitespace().collect();
+        assert!(words.join(" ").contains(refused), "{said}");
     }
 }

@@ -33,7 +33,7 @@ pub fn bad_server(injector: Injector) -> io::Result<(Outcome, String)> {
     };
     let deadline = Instant::now() + Duration::from_millis(300);
     let until = Until::forever(Instant::now).by(Some(deadline));
-    Ok(match Bus::open_until(&access, "a client", until) {
+    Ok(match Bus::open_until(&access, "a client", 1, until) {
         Ok(_) => (Outcome::Pass, String::new()),
         Err(error) => (Outcome::Error, error.message),
     })

@@ -14,12 +14,25 @@ use crate::model;
 use crate::program::{Programs, ended, ends, send};
 
 /// A server that somebody else has started; `cargo xtask faults` does.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, clap::Args)]
 pub struct Database {
+    #[arg(long = "database", required = false, requires_all = ["pid", "start"])]
     pub url: String,
-    /// The file with the number of its first process.
+    /// The file with the number of its first process
+    #[arg(
+        long = "database-pid",
+        value_name = "FILE",
+        required = false,
+        requires = "url"
+    )]
     pub pid: PathBuf,
-    /// The command that starts it again.
+    /// The command that starts it again
+    #[arg(
+        long = "database-start",
+        value_name = "COMMAND",
+        required = false,
+        requires = "url"
+    )]
     pub start: String,
 }
 
@@ -28,7 +41,7 @@ pub struct Database {
 pub struct Deaths {
     pub deaths: u64,
     /// Tests that were reported before the warning, and that the store has.
-    pub told: u64,
+    pub reported: u64,
     /// And that it does not have.
     pub lost: u64,
     pub hung: u64,
@@ -91,7 +104,7 @@ pub fn kill(
     database.start_again(death)?;
     let warned = lines.iter().position(|line| line.contains("not recorded"));
     let before = &lines[..warned.unwrap_or(lines.len())];
-    let told = ended(before.iter().cloned());
+    let reported = ended(before.iter().cloned());
     let report = Command::new(&programs.ioco)
         .current_dir(folder.path())
         .args(["report", "--format", "jsonl", "--store", &database.url])
@@ -99,8 +112,8 @@ pub fn kill(
         .output()?;
     let text = String::from_utf8_lossy(&report.stdout).into_owned();
     let kept = ended(text.lines().map(str::to_owned));
-    deaths.told += told.intersection(&kept).count() as u64;
-    deaths.lost += told.difference(&kept).count() as u64;
+    deaths.reported += reported.intersection(&kept).count() as u64;
+    deaths.lost += reported.difference(&kept).count() as u64;
     Ok(())
 }
 

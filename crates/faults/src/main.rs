@@ -6,6 +6,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
+use clap::Parser;
 use ioco_faults::cases::{Way, play};
 use ioco_faults::database::{self, Database, Deaths};
 use ioco_faults::disks::{self, Disk};
@@ -19,38 +20,31 @@ use rand_chacha::ChaCha8Rng;
 /// One death of the database for so many kills.
 const DEATHS: u64 = 25;
 
-/// Options with a value.
-const VALUES: [&str; 10] = [
-    "--faults",
-    "--kills",
-    "--soak",
-    "--seed",
-    "--threads",
-    "--only",
-    "--case",
-    "--database",
-    "--database-pid",
-    "--database-start",
-];
-const FLAGS: [&str; 2] = ["--stops", "--without-database"];
-const USAGE: &str = "\
-ioco-faults [--faults N] [--kills N] [--soak N] [--seed N] [--threads N] [--stops]
-            [--only CONNECTION] [--case N]
-            [--without-database | --database URL --database-pid FILE --database-start COMMAND]";
-
 /// What was asked for. To look into one complaint: `--only CONNECTION` and `--case N` play nothing but these, with the
 /// same seeds; with `--stops`, `--only` takes the rows whose names contain it.
-#[derive(Default)]
+#[derive(Parser)]
+#[cfg_attr(test, derive(Default))]
+#[command(name = "ioco-faults")]
 struct Asked {
+    #[arg(long, value_name = "N", default_value_t = 10_000)]
     faults: u64,
+    #[arg(long, value_name = "N", default_value_t = 500)]
     kills: u64,
+    #[arg(long, value_name = "N", default_value_t = 0)]
     soak: u64,
+    #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
+    #[arg(long, value_name = "N", default_value_t = 8)]
     threads: u64,
+    #[arg(long)]
     stops: bool,
+    #[arg(long, value_name = "CONNECTION")]
     only: Option<String>,
+    #[arg(long, value_name = "N")]
     case: Option<u64>,
+    #[command(flatten)]
     database: Option<Database>,
+    #[arg(long)]
     without_database: bool,
 }
 
@@ -61,14 +55,14 @@ impl Asked {
         if faults < self.faults {
             missing.push(format!("{faults} of {} faults were played", self.faults));
         }
-        if self.kills > 0 && kills.told == 0 {
+        if self.kills > 0 && kills.reported == 0 {
             missing.push("no killed ioco had reported a test".to_owned());
         }
         match &self.database {
             None if !self.without_database => {
                 missing.push("no database was given; --without-database accepts that".to_owned());
             }
-            Some(_) if self.kills >= DEATHS && deaths.told == 0 => {
+            Some(_) if self.kills >= DEATHS && deaths.reported == 0 => {
                 missing.push("no test was reported before its database was killed".to_owned());
             }
             _ => {}
@@ -82,64 +76,13 @@ impl Asked {
     }
 }
 
-/// The first word that means nothing: a run of hours should not start by mistake.
-fn unknown(words: &[String]) -> Option<&String> {
-    let mut words = words.iter();
-    while let Some(word) = words.next() {
-        if VALUES.contains(&word.as_str()) {
-            words.next();
-        } else if !FLAGS.contains(&word.as_str()) {
-            return Some(word);
-        }
-    }
-    None
-}
-
-fn asked(words: &[String]) -> Asked {
-    let text = |name: &str| {
-        let position = words.iter().position(|word| word == name);
-        position
-            .and_then(|position| words.get(position + 1))
-            .cloned()
-    };
-    let value = |name: &str, usual: u64| {
-        text(name)
-            .and_then(|text| text.parse().ok())
-            .unwrap_or(usual)
-    };
-    let database = || {
-        Some(Database {
-            url: text("--database")?,
-            pid: text("--database-pid")?.into(),
-            start: text("--database-start")?,
-        })
-    };
-    Asked {
-        faults: value("--faults", 10_000),
-        kills: value("--kills", 500),
-        soak: value("--soak", 0),
-        seed: value("--seed", 1),
-        threads: value("--threads", 8),
-        stops: words.iter().any(|word| word == "--stops"),
-        only: text("--only"),
-        case: text("--case").and_then(|text| text.parse().ok()),
-        database: database(),
-        without_database: words.iter().any(|word| word == "--without-database"),
-    }
-}
-
 fn main() -> ExitCode {
     let (Some(ioco), Some(peer)) = (beside("ioco"), beside("ioco-bad-peer")) else {
         eprintln!("build the workspace's programs first: cargo build --workspace --bins");
         return ExitCode::FAILURE;
     };
     let programs = Programs { ioco, peer };
-    let words: Vec<String> = std::env::args().skip(1).collect();
-    if let Some(word) = unknown(&words) {
-        eprintln!("ioco-faults does not know '{word}'\n{USAGE}");
-        return ExitCode::from(2);
-    }
-    let asked = asked(&words);
+    let asked = Asked::parse();
     if asked.soak > 0 {
         return soak(&programs, asked.soak);
     }
@@ -189,7 +132,7 @@ fn main() -> ExitCode {
     print!("{}", table.show());
     println!(
         "kills {}: {} hung, {} systems left behind; {} tests reported and kept, {} lost",
-        kills.kills, kills.hung, kills.left, kills.told, kills.lost
+        kills.kills, kills.hung, kills.left, kills.reported, kills.lost
     );
     println!("killed systems {}: {} judged wrongly", peers.0, peers.1);
     println!(
@@ -198,7 +141,7 @@ fn main() -> ExitCode {
     );
     println!(
         "killed databases {}: {} hung; {} tests reported and kept, {} lost",
-        deaths.deaths, deaths.hung, deaths.told, deaths.lost
+        deaths.deaths, deaths.hung, deaths.reported, deaths.lost
     );
     let late = stops(&programs, &asked);
     let lost = kills.lost + kills.left + deaths.lost;
@@ -403,19 +346,19 @@ mod tests {
             without_database: true,
             ..Asked::default()
         };
-        let told = Kills {
-            told: 1,
+        let reported = Kills {
+            reported: 1,
             ..Kills::default()
         };
         let (none, deaths) = (Kills::default(), Deaths::default());
-        assert!(asked.missing(10, &told, &deaths).is_empty());
-        assert_eq!(asked.missing(9, &told, &deaths).len(), 1);
+        assert!(asked.missing(10, &reported, &deaths).is_empty());
+        assert_eq!(asked.missing(9, &reported, &deaths).len(), 1);
         assert_eq!(asked.missing(10, &none, &deaths).len(), 1);
         let with = Asked {
             without_database: false,
             ..asked
         };
-        assert_eq!(with.missing(10, &told, &deaths).len(), 1);
+        assert_eq!(with.missing(10, &reported, &deaths).len(), 1);
         let database = Database {
             url: String::new(),
             pid: "pid".into(),
@@ -425,8 +368,11 @@ mod tests {
             database: Some(database),
             ..with
         };
-        assert_eq!(with.missing(10, &told, &deaths).len(), 1);
-        let kept = Deaths { told: 1, ..deaths };
-        assert!(with.missing(10, &told, &kept).is_empty());
+        assert_eq!(with.missing(10, &reported, &deaths).len(), 1);
+        let kept = Deaths {
+            reported: 1,
+            ..deaths
+        };
+        assert!(with.missing(10, &reported, &kept).is_empty());
     }
 }

@@ -28,7 +28,7 @@ pub struct Programs {
 pub struct Kills {
     pub kills: u64,
     /// Tests that were reported, and that the store has.
-    pub told: u64,
+    pub reported: u64,
     /// Tests that were reported, and that the store does not have.
     pub lost: u64,
     /// Systems that outlived ioco.
@@ -39,7 +39,7 @@ pub struct Kills {
 impl Kills {
     pub fn add(&mut self, other: &Kills) {
         self.kills += other.kills;
-        self.told += other.told;
+        self.reported += other.reported;
         self.lost += other.lost;
         self.left += other.left;
         self.hung += other.hung;
@@ -89,8 +89,8 @@ pub fn kill(programs: &Programs, random: &mut ChaCha8Rng, kills: &mut Kills) -> 
         kills.left += 1;
         send("-KILL", pid.trim().parse().unwrap_or(0));
     }
-    let told = reading.join().unwrap_or_default();
-    if told.is_empty() {
+    let reported = reading.join().unwrap_or_default();
+    if reported.is_empty() {
         return Ok(());
     }
     let report = Command::new(&programs.ioco)
@@ -100,8 +100,8 @@ pub fn kill(programs: &Programs, random: &mut ChaCha8Rng, kills: &mut Kills) -> 
         .output()?;
     let text = String::from_utf8_lossy(&report.stdout).into_owned();
     let kept = ended(text.lines().map(str::to_owned));
-    kills.told += told.intersection(&kept).count() as u64;
-    kills.lost += told.difference(&kept).count() as u64;
+    kills.reported += reported.intersection(&kept).count() as u64;
+    kills.lost += reported.difference(&kept).count() as u64;
     Ok(())
 }
 

@@ -87,7 +87,7 @@ fn a_killed_program_loses_nothing_and_leaves_nothing_behind() {
     }
     assert_eq!((kills.hung, kills.left, kills.lost), (0, 0, 0), "{kills:?}");
     // Otherwise nothing was there to be lost.
-    assert!(kills.told > 0, "{kills:?}");
+    assert!(kills.reported > 0, "{kills:?}");
 }
 
 #[test]

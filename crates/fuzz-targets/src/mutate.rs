@@ -1,33 +1,27 @@
 //! Mutations of a kept input: bytes, words of the format, and whole stretches, by a generator that starts from a seed.
 
+use rand_xoshiro::SplitMix64;
+use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
+
 /// Longer inputs are cut: a reader's mistakes are in what it reads, not in how much.
 const LONGEST: usize = 4096;
 
 /// Makes inputs from others. The same seed makes the same inputs.
 pub struct Mutator<'a> {
-    state: u64,
+    random: SplitMix64,
     tokens: &'a [&'a str],
 }
 
 impl<'a> Mutator<'a> {
     pub fn new(seed: u64, tokens: &'a [&'a str]) -> Mutator<'a> {
         Mutator {
-            state: seed,
+            random: SplitMix64::seed_from_u64(seed),
             tokens,
         }
     }
 
-    /// Splitmix.
-    fn next(&mut self) -> u64 {
-        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.state;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    }
-
     fn below(&mut self, bound: usize) -> usize {
-        (self.next() % bound.max(1) as u64) as usize
+        (self.random.next_u64() % bound.max(1) as u64) as usize
     }
 
     /// A new input from one of `corpus`, changed in one to six places.
@@ -47,7 +41,7 @@ impl<'a> Mutator<'a> {
         match self.below(10) {
             0 if at < data.len() => data[at] ^= 1 << self.below(8),
             1 => {
-                let byte = self.next() as u8;
+                let byte = self.random.next_u64() as u8;
                 data.insert(at, byte);
             }
             2 => {

@@ -161,7 +161,14 @@ fn walk(sts: &Arc<Sts>) {
         let offer = offers[rng.random_range(0..offers.len())];
         let condition = semantics.offer_condition(set, offer);
         let deadline = Deadline::steps(STEPS);
-        boundary_values(sts, offer.label, &condition, &[], &deadline);
+        boundary_values(
+            sts,
+            offer.label,
+            &condition,
+            &condition.params(),
+            &[],
+            &deadline,
+        );
         let deadline = Deadline::steps(STEPS);
         let chosen = choose_values(sts, offer.label, &condition, &[], &mut rng, &deadline);
         let Outcome::Sat(values) = chosen else {

@@ -7,17 +7,22 @@
 //! decided by that alone. Only where earlier choices may be in the way is the condition of the
 //! whole path given to the solver, incrementally, and a new witness asked for.
 
-use std::ops::Range;
+mod share;
+mod tally;
+
 use std::rc::Rc;
 
 use ioco_budget::{Exhausted, Interrupt, Resource};
 use ioco_solve::{Outcome, Solver};
-use ioco_sts::{Action, Expr, Sts, SwitchId, Value};
+use ioco_sts::{Action, Expr, Sts, Value};
 use rand::{Rng, RngExt as _};
 
 use crate::feasible::{Effort, Feasible, MAX_SIZE, Memory, Point, assert_extension, find_witness};
 use crate::moves::{Move, MoveTable};
 use crate::symbolic::{Extension, Symbolic};
+pub use share::Share;
+use share::{Prefix, RemainingShare};
+pub use tally::Tally;
 
 /// What to enumerate.
 #[derive(Clone, Debug)]
@@ -93,123 +98,6 @@ pub trait Sink {
 impl<F: FnMut(&Path<'_>) -> bool> Sink for F {
     fn found(&mut self, path: &Path<'_>) -> bool {
         self(path)
-    }
-}
-
-/// What a walk did.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Tally {
-    pub paths: u64,
-    /// Moves that no values allow.
-    pub infeasible: u64,
-    /// Moves whose feasibility the solver could not decide: paths may be missing.
-    pub undecided: u64,
-    /// Paths cut where internal steps came back to the same state: going round again and again
-    /// would give paths without end.
-    pub circular: u64,
-    /// The switch at which internal steps had gone on for so long that the walk was given up.
-    pub runaway: Option<SwitchId>,
-    /// A limit on the values of variables was reached: paths may be missing.
-    pub exhausted: Option<Exhausted>,
-    /// Questions about whole paths given to the solver.
-    pub solver_calls: u64,
-    /// The sink wanted no more.
-    pub stopped: bool,
-}
-
-impl Tally {
-    pub fn add(&mut self, other: Tally) {
-        self.paths += other.paths;
-        self.infeasible += other.infeasible;
-        self.undecided += other.undecided;
-        self.circular += other.circular;
-        self.runaway = self.runaway.or(other.runaway);
-        self.exhausted = self.exhausted.or(other.exhausted);
-        self.solver_calls += other.solver_calls;
-        self.stopped |= other.stopped;
-    }
-}
-
-/// A share of the work, for a walk of its own: the paths that begin in the same way. Moves are
-/// numbered at each step.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Share {
-    /// The first moves.
-    begin: Vec<u32>,
-    /// The moves that may come next, where it is not all.
-    next: Option<Range<u32>>,
-}
-
-impl Share {
-    /// Everything.
-    pub fn whole() -> Share {
-        Share {
-            begin: Vec::new(),
-            next: None,
-        }
-    }
-}
-
-/// How paths may begin, and how many moves there are to go on with; none where they end.
-struct Prefix {
-    moves: Vec<u32>,
-    ways: usize,
-}
-
-impl Prefix {
-    /// Shares of at most `size` ways each. A way that turns out to be infeasible is a small loss.
-    fn shares(self, size: u32) -> Vec<Share> {
-        if self.ways == 0 {
-            return vec![Share {
-                begin: self.moves,
-                next: None,
-            }];
-        }
-        let all = self.ways as u32;
-        (0..all)
-            .step_by(size.max(1) as usize)
-            .map(|first| Share {
-                begin: self.moves.clone(),
-                next: Some(first..all.min(first.saturating_add(size))),
-            })
-            .collect()
-    }
-}
-
-/// What is left of a share at a point of a walk.
-#[derive(Clone, Copy)]
-struct RemainingShare<'s> {
-    begin: &'s [u32],
-    next: Option<&'s Range<u32>>,
-}
-
-impl<'s> RemainingShare<'s> {
-    const ALL: RemainingShare<'static> = RemainingShare {
-        begin: &[],
-        next: None,
-    };
-
-    fn leaves_out(self, number: u32) -> bool {
-        match (self.begin.first(), self.next) {
-            (Some(first), _) => *first != number,
-            (None, Some(next)) => !next.contains(&number),
-            (None, None) => false,
-        }
-    }
-
-    fn is_all(self) -> bool {
-        self.begin.is_empty() && self.next.is_none()
-    }
-
-    /// After one move.
-    fn after(self) -> RemainingShare<'s> {
-        match self.begin {
-            [] => RemainingShare::ALL,
-            [_, rest @ ..] => RemainingShare {
-                begin: rest,
-                next: self.next,
-            },
-        }
     }
 }
 
@@ -330,10 +218,7 @@ impl<'a, S: Solver, R: Rng> Walk<'a, S, R> {
     /// Walks every path of `share`.
     pub fn run(&mut self, share: &Share, sink: &mut dyn Sink) -> Tally {
         let start = self.start();
-        let rest = RemainingShare {
-            begin: &share.begin,
-            next: share.next.as_ref(),
-        };
+        let rest = share.rest();
         self.walk(start, rest, sink);
         std::mem::take(&mut self.tally)
     }

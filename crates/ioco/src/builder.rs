@@ -96,6 +96,7 @@ impl Type {
                 let declared = StructType {
                     name: name.clone(),
                     fields: fields.collect::<Result<_, String>>()?,
+                    kind: ioco_sts::StructKind::Plain,
                 };
                 let index = add(&mut types.structs, declared, |known| &known.name)?;
                 ioco_sts::Type::Struct(ioco_sts::StructId::from_index(index))

@@ -366,7 +366,7 @@ fn hovering_over_an_older_store_changes_nothing_and_says_what_to_do() {
         .build();
     runtime.unwrap().block_on(async {
         let mut store = AnyConnection::connect(&url).await.unwrap();
-        let older = "UPDATE _sqlx_migrations SET version = 0 WHERE version = 1";
+        let older = "DELETE FROM _sqlx_migrations WHERE version = 2";
         store.execute(older).await.unwrap();
         store.close().await.unwrap();
     });

@@ -1,10 +1,9 @@
 //! The connection to NATS, and the streams and buckets that campaigns use there.
 
 use std::future::Future;
-use std::net::IpAddr;
-use std::path::PathBuf;
 use std::pin::pin;
-use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use async_nats::ConnectOptions;
@@ -17,14 +16,18 @@ use ioco_campaign::CampaignError;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::{Announced, Present};
+use crate::access::{Access, Login};
+use crate::watched::Watched;
+use crate::{Announced, MOST_BYTES, Present, is_name};
 
 /// How long a request to the server may take.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// The same, after one that failed: the run looks at its own time in between.
+const SHORT_PATIENCE: Duration = Duration::from_secs(2);
 /// How long all requests together may take once somebody wants to stop.
 const HURRY: Duration = Duration::from_millis(400);
 /// More entries of a bucket than this are not read: anybody at the server can write there.
-const ENTRIES: usize = 10_000;
+pub(crate) const ENTRIES: usize = 10_000;
 /// A worker that does not renew its entry is gone after this time.
 pub(crate) const PRESENCE: Duration = Duration::from_secs(6);
 /// Messages with the same id within this time are one.
@@ -32,117 +35,15 @@ const DUPLICATES: Duration = Duration::from_secs(600);
 /// Outcomes and orders that nobody took go away after this time.
 const KEPT: Duration = Duration::from_secs(7 * 24 * 3600);
 
-/// How to reach the server, and as whom.
-#[derive(Clone, Debug, Default)]
-pub struct Access {
-    /// `nats://host:4222`, or `tls://...`.
-    pub url: String,
-    /// A file with a JWT and its key.
-    pub credentials: Option<PathBuf>,
-    /// Certificates of the authority that signed the server's.
-    pub ca: Option<PathBuf>,
-    /// Our own certificate and its key.
-    pub certificate: Option<(PathBuf, PathBuf)>,
-    /// The person accepts that a password goes over the network unencrypted.
-    pub insecure: bool,
-}
+/// A coordinator that runs renews the announcement of its campaign within this time.
+const RENEWED: Duration = Duration::from_millis(1500);
 
-impl Access {
-    /// The address without a password, for messages.
-    pub fn show(&self) -> String {
-        match self.url.rsplit_once('@') {
-            Some((before, host)) => {
-                let scheme = before.split_once("://").map_or("", |(scheme, _)| scheme);
-                format!("{scheme}://{host}")
-            }
-            None => self.url.clone(),
-        }
-    }
+/// The buckets.
+const CAMPAIGNS: &str = "ioco-campaigns";
+const WORKERS: &str = "ioco-workers";
 
-    /// Refuses to send a password or a token unencrypted over the network.
-    fn check(&self) -> Result<(), CampaignError> {
-        let Some((_, host)) = self.rest().rsplit_once('@') else {
-            return Ok(());
-        };
-        if self.insecure || self.is_encrypted() || is_loopback(host) {
-            return Ok(());
-        }
-        Err(CampaignError::usage(format!(
-            "the password in the address would go to {host} unencrypted"
-        ))
-        .hint("use tls://, or accept it with --insecure"))
-    }
-
-    /// The address without its scheme.
-    fn rest(&self) -> &str {
-        let url = self.url.as_str();
-        url.split_once("://").map_or(url, |(_, rest)| rest)
-    }
-
-    fn is_encrypted(&self) -> bool {
-        let is_named = |scheme: &str| {
-            let start = self.url.get(..scheme.len());
-            start.is_some_and(|start| start.eq_ignore_ascii_case(scheme))
-        };
-        self.ca.is_some() || is_named("tls://") || is_named("wss://")
-    }
-
-    /// The secrets that the address contains.
-    fn login(&self) -> Result<Option<Login>, CampaignError> {
-        let Some((login, _)) = self.rest().rsplit_once('@') else {
-            return Ok(None);
-        };
-        let plain = |text: &str| {
-            percent_decoded(text).ok_or_else(|| {
-                CampaignError::usage("the user or password in the address is not percent-encoded")
-                    .hint("write %25 for %, %40 for @ and %2F for /")
-            })
-        };
-        Ok(Some(match login.split_once(':') {
-            Some((user, password)) => Login::User(plain(user)?, plain(password)?),
-            None => Login::Token(plain(login)?),
-        }))
-    }
-}
-
-/// Who we are. The client takes this from its options only, never from the address.
-#[cfg_attr(test, derive(Debug, PartialEq))]
-enum Login {
-    User(String, String),
-    Token(String),
-}
-
-/// `None` where a `%` does not begin the code of a byte, or the bytes are no text.
-fn percent_decoded(text: &str) -> Option<String> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let [first, after @ ..] = rest {
-        rest = after;
-        if *first != b'%' {
-            bytes.push(*first);
-            continue;
-        }
-        let [high, low, after @ ..] = rest else {
-            return None;
-        };
-        let digit = |byte: u8| char::from(byte).to_digit(16);
-        bytes.push(u8::try_from(digit(*high)? * 16 + digit(*low)?).ok()?);
-        rest = after;
-    }
-    String::from_utf8(bytes).ok()
-}
-
-/// Whether `host:port` is on this machine.
-fn is_loopback(host: &str) -> bool {
-    let host = host.split('/').next().unwrap_or_default();
-    let name = match host.rsplit_once(':') {
-        Some((name, port)) if port.bytes().all(|b| b.is_ascii_digit()) => name,
-        _ => host,
-    };
-    let name = name.trim_start_matches('[').trim_end_matches(']');
-    name.eq_ignore_ascii_case("localhost")
-        || name.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback())
-}
+/// The most jobs of one worker: what one worker says of itself must not flood the queue.
+const MOST_JOBS: usize = 1024;
 
 pub struct Bus {
     pub(crate) runtime: Runtime,
@@ -156,7 +57,14 @@ pub struct Bus {
     /// How long requests are waited for. The deadline is that of the first ones.
     until: Until,
     /// When the last ones are over, once somebody wants to stop.
-    last: OnceLock<Instant>,
+    last: Moment,
+    /// The last request failed.
+    is_failing: AtomicBool,
+    /// So many servers keep the queues.
+    replicas: usize,
+    /// What the buckets have, for those who look again and again.
+    watched_campaigns: OnceLock<Watched<Announced>>,
+    watched_workers: OnceLock<Watched<Present>>,
 }
 
 /// The threads of the client. Nobody waits for their end: a server that floods keeps them busy.
@@ -184,8 +92,8 @@ impl Drop for Runtime {
 }
 
 /// A wait for an answer, for so long as `until` and the moment that is left allow. Returns when it is over.
-async fn over(until: &Until, last: &OnceLock<Instant>) {
-    let is_asked = || last.get().is_some() || until.is_stopped();
+async fn over(until: &Until, last: &Moment) {
+    let is_asked = || lock(last).is_some() || until.is_stopped();
     let is_over = || until.is_late() || (is_asked() && until.now() >= hurry(until, last));
     while !is_over() {
         tokio::time::sleep(SLICE).await;
@@ -193,18 +101,26 @@ async fn over(until: &Until, last: &OnceLock<Instant>) {
 }
 
 /// When the last requests are over, from the first time that this was asked.
-fn hurry(until: &Until, last: &OnceLock<Instant>) -> Instant {
-    *last.get_or_init(|| until.now() + HURRY)
+fn hurry(until: &Until, last: &Moment) -> Instant {
+    *lock(last).get_or_insert_with(|| until.now() + HURRY)
+}
+
+/// When the last requests are over, once somebody wants to stop.
+type Moment = Mutex<Option<Instant>>;
+
+fn lock(moment: &Moment) -> MutexGuard<'_, Option<Instant>> {
+    moment.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Waits for an answer, not for ever.
 async fn answered<T, E: std::fmt::Display>(
     until: &Until,
-    last: &OnceLock<Instant>,
+    last: &Moment,
+    patience: Duration,
     doing: &str,
     answer: impl Future<Output = Result<T, E>>,
 ) -> Result<T, CampaignError> {
-    let answered = pin!(tokio::time::timeout(PATIENCE, answer));
+    let answered = pin!(tokio::time::timeout(patience, answer));
     match select(answered, pin!(over(until, last))).await {
         Either::Left((Ok(answer), _)) => answer.map_err(|error| trouble(doing, error)),
         Either::Left((Err(_), _)) => Err(trouble(doing, "the server did not answer in time")),
@@ -220,13 +136,19 @@ pub(crate) fn trouble(doing: &str, error: impl std::fmt::Display) -> CampaignErr
 impl Bus {
     /// Connects. Once the interrupt is raised, no request is waited for any longer.
     pub fn open(access: &Access, name: &str, interrupt: &Interrupt) -> Result<Bus, CampaignError> {
-        Bus::open_until(access, name, Until::raised(Instant::now, interrupt))
+        Bus::open_until(access, name, 1, Until::raised(Instant::now, interrupt))
     }
 
-    /// Connects. The deadline also bounds the requests up to the announcement of a campaign.
-    pub fn open_until(access: &Access, name: &str, until: Until) -> Result<Bus, CampaignError> {
+    /// Connects. Queues that are made are kept by so many servers of the cluster. The deadline also bounds the
+    /// requests up to the announcement of a campaign.
+    pub fn open_until(
+        access: &Access,
+        name: &str,
+        replicas: usize,
+        until: Until,
+    ) -> Result<Bus, CampaignError> {
         access.check()?;
-        let last = OnceLock::new();
+        let last = Moment::default();
         // While a flood keeps one of them busy, the other looks at the clock.
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(2)
@@ -235,8 +157,8 @@ impl Bus {
             .map_err(|error| trouble("start", error))?;
         let runtime = Runtime(Some(runtime));
         let opened = runtime.block_on(async {
-            let opened = async { Ok::<_, String>(open(access, name).await) };
-            answered(&until, &last, "connect", opened).await?
+            let opened = async { Ok::<_, String>(open(access, name, replicas).await) };
+            answered(&until, &last, PATIENCE, "connect", opened).await?
         });
         let (context, [orders, outcomes], [campaigns, workers], limit) = match opened {
             Ok(opened) => opened,
@@ -249,6 +171,9 @@ impl Bus {
             }
         };
         Ok(Bus {
+            watched_campaigns: OnceLock::new(),
+            watched_workers: OnceLock::new(),
+            replicas,
             runtime,
             context,
             orders,
@@ -258,6 +183,7 @@ impl Bus {
             limit,
             until,
             last,
+            is_failing: AtomicBool::new(false),
         })
     }
 
@@ -267,13 +193,19 @@ impl Bus {
         doing: &str,
         answer: impl Future<Output = Result<T, E>>,
     ) -> Result<T, CampaignError> {
-        self.runtime
-            .block_on(answered(&self.until, &self.last, doing, answer))
+        let patience = match self.is_failing.load(Ordering::Relaxed) {
+            true => SHORT_PATIENCE,
+            false => PATIENCE,
+        };
+        let answered = answered(&self.until, &self.last, patience, doing, answer);
+        let answered = self.runtime.block_on(answered);
+        self.is_failing.store(answered.is_err(), Ordering::Relaxed);
+        answered
     }
 
-    /// From now on, the run says when requests are over.
-    pub(crate) fn forget_end(&mut self) {
-        self.until = self.until.by(None);
+    /// From now on, no request goes on beyond this time; `None`: as long as the server's patience.
+    pub(crate) fn end_at(&mut self, at: Option<Instant>) {
+        self.until = self.until.by(at);
     }
 
     /// From now on, requests together get no more than a moment.
@@ -281,8 +213,27 @@ impl Bus {
         hurry(&self.until, &self.last);
     }
 
+    /// One more such moment for a server that answers.
+    pub(crate) fn hurry_again(&self) {
+        if !self.is_failing.load(Ordering::Relaxed) {
+            *lock(&self.last) = Some(self.until.now() + HURRY);
+        }
+        self.hurry();
+    }
+
     pub(crate) fn is_hurried(&self) -> bool {
-        self.last.get().is_some() || self.until.is_stopped()
+        lock(&self.last).is_some() || self.until.is_stopped() || self.until.is_late()
+    }
+
+    /// Makes the streams and buckets that are not there: a server may have been set up anew.
+    pub(crate) fn make_queues(&mut self) -> Result<(), CampaignError> {
+        let made = self.wait("make the queues", async {
+            Ok::<_, String>(make(&self.context, self.replicas).await)
+        });
+        let ([orders, outcomes], [campaigns, workers]) = made??;
+        (self.orders, self.outcomes) = (orders, outcomes);
+        (self.campaigns, self.workers) = (campaigns, workers);
+        Ok(())
     }
 
     pub(crate) fn announce(&self, announced: &Announced) -> Result<(), CampaignError> {
@@ -299,17 +250,65 @@ impl Bus {
 
     /// All campaigns that the server knows.
     pub fn campaigns(&self) -> Result<Vec<Announced>, CampaignError> {
-        self.entries(&self.campaigns)
+        Ok(named_campaigns(self.entries(&self.campaigns)?))
     }
 
     /// All workers that are there now.
     pub fn workers(&self) -> Result<Vec<Present>, CampaignError> {
-        self.entries(&self.workers)
+        Ok(named_workers(self.entries(&self.workers)?))
+    }
+
+    /// The same for those who look again and again: the server says what changes, and is asked only where it says
+    /// nothing for a while.
+    pub(crate) fn watch_campaigns(&self) -> Result<Vec<Announced>, CampaignError> {
+        let (handle, context) = (self.runtime.handle(), &self.context);
+        let watched = self
+            .watched_campaigns
+            .get_or_init(|| Watched::start(handle, context, CAMPAIGNS, KEPT));
+        match watched.now() {
+            Some(campaigns) => Ok(named_campaigns(campaigns)),
+            None => self.campaigns(),
+        }
+    }
+
+    pub(crate) fn watch_workers(&self) -> Result<Vec<Present>, CampaignError> {
+        let (handle, context) = (self.runtime.handle(), &self.context);
+        let watched = self
+            .watched_workers
+            .get_or_init(|| Watched::start(handle, context, WORKERS, PRESENCE));
+        match watched.now() {
+            Some(workers) => Ok(named_workers(workers)),
+            None => self.workers(),
+        }
     }
 
     pub fn campaign(&self, id: &str) -> Result<Option<Announced>, CampaignError> {
+        if !is_name(id) {
+            return Ok(None);
+        }
         let got = self.wait("read the campaign", self.campaigns.get(id))?;
         Ok(got.and_then(|bytes| serde_json::from_slice(&bytes).ok()))
+    }
+
+    /// Whether somebody leads a campaign now: a coordinator renews its announcement. One that is paused or slow may
+    /// seem to be gone; the store then keeps it from writing.
+    pub fn is_led(&self, id: &str) -> Result<bool, CampaignError> {
+        if !is_name(id) {
+            return Ok(false);
+        }
+        let revision = || {
+            let entry = self.wait("read the campaign", self.campaigns.entry(id))?;
+            Ok(entry.map(|entry| entry.revision))
+        };
+        let first = revision()?;
+        let looked = Instant::now();
+        while first.is_some() && looked.elapsed() < RENEWED && !self.until.is_over() {
+            std::thread::sleep(SLICE);
+            if revision()? != first {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Asks a campaign to stop; false where it is over, or nobody knows it.
@@ -346,6 +345,19 @@ impl Bus {
     }
 }
 
+fn named_campaigns(mut campaigns: Vec<Announced>) -> Vec<Announced> {
+    campaigns.retain(|campaign| is_name(&campaign.campaign));
+    campaigns
+}
+
+fn named_workers(mut workers: Vec<Present>) -> Vec<Present> {
+    workers.retain(|worker| is_name(&worker.worker));
+    for worker in &mut workers {
+        worker.jobs = worker.jobs.min(MOST_JOBS);
+    }
+    workers
+}
+
 pub(crate) fn json(value: &impl Serialize) -> Result<Vec<u8>, CampaignError> {
     serde_json::to_vec(value).map_err(|error| CampaignError::usage(error.to_string()))
 }
@@ -357,7 +369,7 @@ type Opened = (
     usize,
 );
 
-async fn open(access: &Access, name: &str) -> Result<Opened, CampaignError> {
+async fn open(access: &Access, name: &str, replicas: usize) -> Result<Opened, CampaignError> {
     let mut options = ConnectOptions::new().name(name);
     if let Some(file) = &access.credentials {
         options = options
@@ -384,123 +396,89 @@ async fn open(access: &Access, name: &str) -> Result<Opened, CampaignError> {
         options = options.add_client_certificate(certificate.clone(), key.clone());
     }
     let client = options
-        .connect(&access.url)
+        .connect(access.addresses().collect::<Vec<&str>>())
         .await
         .map_err(|error| trouble("connect", error))?;
-    let limit = client.server_info().max_payload;
+    let limit = client.server_info().max_payload.min(MOST_BYTES);
     let context = jetstream::new(client);
+    let (streams, buckets) = make(&context, replicas).await?;
+    Ok((context, streams, buckets, limit))
+}
+
+/// The streams and buckets of campaigns; made where they are not there. More servers keep those that are there if more
+/// are asked for.
+async fn make(
+    context: &jetstream::Context,
+    replicas: usize,
+) -> Result<([stream::Stream; 2], [kv::Store; 2]), CampaignError> {
     let stream = |name: &str, subjects: &str| stream::Config {
         name: name.to_owned(),
         subjects: vec![subjects.to_owned()],
         retention: RetentionPolicy::WorkQueue,
         duplicate_window: DUPLICATES,
         max_age: KEPT,
+        num_replicas: replicas,
         ..stream::Config::default()
     };
-    let orders = context.get_or_create_stream(stream("ioco-orders", "ioco.orders.*"));
-    let orders = orders
+    let orders = stream_of(context, stream("ioco-orders", "ioco.orders.*"))
         .await
         .map_err(|error| trouble("make the stream of orders", error))?;
-    let outcomes = context.get_or_create_stream(stream("ioco-outcomes", "ioco.outcomes.*"));
-    let outcomes = outcomes
+    let outcomes = stream_of(context, stream("ioco-outcomes", "ioco.outcomes.*"))
         .await
         .map_err(|error| trouble("make the stream of outcomes", error))?;
     let bucket = |name: &str, max_age: Duration| kv::Config {
         bucket: name.to_owned(),
         max_age,
+        num_replicas: replicas,
         ..kv::Config::default()
     };
-    let campaigns = bucket_of(&context, bucket("ioco-campaigns", KEPT)).await?;
-    let workers = bucket_of(&context, bucket("ioco-workers", PRESENCE)).await?;
-    Ok((context, [orders, outcomes], [campaigns, workers], limit))
+    let campaigns = bucket_of(context, bucket(CAMPAIGNS, KEPT)).await?;
+    let workers = bucket_of(context, bucket(WORKERS, PRESENCE)).await?;
+    Ok(([orders, outcomes], [campaigns, workers]))
+}
+
+async fn stream_of(
+    context: &jetstream::Context,
+    wanted: stream::Config,
+) -> Result<stream::Stream, String> {
+    let stream = context.get_or_create_stream(wanted.clone());
+    let stream = stream.await.map_err(|error| error.to_string())?;
+    replicate(context, &stream, wanted.num_replicas).await?;
+    Ok(stream)
+}
+
+/// Lets so many servers keep a stream, where fewer do.
+async fn replicate(
+    context: &jetstream::Context,
+    stream: &stream::Stream,
+    replicas: usize,
+) -> Result<(), String> {
+    let config = &stream.cached_info().config;
+    if config.num_replicas < replicas {
+        let config = stream::Config {
+            num_replicas: replicas,
+            ..config.clone()
+        };
+        let updated = context.update_stream(config);
+        updated.await.map_err(|error| error.to_string())?;
+    }
+    Ok(())
 }
 
 async fn bucket_of(
     context: &jetstream::Context,
     config: kv::Config,
 ) -> Result<kv::Store, CampaignError> {
-    if let Ok(bucket) = context.get_key_value(&config.bucket).await {
-        return Ok(bucket);
-    }
-    let made = context.create_key_value(config).await;
-    made.map_err(|error| trouble("make a bucket", error))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_password_goes_over_the_network_encrypted_or_on_request() {
-        let access = |url: &str| Access {
-            url: url.to_owned(),
-            ..Access::default()
-        };
-        for url in [
-            "nats://10.0.0.1:4222",
-            "nats://me:secret@127.0.0.1:4222",
-            "nats://me:secret@localhost:4222",
-            "nats://me:secret@[::1]:4222",
-            "tls://me:secret@db.example:4222",
-            "TLS://me:secret@db.example:4222",
-        ] {
-            assert!(access(url).check().is_ok(), "{url}");
+    let replicas = config.num_replicas;
+    let bucket = match context.get_key_value(&config.bucket).await {
+        Ok(bucket) => bucket,
+        Err(_) => {
+            let made = context.create_key_value(config).await;
+            made.map_err(|error| trouble("make a bucket", error))?
         }
-        for url in [
-            "nats://me:secret@db.example:4222",
-            "nats://token@10.0.0.1",
-            "me:secret@db.example",
-            "nats://me:secret@localhost.example:4222",
-            "ws://me:secret@[2001:db8::1]:4222",
-        ] {
-            let refused = access(url).check().expect_err(url);
-            assert!(!refused.message.contains("secret"), "{}", refused.message);
-            let accepted = Access {
-                insecure: true,
-                ..access(url)
-            };
-            assert!(accepted.check().is_ok(), "{url}");
-        }
-    }
-
-    #[test]
-    fn the_secrets_of_an_address_are_what_was_encoded() {
-        let login = |url: &str| {
-            let access = Access {
-                url: url.to_owned(),
-                ..Access::default()
-            };
-            access.login()
-        };
-        let user = |user: &str, password: &str| Login::User(user.to_owned(), password.to_owned());
-        for (url, expected) in [
-            ("nats://db:4222", None),
-            ("nats://me:secret@db:4222", Some(user("me", "secret"))),
-            ("me:a%40b%2f%25:c@db", Some(user("me", "a@b/%:c"))),
-            ("tls://me:%C3%9F@db", Some(user("me", "ß"))),
-            ("nats://me:@db", Some(user("me", ""))),
-            ("nats://to%6ben@db", Some(Login::Token("token".to_owned()))),
-        ] {
-            assert_eq!(login(url).expect(url), expected, "{url}");
-        }
-        for url in ["nats://me:50%@db", "nats://me:%zz@db", "nats://%ff@db"] {
-            let refused = login(url).expect_err(url);
-            assert!(refused.message.contains("percent-encoded"), "{url}");
-        }
-    }
-
-    #[test]
-    fn a_password_is_never_shown() {
-        for (url, shown) in [
-            ("nats://me:secret@db:4222", "nats://db:4222"),
-            ("nats://me:a@b@db:4222", "nats://db:4222"),
-            ("nats://db:4222", "nats://db:4222"),
-        ] {
-            let access = Access {
-                url: url.to_owned(),
-                ..Access::default()
-            };
-            assert_eq!(access.show(), shown);
-        }
-    }
+    };
+    replicate(context, &bucket.stream, replicas)
+        .await
+        .map_err(|error| trouble("replicate a bucket", error))?;
+    Ok(bucket)
 }

@@ -13,12 +13,14 @@ use ioco_campaign::work::{Order, Outcome, SavedEnd, WORK_VERSION, Worker, Worker
 use ioco_campaign::{CampaignError, Interrupt};
 
 use crate::bus::{Bus, PRESENCE, json, trouble};
-use crate::{Announced, Present, State};
+use crate::{Announced, MOST_BYTES, Present, State};
 
 /// How long one request for an order waits at the server.
 const FETCH: Duration = Duration::from_secs(1);
 /// How often a worker says that it still works on its order.
 const IN_PROGRESS: Duration = Duration::from_millis(500);
+/// An order that was taken more often ends its workers, or the network: somebody has to look at it.
+const MOST_DELIVERIES: i64 = 50;
 /// How often a worker looks for campaigns.
 const LOOK: Duration = Duration::from_millis(500);
 
@@ -32,6 +34,7 @@ pub fn serve(
     bus: &Bus,
     setup: &WorkerSetup,
     jobs: usize,
+    labels: &[String],
     interrupt: &Interrupt,
     report: &dyn Report,
 ) -> Result<u64, CampaignError> {
@@ -41,6 +44,7 @@ pub fn serve(
         model: setup.model.hash.clone(),
         version: WORK_VERSION,
         jobs,
+        labels: labels.to_vec(),
     };
     let campaigns: Mutex<Vec<String>> = Mutex::default();
     let (done, is_over) = (AtomicU64::new(0), AtomicBool::new(false));
@@ -87,7 +91,7 @@ fn look(
                 bus.show_up(present)?;
                 shown = Some(Instant::now());
             }
-            bus.campaigns()
+            bus.watch_campaigns()
         })();
         match looked {
             // The server may be restarted; the client connects again by itself.
@@ -96,7 +100,7 @@ fn look(
                 let running = found.into_iter().filter(|c| c.state != State::Done);
                 let mut own = Vec::new();
                 for campaign in running {
-                    match refusal(&campaign, setup) {
+                    match refusal(&campaign, present, setup) {
                         None => own.push(campaign.campaign),
                         Some(why) => {
                             if refused.insert(campaign.campaign.clone()) {
@@ -117,7 +121,7 @@ fn look(
 }
 
 /// Why a worker takes no orders of a campaign.
-fn refusal(campaign: &Announced, setup: &WorkerSetup) -> Option<String> {
+fn refusal(campaign: &Announced, present: &Present, setup: &WorkerSetup) -> Option<String> {
     if campaign.version != WORK_VERSION {
         return Some(format!(
             "its orders have version {}, and this ioco takes version {WORK_VERSION}",
@@ -129,6 +133,9 @@ fn refusal(campaign: &Announced, setup: &WorkerSetup) -> Option<String> {
             "it tests the system {}, and this worker reaches {}",
             campaign.system, setup.reach.name
         ));
+    }
+    if let Some(label) = present.lacks(campaign) {
+        return Some(format!("it asks for workers with the label {label}"));
     }
     (campaign.model != setup.model.hash).then(|| {
         format!(
@@ -160,7 +167,7 @@ fn take_one(
         let Some(message) = fetch(bus, &campaign)? else {
             continue;
         };
-        let Ok(order) = serde_json::from_slice::<Order>(&message.payload) else {
+        let Some(order) = read(&message.payload, &campaign) else {
             let ended = message.ack_with(AckKind::Term);
             bus.wait("refuse an order", ended)?;
             continue;
@@ -174,8 +181,12 @@ fn take_one(
                 let _ = held.ack_with(AckKind::Progress).await;
             }
         });
+        let deliveries = message.info().map_or(1, |info| info.delivered);
         // An order may come from anybody at the server: what it does to us is an error of that order.
-        let carried_out = catch_unwind(AssertUnwindSafe(|| worker.run(&order)));
+        let carried_out = catch_unwind(AssertUnwindSafe(|| match deliveries > MOST_DELIVERIES {
+            true => Ok(given_up(worker, &order)),
+            false => worker.run(&order),
+        }));
         lease.abort();
         let outcome = carried_out.unwrap_or_else(|_| Ok(worker.failed(&order)));
         let outcome = match outcome {
@@ -198,6 +209,21 @@ fn take_one(
     Ok(false)
 }
 
+/// An order of this campaign in a message, if it is one.
+fn read(payload: &[u8], campaign: &str) -> Option<Order> {
+    if payload.len() > MOST_BYTES {
+        return None;
+    }
+    let order: Order = serde_json::from_slice(payload).ok()?;
+    (order.campaign == campaign).then_some(order)
+}
+
+/// The outcome of an order that nobody brought to its end.
+fn given_up(worker: &Worker, order: &Order) -> Outcome {
+    let reason = format!("{MOST_DELIVERIES} workers took the test and were gone before its end");
+    worker.unusable(order, reason)
+}
+
 fn fetch(bus: &Bus, campaign: &str) -> Result<Option<jetstream::Message>, CampaignError> {
     bus.wait("take an order", async {
         let consumer: Result<jetstream::consumer::PullConsumer, _> =
@@ -209,11 +235,11 @@ fn fetch(bus: &Bus, campaign: &str) -> Result<Option<jetstream::Message>, Campai
         };
         let batch = consumer.fetch().max_messages(1).expires(FETCH).messages();
         let mut batch = batch.await.map_err(|error| error.to_string())?;
-        batch
-            .next()
-            .await
-            .transpose()
-            .map_err(|error| error.to_string())
+        match batch.next().await.transpose() {
+            // So does one that ends while we ask.
+            Err(error) if error.to_string().contains("Consumer Deleted") => Ok(None),
+            taken => taken.map_err(|error| error.to_string()),
+        }
     })
 }
 

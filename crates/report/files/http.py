@@ -1,3 +1,8 @@
+class Unfollowed(urllib.request.HTTPRedirectHandler):
+    def redirect_request(self, *_):
+        return None
+
+
 def call(text):
     head, _, body = text.partition("\n")
     method, _, path = head.partition(" ")
@@ -6,12 +11,21 @@ def call(text):
     if body:
         request.add_header("Content-Type", "application/json")
     try:
-        with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
+        with urllib.request.build_opener(Unfollowed).open(request, timeout=PATIENCE) as answer:
             status, body = answer.status, answer.read().decode()
     except urllib.error.HTTPError as answer:
         status, body = answer.code, answer.read().decode()
+    except (OSError, http.client.HTTPException) as broken:
+        raise Undecided(f"the system cannot be used: {broken}") from None
     print("←", status, shown(body))
-    return str(status), body
+    return str(status), body.rstrip()
+
+
+def is_same(body, old_body):
+    try:
+        return same(exact(body), exact(old_body))
+    except ValueError:
+        return body == old_body
 
 
 def still_fails():
@@ -22,9 +36,9 @@ def still_fails():
         if who == "tester":
             time.sleep(pause)
             status, body = call(text)
-    if not any(fnmatch.fnmatch(status, pattern) for pattern in STATUSES):
+    old_status, _, old_body = MESSAGES[-1][1].partition("\n")
+    if status != old_status:
         return False
-    if not VALUES:
+    if is_same(body, old_body):
         return True
-    answer, values = exact(body), exact(MESSAGES[-1][1])
-    return all(same(answer.get(name), value) for name, value in values.items())
+    raise Undecided("another answer with the same status: `ioco replay` judges it")

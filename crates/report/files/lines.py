@@ -8,16 +8,23 @@ def still_fails():
     lines = queue.Queue()
 
     def read():
-        for line in source:
-            lines.put(line.rstrip("\n"))
+        try:
+            for line in source:
+                lines.put(line.rstrip("\n"))
+        except OSError:
+            pass
         lines.put(None)
 
     threading.Thread(target=read, daemon=True).start()
 
     def send(text):
         print("→", shown(text))
-        to.write(text + "\n")
-        to.flush()
+        try:
+            to.write(text + "\n")
+            to.flush()
+        except OSError:
+            # What it said before its end is still to be read.
+            pass
 
     def receive(seconds, wanted="response"):
         end_of_wait = time.monotonic() + seconds
@@ -33,7 +40,8 @@ def still_fails():
 
     try:
         send('{"reset":true}')
-        receive(PATIENCE, "ready")
+        if not receive(PATIENCE, "ready"):
+            raise Undecided("the system cannot be used: it is not ready")
         last = len(MESSAGES) - 1
         for number, (who, text, pause) in enumerate(MESSAGES):
             if who == "tester":
@@ -41,6 +49,8 @@ def still_fails():
                 send(text)
                 continue
             line = receive(PATIENCE)
+            if line is None:
+                raise Undecided("the system ended before the place of the failure")
             if not line:
                 return False
             (label, values), (old_label, old_values) = said(line), said(text)
@@ -50,6 +60,8 @@ def still_fails():
                 return not VALUES or same(values, old_values)
         # Silence where an answer is due, or the end of the system.
         line = receive(SILENCE or PATIENCE)
+        if line is None and SILENCE is not None:
+            raise Undecided("the system ended at the place of the failure")
         return line is None or (line == "" and SILENCE is not None)
     finally:
         end()

@@ -17,6 +17,8 @@ pub struct Failure {
     pub test: u64,
     /// Seen once, and not again.
     pub flaky: bool,
+    /// The names of the requirements that it touches.
+    pub requirements: Vec<String>,
 }
 
 impl Failure {
@@ -34,15 +36,16 @@ impl Failure {
             system: file.model.clone(),
             ..Context::default()
         };
-        let mermaid = execution
-            .and_then(|execution| explain(semantics, &execution, &context))
-            .map(|explanation| ioco_explain::mermaid(&explanation))
-            .unwrap_or_default();
+        let explained = execution.and_then(|execution| explain(semantics, &execution, &context));
+        let mermaid = explained.as_ref().map(ioco_explain::mermaid);
         Failure {
             flaky: detail.summary.flaky,
+            requirements: explained
+                .map(|explained| explained.requirements)
+                .unwrap_or_default(),
             file,
             detail,
-            mermaid,
+            mermaid: mermaid.unwrap_or_default(),
             test,
         }
     }

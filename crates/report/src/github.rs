@@ -18,11 +18,18 @@ pub fn github(run: &Run, failures: &[Failure], paths: &Paths) -> String {
         text.push_str(&format!("::{level} {}::{message}\n", properties.join(",")));
     }
     let summary = &run.summary;
+    let requirements = match summary.requirements {
+        0 => String::new(),
+        all => format!(
+            ", {} of {all} requirements shown",
+            summary.covered_requirements
+        ),
+    };
     text.push_str(&format!(
         "::notice title={}::{}\n",
         property(&format!("ioco {} {}", run.word(), run.model)),
         data(&format!(
-            "{}, {}, {} of {} switches covered (seed {})",
+            "{}, {}, {} of {} switches covered{requirements} (seed {})",
             count(summary.tests, "test"),
             count(summary.distinct_failures, "distinct failure"),
             summary.covered_switches,

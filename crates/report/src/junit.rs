@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use ioco_engine::SavedVerdict;
+use ioco_engine::{SavedVerdict, Sender};
 use quick_junit::{NonSuccessKind, Property, Report, TestCase, TestCaseStatus, TestSuite};
 
 use crate::failure::Failure;
@@ -23,6 +23,10 @@ pub fn junit(run: &Run, failures: &[Failure]) -> String {
         ("system", run.connection.as_str()),
     ] {
         suite.add_property(Property::new(name, value));
+    }
+    for row in run.requirement_rows(failures) {
+        let name = format!("requirement {}", row.requirement.id);
+        suite.add_property(Property::new(name.as_str(), row.result().as_str()));
     }
     for test in &run.tests {
         suite.add_test_case(case(run, test, failures));
@@ -50,6 +54,17 @@ fn without_skipped(text: &str) -> String {
         .find('"')
         .map_or(tag.len(), |at| value + at + 1);
     format!("{}{}{}", &text[..start + from], &tag[to..], &text[end..])
+}
+
+/// What the system wrote to its log in the shrunk test, with times.
+fn log_lines(failure: &Failure) -> Vec<String> {
+    let wire = failure.file.last_wire().iter();
+    let lines = wire.filter(|line| line.from == Sender::Log);
+    let text = lines.map(|line| {
+        let said = line.text.as_deref().unwrap_or_default();
+        format!("{:.1} ms: {said}", line.at as f64 / 1e6)
+    });
+    text.collect()
 }
 
 fn case(run: &Run, test: &TestLine, failures: &[Failure]) -> TestCase {
@@ -104,5 +119,20 @@ fn case(run: &Run, test: &TestLine, failures: &[Failure]) -> TestCase {
     let mut case = TestCase::new(run.name_of(test), status);
     case.set_classname(run.model.as_str());
     case.set_time(Duration::from_nanos(test.duration));
+    let shown = match &test.verdict {
+        SavedVerdict::Fail { deviation } => Failure::shown_by(failures, test, deviation),
+        SavedVerdict::Error { .. } => failures.iter().find(|failure| failure.test == test.number),
+        _ => None,
+    };
+    if let Some(failure) = shown {
+        if !failure.requirements.is_empty() {
+            let touched = failure.requirements.join(", ");
+            case.add_property(Property::new("requirements", touched.as_str()));
+        }
+        let log = log_lines(failure);
+        if !log.is_empty() {
+            case.set_system_err(log.join("\n"));
+        }
+    }
     case
 }

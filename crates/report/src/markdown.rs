@@ -31,6 +31,15 @@ pub fn markdown(run: &Run, failures: &[Failure], paths: &Paths) -> String {
         summary.duration as f64 / 1e9,
         run.ended(),
     );
+    if let Some(price) = summary.silence.filter(|price| price.waited > 0) {
+        let _ = writeln!(
+            text,
+            "Waiting for silence took {:.1} s: {}, {} of them in a new situation.\n",
+            price.waited as f64 / 1e9,
+            count(price.observed, "silence"),
+            price.new,
+        );
+    }
     text.push_str("| covered | | |\n|---|---|---|\n");
     for (what, covered, all) in [
         ("locations", summary.covered_locations, summary.locations),
@@ -56,6 +65,15 @@ pub fn markdown(run: &Run, failures: &[Failure], paths: &Paths) -> String {
         run.strategy,
         paths.show(&run.path)
     );
+    let rows = run.requirement_rows(failures);
+    if !rows.is_empty() {
+        text.push_str("\n| requirement | | result |\n|---|---|---|\n");
+        for row in &rows {
+            let requirement = row.requirement;
+            let (id, said) = (escaped(&requirement.id), escaped(&requirement.text));
+            let _ = writeln!(text, "| {id} | {said} | {} |", row.result());
+        }
+    }
     for failure in failures {
         tell(&mut text, failure, paths);
     }
@@ -93,10 +111,9 @@ fn tell(text: &mut String, failure: &Failure, paths: &Paths) {
     if let Some((seen, runs)) = summary.confirmed {
         facts.push(format!("seen again in {seen} of {runs} runs"));
     }
-    facts.push(match (&summary.fixed_in, failure.flaky) {
-        (Some(run), _) => format!("fixed in run {run}"),
-        (None, true) => "**flaky**".to_owned(),
-        (None, false) => summary.status.name().to_owned(),
+    facts.push(match summary.status.is_open() && failure.flaky {
+        true => "**flaky**".to_owned(),
+        false => summary.status_words(),
     });
     if let Some(reason) = &summary.accepted {
         facts.push(format!("because {}", escaped(reason)));
@@ -119,6 +136,10 @@ fn tell(text: &mut String, failure: &Failure, paths: &Paths) {
     }
     if !failure.mermaid.is_empty() && failure.mermaid.len() <= MAX_CHART {
         let _ = write!(text, "\n```mermaid\n{}```\n", failure.mermaid);
+    }
+    if !failure.requirements.is_empty() {
+        let touched = escaped(&failure.requirements.join(", "));
+        let _ = writeln!(text, "\nRequirements: {touched}");
     }
     for (what, lines) in [
         ("Allowed here", &failure.detail.allowed),

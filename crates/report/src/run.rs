@@ -1,6 +1,8 @@
 //! What a report says of a run besides its failures.
 
-use ioco_engine::{Event, FailureCounts, RunVerdict, SavedVerdict, Summary};
+use ioco_engine::{Event, FailureCounts, RequirementCoverage, RunVerdict, SavedVerdict, Summary};
+
+use crate::failure::Failure;
 
 /// A run, digested from its events.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -24,6 +26,8 @@ pub struct Run {
     pub finished: bool,
     /// Switches that no test took, where that is known: `door.aml:14  Open ──?close──► Closed`.
     pub missing: Vec<String>,
+    /// The requirements that the model cites, in its order.
+    pub requirements: Vec<RequirementCoverage>,
     /// What the test under way is for.
     pub under_way: Option<String>,
 }
@@ -124,6 +128,22 @@ impl Run {
         }
     }
 
+    /// Every requirement, with how it did: a row of the column that all reports have.
+    pub(crate) fn requirement_rows<'r>(
+        &'r self,
+        failures: &'r [Failure],
+    ) -> Vec<RequirementRow<'r>> {
+        let row = |requirement: &'r RequirementCoverage| {
+            let touches = |failure: &&Failure| failure.requirements.contains(&requirement.id);
+            let ids = failures.iter().filter(touches).map(|f| &*f.file.id);
+            RequirementRow {
+                requirement,
+                failures: ids.collect(),
+            }
+        };
+        self.requirements.iter().map(row).collect()
+    }
+
     /// In one word, as the terminal says it.
     pub(crate) fn word(&self) -> &'static str {
         RunVerdict::of(&self.summary, self.failures).word()
@@ -134,6 +154,26 @@ impl Run {
         match self.summary.stopped {
             Some(reason) => reason.words(),
             None => "it did not come to its end",
+        }
+    }
+}
+
+/// A requirement, and the failures that touch it.
+pub(crate) struct RequirementRow<'r> {
+    pub requirement: &'r RequirementCoverage,
+    pub failures: Vec<&'r str>,
+}
+
+impl RequirementRow<'_> {
+    /// `shown by 12 steps`, `not shown`; with failures, `touched by 1db8eb0a`.
+    pub fn result(&self) -> String {
+        let shown = match self.requirement.steps {
+            0 => "not shown".to_owned(),
+            steps => format!("shown by {}", count(steps, "step")),
+        };
+        match self.failures.as_slice() {
+            [] => shown,
+            failures => format!("{shown}, touched by {}", failures.join(", ")),
         }
     }
 }

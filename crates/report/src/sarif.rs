@@ -1,7 +1,7 @@
 //! SARIF 2.1.0: each failure as a result at the line of the model that it is about, with the
 //! shrunk trace as a code flow, and recognised again by its fingerprint.
 
-use ioco_engine::describe;
+use ioco_engine::{RequirementCoverage, Sender, WireLine, describe};
 use ioco_view::{StepKind, StepView};
 use serde_json::{Value as Json, json};
 
@@ -43,7 +43,14 @@ pub fn sarif(run: &Run, failures: &[Failure], paths: &Paths, version: &str) -> S
     if !run.started.is_empty() {
         invocation["startTimeUtc"] = json!(run.started);
     }
-    let log = json!({
+    let requirements = run.requirement_rows(failures).into_iter().map(|row| {
+        let RequirementCoverage {
+            id, text, steps, ..
+        } = row.requirement;
+        json!({"id": id, "text": text, "steps": steps, "failures": row.failures})
+    });
+    let requirements: Vec<Json> = requirements.collect();
+    let mut log = json!({
         "$schema": SCHEMA,
         "version": "2.1.0",
         "runs": [{
@@ -57,6 +64,9 @@ pub fn sarif(run: &Run, failures: &[Failure], paths: &Paths, version: &str) -> S
             "results": failures.iter().map(|f| result(f, paths)).collect::<Vec<_>>(),
         }],
     });
+    if !requirements.is_empty() {
+        log["runs"][0]["properties"] = json!({"requirements": requirements});
+    }
     // Strings, numbers and maps with string keys: always JSON.
     let mut text = serde_json::to_string_pretty(&log).unwrap_or_default();
     text.push('\n');
@@ -90,7 +100,7 @@ fn result(failure: &Failure, paths: &Paths) -> Json {
             })
         })
         .collect();
-    json!({
+    let mut result = json!({
         "ruleId": code,
         "ruleIndex": CODES.iter().position(|(known, _)| *known == code),
         "level": if failure.flaky { "warning" } else { "error" },
@@ -107,7 +117,23 @@ fn result(failure: &Failure, paths: &Paths) -> Json {
             "replay": format!("ioco replay {}", detail.summary.id),
             "allowed": detail.allowed,
         },
-    })
+    });
+    let log = log(failure);
+    if !failure.requirements.is_empty() {
+        result["properties"]["requirements"] = json!(failure.requirements);
+    }
+    if !log.is_empty() {
+        result["properties"]["log"] = json!(log);
+    }
+    result
+}
+
+/// What the system wrote to its log, with milliseconds since it was ready.
+fn log(failure: &Failure) -> Vec<Json> {
+    let wire = failure.file.last_wire().iter();
+    let lines = wire.filter(|line| line.from == Sender::Log);
+    let line = |line: &WireLine| json!({"ms": line.at as f64 / 1e6, "text": line.text});
+    lines.map(line).collect()
 }
 
 fn flow_location(step: &StepView, failure: &Failure, paths: &Paths) -> Json {

@@ -5,37 +5,6 @@ use std::fmt::Write as _;
 
 use ioco_engine::{FailureFile, Sender, WireLine};
 
-/// What a system sends may command a terminal.
-const SHOWN: &str = "\
-def shown(text):
-    return \"\".join(c if c.isprintable() else f\"\\\\u{ord(c):04x}\" for c in text)
-
-
-";
-
-/// A float would round numbers, and Python takes `true` for 1. What is left out is unset.
-const EXACT: &str = "\
-def number(text):
-    try:
-        return decimal.Decimal(text)
-    except decimal.InvalidOperation:
-        return text
-
-
-def exact(text):
-    return json.loads(text, parse_int=number, parse_float=number)
-
-
-def same(left, right):
-    if isinstance(left, dict) and isinstance(right, dict):
-        return all(same(left.get(name), right.get(name)) for name in {**left, **right})
-    if isinstance(left, list) and isinstance(right, list):
-        return len(left) == len(right) and all(map(same, left, right))
-    return type(left) is type(right) and left == right
-
-
-";
-
 /// Shorter pauses come from ioco itself: only longer ones are kept.
 const PAUSE: f64 = 0.05;
 
@@ -61,8 +30,6 @@ pub enum Target {
         base: String,
         /// The request that resets the system: method, path and body.
         reset: Option<(String, String, String)>,
-        /// The codes of the answer that deviates, as patterns: `404`, `4??`.
-        statuses: Vec<String>,
     },
 }
 
@@ -80,6 +47,8 @@ struct Script<'a> {
     messages: Vec<Message<'a>>,
     /// The system is silent where it should answer: for so many seconds.
     silence: Option<f64>,
+    /// Over HTTP, the status and body of the answer that deviates.
+    answer: Option<(&'a str, &'a str)>,
 }
 
 /// The text of a script, or why there is none and what to do.
@@ -92,17 +61,10 @@ pub fn script(form: ScriptForm, file: &FailureFile, target: &Target) -> Result<S
             not come, which no script over HTTP waits for: use `ioco replay`"
                 .to_owned())
         }
-        (ScriptForm::Curl, Target::Http { .. }) if script.is_about_values() => {
-            Err("the failure is in the values of an answer: use --as python or pytest".to_owned())
+        (_, Target::Http { .. }) if script.answer.is_none() => {
+            Err("the failure is not an answer to a request: use `ioco replay`".to_owned())
         }
-        (
-            ScriptForm::Curl,
-            Target::Http {
-                base,
-                reset,
-                statuses,
-            },
-        ) => Ok(script.curl(base, reset.as_ref(), statuses)),
+        (ScriptForm::Curl, Target::Http { base, reset }) => Ok(script.curl(base, reset.as_ref())),
         (ScriptForm::Curl, _) => Err(
             "this system speaks lines, not HTTP: use --as python, pytest, \
                                       jsonl or rust"
@@ -130,19 +92,6 @@ impl<'a> Script<'a> {
                 file.deviation.label == "silence",
             ),
         };
-        if let Target::Http { statuses, .. } = target {
-            // They stand in a script as they are.
-            let is_pattern = |status: &&String| {
-                status
-                    .bytes()
-                    .all(|b| b.is_ascii_digit() || b == b'?' || b == b'*')
-            };
-            if !statuses.iter().all(|status| is_pattern(&status)) {
-                return Err(
-                    "a status in ioco.toml is neither a code such as 404 nor \"4xx\"".to_owned(),
-                );
-            }
-        }
         let text = |line: &'a WireLine| line.text.as_deref().map(str::trim_end);
         let mut messages = Vec::new();
         let mut before = None;
@@ -175,12 +124,15 @@ impl<'a> Script<'a> {
             );
         }
         let waited = seconds(before.unwrap_or(0), end);
+        let last = messages.last().filter(|last| !last.from_tester);
+        let answer = last.and_then(|last| answer(last.text));
         Ok(Script {
             file,
             target,
             messages,
             // A system that says that it is silent says so sooner than one that is waited for.
             silence: silent.then_some(waited.max(1.0)),
+            answer,
         })
     }
 
@@ -226,15 +178,10 @@ impl<'a> Script<'a> {
         text
     }
 
-    fn curl(
-        &self,
-        base: &str,
-        reset: Option<&(String, String, String)>,
-        statuses: &[String],
-    ) -> String {
+    fn curl(&self, base: &str, reset: Option<&(String, String, String)>) -> String {
         let mut text = format!(
             "#!/bin/sh\n# {}\n#\n# Shows failure {} without ioco. Ends with 1 if the system still does it, \
-             with 0 if not.\n# The first argument is the address of another system.\nset -u\n\
+             with 0 if not,\n# and with 2 if its answer is another one with the same status. The first argument is the address of another system.\nset -u\n\
              base=${{1:-}}\n[ -n \"$base\" ] || base={}\n\n{}",
             self.title(),
             self.file.id,
@@ -256,12 +203,14 @@ impl<'a> Script<'a> {
             let (method, path, body) = parts(message.text);
             call(method, path, body);
         }
+        let (status, body) = self.answer.unwrap_or_default();
         let _ = write!(
             text,
-            "\ncase \"$status\" in\n  {}) echo 'the failure shows'; exit 1 ;;\nesac\n",
-            statuses.join("|")
+            "\nexpected_status={}\nexpected_body={}\n{}",
+            shell(status),
+            shell(body),
+            include_str!("../files/compare.sh")
         );
-        text.push_str("echo 'the failure does not show'\n");
         text
     }
 
@@ -273,22 +222,14 @@ impl<'a> Script<'a> {
                 let port: u16 = port.parse().unwrap_or(0);
                 ("lines", format!("ADDRESS = ({}, {port})\n", literal(&host)))
             }
-            Target::Http {
-                base,
-                reset,
-                statuses,
-            } => {
+            Target::Http { base, reset } => {
                 let reset = match reset {
                     Some((method, path, body)) => literal(&format!("{method} {path}\n{body}")),
                     None => "None".to_owned(),
                 };
                 (
                     "http",
-                    format!(
-                        "BASE = {}\nRESET = {reset}\nSTATUSES = {}\n",
-                        literal(base),
-                        literal(statuses)
-                    ),
+                    format!("BASE = {}\nRESET = {reset}\n", literal(base)),
                 )
             }
         };
@@ -327,21 +268,19 @@ impl<'a> Script<'a> {
                 format!("\n\ndef test_failure_{name}():\n    assert not still_fails()\n"),
             ),
             _ => (
-                "Ends with 1 if the system still does it, with 0 if not: run it in the project's folder.",
-                "\n\nif __name__ == \"__main__\":\n    shows = still_fails()\n    \
-                 print(\"the failure shows\" if shows else \"the failure does not show\")\n    \
-                 sys.exit(1 if shows else 0)\n"
-                    .to_owned(),
+                "Ends with 1 if the system still does it, with 0 if not, with 2 if that \
+                 cannot be told: run it in the project's folder.",
+                include_str!("../files/main.py").to_owned(),
             ),
         };
         format!(
             "#!/usr/bin/env python3\n\"\"\"{}\n\nShows failure {} without ioco. {how}\n\"\"\"\n\
-             import decimal, fnmatch, json, queue, socket, subprocess, sys, threading, time\n\
-             import urllib.error, urllib.request\n\n{reach}\
+             import decimal, json, queue, socket, subprocess, sys, threading, time\n\
+             import http.client, urllib.error, urllib.request\n\n{reach}\
              # Who, what, and the seconds since the message before.\nMESSAGES = [\n{messages}]\n\
              # Seconds of silence where the system should answer, if that is the failure.\n\
              SILENCE = {silence}\n# The values of the last response are what is wrong.\nVALUES = {}\n\
-             PATIENCE = 10.0\n\n\n{SHOWN}{EXACT}{body}{walk}{end}",
+             PATIENCE = 10.0\n\n\n{}{body}{walk}{end}",
             self.title(),
             self.file.id,
             if self.is_about_values() {
@@ -349,6 +288,7 @@ impl<'a> Script<'a> {
             } else {
                 "False"
             },
+            include_str!("../files/common.py"),
         )
     }
 
@@ -442,6 +382,13 @@ fn parts(text: &str) -> (&str, &str, &str) {
     let (line, body) = text.split_once('\n').unwrap_or((text, ""));
     let (method, path) = line.split_once(' ').unwrap_or(("GET", line));
     (method, path, body)
+}
+
+/// The status and the body of an answer.
+fn answer(text: &str) -> Option<(&str, &str)> {
+    let (status, body) = text.split_once('\n').unwrap_or((text, ""));
+    let is_status = status.len() == 3 && status.bytes().all(|b| b.is_ascii_digit());
+    is_status.then_some((status, body))
 }
 
 fn request(method: &str, path: &str, body: &str) -> serde_json::Value {

@@ -2,6 +2,7 @@
 
 mod shop;
 
+use ioco_engine::RequirementCoverage;
 use ioco_report::{
     Document, EVENTS_SCHEMA, Failure, Gathering, Paths, Run, github, html, json_line, junit,
     markdown, sarif,
@@ -60,6 +61,53 @@ fn github_annotates_the_line_of_the_model() {
 fn sarif_has_the_trace_as_a_code_flow() {
     let (run, failures) = reported(&Shop::new());
     insta::assert_snapshot!(sarif(&run, &failures, &paths(), "0.0.0"));
+}
+
+#[test]
+fn every_report_says_how_each_requirement_did() {
+    let (mut run, mut failures) = reported(&Shop::new());
+    let requirement = |id: &str, steps| RequirementCoverage {
+        id: id.to_owned(),
+        text: "What was paid counts.".to_owned(),
+        place: "shop.aml:3".to_owned(),
+        steps,
+    };
+    run.requirements = vec![requirement("R-1", 12), requirement("R-2", 0)];
+    run.summary.requirements = 2;
+    run.summary.covered_requirements = 1;
+    let id = failures[0].file.id.to_string();
+    failures[0].requirements = vec!["R-1".to_owned()];
+    let touched = format!("shown by 12 steps, touched by {id}");
+    let text = junit(&run, &failures);
+    for part in [
+        format!("<property name=\"requirement R-1\" value=\"{touched}\"/>"),
+        "<property name=\"requirement R-2\" value=\"not shown\"/>".to_owned(),
+        "<property name=\"requirements\" value=\"R-1\"/>".to_owned(),
+    ] {
+        assert!(text.contains(&part), "{part}\n{text}");
+    }
+    let text = markdown(&run, &failures, &paths());
+    for part in [
+        format!("| R-1 | What was paid counts. | {touched} |"),
+        "| R-2 | What was paid counts. | not shown |".to_owned(),
+        "Requirements: R-1".to_owned(),
+    ] {
+        assert!(text.contains(&part), "{part}\n{text}");
+    }
+    let log: serde_json::Value =
+        serde_json::from_str(&sarif(&run, &failures, &paths(), "0.0.0")).expect("JSON");
+    let all = &log["runs"][0]["properties"]["requirements"];
+    assert_eq!(
+        (&all[0]["id"], &all[0]["failures"][0]),
+        (&"R-1".into(), &id.as_str().into())
+    );
+    assert_eq!(
+        (&all[1]["id"], &all[1]["steps"]),
+        (&"R-2".into(), &0.into())
+    );
+    let touched = &log["runs"][0]["results"][0]["properties"]["requirements"];
+    assert_eq!(touched, &serde_json::json!(["R-1"]));
+    assert!(github(&run, &failures, &paths()).contains("1 of 2 requirements shown"));
 }
 
 #[test]

@@ -22,6 +22,7 @@ use crate::models::Models;
 use crate::refusal::Refusal;
 use crate::run::{Races, Run, shrinking};
 use crate::slot::Slot;
+use crate::walk::Walks;
 
 /// The goals of the last generation of a model, and the hash of its text then.
 type Goals = HashMap<String, (String, Vec<GoalView>)>;
@@ -35,6 +36,7 @@ pub struct App {
     pub models: Models,
     pub races: Races,
     pub slot: Slot,
+    pub walks: Walks,
     runs: Mutex<BTreeMap<String, Arc<Run>>>,
     pub jobs: Mutex<BTreeMap<String, Arc<Job>>>,
     pub goals: Mutex<Goals>,
@@ -105,6 +107,7 @@ impl App {
             models: Models::new(project.clone()),
             races: Races::default(),
             slot: Slot::default(),
+            walks: Walks::default(),
             runs: Mutex::default(),
             jobs: Mutex::default(),
             goals: Mutex::default(),
@@ -251,11 +254,17 @@ impl App {
     }
 
     fn go(&self, plan: Plan, control: Control) -> Result<RunSummary, Refusal> {
+        self.walks.end();
         let in_use = self.slot.take("a run is under way")?;
         let run = Run::start(plan, control, Arc::clone(&self.races), in_use)?;
         let summary = run.summary();
         self.runs().insert(summary.run.clone(), run);
         Ok(summary)
+    }
+
+    /// What was typed when the server was started, or else what ioco.toml says.
+    pub fn own_system(&self) -> Result<ConnectionSpec, Refusal> {
+        Ok(ConnectionSpec::find(&self.choice, &self.project)?)
     }
 
     /// The system that is meant: the project's own, or another one.
@@ -364,6 +373,7 @@ impl App {
 
     /// Asks everything to end, and waits a while for it.
     pub fn stop_all(&self) {
+        self.walks.end();
         for run in self.runs().values() {
             run.stop();
         }

@@ -8,8 +8,8 @@ use ioco_view::{
     Change, ConnectionView, CoverageView, DefaultsView, DiagnosticView, Exploration, FailureDetail,
     FailureStatus, FailureSummary, Given, GoalView, LabelView, LocationView, MenuEntry, ModelLine,
     ModelName, ModelView, Parameter, ParameterView, ProjectView, RacePoint, RunDetail, RunState,
-    RunSummary, SettingsView, SourceView, StateView, StepKind, StepView, SwitchView, TestRow,
-    TestView, TraceView, TrendPoint, VariableView, WalkedStep, Why, WireView,
+    RunSummary, SettingsView, SilenceView, SourceView, StateView, StepKind, StepView, SwitchView,
+    TestRow, TestView, TimeSpent, TraceView, TrendPoint, VariableView, WalkedStep, Why, WireView,
 };
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
@@ -24,8 +24,10 @@ use crate::history::Comparison;
 use crate::jobs::generate::{GenerateRequest, GenerateResult, GoalRef};
 use crate::jobs::recorded::{ReplayRequest, ReplayResult, ShrinkRequest, ShrinkResult};
 use crate::jobs::{JobResult, JobState, JobView};
-use crate::live::{Current, Live, RecentStep};
+use crate::live::{Current, Limits, Live, RecentStep};
 use crate::refusal::Refused;
+use crate::script::ScriptView;
+use crate::walk::{KeptWalk, WalkRequest, WalkState, WalkStepRequest, WalkView};
 
 type Describe = fn(&mut SchemaGenerator) -> Schema;
 
@@ -154,6 +156,12 @@ fn calls() -> Vec<Call> {
             "A failure, explained",
             of::<FailureDetail>,
         ),
+        get(
+            "/failures/{id}/script",
+            "A script that shows the failure without ioco",
+            of::<ScriptView>,
+        )
+        .with(&[("as", "curl, python, pytest, rust or jsonl")]),
         post(
             "/failures/{id}/accept",
             "Accepts a failure, with a reason; without one, that is taken back",
@@ -177,6 +185,25 @@ fn calls() -> Vec<Call> {
             "Where a walk through a model leads",
             of::<ExploreRequest>,
             of::<Exploration>,
+        ),
+        get("/walk", "The walk by hand on the system", of::<WalkView>),
+        post(
+            "/walk",
+            "Resets the project's system for a walk by hand",
+            of::<WalkRequest>,
+            of::<WalkView>,
+        ),
+        post(
+            "/walk/step",
+            "Gives a stimulus to the system, listens to it, or lets go of it",
+            of::<WalkStepRequest>,
+            of::<WalkView>,
+        ),
+        post(
+            "/walk/keep",
+            "Adds the walk to the suite of walks of its model",
+            of::<Map<String, Json>>,
+            of::<KeptWalk>,
         ),
         post(
             "/generate",
@@ -322,7 +349,9 @@ fn typescript() -> String {
         JobResult,
         JobState,
         JobView,
+        KeptWalk,
         LabelView,
+        Limits,
         Live,
         LocationView,
         MenuEntry,
@@ -342,9 +371,11 @@ fn typescript() -> String {
         RunState,
         RunSummary,
         SaveRequest,
+        ScriptView,
         SettingsView,
         ShrinkRequest,
         ShrinkResult,
+        SilenceView,
         SourceView,
         StateView,
         StepKind,
@@ -352,9 +383,14 @@ fn typescript() -> String {
         SwitchView,
         TestRow,
         TestView,
+        TimeSpent,
         TraceView,
         TrendPoint,
         VariableView,
+        WalkRequest,
+        WalkState,
+        WalkStepRequest,
+        WalkView,
         WalkedStep,
         Why,
         WireView,

@@ -4,13 +4,13 @@
 use std::collections::HashMap;
 
 use ioco_campaign::history;
-use ioco_campaign::lifecycle::{self, Lifecycle};
+use ioco_campaign::lifecycle::{self, End, Lifecycle};
 use ioco_campaign::time::iso;
 use ioco_engine::{FailureFile, RunVerdict};
 use ioco_store::{RunRow, Sighting, Store};
 use ioco_view::{
     CoverageView, Facts, FailureSummary, Recorded, RunDetail, RunState, RunSummary, RunWalk,
-    TestView,
+    SilenceView, TestView,
 };
 use serde::Serialize;
 
@@ -161,6 +161,7 @@ pub fn summary(run: &RunRow) -> RunSummary {
         coverage: CoverageView::of_summary(numbers),
         seconds: numbers.duration as f64 / 1e9,
         message: numbers.stopped.map(|reason| reason.words().to_owned()),
+        silence: SilenceView::of(numbers),
         delay_ms: 0,
     }
 }
@@ -183,7 +184,14 @@ pub fn facts(known: &Lifecycle) -> Facts {
         seen_in: known.runs,
         tests: known.tests,
         is_new: known.is_new,
-        fixed_in: known.fixed_in.map(|run| run.to_string()),
+        fixed_in: match known.end {
+            Some(End::Fixed(run)) => Some(run.to_string()),
+            _ => None,
+        },
+        allowed_in: match known.end {
+            Some(End::Allowed(run)) => Some(run.to_string()),
+            _ => None,
+        },
         ..Facts::default()
     }
 }

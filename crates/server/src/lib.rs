@@ -19,7 +19,9 @@ mod models;
 mod refusal;
 mod routes;
 mod run;
+mod script;
 mod slot;
+mod walk;
 mod words;
 mod work;
 
@@ -32,6 +34,7 @@ use ioco_campaign::{CampaignError, Interrupt, Project, SystemChoice};
 use app::App;
 
 pub use history::{facts, recorded, summary};
+pub use script::script;
 
 /// What to serve.
 pub struct Options {

@@ -8,8 +8,8 @@ use std::time::Instant;
 use ioco_engine::{FailureCounts, RunVerdict, Summary, TestReport, Tester, allowed_in};
 use ioco_sts::{Step, Sts, SwitchId};
 use ioco_view::{
-    CoverageView, FailureSummary, RunDetail, RunState, RunSummary, StateView, StepKind, TestRow,
-    TrendPoint, location_counts, reached, thin,
+    CoverageView, FailureSummary, RunDetail, RunState, RunSummary, SilenceView, StateView,
+    StepKind, TestRow, TrendPoint, location_counts, reached, thin,
 };
 use serde::Serialize;
 
@@ -27,6 +27,11 @@ pub struct Live {
     pub tests: u64,
     pub steps: u64,
     pub steps_per_second: f64,
+    /// Since the run began.
+    pub seconds: f64,
+    /// Waits that ended in silence.
+    pub silences: u64,
+    pub limits: Limits,
     /// The test under way and the number of its steps.
     pub test: u64,
     pub step: usize,
@@ -43,6 +48,24 @@ pub struct Live {
     pub message: Option<String>,
 }
 
+/// What ends the run at the latest.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema, ts_rs::TS))]
+pub struct Limits {
+    pub tests: Option<u64>,
+    pub seconds: Option<f64>,
+}
+
+impl Limits {
+    pub fn of(tester: &Tester) -> Limits {
+        let stop = &tester.settings().stop;
+        Limits {
+            tests: stop.tests,
+            seconds: stop.time.map(|nanoseconds| nanoseconds as f64 / 1e9),
+        }
+    }
+}
+
 /// Where the model may be now.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema, ts_rs::TS))]
@@ -53,6 +76,8 @@ pub struct Current {
     /// What the tester may give.
     pub stimuli: Vec<String>,
     pub quiescent: bool,
+    /// Seconds without a response that count as silence.
+    pub timeout: f64,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -70,6 +95,8 @@ pub struct Seen {
     pub version: u64,
     pub summary: RunSummary,
     pub message: Option<String>,
+    pub limits: Limits,
+    silences: u64,
     rate: f64,
     test: u64,
     step: usize,
@@ -137,6 +164,9 @@ impl Seen {
             tests: self.summary.tests,
             steps: self.summary.steps,
             steps_per_second: self.rate,
+            seconds: self.summary.seconds,
+            silences: self.silences,
+            limits: self.limits,
             test: self.test,
             step: self.step,
             switch_counts: changed(&self.switches, &mut got.switches, first),
@@ -205,6 +235,8 @@ impl Seen {
     pub fn numbers(&mut self, summary: &Summary) {
         self.summary.tests = summary.tests;
         self.summary.steps = summary.steps();
+        self.silences = summary.silences;
+        self.summary.silence = SilenceView::of(summary);
         self.summary.failures = self.failures.len() as u64;
         let mut counts = FailureCounts::default();
         for failure in self.failures.iter().filter(|f| f.code.starts_with('D')) {
@@ -338,6 +370,7 @@ impl TesterView {
             stimuli: stimuli.collect(),
             quiescent: menu.silence,
             allowed: allowed_in(semantics, set),
+            timeout: semantics.timeout(set) as f64 / 1e9,
         };
         TesterView {
             rate: speed.measure(counts.summary.steps()),
@@ -385,6 +418,7 @@ impl Ending {
                 allowed: allowed_in(semantics, set),
                 stimuli: Vec::new(),
                 quiescent: semantics.menu(set).silence,
+                timeout: semantics.timeout(set) as f64 / 1e9,
             }
         });
         Ending {

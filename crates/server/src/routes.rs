@@ -65,10 +65,14 @@ fn calls() -> Router<Arc<App>> {
         .route("/compare", get(compare))
         .route("/failures", get(failures))
         .route("/failures/{id}", get(failure))
+        .route("/failures/{id}/script", get(script))
         .route("/failures/{id}/accept", post(accept))
         .route("/failures/{id}/replay", post(replay))
         .route("/failures/{id}/shrink", post(shrink))
         .route("/explore", post(explore))
+        .route("/walk", get(walk).post(begin_walk))
+        .route("/walk/step", post(step_walk))
+        .route("/walk/keep", post(keep_walk))
         .route("/generate", post(generate))
         .route("/goals", get(goals))
         .route("/goals/run", post(run_goals))
@@ -197,6 +201,10 @@ async fn failure(State(app): Shared, Path(id): Path<String>) -> Response {
     answer(move || app.failure(&id)).await
 }
 
+async fn script(State(app): Shared, Path(id): Path<String>, Query(given): Given) -> Response {
+    answer(move || app.script(&id, given.get("as").map_or("python", String::as_str))).await
+}
+
 async fn accept(State(app): Shared, Path(id): Path<String>, body: Bytes) -> Response {
     answer(move || app.accept(&id, &read(&body)?)).await
 }
@@ -211,6 +219,22 @@ async fn shrink(State(app): Shared, Path(id): Path<String>, body: Bytes) -> Resp
 
 async fn explore(State(app): Shared, body: Bytes) -> Response {
     answer(move || app.explore(&read(&body)?)).await
+}
+
+async fn walk(State(app): Shared) -> Response {
+    answer(move || app.walk()).await
+}
+
+async fn begin_walk(State(app): Shared, body: Bytes) -> Response {
+    answer(move || app.begin_walk(&read(&body)?)).await
+}
+
+async fn step_walk(State(app): Shared, body: Bytes) -> Response {
+    answer(move || app.step_walk(&read(&body)?)).await
+}
+
+async fn keep_walk(State(app): Shared) -> Response {
+    answer(move || app.keep_walk()).await
 }
 
 async fn generate(State(app): Shared, body: Bytes) -> Response {

@@ -16,7 +16,7 @@ use ioco_view::{Facts, FailureSummary, RacePoint, RunDetail, RunState, RunSummar
 
 use crate::clock;
 use crate::control::Control;
-use crate::live::{Counts, Ending, Feed, FeedPosition, Live, Speed, TesterView};
+use crate::live::{Counts, Ending, Feed, FeedPosition, Limits, Live, Speed, TesterView};
 use crate::refusal::Refusal;
 use crate::slot::InUse;
 use crate::{words, work};
@@ -101,6 +101,7 @@ impl Run {
                 ..RunSummary::default()
             };
             seen.numbers(&campaign.session.tester.summary());
+            seen.limits = Limits::of(&campaign.session.tester);
         });
         let _ = opened.send(Ok(()));
         let outcome = guarded(|| campaign.run(&mut watcher));

@@ -36,6 +36,10 @@ pub fn remedy(remedy: &Remedy) -> String {
         Remedy::ReachSystemOrProfile => {
             "choose the connection here, or start `ioco serve --profile NAME`"
         }
+        Remedy::StartSystem => "write start = \"COMMAND\" into [sut] of ioco.toml",
+        Remedy::AllowInsecure { instead } => {
+            return format!("{instead}, or accept it with `ioco serve --insecure`");
+        }
         Remedy::TrustSystem => {
             "look at it first; `ioco serve --trust` allows it, or choose another connection here"
         }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use ioco_solve::{Deadline, boundary_values, choose_values};
 use ioco_sts::{
-    Action, Env, Expr, Gate, LabelId, Offer, Semantics, SetId, StateSet, Step, Sts, SwitchId,
+    Action, Env, Gate, LabelId, Offer, Semantics, SetId, StateSet, Step, Sts, Switch, SwitchId,
     Trace, Value,
 };
 use rand_chacha::ChaCha8Rng;
@@ -144,10 +144,11 @@ impl Graph {
         let set = Arc::clone(semantics.set(node));
         let mut actions: Vec<Action> = Vec::new();
         for offered in &offer.switches {
-            let guard = &sts.switch(offered.switch).enabled;
+            let switch = sts.switch(offered.switch);
+            let guard = &switch.enabled;
             let valuation = &set.states[offered.state as usize].valuation;
             let of_trace = self.samples.get(&label).into_iter().flatten().cloned();
-            let of_solver = solver_values(&sts, label, guard, valuation);
+            let of_solver = solver_values(&sts, label, switch, valuation);
             let mut room = MAX_ACTIONS_PER_SWITCH;
             for values in of_trace.chain(of_solver) {
                 let holds = guard.holds(Env {
@@ -170,7 +171,13 @@ impl Graph {
 }
 
 /// A model of the guard, and then the same with one parameter at a boundary.
-fn solver_values(sts: &Sts, label: LabelId, guard: &Expr, valuation: &[Value]) -> Vec<Vec<Value>> {
+fn solver_values(
+    sts: &Sts,
+    label: LabelId,
+    switch: &Switch,
+    valuation: &[Value],
+) -> Vec<Vec<Value>> {
+    let guard = &switch.enabled;
     let deadline = Deadline::steps(SOLVER_STEPS);
     // A fixed seed: which model is chosen must not differ from run to run.
     let mut rng = ChaCha8Rng::seed_from_u64(0);
@@ -178,7 +185,8 @@ fn solver_values(sts: &Sts, label: LabelId, guard: &Expr, valuation: &[Value]) -
         return Vec::new();
     };
     let mut all = Vec::new();
-    for boundaries in boundary_values(sts, label, guard, valuation, &deadline) {
+    let of = switch.deciding_parameters();
+    for boundaries in boundary_values(sts, label, guard, &of, valuation, &deadline) {
         for value in boundaries.limits {
             let mut values = model.clone();
             if let Some(slot) = values.get_mut(boundaries.parameter as usize) {

@@ -55,7 +55,7 @@ impl<'m> Completer<'m> {
 
     /// A random run by evaluation alone, from the start of the model or from where another run ends: quick where
     /// assignments decide everything, and `None` where conditions make blind choices fail. It is a guess that must be
-    /// replayed before it counts. All gaits but the fair one refuse to stand still among the variables in `focus`.
+    /// replayed before it counts. All policies but the uniform one refuse to stand still among the variables in `focus`.
     pub fn random_walk(
         &self,
         start: Vec<State>,

@@ -3,6 +3,7 @@
 mod assign;
 mod build;
 mod declare;
+mod names;
 
 use std::collections::BTreeSet;
 

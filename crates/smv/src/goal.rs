@@ -1,5 +1,7 @@
 //! Test goals: conditions that some state (or step) of a test must fulfil, derived from coverage criteria or given by the user.
 
+use rand_xoshiro::SplitMix64;
+use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Serialize;
 
@@ -457,10 +459,7 @@ pub fn pick(size: u64, count: usize, seed: u64) -> Vec<u64> {
     chosen.into_iter().collect()
 }
 
-/// One step of the splitmix generator: enough to choose, the same everywhere.
+/// The number after this one: enough to choose, the same everywhere.
 pub(crate) fn next_random(state: u64) -> u64 {
-    let mut mixed = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    mixed ^ (mixed >> 31)
+    SplitMix64::seed_from_u64(state).next_u64()
 }

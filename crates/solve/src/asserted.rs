@@ -1,5 +1,6 @@
 //! The asserted conditions, with the levels to go back to.
 
+use ioco_sts::domain::{Domain, Values};
 use ioco_sts::{Expr, Function, Type, Types};
 
 use crate::pipeline::Pipeline;
@@ -10,8 +11,7 @@ pub(crate) struct Asserted {
     pub pipeline: Pipeline,
     types: Types,
     functions: Vec<Function>,
-    /// With whether it may be void.
-    unknowns: Vec<(Type, bool)>,
+    unknowns: Vec<(Type, Domain)>,
     conditions: Vec<Expr>,
     /// How many of both there were at every level.
     marks: Vec<(usize, usize)>,
@@ -30,7 +30,12 @@ impl Asserted {
     }
 
     pub fn unknown(&mut self, ty: &Type, void: bool) -> u32 {
-        self.unknowns.push((ty.clone(), void));
+        let values = Values::of_type(ty, &self.types);
+        self.unknown_in(ty, Domain { values, void })
+    }
+
+    pub fn unknown_in(&mut self, ty: &Type, domain: Domain) -> u32 {
+        self.unknowns.push((ty.clone(), domain));
         (self.unknowns.len() - 1) as u32
     }
 
@@ -53,9 +58,7 @@ impl Asserted {
     /// All of it as one question.
     pub fn query(&self) -> Query<'_> {
         let mut query = Query::new(&self.types, &self.functions);
-        for (ty, void) in &self.unknowns {
-            query.unknown(ty, *void);
-        }
+        query.unknowns.clone_from(&self.unknowns);
         query.pipeline = self.pipeline;
         query.conditions = self.conditions.clone();
         query

@@ -98,17 +98,6 @@ pub(crate) fn parameters_query<'a>(
     query
 }
 
-/// The parameters that a guard mentions, other than to say that an update can store them.
-fn mentions(guard: &Expr, found: &mut BTreeSet<u32>) {
-    match guard {
-        Expr::Binary(BinaryOp::And, both) => both.iter().for_each(|e| mentions(e, found)),
-        _ if fast::stored_parameter(guard).is_some() => {}
-        _ => each_unknown(guard, &mut |u| {
-            found.insert(u);
-        }),
-    }
-}
-
 fn with_values(expr: &Expr, valuation: &[Value]) -> Expr {
     match expr {
         Expr::Var(variable) => {
@@ -130,21 +119,21 @@ pub struct Boundaries {
     pub limits: Vec<Value>,
 }
 
-/// Per parameter that `guard` mentions, its extremes and the limits of its sub-domains, all
-/// feasible together with some values of the other parameters.
+/// Per parameter of these, its extremes and the limits of its sub-domains, all feasible together with some values of
+/// the other parameters. Of a switch they are usually the ones that decide
+/// ([`ioco_sts::Switch::deciding_parameters`]).
 pub fn boundary_values(
     sts: &Sts,
     label: LabelId,
     guard: &Expr,
+    of: &BTreeSet<u32>,
     valuation: &[Value],
     deadline: &Deadline<'_>,
 ) -> Vec<Boundaries> {
     let query = parameters_query(sts, label, guard, valuation, Unset::Avoided);
-    let mut mentioned = BTreeSet::new();
-    mentions(guard, &mut mentioned);
     let parameters = &sts.label(label).parameters;
     let mut all = Vec::new();
-    for unknown in mentioned {
+    for &unknown in of {
         let Some(parameter) = parameters.get(unknown as usize) else {
             continue;
         };

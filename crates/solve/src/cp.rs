@@ -8,13 +8,11 @@
 use aries_solver::prelude::{
     IntCst, LinSum, Lit, Model, SearchLimit, Solver, Var, eq, eq_max, eq_mul, leq, neq, or,
 };
+use ioco_sts::domain::{Domain, Values, View, comparison};
 use ioco_sts::{BinaryOp, Expr, Function, UnaryOp, Value};
 use rust_decimal::Decimal;
 
-use crate::backward::comparison;
-use crate::domain::{Domain, Values};
 use crate::form::Form;
-use crate::forward::View;
 use crate::goal::{Constants, Goal, Shape, each_unknown};
 use crate::outcome::Deadline;
 
@@ -84,8 +82,9 @@ pub(crate) fn solve(
         model,
         view: View {
             domains: &narrow,
+            variables: &[],
             functions,
-            deadline,
+            effort: deadline,
         },
         variables,
         scale,

@@ -1,5 +1,6 @@
 //! The default solver, which needs no installed program.
 
+use ioco_sts::domain::Domain;
 use ioco_sts::{BinaryOp, Expr, Function, Type, Types, Value};
 
 use crate::asserted::Asserted;
@@ -19,6 +20,11 @@ impl Embedded {
         Embedded {
             asserted: Asserted::new(types, functions),
         }
+    }
+
+    /// Declares the next unknown, whose values are those of a domain.
+    pub fn unknown_in(&mut self, ty: &Type, domain: Domain) -> u32 {
+        self.asserted.unknown_in(ty, domain)
     }
 
     /// With parts of the solver switched off.

@@ -1,11 +1,10 @@
 //! Guards that need no search: conjunctions in which every part speaks of one parameter, compared
 //! with something known. Their solutions are a box, one set of values per parameter, exactly.
 
+use ioco_sts::domain::{Domain, Empty, Narrower, Steps, Values, View, comparison};
 use ioco_sts::{BinaryOp, Env, EvalError, Expr, LabelId, Sts, Type, Types, Value};
 use rand::{Rng, RngExt as _};
 
-use crate::backward::comparison;
-use crate::domain::{Domain, Values, integers_between};
 use crate::goal::{Constants, Goal, Shape, each_unknown};
 use crate::query::window;
 use crate::search::{Choice, pick_decimal};
@@ -98,18 +97,11 @@ pub(crate) fn read(sts: &Sts, label: LabelId, guard: &Expr, valuation: &[Value])
     }
 }
 
-/// The parameter of an assignment's condition `p == :void || p in low..high`: an update stores it,
-/// which is no reason to send it.
-pub(crate) fn stored_parameter(expr: &Expr) -> Option<u32> {
-    let Expr::Binary(BinaryOp::Or, both) = expr else {
-        return None;
-    };
-    match &**both {
-        [Expr::Binary(BinaryOp::Eq, unset), Expr::InRange(fits)] => match (&**unset, &**fits) {
-            (
-                [Expr::Param(a), Expr::Const(Value::Void)],
-                [Expr::Param(b), Expr::Const(_), Expr::Const(_)],
-            ) if a == b => Some(*a),
+/// The parameter that a condition says is unset.
+fn unset_parameter(expr: &Expr) -> Option<u32> {
+    match expr {
+        Expr::Binary(BinaryOp::Eq, both) => match &**both {
+            [Expr::Param(parameter), Expr::Const(Value::Void)] => Some(*parameter),
             _ => None,
         },
         _ => None,
@@ -120,6 +112,13 @@ fn has_unknowns(expr: &Expr) -> bool {
     let mut found = false;
     each_unknown(expr, &mut |_| found = true);
     found
+}
+
+/// Whether a condition compares one parameter and nothing else with what is known.
+fn only_about(expr: &Expr, parameter: u32) -> bool {
+    let mut only = matches!(expr, Expr::Binary(..) | Expr::InRange(_));
+    each_unknown(expr, &mut |unknown| only &= unknown == parameter);
+    only
 }
 
 impl Reader<'_> {
@@ -139,10 +138,10 @@ impl Reader<'_> {
                 self.goal(second)
             }
             Shape::Either(first, _, second) => {
-                if let Some(parameter) = stored_parameter(goal.expr)
-                    && goal.want
+                if let (Some(parameter), true) = (unset_parameter(first.expr), first.want)
+                    && only_about(second.expr, parameter)
                 {
-                    return self.stored(parameter, second);
+                    return self.unset_or(parameter, second);
                 }
                 if has_unknowns(first.expr) {
                     return Err(Stop::Unclear);
@@ -158,19 +157,15 @@ impl Reader<'_> {
         }
     }
 
-    fn stored(&mut self, parameter: u32, range: Goal<'_>) -> Read {
-        let slot = self
-            .slots
-            .get_mut(parameter as usize)
-            .ok_or(Stop::Unclear)?;
-        let void = slot.domain.void;
-        match self.part(range) {
+    /// The parameter is unset, or what is said of it and of nothing else is so.
+    fn unset_or(&mut self, parameter: u32, otherwise: Goal<'_>) -> Read {
+        let void = self.slot(parameter)?.domain.void;
+        match self.part(otherwise) {
             // Nothing fits, but it may stay unset, where nothing else is said.
             Err(Stop::Never) => self.slots[parameter as usize].domain.values = Values::None,
             other => other?,
         }
-        let slot = &mut self.slots[parameter as usize];
-        slot.domain.void = void;
+        self.slots[parameter as usize].domain.void = void;
         Ok(())
     }
 
@@ -294,146 +289,94 @@ impl Reader<'_> {
         }
     }
 
-    /// `subject op value`, where the subject is a parameter, with integers added or multiplied.
+    /// `subject op value`, where the subject is a parameter, or computed from one.
     fn compare(&mut self, op: BinaryOp, subject: &Expr, value: &Value) -> Read {
-        if let Expr::Param(parameter) = subject {
-            let alike = self.alike(*parameter, value);
-            let slot = self.slot(*parameter)?;
-            return match (alike, op) {
-                (Some(value), _) => slot.compare(op, &value),
-                (None, BinaryOp::Eq) => Err(Stop::Never),
-                (None, BinaryOp::Ne) => Ok(()),
-                (None, _) => slot.compare(op, value),
+        let Expr::Param(parameter) = subject else {
+            return self.computed(op, subject, value);
+        };
+        let alike = self.alike(*parameter, value);
+        let slot = self.slot(*parameter)?;
+        match (alike, op) {
+            (Some(value), _) => slot.compare(op, &value),
+            (None, BinaryOp::Eq) => Err(Stop::Never),
+            (None, BinaryOp::Ne) => Ok(()),
+            (None, _) => slot.compare(op, value),
+        }
+    }
+
+    /// As [`Reader::compare`], by narrowing: where the comparison holds for all that is left, nothing was left out.
+    fn computed(&mut self, op: BinaryOp, subject: &Expr, value: &Value) -> Read {
+        let mut parameters = Vec::new();
+        each_unknown(subject, &mut |unknown| parameters.push(unknown));
+        parameters.dedup();
+        let &[parameter] = &*parameters else {
+            return Err(Stop::Unclear);
+        };
+        let whole = self.slot(parameter)?.domain.clone();
+        let is_integer = matches!(whole.values, Values::Int { .. } | Values::None);
+        let value = Expr::Const(value.clone());
+        if op != BinaryOp::Ne || !is_integer {
+            self.keep(
+                parameter,
+                self.narrowed(parameter, whole, (op, subject, &value)),
+            )?;
+            // Decimals are too dense to be read off.
+            return if is_integer {
+                Ok(())
+            } else {
+                Err(Stop::Unclear)
             };
         }
-        let Value::Int(value) = value else {
-            return Err(Stop::Unclear);
-        };
-        let value = i128::from(*value);
-        let (least, greatest) = (i128::from(i64::MIN), i128::from(i64::MAX));
-        let (min, max, except) = match op {
-            BinaryOp::Eq => (value, value, None),
-            BinaryOp::Ne => (least, greatest, Some(value)),
-            BinaryOp::Lt => (least, value - 1, None),
-            BinaryOp::Le => (least, value, None),
-            BinaryOp::Gt => (value + 1, greatest, None),
-            _ => (value, greatest, None),
-        };
-        self.shifted(subject, (min, max), except)
-    }
-
-    /// `subject` is an integer between the bounds, other than `except`. Overflow on the way is
-    /// excluded by the bounds, which are 64 bits wide at every level.
-    fn shifted(&mut self, subject: &Expr, (min, max): (i128, i128), except: Option<i128>) -> Read {
-        let (min, max) = (min.max(i128::from(i64::MIN)), max.min(i128::from(i64::MAX)));
-        if min > max {
-            // Between two integers there is room for decimals.
-            let whole = self.is_integer(subject)?;
-            return Err(if whole { Stop::Never } else { Stop::Unclear });
-        }
-        match subject {
-            Expr::Param(parameter) => {
-                let slot = self.slot(*parameter)?;
-                if !matches!(slot.domain.values, Values::Int { .. } | Values::None) {
-                    return Err(Stop::Unclear);
-                }
-                slot.domain = slot
-                    .domain
-                    .meet(&Domain::set(Values::int(min as i64, max as i64)));
-                if let Some(except) = except
-                    && let Ok(except) = i64::try_from(except)
-                {
-                    slot.exclude(&Value::Int(except));
-                }
+        // All for which the subject has a value, without the one for which it is this value.
+        let exists = (BinaryOp::Le, subject, &Expr::int(i64::MAX));
+        self.keep(parameter, self.narrowed(parameter, whole, exists))?;
+        let whole = &self.slots[parameter as usize].domain;
+        match self.narrowed(parameter, whole.clone(), (BinaryOp::Eq, subject, &value)) {
+            Err(Empty) => Ok(()),
+            Ok((equal, true)) if equal == *whole => Err(Stop::Never),
+            Ok((equal, true)) => {
+                let except = equal.only().ok_or(Stop::Unclear)?;
+                self.slots[parameter as usize].exclude(&except);
                 Ok(())
             }
-            Expr::Unary(ioco_sts::UnaryOp::Neg, inner) => {
-                self.shifted(inner, (-max, -min), except.map(|e| -e))
-            }
-            Expr::Binary(op @ (BinaryOp::Add | BinaryOp::Sub), both) => {
-                let [left, right] = &**both;
-                let (inner, known, left_side) = match (has_unknowns(left), has_unknowns(right)) {
-                    (true, false) => (left, right, true),
-                    (false, true) => (right, left, false),
-                    _ => return Err(Stop::Unclear),
-                };
-                let Value::Int(known) = self.known(known)? else {
-                    return Err(Stop::Unclear);
-                };
-                let known = i128::from(known);
-                match (op, left_side) {
-                    (BinaryOp::Add, _) => {
-                        self.shifted(inner, (min - known, max - known), except.map(|e| e - known))
-                    }
-                    (_, true) => {
-                        self.shifted(inner, (min + known, max + known), except.map(|e| e + known))
-                    }
-                    (_, false) => {
-                        self.shifted(inner, (known - max, known - min), except.map(|e| known - e))
-                    }
-                }
-            }
-            Expr::Binary(BinaryOp::Mul, both) => {
-                let [left, right] = &**both;
-                match (has_unknowns(left), has_unknowns(right)) {
-                    (true, false) => self.scaled(left, right, (min, max), except),
-                    (false, true) => self.scaled(right, left, (min, max), except),
-                    // A square: no farther from zero than the root.
-                    (true, true) if left == right && min <= 0 && except.is_none() => {
-                        if max < 0 {
-                            return Err(Stop::Never);
-                        }
-                        let root = max.isqrt();
-                        self.shifted(left, (-root, root), None)
-                    }
-                    _ => Err(Stop::Unclear),
-                }
-            }
-            _ => Err(Stop::Unclear),
+            Ok((_, false)) => Err(Stop::Unclear),
         }
     }
 
-    /// Whether every parameter of the subject is an integer.
-    fn is_integer(&mut self, subject: &Expr) -> Result<bool, Stop> {
-        for parameter in subject.params() {
-            let values = &self.slot(parameter)?.domain.values;
-            if !matches!(values, Values::Int { .. } | Values::None) {
-                return Ok(false);
-            }
-        }
-        Ok(true)
+    fn keep(&mut self, parameter: u32, narrowed: Result<(Domain, bool), Empty>) -> Read {
+        let (domain, is_exact) = narrowed.map_err(|Empty| Stop::Never)?;
+        self.slots[parameter as usize].domain = domain;
+        if is_exact { Ok(()) } else { Err(Stop::Unclear) }
     }
 
-    /// `inner * known` is an integer between the bounds, other than `except`.
-    fn scaled(
-        &mut self,
-        inner: &Expr,
-        known: &Expr,
-        (min, max): (i128, i128),
-        except: Option<i128>,
-    ) -> Read {
-        let Value::Int(factor) = self.known(known)? else {
-            return Err(Stop::Unclear);
+    /// What a comparison that speaks of one parameter leaves of its domain, and whether it holds for all of that.
+    fn narrowed(
+        &self,
+        parameter: u32,
+        domain: Domain,
+        (op, left, right): (BinaryOp, &Expr, &Expr),
+    ) -> Result<(Domain, bool), Empty> {
+        let mut domains = vec![Domain::exactly(&Value::Void); parameter as usize];
+        domains.push(domain);
+        let effort = Steps::default();
+        let mut narrower = Narrower {
+            domains: &mut domains,
+            types: self.types,
+            type_of: &|_| None,
+            variables: self.env.variables,
+            functions: self.env.functions,
+            effort: &effort,
+            changed: false,
         };
-        let factor = i128::from(factor);
-        if factor == 0 {
-            if min > 0 || max < 0 || except == Some(0) {
-                return Err(Stop::Never);
-            }
-            return self.shifted(inner, (i128::from(i64::MIN), i128::from(i64::MAX)), None);
-        }
-        let (min, max, except) = match factor.is_positive() {
-            true => (min, max, except),
-            false => (-max, -min, except.map(|e| -e)),
+        narrower.compare(op, left, right)?;
+        let view = View {
+            domains: &domains,
+            variables: self.env.variables,
+            functions: self.env.functions,
+            effort: &effort,
         };
-        let size = factor.abs();
-        let except = except.filter(|e| e % size == 0).map(|e| e / size);
-        // Rounded inwards: up at the lower end, down at the upper.
-        self.shifted(
-            inner,
-            (-(-min).div_euclid(size), max.div_euclid(size)),
-            except,
-        )
+        let is_exact = view.compared(op, left, right).is_always(true);
+        Ok((domains.swap_remove(parameter as usize), is_exact))
     }
 }
 
@@ -475,56 +418,18 @@ impl Slot {
             }
             _ => {}
         }
-        self.domain.void = false;
         let up = matches!(op, BinaryOp::Gt | BinaryOp::Ge);
         let strict = matches!(op, BinaryOp::Lt | BinaryOp::Gt);
-        let bounds = match (&self.domain.values, value) {
-            (Values::Int { .. }, Value::Int(value)) => {
-                if up {
-                    let min = value.checked_add(i64::from(strict)).ok_or(Stop::Never)?;
-                    Values::int(min, i64::MAX)
-                } else {
-                    let max = value.checked_sub(i64::from(strict)).ok_or(Stop::Never)?;
-                    Values::int(i64::MIN, max)
-                }
-            }
-            (Values::Int { .. } | Values::Decimal { .. }, Value::Int(_) | Value::Decimal(_)) => {
-                let Some((bound, _)) = exact.decimal_bounds() else {
-                    return Err(Stop::Unclear);
-                };
-                let (least, greatest) = (rust_decimal::Decimal::MIN, rust_decimal::Decimal::MAX);
-                let (min, max) = if up {
-                    (bound, greatest)
-                } else {
-                    (least, bound)
-                };
-                if strict {
-                    self.exclude(value);
-                }
-                if let Values::Int { .. } = self.domain.values {
-                    integers_between(min, max)
-                } else {
-                    Values::decimal(min, max)
-                }
-            }
-            (Values::Member { of, .. }, Value::Enum(id, member)) if of == id => {
-                let (min, max) = if up {
-                    (
-                        member.checked_add(u32::from(strict)).ok_or(Stop::Never)?,
-                        u32::MAX,
-                    )
-                } else {
-                    (0, member.checked_sub(u32::from(strict)).ok_or(Stop::Never)?)
-                };
-                Values::Member { of: *of, min, max }
-            }
+        match (&self.domain.values, value) {
             (Values::Str { .. } | Values::One(Value::Str(_)), Value::Str(_)) => {
                 return Err(Stop::Unclear);
             }
-            // Values of different kinds have no order: an error, whatever the parameter is.
-            _ => return Err(Stop::Never),
-        };
-        self.domain.values = self.domain.values.meet(&bounds);
+            // Structs have no order.
+            (Values::Any, _) => return Err(Stop::Never),
+            (Values::Decimal { .. }, _) | (_, Value::Decimal(_)) if strict => self.exclude(value),
+            _ => {}
+        }
+        self.domain = Domain::set(self.domain.values.ordered(&exact, up, strict));
         Ok(())
     }
 

@@ -1,67 +1,9 @@
-//! Conditions that must hold, and what can be read off them without solving anything.
+//! What can be read off conditions without solving anything.
 
-use ioco_sts::{BinaryOp, Env, EvalError, Expr, Function, UnaryOp, Value};
+use ioco_sts::{Expr, Function, Value};
 use rust_decimal::Decimal;
 
-use crate::outcome::Deadline;
-
-/// `expr` must have a value, and that must be `want`.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Goal<'a> {
-    pub expr: &'a Expr,
-    pub want: bool,
-}
-
-/// What a goal asks for, one level deep.
-pub(crate) enum Shape<'a> {
-    /// Both.
-    All(Goal<'a>, Goal<'a>),
-    /// The first, or else the second and the third: an alternative counts only where what stands
-    /// before it has a value.
-    Either(Goal<'a>, Goal<'a>, Goal<'a>),
-    One(Goal<'a>),
-}
-
-impl<'a> Goal<'a> {
-    pub fn holds(expr: &'a Expr) -> Goal<'a> {
-        Goal { expr, want: true }
-    }
-
-    pub fn shape(self) -> Shape<'a> {
-        let side = |expr: &'a Expr, want: bool| Goal { expr, want };
-        match self.expr {
-            Expr::Unary(UnaryOp::Not, inner) => side(inner, !self.want).shape(),
-            Expr::Binary(op @ (BinaryOp::And | BinaryOp::Or), both) => {
-                let decides = *op == BinaryOp::Or;
-                let [left, right] = &**both;
-                if self.want == decides {
-                    Shape::Either(
-                        side(left, decides),
-                        side(left, !decides),
-                        side(right, decides),
-                    )
-                } else {
-                    Shape::All(side(left, self.want), side(right, self.want))
-                }
-            }
-            _ => Shape::One(self),
-        }
-    }
-
-    pub fn is_met(
-        self,
-        values: &[Value],
-        functions: &[Function],
-        deadline: &Deadline<'_>,
-    ) -> Result<bool, EvalError> {
-        let env = Env {
-            variables: &[],
-            parameters: values,
-            functions,
-        };
-        Ok(deadline.holds(self.expr, env)? == self.want)
-    }
-}
+pub(crate) use ioco_sts::domain::{Goal, Shape};
 
 /// Calls `visit` with every unknown of an expression, without building lists.
 pub(crate) fn each_unknown(expr: &Expr, visit: &mut impl FnMut(u32)) {
@@ -154,7 +96,7 @@ impl Constants {
 
 #[cfg(test)]
 mod tests {
-    use ioco_sts::{FunctionId, Type};
+    use ioco_sts::{BinaryOp, FunctionId, Type};
 
     use super::*;
 

@@ -20,7 +20,7 @@
 //!
 //! 1. **Box** (`fast`). A conjunction whose parts compare one parameter each with something known has a box
 //!    of solutions, which is read off the guard without a search. Most guards of models are of this kind.
-//! 2. **Narrowing** (`forward`, `backward`, over the sets of `domain`). Interval arithmetic, forwards to find
+//! 2. **Narrowing** (`ioco_sts::domain`). Interval arithmetic, forwards to find
 //!    what an expression can be, and backwards to take values away that cannot meet a condition. It repeats
 //!    until nothing changes. Often nothing is left, or everything that is left will do.
 //! 3. **Languages** (`strings`, `language`, `samples`). Conditions on strings are taken apart into literals.
@@ -63,15 +63,12 @@
 //! dependency only for questions with many linear alternatives, which no example asks.
 
 mod asserted;
-mod backward;
 mod choose;
 mod cp;
-mod domain;
 mod embedded;
 mod fallback;
 mod fast;
 mod form;
-mod forward;
 mod goal;
 mod guard_solver;
 mod language;

@@ -6,13 +6,11 @@
 //! `2x == 2y + 1`. A comparison that has values at all has the values of ordinary arithmetic, so
 //! overflow need not be looked at here.
 
+use ioco_sts::domain::{Domain, Values, View, comparison};
 use ioco_sts::{BinaryOp, Expr, Function, UnaryOp, Value};
 use rustc_hash::FxHashMap;
 
-use crate::backward::comparison;
-use crate::domain::{Domain, Values};
 use crate::form::{Form, Terms, multiplied, sum};
-use crate::forward::View;
 use crate::goal::Goal;
 use crate::outcome::Deadline;
 
@@ -54,8 +52,9 @@ pub(crate) fn refutes(
     let mut system = System {
         view: View {
             domains,
+            variables: &[],
             functions,
-            deadline,
+            effort: deadline,
         },
         atoms: Vec::new(),
         rows: Vec::new(),

@@ -1,9 +1,9 @@
 //! The smallest and the largest value of an unknown: the bound itself where it is possible, else
 //! halving between what is excluded and what is found.
 
+use ioco_sts::domain::Values;
 use ioco_sts::{BinaryOp, Expr, Value};
 
-use crate::domain::Values;
 use crate::embedded::is_set;
 use crate::outcome::{Deadline, Outcome};
 use crate::query::Query;

@@ -4,6 +4,7 @@ use std::cell::Cell;
 use std::fmt;
 
 use ioco_budget::Budget;
+use ioco_sts::domain::Effort;
 use ioco_sts::{Env, EvalError, Expr, Value};
 
 use crate::pipeline::Part;
@@ -153,22 +154,26 @@ impl<'a> Deadline<'a> {
         true
     }
 
-    /// The value of an expression, with the steps of its evaluation counted.
-    pub(crate) fn eval(&self, expr: &Expr, env: Env<'_>) -> Result<Value, EvalError> {
+    pub fn is_over(&self) -> bool {
+        self.over.get()
+    }
+}
+
+impl Effort for Deadline<'_> {
+    fn step(&self) -> bool {
+        Deadline::step(self)
+    }
+
+    fn eval(&self, expr: &Expr, env: Env<'_>) -> Result<Value, EvalError> {
         let (value, spent) = expr.eval_within(env, &Budget::default());
         self.spend(spent / EVALUATION_PER_STEP);
         value
     }
 
-    /// As [`Deadline::eval`], for a condition.
-    pub(crate) fn holds(&self, expr: &Expr, env: Env<'_>) -> Result<bool, EvalError> {
+    fn holds(&self, expr: &Expr, env: Env<'_>) -> Result<bool, EvalError> {
         let (holds, spent) = expr.holds_within(env, &Budget::default());
         self.spend(spent / EVALUATION_PER_STEP);
         holds
-    }
-
-    pub fn is_over(&self) -> bool {
-        self.over.get()
     }
 }
 

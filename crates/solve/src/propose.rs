@@ -2,9 +2,9 @@
 //! equal, read backwards through the arithmetic. They are proposals, because quotients are rounded:
 //! evaluation decides.
 
+use ioco_sts::domain::{Effort as _, comparison};
 use ioco_sts::{BinaryOp, Env, Expr, Type, UnaryOp, Value};
 
-use crate::backward::comparison;
 use crate::goal::each_unknown;
 use crate::outcome::{Deadline, Outcome};
 use crate::pipeline::Part;

@@ -1,17 +1,17 @@
 //! One question from start to answer: strings, arrays and structs are taken apart or chosen first;
 //! what is left are numbers, booleans and enum members, for the search.
 
+use ioco_sts::domain::{Domain, Values};
 use ioco_sts::{BinaryOp, Env, EvalError, Expr, Function, Type, Types, UnaryOp, Value};
 use rand::RngExt as _;
 use rust_decimal::Decimal;
 
 use crate::cp::{self, Solved};
-use crate::domain::{Domain, Values};
 use crate::goal::{Constants, Goal, each_unknown};
 use crate::outcome::{Deadline, Outcome, Unknown};
 use crate::pipeline::{Part, Pipeline};
 use crate::search::{Choice, Found, Search, Stop, all_hold, concrete};
-use crate::unfold::{is_branching, unfolded};
+use crate::unfold::unfolded;
 use crate::{samples, strings};
 
 /// Integers are looked for within this distance of zero first, or of the constants in sight.
@@ -127,7 +127,7 @@ impl<'a> Query<'a> {
     ) -> Outcome<Vec<Value>> {
         if let Outcome::Sat(values) = &outcome {
             let fits = |(value, (ty, domain)): (&Value, &(Type, Domain))| {
-                self.types.fits(value, ty) && (domain.void || !value.is_void())
+                self.types.fits(value, ty) && domain.contains(value)
             };
             if !values.iter().zip(&self.unknowns).all(fits)
                 || !all_hold(&self.conditions, values, self.functions, deadline)
@@ -726,7 +726,7 @@ fn inlined(expr: &Expr, functions: &[Function], depth: u32) -> Expr {
         matches!(argument, Expr::Const(_) | Expr::Param(_))
             || always_evaluates(&function.body, position)
     };
-    if depth >= MAX_CALLS || is_branching(function, id) || !(0..).zip(arguments).all(same) {
+    if depth >= MAX_CALLS || function.is_branching(id) || !(0..).zip(arguments).all(same) {
         return expr;
     }
     let body = with_arguments(&function.body, arguments);

@@ -1,13 +1,11 @@
 //! Search for values: narrow the domains, split alternatives, then try values and halves of
 //! domains. Complete where the domains are small, and stopped by a number of steps elsewhere.
 
+use ioco_sts::domain::{Domain, Narrower, Values, View};
 use ioco_sts::{EvalError, Expr, Function, Type, Types, Value};
 use rand::{Rng, RngExt as _};
 use rust_decimal::Decimal;
 
-use crate::backward::Narrower;
-use crate::domain::{Domain, Values};
-use crate::forward::View;
 use crate::goal::{Constants, Goal, Shape, each_unknown};
 use crate::linear;
 use crate::outcome::Deadline;
@@ -108,8 +106,9 @@ impl<'a> Search<'a, '_> {
                 let Goal { expr, want } = goals[index];
                 let view = View {
                     domains,
+                    variables: &[],
                     functions: self.functions,
-                    deadline: self.deadline,
+                    effort: self.deadline,
                 };
                 let reach = view.reach(expr);
                 if !reach.may_be(want) {
@@ -126,9 +125,10 @@ impl<'a> Search<'a, '_> {
                 let mut narrower = Narrower {
                     domains,
                     types: self.types,
-                    unknowns: self.unknowns,
+                    type_of: &|unknown| self.unknowns.get(unknown as usize).map(|(ty, _)| ty),
+                    variables: &[],
                     functions: self.functions,
-                    deadline: self.deadline,
+                    effort: self.deadline,
                     changed: false,
                 };
                 if narrower.truth(expr, want).is_err() {

@@ -6,9 +6,9 @@
 //! equality between strings remain. Strings that are bound by nothing else differ in nothing else, so
 //! the named ones and a few words of the language stand for all.
 
+use ioco_sts::domain::comparison;
 use ioco_sts::{BinaryOp, Expr, UnaryOp, Value};
 
-use crate::backward::comparison;
 use crate::goal::{Constants, Goal, Shape, each_unknown};
 use crate::language::{Language, Literal, Test};
 use crate::outcome::Deadline;

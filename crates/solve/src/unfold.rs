@@ -13,15 +13,6 @@ const MAX_CALLS: u32 = 600;
 /// Calls inside each other.
 const MAX_DEPTH: u32 = 40;
 
-/// Whether a function calls itself more than once: written out without end, it doubles at each level.
-pub(crate) fn is_branching(function: &Function, id: FunctionId) -> bool {
-    let mut calls = 0;
-    function.body.walk(&mut |e| {
-        calls += u32::from(matches!(e, Expr::Call(called, _) if *called == id));
-    });
-    calls > 1
-}
-
 /// The condition with its calls written out, as far as constants decide where they end.
 pub(crate) fn unfolded(expr: Expr, functions: &[Function]) -> Expr {
     let mut any = false;

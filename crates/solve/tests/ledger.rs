@@ -198,7 +198,7 @@ impl Ledger {
             }
         }
         let deadline = Deadline::steps(STEPS);
-        for boundaries in boundary_values(&sts, label, &guard, &[], &deadline) {
+        for boundaries in boundary_values(&sts, label, &guard, &guard.params(), &[], &deadline) {
             let Boundaries {
                 parameter,
                 minimum,

@@ -175,6 +175,7 @@ fn boundary_values_are_the_extremes_and_feasible() {
             &case.sts,
             case.label,
             &case.guard,
+            &case.guard.params(),
             &case.valuation,
             &Deadline::never(),
         ) {
@@ -216,7 +217,14 @@ fn limits_are_the_constants_and_their_neighbours() {
         ),
         bin(BinaryOp::Eq, amount(), Expr::int(1_234)),
     );
-    let found = boundary_values(&sts, label, &guard, &[Value::Int(10)], &Deadline::never());
+    let found = boundary_values(
+        &sts,
+        label,
+        &guard,
+        &guard.params(),
+        &[Value::Int(10)],
+        &Deadline::never(),
+    );
     assert_eq!(found.len(), 1);
     assert_eq!(found[0].minimum, Outcome::Sat(Value::Int(0)));
     assert_eq!(found[0].maximum, Outcome::Sat(Value::Int(1_234)));
@@ -328,7 +336,7 @@ fn a_range_without_a_value_is_not_feasible() {
 /// `p0`'s limits, as far as they lie inside of its range.
 fn limits_of(ty: Type, guard: &Expr) -> Vec<Value> {
     let (sts, label) = model_with(&[ty, integer(0, 9)], &[]);
-    let mut found = boundary_values(&sts, label, guard, &[], &Deadline::never());
+    let mut found = boundary_values(&sts, label, guard, &guard.params(), &[], &Deadline::never());
     assert_eq!(found.len(), 1, "{guard:?}");
     found.remove(0).limits
 }
@@ -400,11 +408,11 @@ fn limits_have_the_type_of_the_parameter() {
 }
 
 #[test]
-fn a_parameter_that_is_only_stored_has_no_limits() {
-    let unset = bin(BinaryOp::Eq, Expr::Param(1), Expr::Const(Value::Void));
-    let fits = Expr::InRange(Box::new([Expr::Param(1), Expr::int(0), Expr::int(5)]));
-    let stored = bin(BinaryOp::Or, unset, fits);
-    let guard = Expr::and(bin(BinaryOp::Gt, Expr::Param(0), Expr::int(3)), stored);
-    let found = limits_of(integer(0, 9), &guard);
-    assert_eq!(found, [4, 9].map(Value::Int));
+fn only_the_parameters_that_are_asked_for_have_limits() {
+    let (sts, label) = model_with(&[integer(0, 9), integer(0, 9)], &[]);
+    let less = bin(BinaryOp::Lt, Expr::Param(1), Expr::int(5));
+    let guard = Expr::and(bin(BinaryOp::Gt, Expr::Param(0), Expr::int(3)), less);
+    let found = boundary_values(&sts, label, &guard, &[0].into(), &[], &Deadline::never());
+    assert_eq!(found.len(), 1);
+    assert_eq!(found[0].limits, [4, 9].map(Value::Int));
 }

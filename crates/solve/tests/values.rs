@@ -192,6 +192,7 @@ fn shop() -> Types {
                 ("name".to_owned(), Type::Str),
                 ("price".to_owned(), Type::Decimal),
             ],
+            kind: ioco_sts::StructKind::Plain,
         }],
     }
 }

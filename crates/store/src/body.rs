@@ -18,6 +18,19 @@ pub struct Labels {
 }
 
 impl Labels {
+    /// Those of a run that goes on.
+    pub fn known(labels: &[(usize, String)]) -> Labels {
+        let mut known = Labels::default();
+        for (number, text) in labels {
+            match text.split_at_checked(1) {
+                Some(("?", label)) => known.stimuli.insert(label.to_owned(), *number),
+                Some((_, label)) => known.responses.insert(label.to_owned(), *number),
+                None => None,
+            };
+        }
+        known
+    }
+
     /// The number of a label; the next one for a label that is new.
     fn number(&mut self, mark: char, label: &str) -> usize {
         let next = self.stimuli.len() + self.responses.len();

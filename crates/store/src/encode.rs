@@ -82,6 +82,14 @@ pub(crate) fn json(value: &impl serde::Serialize) -> String {
 }
 
 impl Encoder {
+    /// Goes on with a run that has these labels.
+    pub fn with_labels(labels: &[(usize, String)]) -> Encoder {
+        Encoder {
+            labels: Labels::known(labels),
+            ..Encoder::default()
+        }
+    }
+
     pub fn event(&mut self, event: &Event) {
         match event {
             Event::RunStarted { at, .. } => self.rows.began = Some(*at),

@@ -15,6 +15,12 @@ pub enum StoreError {
     Older { place: String },
     #[error("the store {place} failed: {why}")]
     Failed { place: String, why: String },
+    #[error("another process holds the store {place}")]
+    Held { place: String },
+    #[error("another coordinator has resumed campaign {campaign}")]
+    Superseded { campaign: String },
+    #[error("campaign {campaign} is over")]
+    Over { campaign: String },
 }
 
 impl StoreError {
@@ -29,6 +35,13 @@ impl StoreError {
             StoreError::Older { .. } => {
                 "`ioco store migrate` brings it up to date; after that, older programs cannot use it"
             }
+            StoreError::Superseded { .. } => {
+                "that one goes on with it; `ioco campaign status` shows how far it is"
+            }
+            StoreError::Held { .. } => {
+                "if that is a coordinator that is paused, end it (kill -KILL) and try again; nothing is lost"
+            }
+            StoreError::Over { .. } => "`ioco runs` shows its results",
             StoreError::Failed { .. } => "check the database and the free space",
         }
     }
@@ -51,6 +64,8 @@ impl StoreError {
             .map(std::borrow::Cow::into_owned);
         match code.as_deref() {
             Some("11" | "26" | "267" | "523") => StoreError::Damaged { place, why },
+            // SQLite's busy, in its three forms.
+            Some("5" | "261" | "517") => StoreError::Held { place },
             _ => StoreError::Failed { place, why },
         }
     }

@@ -8,6 +8,7 @@
 //! shows outside.
 
 mod body;
+mod campaigns;
 mod caught;
 mod compare;
 mod encode;
@@ -27,6 +28,6 @@ pub use place::Place;
 pub use query::Store;
 pub use record::Recording;
 pub use rows::{
-    Covered, CoveredLocation, CoveredSwitch, FailureRow, NewRun, RunRow, Sighting, StoredModel,
-    TestRow, TrendRow,
+    CampaignRow, Covered, CoveredLocation, CoveredSwitch, FailureRow, NewCampaign, NewRun,
+    OrderRow, OutcomeRow, RunRow, Sighting, StoredModel, Tally, TestRow, TrendRow,
 };

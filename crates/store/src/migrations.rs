@@ -15,8 +15,14 @@ use crate::place::{PATIENCE, Place};
 pub(crate) type Migrations = [(i64, &'static str, &'static str)];
 
 /// Those of this ioco. Never changed once released, only added to.
-pub(crate) static MIGRATIONS: [(i64, &str, &str); 1] =
-    [(1, "runs", include_str!("../migrations/0001_runs.sql"))];
+pub(crate) static MIGRATIONS: [(i64, &str, &str); 2] = [
+    (1, "runs", include_str!("../migrations/0001_runs.sql")),
+    (
+        2,
+        "campaigns",
+        include_str!("../migrations/0002_campaigns.sql"),
+    ),
+];
 
 /// The tables of a store, compared with those that this ioco knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -147,14 +153,15 @@ mod tests {
     use crate::Store;
     use crate::query::runtime;
 
-    /// A store with one run, written by a program of today.
-    const TODAY: &str = include_str!("../tests/version-1.sql");
+    /// A store with one run, written by the first version.
+    const FIRST: &str = include_str!("../tests/version-1.sql");
 
     /// What a program of tomorrow knows.
-    static TOMORROW: [(i64, &str, &str); 2] = [
+    static TOMORROW: [(i64, &str, &str); 3] = [
         MIGRATIONS[0],
+        MIGRATIONS[1],
         (
-            2,
+            3,
             "notes",
             "CREATE TABLE notes (run BIGINT NOT NULL REFERENCES runs (id), note TEXT NOT NULL);
              INSERT INTO notes SELECT id, 'of ' || model FROM runs;",
@@ -162,13 +169,19 @@ mod tests {
     ];
 
     fn written_today() -> (tempfile::TempDir, Place) {
+        let (folder, place) = written_first();
+        Store::migrate(&place).expect("upgraded");
+        (folder, place)
+    }
+
+    fn written_first() -> (tempfile::TempDir, Place) {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("ioco.db");
         fs::write(&path, "").expect("an empty file");
         let place = Place::File(path);
         on(&place, async |connection| {
             connection
-                .execute(TODAY)
+                .execute(FIRST)
                 .await
                 .expect("the old store is read");
         });
@@ -186,8 +199,9 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_exists_is_current_and_its_run_can_be_read() {
-        let (_folder, place) = written_today();
+    fn a_store_of_the_first_version_is_upgraded_and_its_run_can_be_read() {
+        let (_folder, place) = written_first();
+        assert!(Store::migrate(&place).expect("upgraded"), "it was older");
         assert!(
             !Store::migrate(&place).expect("looked at"),
             "it is up to date"
@@ -247,10 +261,11 @@ mod tests {
 
     #[test]
     fn a_migration_that_fails_leaves_the_store_as_it_was() {
-        static BROKEN: [(i64, &str, &str); 2] = [
+        static BROKEN: [(i64, &str, &str); 3] = [
             MIGRATIONS[0],
+            MIGRATIONS[1],
             (
-                2,
+                3,
                 "broken",
                 "CREATE TABLE half (a BIGINT); SELECT nonsense FROM nowhere;",
             ),

@@ -124,6 +124,22 @@ impl Place {
         Ok(connection)
     }
 
+    /// A coordinator that is paused in the middle of a transaction, or cut off, must not keep the next one out: the
+    /// server ends its transaction after this time. With a file, the operating system keeps the lock as long as the
+    /// process lives, and the next coordinator is told so.
+    pub(crate) async fn let_go_when_paused(
+        &self,
+        connection: &mut AnyConnection,
+    ) -> Result<(), StoreError> {
+        if let Place::Server(_) = self {
+            connection
+                .execute("SET idle_in_transaction_session_timeout = '10s'")
+                .await
+                .map_err(|error| StoreError::of(&self.show(), &error))?;
+        }
+        Ok(())
+    }
+
     /// Opens it to be read: the database itself refuses changes.
     pub(crate) async fn connect_to_read(&self) -> Result<AnyConnection, StoreError> {
         let Place::Server(_) = self else {

@@ -154,7 +154,10 @@ impl Store {
     }
 
     /// Runs one question to its end.
-    fn ask<T>(&self, ask: impl AsyncFnOnce(&mut AnyConnection) -> sqlx::Result<T>) -> Asked<T> {
+    pub(crate) fn ask<T>(
+        &self,
+        ask: impl AsyncFnOnce(&mut AnyConnection) -> sqlx::Result<T>,
+    ) -> Asked<T> {
         let mut connection = match self.connection.lock() {
             Ok(connection) => connection,
             // A question that panicked did not change anything.
@@ -375,19 +378,21 @@ impl Store {
         })
     }
 
-    /// The first run after `run` in which the test of this name passed.
-    pub fn passed_after(&self, name: &str, run: i64) -> Asked<Option<i64>> {
+    /// The tests of this name that passed after `run`: their runs and numbers, the oldest first, at most `most`.
+    pub fn passed_after(&self, name: &str, run: i64, most: u32) -> Asked<Vec<(i64, u64)>> {
         let name = name.to_owned();
         self.ask(async |connection| {
-            let row = sqlx::query(
-                "SELECT MIN(run) AS run FROM tests
-                 WHERE name = $1 AND verdict = 'pass' AND run > $2",
+            let rows = sqlx::query(
+                "SELECT run, number FROM tests
+                 WHERE name = $1 AND verdict = 'pass' AND run > $2 ORDER BY run, number LIMIT $3",
             )
             .bind(name)
             .bind(run)
-            .fetch_one(connection)
+            .bind(i64::from(most))
+            .fetch_all(connection)
             .await?;
-            row.try_get("run")
+            let read = |row: &AnyRow| Ok((row.try_get("run")?, number(row, "number")?));
+            rows.iter().map(read).collect()
         })
     }
 

@@ -19,8 +19,8 @@ use crate::encode::Encoder;
 use crate::error::StoreError;
 use crate::place::Place;
 use crate::query::runtime;
-use crate::rows::{NewRun, Sighting};
-use crate::write::{Message, Writer};
+use crate::rows::{NewRun, OrderRow, Sighting};
+use crate::write::{Arrived, Begun, Message, Writer};
 
 /// Rows go to the other thread when there are so many.
 const TOGETHER: usize = 64;
@@ -36,6 +36,22 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// How long what is under way may take to be written once somebody wants to stop. When only the time of the run is
 /// up, what is left to write is not much: the store is waited for as long as it goes on writing.
 const GRACE: Duration = Duration::from_millis(600);
+
+/// Which run is recorded.
+enum Which {
+    New(Box<NewRun>),
+    /// That of this campaign, which goes on.
+    Of(String),
+}
+
+impl Which {
+    fn is_campaign(&self) -> bool {
+        match self {
+            Which::New(new) => new.campaign.is_some(),
+            Which::Of(_) => true,
+        }
+    }
+}
 
 enum Order {
     Write(Message),
@@ -57,6 +73,9 @@ pub struct Recording {
     taken: Arc<AtomicU64>,
     /// The store does not answer: nobody waits for it any more.
     is_given_up: bool,
+    /// How many orders of the campaign have an outcome.
+    arrived: u64,
+    coordinator: u64,
 }
 
 impl Recording {
@@ -67,6 +86,19 @@ impl Recording {
 
     /// The same; here and later, nobody waits for the store much longer than `until`.
     pub fn begin_until(place: &Place, new: NewRun, until: Until) -> Result<Recording, StoreError> {
+        Recording::start(place, Which::New(Box::new(new)), until)
+    }
+
+    /// Goes on with the run of a campaign. From now on, whoever recorded it before cannot write to it.
+    pub fn resume_until(
+        place: &Place,
+        campaign: &str,
+        until: Until,
+    ) -> Result<Recording, StoreError> {
+        Recording::start(place, Which::Of(campaign.to_owned()), until)
+    }
+
+    fn start(place: &Place, which: Which, until: Until) -> Result<Recording, StoreError> {
         let (orders, received) = sync_channel(AHEAD);
         let (begun, begins) = channel();
         let failed = Arc::new(Mutex::new(None));
@@ -78,7 +110,7 @@ impl Recording {
             .name("ioco-store".to_owned())
             .spawn(move || {
                 let written = caught(&own_place.show(), || {
-                    write(&own_place, &new, &received, &begun, &shared, &counter);
+                    write(&own_place, &which, &received, &begun, &shared, &counter);
                     Ok(())
                 });
                 if let Err(error) = written {
@@ -93,7 +125,7 @@ impl Recording {
                 place: place.show(),
                 why: error.to_string(),
             })?;
-        let run = loop {
+        let begun = loop {
             match begins.recv_timeout(until.slice_left()) {
                 Ok(begun) => break begun?,
                 Err(RecvTimeoutError::Disconnected) => {
@@ -106,9 +138,11 @@ impl Recording {
             }
         };
         Ok(Recording {
-            run,
+            run: begun.run,
+            arrived: begun.arrived,
+            coordinator: begun.coordinator,
             place: place.show(),
-            encoder: Encoder::default(),
+            encoder: Encoder::with_labels(&begun.labels),
             orders: Some(orders),
             failed,
             thread: Some(thread),
@@ -121,6 +155,11 @@ impl Recording {
     /// The number of the run.
     pub fn run(&self) -> i64 {
         self.run
+    }
+
+    /// Which coordinator of the campaign records: only the last one can. 0 without a campaign.
+    pub fn coordinator(&self) -> u64 {
+        self.coordinator
     }
 
     /// What happened, oldest first; the events of a run in their order.
@@ -148,6 +187,44 @@ impl Recording {
     /// What this run covered, at its end.
     pub fn coverage(&mut self, snapshot: CoverageSnapshot) -> Result<(), StoreError> {
         self.send(Order::Write(Message::Coverage(Box::new(snapshot))))
+    }
+
+    /// An order of the campaign. It may be handed out once it is in the database.
+    pub fn order(&mut self, order: OrderRow) -> Result<(), StoreError> {
+        self.send(Order::Write(Message::Order(Box::new(order))))
+    }
+
+    /// What became of an order, and what it adds to the run: both are in the database, or neither. `None` withdraws
+    /// the order.
+    pub fn outcome(
+        &mut self,
+        number: u64,
+        worker: &str,
+        body: Option<String>,
+        events: &[Event],
+    ) -> Result<(), StoreError> {
+        for event in events {
+            self.encoder.event(event);
+        }
+        self.arrived += 1;
+        let arrived = Arrived {
+            number,
+            arrived: self.arrived,
+            worker: worker.to_owned(),
+            body,
+            rows: self.encoder.take(),
+        };
+        self.send(Order::Write(Message::Outcome(Box::new(arrived))))
+    }
+
+    /// So many more outcomes count for nothing.
+    pub fn discarded(&mut self, more: u64) -> Result<(), StoreError> {
+        self.send(Order::Write(Message::Discarded(more)))
+    }
+
+    /// What the clock of the run shows: a coordinator that goes on with the campaign has the rest of the time.
+    pub fn clock(&mut self, now: u64) -> Result<(), StoreError> {
+        self.send(Order::Write(Message::Clock(now)))
     }
 
     /// Returns when everything handed over so far is in the database.
@@ -235,9 +312,9 @@ fn unanswered(place: &str) -> StoreError {
 /// The body of the thread. When it returns, the sender learns by its next order.
 fn write(
     place: &Place,
-    new: &NewRun,
+    which: &Which,
     orders: &Receiver<Order>,
-    begun: &Sender<Result<i64, StoreError>>,
+    begun: &Sender<Result<Begun, StoreError>>,
     failed: &Mutex<Option<StoreError>>,
     taken: &AtomicU64,
 ) {
@@ -246,66 +323,105 @@ fn write(
             let mut connection = place.connect().await?;
             place.check(&mut connection).await?;
             place.prepare(&mut connection).await?;
-            let writer = Writer::begin(&mut connection, new).await;
-            let writer = writer.map_err(|error| StoreError::of(&place.show(), &error))?;
-            Ok((connection, writer))
+            if which.is_campaign() {
+                place.let_go_when_paused(&mut connection).await?;
+            }
+            let opened = async {
+                let writer = match which {
+                    Which::New(new) => Writer::begin(&mut connection, new).await?,
+                    Which::Of(campaign) => Writer::resume(&mut connection, campaign).await?,
+                };
+                let begun = writer.begun(&mut connection).await?;
+                Ok::<_, sqlx::Error>((writer, begun))
+            };
+            let opened = opened.await.map_err(|error| match (which, error) {
+                (Which::Of(campaign), sqlx::Error::RowNotFound) => StoreError::Over {
+                    campaign: campaign.clone(),
+                },
+                (_, error) => StoreError::of(&place.show(), &error),
+            })?;
+            Ok((connection, opened))
         })?;
         Ok((runtime, connection, writer))
     });
     let (runtime, mut connection, mut writer) = match opened {
-        Ok(opened) => opened,
+        Ok((runtime, connection, (writer, state))) => {
+            let _ = begun.send(Ok(state));
+            (runtime, connection, writer)
+        }
         Err(error) => {
             let _ = begun.send(Err(error));
             return;
         }
     };
-    let _ = begun.send(Ok(writer.run()));
     while let Ok(first) = orders.recv() {
-        let batch = write_batch(&mut connection, &mut writer, first, orders, taken);
+        // Before the transaction begins: a process that is paused while it waits for more must hold no lock.
+        let Batch { messages, flushed } = gathered(first, orders);
+        let batch = write_batch(&mut connection, &mut writer, messages, taken);
         let written = runtime.block_on(async { timeout(PATIENCE, batch).await });
         let error = match written {
-            Ok(Ok(flushed)) => {
+            Ok(Ok(true)) => {
                 for done in flushed {
                     let _ = done.send(());
                 }
                 continue;
             }
+            Ok(Ok(false)) => StoreError::Superseded {
+                campaign: writer.campaign().to_owned(),
+            },
             Ok(Err(error)) => StoreError::of(&place.show(), &error),
             Err(_) => unanswered(&place.show()),
         };
+        // Before those who wait learn that nothing more comes.
         if let Ok(mut failed) = failed.lock() {
             *failed = Some(error);
         }
+        drop(flushed);
         return;
     }
     let _ = runtime.block_on(async { timeout(GRACE, connection.close()).await });
 }
 
-/// One transaction: the first order, and what else waits. Returns those who wait for it.
+/// One transaction. False where the run is now somebody else's to write.
 async fn write_batch(
     connection: &mut AnyConnection,
     writer: &mut Writer,
-    first: Order,
-    orders: &Receiver<Order>,
+    messages: Vec<Message>,
     taken: &AtomicU64,
-) -> Result<Vec<Sender<()>>, sqlx::Error> {
-    let begun = Instant::now();
+) -> Result<bool, sqlx::Error> {
     let mut transaction = connection.begin().await?;
-    let mut flushed = Vec::new();
-    let mut together = 0;
+    if !writer.is_in_charge(&mut transaction).await? {
+        return Ok(false);
+    }
+    for message in messages {
+        writer.write(&mut transaction, message).await?;
+        taken.fetch_add(1, Ordering::Relaxed);
+    }
+    transaction.commit().await?;
+    Ok(true)
+}
+
+/// What is written together, and who waits for it.
+#[derive(Default)]
+struct Batch {
+    messages: Vec<Message>,
+    flushed: Vec<Sender<()>>,
+}
+
+/// The first order, and what comes soon, up to a flush.
+fn gathered(first: Order, orders: &Receiver<Order>) -> Batch {
+    let begun = Instant::now();
+    let mut batch = Batch::default();
     let mut next = Some(first);
     while let Some(order) = next {
-        together += 1;
         match order {
-            Order::Write(message) => writer.write(&mut transaction, message).await?,
-            Order::Flush(done) => flushed.push(done),
+            Order::Write(message) => batch.messages.push(message),
+            Order::Flush(done) => batch.flushed.push(done),
         }
-        taken.fetch_add(1, Ordering::Relaxed);
         // Who waits for a flush has waited long enough.
-        let more = flushed.is_empty() && together < BATCH;
+        let more = batch.flushed.is_empty() && batch.messages.len() < BATCH;
         let patience = GATHERING.saturating_sub(begun.elapsed());
         next = more.then(|| orders.recv_timeout(patience).ok()).flatten();
     }
-    transaction.commit().await?;
-    Ok(flushed)
+    batch
 }

@@ -17,6 +17,64 @@ pub struct NewRun {
     pub strategy: String,
     pub locations: u64,
     pub switches: u64,
+    /// The campaign that the run belongs to, where workers on other machines carry out its tests.
+    pub campaign: Option<NewCampaign>,
+}
+
+/// A campaign that begins.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NewCampaign {
+    pub id: String,
+    /// JSON: what was asked for; only the writer knows what it means.
+    pub plan: String,
+}
+
+/// A campaign as it is kept.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CampaignRow {
+    pub id: String,
+    pub run: i64,
+    pub plan: String,
+    /// How many coordinators it has had.
+    pub coordinators: u64,
+    /// Its run came to its end.
+    pub finished: bool,
+}
+
+/// What the orders of a campaign add up to.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tally {
+    pub orders: u64,
+    /// Orders that a worker carried out, once each.
+    pub outcomes: u64,
+    /// Orders that the coordinator withdrew.
+    pub withdrawn: u64,
+    /// Orders with neither: under way, or to be handed out again.
+    pub open: u64,
+    /// Outcomes that came twice or late, and count for nothing.
+    pub discarded: u64,
+    /// Outcomes by worker.
+    pub workers: Vec<(String, u64)>,
+}
+
+/// An order as it is kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OrderRow {
+    pub number: u64,
+    /// JSON: what the coordinator wants it for.
+    pub purpose: String,
+    /// JSON: the order as workers get it.
+    pub body: String,
+}
+
+/// What became of an order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OutcomeRow {
+    pub number: u64,
+    /// Of the order.
+    pub purpose: String,
+    /// JSON; `None` where the coordinator withdrew the order.
+    pub body: Option<String>,
 }
 
 /// A model as it was when a run used it.

@@ -6,7 +6,7 @@ use ioco_engine::{CoverageSnapshot, EVENT_VERSION, FailureFile};
 use sqlx::{AnyConnection, AssertSqlSafe};
 
 use crate::encode::{Rows, StepsLine, TestLine, json};
-use crate::rows::{Covered, CoveredLocation, CoveredSwitch, NewRun, Sighting};
+use crate::rows::{Covered, CoveredLocation, CoveredSwitch, NewRun, OrderRow, Sighting};
 
 /// Rows of tests or steps that one statement writes. A statement is a message to the database and
 /// back, which takes longer than the rows.
@@ -17,11 +17,45 @@ pub(crate) enum Message {
     Rows(Box<Rows>),
     Failure(Box<Sighting>, String),
     Coverage(Box<CoverageSnapshot>),
+    Order(Box<OrderRow>),
+    /// What became of an order, with everything that it adds to the run.
+    Outcome(Box<Arrived>),
+    /// So many more outcomes count for nothing.
+    Discarded(u64),
+    /// What the clock of the run shows.
+    Clock(u64),
+}
+
+/// An outcome to be written.
+pub(crate) struct Arrived {
+    pub number: u64,
+    pub arrived: u64,
+    pub worker: String,
+    /// `None` withdraws the order.
+    pub body: Option<String>,
+    pub rows: Rows,
 }
 
 /// Writes one run.
 pub(crate) struct Writer {
     run: i64,
+    campaign: Option<Coordinated>,
+}
+
+/// The campaign that a run belongs to, and which of its coordinators writes.
+struct Coordinated {
+    id: String,
+    coordinator: i64,
+}
+
+/// What a writer goes on with.
+pub(crate) struct Begun {
+    pub run: i64,
+    /// Which coordinator of its campaign writes; 0 without a campaign.
+    pub coordinator: u64,
+    pub labels: Vec<(usize, String)>,
+    /// How many orders have an outcome.
+    pub arrived: u64,
 }
 
 type Written = Result<(), sqlx::Error>;
@@ -71,11 +105,88 @@ impl Writer {
         .bind(new.options.clone())
         .execute(&mut *connection)
         .await?;
-        Ok(Writer { run })
+        let mut campaign = None;
+        if let Some(new) = &new.campaign {
+            sqlx::query(
+                "INSERT INTO campaigns (id, run, plan, coordinator, clock, discarded)
+                 VALUES ($1, $2, $3, 1, 0, 0)",
+            )
+            .bind(new.id.clone())
+            .bind(run)
+            .bind(new.plan.clone())
+            .execute(&mut *connection)
+            .await?;
+            campaign = Some(Coordinated {
+                id: new.id.clone(),
+                coordinator: 1,
+            });
+        }
+        Ok(Writer { run, campaign })
     }
 
-    pub fn run(&self) -> i64 {
-        self.run
+    /// Goes on with a campaign. From now on, the coordinators before this one cannot write.
+    pub async fn resume(connection: &mut AnyConnection, campaign: &str) -> sqlx::Result<Writer> {
+        let (run, coordinator): (i64, i64) = sqlx::query_as(
+            "UPDATE campaigns SET coordinator = coordinator + 1
+             WHERE id = $1 AND (SELECT summary FROM runs WHERE id = campaigns.run) IS NULL
+             RETURNING run, coordinator",
+        )
+        .bind(campaign.to_owned())
+        .fetch_one(connection)
+        .await?;
+        let id = campaign.to_owned();
+        let campaign = Some(Coordinated { id, coordinator });
+        Ok(Writer { run, campaign })
+    }
+
+    /// What is there already.
+    pub async fn begun(&self, connection: &mut AnyConnection) -> sqlx::Result<Begun> {
+        let Some(campaign) = &self.campaign else {
+            return Ok(Begun {
+                run: self.run,
+                coordinator: 0,
+                labels: Vec::new(),
+                arrived: 0,
+            });
+        };
+        let labels: Vec<(i64, String)> =
+            sqlx::query_as("SELECT number, label FROM labels WHERE run = $1")
+                .bind(self.run)
+                .fetch_all(&mut *connection)
+                .await?;
+        let (arrived,): (Option<i64>,) =
+            sqlx::query_as("SELECT MAX(arrived) FROM outcomes WHERE campaign = $1")
+                .bind(campaign.id.clone())
+                .fetch_one(connection)
+                .await?;
+        let number = |number: i64| usize::try_from(number).unwrap_or(0);
+        Ok(Begun {
+            run: self.run,
+            coordinator: campaign.coordinator.cast_unsigned(),
+            labels: labels.into_iter().map(|(n, l)| (number(n), l)).collect(),
+            arrived: arrived.unwrap_or(0).cast_unsigned(),
+        })
+    }
+
+    /// Whether this coordinator may still write, in the transaction of what it writes: the row stays locked until
+    /// its end.
+    pub async fn is_in_charge(&self, connection: &mut AnyConnection) -> sqlx::Result<bool> {
+        let Some(campaign) = &self.campaign else {
+            return Ok(true);
+        };
+        let done = sqlx::query(
+            "UPDATE campaigns SET coordinator = coordinator WHERE id = $1 AND coordinator = $2",
+        )
+        .bind(campaign.id.clone())
+        .bind(campaign.coordinator)
+        .execute(connection)
+        .await?;
+        Ok(done.rows_affected() == 1)
+    }
+
+    /// The campaign that the run belongs to.
+    pub fn campaign(&self) -> &str {
+        self.campaign.as_ref().map_or("", |campaign| &campaign.id)
     }
 
     pub async fn write(&mut self, connection: &mut AnyConnection, message: Message) -> Written {
@@ -83,7 +194,54 @@ impl Writer {
             Message::Rows(rows) => self.rows(connection, *rows).await,
             Message::Failure(sighting, model) => self.failure(connection, *sighting, model).await,
             Message::Coverage(snapshot) => self.coverage(connection, *snapshot).await,
+            Message::Order(order) => self.order(connection, *order).await,
+            Message::Outcome(arrived) => self.arrived(connection, *arrived).await,
+            Message::Clock(now) => self.clock(connection, now).await,
+            Message::Discarded(more) => {
+                sqlx::query("UPDATE campaigns SET discarded = discarded + $1 WHERE id = $2")
+                    .bind(signed(more))
+                    .bind(self.campaign().to_owned())
+                    .execute(connection)
+                    .await?;
+                Ok(())
+            }
         }
+    }
+
+    async fn clock(&mut self, connection: &mut AnyConnection, now: u64) -> Written {
+        sqlx::query("UPDATE campaigns SET clock = $1 WHERE id = $2")
+            .bind(signed(now))
+            .bind(self.campaign().to_owned())
+            .execute(connection)
+            .await?;
+        Ok(())
+    }
+
+    async fn order(&mut self, connection: &mut AnyConnection, order: OrderRow) -> Written {
+        sqlx::query("INSERT INTO orders (campaign, number, purpose, body) VALUES ($1, $2, $3, $4)")
+            .bind(self.campaign().to_owned())
+            .bind(signed(order.number))
+            .bind(order.purpose)
+            .bind(order.body)
+            .execute(connection)
+            .await?;
+        Ok(())
+    }
+
+    /// The key refuses a second outcome of an order, and with it everything that it would add.
+    async fn arrived(&mut self, connection: &mut AnyConnection, outcome: Arrived) -> Written {
+        sqlx::query(
+            "INSERT INTO outcomes (campaign, number, arrived, worker, body)
+             VALUES ($1, $2, $3, $4, $5)",
+        )
+        .bind(self.campaign().to_owned())
+        .bind(signed(outcome.number))
+        .bind(signed(outcome.arrived))
+        .bind(outcome.worker)
+        .bind(outcome.body)
+        .execute(&mut *connection)
+        .await?;
+        self.rows(connection, outcome.rows).await
     }
 
     async fn rows(&mut self, connection: &mut AnyConnection, rows: Rows) -> Written {
@@ -145,9 +303,11 @@ impl Writer {
         model: String,
     ) -> Written {
         put_failure(connection, &sighting, model).await?;
+        // One test may have shown it for certain where another did not.
         sqlx::query(
             "INSERT INTO sightings (run, fingerprint, test, flaky) VALUES ($1, $2, $3, $4)
-             ON CONFLICT (run, fingerprint) DO NOTHING",
+             ON CONFLICT (run, fingerprint) DO UPDATE SET flaky = excluded.flaky
+             WHERE sightings.flaky = 1 AND excluded.flaky = 0",
         )
         .bind(self.run)
         .bind(sighting.fingerprint)

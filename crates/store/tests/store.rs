@@ -10,7 +10,10 @@ use ioco_engine::{
     CoverageSnapshot, Event, FailureContext, FailureFile, FailureId, SavedDeviation, SavedLocation,
     SavedStep, SavedSwitch, SavedVerdict, StopReason, Summary, TimedStep,
 };
-use ioco_store::{Comparison, NewRun, Place, Recording, Store, StoreError, StoredModel};
+use ioco_store::{
+    Comparison, NewCampaign, NewRun, OrderRow, OutcomeRow, Place, Recording, Store, StoreError,
+    StoredModel,
+};
 use ioco_sts::DeviationKind;
 use serde_json::json;
 use sqlx::{AnyConnection, Connection, Executor};
@@ -65,6 +68,7 @@ fn new_run(started: u64) -> NewRun {
         strategy: "random".to_owned(),
         locations: 3,
         switches: 4,
+        campaign: None,
     }
 }
 
@@ -537,7 +541,7 @@ fn reading_changes_nothing_and_an_older_store_says_what_to_do() {
         assert!(before == bytes(place), "reading has changed the file");
         change(
             place,
-            "UPDATE _sqlx_migrations SET version = 0 WHERE version = 1",
+            "UPDATE _sqlx_migrations SET version = 0 WHERE version = 2",
         );
         let error = Store::read(place).err().expect("refused");
         assert!(matches!(error, StoreError::Older { .. }), "{error}");
@@ -649,4 +653,151 @@ fn what_is_no_regular_file_is_not_opened() {
         }
     }
     assert_eq!(std::fs::read_to_string(elsewhere).expect("there"), "kept");
+}
+
+fn campaign_run(id: &str) -> NewRun {
+    NewRun {
+        campaign: Some(NewCampaign {
+            id: id.to_owned(),
+            plan: "{}".to_owned(),
+        }),
+        ..new_run(1)
+    }
+}
+
+fn order(number: u64) -> OrderRow {
+    OrderRow {
+        number,
+        purpose: format!("{{\"test\":{number}}}"),
+        body: "{\"order\":true}".to_owned(),
+    }
+}
+
+/// The events of one test of a campaign.
+fn one_test(test: u64) -> Vec<Event> {
+    vec![
+        Event::TestStarted {
+            test,
+            seed: test,
+            name: None,
+            at: test * 1000,
+        },
+        Event::StepTaken {
+            test,
+            step: 1,
+            at: test * 1000 + 1,
+            what: open_step(test),
+        },
+        Event::TestFinished {
+            test,
+            seed: test,
+            verdict: SavedVerdict::Pass,
+            steps: 1,
+            duration: 900,
+            at: test * 1000 + 950,
+        },
+    ]
+}
+
+fn resumed(place: &Place, id: &str) -> Recording {
+    Recording::resume_until(place, id, Until::forever(Instant::now)).expect("resumed")
+}
+
+#[test]
+fn a_campaign_is_resumed_from_the_store_alone() {
+    on_both(|place| {
+        let mut first = Recording::begin(place, campaign_run("c1")).expect("begun");
+        let run = first.run();
+        for number in 1..=3 {
+            first.order(order(number)).expect("an order");
+        }
+        let body = Some("{\"outcome\":2}".to_owned());
+        first
+            .outcome(2, "w", body.clone(), &one_test(2))
+            .expect("an outcome");
+        first.flush().expect("kept");
+        // Killed: nothing more is written.
+        std::mem::forget(first);
+        let mut second = resumed(place, "c1");
+        assert_eq!(second.run(), run);
+        let store = Store::read(place).expect("opens").expect("is not empty");
+        let open: Vec<u64> = (store.open_orders("c1").expect("orders").iter())
+            .map(|order| order.number)
+            .collect();
+        assert_eq!(open, [1, 3]);
+        // The same label: the resumed recording goes on with the numbers of the first.
+        second
+            .outcome(3, "w", body.clone(), &one_test(3))
+            .expect("an outcome");
+        second.outcome(1, "", None, &[]).expect("withdrawn");
+        second.discarded(2).expect("counted");
+        second.flush().expect("kept");
+        let mut arrived = Vec::new();
+        let mut note = |row: OutcomeRow| arrived.push((row.number, row.body));
+        store.outcomes("c1", &mut note).expect("outcomes");
+        assert_eq!(arrived, [(2, body.clone()), (3, body), (1, None)]);
+        let tally = store.tally("c1").expect("a tally");
+        assert_eq!((tally.orders, tally.outcomes, tally.withdrawn), (3, 2, 1));
+        assert_eq!((tally.open, tally.discarded), (0, 2));
+        assert_eq!(tally.workers, [("w".to_owned(), 2)]);
+        let steps = store.steps(run, 3).expect("steps");
+        assert_eq!(steps, [(3001, open_step(3))]);
+        let row = store.campaign("c1").expect("asked").expect("a campaign");
+        assert_eq!((row.run, row.coordinators, row.finished), (run, 2, false));
+        assert_eq!(store.clock(run).expect("a clock").1, 3950);
+    });
+}
+
+#[test]
+fn a_second_outcome_of_an_order_is_refused_with_everything_that_it_would_add() {
+    on_both(|place| {
+        let mut recording = Recording::begin(place, campaign_run("c1")).expect("begun");
+        let run = recording.run();
+        recording.order(order(1)).expect("an order");
+        let body = || Some("{}".to_owned());
+        recording
+            .outcome(1, "a", body(), &one_test(1))
+            .expect("handed over");
+        recording.flush().expect("kept");
+        recording
+            .outcome(1, "b", body(), &one_test(2))
+            .expect("handed over");
+        assert!(recording.flush().is_err(), "two outcomes of one order");
+        let store = Store::read(place).expect("opens").expect("is not empty");
+        assert_eq!(store.tests(run).expect("tests").len(), 1);
+        assert_eq!(
+            store.tally("c1").expect("a tally").workers,
+            [("a".to_owned(), 1)]
+        );
+    });
+}
+
+#[test]
+fn a_coordinator_that_was_replaced_cannot_write() {
+    on_both(|place| {
+        let mut first = Recording::begin(place, campaign_run("c1")).expect("begun");
+        first.order(order(1)).expect("an order");
+        first.flush().expect("kept");
+        let mut second = resumed(place, "c1");
+        first.order(order(2)).expect("handed over");
+        let refused = first.flush().expect_err("replaced");
+        assert!(
+            matches!(refused, StoreError::Superseded { .. }),
+            "{refused}"
+        );
+        second.order(order(2)).expect("an order");
+        second.flush().expect("kept");
+        let store = Store::read(place).expect("opens").expect("is not empty");
+        assert_eq!(store.tally("c1").expect("a tally").orders, 2);
+    });
+}
+
+#[test]
+fn an_outcome_without_an_order_is_refused() {
+    on_both(|place| {
+        let mut recording = Recording::begin(place, campaign_run("c1")).expect("begun");
+        let body = Some("{}".to_owned());
+        recording.outcome(7, "w", body, &[]).expect("handed over");
+        assert!(recording.flush().is_err());
+    });
 }

@@ -14,7 +14,8 @@ use crate::ids::{FunctionId, StructId};
 use crate::sts::Function;
 use crate::value::Value;
 
-use operation::{BYTES_PER_STEP, binary, compare, equal, size, slot};
+use operation::{BYTES_PER_STEP, binary, size, slot};
+pub(crate) use operation::{compare, equal};
 
 /// Evaluation is recursive, so that the stack bounds the nesting of expressions and calls together,
 /// whatever the budget says.

@@ -4,15 +4,18 @@
 //! Most updates keep the bounds by the way they are written (an item of the same type is added, some
 //! items are taken out) and demand nothing. For the others ioco writes a function that goes through the
 //! value. It comes last, when all functions of the model have their numbers.
+//!
+//! The order of sets and hashes ([`StructKind`]) is such a bound. Expressions of the language keep it; of a parameter
+//! it is demanded, so that no solver proposes a value that is none.
 
 use crate::expr::{BinaryOp, Expr, UnaryOp};
 use crate::ids::{FunctionId, LabelId};
-use crate::sts::{Function, Sts};
-use crate::types::{Type, Types};
+use crate::sts::{Demand, Demanded, Function, Sts, Subject};
+use crate::types::{StructKind, Type, Types};
 use crate::value::Value;
 
-/// For every switch, what the types of its variables demand beyond its `enabled`.
-pub(crate) fn demands(sts: &Sts) -> (Vec<Expr>, Vec<Function>) {
+/// For every switch, what the insides of its variables' types demand, and the functions that the conditions call.
+pub(crate) fn demands(sts: &Sts) -> (Vec<Vec<Demand>>, Vec<Function>) {
     let mut fits = Fits {
         sts,
         label: None,
@@ -24,22 +27,50 @@ pub(crate) fn demands(sts: &Sts) -> (Vec<Expr>, Vec<Function>) {
         .iter()
         .any(|depth| depth.is_none_or(|depth| depth > MAX_NESTING))
     {
-        return (vec![Expr::TRUE; sts.switches().len()], Vec::new());
+        return (vec![Vec::new(); sts.switches().len()], Vec::new());
     }
     let mut all = Vec::with_capacity(sts.switches().len());
     for switch in sts.switches() {
         fits.label = switch.gate.label();
-        let conditions = switch.update.iter().map(|assignment| {
+        // A bounded variable's own range is demanded already.
+        let unbounded = { switch.update.iter() }.filter_map(|assignment| {
             let ty = &sts.variable(assignment.variable).ty;
-            match ty.int_range() {
-                // A bounded variable's own range is part of `enabled` already.
-                Some(_) => Expr::TRUE,
-                None => fits.condition(&assignment.value, ty),
-            }
+            ty.int_range().is_none().then_some((assignment, ty))
         });
-        all.push(Expr::all(conditions.collect()));
+        let demands = unbounded.map(|(assignment, ty)| Demand {
+            subject: Subject::Variable(assignment.variable),
+            demanded: Demanded::Fits,
+            condition: fits.condition(&assignment.value, ty),
+        });
+        let mut demands: Vec<Demand> = demands.collect();
+        let parameters = fits.label.map_or(&[][..], |id| &sts.label(id).parameters);
+        for (at, parameter) in parameters.iter().enumerate() {
+            if is_keyed(&parameter.ty, sts.types()) {
+                let at = at as u32;
+                demands.push(Demand {
+                    subject: Subject::Parameter(at),
+                    demanded: Demanded::Fits,
+                    condition: fits.checked(&Expr::Param(at), &parameter.ty),
+                });
+            }
+        }
+        demands.retain(|demand| demand.condition != Expr::TRUE);
+        all.push(demands);
     }
     (all, fits.new)
+}
+
+/// Whether a set or a hash is in values of a type.
+fn is_keyed(ty: &Type, types: &Types) -> bool {
+    match ty {
+        Type::Array(item) => is_keyed(item, types),
+        Type::Struct(id) => {
+            let declared = types.structs.get(id.index());
+            types.item_of(*id).is_some()
+                || declared.is_some_and(|d| d.fields.iter().any(|(_, ty)| is_keyed(ty, types)))
+        }
+        _ => false,
+    }
 }
 
 /// Whether a type has bounds that a value of the right kind may break.
@@ -48,7 +79,7 @@ fn is_bounded(ty: &Type, types: &Types) -> bool {
         Type::Array(item) => is_bounded(item, types),
         Type::Struct(id) => types.structs.get(id.index()).is_some_and(|declared| {
             let mut fields = declared.fields.iter();
-            fields.any(|(_, ty)| is_bounded(ty, types))
+            types.item_of(*id).is_some() || fields.any(|(_, ty)| is_bounded(ty, types))
         }),
         _ => ty.int_range().is_some_and(|range| !range.is_full()),
     }
@@ -201,10 +232,23 @@ impl Fits<'_> {
             Type::Struct(id) => {
                 let fields = types.structs[id.index()].fields.iter().enumerate();
                 let bounded = fields.filter(|(_, (_, ty))| is_bounded(ty, types));
-                let conditions = bounded.map(|(at, (_, ty))| {
-                    self.checked(&Expr::Field(Box::new(Expr::Local(0)), at as u32), ty)
+                let bounded: Vec<(usize, Type)> =
+                    bounded.map(|(at, (_, ty))| (at, ty.clone())).collect();
+                let order = types
+                    .item_of(*id)
+                    .map(|item| self.order_function(&name, item));
+                let field = |at: usize| Expr::Field(Box::new(Expr::Local(0)), at as u32);
+                let order = order.map(|order| {
+                    let items = field(0);
+                    let last = Expr::unary(UnaryOp::Length, items.clone());
+                    let last = Expr::binary(BinaryOp::Sub, last, Expr::int(1));
+                    Expr::Call(order, vec![items, Expr::int(0), last])
                 });
-                Expr::all(conditions.collect())
+                let mut conditions: Vec<Expr> = order.into_iter().collect();
+                for (at, ty) in bounded {
+                    conditions.push(self.checked(&field(at), &ty));
+                }
+                Expr::all(conditions)
             }
             _ => Expr::TRUE,
         };
@@ -214,9 +258,37 @@ impl Fits<'_> {
 
     /// Asks the items from one index to another, by halves.
     fn items_function(&mut self, name: &str, ty: &Type, item: &Type) -> FunctionId {
-        let (xs, low, high) = (Expr::Local(0), Expr::Local(1), Expr::Local(2));
-        let one = Expr::binary(BinaryOp::Index, xs.clone(), low.clone());
+        let (xs, low) = (Expr::Local(0), Expr::Local(1));
+        let one = Expr::binary(BinaryOp::Index, xs, low);
         let one = self.checked(&one, item);
+        self.halves_function(format!("{name} from ⟨1⟩ to ⟨2⟩"), ty, one)
+    }
+
+    /// Whether every item of a set or a hash has a key, after that of the item before it.
+    fn order_function(&mut self, name: &str, item: &Type) -> FunctionId {
+        let types = self.sts.types();
+        let (xs, low) = (Expr::Local(0), Expr::Local(1));
+        let key = |at: Expr| {
+            let item_at = Expr::binary(BinaryOp::Index, xs.clone(), at);
+            match item {
+                Type::Struct(id) if types.kind_of(*id) == StructKind::Entry => {
+                    Expr::Field(Box::new(item_at), 0)
+                }
+                _ => item_at,
+            }
+        };
+        let is_set = Expr::binary(BinaryOp::Ne, key(low.clone()), Expr::Const(Value::Void));
+        let before = Expr::binary(BinaryOp::Sub, low.clone(), Expr::int(1));
+        let after = Expr::binary(BinaryOp::Lt, key(before), key(low.clone()));
+        let is_first = Expr::binary(BinaryOp::Eq, low, Expr::int(0));
+        let one = Expr::and(is_set, Expr::binary(BinaryOp::Or, is_first, after));
+        let whole = Type::Array(Box::new(item.clone()));
+        self.halves_function(format!("{name} in order from ⟨1⟩ to ⟨2⟩"), &whole, one)
+    }
+
+    /// Whether a condition on the item at the index `low` holds from one index to another.
+    fn halves_function(&mut self, name: String, ty: &Type, one: Expr) -> FunctionId {
+        let (xs, low, high) = (Expr::Local(0), Expr::Local(1), Expr::Local(2));
         let parameters = vec![
             ("xs".to_owned(), ty.clone()),
             ("low".to_owned(), Type::INTEGER),
@@ -233,7 +305,7 @@ impl Fits<'_> {
             let several = Expr::If(Box::new([compared(BinaryOp::Eq), one.clone(), halves]));
             Expr::If(Box::new([compared(BinaryOp::Gt), Expr::TRUE, several]))
         };
-        self.function(format!("{name} from ⟨1⟩ to ⟨2⟩"), parameters, body)
+        self.function(name, parameters, body)
     }
 
     /// The function of this meaning: a model that was written to a file and read has it already.
@@ -264,7 +336,7 @@ impl Fits<'_> {
     }
 }
 
-fn or_void(value: &Expr, condition: Expr) -> Expr {
+pub(crate) fn or_void(value: &Expr, condition: Expr) -> Expr {
     let unset = Expr::binary(BinaryOp::Eq, value.clone(), Expr::Const(Value::Void));
     Expr::binary(BinaryOp::Or, unset, condition)
 }

@@ -18,11 +18,11 @@ use ioco_budget::{Exhausted, Interrupt};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::action::Action;
-use crate::domain::{self, Unlisted};
 use crate::eval::{Env, EvalError};
 use crate::expr::Expr;
 use crate::ids::{LabelId, LocationId, SwitchId, VarId};
 use crate::label::{Direction, Label};
+use crate::listing::{self, Unlisted};
 use crate::semantics::{EvaluationOnly, LeftOut, Relation, Semantics};
 use crate::state::State;
 use crate::sts::{Gate, Location, Sts, StsBuilder, Switch};
@@ -386,7 +386,7 @@ impl<'a> Explorer<'a> {
             let most = MAX_VALUES.max(self.limit);
             let guard = &switch.enabled;
             let steps = &mut self.steps;
-            let wanted = domain::values(self.sts, label, guard, &open, valuation, most, steps);
+            let wanted = listing::values(self.sts, label, guard, &open, valuation, most, steps);
             if self.steps == 0 {
                 let (limit, switch) = (self.limit, id);
                 return Err(FlattenError::TooMuchWork { limit, switch });

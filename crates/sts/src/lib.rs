@@ -9,13 +9,14 @@ mod action;
 mod compare;
 mod components;
 mod decimal;
-mod domain;
+pub mod domain;
 mod eval;
 mod expr;
 mod fits;
 mod flatten;
 mod ids;
 mod label;
+mod listing;
 mod message;
 mod partition;
 mod reduce;
@@ -50,9 +51,9 @@ pub use semantics::{
 pub use show::{show_expr, show_gate, show_switch_label};
 pub use state::{State, StateSet};
 pub use sts::{
-    Assignment, Function, Gate, Location, Place, Process, Requirement, Sts, StsBuilder, Switch,
-    Variable,
+    Assignment, Demand, Demanded, Function, Gate, Location, Place, Process, Requirement, Sts,
+    StsBuilder, Subject, Switch, Variable,
 };
-pub use types::{EnumType, IntRange, StructType, Type, Types};
+pub use types::{EnumType, IntRange, StructKind, StructType, Type, Types};
 pub use value::Value;
 pub use verdict::{Cause, Deviation, DeviationKind, Execution, Observed, Reason, Time, Verdict};

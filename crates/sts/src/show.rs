@@ -4,7 +4,7 @@ use crate::expr::{BinaryOp, Expr, UnaryOp};
 use crate::ids::{LabelId, SwitchId, VarId};
 use crate::label::Parameter;
 use crate::sts::{Gate, Sts};
-use crate::types::Type;
+use crate::types::{StructKind, Type};
 
 /// How tightly an expression binds; a looser one inside a tighter one needs parentheses.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -124,6 +124,20 @@ impl Names<'_> {
                 Binding::Comparison,
             ),
             Expr::Array(items) => (format!("[{}]", self.list(items)), Binding::Postfix),
+            // What is in a set or a hash is an array; the structure around it is how ioco keeps it.
+            Expr::Struct(id, fields) if self.sts.types().item_of(*id).is_some() => {
+                (self.list(fields), Binding::Postfix)
+            }
+            Expr::Struct(id, fields) if self.sts.types().kind_of(*id) == StructKind::Entry => {
+                let side = |at: usize| {
+                    let field = fields.get(at);
+                    field.map_or_else(String::new, |field| self.show(field, Binding::Sum))
+                };
+                (format!("{} => {}", side(0), side(1)), loose)
+            }
+            Expr::Field(inner, 0) if self.is_keyed(inner) => {
+                (self.show(inner, Binding::Postfix), Binding::Postfix)
+            }
             Expr::Struct(id, fields) => {
                 let declared = self.sts.types().structs.get(id.index());
                 let name = declared.map_or("?", |s| s.name.as_str());
@@ -187,7 +201,8 @@ impl Names<'_> {
             }
             text.push_str(rest);
         }
-        let infix = name.contains("⟩ <~ ") || name.contains("⟩ - ");
+        let infix = ["<~", "-", "|", "&"];
+        let infix = infix.iter().any(|op| name.contains(&format!("⟩ {op} ⟨")));
         (
             text,
             if infix {
@@ -208,6 +223,20 @@ impl Names<'_> {
             .map_or_else(|| field.to_string(), |(name, _)| name.clone())
     }
 
+    /// Whether an expression is a set or a hash, as far as that is plain to see.
+    fn is_keyed(&self, expr: &Expr) -> bool {
+        let types = self.sts.types();
+        match expr {
+            Expr::Call(function, _) => {
+                let function = self.sts.functions().get(function.index());
+                matches!(function.map(|f| &f.result), Some(Type::Struct(id)) if types.item_of(*id).is_some())
+            }
+            _ => {
+                matches!(self.type_of(expr), Some(Type::Struct(id)) if types.item_of(id).is_some())
+            }
+        }
+    }
+
     /// The name, after that of its process where it alone could mean something else.
     fn variable(&self, id: VarId) -> String {
         let variables = self.sts.variables();
@@ -224,25 +253,38 @@ impl Names<'_> {
         }
     }
 
-    fn type_of(&self, expr: &Expr) -> Option<&Type> {
+    fn type_of(&self, expr: &Expr) -> Option<Type> {
         match expr {
-            Expr::Var(id) => self.sts.variables().get(id.index()).map(|v| &v.ty),
-            Expr::Param(position) => self.parameters.get(*position as usize).map(|p| &p.ty),
+            Expr::Var(id) => {
+                let variable = self.sts.variables().get(id.index());
+                variable.map(|v| v.ty.clone())
+            }
+            Expr::Param(position) => {
+                let parameter = self.parameters.get(*position as usize);
+                parameter.map(|p| p.ty.clone())
+            }
             Expr::Field(inner, field) => match self.type_of(inner)? {
                 Type::Struct(id) => {
                     let fields = &self.sts.types().structs.get(id.index())?.fields;
-                    fields.get(*field as usize).map(|(_, ty)| ty)
+                    fields.get(*field as usize).map(|(_, ty)| ty.clone())
                 }
                 _ => None,
             },
-            Expr::Binary(BinaryOp::Index, both) => match self.type_of(&both[0])? {
-                Type::Array(item) => Some(item),
-                _ => None,
-            },
-            Expr::Unary(UnaryOp::Last, inner) => match self.type_of(inner)? {
-                Type::Array(item) => Some(item),
-                _ => None,
-            },
+            Expr::Struct(id, _) => Some(Type::Struct(*id)),
+            Expr::If(all) => self.type_of(&all[1]).or_else(|| self.type_of(&all[2])),
+            Expr::Call(function, _) => {
+                let function = self.sts.functions().get(function.index());
+                function.map(|f| f.result.clone())
+            }
+            Expr::Binary(BinaryOp::Index, both) => self.item_of(&both[0]),
+            Expr::Unary(UnaryOp::Last, inner) => self.item_of(inner),
+            _ => None,
+        }
+    }
+
+    fn item_of(&self, array: &Expr) -> Option<Type> {
+        match self.type_of(array)? {
+            Type::Array(item) => Some(*item),
             _ => None,
         }
     }

@@ -1,5 +1,7 @@
 //! Symbolic transition systems (Sietsma 2009, Definitions 1-3), as a network of processes.
 
+use std::collections::BTreeSet;
+
 use ioco_budget::Budget;
 use serde::{Deserialize, Serialize};
 
@@ -8,7 +10,7 @@ use crate::fits;
 use crate::ids::{FunctionId, LabelId, LocationId, ProcessId, SwitchId, VarId};
 use crate::label::{Direction, Label};
 use crate::title::Titles;
-use crate::types::{Type, Types};
+use crate::types::{IntRange, Type, Types};
 use crate::value::Value;
 
 /// Where in the model text something stands. `file` indexes [`Sts::files`]; lines and columns
@@ -61,11 +63,58 @@ impl Gate {
     }
 }
 
+impl Switch {
+    /// The parameters on whose values it depends whether the switch can be taken. That an update stores one in a
+    /// bounded variable is no reason to choose it with care.
+    pub fn deciding_parameters(&self) -> BTreeSet<u32> {
+        let is_stored = |demand: &&Demand| {
+            let Subject::Variable(variable) = demand.subject else {
+                return true;
+            };
+            let mut made = self.update.iter().filter(|a| a.variable == variable);
+            made.any(|a| matches!(a.value, Expr::Param(_)))
+        };
+        let demands = self.requires.iter().filter(|demand| !is_stored(demand));
+        let conditions = demands.map(|demand| &demand.condition);
+        let all = std::iter::once(&self.guard).chain(conditions);
+        all.flat_map(Expr::params).collect()
+    }
+}
+
 /// `variable := value`. All assignments of a switch read the old values.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Assignment {
     pub variable: VarId,
     pub value: Expr,
+}
+
+/// What a demand asks of an assigned value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Demanded {
+    /// That it can be computed: no overflow, no division by zero, no bad index, nothing unset.
+    Exists,
+    /// That it can be computed and lies in the range of the variable.
+    InRange(IntRange),
+    /// That everything inside of it lies in the ranges of its types.
+    Fits,
+}
+
+/// What a demand is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Subject {
+    /// The variable that is assigned.
+    Variable(VarId),
+    /// A parameter of the label, whose sets and hashes are in order.
+    Parameter(u32),
+}
+
+/// A condition under which an assignment can be made, or a parameter is a value of its type.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Demand {
+    pub subject: Subject,
+    pub demanded: Demanded,
+    /// Over variables and parameters, as a guard.
+    pub condition: Expr,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -74,8 +123,9 @@ pub struct Switch {
     pub gate: Gate,
     /// The guard as the model states it.
     pub guard: Expr,
-    /// The guard together with what the update demands: that every assigned value exists and fits
-    /// its variable. This, not `guard`, decides whether the switch can be taken.
+    /// What the update demands: that every assigned value exists and fits its variable.
+    pub requires: Vec<Demand>,
+    /// `guard` and the conditions of `requires` in one. This, not `guard`, decides whether the switch can be taken.
     pub enabled: Expr,
     pub update: Vec<Assignment>,
     pub target: LocationId,
@@ -108,6 +158,18 @@ pub struct Function {
     pub parameters: Vec<(String, Type)>,
     pub result: Type,
     pub body: Expr,
+}
+
+impl Function {
+    /// Whether the function, of this number, calls itself more than once: written out without end, it doubles at
+    /// each level.
+    pub fn is_branching(&self, id: FunctionId) -> bool {
+        let mut calls = 0;
+        self.body.walk(&mut |e| {
+            calls += u32::from(matches!(e, Expr::Call(called, _) if *called == id));
+        });
+        calls > 1
+    }
 }
 
 /// The default time of silence that counts as quiescence: 500 ms.
@@ -254,11 +316,51 @@ impl Sts {
         &self.participants[label.index()]
     }
 
+    /// The label of this name; with its channel before it, as in `door.open`, it is understood too.
     pub fn label_named(&self, direction: Direction, name: &str) -> Option<LabelId> {
-        self.labels
-            .iter()
-            .position(|l| l.direction == direction && l.name == name)
-            .map(LabelId::from_index)
+        let own = |l: &Label| l.direction == direction;
+        let mut labels = self.labels.iter();
+        let exact = labels.position(|l| own(l) && l.name == name);
+        let exact = exact.or_else(|| {
+            let (channel, plain) = name.split_once('.')?;
+            let mut labels = self.labels.iter();
+            labels.position(|l| own(l) && l.channel == channel && l.name == plain)
+        });
+        exact.map(LabelId::from_index)
+    }
+
+    /// All labels that a name means: that of [`Sts::label_named`], or all that share it in several channels.
+    pub fn labels_called(&self, direction: Direction, name: &str) -> Vec<LabelId> {
+        match self.label_named(direction, name) {
+            Some(label) => vec![label],
+            None => self
+                .labels_of(direction)
+                .filter(|id| self.plain_name(*id) == name)
+                .collect(),
+        }
+    }
+
+    /// The name of a label within its channel. Labels of several channels may share it: the model then calls each
+    /// by its channel too, as in `a.ping` and `b.ping`.
+    pub fn plain_name(&self, id: LabelId) -> &str {
+        let label = self.label(id);
+        let within = |label: &'_ Label| {
+            let rest = label.name.strip_prefix(label.channel.as_str());
+            rest.and_then(|rest| rest.strip_prefix('.')).map(str::len)
+        };
+        let plain = |label: &'_ Label| within(label).map(|length| label.name.len() - length);
+        let Some(own) = plain(label).map(|start| &label.name[start..]) else {
+            return &label.name;
+        };
+        let shares = |other: &Label| {
+            other.direction == label.direction
+                && other.channel != label.channel
+                && plain(other).is_some_and(|start| &other.name[start..] == own)
+        };
+        match self.labels.iter().any(shares) {
+            true => own,
+            false => &label.name,
+        }
     }
 
     pub fn location_named(&self, name: &str) -> Option<LocationId> {
@@ -372,6 +474,11 @@ impl StsBuilder {
         &mut self.sts.types
     }
 
+    /// The functions so far.
+    pub fn functions(&self) -> &[Function] {
+        &self.sts.functions
+    }
+
     pub fn function(&mut self, function: Function) -> FunctionId {
         self.sts.functions.push(function);
         FunctionId::from_index(self.sts.functions.len() - 1)
@@ -430,12 +537,15 @@ impl StsBuilder {
         target: LocationId,
         place: Place,
     ) -> SwitchId {
-        let demands = update.iter().map(|assignment| self.assignable(assignment));
-        let enabled = Expr::all(std::iter::once(guard.clone()).chain(demands).collect());
+        let demands = update.iter().filter_map(|a| self.demand(a));
+        let requires: Vec<Demand> = demands.collect();
+        let conditions = requires.iter().map(|demand| demand.condition.clone());
+        let enabled = Expr::all(std::iter::once(guard.clone()).chain(conditions).collect());
         self.sts.switches.push(Switch {
             source,
             gate,
             guard,
+            requires,
             enabled,
             update,
             target,
@@ -462,37 +572,45 @@ impl StsBuilder {
         self.sts.switches[switch.index()].note = Some(text.to_owned());
     }
 
-    /// The condition under which an assignment can be made: the value exists and is in range.
-    fn assignable(&self, assignment: &Assignment) -> Expr {
-        let value = &assignment.value;
-        let range = self.sts.variables[assignment.variable.index()]
-            .ty
-            .int_range();
-        match (value, range) {
-            (Expr::Const(Value::Int(v)), Some(range)) if range.contains(*v) => Expr::TRUE,
-            (Expr::Const(Value::Int(_)), Some(_)) => Expr::FALSE,
-            (Expr::Const(_), _) => Expr::TRUE,
+    /// What an assignment demands at once: the value exists and is in range.
+    fn demand(&self, assignment: &Assignment) -> Option<Demand> {
+        let Assignment { variable, value } = assignment;
+        let range = self.sts.variables[variable.index()].ty.int_range();
+        let (demanded, condition) = match (value, range) {
+            (Expr::Const(Value::Int(v)), Some(range)) if !range.contains(*v) => {
+                (Demanded::InRange(range), Expr::FALSE)
+            }
+            (Expr::Const(_), _) => return None,
             // A copy exists always; it fits where the types are as wide as each other.
             (Expr::Var(v), _) if self.sts.variables[v.index()].ty.int_range() == range => {
-                Expr::TRUE
+                return None;
             }
-            (Expr::Param(_), None) => Expr::TRUE,
-            (Expr::Param(_), Some(range)) if range.is_full() => Expr::TRUE,
+            (Expr::Param(_), None) => return None,
+            (Expr::Param(_), Some(range)) if range.is_full() => return None,
             (_, Some(range)) => {
                 let bounds = [value.clone(), Expr::int(range.min), Expr::int(range.max)];
                 let fits = Expr::InRange(Box::new(bounds));
-                if may_be_void(value) {
+                let condition = match may_be_void(value) {
                     // Assigning `:void` is allowed.
-                    let void = Expr::Const(Value::Void);
-                    let unset = Expr::binary(BinaryOp::Eq, value.clone(), void);
-                    Expr::binary(BinaryOp::Or, unset, fits)
-                } else {
-                    fits
+                    true => fits::or_void(value, fits),
+                    false => fits,
+                };
+                match range.is_full() {
+                    true => (Demanded::Exists, condition),
+                    false => (Demanded::InRange(range), condition),
                 }
             }
             // Equal to itself: true exactly where the value exists.
-            (_, None) => Expr::binary(BinaryOp::Eq, value.clone(), value.clone()),
-        }
+            (_, None) => {
+                let condition = Expr::binary(BinaryOp::Eq, value.clone(), value.clone());
+                (Demanded::Exists, condition)
+            }
+        };
+        Some(Demand {
+            subject: Subject::Variable(*variable),
+            demanded,
+            condition,
+        })
     }
 
     pub fn build(self) -> Sts {
@@ -520,8 +638,11 @@ impl StsBuilder {
         sts.constants = constants(&sts.switches);
         let (demands, functions) = fits::demands(&sts);
         sts.functions.extend(functions);
-        for (switch, demand) in sts.switches.iter_mut().zip(demands) {
-            switch.enabled = Expr::and(switch.enabled.clone(), demand);
+        for (switch, demands) in sts.switches.iter_mut().zip(demands) {
+            let conditions = demands.iter().map(|demand| demand.condition.clone());
+            let all = Expr::all(conditions.collect());
+            switch.enabled = Expr::and(switch.enabled.clone(), all);
+            switch.requires.extend(demands);
         }
         sts
     }

@@ -1,7 +1,11 @@
 //! Types of variables and parameters, and which values fit them.
 
+use std::cmp::Ordering;
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
+use crate::eval::compare;
 use crate::ids::{EnumId, StructId};
 use crate::value::Value;
 
@@ -69,11 +73,42 @@ pub struct EnumType {
     pub members: Vec<String>,
 }
 
+/// What a structure stands for.
+///
+/// Sets and hashes are structures around one array, whose items are in order of their keys, each key once. So equal
+/// sets are equal values, and evaluation and solvers need nothing new: what they know of structures and arrays holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StructKind {
+    /// A structure of the model.
+    #[default]
+    Plain,
+    /// Its one field is the array of the items.
+    Set,
+    /// Its one field is the array of the entries.
+    Hash,
+    /// An entry of a hash: its key and its value.
+    Entry,
+}
+
 /// A structure: `struct 'Shop', {'action' => :integer}`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StructType {
+    /// For a set or a hash, how the type is written: `set(:integer)`.
     pub name: String,
     pub fields: Vec<(String, Type)>,
+    #[serde(default)]
+    pub kind: StructKind,
+}
+
+impl StructType {
+    pub fn plain(name: &str, fields: Vec<(String, Type)>) -> StructType {
+        StructType {
+            name: name.to_owned(),
+            fields,
+            kind: StructKind::Plain,
+        }
+    }
 }
 
 /// The named types of a model.
@@ -84,6 +119,84 @@ pub struct Types {
 }
 
 impl Types {
+    pub fn kind_of(&self, id: StructId) -> StructKind {
+        self.structs
+            .get(id.index())
+            .map_or(StructKind::Plain, |declared| declared.kind)
+    }
+
+    /// The type of the items of a set, or of the entries of a hash.
+    pub fn item_of(&self, id: StructId) -> Option<&Type> {
+        let declared = self.structs.get(id.index())?;
+        match (declared.kind, declared.fields.as_slice()) {
+            (StructKind::Set | StructKind::Hash, [(_, Type::Array(item))]) => Some(item),
+            _ => None,
+        }
+    }
+
+    /// The types of the keys and of the values of a hash.
+    pub fn entry_of(&self, id: StructId) -> Option<(&Type, &Type)> {
+        let Type::Struct(entry) = self.item_of(id)? else {
+            return None;
+        };
+        match self.structs.get(entry.index())?.fields.as_slice() {
+            [(_, key), (_, value)] => Some((key, value)),
+            _ => None,
+        }
+    }
+
+    /// Whether a value of this type can be an item of a set or a key of a hash: it has an order.
+    pub fn is_ordered(ty: &Type) -> bool {
+        ty.int_range().is_some() || matches!(ty, Type::Decimal | Type::Str | Type::Enum(_))
+    }
+
+    /// The set or the hash that has these items, in whatever order they come; `None` where an item is unset, is
+    /// there twice, or has no order.
+    pub fn keyed(&self, id: StructId, mut items: Vec<Value>) -> Option<Value> {
+        let order = |a: &Value, b: &Value| compare("order", self.key(a), self.key(b));
+        let first = items.first().cloned();
+        // Values of one kind have one order; sorting must not meet others.
+        if first.is_some_and(|first| items.iter().any(|item| order(&first, item).is_err())) {
+            return None;
+        }
+        items.sort_by(|a, b| order(a, b).unwrap_or(Ordering::Equal));
+        let keyed = Value::Struct(id, Arc::from([Value::Array(items.into())]));
+        self.is_in_order(&keyed).then_some(keyed)
+    }
+
+    /// The items of a set, or the entries of a hash; `None` for any other value.
+    pub fn items_in<'v>(&self, value: &'v Value) -> Option<&'v [Value]> {
+        match value {
+            Value::Struct(id, fields) if self.item_of(*id).is_some() => match &fields[..] {
+                [Value::Array(items)] => Some(items),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// The key of an entry of a hash; an item of a set is its own.
+    pub fn key<'v>(&self, item: &'v Value) -> &'v Value {
+        match item {
+            Value::Struct(id, fields) if self.kind_of(*id) == StructKind::Entry => {
+                fields.first().unwrap_or(item)
+            }
+            _ => item,
+        }
+    }
+
+    /// Whether the items of a set or a hash have keys, in their order, each once.
+    fn is_in_order(&self, value: &Value) -> bool {
+        let Some(items) = self.items_in(value) else {
+            return false;
+        };
+        let keys: Vec<&Value> = items.iter().map(|item| self.key(item)).collect();
+        !keys.iter().any(|key| key.is_void())
+            && keys
+                .windows(2)
+                .all(|pair| compare("order", pair[0], pair[1]).is_ok_and(Ordering::is_lt))
+    }
+
     pub fn member_name(&self, id: EnumId, member: u32) -> &str {
         self.enums
             .get(id.index())
@@ -117,6 +230,7 @@ impl Types {
                                 .zip(&s.fields)
                                 .all(|(v, (_, ty))| self.fits(v, ty))
                     })
+                    && (self.item_of(*id).is_none() || self.is_in_order(value))
             }
             _ => false,
         }
@@ -218,14 +332,13 @@ impl Types {
                     self.enums.get(id.index()).map_or("?", |e| e.name.as_str())
                 )
             }
-            Type::Struct(id) => {
-                format!(
-                    "'{}'",
-                    self.structs
-                        .get(id.index())
-                        .map_or("?", |s| s.name.as_str())
-                )
-            }
+            Type::Struct(id) => match self.structs.get(id.index()) {
+                Some(declared) if declared.kind == StructKind::Plain => {
+                    format!("'{}'", declared.name)
+                }
+                Some(declared) => declared.name.clone(),
+                None => "'?'".to_owned(),
+            },
             Type::Array(item) => format!("[{}]", self.type_name(item)),
         }
     }

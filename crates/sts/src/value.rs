@@ -6,7 +6,7 @@ use std::sync::Arc;
 use rust_decimal::Decimal;
 
 use crate::ids::{EnumId, StructId};
-use crate::types::Types;
+use crate::types::{StructKind, Types};
 
 /// A value of a variable or of a parameter.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -129,6 +129,20 @@ impl fmt::Display for Shown<'_> {
                 f.write_str("[")?;
                 list(f, items)?;
                 f.write_str("]")
+            }
+            Value::Struct(id, _) if self.types.item_of(*id).is_some() => {
+                let items = self.types.items_in(self.value).unwrap_or_default();
+                let is_set = self.types.kind_of(*id) == StructKind::Set;
+                f.write_str(if is_set { "Set[" } else { "{" })?;
+                list(f, items)?;
+                f.write_str(if is_set { "]" } else { "}" })
+            }
+            Value::Struct(id, fields) if self.types.kind_of(*id) == StructKind::Entry => {
+                let side = |at: usize| Shown {
+                    value: fields.get(at).unwrap_or(&Value::Void),
+                    types: self.types,
+                };
+                write!(f, "{} => {}", side(0), side(1))
             }
             Value::Struct(id, fields) => {
                 f.write_str("{")?;

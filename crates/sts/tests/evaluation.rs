@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use ioco_budget::{Budget, Exhausted, Resource};
 use ioco_sts::{
-    BinaryOp, EnumId, Env, EvalError, Expr, Function, FunctionId, Pattern, StructId, Type, UnaryOp,
-    Value, VarId,
+    Assignment, BinaryOp, Demanded, Direction, EnumId, Env, EvalError, Expr, Function, FunctionId,
+    Gate, IntRange, Label, Parameter, Pattern, Place, StructId, StsBuilder, Subject, Type, UnaryOp,
+    Value, VarId, Variable,
 };
 use proptest::prelude::*;
 
@@ -496,4 +497,87 @@ fn substitution_replaces_the_outermost_part_and_not_what_it_is_replaced_by() {
     let known = sum.with_values(&[Value::Int(3)]);
     let expected = Expr::binary(BinaryOp::Add, Expr::int(3), Expr::Param(0));
     assert_eq!(known, expected);
+}
+
+/// What an update demands is listed with its reason, and what it merely stores decides nothing.
+#[test]
+fn an_update_demands_that_its_values_exist_and_fit() {
+    use Demanded::{Exists, Fits, InRange};
+    let small = IntRange { min: 0, max: 9 };
+    let digits = Type::Array(Box::new(Type::Int(small)));
+    let numbers = Type::Array(Box::new(Type::INTEGER));
+    let sum = |left: Expr| Expr::binary(BinaryOp::Add, left, Expr::int(1));
+    let (var, param) = (|v: u32| Expr::Var(VarId(v)), Expr::Param);
+    // Variables: a digit, an integer, digits. Parameters: an integer, integers.
+    for (variable, value, expected, deciding) in [
+        (0, Expr::int(9), None, vec![]),
+        (0, Expr::int(10), Some(InRange(small)), vec![]),
+        (0, param(0), Some(InRange(small)), vec![]),
+        (0, sum(param(0)), Some(InRange(small)), vec![0]),
+        (0, sum(var(1)), Some(InRange(small)), vec![]),
+        (1, param(0), None, vec![]),
+        (1, sum(param(0)), Some(Exists), vec![0]),
+        (1, var(0), Some(Exists), vec![]),
+        (2, var(2), None, vec![]),
+        (2, param(1), Some(Fits), vec![]),
+        (2, Expr::Array(vec![param(0)]), Some(Fits), vec![0]),
+    ] {
+        let mut builder = StsBuilder::new("demands");
+        let place = Place::default();
+        let parameters = [("n", Type::INTEGER), ("ns", numbers.clone())];
+        let label = builder.label(Label {
+            name: "put".to_owned(),
+            channel: String::new(),
+            direction: Direction::Stimulus,
+            parameters: { parameters.into_iter() }
+                .map(|(name, ty)| Parameter {
+                    name: name.to_owned(),
+                    ty,
+                })
+                .collect(),
+        });
+        let process = builder.process("p");
+        for (name, ty) in [
+            ("digit", Type::Int(small)),
+            ("number", Type::INTEGER),
+            ("digits", digits.clone()),
+        ] {
+            builder.variable(Variable {
+                name: name.to_owned(),
+                process,
+                ty,
+                initial: Value::Void,
+                place,
+            });
+        }
+        let here = builder.named_location(process, "here");
+        let variable = VarId(variable);
+        let update = vec![Assignment { variable, value }];
+        let gate = Gate::Observable(label);
+        let id = builder.switch(here, gate, Expr::TRUE, update.clone(), here, place);
+        let sts = builder.build();
+        let switch = sts.switch(id);
+        let of_kind = |kind: Demanded| switch.requires.iter().any(|d| d.demanded == kind);
+        assert!(
+            expected.is_none_or(of_kind),
+            "{update:?}: {:?}",
+            switch.requires
+        );
+        assert_eq!(switch.requires.is_empty(), expected.is_none(), "{update:?}");
+        assert!(
+            switch
+                .requires
+                .iter()
+                .all(|d| d.subject == Subject::Variable(variable))
+        );
+        let found: Vec<u32> = switch.deciding_parameters().into_iter().collect();
+        assert_eq!(found, deciding, "{update:?}");
+        // Together with the guard they are what enables the switch.
+        let conditions = switch.requires.iter().map(|d| d.condition.clone());
+        assert_eq!(
+            Expr::all(conditions.collect()),
+            switch.enabled,
+            "{update:?}"
+        );
+    }
 }

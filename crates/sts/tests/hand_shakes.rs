@@ -9,10 +9,11 @@ use ioco_sts::{
     Value, Variable, Warning,
 };
 
-/// Where the square of the value is less than a limit, say.
-fn squares(op: BinaryOp, limit: i64, budget: Budget) -> Arc<Sts> {
-    let square = Expr::binary(BinaryOp::Mul, Expr::Param(0), Expr::Param(0));
-    model(Expr::binary(op, square, Expr::int(limit)), budget)
+/// Where the square of the value is less than that of a number, say, written such that bounds alone do not show it.
+fn squares(op: BinaryOp, root: i64, budget: Budget) -> Arc<Sts> {
+    let plus = |n: i64| Expr::binary(BinaryOp::Add, Expr::Param(0), Expr::int(n));
+    let product = Expr::binary(BinaryOp::Mul, plus(root), plus(-root));
+    model(Expr::binary(op, product, Expr::int(0)), budget)
 }
 
 /// Two processes that shake hands once; the receiver keeps the value, which the sender's guard allows.
@@ -114,7 +115,7 @@ fn kept(set: &StateSet) -> Vec<i64> {
 
 #[test]
 fn a_solver_lists_the_values_of_a_hand_shake() {
-    let sts = squares(BinaryOp::Eq, 9, Budget::default());
+    let sts = squares(BinaryOp::Eq, 3, Budget::default());
     let (set, warned) = initial(&sts, Tries);
     assert_eq!(kept(&set), [-3, 3]);
     assert!(!set.truncated && !warned);
@@ -123,7 +124,7 @@ fn a_solver_lists_the_values_of_a_hand_shake() {
 #[test]
 fn a_hand_shake_with_sixteen_values_or_more_is_open_and_some_are_followed() {
     // 15 values.
-    let (set, warned) = initial(&squares(BinaryOp::Le, 49, Budget::default()), Tries);
+    let (set, warned) = initial(&squares(BinaryOp::Le, 7, Budget::default()), Tries);
     assert_eq!(kept(&set), (-7..=7).collect::<Vec<_>>());
     assert!(!set.truncated && !warned);
     // 16 values: whether that is all is not asked any more.
@@ -142,7 +143,7 @@ fn questions_to_the_solver_count_as_steps() {
         steps: 1_000,
         ..Budget::default()
     };
-    let (two, _) = initial(&squares(BinaryOp::Eq, 9, budget), Tries);
+    let (two, _) = initial(&squares(BinaryOp::Eq, 3, budget), Tries);
     assert_eq!(kept(&two), [-3, 3]);
     assert!(!two.truncated);
     let (three, warned) = initial(&squares(BinaryOp::Le, 1, budget), Tries);
@@ -155,10 +156,52 @@ fn a_solver_that_is_mistaken_makes_the_hand_shake_open() {
     let wrong = vec![Value::Int(4)];
     let too_many = vec![Value::Int(3), Value::Int(3)];
     for answer in [wrong, too_many] {
-        let sts = squares(BinaryOp::Eq, 9, Budget::default());
+        let sts = squares(BinaryOp::Eq, 3, Budget::default());
         let (set, warned) = initial(&sts, Mistaken(Some(answer.clone())));
         assert_eq!(kept(&set), [], "{answer:?}");
         assert!(set.truncated && warned, "{answer:?}");
+    }
+}
+
+/// What bounds and alternatives leave is listed without a solver.
+#[test]
+fn values_that_bounds_and_alternatives_leave_need_no_solver() {
+    let v = || Expr::Param(0);
+    let binary = |op, right| Expr::binary(op, v(), right);
+    let is = |n: i64| binary(BinaryOp::Eq, Expr::int(n));
+    let either = |a, b| Expr::binary(BinaryOp::Or, a, b);
+    let not = |e| Expr::unary(ioco_sts::UnaryOp::Not, e);
+    let square = Expr::binary(BinaryOp::Mul, v(), v());
+    let far = 1_000_000_000;
+    for (guard, expected) in [
+        (
+            Expr::binary(BinaryOp::Lt, square, Expr::int(5)),
+            vec![-2, -1, 0, 1, 2],
+        ),
+        (either(is(3), is(far)), vec![3, far]),
+        (
+            Expr::InSet(Box::new(v()), [far, -far, 5, 5].map(Expr::int).to_vec()),
+            vec![-far, 5, far],
+        ),
+        (
+            not(Expr::and(
+                not(is(far)),
+                binary(BinaryOp::Ne, Expr::int(-far)),
+            )),
+            vec![-far, far],
+        ),
+        (
+            Expr::and(
+                either(is(7), binary(BinaryOp::Gt, Expr::int(far))),
+                binary(BinaryOp::Lt, Expr::int(far + 3)),
+            ),
+            vec![7, far + 1, far + 2],
+        ),
+    ] {
+        let sts = model(guard.clone(), Budget::default());
+        let (set, warned) = initial(&sts, Mistaken(None));
+        assert_eq!(kept(&set), expected, "{guard:?}");
+        assert!(!set.truncated && !warned, "{guard:?}");
     }
 }
 

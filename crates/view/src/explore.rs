@@ -3,9 +3,9 @@
 
 use std::sync::Arc;
 
-use ioco_engine::{SavedStep, value_to_json};
+use ioco_engine::{SavedDeviation, SavedStep, TimedStep, WireLine, value_to_json};
 use ioco_solve::{Deadline, Outcome, boundary_values, choose_values};
-use ioco_sts::{Action, Direction, LabelId, Offer, Semantics, SetId, Step, Sts, Value};
+use ioco_sts::{Action, Direction, LabelId, Offer, Semantics, SetId, Step, Sts, Switch, Value};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng as _;
 use serde::{Deserialize, Serialize};
@@ -130,6 +130,37 @@ pub fn explore(semantics: &mut Semantics, walk: &[WalkedStep], seed: u64) -> Exp
     }
     let here = tracer.set();
     let trace = tracer.finish(&[]);
+    arrived(semantics, here, trace, problem, seed)
+}
+
+/// What can happen after steps that were taken on a system, `deviation` where the model does not allow the last.
+pub fn explore_taken(
+    semantics: &mut Semantics,
+    steps: &[TimedStep],
+    deviation: Option<(&SavedDeviation, u64)>,
+    wire: &[WireLine],
+    seed: u64,
+) -> Exploration {
+    let mut tracer = Tracer::new(semantics);
+    for step in steps {
+        tracer.saved(&step.what, Some(step.at));
+    }
+    let here = tracer.set().filter(|_| deviation.is_none());
+    if let Some((deviation, at)) = deviation {
+        tracer.deviation(deviation, Some(at));
+    }
+    let trace = tracer.finish(wire);
+    arrived(semantics, here, trace, None, seed)
+}
+
+fn arrived(
+    semantics: &mut Semantics,
+    here: Option<SetId>,
+    trace: TraceView,
+    problem: Option<String>,
+    seed: u64,
+) -> Exploration {
+    let sts = Arc::clone(semantics.sts());
     let (states, more_states) = here.map_or_else(Default::default, |set| {
         StateView::list(semantics.set(set), &sts)
     });
@@ -262,7 +293,8 @@ fn suggestions(
     let mut boundaries: Vec<Vec<Value>> = Vec::new();
     for round in 0..2 {
         for offered in &offer.switches {
-            let guard = &sts.switch(offered.switch).enabled;
+            let switch = sts.switch(offered.switch);
+            let guard = &switch.enabled;
             let valuation = &states.states[offered.state as usize].valuation;
             let deadline = Deadline::steps(STEPS);
             let chosen = choose_values(&sts, offer.label, guard, valuation, rng, &deadline);
@@ -273,7 +305,7 @@ fn suggestions(
             };
             let Some(values) = values else { continue };
             if round == 0 {
-                boundaries.extend(at_boundaries(&sts, offer.label, guard, valuation, &values));
+                boundaries.extend(at_boundaries(&sts, offer.label, switch, valuation, &values));
             }
             keep(semantics, set, offer.label, values, &mut found);
         }
@@ -290,13 +322,14 @@ fn suggestions(
 fn at_boundaries(
     sts: &Sts,
     label: LabelId,
-    guard: &ioco_sts::Expr,
+    switch: &Switch,
     valuation: &[Value],
     chosen: &[Value],
 ) -> Vec<Vec<Value>> {
     let deadline = Deadline::steps(STEPS);
     let mut all = Vec::new();
-    for boundaries in boundary_values(sts, label, guard, valuation, &deadline) {
+    let of = switch.deciding_parameters();
+    for boundaries in boundary_values(sts, label, &switch.enabled, &of, valuation, &deadline) {
         for value in boundaries.limits {
             let mut moved = chosen.to_vec();
             moved[boundaries.parameter as usize] = value;

@@ -26,6 +26,9 @@ pub struct FailureSummary {
     pub status: FailureStatus,
     /// The run in which it did not fail any more.
     pub fixed_in: Option<String>,
+    /// The run in which the system did it again, and a changed model allowed it.
+    #[serde(default)]
+    pub allowed_in: Option<String>,
     /// Why a person accepted it.
     pub accepted: Option<String>,
     /// Ids that it had before.
@@ -55,6 +58,8 @@ pub enum FailureStatus {
     Accepted,
     /// It was tried again, and passed.
     Fixed,
+    /// It was seen again, and the model allows it now.
+    Allowed,
 }
 
 impl FailureStatus {
@@ -65,12 +70,14 @@ impl FailureStatus {
             FailureStatus::Flaky => "flaky",
             FailureStatus::Accepted => "accepted",
             FailureStatus::Fixed => "fixed",
+            FailureStatus::Allowed => "allowed",
         }
     }
 
     /// Somebody should do something about it.
     pub fn is_open(self) -> bool {
-        !matches!(self, FailureStatus::Accepted | FailureStatus::Fixed)
+        use FailureStatus::{Accepted, Allowed, Fixed};
+        !matches!(self, Accepted | Fixed | Allowed)
     }
 }
 
@@ -138,12 +145,22 @@ pub struct Facts {
     /// The newest run of its model found it.
     pub is_new: bool,
     pub fixed_in: Option<String>,
+    pub allowed_in: Option<String>,
     /// How the system is reached, for a person.
     pub connection: String,
     pub race: Vec<RacePoint>,
 }
 
 impl FailureSummary {
+    /// `new`, `fixed in run 7`, `allowed by the model since run 7`.
+    pub fn status_words(&self) -> String {
+        match (&self.fixed_in, &self.allowed_in) {
+            (Some(run), _) => format!("fixed in run {run}"),
+            (None, Some(run)) => format!("allowed by the model since run {run}"),
+            (None, None) => self.status.name().to_owned(),
+        }
+    }
+
     pub fn new(file: &FailureFile, facts: &Facts) -> FailureSummary {
         let audible = |step: &&SavedStep| !matches!(step, SavedStep::Silence { .. });
         let first = file
@@ -171,6 +188,8 @@ impl FailureSummary {
             flaky: file.is_flaky(),
             status: if facts.fixed_in.is_some() {
                 FailureStatus::Fixed
+            } else if facts.allowed_in.is_some() {
+                FailureStatus::Allowed
             } else if file.accepted.is_some() {
                 FailureStatus::Accepted
             } else if file.is_flaky() {
@@ -181,6 +200,7 @@ impl FailureSummary {
                 FailureStatus::Confirmed
             },
             fixed_in: facts.fixed_in.clone(),
+            allowed_in: facts.allowed_in.clone(),
             accepted: file.accepted.clone(),
             aliases: file.aliases.iter().map(ToString::to_string).collect(),
             first_seen: facts.first_seen.clone(),

@@ -10,7 +10,7 @@ mod project;
 mod run;
 mod trace;
 
-pub use explore::{Exploration, Given, MenuEntry, Parameter, WalkedStep, explore};
+pub use explore::{Exploration, Given, MenuEntry, Parameter, WalkedStep, explore, explore_taken};
 pub use failure::{Facts, FailureDetail, FailureStatus, FailureSummary, ModelLine, RacePoint, Why};
 pub use goal::{GoalView, goal_of, number_of};
 pub use model::{
@@ -19,7 +19,7 @@ pub use model::{
 };
 pub use project::{ConnectionView, DefaultsView, ModelName, ProjectView, SettingsView};
 pub use run::{
-    CoverageView, Recorded, RunDetail, RunState, RunSummary, RunWalk, TestRow, TestView,
-    TrendPoint, known_failure, location_counts, reached, thin,
+    CoverageView, Recorded, RunDetail, RunState, RunSummary, RunWalk, SilenceView, TestRow,
+    TestView, TrendPoint, known_failure, location_counts, reached, thin,
 };
-pub use trace::{Change, StateView, StepKind, StepView, TraceView, Tracer, WireView};
+pub use trace::{Change, StateView, StepKind, StepView, TimeSpent, TraceView, Tracer, WireView};

@@ -24,6 +24,28 @@ pub struct CoverageView {
     pub data: (u64, u64),
 }
 
+/// What silence cost in a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
+pub struct SilenceView {
+    /// Of waiting that ended in silence.
+    pub seconds: f64,
+    /// Silences that were observed.
+    pub observed: u64,
+    /// Those in a situation without one before.
+    pub new: u64,
+}
+
+impl SilenceView {
+    pub fn of(summary: &Summary) -> Option<SilenceView> {
+        summary.silence.map(|price| SilenceView {
+            seconds: price.waited as f64 / 1e9,
+            observed: price.observed,
+            new: price.new,
+        })
+    }
+}
+
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(rename_all = "kebab-case")]
@@ -66,6 +88,9 @@ pub struct RunSummary {
     pub coverage: CoverageView,
     pub seconds: f64,
     pub message: Option<String>,
+    /// What silence cost; not known where others carried out the tests.
+    #[serde(default)]
+    pub silence: Option<SilenceView>,
     /// Milliseconds that a run which goes on waits before each step.
     #[serde(default)]
     pub delay_ms: u64,
@@ -284,6 +309,7 @@ impl RunWalk {
                 seen.steps = summary.steps();
                 seen.failures = summary.distinct_failures;
                 seen.seconds = summary.duration as f64 / 1e9;
+                seen.silence = SilenceView::of(summary);
                 seen.coverage = CoverageView::of_summary(summary);
                 seen.state = RunState::ended(summary.stopped);
                 seen.message = summary.stopped.map(|reason| reason.words().to_owned());

@@ -23,6 +23,21 @@ pub struct TraceView {
     /// Stimuli and responses, a deviating response included; silence does not count.
     pub length: usize,
     pub steps: Vec<StepView>,
+    /// Where the time of the test went; `None` where the times of its steps are not known.
+    #[serde(default)]
+    pub time: Option<TimeSpent>,
+}
+
+/// Nanoseconds of a test, by what they ended with.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
+pub struct TimeSpent {
+    /// Waiting for responses that came.
+    pub responses: u64,
+    /// Waiting for silence.
+    pub silences: u64,
+    /// Before stimuli: ioco chose them, looked whether something comes, or slowed down.
+    pub stimuli: u64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -50,6 +65,9 @@ pub struct StepView {
     pub values: Map<String, Json>,
     /// Nanoseconds since the system was ready.
     pub at: Option<u64>,
+    /// Nanoseconds since the step before it.
+    #[serde(default)]
+    pub took: Option<u64>,
     /// After the step; for a deviation those in which it was not allowed.
     pub states: Vec<StateView>,
     pub more_states: usize,
@@ -190,6 +208,7 @@ impl<'a> Tracer<'a> {
     pub fn finish(self, wire: &[WireLine]) -> TraceView {
         let mut steps = self.steps;
         place_wire(&mut steps, wire);
+        let time = spend(&mut steps);
         let silent = |step: &StepView| {
             step.kind == StepKind::Silence
                 || step.kind == StepKind::Deviation && ["silence", "end"].contains(&&*step.label)
@@ -197,6 +216,7 @@ impl<'a> Tracer<'a> {
         TraceView {
             length: steps.iter().filter(|step| !silent(step)).count(),
             steps,
+            time,
         }
     }
 
@@ -257,6 +277,7 @@ impl<'a> Tracer<'a> {
             label,
             values,
             at,
+            took: None,
             states,
             more_states,
             changes,
@@ -373,6 +394,29 @@ fn saved_states(deviation: &SavedDeviation, sts: &Sts) -> Vec<StateView> {
             text: titled(text),
         })
         .collect()
+}
+
+/// Says how long every step took, and where the time of all of them went. Steps that changed places have taken none.
+fn spend(steps: &mut [StepView]) -> Option<TimeSpent> {
+    if steps.is_empty() || steps.iter().any(|step| step.at.is_none()) {
+        return None;
+    }
+    let mut spent = TimeSpent::default();
+    let mut last = 0;
+    for step in steps {
+        let at = step.at.unwrap_or(last);
+        let took = at.saturating_sub(last);
+        step.took = Some(took);
+        last = last.max(at);
+        let silent = ["silence", "end"].contains(&&*step.label);
+        *match step.kind {
+            StepKind::Stimulus => &mut spent.stimuli,
+            StepKind::Silence => &mut spent.silences,
+            StepKind::Deviation if silent => &mut spent.silences,
+            StepKind::Response | StepKind::Deviation => &mut spent.responses,
+        } += took;
+    }
+    Some(spent)
 }
 
 /// Puts every message beside the step that it belongs to: the one of its side at its time, else,

@@ -1,6 +1,8 @@
 # Two sessions of a PostgreSQL server, as an adapter: labels a_* and b_*. A statement that waits for a lock is
-# answered when the lock is free. The server is the one of PGHOST, PGPORT and PGUSER.
-import json, queue, sys, threading
+# answered when the lock is free. The server is the one of PGHOST, PGPORT and PGUSER; every adapter makes a database of
+# its own, so that several can test side by side. The next statement goes out when the last one has its answer or
+# waits for a lock: otherwise two sessions could overtake each other.
+import json, os, queue, sys, threading
 import psycopg
 
 LEVELS = {"Committed": "READ COMMITTED", "Repeatable": "REPEATABLE READ", "Serializable": "SERIALIZABLE"}
@@ -16,6 +18,7 @@ def say(message):
 def session(name, work):
     connection = psycopg.connect(autocommit=True)
     while True:
+        backends[name] = connection.info.backend_pid
         kind, values, done = work.get()
         try:
             if kind == "reset":
@@ -38,9 +41,20 @@ def session(name, work):
         except psycopg.Error as error:
             answer = FAILURES.get(error.sqlstate, f"error_{error.sqlstate}"), {}
         say({"response": f"{name}_{answer[0]}", "values": answer[1]})
+        done.set()
 
 
-queues = {}
+def waits(name):
+    query = "SELECT wait_event_type = 'Lock' FROM pg_stat_activity WHERE pid = %s"
+    return admin.execute(query, [backends[name]]).fetchone() == (True,)
+
+
+with psycopg.connect(autocommit=True) as server:
+    database = f"ioco_{os.getpid()}"
+    server.execute(f"DROP DATABASE IF EXISTS {database}")
+    server.execute(f"CREATE DATABASE {database}")
+os.environ["PGDATABASE"] = database
+queues, backends = {}, {}
 for name in "ab":
     queues[name] = queue.Queue()
     threading.Thread(target=session, args=(name, queues[name]), daemon=True).start()
@@ -60,4 +74,7 @@ for line in sys.stdin:
         say({"ready": True})
     else:
         name, kind = message["stimulus"].split("_", 1)
-        queues[name].put((kind, message["values"], None))
+        done = threading.Event()
+        queues[name].put((kind, message["values"], done))
+        while not done.wait(0.002) and not waits(name):
+            pass

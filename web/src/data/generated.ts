@@ -52,7 +52,11 @@ allowed: Array<string>,
 /**
  * What the tester may give.
  */
-stimuli: Array<string>, quiescent: boolean, };
+stimuli: Array<string>, quiescent: boolean, 
+/**
+ * Seconds without a response that count as silence.
+ */
+timeout: number, };
 
 /**
  * The limits of a run that nobody has set.
@@ -172,6 +176,10 @@ runs: number, confirmed: [number, number] | null, flaky: boolean, status: Failur
  */
 fixed_in: string | null, 
 /**
+ * The run in which the system did it again, and a changed model allowed it.
+ */
+allowed_in: string | null, 
+/**
  * Why a person accepted it.
  */
 accepted: string | null, 
@@ -191,7 +199,7 @@ seen_in: number, tests: number, };
 /**
  * What became of a failure.
  */
-export type FailureStatus = "new" | "confirmed" | "flaky" | "accepted" | "fixed";
+export type FailureStatus = "new" | "confirmed" | "flaky" | "accepted" | "fixed" | "allowed";
 
 export type FailureSummary = { id: string, model: string, 
 /**
@@ -210,6 +218,10 @@ runs: number, confirmed: [number, number] | null, flaky: boolean, status: Failur
  * The run in which it did not fail any more.
  */
 fixed_in: string | null, 
+/**
+ * The run in which the system did it again, and a changed model allowed it.
+ */
+allowed_in: string | null, 
 /**
  * Why a person accepted it.
  */
@@ -284,6 +296,19 @@ export type JobState = "running" | "finished" | "error" | "stopped";
  */
 export type JobView = { job: string, kind: "replay" | "shrink" | "generate", state: JobState, race: Array<RacePoint>, done: number, total: number | null, message: string | null, result: JobResult | null, };
 
+/**
+ * Where a walk was kept.
+ */
+export type KeptWalk = { 
+/**
+ * A suite, below the project's folder.
+ */
+file: string, 
+/**
+ * How many tests it has now.
+ */
+tests: number, command: string, };
+
 export type LabelView = { name: string, 
 /**
  * `stimulus`, `response` or `internal`.
@@ -291,9 +316,22 @@ export type LabelView = { name: string,
 kind: "stimulus" | "response" | "internal", parameters: Array<ParameterView>, };
 
 /**
+ * What ends the run at the latest.
+ */
+export type Limits = { tests: number | null, seconds: number | null, };
+
+/**
  * One batch for one who watches.
  */
 export type Live = { run: string, state: RunState, tests: number, steps: number, steps_per_second: number, 
+/**
+ * Since the run began.
+ */
+seconds: number, 
+/**
+ * Waits that ended in silence.
+ */
+silences: number, limits: Limits, 
 /**
  * The test under way and the number of its steps.
  */
@@ -432,6 +470,10 @@ verdict: "fail" | "flaky" | "error" | "stopped" | "accepted" | "inconclusive" | 
  */
 failures: number, coverage: CoverageView, seconds: number, message: string | null, 
 /**
+ * What silence cost; not known where others carried out the tests.
+ */
+silence: SilenceView | null, 
+/**
  * Milliseconds that a run which goes on waits before each step.
  */
 delay_ms: number, };
@@ -457,6 +499,10 @@ verdict: "fail" | "flaky" | "error" | "stopped" | "accepted" | "inconclusive" | 
  */
 failures: number, coverage: CoverageView, seconds: number, message: string | null, 
 /**
+ * What silence cost; not known where others carried out the tests.
+ */
+silence: SilenceView | null, 
+/**
  * Milliseconds that a run which goes on waits before each step.
  */
 delay_ms: number, };
@@ -466,6 +512,12 @@ export type SaveRequest = { model: string, file: string, text: string,
  * The text that the editor began with: another one on disk is not overwritten.
  */
 before: string, };
+
+export type ScriptView = { 
+/**
+ * A name for the file.
+ */
+name: string, text: string, };
 
 /**
  * What ioco.toml says; times as people write them.
@@ -486,6 +538,23 @@ failure: string,
  * Steps before and now.
  */
 from: number, to: number, runs: number, text: string, };
+
+/**
+ * What silence cost in a run.
+ */
+export type SilenceView = { 
+/**
+ * Of waiting that ended in silence.
+ */
+seconds: number, 
+/**
+ * Silences that were observed.
+ */
+observed: number, 
+/**
+ * Those in a situation without one before.
+ */
+new: number, };
 
 export type SourceView = { file: string, text: string, };
 
@@ -510,6 +579,10 @@ label: string, values: Values,
  * Nanoseconds since the system was ready.
  */
 at: number | null, 
+/**
+ * Nanoseconds since the step before it.
+ */
+took: number | null, 
 /**
  * After the step; for a deviation those in which it was not allowed.
  */
@@ -560,11 +633,32 @@ name?: string, verdict: string,
  */
 reason: string | null, failure: string | null, trace: TraceView, };
 
+/**
+ * Nanoseconds of a test, by what they ended with.
+ */
+export type TimeSpent = { 
+/**
+ * Waiting for responses that came.
+ */
+responses: number, 
+/**
+ * Waiting for silence.
+ */
+silences: number, 
+/**
+ * Before stimuli: ioco chose them, looked whether something comes, or slowed down.
+ */
+stimuli: number, };
+
 export type TraceView = { 
 /**
  * Stimuli and responses, a deviating response included; silence does not count.
  */
-length: number, steps: Array<StepView>, };
+length: number, steps: Array<StepView>, 
+/**
+ * Where the time of the test went; `None` where the times of its steps are not known.
+ */
+time: TimeSpent | null, };
 
 /**
  * What was covered after so many steps.
@@ -572,6 +666,24 @@ length: number, steps: Array<StepView>, };
 export type TrendPoint = { steps: number, locations: number, switches: number, data: number, };
 
 export type VariableView = { name: string, type: string, initial: string, process: number | null, };
+
+/**
+ * Which model to walk. The system is the project's own: a page names no other one.
+ */
+export type WalkRequest = { model: string, };
+
+export type WalkState = "none" | "going" | "failed" | "over";
+
+/**
+ * What to do next on the system.
+ */
+export type WalkStepRequest = { "action": "give" } & Given | { "action": "listen" } | { "action": "look" } | { "action": "end" };
+
+export type WalkView = { state: WalkState, model: string, 
+/**
+ * How the system is reached.
+ */
+system: string, message: string | null, exploration: Exploration | null, };
 
 /**
  * A step of a walk.

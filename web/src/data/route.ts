@@ -15,6 +15,7 @@ export type Route =
   | { view: "failures" }
   | { view: "failure"; failure: string; trace: TraceKind | null; step: number | null }
   | { view: "explore"; trace: WalkStep[] }
+  | { view: "walk" }
   | { view: "goals"; goal: string | null; step: number | null }
   | { view: "history" }
   | { view: "compare"; a: string; b: string };
@@ -83,6 +84,8 @@ export function parseRoute(hash: string): Route {
       };
     case "explore":
       return { view: "explore", trace: walk(search.get("trace")) };
+    case "walk":
+      return { view: "walk" };
     case "goals":
       return { view: "goals", goal: search.get("goal"), step: number(search.get("step")) };
     case "history":
@@ -130,6 +133,8 @@ export function formatRoute(route: Route): string {
           ],
         ])
       );
+    case "walk":
+      return "#/walk";
     case "goals":
       return "#/goals" + query([["goal", route.goal], ["step", route.step]]);
     case "history":

@@ -4,8 +4,8 @@
  */
 
 import type {
-  Changes, Comparison, Draft, Exploration, FailureDetail, FailureSummary, GenerateRequest, Goal, Job, Live, Model,
-  Project, Report, RunDetail, RunRequest, RunSummary, TestDetail, WalkStep,
+  Changes, Comparison, Draft, Exploration, FailureDetail, FailureSummary, GenerateRequest, Goal, Job, KeptWalk, Live, Model,
+  Project, Report, RunDetail, RunRequest, RunSummary, Script, TestDetail, WalkRequestStep, WalkStep, WalkView,
 } from "./contract";
 import { parseExact, stringifyExact } from "./exact";
 
@@ -57,6 +57,13 @@ export interface Source {
   generate(request: GenerateRequest): Promise<Job>;
   runGoals(model: string): Promise<RunSummary>;
   explore(model: string, seed: number, trace: WalkStep[]): Promise<Exploration>;
+  /** A failure as a script that needs no ioco. */
+  script(failure: string, form: string): Promise<Script>;
+  /** The walk by hand on the system, if there is one. */
+  walk(): Promise<WalkView>;
+  beginWalk(model: string): Promise<WalkView>;
+  stepWalk(request: WalkRequestStep): Promise<WalkView>;
+  keepWalk(): Promise<KeptWalk>;
   followJob(job: string, heard: (job: Job) => void, lost: (trouble: Trouble) => void): Close;
   stopJob(job: string): Promise<void>;
 }
@@ -163,6 +170,12 @@ export class Server implements Source {
   runGoals = (model: string) => this.#call<RunSummary>("/api/goals/run", { model });
   explore = (model: string, seed: number, trace: WalkStep[]) =>
     this.#call<Exploration>("/api/explore", { model, seed, trace });
+  script = (failure: string, form: string) =>
+    this.#call<Script>(`/api/failures/${encodeURIComponent(failure)}/script?as=${encodeURIComponent(form)}`);
+  walk = () => this.#call<WalkView>("/api/walk");
+  beginWalk = (model: string) => this.#call<WalkView>("/api/walk", { model });
+  stepWalk = (request: WalkRequestStep) => this.#call<WalkView>("/api/walk/step", request);
+  keepWalk = () => this.#call<KeptWalk>("/api/walk/keep", {});
   stopJob = async (job: string) => {
     await this.#call<unknown>(`/api/jobs/${encodeURIComponent(job)}/stop`, {});
   };
@@ -272,6 +285,11 @@ export class Embedded implements Source {
   generate = async () => Promise.reject(this.#refuse());
   runGoals = async () => Promise.reject(this.#refuse());
   explore = async () => Promise.reject(this.#refuse());
+  script = async () => Promise.reject(this.#refuse());
+  walk = async () => Promise.reject(this.#refuse());
+  beginWalk = async () => Promise.reject(this.#refuse());
+  stepWalk = async () => Promise.reject(this.#refuse());
+  keepWalk = async () => Promise.reject(this.#refuse());
   stopJob = async () => Promise.reject(this.#refuse());
   follow = () => () => {};
   followJob = () => () => {};

@@ -54,7 +54,14 @@ export function verdictOf(run: { state: string; verdict: string }): string {
 }
 
 export function isOpen(failure: { status: string }): boolean {
-  return failure.status !== "accepted" && failure.status !== "fixed";
+  return failure.status !== "accepted" && failure.status !== "fixed" && failure.status !== "allowed";
+}
+
+/** What became of a failure. */
+export function statusText(failure: { status: string; fixed_in: string | null; allowed_in: string | null }): string {
+  if (failure.fixed_in !== null) return `fixed in run ${failure.fixed_in}`;
+  if (failure.allowed_in !== null) return `allowed by the model since run ${failure.allowed_in}`;
+  return failure.status;
 }
 
 /** What a trace consists of: its rows in the chart, and how they are counted elsewhere. */
@@ -67,7 +74,7 @@ export function lengthText(trace: { length: number; steps: StepView[] }): string
 /** Every verdict and state has a sign of its own: colour only repeats it. */
 export function signOf(word: string): Sign {
   switch (word) {
-    case "pass": case "passed": case "covered": case "fixed":
+    case "pass": case "passed": case "covered": case "fixed": case "allowed":
       return { sign: "✓", tone: "good" };
     case "finished":
       return { sign: "✓", tone: "plain" };

@@ -16,6 +16,9 @@ use crate::tools::{answers, root};
 /// Distinct deviations after which a campaign ends.
 const DEVIATIONS: &str = "20";
 
+/// Steps in which the deviations of a system that has some are looked for.
+const SEARCH: u64 = 10_000;
+
 /// How long a campaign may take.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
@@ -31,13 +34,16 @@ pub struct Figures {
     pub tests: u64,
     pub steps: u64,
     pub time: Duration,
-    /// From the start of ioco to the first deviation, before it is confirmed and shrunk.
+    /// The time of tests up to the first deviation, without that of starting systems and before it is confirmed and
+    /// shrunk.
     pub first: Option<Duration>,
     pub deviations: Vec<Deviation>,
     /// Deviations that are known.
     pub accepted: Vec<Deviation>,
     /// Deviations that did not occur again: a race in the system, or a busy machine.
     pub unconfirmed: Vec<Deviation>,
+    /// The clauses that the model cites, and how many steps showed each.
+    pub clauses: Vec<(String, u64)>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -75,7 +81,12 @@ pub fn run(
     }
     // Tests end early where the model does, so a campaign counts steps, not tests.
     let least = if system.conforms { 1 } else { 20 };
-    let tests = steps.div_ceil(system.length).max(least);
+    let steps = if system.conforms {
+        steps
+    } else {
+        steps.min(SEARCH)
+    };
+    let tests = steps.div_ceil(system.average).max(least);
     command.args(["--tests", &tests.to_string()]);
     command.args(["--time", &format!("{minutes}m")]);
     if system.jobs > 1 {
@@ -94,6 +105,27 @@ pub fn run(
 }
 
 impl Figures {
+    /// Whether some deviation touches a clause and has a text in its title.
+    pub fn shows(&self, clause: &str, what: &str) -> bool {
+        let mut found = self.deviations.iter().chain(&self.unconfirmed);
+        found.any(|d| d.clauses.iter().any(|c| c == clause) && d.title.contains(what))
+    }
+
+    /// The clauses that some deviation touches; a flaky one counts too.
+    pub fn touched(&self) -> Vec<&str> {
+        let found = self
+            .deviations
+            .iter()
+            .chain(&self.accepted)
+            .chain(&self.unconfirmed);
+        let mut clauses: Vec<&str> = found
+            .flat_map(|d| d.clauses.iter().map(String::as_str))
+            .collect();
+        clauses.sort_unstable();
+        clauses.dedup();
+        clauses
+    }
+
     /// Sets known deviations apart.
     fn accept(&mut self, known: &[Accepted]) {
         let is_known = |found: &Deviation| known.iter().any(|known| found.is(known));
@@ -150,14 +182,17 @@ fn watch(command: &mut Command) -> Result<Figures, String> {
         .spawn()
         .map_err(|error| format!("cannot start ioco: {error}"))?;
     let mut figures = Figures::default();
-    let mut reported = false;
+    let (mut reported, mut tested) = (false, Duration::ZERO);
     let output = child.stdout.take().ok_or("ioco has no output")?;
     for line in BufReader::new(output).lines() {
         let line = line.map_err(|error| error.to_string())?;
         let event: Value = serde_json::from_str(&line).map_err(|error| error.to_string())?;
         match event["event"].as_str() {
-            Some("failure-found") => {
-                figures.first.get_or_insert_with(|| start.elapsed());
+            Some("test-finished") => {
+                tested += Duration::from_nanos(event["duration"].as_u64().unwrap_or_default());
+                if event["verdict"] == "fail" {
+                    figures.first.get_or_insert(tested);
+                }
             }
             Some("run-reported") => {
                 reported = true;
@@ -188,25 +223,25 @@ fn read_report(event: &Value, figures: &mut Figures) -> Result<(), String> {
     let (flaky, certain): (Vec<_>, Vec<_>) = failures.partition(flaky);
     figures.unconfirmed = flaky.into_iter().map(read_failure).collect();
     figures.deviations = certain.into_iter().map(read_failure).collect();
+    let clauses = event["requirements"].as_array().into_iter().flatten();
+    let clause = |clause: &Value| {
+        let id = clause["id"].as_str()?.to_owned();
+        Some((id, clause["steps"].as_u64()?))
+    };
+    figures.clauses = clauses.filter_map(clause).collect();
     Ok(())
 }
 
 fn read_failure(failure: &Value) -> Deviation {
     let explanation = &failure["explanation"];
-    let texts = |key: &str| -> Vec<String> {
-        let all = explanation[key].as_array().into_iter().flatten();
-        all.filter_map(|text| text.as_str().map(str::to_owned))
-            .collect()
-    };
-    let clause = |line: &String| {
-        let rest = line.strip_prefix("it touches the requirement ")?;
-        Some(rest.split(':').next().unwrap_or(rest).to_owned())
-    };
+    let clauses = explanation["requirements"].as_array().into_iter().flatten();
     let rows = explanation["rows"].as_array().into_iter().flatten();
     let trace = rows.filter_map(|row| row["text"].as_str().map(str::to_owned));
     Deviation {
         title: explanation["title"].as_str().unwrap_or_default().to_owned(),
-        clauses: texts("because").iter().filter_map(clause).collect(),
+        clauses: clauses
+            .filter_map(|c| c.as_str().map(str::to_owned))
+            .collect(),
         trace: trace.collect(),
     }
 }
@@ -232,10 +267,11 @@ mod tests {
                 {"flaky": true, "explanation": {"title": "by chance"}},
                 {"flaky": false, "explanation": {
                     "title": "missing response",
-                    "because": ["after step 1", "it touches the requirement R-1: text", "it touches the requirement R-2"],
+                    "requirements": ["R-1", "R-2"],
                     "rows": [{"text": "?go"}, {"text": "silence"}],
                 }},
             ],
+            "requirements": [{"id": "R-1", "steps": 3}, {"id": "R-3", "steps": 0}],
         });
         let mut figures = Figures::default();
         read_report(&event, &mut figures).unwrap();
@@ -247,6 +283,8 @@ mod tests {
         };
         assert_eq!(figures.deviations, [deviation]);
         assert_eq!(figures.unconfirmed[0].title, "by chance");
+        let clauses = [("R-1".to_owned(), 3), ("R-3".to_owned(), 0)];
+        assert_eq!(figures.clauses, clauses);
         let accepted = |clauses| Accepted { clauses, why: "" };
         figures.accept(&[accepted(&["R-3"]), accepted(&["R-1", "R-3"])]);
         assert_eq!((figures.deviations.len(), figures.accepted.len()), (1, 0));

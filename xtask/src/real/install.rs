@@ -62,15 +62,15 @@ pub fn install(name: &str, source: Source) -> Result<Installed, String> {
             })?;
             Ok(in_folder(Some(&folder.join("bin"))))
         }
-        Source::Crate(name, version) => {
-            once(&folder, &format!("{name} {version}"), || {
-                // Not --locked: the lock file of rumqttd 0.20.0 has a crate that this Rust does not accept.
+        Source::Package(package) => {
+            let sources = crate::tools::root().join("xtask/src/real").join(package);
+            let lock = fs::read_to_string(sources.join("Cargo.lock"));
+            let wanted = lock.map_err(|error| format!("{package}: {error}"))?;
+            once(&folder, &wanted, || {
                 let mut install = cargo();
-                install.args(["install", name, "--version", version, "--root"]);
-                install
-                    .arg(&folder)
-                    .args(["--no-default-features", "--debug"]);
-                tools::run(&format!("install {name} {version}"), &mut install)
+                install.args(["install", "--locked", "--debug", "--quiet", "--path"]);
+                install.arg(&sources).arg("--root").arg(&folder);
+                tools::run(&format!("build {package}"), &mut install)
             })?;
             Ok(in_folder(Some(&folder.join("bin"))))
         }

@@ -14,11 +14,11 @@ use systems::{HYPOTHESIS, SYSTEMS, System};
 
 use crate::tools::{self, cargo, target_directory};
 
-/// Steps of a campaign unless it is said otherwise: enough to find every known deviation.
-const STEPS: u64 = 2_000;
+/// Steps of a campaign against a system that conforms, unless it is said otherwise.
+const STEPS: u64 = 100_000;
 
-/// Minutes of a campaign unless it is said otherwise.
-const MINUTES: u64 = 10;
+/// The most minutes of a campaign unless it is said otherwise.
+const MINUTES: u64 = 30;
 
 struct Options {
     names: Vec<String>,
@@ -70,7 +70,16 @@ fn build() -> Result<PathBuf, String> {
 fn verdict(rows: &[(&System, Result<Figures, String>)]) -> Result<(), String> {
     let wrong = rows.iter().filter_map(|(system, figures)| match figures {
         Err(why) => Some(format!("{}: {why}", system.name)),
-        Ok(figures) if system.conforms == figures.deviations.is_empty() => None,
+        Ok(figures) if !system.conforms && !figures.deviations.is_empty() => {
+            let missing = system
+                .known
+                .iter()
+                .filter(|(clause, what)| !figures.shows(clause, what));
+            let missing: Vec<&str> = missing.map(|(clause, _)| *clause).collect();
+            let name = system.name;
+            (!missing.is_empty()).then(|| format!("{name}: not found: {}", missing.join(", ")))
+        }
+        Ok(figures) if system.conforms && figures.deviations.is_empty() => None,
         Ok(_) if system.conforms => Some(format!("{}: a deviation, or a false alarm", system.name)),
         Ok(_) => Some(format!("{}: its deviations were not found", system.name)),
     });
@@ -154,11 +163,32 @@ mod tests {
 
     #[test]
     fn a_missing_deviation_is_as_wrong_as_a_false_alarm() {
-        let found = Figures {
-            deviations: vec![campaign::Deviation::default()],
-            ..Figures::default()
-        };
         for system in SYSTEMS {
+            let known = system
+                .known
+                .iter()
+                .map(|(clause, what)| campaign::Deviation {
+                    title: format!("the system sent !b{what}0"),
+                    clauses: vec![(*clause).to_owned()],
+                    ..campaign::Deviation::default()
+                });
+            let mut deviations: Vec<campaign::Deviation> = known.collect();
+            deviations.push(campaign::Deviation::default());
+            let found = Figures {
+                deviations,
+                ..Figures::default()
+            };
+            let unknown = Figures {
+                deviations: vec![campaign::Deviation::default()],
+                ..Figures::default()
+            };
+            if !system.known.is_empty() {
+                assert!(
+                    verdict(&[(system, Ok(unknown))]).is_err(),
+                    "{}",
+                    system.name
+                );
+            }
             let right = if system.conforms {
                 Figures::default()
             } else {

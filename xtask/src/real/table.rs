@@ -12,8 +12,8 @@ type Row<'a> = (&'a System, Result<Figures, String>);
 
 pub fn show(rows: &[Row<'_>], others: &[(&System, Result<Comparison, String>)]) -> String {
     let mut out = String::from(
-        "| system | model | configuration | adapter | tests | steps | time | deviations | accepted | shortest |\n\
-         |---|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n",
+        "| system | model | configuration | adapter | tests | steps | time | deviations | accepted | shortest | clauses |\n\
+         |---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---|\n",
     );
     for (system, figures) in rows {
         let _ = writeln!(out, "{}", row(system, figures));
@@ -36,6 +36,7 @@ pub fn show(rows: &[Row<'_>], others: &[(&System, Result<Comparison, String>)]) 
             let _ = writeln!(out, "\n{}, not confirmed: {text}", system.name);
         }
     }
+    out.push_str(&clauses(rows));
     if !others.is_empty() {
         out.push_str(
             "\n| system | tool | lines | first deviation | with shrinking | stimuli of the counterexample |\n\
@@ -88,18 +89,19 @@ fn row(system: &System, figures: &Result<Figures, String>) -> String {
     let [model, configuration, adapter] = written(system);
     let start = format!("| {} | {model} | {configuration} | {adapter} ", system.name);
     match figures {
-        Err(why) => format!("{start}| not run: {why} | | | | | |"),
+        Err(why) => format!("{start}| not run: {why} | | | | | | |"),
         Ok(figures) => {
             let found = figures.deviations.iter().chain(&figures.accepted);
             let shortest = found.map(|found| found.trace.len()).min();
             let shortest = shortest.map_or(String::new(), |steps| steps.to_string());
             format!(
-                "{start}| {} | {} | {} | {} | {} | {shortest} |",
+                "{start}| {} | {} | {} | {} | {} | {shortest} | {} |",
                 figures.tests,
                 figures.steps,
                 seconds(Some(figures.time)),
                 figures.deviations.len(),
-                figures.accepted.len()
+                figures.accepted.len(),
+                figures.touched().join(", ")
             )
         }
     }
@@ -115,6 +117,44 @@ fn written(system: &System) -> [usize; 3] {
         count("ioco.toml"),
         adapter,
     ]
+}
+
+/// Clause by clause, what became of it with every system of one model.
+fn clauses(rows: &[Row<'_>]) -> String {
+    let mut out = String::new();
+    let mut folders: Vec<&str> = rows.iter().map(|(system, _)| system.folder).collect();
+    folders.dedup();
+    for folder in folders {
+        let of = rows.iter().filter(|(system, _)| system.folder == folder);
+        let of: Vec<(&str, &Figures)> = of
+            .filter_map(|(system, figures)| Some((system.name, figures.as_ref().ok()?)))
+            .collect();
+        let all: Vec<&str> = of.first().map_or_else(Vec::new, |(_, figures)| {
+            figures.clauses.iter().map(|c| c.0.as_str()).collect()
+        });
+        if all.is_empty() {
+            continue;
+        }
+        let names: Vec<&str> = of.iter().map(|(name, _)| *name).collect();
+        let _ = writeln!(out, "\n| clause | {} |", names.join(" | "));
+        let _ = writeln!(out, "|---|{}", "---|".repeat(names.len()));
+        for clause in all {
+            let cells = of.iter().map(|(_, figures)| {
+                let steps = figures.clauses.iter().find(|(id, _)| id == clause);
+                match steps {
+                    _ if figures.touched().contains(&clause) => "deviates",
+                    Some((_, 1..)) => "shown",
+                    _ => "not shown",
+                }
+            });
+            let _ = writeln!(
+                out,
+                "| {clause} | {} |",
+                cells.collect::<Vec<_>>().join(" | ")
+            );
+        }
+    }
+    out
 }
 
 fn described(deviation: &Deviation) -> String {
@@ -168,6 +208,11 @@ mod tests {
                 title: "by chance".to_owned(),
                 ..Deviation::default()
             }],
+            clauses: vec![
+                ("RFC5321-4.1.4".to_owned(), 9),
+                ("RFC5321-4.1.1.10".to_owned(), 2),
+                ("RFC5321-0".to_owned(), 0),
+            ],
         };
         let hypothesis = Comparison {
             lines: 40,
@@ -177,7 +222,7 @@ mod tests {
         };
         let table = show(&[(system, Ok(figures))], &[(system, Ok(hypothesis))]);
         assert!(
-            table.contains("| 20 | 300 | 2.5 s | 1 | 0 | 4 |"),
+            table.contains("| 20 | 300 | 2.5 s | 1 | 0 | 4 | RFC5321-4.1.4 |"),
             "{table}"
         );
         assert!(
@@ -190,6 +235,14 @@ mod tests {
             table.contains("| smtpd | Hypothesis | 40 | 1.0 s | 3.0 s | 2 |"),
             "{table}"
         );
+        for row in [
+            "| clause | smtpd |",
+            "| RFC5321-4.1.4 | deviates |",
+            "| RFC5321-4.1.1.10 | shown |",
+            "| RFC5321-0 | not shown |",
+        ] {
+            assert!(table.contains(row), "{table}");
+        }
         let missing = show(&[(system, Err("no Python".to_owned()))], &[]);
         assert!(missing.contains("not run: no Python"), "{missing}");
     }

@@ -68,7 +68,7 @@ impl Labels {
         });
         wire::Label {
             direction: wire::Direction::Stimulus as i32,
-            label: label.name.clone(),
+            label: self.sts.plain_name(stimulus.label).to_owned(),
             channel: label.channel.clone(),
             parameters: parameters.collect(),
             timestamp: 0,
@@ -83,7 +83,9 @@ impl Labels {
         let label = self.sts.label(stimulus.label);
         let same_channel = echo.channel.is_empty() || echo.channel == label.channel;
         echo.correlation_id == correlation
-            || (echo.correlation_id == 0 && echo.label == label.name && same_channel)
+            || (echo.correlation_id == 0
+                && echo.label == self.sts.plain_name(stimulus.label)
+                && same_channel)
     }
 
     /// What a response is to the model.
@@ -121,7 +123,7 @@ impl Labels {
             .sts
             .labels_of(Direction::Response)
             .map(|id| (id, self.sts.label(id)))
-            .filter(|(_, label)| label.name == response.label)
+            .filter(|(id, _)| self.sts.plain_name(*id) == response.label)
             .collect();
         let on_channel = named.iter().find(|(_, l)| l.channel == response.channel);
         match (on_channel, named.as_slice()) {
@@ -153,17 +155,20 @@ impl Labels {
             return vec!["it announces no labels".to_owned()];
         }
         let mut differences = Vec::new();
-        for (_, label) in self.observable() {
+        for (id, label) in self.observable() {
             if !channels.contains(&label.channel.as_str()) {
                 continue;
             }
-            differences.extend(compare_label(label, announced, &self.sts));
+            differences.extend(compare_label(id, label, announced, &self.sts));
         }
         for label in &announced.labels {
-            let known = self.observable().any(|(_, own)| matches(own, label));
+            let name = |id| self.sts.plain_name(id);
+            let known = self
+                .observable()
+                .any(|(id, own)| matches(own, name(id), label));
             let elsewhere = self
                 .observable()
-                .any(|(_, own)| same_direction(own, label) && alike(&own.name, &label.label));
+                .any(|(id, own)| same_direction(own, label) && alike(name(id), &label.label));
             // Where the names are alike the difference is told already, from the model's side.
             if !known && !elsewhere {
                 differences.push(format!(
@@ -185,9 +190,9 @@ fn same_direction(own: &Label, label: &wire::Label) -> bool {
     label.is_response() == (own.direction == Direction::Response)
 }
 
-fn matches(own: &Label, label: &wire::Label) -> bool {
+fn matches(own: &Label, name: &str, label: &wire::Label) -> bool {
     let same_channel = label.channel.is_empty() || label.channel == own.channel;
-    same_direction(own, label) && own.name == label.label && same_channel
+    same_direction(own, label) && name == label.label && same_channel
 }
 
 /// The same but for capitals and what joins words.
@@ -199,18 +204,22 @@ fn alike(one: &str, other: &str) -> bool {
     plain(one) == plain(other)
 }
 
-fn compare_label(own: &Label, announced: &wire::Announcement, sts: &Sts) -> Vec<String> {
+fn compare_label(
+    id: LabelId,
+    own: &Label,
+    announced: &wire::Announcement,
+    sts: &Sts,
+) -> Vec<String> {
     let name = own.marked_name();
+    let plain = sts.plain_name(id);
     let candidates: Vec<&wire::Label> = announced
         .labels
         .iter()
         .filter(|label| same_direction(own, label))
         .collect();
-    let Some(found) = candidates.iter().find(|label| matches(own, label)) else {
-        let elsewhere = candidates.iter().find(|label| label.label == own.name);
-        let similar = candidates
-            .iter()
-            .find(|label| alike(&label.label, &own.name));
+    let Some(found) = candidates.iter().find(|label| matches(own, plain, label)) else {
+        let elsewhere = candidates.iter().find(|label| label.label == plain);
+        let similar = candidates.iter().find(|label| alike(&label.label, plain));
         return vec![match (elsewhere, similar) {
             (Some(label), _) => format!(
                 "the model has {name} on channel '{}', the adapter on '{}'",
@@ -233,7 +242,7 @@ fn compare_label(own: &Label, announced: &wire::Announcement, sts: &Sts) -> Vec<
             continue;
         };
         let dummy = there.value.clone().unwrap_or_default();
-        if !values::agrees(&dummy, &parameter.ty) {
+        if !values::agrees(&dummy, &parameter.ty, sts.types()) {
             differences.push(format!(
                 "{} of {name} is {} in the model and {} to the adapter",
                 parameter.name,

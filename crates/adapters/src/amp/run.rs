@@ -424,10 +424,17 @@ impl Connection for Amp {
             for member in self.run.iter().flat_map(|run| &run.members) {
                 member.peer.send(Body::Reset(wire::Reset {}));
             }
-        } else {
-            self.end_run();
-            self.begin(stop)?;
+            let ready = self.await_ready(stop);
+            match self.failed(ready) {
+                // Nothing of a test is lost yet: one that comes back is as good as one that is ready.
+                Err(error) if error.ended && !stop() => {
+                    self.warn(format!("{}; ioco waits for it to come back", error.message));
+                }
+                ready => return ready,
+            }
         }
+        self.end_run();
+        self.begin(stop)?;
         let ready = self.await_ready(stop);
         self.failed(ready)
     }

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use ioco_sts::{Type, Types, Value, read_decimal};
+use ioco_sts::{StructId, StructKind, Type, Types, Value, read_decimal};
 use rust_decimal::Decimal;
 use rust_decimal::prelude::ToPrimitive as _;
 
@@ -146,6 +146,9 @@ pub(crate) fn write(value: &Value, ty: &Type, types: &Types, clocks: &Clocks) ->
                 values: values.collect(),
             }))
         }
+        (Value::Struct(id, _), _) if types.item_of(*id).is_some() => {
+            Some(write_keyed(value, *id, types, clocks))
+        }
         (Value::Struct(id, fields), _) => {
             let declared = types.structs.get(id.index()).map(|s| s.fields.as_slice());
             let named = declared.unwrap_or_default().iter().zip(fields.iter());
@@ -159,6 +162,29 @@ pub(crate) fn write(value: &Value, ty: &Type, types: &Types, clocks: &Clocks) ->
         }
     };
     wire::Value { kind }
+}
+
+/// A set as an array, a hash as a hash.
+fn write_keyed(value: &Value, id: StructId, types: &Types, clocks: &Clocks) -> Kind {
+    let items = types.items_in(value).unwrap_or_default();
+    let Some((key, of)) = types.entry_of(id) else {
+        let item = types.item_of(id);
+        let values = items.iter().zip(item.iter().cycle());
+        let values = values.map(|(v, item)| write(v, item, types, clocks));
+        return Kind::Array(wire::Array {
+            values: values.collect(),
+        });
+    };
+    let entries = items.iter().filter_map(|entry| match entry {
+        Value::Struct(_, fields) => Some(wire::Entry {
+            key: Some(write(&fields[0], key, types, clocks)),
+            value: Some(write(&fields[1], of, types, clocks)),
+        }),
+        _ => None,
+    });
+    Kind::Hash(wire::Hash {
+        entries: entries.collect(),
+    })
 }
 
 fn text(text: &str) -> wire::Value {
@@ -226,7 +252,33 @@ pub(crate) fn read(
             let items = array.values.iter().map(|v| read(v, item, types, clocks));
             Value::Array(items.collect::<Result<Arc<[_]>, _>>()?)
         }
-        (Kind::Struct(hash) | Kind::Hash(hash), Type::Struct(id)) => {
+        (Kind::Array(array), Type::Struct(id)) if types.kind_of(*id) == StructKind::Set => {
+            let item = types.item_of(*id).ok_or_else(wrong)?;
+            let items = array.values.iter().map(|v| read(v, item, types, clocks));
+            let items = items.collect::<Result<_, _>>()?;
+            types.keyed(*id, items).ok_or_else(wrong)?
+        }
+        (Kind::Struct(hash) | Kind::Hash(hash), Type::Struct(id))
+            if types.kind_of(*id) == StructKind::Hash =>
+        {
+            let (key, of) = types.entry_of(*id).ok_or_else(wrong)?;
+            let Some(Type::Struct(entry)) = types.item_of(*id) else {
+                return Err(wrong());
+            };
+            let mut entries = Vec::new();
+            for pair in &hash.entries {
+                let key = read(pair.key.as_ref().ok_or_else(wrong)?, key, types, clocks)?;
+                let value = match &pair.value {
+                    Some(value) => read(value, of, types, clocks)?,
+                    None => Value::Void,
+                };
+                entries.push(Value::Struct(*entry, Arc::from([key, value])));
+            }
+            types.keyed(*id, entries).ok_or_else(wrong)?
+        }
+        (Kind::Struct(hash) | Kind::Hash(hash), Type::Struct(id))
+            if types.kind_of(*id) == StructKind::Plain =>
+        {
             let declared = types.structs.get(id.index()).map(|s| s.fields.as_slice());
             let declared = declared.unwrap_or_default();
             let mut fields = BTreeMap::new();
@@ -322,7 +374,7 @@ pub(crate) fn type_name(value: &wire::Value) -> String {
 }
 
 /// Whether a dummy value of an announcement is of the kind that the model's type has on the wire.
-pub(crate) fn agrees(dummy: &wire::Value, ty: &Type) -> bool {
+pub(crate) fn agrees(dummy: &wire::Value, ty: &Type, types: &Types) -> bool {
     let Some(kind) = &dummy.kind else {
         return true;
     };
@@ -334,7 +386,11 @@ pub(crate) fn agrees(dummy: &wire::Value, ty: &Type) -> bool {
         | (Kind::Date(_), Type::Date)
         | (Kind::Time(_), Type::Time)
         | (Kind::Struct(_) | Kind::Hash(_), Type::Struct(_)) => true,
-        (Kind::Array(array), Type::Array(item)) => array.values.iter().all(|v| agrees(v, item)),
+        // What a set holds is not looked at.
+        (Kind::Array(_), Type::Struct(id)) => types.kind_of(*id) == StructKind::Set,
+        (Kind::Array(array), Type::Array(item)) => {
+            array.values.iter().all(|v| agrees(v, item, types))
+        }
         _ => false,
     }
 }
@@ -358,6 +414,7 @@ mod tests {
                     ("open".to_owned(), Type::Bool),
                     ("since".to_owned(), Type::Date),
                 ],
+                kind: StructKind::Plain,
             }],
         }
     }
@@ -398,7 +455,7 @@ mod tests {
             for units in [Units::Learned, Units::Protocol, Units::Thousandths] {
                 let mut clocks = Clocks::new(units);
                 let wire = write(&value, &ty, &types, &clocks);
-                prop_assert!(agrees(&wire, &ty));
+                prop_assert!(agrees(&wire, &ty, &types));
                 prop_assert_eq!(read(&wire, &ty, &types, &mut clocks), Ok(value.clone()));
             }
         }
@@ -452,6 +509,77 @@ mod tests {
                 "{value:?}"
             );
         }
+    }
+
+    #[test]
+    fn a_hash_is_a_hash_and_a_set_an_array() {
+        let mut types = types();
+        let structs = [
+            (
+                "set(:integer)",
+                vec![("items", Type::Array(Box::new(Type::INTEGER)))],
+                StructKind::Set,
+            ),
+            (
+                "e",
+                vec![("key", Type::INTEGER), ("value", Type::Str)],
+                StructKind::Entry,
+            ),
+            (
+                "h",
+                vec![("entries", Type::Array(Box::new(Type::Struct(StructId(2)))))],
+                StructKind::Hash,
+            ),
+        ];
+        for (name, fields, kind) in structs {
+            let fields = fields.into_iter().map(|(name, ty)| (name.to_owned(), ty));
+            types.structs.push(StructType {
+                name: name.to_owned(),
+                fields: fields.collect(),
+                kind,
+            });
+        }
+        let integer = |number| kind(Kind::Integer(number));
+        let entry = |key, value: &str| wire::Entry {
+            key: Some(integer(key)),
+            value: Some(text(value)),
+        };
+        let hash = |entries: Vec<wire::Entry>| kind(Kind::Hash(wire::Hash { entries }));
+        let array = |values: Vec<wire::Value>| kind(Kind::Array(wire::Array { values }));
+        let mut clocks = Clocks::new(Units::Learned);
+        let mut read = |value: &wire::Value, id: u32| {
+            read(value, &Type::Struct(StructId(id)), &types, &mut clocks)
+        };
+        let value = read(&hash(vec![entry(7, "b"), entry(2, "a")]), 3).unwrap();
+        assert_eq!(
+            value.display(&types).to_string(),
+            "{2 => \"a\", 7 => \"b\"}"
+        );
+        let sent = write(
+            &value,
+            &Type::Struct(StructId(3)),
+            &types,
+            &Clocks::new(Units::Learned),
+        );
+        assert_eq!(sent, hash(vec![entry(2, "a"), entry(7, "b")]));
+        assert!(agrees(&sent, &Type::Struct(StructId(3)), &types));
+        let value = read(&array(vec![integer(3), integer(1)]), 1).unwrap();
+        let sent = write(
+            &value,
+            &Type::Struct(StructId(1)),
+            &types,
+            &Clocks::new(Units::Learned),
+        );
+        assert_eq!(sent, array(vec![integer(1), integer(3)]));
+        assert!(
+            read(&hash(vec![entry(2, "a"), entry(2, "b")]), 3).is_err(),
+            "a key twice"
+        );
+        assert!(
+            read(&array(vec![integer(1), integer(1)]), 1).is_err(),
+            "an item twice"
+        );
+        assert!(read(&hash(Vec::new()), 1).is_err(), "no set");
     }
 
     #[test]

@@ -140,7 +140,7 @@ impl From<MappingError> for AdapterError {
     }
 }
 
-enum Form {
+pub(super) enum Form {
     Template(Template),
     Regex {
         regex: Regex,
@@ -160,6 +160,10 @@ pub(crate) struct Templates {
     forms: Vec<Option<Form>>,
     /// In which order labels are tried.
     order: Vec<LabelId>,
+    /// Those that `prefer` names.
+    preferred: Vec<LabelId>,
+    /// Per label, the key of its shape.
+    keys: Vec<String>,
 }
 
 impl Templates {
@@ -170,7 +174,7 @@ impl Templates {
         ] {
             for key in names.keys() {
                 let mut labels = sts.labels_of(direction);
-                if !labels.any(|id| names_label(key, &sts.label(id).name)) {
+                if !labels.any(|id| names_of(&sts, id).iter().any(|name| names_label(key, name))) {
                     return Err(MappingError {
                         key: format!("{section}.{key}"),
                         message: format!("the model has no {}{key}", direction.mark()),
@@ -180,54 +184,86 @@ impl Templates {
         }
         let newline = mapping.framing.newline();
         let mut forms = Vec::new();
-        for label in sts.labels() {
+        let mut keys = Vec::new();
+        for (index, label) in sts.labels().iter().enumerate() {
+            let names = names_of(&sts, LabelId::from_index(index));
             let (section, mapped) = match label.direction {
-                Direction::Stimulus => ("stimuli", shape_of(&mapping.stimuli, &label.name)),
-                Direction::Response => ("responses", shape_of(&mapping.responses, &label.name)),
+                Direction::Stimulus => ("stimuli", shape_of(&mapping.stimuli, names)),
+                Direction::Response => ("responses", shape_of(&mapping.responses, names)),
                 Direction::Internal => {
                     forms.push(None);
+                    keys.push(String::new());
                     continue;
                 }
             };
             let (key, made) = match mapped {
                 Some((key, shape)) => (key, form(shape, label, newline)),
-                None => (&label.name, Ok(Form::Template(Template::usual(label)))),
+                None => {
+                    let usual = Template::usual(label, names[1]);
+                    (&label.name, Ok(Form::Template(usual)))
+                }
             };
-            forms.push(Some(made.map_err(|message| MappingError {
-                key: format!("{section}.{key}"),
-                message,
-            })?));
+            let key = format!("{section}.{key}");
+            keys.push(key.clone());
+            forms.push(Some(made.map_err(|message| MappingError { key, message })?));
         }
-        let observable = |name: &String| {
-            let named = |direction| sts.label_named(direction, name);
-            named(Direction::Response).or_else(|| named(Direction::Stimulus))
-        };
-        let mut preferred = Vec::new();
+        let mut preferred: Vec<LabelId> = Vec::new();
         for name in &mapping.prefer {
-            preferred.push(observable(name).ok_or_else(|| MappingError {
-                key: "prefer".to_owned(),
-                message: format!("the model has no stimulus or response '{name}'"),
-            })?);
+            let mut called = sts.labels_called(Direction::Response, name);
+            if called.is_empty() {
+                called = sts.labels_called(Direction::Stimulus, name);
+            }
+            if called.is_empty() {
+                return Err(MappingError {
+                    key: "prefer".to_owned(),
+                    message: format!("the model has no stimulus or response '{name}'"),
+                });
+            }
+            preferred.extend(called);
         }
         let stimuli = sts.labels_of(Direction::Stimulus);
         let mut order: Vec<LabelId> = stimuli.chain(sts.labels_of(Direction::Response)).collect();
         order.sort_by_key(|id| {
             let place = preferred.iter().position(|preferred| preferred == id);
-            let rank = match &forms[id.index()] {
-                Some(Form::Template(template)) if template.fixed() > 0 => {
-                    (0, std::cmp::Reverse(template.fixed()))
-                }
-                Some(Form::Regex { .. }) => (1, std::cmp::Reverse(0)),
-                _ => (2, std::cmp::Reverse(0)),
-            };
-            (place.unwrap_or(preferred.len()), rank)
+            (place.unwrap_or(preferred.len()), rank(&forms[id.index()]))
         });
         Ok(Templates {
             sts,
             framing: mapping.framing.clone(),
             forms,
             order,
+            preferred,
+            keys,
         })
+    }
+
+    pub(super) fn sts(&self) -> &Sts {
+        &self.sts
+    }
+
+    pub(super) fn form(&self, label: LabelId) -> Option<&Form> {
+        self.forms[label.index()].as_ref()
+    }
+
+    /// The key of a label's shape, such as `responses.locked`.
+    pub(super) fn key(&self, label: LabelId) -> String {
+        self.keys[label.index()].clone()
+    }
+
+    pub(super) fn is_preferred(&self, label: LabelId) -> bool {
+        self.preferred.contains(&label)
+    }
+
+    /// Whether nothing but the order of the model decides between two labels.
+    pub(super) fn is_tie(&self, one: LabelId, other: LabelId) -> bool {
+        let rank = |id: LabelId| rank(&self.forms[id.index()]);
+        !self.is_preferred(one) && !self.is_preferred(other) && rank(one) == rank(other)
+    }
+
+    /// Whether the first label is tried before the second.
+    pub(super) fn comes_first(&self, first: LabelId, second: LabelId) -> bool {
+        let mut tried = self.order.iter().filter(|id| [first, second].contains(id));
+        tried.next() == Some(&first)
     }
 
     pub fn budget(&self) -> &Budget {
@@ -335,6 +371,27 @@ impl Mapping {
     pub fn check(&self, sts: &Arc<Sts>) -> Result<(), MappingError> {
         Templates::new(Arc::clone(sts), self).map(|_| ())
     }
+
+    /// Messages that a person may read otherwise than ioco does. `shares` says whether two channels have one socket.
+    pub fn ambiguities(
+        &self,
+        sts: &Arc<Sts>,
+        shares: &dyn Fn(&str, &str) -> bool,
+    ) -> Result<Vec<MappingError>, MappingError> {
+        let templates = Templates::new(Arc::clone(sts), self)?;
+        Ok(super::ambiguous::find(&templates, shares))
+    }
+}
+
+/// Where a shape stands in the order in which labels are tried.
+fn rank(form: &Option<Form>) -> (u8, std::cmp::Reverse<usize>) {
+    match form {
+        Some(Form::Template(template)) if template.fixed() > 0 => {
+            (0, std::cmp::Reverse(template.fixed()))
+        }
+        Some(Form::Regex { .. }) => (1, std::cmp::Reverse(0)),
+        _ => (2, std::cmp::Reverse(0)),
+    }
 }
 
 /// Whether a key of the mapping means a label: by its name, or by a pattern with `*`.
@@ -349,14 +406,20 @@ fn names_label(key: &str, name: &str) -> bool {
     }
 }
 
-/// The shape of a label, and its key. The label's own name comes before a pattern, and a long pattern before
-/// a short one.
+/// What a key may call a label: its name, and its name within its channel.
+fn names_of(sts: &Sts, id: LabelId) -> [&str; 2] {
+    [&sts.label(id).name, sts.plain_name(id)]
+}
+
+/// The shape of a label, and its key. The label's own name comes before the one that it shares with other channels,
+/// both before a pattern, and a long pattern before a short one.
 fn shape_of<'m>(
     shapes: &'m BTreeMap<String, Shape>,
-    name: &str,
+    names: [&str; 2],
 ) -> Option<(&'m String, &'m Shape)> {
-    let fitting = shapes.iter().filter(|(key, _)| names_label(key, name));
-    fitting.max_by_key(|(key, _)| (!key.contains('*'), key.len()))
+    let fits = |key: &str| names.iter().any(|name| names_label(key, name));
+    let fitting = shapes.iter().filter(|(key, _)| fits(key));
+    fitting.max_by_key(|(key, _)| (*key == names[0], !key.contains('*'), key.len()))
 }
 
 fn form(shape: &Shape, label: &Label, newline: &[u8]) -> Result<Form, String> {
@@ -417,7 +480,7 @@ fn form(shape: &Shape, label: &Label, newline: &[u8]) -> Result<Form, String> {
 }
 
 /// `None`: the message has another shape.
-fn read(
+pub(super) fn read(
     form: &Form,
     message: &[u8],
     label: &Label,

@@ -5,6 +5,7 @@
 //! with a connection of its own, unless channels share one. A system without a word for a reset is reset
 //! by connecting to it anew.
 
+mod ambiguous;
 mod cutter;
 mod format;
 mod frame;
@@ -210,6 +211,8 @@ impl TextLines {
         let client = &mut self.clients[index];
         let words = client.stream.as_mut().map(Stream::last_words);
         let status = client.stream.as_mut().and_then(Stream::exit_status);
+        let unfinished = client.stream.as_ref().map(Stream::unfinished);
+        let unfinished = unfinished.filter(|bytes| !bytes.is_empty()).map(show);
         self.hang_up_all();
         let address = self.clients[index].dial.address();
         let ended = matches!(broken, StreamError::Ended | StreamError::Io(_));
@@ -223,6 +226,9 @@ impl TextLines {
             StreamError::Wrong(why) => format!("{address} sent {why}"),
             StreamError::Io(error) => format!("the connection to {address} failed: {error}"),
         };
+        if let Some(unfinished) = unfinished.filter(|_| ended) {
+            message = format!("{message} after {unfinished}, a message without an end");
+        }
         if let Some(words) = words.filter(|words| !words.is_empty()) {
             let words = words.join("\n  ");
             message = format!("{message}; its last lines on standard error:\n  {words}");

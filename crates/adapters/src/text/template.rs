@@ -139,10 +139,10 @@ impl Template {
         matches!(piece, Piece::Field { prefix: None, format, .. } if !matches!(format, Format::Integer(_)))
     }
 
-    /// The label's name and its values, with spaces between: what a label without a template is.
-    pub fn usual(label: &Label) -> Template {
+    /// The label's name within its channel and its values, with spaces between: what a label without a template is.
+    pub fn usual(label: &Label, name: &str) -> Template {
         let mut pieces = Vec::new();
-        let mut text = label.name.clone();
+        let mut text = name.to_owned();
         for position in 0..label.parameters.len() {
             text.push(' ');
             pieces.push(Piece::Bytes(std::mem::take(&mut text).into_bytes()));
@@ -168,6 +168,28 @@ impl Template {
             }
             Piece::Length(..) => true,
         })
+    }
+
+    /// The parameters that end where the bytes after them first stand, and those bytes.
+    pub fn open_texts(&self) -> impl Iterator<Item = (usize, &[u8])> {
+        let middle = self.pieces.len().saturating_sub(2);
+        let pairs = self.pieces.windows(2).take(middle);
+        pairs.filter_map(|pair| match pair {
+            [
+                Piece::Field {
+                    position,
+                    prefix: None,
+                    format: Format::Text,
+                },
+                Piece::Bytes(after),
+            ] if !self.has_length(*position) => Some((*position, after.as_slice())),
+            _ => None,
+        })
+    }
+
+    fn has_length(&self, position: usize) -> bool {
+        let mut pieces = self.pieces.iter();
+        pieces.any(|piece| matches!(piece, Piece::Length(of, _) if *of == position))
     }
 
     /// How many bytes of a message it fixes.
@@ -416,7 +438,7 @@ mod tests {
             let types = Types::default();
             let values = vec![number.into(), flag.into(), text.as_str().into()];
             for template in [
-                Template::usual(&label),
+                Template::usual(&label, &label.name),
                 Template::parse("{p0};{p1} of {p2}!", &label, b"\n").unwrap(),
                 Template::parse("{p0:i64le}{p1:u8}{p2:u16+base64}", &label, b"\n").unwrap(),
             ] {

@@ -1,13 +1,13 @@
 //! Resolves the names of an expression, checks its types and gives an expression of the domain.
 
 use ioco_budget::Budget;
-use ioco_sts::{BinaryOp, EnumId, Expr, Pattern, Type, UnaryOp, Value, read_decimal};
+use ioco_sts::{BinaryOp, Expr, Pattern, StructKind, Type, UnaryOp, Value, read_decimal};
 
 use crate::ast::{Span, Text};
 use crate::codes::{self, Code};
 use crate::diagnostic::Diagnostic;
 use crate::expr::generated::Generated;
-use crate::expr::known::{Known, coerce};
+use crate::expr::known::{Known, Wanted, coerce, wanted_by};
 use crate::expr::names::{Names, Resolution, Signature};
 use crate::expr::parse::{self, ExprError, MethodCall, Node, NodeKind, Update};
 use crate::suggest::did_you_mean;
@@ -207,6 +207,17 @@ impl Checker<'_> {
         for (node, part) in path {
             let before = (whole.clone(), ty.clone());
             let step = match part {
+                PartNode::Index(index)
+                    if matches!(&ty, Type::Struct(id)
+                        if self.names.types.kind_of(*id) == StructKind::Hash) =>
+                {
+                    let (id, key, value_type) = self.key_of(&ty, index)?;
+                    whole = self
+                        .generated
+                        .lookup(self.names.types, id, whole, key.clone())?;
+                    ty = value_type;
+                    Part::Key(id, key)
+                }
                 PartNode::Index(index) => {
                     let Type::Array(item) = &ty else {
                         self.needs(node, "`[ ]`", "an array", &Known::Of(ty.clone()));
@@ -250,6 +261,11 @@ impl Checker<'_> {
             changed = match (step, ty) {
                 (Part::Index(at), Type::Array(item)) => {
                     self.with_item(target, whole, &item, at, changed).0
+                }
+                (Part::Key(id, key), _) => {
+                    let types = self.names.types;
+                    self.generated
+                        .with_entry(types, id, whole, [key, changed])?
                 }
                 (Part::Field(id, position, count), _) => {
                     let mut fields: Vec<Expr> = (0..count).map(|i| field_of(&whole, i)).collect();
@@ -352,7 +368,15 @@ impl Checker<'_> {
             Type::Date => "a date".to_owned(),
             Type::Time => "a time".to_owned(),
             Type::Enum(id) => format!("a {}", self.names.types.enums[id.index()].name),
-            Type::Struct(id) => format!("a {}", self.names.types.structs[id.index()].name),
+            Type::Struct(id) => {
+                let declared = &self.names.types.structs[id.index()];
+                match declared.kind {
+                    StructKind::Plain => format!("a {}", declared.name),
+                    StructKind::Set => format!("a {}", declared.name),
+                    StructKind::Hash => format!("a hash {}", declared.name),
+                    StructKind::Entry => format!("an entry {}", declared.name),
+                }
+            }
             Type::Array(item) => format!("an array of {}", self.names.types.type_name(item)),
         }
     }
@@ -382,11 +406,8 @@ impl Checker<'_> {
         ty: &Type,
         message: impl FnOnce(&str, &str) -> String,
     ) -> Expr {
-        let wanted_enum = match ty {
-            Type::Enum(id) => Some(*id),
-            _ => None,
-        };
-        let (expr, known) = self.check(node, wanted_enum);
+        let (expr, known) = self.check(node, wanted_by(ty));
+        let (expr, known) = self.as_set(expr, known, ty);
         match coerce(expr, &known, ty) {
             Ok(expr) => expr,
             Err(()) => {
@@ -427,7 +448,7 @@ impl Checker<'_> {
         (Expr::Const(Value::Void), Known::Wrong)
     }
 
-    pub(super) fn check(&mut self, node: &Node, expected: Option<EnumId>) -> (Expr, Known) {
+    pub(super) fn check(&mut self, node: &Node, expected: Option<Wanted>) -> (Expr, Known) {
         match &node.kind {
             NodeKind::Wrong => Self::wrong(),
             NodeKind::Void => (Expr::Const(Value::Void), Known::Void),
@@ -442,7 +463,8 @@ impl Checker<'_> {
                 None => self.bad_number(node, "a decimal has at most 28 digits"),
             },
             NodeKind::Name(name) => {
-                let meaning = self.names.meaning(name, expected);
+                let member = expected.and_then(Wanted::member);
+                let meaning = self.names.meaning(name, member);
                 self.named(node, name, meaning)
             }
             NodeKind::Unary(op, inner) => self.unary(*op, inner),
@@ -451,6 +473,9 @@ impl Checker<'_> {
             NodeKind::In(both) => self.membership(&both[0], &both[1]),
             NodeKind::InRange(all) => self.range(node, all),
             NodeKind::Array(items) => self.array(items, expected),
+            NodeKind::Set(items) => self.set_literal(node, items, expected),
+            NodeKind::Hash(pairs) => self.hash_literal(node, pairs, expected),
+            NodeKind::Joined(op, both) => self.joined_sets(node, *op, both, expected),
             NodeKind::Field(inner, name, span) => self.field(node, inner, name, span),
             NodeKind::Matches(subject, pattern, span) => self.matches(subject, pattern, span),
             NodeKind::Call(name, span, arguments) => self.call(node, name, span, arguments),
@@ -544,6 +569,9 @@ impl Checker<'_> {
         let (expr, known) = self.check(inner, None);
         match &known {
             Known::Of(Type::Array(_) | Type::Str) => self.method(node, &plain()),
+            Known::Of(Type::Struct(id)) if self.names.types.kind_of(*id) != StructKind::Plain => {
+                self.method(node, &plain())
+            }
             Known::Of(Type::Struct(id)) => {
                 let declared = &self.names.types.structs[id.index()];
                 if let Some(position) = declared.fields.iter().position(|(f, _)| f == name) {
@@ -655,6 +683,8 @@ enum PartNode<'n> {
 /// The same, resolved; a structure's field with the number of fields.
 enum Part {
     Index(Expr),
+    /// Of a hash.
+    Key(ioco_sts::StructId, Expr),
     Field(ioco_sts::StructId, usize, usize),
 }
 

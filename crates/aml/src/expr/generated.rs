@@ -22,7 +22,7 @@ pub struct Generated<'a> {
 
 impl Generated<'_> {
     /// The function of this meaning; `None` where there is none and none can be added.
-    fn function(
+    pub(super) fn function(
         &mut self,
         name: &str,
         parameters: &[(String, Type)],
@@ -293,15 +293,15 @@ pub fn choice(condition: Expr, then: Expr, otherwise: Expr) -> Expr {
 }
 
 /// What has no value: the first item of no items.
-fn missing() -> Expr {
+pub fn missing() -> Expr {
     index(Expr::Array(Vec::new()), Expr::int(0))
 }
 
-fn index(array: Expr, at: Expr) -> Expr {
+pub fn index(array: Expr, at: Expr) -> Expr {
     Expr::binary(BinaryOp::Index, array, at)
 }
 
-fn last_index(array: Expr) -> Expr {
+pub fn last_index(array: Expr) -> Expr {
     let length = Expr::unary(UnaryOp::Length, array);
     Expr::binary(BinaryOp::Sub, length, Expr::int(1))
 }

@@ -1,6 +1,6 @@
 //! What is known of the type of an expression, and which types go together.
 
-use ioco_sts::{BinaryOp, EnumId, Expr, IntRange, Type, UnaryOp, Value};
+use ioco_sts::{BinaryOp, EnumId, Expr, IntRange, StructId, Type, UnaryOp, Value};
 use rust_decimal::Decimal;
 
 /// What is known of the type of an expression.
@@ -15,9 +15,34 @@ pub enum Known {
     Of(Type),
 }
 
-pub fn enum_of(known: &Known) -> Option<EnumId> {
+/// The type around an expression, where it decides what the expression means: between members of the same name, and
+/// for what a set or a hash that is written out holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wanted {
+    Member(EnumId),
+    Struct(StructId),
+}
+
+impl Wanted {
+    pub fn member(self) -> Option<EnumId> {
+        match self {
+            Wanted::Member(id) => Some(id),
+            Wanted::Struct(_) => None,
+        }
+    }
+}
+
+pub fn wanted(known: &Known) -> Option<Wanted> {
     match known {
-        Known::Of(Type::Enum(id)) => Some(*id),
+        Known::Of(ty) => wanted_by(ty),
+        _ => None,
+    }
+}
+
+pub fn wanted_by(ty: &Type) -> Option<Wanted> {
+    match ty {
+        Type::Enum(id) => Some(Wanted::Member(*id)),
+        Type::Struct(id) => Some(Wanted::Struct(*id)),
         _ => None,
     }
 }

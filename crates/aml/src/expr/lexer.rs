@@ -58,6 +58,10 @@ pub enum Token {
     TimesAssign,
     #[token("=~")]
     Match,
+    #[token("=>")]
+    Arrow,
+    #[token("&")]
+    Ampersand,
     #[token("<~")]
     PrefixOf,
     #[token("{")]

@@ -1,13 +1,13 @@
 //! Methods of arrays, ranges and strings, with and without blocks, as Ruby has them.
 
-use ioco_sts::{BinaryOp, Expr, Pattern, Type, UnaryOp, Value};
+use ioco_sts::{BinaryOp, Expr, Pattern, StructKind, Type, UnaryOp, Value};
 use rust_decimal::Decimal;
 
 use crate::ast::Span;
 use crate::codes;
 use crate::expr::check::Checker;
 use crate::expr::generated::{Fold, Generated, Items, choice, joined};
-use crate::expr::known::{Known, comparable, enum_of, is_array, is_number};
+use crate::expr::known::{Known, comparable, is_array, is_number, wanted};
 use crate::expr::names::Names;
 use crate::expr::parse::{BlockNode, MethodCall, Node, NodeKind};
 use crate::suggest::did_you_mean;
@@ -36,6 +36,7 @@ const ARRAY_METHODS: &[&str] = &[
     "size",
     "empty?",
     "to_a",
+    "to_set",
 ];
 
 const STRING_METHODS: &[&str] = &[
@@ -85,6 +86,9 @@ impl Checker<'_> {
                 self.over_items(node, items, Some(expr), call)
             }
             Known::Of(Type::Str) => self.string_method(node, expr, call),
+            Known::Of(Type::Struct(id)) if self.names.types.item_of(*id).is_some() => {
+                self.keyed_method(node, expr, *id, call)
+            }
             _ => {
                 let shown = self.shown(&known);
                 let message = format!("`.{name}` needs an array or a string; this is {shown}");
@@ -131,7 +135,7 @@ impl Checker<'_> {
     }
 
     /// The call of a function that was made, or why there is none.
-    fn made(&mut self, node: &Node, made: Option<Expr>, ty: Type) -> (Expr, Known) {
+    pub(super) fn made(&mut self, node: &Node, made: Option<Expr>, ty: Type) -> (Expr, Known) {
         match made {
             Some(expr) => (expr, Known::Of(ty)),
             None => {
@@ -144,7 +148,7 @@ impl Checker<'_> {
     }
 
     /// A method of an array, or of a range, which is no `array`.
-    fn over_items(
+    pub(super) fn over_items(
         &mut self,
         node: &Node,
         items: Items,
@@ -156,6 +160,7 @@ impl Checker<'_> {
         let whole = Type::Array(Box::new(item.clone()));
         match (name, &call.block, call.arguments.as_slice(), array) {
             ("to_a", None, [], Some(array)) => (array, Known::Of(whole)),
+            ("to_set", None, [], Some(array)) => self.set_of_items(node, array, &item),
             ("to_a", None, [], None) => self.numbers(node, items),
             (
                 "all?" | "any?" | "none?" | "count" | "map" | "select" | "filter" | "reject"
@@ -226,7 +231,12 @@ impl Checker<'_> {
         self.made(node, made, Type::Array(Box::new(item.clone())))
     }
 
-    fn no_method(&mut self, call: &MethodCall, what: &str, known: &[&str]) -> (Expr, Known) {
+    pub(super) fn no_method(
+        &mut self,
+        call: &MethodCall,
+        what: &str,
+        known: &[&str],
+    ) -> (Expr, Known) {
         let name = &call.name;
         let (message, hint) = if known.contains(&name.as_str()) {
             let message = format!("`.{name}` is not used like this");
@@ -272,7 +282,7 @@ impl Checker<'_> {
     }
 
     /// A value that can be an item; whether it is one.
-    fn fitting(&mut self, node: &Node, item: &Type) -> (Expr, bool) {
+    pub(super) fn fitting(&mut self, node: &Node, item: &Type) -> (Expr, bool) {
         let before = self.diagnostics.len();
         let value = self.expect(node, item, |shown, wanted| {
             format!("the items are {wanted}; this is {shown}")
@@ -382,8 +392,8 @@ impl Checker<'_> {
     }
 
     /// Whether a value is among the items.
-    fn includes(&mut self, node: &Node, items: Items, value: &Node) -> (Expr, Known) {
-        let wanted = enum_of(&Known::Of(items.item.clone()));
+    pub(super) fn includes(&mut self, node: &Node, items: Items, value: &Node) -> (Expr, Known) {
+        let wanted = wanted(&Known::Of(items.item.clone()));
         let (value_expr, known) = self.check(value, wanted);
         let item = Known::Of(items.item.clone());
         if known == Known::Wrong || !comparable(&item, &known) {
@@ -404,6 +414,9 @@ impl Checker<'_> {
             NodeKind::Range(ends) => self.range_items(ends),
             _ => match self.check(set, None) {
                 (array, Known::Of(Type::Array(item))) => Some(Items::of_array(array, *item)),
+                (keyed, Known::Of(Type::Struct(id))) if self.names.types.item_of(id).is_some() => {
+                    return self.is_key(node, keyed, id, subject);
+                }
                 (_, known) => {
                     if known != Known::Wrong {
                         self.error(
@@ -480,14 +493,29 @@ impl Checker<'_> {
     /// The body of a block as an expression inside a function: the item in the place of its parameter,
     /// and what it reads around it as parameters of the function.
     fn body(&mut self, items: &Items, block: &BlockNode) -> Option<Body> {
-        let [parameter] = block.parameters.as_slice() else {
-            let message = "a block has one parameter, as in `{ |x| x > 0 }`".to_owned();
-            self.error_at(codes::ARGUMENT_COUNT, block.span.clone(), message, None);
-            return None;
+        // The block of a hash has the key and the value of an entry.
+        let entry = match &items.item {
+            Type::Struct(id) if self.names.types.kind_of(*id) == StructKind::Entry => {
+                Some(&self.names.types.structs[id.index()].fields)
+            }
+            _ => None,
         };
+        let types: Vec<Type> = match entry {
+            Some(fields) => fields.iter().map(|(_, ty)| ty.clone()).collect(),
+            None => vec![items.item.clone()],
+        };
+        if block.parameters.len() != types.len() {
+            let message = match entry {
+                Some(_) => "the block of a hash has two parameters, as in `{ |k, v| v > 0 }`",
+                None => "a block has one parameter, as in `{ |x| x > 0 }`",
+            };
+            let span = block.span.clone();
+            self.error_at(codes::ARGUMENT_COUNT, span, message.to_owned(), None);
+            return None;
+        }
         let outer = self.names.locals.len();
         let mut locals = self.names.locals.to_vec();
-        locals.push((parameter.clone(), items.item.clone()));
+        locals.extend(block.parameters.iter().cloned().zip(types));
         let (expr, known) = Checker {
             names: Names {
                 locals: &locals,
@@ -509,7 +537,11 @@ impl Checker<'_> {
         }
         let mut given = Vec::new();
         let item = items.item();
-        let expr = self.inside(&expr, outer, &item, items.own(), &mut given);
+        let own = match entry {
+            Some(_) => vec![field(&item, 0), field(&item, 1)],
+            None => vec![item],
+        };
+        let expr = self.inside(&expr, outer, &own, items.own(), &mut given);
         Some(Body { expr, known, given })
     }
 
@@ -517,12 +549,14 @@ impl Checker<'_> {
         &self,
         expr: &Expr,
         outer: usize,
-        item: &Expr,
+        item: &[Expr],
         own: u32,
         given: &mut Vec<(Expr, String, Type)>,
     ) -> Expr {
         match expr {
-            Expr::Local(position) if *position as usize >= outer => item.clone(),
+            Expr::Local(position) if *position as usize >= outer => {
+                item[*position as usize - outer].clone()
+            }
             Expr::Var(_) | Expr::Param(_) | Expr::Local(_) => {
                 let known = given.iter().position(|(value, ..)| value == expr);
                 let position = known.unwrap_or_else(|| {
@@ -626,8 +660,13 @@ impl Checker<'_> {
     }
 }
 
+/// A field of a structure, by its position.
+pub(super) fn field(structure: &Expr, position: u32) -> Expr {
+    Expr::Field(Box::new(structure.clone()), position)
+}
+
 impl Generated<'_> {
-    fn membership(&mut self, items: Items, value: Expr, ty: Type) -> Option<Expr> {
+    pub(super) fn membership(&mut self, items: Items, value: Expr, ty: Type) -> Option<Expr> {
         let own = items.own();
         let fold = Fold {
             shown: format!(".include?(⟨{}⟩)", items.own_shown()),
@@ -640,7 +679,12 @@ impl Generated<'_> {
         self.fold(items, fold)
     }
 
-    fn difference(&mut self, array: Expr, item: &Type, removed: (Expr, &Type)) -> Option<Expr> {
+    pub(super) fn difference(
+        &mut self,
+        array: Expr,
+        item: &Type,
+        removed: (Expr, &Type),
+    ) -> Option<Expr> {
         let items = Items::of_array(array, item.clone());
         let (removed, removed_type) = removed;
         let inner = match removed_type {

@@ -5,10 +5,10 @@
 
 pub mod check;
 pub mod generated;
+mod keyed;
 pub mod known;
 pub mod lexer;
 mod methods;
 pub mod names;
 mod operators;
 pub mod parse;
-pub mod range;

@@ -1,12 +1,12 @@
 //! The types of operators: what they work on, and what they give.
 
-use ioco_sts::{BinaryOp, EnumId, Expr, Type, UnaryOp, Value};
+use ioco_sts::{BinaryOp, Expr, Type, UnaryOp, Value};
 
 use crate::codes;
 use crate::diagnostic::Diagnostic;
 use crate::expr::check::Checker;
 use crate::expr::known::{
-    Known, arithmetic, coerce, coerce_both, comparable, enum_of, is_array, is_number, joined,
+    Known, Wanted, arithmetic, coerce, coerce_both, comparable, is_array, is_number, joined, wanted,
 };
 use crate::expr::names::Resolution;
 use crate::expr::parse::{Node, NodeKind};
@@ -35,21 +35,23 @@ impl Checker<'_> {
     }
 
     /// Both operands; the one whose type decides between members of the same name goes first.
-    fn operands(
+    pub(super) fn operands(
         &mut self,
         left: &Node,
         right: &Node,
-        expected: Option<EnumId>,
+        expected: Option<Wanted>,
     ) -> ((Expr, Known), (Expr, Known)) {
+        let member = expected.and_then(Wanted::member);
         let left_waits = matches!(&left.kind, NodeKind::Name(name)
-            if matches!(self.names.meaning(name, expected), Resolution::Ambiguous(_)));
+            if matches!(self.names.meaning(name, member), Resolution::Ambiguous(_)))
+            || matches!(&left.kind, NodeKind::Set(_) | NodeKind::Hash(_));
         if left_waits {
             let second = self.check(right, expected);
-            let first = self.check(left, enum_of(&second.1).or(expected));
+            let first = self.check(left, wanted(&second.1).or(expected));
             (first, second)
         } else {
             let first = self.check(left, expected);
-            let second = self.check(right, enum_of(&first.1).or(expected));
+            let second = self.check(right, wanted(&first.1).or(expected));
             (first, second)
         }
     }
@@ -60,12 +62,18 @@ impl Checker<'_> {
         op: BinaryOp,
         left: &Node,
         right: &Node,
-        expected: Option<EnumId>,
+        expected: Option<Wanted>,
     ) -> (Expr, Known) {
         let ((first, first_type), (second, second_type)) = self.operands(left, right, expected);
         if first_type == Known::Wrong || second_type == Known::Wrong {
             return Self::wrong();
         }
+        let operands = [(first, first_type), (second, second_type)];
+        let [(first, first_type), (second, second_type)] =
+            match self.keyed_binary(node, op, [left, right], operands) {
+                Ok(done) => return done,
+                Err(others) => others,
+            };
         let symbol = op.symbol().unwrap_or(match op {
             BinaryOp::Min => "min",
             BinaryOp::Max => "max",
@@ -259,7 +267,7 @@ impl Checker<'_> {
     pub(super) fn conditional(
         &mut self,
         all: &[Node; 3],
-        expected: Option<EnumId>,
+        expected: Option<Wanted>,
     ) -> (Expr, Known) {
         let condition = self.boolean(&all[0]);
         let ((then, then_type), (otherwise, otherwise_type)) =
@@ -280,7 +288,7 @@ impl Checker<'_> {
     }
 
     pub(super) fn membership(&mut self, subject: &Node, set: &Node) -> (Expr, Known) {
-        let NodeKind::Array(items) = &set.kind else {
+        let (NodeKind::Array(items) | NodeKind::Set(items)) = &set.kind else {
             let whole = Node::new(NodeKind::Wrong, subject.span.start..set.span.end);
             return self.is_item(&whole, subject, set);
         };
@@ -288,7 +296,7 @@ impl Checker<'_> {
         let mut checked = Vec::with_capacity(items.len());
         let mut right = known != Known::Wrong;
         for item in items {
-            let (item_expr, item_type) = self.check(item, enum_of(&known));
+            let (item_expr, item_type) = self.check(item, wanted(&known));
             if item_type == Known::Wrong {
                 right = false;
             } else if right && !comparable(&known, &item_type) {
@@ -310,8 +318,8 @@ impl Checker<'_> {
 
     pub(super) fn range(&mut self, node: &Node, all: &[Node; 3]) -> (Expr, Known) {
         let (subject, subject_type) = self.check(&all[0], None);
-        let (low, low_type) = self.check(&all[1], enum_of(&subject_type));
-        let (high, high_type) = self.check(&all[2], enum_of(&subject_type));
+        let (low, low_type) = self.check(&all[1], wanted(&subject_type));
+        let (high, high_type) = self.check(&all[2], wanted(&subject_type));
         let types = [subject_type, low_type, high_type];
         if types.contains(&Known::Wrong) {
             return Self::wrong();
@@ -344,11 +352,11 @@ impl Checker<'_> {
         )
     }
 
-    pub(super) fn array(&mut self, items: &[Node], expected: Option<EnumId>) -> (Expr, Known) {
+    pub(super) fn array(&mut self, items: &[Node], expected: Option<Wanted>) -> (Expr, Known) {
         let mut checked = Vec::with_capacity(items.len());
         let mut joint: Option<Known> = None;
         for item in items {
-            let (expr, known) = self.check(item, joint.as_ref().and_then(enum_of).or(expected));
+            let (expr, known) = self.check(item, joint.as_ref().and_then(wanted).or(expected));
             if known == Known::Wrong {
                 return Self::wrong();
             }

@@ -33,10 +33,16 @@ impl Node {
             NodeKind::Unary(_, inner)
             | NodeKind::Field(inner, ..)
             | NodeKind::Matches(inner, ..) => inner.height,
-            NodeKind::Binary(_, both) | NodeKind::In(both) => both[0].height.max(both[1].height),
+            NodeKind::Binary(_, both) | NodeKind::In(both) | NodeKind::Joined(_, both) => {
+                both[0].height.max(both[1].height)
+            }
             NodeKind::If(all) | NodeKind::InRange(all) => all.iter().map(of).max().unwrap_or(0),
-            NodeKind::Array(items) | NodeKind::Call(_, _, items) => {
+            NodeKind::Array(items) | NodeKind::Set(items) | NodeKind::Call(_, _, items) => {
                 items.iter().map(of).max().unwrap_or(0)
+            }
+            NodeKind::Hash(pairs) => {
+                let height = |[key, value]: &[Node; 2]| key.height.max(value.height);
+                pairs.iter().map(height).max().unwrap_or(0)
             }
             NodeKind::Prefix(both) | NodeKind::Range(both) => both[0].height.max(both[1].height),
             NodeKind::Slice(all) => all.iter().map(of).max().unwrap_or(0),
@@ -71,6 +77,12 @@ pub enum NodeKind {
     In(Box<[Node; 2]>),
     InRange(Box<[Node; 3]>),
     Array(Vec<Node>),
+    /// `Set[1, 2]`.
+    Set(Vec<Node>),
+    /// `{"a" => 1}`: keys and values.
+    Hash(Vec<[Node; 2]>),
+    /// `a | b`, `a & b`.
+    Joined(SetOp, Box<[Node; 2]>),
     Field(Box<Node>, String, Range<usize>),
     /// The pattern, and where it stands.
     Matches(Box<Node>, String, Range<usize>),
@@ -86,6 +98,13 @@ pub enum NodeKind {
     Method(Box<MethodCall>),
     /// Reported already.
     Wrong,
+}
+
+/// An operator of sets that arrays do not have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SetOp {
+    Union,
+    Intersection,
 }
 
 /// `xs.all? { |x| x > 0 }`, `xs.include?(3)`.
@@ -358,14 +377,24 @@ impl<'a> Parser<'a> {
                     self.position += 1;
                     self.pattern(left)
                 }
-                Infix::Prefix => {
-                    self.position += 1;
-                    let right = self.expression(binds + 1);
-                    let span = left.span.start..right.span.end;
-                    Node::new(NodeKind::Prefix(Box::new([left, right])), span)
-                }
+                Infix::Prefix => self.both(left, binds, NodeKind::Prefix),
+                Infix::Set(op) => self.both(left, binds, |both| NodeKind::Joined(op, both)),
             };
         }
+    }
+
+    /// An operator with its right side. Not a part of `operators`: what a frame holds there counts for every level of
+    /// an expression.
+    fn both(
+        &mut self,
+        left: Node,
+        binds: u8,
+        kind: impl FnOnce(Box<[Node; 2]>) -> NodeKind,
+    ) -> Node {
+        self.position += 1;
+        let right = self.expression(binds + 1);
+        let span = left.span.start..right.span.end;
+        Node::new(kind(Box::new([left, right])), span)
     }
 
     /// The operator that comes next, and how tightly it binds.
@@ -382,11 +411,13 @@ impl<'a> Parser<'a> {
             Token::GreaterEq => (4, Infix::Binary(BinaryOp::Ge)),
             Token::PrefixOf => (4, Infix::Prefix),
             Token::Name if self.word() == "in" => (4, Infix::In),
-            Token::Plus => (5, Infix::Binary(BinaryOp::Add)),
-            Token::Minus => (5, Infix::Binary(BinaryOp::Sub)),
-            Token::Star => (6, Infix::Binary(BinaryOp::Mul)),
-            Token::Slash => (6, Infix::Binary(BinaryOp::Div)),
-            Token::Percent => (6, Infix::Binary(BinaryOp::Rem)),
+            Token::Pipe => (5, Infix::Set(SetOp::Union)),
+            Token::Ampersand => (6, Infix::Set(SetOp::Intersection)),
+            Token::Plus => (7, Infix::Binary(BinaryOp::Add)),
+            Token::Minus => (7, Infix::Binary(BinaryOp::Sub)),
+            Token::Star => (8, Infix::Binary(BinaryOp::Mul)),
+            Token::Slash => (8, Infix::Binary(BinaryOp::Div)),
+            Token::Percent => (8, Infix::Binary(BinaryOp::Rem)),
             _ => return None,
         })
     }
@@ -437,7 +468,7 @@ impl<'a> Parser<'a> {
         match self.peek() {
             Token::Not => {
                 self.position += 1;
-                let operand = self.expression(7);
+                let operand = self.expression(9);
                 unary(UnaryOp::Not, start, operand)
             }
             Token::Name if self.word() == "not" => {
@@ -446,7 +477,7 @@ impl<'a> Parser<'a> {
                     Some("write `!`"),
                 );
                 self.position += 1;
-                self.expression(7)
+                self.expression(9)
             }
             Token::Minus => {
                 self.position += 1;
@@ -462,7 +493,7 @@ impl<'a> Parser<'a> {
                         _ => return unary(UnaryOp::Neg, start, number),
                     }
                 }
-                let operand = self.expression(7);
+                let operand = self.expression(9);
                 unary(UnaryOp::Neg, start, operand)
             }
             Token::Name if self.word() == "if" => {
@@ -634,6 +665,7 @@ impl<'a> Parser<'a> {
                 self.expect(Token::RBracket, "]");
                 return Node::new(NodeKind::Array(items), start..end);
             }
+            Token::LBrace => return self.hash(),
             _ => {
                 let found = self.found();
                 self.mistake(format!("expected a value, found {found}"), None);
@@ -652,8 +684,36 @@ impl<'a> Parser<'a> {
         matches!(word, "then" | "else" | "in" | "and" | "or")
     }
 
+    /// `{"a" => 1, "b" => 2}`.
+    fn hash(&mut self) -> Node {
+        let start = self.bump().start;
+        let mut pairs = Vec::new();
+        while !matches!(self.peek(), Token::RBrace | Token::End) {
+            let key = self.expression(0);
+            if self.mistakes.is_empty() {
+                self.expect(Token::Arrow, "=>");
+            }
+            pairs.push([key, self.expression(0)]);
+            if !self.eat(Token::Comma) {
+                break;
+            }
+        }
+        let end = self.span().end;
+        if self.mistakes.is_empty() {
+            self.expect(Token::RBrace, "}");
+        }
+        Node::new(NodeKind::Hash(pairs), start..end)
+    }
+
     fn name(&mut self, word: &str) -> Node {
         let span = self.bump();
+        if word == "Set" && self.peek() == Token::LBracket {
+            self.position += 1;
+            let items = self.list(Token::RBracket);
+            let end = self.span().end;
+            self.expect(Token::RBracket, "]");
+            return Node::new(NodeKind::Set(items), span.start..end);
+        }
         if self.peek() != Token::LParen {
             let kind = NodeKind::Name(word.to_owned());
             return Node::new(kind, span);
@@ -705,6 +765,7 @@ enum Infix {
     In,
     Match,
     Prefix,
+    Set(SetOp),
 }
 
 fn unary(op: UnaryOp, start: usize, operand: Node) -> Node {

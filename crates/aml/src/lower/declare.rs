@@ -85,6 +85,7 @@ impl<'a> Lowering<'a> {
             }
         }
         self.function_bodies(open_functions);
+        self.find_shared_labels(&commands);
         let mut any = false;
         for item in items {
             match item {
@@ -252,7 +253,7 @@ impl<'a> Lowering<'a> {
             } else {
                 let name = name.value.clone();
                 let fields = Vec::new();
-                self.types.structs.push(StructType { name, fields });
+                self.types.structs.push(StructType::plain(&name, fields));
                 structs.push(command);
             }
         }

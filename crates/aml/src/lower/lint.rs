@@ -1,14 +1,13 @@
 //! What is not wrong, but most likely not meant.
 
-use ioco_sts::{BinaryOp, Direction, Expr, Gate, IntRange, Parameter, Type};
+use ioco_sts::{BinaryOp, Direction, Expr, Gate, Parameter, Type};
 use rustc_hash::FxHashSet;
 
-use crate::ast::{Command, Site, Text};
+use crate::ast::{Command, Site};
 use crate::codes;
 use crate::diagnostic::Diagnostic;
 use crate::expr::check::CheckedUpdate;
 use crate::expr::names::SeenVariable;
-use crate::expr::range::Facts;
 use crate::lower::Lowering;
 use crate::lower::graph::{Graph, NodeId};
 use crate::lower::process::ProcessScope;
@@ -79,67 +78,6 @@ impl Lowering<'_> {
                     report.labels.push(label);
                 }
             }
-        }
-    }
-
-    /// Guards that can never hold, and updates that can never be made.
-    pub(super) fn lint_ranges(
-        &mut self,
-        command: &Command,
-        parameters: &[Parameter],
-        guard: &Expr,
-        constraint: Option<&Text>,
-        updates: &[CheckedUpdate],
-    ) {
-        if *guard == Expr::TRUE && updates.is_empty() {
-            return;
-        }
-        let ranges: Vec<Option<IntRange>> = self
-            .variables
-            .iter()
-            .map(|v| v.seen.ty.int_range())
-            .collect();
-        let declared = |atom: &Expr| match atom {
-            Expr::Var(variable) => ranges[variable.index()],
-            Expr::Param(position) => parameters[*position as usize].ty.int_range(),
-            _ => None,
-        };
-        let mut facts = Facts::new(&declared);
-        let mut found = Vec::new();
-        let guard_span = constraint.map(|text| {
-            let start = text.value.len() - text.value.trim_start().len();
-            text.source_span(start..text.value.trim_end().len())
-        });
-        if let Some(span) = &guard_span {
-            if facts.divides_by_zero(guard) {
-                found.push((
-                    codes::DIVIDES_BY_ZERO,
-                    span.clone(),
-                    "this divides by zero".to_owned(),
-                ));
-            } else if !facts.assume(guard) {
-                let message = "this can never hold".to_owned();
-                found.push((codes::NEVER_HOLDS, span.clone(), message));
-            }
-        }
-        if found.is_empty() {
-            for update in updates {
-                let seen = &self.variables[update.variable.index()].seen;
-                if facts.divides_by_zero(&update.value) {
-                    let message = "this divides by zero".to_owned();
-                    found.push((codes::DIVIDES_BY_ZERO, update.value_span.clone(), message));
-                } else if let Some(range) = seen.ty.int_range()
-                    && !matches!(update.value, Expr::Const(ioco_sts::Value::Void))
-                    && !facts.can_be_in(&update.value, range)
-                {
-                    let shown = self.types.type_name(&seen.ty);
-                    let message = format!("this is never a value of `{}`, {shown}", seen.name);
-                    found.push((codes::NEVER_FITS, update.value_span.clone(), message));
-                }
-            }
-        }
-        for (code, span, message) in found {
-            self.report(code, command.file, &span, message);
         }
     }
 

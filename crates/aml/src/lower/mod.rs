@@ -9,6 +9,7 @@ mod declare;
 mod flow;
 mod graph;
 mod lint;
+mod lint_values;
 mod locations;
 mod process;
 mod steps;
@@ -17,7 +18,7 @@ mod types;
 use std::sync::Arc;
 
 use ioco_budget::Budget;
-use ioco_sts::{Function, Label, Place, Sts, StsBuilder, SwitchId, Types};
+use ioco_sts::{Direction, Function, Label, Place, Sts, StsBuilder, SwitchId, Types};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::ast::{Item, Macro, Site, Span};
@@ -70,6 +71,8 @@ struct Lowering<'a> {
     /// The channels that processes declare.
     channels: FxHashMap<String, Site>,
     labels: Vec<DeclaredLabel>,
+    /// Names that labels of several channels have.
+    shared_labels: FxHashSet<(Direction, String)>,
     variables: Vec<DeclaredVariable>,
     processes: FxHashMap<String, Site>,
     requirements: Vec<Cited>,
@@ -103,6 +106,7 @@ pub fn lower(
         internal: FxHashMap::default(),
         channels: FxHashMap::default(),
         labels: Vec::new(),
+        shared_labels: FxHashSet::default(),
         variables: Vec::new(),
         processes: FxHashMap::default(),
         requirements: Vec::new(),

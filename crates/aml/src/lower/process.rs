@@ -16,6 +16,9 @@ pub(super) struct ProcessScope<'a> {
     /// The labels that the process may receive and send, by name.
     pub receives: FxHashMap<String, LabelId>,
     pub sends: FxHashMap<String, LabelId>,
+    /// The names of labels that the process has on several channels, with those channels: the channel has to be
+    /// written as well.
+    pub shared: FxHashMap<String, Vec<String>>,
     pub variables: Vec<SeenVariable>,
     pub behaviors: FxHashMap<String, Behavior<'a>>,
     /// The behaviors in the order of the text.
@@ -27,6 +30,18 @@ pub(super) struct Behavior<'a> {
     pub command: &'a Command,
     pub body: &'a [Item],
     pub non_terminating: bool,
+}
+
+/// The commands in the block of a command.
+fn inner(command: &Command) -> impl Iterator<Item = &Command> {
+    let items = match &command.block {
+        Some(Block::Items(items)) => items.as_slice(),
+        _ => &[],
+    };
+    items.iter().filter_map(|item| match item {
+        Item::Command(command) => Some(command),
+        Item::Macro(_) => None,
+    })
 }
 
 impl<'a> Lowering<'a> {
@@ -51,6 +66,7 @@ impl<'a> Lowering<'a> {
             process: self.builder.process(name),
             receives: FxHashMap::default(),
             sends: FxHashMap::default(),
+            shared: FxHashMap::default(),
             variables: Vec::new(),
             behaviors: FxHashMap::default(),
             behavior_order: Vec::new(),
@@ -168,8 +184,10 @@ impl<'a> Lowering<'a> {
         } else {
             Direction::Response
         };
+        let qualified = format!("{channel}.{name}");
+        let is_shared = self.shared_labels.contains(&(direction, name.to_owned()));
         let label = Label {
-            name: name.to_owned(),
+            name: if is_shared { &qualified } else { name }.to_owned(),
             channel: channel.to_owned(),
             direction,
             parameters,
@@ -177,7 +195,7 @@ impl<'a> Lowering<'a> {
         let known = self
             .labels
             .iter()
-            .position(|l| l.label.direction == direction && l.label.name == name);
+            .position(|l| l.label.direction == direction && l.label.name == label.name);
         let own = if receives {
             &scope.receives
         } else {
@@ -188,7 +206,7 @@ impl<'a> Lowering<'a> {
                 let first = &self.labels[index];
                 let first_site = (first.site.file, first.site.span.clone());
                 let id = LabelId::from_index(index);
-                if own.contains_key(name) {
+                if own.contains_key(&qualified) {
                     let message = format!("`{name}` is declared twice");
                     self.twice(&site, message, first_site);
                     return;
@@ -218,7 +236,56 @@ impl<'a> Lowering<'a> {
         } else {
             &mut scope.sends
         };
-        own.insert(name.to_owned(), id);
+        own.insert(qualified, id);
+        match scope.shared.get_mut(name) {
+            Some(channels) => channels.push(channel.to_owned()),
+            None => {
+                if let Some(other) = own.insert(name.to_owned(), id).filter(|other| *other != id) {
+                    own.remove(name);
+                    let first = self.labels[other.index()].label.channel.clone();
+                    let channels = vec![first, channel.to_owned()];
+                    scope.shared.insert(name.to_owned(), channels);
+                }
+            }
+        }
+    }
+
+    /// Finds the names of labels that several channels have: such a label is called by its channel too.
+    pub(super) fn find_shared_labels(&mut self, commands: &[&'a Command]) {
+        let mut seen: FxHashMap<(Direction, &str), &str> = FxHashMap::default();
+        let channels = commands.iter().filter(|command| command.word == "process");
+        let channels = channels
+            .flat_map(|process| inner(process))
+            .filter(|c| c.word == "channel");
+        for channel in channels {
+            let Some(ValueKind::Str(name)) = channel.arguments.first().map(|value| &value.kind)
+            else {
+                continue;
+            };
+            for declaration in inner(channel) {
+                let (direction, several) = match declaration.word.as_str() {
+                    "stimulus" => (Direction::Stimulus, false),
+                    "stimuli" => (Direction::Stimulus, true),
+                    "response" => (Direction::Response, false),
+                    "responses" => (Direction::Response, true),
+                    _ => continue,
+                };
+                let direction = match self.internal.contains_key(&name.value) {
+                    true => Direction::Internal,
+                    false => direction,
+                };
+                let labels = if several { usize::MAX } else { 1 };
+                for label in declaration.arguments.iter().take(labels) {
+                    let ValueKind::Str(label) = &label.kind else {
+                        continue;
+                    };
+                    let first = seen.entry((direction, &label.value)).or_insert(&name.value);
+                    if *first != name.value {
+                        self.shared_labels.insert((direction, label.value.clone()));
+                    }
+                }
+            }
+        }
     }
 
     fn variable(&mut self, command: &Command, scope: &mut ProcessScope<'a>, process: &str) {

@@ -134,6 +134,21 @@ impl Walker<'_, '_> {
         };
         let Some(&label) = own.get(&name.value) else {
             let kind = if receives { "stimulus" } else { "response" };
+            if let Some(channels) = self.scope.shared.get(&name.value) {
+                let names: Vec<String> = channels
+                    .iter()
+                    .filter(|channel| own.contains_key(&format!("{channel}.{}", name.value)))
+                    .map(|channel| format!("'{channel}.{}'", name.value))
+                    .collect();
+                if names.len() > 1 {
+                    let message = format!("the {kind} `{}` is on several channels", name.value);
+                    let hint = format!("write {}", names.join(" or "));
+                    self.lowering
+                        .report(codes::AMBIGUOUS_NAME, command.file, span, message)
+                        .hint = Some(hint);
+                    return None;
+                }
+            }
             if other.contains_key(&name.value) {
                 let (is, use_instead) = if receives {
                     ("response", "send")
@@ -225,6 +240,6 @@ impl Walker<'_, '_> {
         lowering.lint_parameters(command, gate, parameters, guard);
         lowering.lint_hidden(command, parameters, &self.scope.variables);
         lowering.lint_update_order(command.file, updates);
-        lowering.lint_ranges(command, parameters, guard, constraint, updates);
+        lowering.lint_values(command, parameters, guard, constraint, updates);
     }
 }

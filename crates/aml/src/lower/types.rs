@@ -1,6 +1,9 @@
 //! Types and literal values as declarations write them.
 
-use ioco_sts::{EnumId, IntRange, Parameter, StructId, Type, Value as Literal, read_decimal};
+use ioco_sts::{
+    EnumId, IntRange, Parameter, StructId, StructKind, StructType, Type, Value as Literal,
+    read_decimal,
+};
 
 use crate::ast::{Span, Value, ValueKind};
 use crate::codes;
@@ -54,15 +57,101 @@ impl Lowering<'_> {
             ValueKind::Call(name, arguments) if name == "integer" => {
                 self.bounded(file, &value.span, arguments)
             }
+            ValueKind::Call(name, arguments) if name == "set" => match arguments.as_slice() {
+                [item] => {
+                    let item_type = self.type_of(file, item)?;
+                    self.set_of(file, &item.span, item_type)
+                }
+                _ => {
+                    let message = "a set is written `set(:integer)`";
+                    self.report(codes::UNKNOWN_TYPE, file, &value.span, message);
+                    None
+                }
+            },
+            ValueKind::Call(name, pairs) if name == "hash" => {
+                self.hash_of(file, &value.span, pairs)
+            }
+            ValueKind::Hash(pairs) => self.hash_of(file, &value.span, pairs),
             ValueKind::Missing => None,
             _ => {
                 let message = "this is not a type";
                 self.report(codes::UNKNOWN_TYPE, file, &value.span, message)
-                    .hint =
-                    Some("a type is written `:integer`, `[:string]` or `'Name'`".to_owned());
+                    .hint = Some(
+                    "a type is written `:integer`, `[:string]`, `set(:string)` or `'Name'`"
+                        .to_owned(),
+                );
                 None
             }
         }
+    }
+
+    /// The type of a set or a hash, and what it is made of.
+    fn structure(
+        &mut self,
+        kind: StructKind,
+        name: String,
+        fields: Vec<(String, Type)>,
+    ) -> StructId {
+        let structs = &mut self.types.structs;
+        let known = structs
+            .iter()
+            .position(|known| known.kind == kind && known.fields == fields);
+        let index = known.unwrap_or_else(|| {
+            structs.push(StructType { name, fields, kind });
+            structs.len() - 1
+        });
+        StructId::from_index(index)
+    }
+
+    fn set_of(&mut self, file: usize, span: &Span, item: Type) -> Option<Type> {
+        if !self.has_order(file, span, &item, "the items of a set") {
+            return None;
+        }
+        let name = format!("set({})", self.types.type_name(&item));
+        let items = ("items".to_owned(), Type::Array(Box::new(item)));
+        let id = self.structure(StructKind::Set, name, vec![items]);
+        Some(Type::Struct(id))
+    }
+
+    /// `{:string => :integer}`.
+    fn hash_of(&mut self, file: usize, span: &Span, pairs: &[Value]) -> Option<Type> {
+        let [
+            Value {
+                kind: ValueKind::Pair(key, value),
+                ..
+            },
+        ] = pairs
+        else {
+            let message = "a hash is written `{:string => :integer}`";
+            self.report(codes::UNKNOWN_TYPE, file, span, message);
+            return None;
+        };
+        let (key_type, value_type) = (self.type_of(file, key)?, self.type_of(file, value)?);
+        if !self.has_order(file, &key.span, &key_type, "the keys of a hash") {
+            return None;
+        }
+        let inside = [&key_type, &value_type].map(|ty| self.types.type_name(ty));
+        let name = inside.join(" => ");
+        let fields = vec![
+            ("key".to_owned(), key_type),
+            ("value".to_owned(), value_type),
+        ];
+        let entry = self.structure(StructKind::Entry, name.clone(), fields);
+        let entries = Type::Array(Box::new(Type::Struct(entry)));
+        let entries = ("entries".to_owned(), entries);
+        let id = self.structure(StructKind::Hash, format!("{{{name}}}"), vec![entries]);
+        Some(Type::Struct(id))
+    }
+
+    fn has_order(&mut self, file: usize, span: &Span, ty: &Type, what: &str) -> bool {
+        let ordered = ioco_sts::Types::is_ordered(ty);
+        if !ordered {
+            let shown = self.types.type_name(ty);
+            let message =
+                format!("{what} are numbers, strings, dates, times or enum members, not {shown}");
+            self.report(codes::UNKNOWN_TYPE, file, span, message);
+        }
+        ordered
     }
 
     fn named_type(&self, name: &str) -> Option<Type> {
@@ -186,6 +275,37 @@ impl Lowering<'_> {
                 .map(|value| self.literal_value(value, item))
                 .collect::<Option<Vec<_>>>()
                 .map(|items| Literal::Array(items.into())),
+            (ValueKind::Array(items), Type::Struct(id))
+                if self.types.kind_of(*id) == StructKind::Set =>
+            {
+                let item = self.types.item_of(*id)?;
+                let mut values: Vec<Literal> = Vec::new();
+                for value in items {
+                    let value = self.literal_value(value, item)?;
+                    if !values.contains(&value) {
+                        values.push(value);
+                    }
+                }
+                self.types.keyed(*id, values)
+            }
+            (ValueKind::Hash(pairs), Type::Struct(id))
+                if self.types.kind_of(*id) == StructKind::Hash =>
+            {
+                let (key_type, value_type) = self.types.entry_of(*id)?;
+                let Type::Struct(entry) = self.types.item_of(*id)? else {
+                    return None;
+                };
+                let mut entries = Vec::new();
+                for pair in pairs {
+                    let ValueKind::Pair(key, value) = &pair.kind else {
+                        return None;
+                    };
+                    let key = self.literal_value(key, key_type)?;
+                    let value = self.literal_value(value, value_type)?;
+                    entries.push(Literal::Struct(*entry, [key, value].into()));
+                }
+                self.types.keyed(*id, entries)
+            }
             (ValueKind::Hash(pairs), Type::Struct(id)) => {
                 let declared = &self.types.structs[id.index()];
                 let mut fields = vec![Literal::Void; declared.fields.len()];

@@ -133,7 +133,8 @@ impl Index {
                     } else {
                         Space::Sent
                     },
-                    scope: None,
+                    // Channels may share the names of labels.
+                    scope: Some(id),
                     within: Some(id),
                     name: &text.value,
                     file: label.file,
@@ -142,8 +143,11 @@ impl Index {
                 };
                 let symbol = self.declare_label(&declared, is_internal);
                 // A process sees only what its own channels declare.
-                let key = (declared.space, Some(process), text.value.clone());
-                self.scopes.known.insert(key, symbol);
+                let channel = &self.symbols[id].name;
+                for name in [text.value.clone(), format!("{channel}.{}", text.value)] {
+                    let key = (declared.space, Some(process), name);
+                    self.scopes.known.insert(key, symbol);
+                }
                 if !several {
                     self.parameters(label, symbol);
                 }
@@ -158,10 +162,10 @@ impl Index {
             _ => Space::Received,
         };
         if internal
-            && let Some(id) = self.scopes.get(other, None, declared.name)
+            && let Some(id) = self.scopes.get(other, declared.scope, declared.name)
             && self.symbols[id].kind == SymbolKind::Internal
         {
-            let key = (declared.space, None, declared.name.to_owned());
+            let key = (declared.space, declared.scope, declared.name.to_owned());
             self.scopes.known.insert(key, id);
         }
         self.declare(declared)

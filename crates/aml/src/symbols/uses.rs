@@ -130,8 +130,11 @@ impl Index {
 
     fn step(&mut self, command: &Command, within: Within) {
         let label = self.label_of(command, within);
-        if let (Some(_), Some(name)) = (label, command.arguments.first().and_then(text)) {
-            self.used(label, command.file, name);
+        if let (Some(id), Some(name)) = (label, command.arguments.first().and_then(text)) {
+            // Without its channel, which may stand before it.
+            let span = inside(name);
+            let start = span.end.saturating_sub(self.symbols[id].name.len());
+            self.use_at(id, command.file, start.max(span.start)..span.end);
         }
         for argument in &command.arguments {
             let ValueKind::Keyword(key, value) = &argument.kind else {
@@ -221,13 +224,18 @@ impl Index {
                 }
             }
             NodeKind::Unary(_, of) | NodeKind::Matches(of, _, _) => visit(self, of),
-            NodeKind::Binary(_, parts) | NodeKind::In(parts) => {
+            NodeKind::Binary(_, parts) | NodeKind::In(parts) | NodeKind::Joined(_, parts) => {
                 parts.iter().for_each(|part| visit(self, part));
             }
             NodeKind::If(parts) | NodeKind::InRange(parts) => {
                 parts.iter().for_each(|part| visit(self, part));
             }
-            NodeKind::Array(parts) => parts.iter().for_each(|part| visit(self, part)),
+            NodeKind::Array(parts) | NodeKind::Set(parts) => {
+                parts.iter().for_each(|part| visit(self, part));
+            }
+            NodeKind::Hash(pairs) => {
+                pairs.iter().flatten().for_each(|part| visit(self, part));
+            }
             NodeKind::Prefix(parts) | NodeKind::Range(parts) => {
                 parts.iter().for_each(|part| visit(self, part));
             }
@@ -305,7 +313,7 @@ impl Index {
                 let id = self.scopes.get(Space::Type, None, &name.value);
                 self.used(id, file, name);
             }
-            ValueKind::Array(values) | ValueKind::Hash(values) => {
+            ValueKind::Array(values) | ValueKind::Hash(values) | ValueKind::Call(_, values) => {
                 values.iter().for_each(|v| self.type_names(v, file));
             }
             // A key names a parameter or a field; of a function it is the list of its types.

@@ -22,7 +22,7 @@ struct Remarks {
 }
 
 impl Campaign {
-    /// A failure unlike all before.
+    /// A failure unlike all before, or like one that nothing has confirmed yet.
     pub(super) fn failed(
         &mut self,
         report: &TestReport,
@@ -68,7 +68,18 @@ impl Campaign {
                 })
                 .ok()
         };
+        // That took a while, in which a person may have decided about what was kept at first.
+        let recorded = self.with_decisions(recorded);
+        let is_decided = |one: &Recorded| one.file.accepted.is_some() && one.path == first_path;
+        let is_decided = recorded.iter().any(is_decided);
         let Some(shrunk) = shrunk else {
+            if is_unseen && self.is_unconfirmed(report) {
+                // Not seen again either, so the first one of its kind says it all.
+                if recorded.iter().all(|one| one.path != first_path) {
+                    let _ = std::fs::remove_file(&first_path);
+                }
+                return Ok(());
+            }
             let file = self.failure_file(report, wire, None, Some(confidence))?;
             let note = is_unseen.then_some(Note::NotSeenAgain);
             let (seen, remarks) = (Some(confidence), Remarks { note, hint });
@@ -78,13 +89,15 @@ impl Campaign {
         let confidence = shrunk.confidence;
         let own = self.failure_file(report, wire, Some(&shrunk), Some(confidence))?;
         let is_same = |one: &&Recorded| one.is_ours() && lifecycle::is_same(&one.file, &own);
-        let same = recorded.iter().find(is_same).or_else(|| {
+        let open = || recorded.iter().filter(|one| !self.is_settled(one, &own));
+        let same = open().find(is_same).or_else(|| {
             // The person accepted it when the system was reached in another way.
-            let mut all = recorded.iter();
-            all.find(|one| one.is_acceptance_of(&own))
+            open().find(|one| one.is_acceptance_of(&own))
         });
         let mut file = match same {
-            Some(same) if same.is_ours() => lifecycle::merge(&same.file, &own),
+            Some(same) if same.is_ours() => {
+                lifecycle::merge(&same.file, &own, self.has_passed(same))
+            }
             Some(same) => lifecycle::shown_also_by(&same.file, &own),
             None => own.clone(),
         };
@@ -105,7 +118,7 @@ impl Campaign {
             }
         }
         // Different at first, the same once shrunk.
-        if self.is_found_again(&file, report.number, observer) {
+        if self.is_found_again(&file, report, observer) {
             return Ok(());
         }
         let mut found = self.describe(
@@ -133,8 +146,40 @@ impl Campaign {
             found.notes = vec![Note::DependsOnEarlierTests];
             found.notes.extend(same.and_then(Recorded::note));
         }
-        self.found_new(found, &shrunk.execution, &file, report.number, observer);
+        self.found_new(found, &shrunk.execution, &file, report, observer);
         Ok(())
+    }
+
+    /// Whether the trace of a recorded failure passed in this run.
+    fn has_passed(&self, recorded: &Recorded) -> bool {
+        self.passed.iter().any(|id| recorded.file.is_called(id))
+    }
+
+    /// What a person has accepted is over once its trace passes: another trace that fails in the same place has another
+    /// cause, about which nobody has decided anything.
+    fn is_settled(&self, recorded: &Recorded, found: &FailureFile) -> bool {
+        recorded.file.accepted.is_some()
+            && self.has_passed(recorded)
+            && !recorded.file.is_called(&found.id)
+    }
+
+    /// Whether this run has seen failures like this one, and could confirm none of them.
+    pub(super) fn is_unconfirmed(&self, report: &TestReport) -> bool {
+        let group = report.failure.as_ref();
+        group.is_some_and(|group| self.unconfirmed.contains(group))
+    }
+
+    /// What is recorded, with what a person has accepted since it was read.
+    fn with_decisions(&self, mut recorded: Vec<Recorded>) -> Vec<Recorded> {
+        let (results, model, project) = (&self.results, &self.model, &self.project);
+        let now = self::recorded(results, model, project, &self.reach, &mut NoObserver);
+        for one in now.into_iter().filter(|one| one.file.accepted.is_some()) {
+            match recorded.iter_mut().find(|before| before.path == one.path) {
+                Some(before) => before.file.accepted = one.file.accepted,
+                None => recorded.push(one),
+            }
+        }
+        recorded
     }
 
     /// A failure that is not shrunk. One that a person has accepted is recognised by its deviation, and what is
@@ -149,7 +194,8 @@ impl Campaign {
         observer: &mut dyn Observer,
     ) {
         let own_path = self.path_of(&own);
-        let same = recorded.iter().find(|one| one.is_acceptance_of(&own));
+        let mut accepted = recorded.iter().filter(|one| one.is_acceptance_of(&own));
+        let same = accepted.find(|one| !self.is_settled(one, &own));
         let (path, file) = match same {
             Some(same) => {
                 if same.path != own_path && recorded.iter().all(|one| one.path != own_path) {
@@ -162,7 +208,7 @@ impl Campaign {
             None => (own_path, own),
         };
         self.keep(&path, &file, observer);
-        if same.is_some() && self.is_found_again(&file, report.number, observer) {
+        if same.is_some() && self.is_found_again(&file, report, observer) {
             return;
         }
         let execution = &report.execution;
@@ -171,24 +217,36 @@ impl Campaign {
         found.hint = remarks.hint;
         found.notes.extend(remarks.note);
         found.notes.extend(same.and_then(Recorded::note));
-        self.found_new(found, execution, &file, report.number, observer);
+        self.found_new(found, execution, &file, report, observer);
     }
 
-    /// Whether this run has told of the failure already; counts it as seen once more then.
+    /// Whether this run has told of the failure already; counts it as seen once more then. One that was flaky so far
+    /// and is confirmed now is told of anew.
     fn is_found_again(
         &mut self,
         file: &FailureFile,
-        test: u64,
+        report: &TestReport,
         observer: &mut dyn Observer,
     ) -> bool {
-        let is_again = self.found.iter().any(|found| file.is_called(&found.id));
-        if is_again {
-            self.session.tester.discount_failure();
-            self.record.failure(file, test, file.is_flaky());
-            self.settle(observer);
-            observer.again(&file.id);
+        let mut found = self.found.iter();
+        let Some(place) = found.position(|found| file.is_called(&found.id)) else {
+            return false;
+        };
+        if self.found[place].flaky && !file.is_flaky() {
+            self.found.remove(place);
+            self.flaky = self.flaky.saturating_sub(1);
+            if !report.is_new_failure {
+                self.session.tester.count_failure();
+            }
+            return false;
         }
-        is_again
+        if report.is_new_failure {
+            self.session.tester.discount_failure();
+        }
+        self.record.failure(file, report.number, file.is_flaky());
+        self.settle(observer);
+        observer.again(&file.id);
+        true
     }
 
     /// Counts and tells of a failure that this run has not told of yet. The limit on failures is for those that
@@ -198,14 +256,37 @@ impl Campaign {
         found: FoundFailure,
         execution: &Execution,
         file: &FailureFile,
-        test: u64,
+        report: &TestReport,
         observer: &mut dyn Observer,
     ) {
-        if matches!(execution.verdict, Verdict::Fail(_)) && (found.accepted || found.flaky) {
+        self.count_new(&found, execution, file, report);
+        self.tell(found, observer);
+    }
+
+    /// As [`Campaign::count`], for a failure that the tester has counted against the limit.
+    pub(super) fn count_new(
+        &mut self,
+        found: &FoundFailure,
+        execution: &Execution,
+        file: &FailureFile,
+        report: &TestReport,
+    ) {
+        let is_failure = matches!(execution.verdict, Verdict::Fail(_));
+        if is_failure && (found.accepted || found.flaky) && report.is_new_failure {
             self.session.tester.discount_failure();
         }
-        self.count(&found, execution, file, test);
-        self.tell(found, observer);
+        self.note_group(report, is_failure && found.flaky && !found.accepted);
+        self.count(found, execution, file, report.number);
+    }
+
+    /// Remembers whether the failures like this one are all unconfirmed: the next one is then confirmed too.
+    pub(super) fn note_group(&mut self, report: &TestReport, is_unconfirmed: bool) {
+        if let Some(group) = report.failure {
+            match is_unconfirmed {
+                true => self.unconfirmed.insert(group),
+                false => self.unconfirmed.remove(&group),
+            };
+        }
     }
 
     /// Counts and records what was found; the end of a system is an error, and counted as such already.
@@ -233,8 +314,17 @@ impl Campaign {
     }
 
     /// Writes the file of a failure. Where the disk refuses, the failure is reported all the same.
-    fn keep(&mut self, path: &Path, file: &FailureFile, observer: &mut dyn Observer) {
-        let bounded = failures::bounded(path, file, self.model.sts.budget());
+    pub(super) fn keep(&mut self, path: &Path, file: &FailureFile, observer: &mut dyn Observer) {
+        let budget = *self.model.sts.budget();
+        let mut file = file.clone();
+        if file.accepted.is_none()
+            && let Ok(kept) = failures::read(path, &budget)
+            && kept.id == file.id
+        {
+            // A person decided while this run was at it.
+            file.accepted = kept.accepted;
+        }
+        let bounded = failures::bounded(path, &file, &budget);
         let written = bounded.and_then(|(text, note)| {
             if let Some(note) = note {
                 observer.warning(&note);
@@ -282,7 +372,7 @@ impl Campaign {
             .ok_or_else(|| CampaignError::usage("the test did not fail: nothing to keep"))
     }
 
-    fn describe(
+    pub(super) fn describe(
         &mut self,
         file: &FailureFile,
         path: PathBuf,

@@ -59,6 +59,9 @@ impl Campaign {
                 return self.finished(report, false, observer);
             }
         }
+        if report.execution.verdict == Verdict::Pass {
+            self.passed.push(file.id.to_string());
+        }
         match &report.execution.verdict {
             Verdict::Fail(_) | Verdict::Ended(_) => {
                 let context = Context {
@@ -84,6 +87,8 @@ impl Campaign {
                     is_known: true,
                     is_elsewhere: false,
                 };
+                let is_failure = matches!(report.execution.verdict, Verdict::Fail(_));
+                self.note_group(&report, is_failure && found.flaky && !found.accepted);
                 self.count(&found, &report.execution, &file, report.number);
                 self.tell(found, observer);
             }

@@ -13,8 +13,18 @@ use crate::session::{Session, Shown};
 use crate::shrinking::ShrinkSettings;
 use crate::solver::SolverChoice;
 use crate::suite::SuiteRow;
-use crate::work::dispatch::{Dispatch, Finished, Planned, Purpose};
+use crate::work::dispatch::{Desk, Dispatch, Finished, Planned, Purpose};
 use crate::work::{Executor, Recipe, Threads, WorkerSetup, saved};
+
+/// What a campaign's orders are counted and kept with.
+macro_rules! desk {
+    ($campaign:expr) => {
+        Desk {
+            session: &mut $campaign.session,
+            record: $campaign.is_resumable.then_some(&mut $campaign.record),
+        }
+    };
+}
 
 /// Makes ready who carries out the tests; `None` where this process does.
 pub(super) fn dispatch(
@@ -24,10 +34,13 @@ pub(super) fn dispatch(
     record: &Record,
     session: &Session,
     solver: &SolverChoice,
-) -> Option<Dispatch> {
+) -> Result<Option<Dispatch>, CampaignError> {
     let (campaign, executor) = match hands {
-        Hands::Own => return None,
-        Hands::Executor(campaign, executor) => (campaign, executor),
+        Hands::Own => return Ok(None),
+        Hands::Executor(campaign, mut executor) => {
+            executor.lead(record.coordinator())?;
+            (campaign, executor)
+        }
         Hands::Threads(jobs) => {
             let setup = WorkerSetup {
                 name: String::new(),
@@ -42,15 +55,16 @@ pub(super) fn dispatch(
         }
     };
     let (model, system) = (plan.model.hash.clone(), plan.reach.name.clone());
-    Some(Dispatch::new(executor, campaign, model, system, recipe))
+    let dispatch = Dispatch::new(executor, campaign, model, system, recipe);
+    Ok(Some(dispatch))
 }
 
 impl Campaign {
-    /// Hands out orders until the run is over, and does what their outcomes demand.
-    pub(super) fn run_dispatched(
-        &mut self,
-        observer: &mut dyn Observer,
-    ) -> Result<(), CampaignError> {
+    /// Puts the tests that are written down in line.
+    pub(super) fn plan_orders(&mut self) {
+        if std::mem::replace(&mut self.is_planned, true) {
+            return;
+        }
         let known = self.known.iter().enumerate();
         let mut planned: Vec<Planned> = known
             .map(|(index, (_, file, stimuli))| {
@@ -73,10 +87,27 @@ impl Campaign {
         if let Some(dispatch) = &mut self.dispatch {
             dispatch.plan(planned, by_strategy, beginning);
         }
-        let mut rows: Vec<(usize, SuiteRow)> = Vec::new();
+    }
+
+    /// Hands out orders until the run is over, and does what their outcomes demand.
+    pub(super) fn run_dispatched(
+        &mut self,
+        observer: &mut dyn Observer,
+    ) -> Result<(), CampaignError> {
+        self.plan_orders();
         while let Some(finished) = self.next_finished(observer)? {
-            self.handle(finished, &mut rows, observer)?;
+            self.handle(finished, observer)?;
         }
+        let is_stopped = self.session.interrupt.is_raised();
+        let is_timed = self.session.tester.settings().stop.time.is_some();
+        self.is_unanswered = self.is_resumable
+            && !is_stopped
+            && is_timed
+            && self.session.tester.summary().tests == 0;
+        if let Some(dispatch) = &mut self.dispatch {
+            dispatch.withdraw(&mut desk!(self))?;
+        }
+        let mut rows = std::mem::take(&mut self.suite_rows);
         rows.sort_by_key(|(index, _)| *index);
         self.rows.extend(rows.into_iter().map(|(_, row)| row));
         let now = self.session.now();
@@ -91,7 +122,7 @@ impl Campaign {
         let Some(dispatch) = &mut self.dispatch else {
             return Ok(None);
         };
-        let finished = dispatch.next(&mut self.session)?;
+        let finished = dispatch.next(&mut desk!(self))?;
         for notice in dispatch.take_notices() {
             observer.notice(&notice);
         }
@@ -104,7 +135,6 @@ impl Campaign {
     fn handle(
         &mut self,
         finished: Finished,
-        rows: &mut Vec<(usize, SuiteRow)>,
         observer: &mut dyn Observer,
     ) -> Result<(), CampaignError> {
         let Finished {
@@ -119,7 +149,9 @@ impl Campaign {
                 let known = self.known[index].clone();
                 return self.finished_known(known, report, observer);
             }
-            Purpose::Suite(index, name) => rows.push((index, SuiteRow::new(name, &report))),
+            Purpose::Suite(index, name) => {
+                self.suite_rows.push((index, SuiteRow::new(name, &report)));
+            }
             Purpose::Test | Purpose::Replay => {}
         }
         self.finished(report, false, observer)
@@ -133,7 +165,7 @@ impl Campaign {
     ) -> Result<Confirmation, CampaignError> {
         match &mut self.dispatch {
             None => Ok(self.session.confirm(failure, settings)),
-            Some(dispatch) => dispatch.confirm(failure, settings, &mut self.session),
+            Some(dispatch) => dispatch.confirm(failure, settings, &mut desk!(self)),
         }
     }
 
@@ -148,8 +180,9 @@ impl Campaign {
             None => self.session.shrink(failure, settings, seen, None, observer),
             Some(dispatch) => {
                 let shrinking = self.session.shrinking(settings, seen, None)?;
-                let mut runner = dispatch.runner(&mut self.session);
-                shrinking.run(failure, &mut runner, observer)
+                let mut runner = dispatch.runner(desk!(self));
+                let shrunk = shrinking.run(failure, &mut runner, observer);
+                runner.broken.map_or(shrunk, Err)
             }
         }
     }
@@ -157,7 +190,7 @@ impl Campaign {
     pub(super) fn show(&mut self, stimuli: &[Action]) -> Result<Shown, CampaignError> {
         match &mut self.dispatch {
             None => Ok(self.session.show(stimuli)),
-            Some(dispatch) => dispatch.show(stimuli, &mut self.session),
+            Some(dispatch) => dispatch.show(stimuli, &mut desk!(self)),
         }
     }
 }

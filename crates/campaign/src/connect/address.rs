@@ -3,7 +3,7 @@
 use std::net::{SocketAddr, ToSocketAddrs as _};
 use std::path::{Path, PathBuf};
 
-use crate::error::CampaignError;
+use crate::error::{CampaignError, Remedy};
 
 /// An address that cannot be right is a mistake of the person, not of the system.
 pub(super) fn check_address(address: &str) -> Result<(), CampaignError> {
@@ -30,7 +30,9 @@ pub fn check_listening(address: &str, insecure: bool) -> Result<(), CampaignErro
         Some(outside) if !insecure => Err(CampaignError::usage(format!(
             "listening on {outside} lets anybody on the network connect, without encryption"
         ))
-        .hint("listen on 127.0.0.1, or accept it with --insecure")),
+        .remedy(Remedy::AllowInsecure {
+            instead: "listen on 127.0.0.1",
+        })),
         _ => Ok(()),
     }
 }

@@ -7,12 +7,15 @@ use ioco_sts::Action;
 
 pub(super) struct Elsewhere {
     epoch: Instant,
+    /// What the clock showed then.
+    first: u64,
 }
 
 impl Elsewhere {
-    pub fn new() -> Elsewhere {
+    pub fn from(first: u64) -> Elsewhere {
         Elsewhere {
             epoch: Instant::now(),
+            first,
         }
     }
 }
@@ -23,7 +26,8 @@ fn refused() -> AdapterError {
 
 impl Connection for Elsewhere {
     fn now(&self) -> u64 {
-        u64::try_from(self.epoch.elapsed().as_nanos()).unwrap_or(u64::MAX)
+        let since = u64::try_from(self.epoch.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        self.first.saturating_add(since)
     }
 
     fn reset_until(&mut self, _stop: &dyn Fn() -> bool) -> Result<(), AdapterError> {

@@ -92,7 +92,12 @@ impl Link {
 
     /// Reaches no system: workers do.
     pub(crate) fn elsewhere() -> Link {
-        Link::new(Kind::Elsewhere(Elsewhere::new()), false)
+        Link::elsewhere_from(0)
+    }
+
+    /// The same, with a clock that goes on from this time.
+    pub(crate) fn elsewhere_from(nanoseconds: u64) -> Link {
+        Link::new(Kind::Elsewhere(Elsewhere::from(nanoseconds)), false)
     }
 
     fn inner(&self) -> &dyn Connection {

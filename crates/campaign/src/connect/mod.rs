@@ -18,7 +18,7 @@ use ioco_adapters::{
 use ioco_sts::Sts;
 use serde::{Deserialize, Serialize};
 
-use crate::error::CampaignError;
+use crate::error::{CampaignError, Remedy};
 use crate::project::Project;
 use crate::sections::amp::AmpWay;
 use crate::system::SystemName;
@@ -112,10 +112,8 @@ impl ConnectionSpec {
     /// What the flags say, else what ioco.toml says.
     pub fn find(choice: &SystemChoice, project: &Project) -> Result<ConnectionSpec, CampaignError> {
         ConnectionSpec::typed(choice, project)?.ok_or_else(|| {
-            CampaignError::usage("nothing says how to reach the system under test").hint(
-                "use --sut COMMAND, --tcp HOST:PORT or --amp PORT, or write [sut] command = \
-                 [\"...\"] into ioco.toml",
-            )
+            CampaignError::usage("nothing says how to reach the system under test")
+                .remedy(Remedy::ReachSystem)
         })
     }
 
@@ -163,7 +161,7 @@ impl ConnectionSpec {
         let for_adapters = !choice.adapters.is_empty() || !choice.configure.is_empty();
         if for_adapters && !matches!(way, Transport::Amp(_)) {
             return Err(CampaignError::usage(
-                "--adapter and --configure belong to --amp",
+                "only a connection to adapters of the Axini platform has adapters and their settings",
             ));
         }
         if start.is_none() && way.mentions_port() {
@@ -171,13 +169,13 @@ impl ConnectionSpec {
                 "'{}' has a {PORT}, but nothing is started there",
                 way.show()
             ))
-            .hint("write start = \"COMMAND\" into [sut] of ioco.toml, or use --start COMMAND"));
+            .remedy(Remedy::StartSystem));
         }
         way.with_port(SOME_PORT).with_job(1).check(project)?;
         let is_started = matches!(way, Transport::Command(_) | Transport::Shell(_));
         if choice.restart && !is_started && start.is_none() {
             return Err(CampaignError::usage(
-                "--restart is for systems that ioco starts itself",
+                "ioco can restart only the systems that it starts itself",
             ));
         }
         let is_typed = is_typed || choice.start.is_some();

@@ -24,7 +24,7 @@ use std::time::Duration;
 use ioco_adapters::{AmpOptions, Choice, Chosen, HubOptions, Units};
 use serde::{Deserialize, Serialize};
 
-use crate::error::CampaignError;
+use crate::error::{CampaignError, Remedy};
 use crate::project::Project;
 use crate::time;
 
@@ -91,9 +91,9 @@ impl AmpWay {
                     return Err(CampaignError::usage(format!(
                         "adapters would send their token to {outside} unencrypted (ws://)"
                     ))
-                    .hint(
-                        "give [amp] certificate and key, for wss://; or accept it with --insecure",
-                    ));
+                    .remedy(Remedy::AllowInsecure {
+                        instead: "give [amp] certificate and key, for wss://",
+                    }));
                 }
                 Ok(options)
             }
@@ -126,7 +126,7 @@ impl AmpWay {
         for typed in &self.configure {
             let (key, value) = typed.split_once('=').ok_or_else(|| {
                 CampaignError::usage(format!("'{typed}' is not a setting"))
-                    .hint("write --configure endpoint=ws://localhost:3001")
+                    .hint("write it as in endpoint=ws://localhost:3001")
             })?;
             configuration.insert(key.to_owned(), Choice::Text(value.to_owned()));
         }
@@ -151,8 +151,9 @@ impl AmpWay {
                 let mut channels = BTreeMap::new();
                 for typed in several {
                     let (channel, name) = typed.split_once('=').ok_or_else(|| {
-                        CampaignError::usage("several adapters need a channel each")
-                            .hint("write --adapter door=Smartdoor --adapter bell=Smartbell")
+                        CampaignError::usage("several adapters need a channel each").hint(
+                            "name each with its channel, as in door=Smartdoor and bell=Smartbell",
+                        )
                     })?;
                     channels.insert(channel.to_owned(), name.to_owned());
                 }

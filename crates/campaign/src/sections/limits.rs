@@ -20,55 +20,23 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 /// Limits that somebody set; the others keep their defaults.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(default, deny_unknown_fields)]
 pub struct Limits {
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "count"
-    )]
+    #[serde(deserialize_with = "count", skip_serializing_if = "Option::is_none")]
     pub steps: Option<u64>,
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "count"
-    )]
+    #[serde(deserialize_with = "count", skip_serializing_if = "Option::is_none")]
     pub bytes: Option<u64>,
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "depth"
-    )]
+    #[serde(deserialize_with = "depth", skip_serializing_if = "Option::is_none")]
     pub depth: Option<u64>,
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "count"
-    )]
+    #[serde(deserialize_with = "count", skip_serializing_if = "Option::is_none")]
     pub states: Option<u64>,
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "count"
-    )]
+    #[serde(deserialize_with = "count", skip_serializing_if = "Option::is_none")]
     pub message: Option<u64>,
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "count"
-    )]
+    #[serde(deserialize_with = "count", skip_serializing_if = "Option::is_none")]
     pub queue: Option<u64>,
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "count"
-    )]
+    #[serde(deserialize_with = "count", skip_serializing_if = "Option::is_none")]
     pub wire: Option<u64>,
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "count"
-    )]
+    #[serde(deserialize_with = "count", skip_serializing_if = "Option::is_none")]
     pub log: Option<u64>,
 }
 
@@ -92,8 +60,7 @@ impl Limits {
 
     /// What `other` sets replaces what this sets.
     #[must_use]
-    pub fn overridden_by(mut self, other: Limits) -> Limits {
-        let mut other = other;
+    pub fn overridden_by(mut self, mut other: Limits) -> Limits {
         for resource in Resource::ALL {
             if let Some(limit) = *other.slot(resource) {
                 *self.slot(resource) = Some(limit);

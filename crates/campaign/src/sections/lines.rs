@@ -47,6 +47,16 @@ use toml::Spanned;
 
 use crate::error::CampaignError;
 
+/// The warning about a message that could be read in several ways: its code, and what `ioco explain` says about it.
+pub const AMBIGUOUS: (&str, &str) = (
+    "L001",
+    "A message of [lines] can be read in several ways.\nTwo responses of one connection have the same shape, or a text \
+     in the middle of a template may contain what ends it. ioco reads every message in one way, which the chapter \
+     \"Connecting a system\" describes; a person may expect another one. Make the templates differ, name the label that \
+     wins in `prefer`, or give the text a length, the format json or a regular expression. If the values that occur \
+     are harmless, allow the warning: allow = [\"L001\"] in [check].",
+);
+
 /// Text, or an expression that must fit a whole message.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(untagged)]
@@ -137,6 +147,24 @@ impl LinesSection {
         let checked = mapping.check(sts);
         checked.map_err(|wrong| self.at_its_line(&wrong, file))?;
         Ok(mapping)
+    }
+
+    /// Messages that a person may read otherwise than ioco does, with their lines.
+    pub fn ambiguities(&self, sts: &Arc<Sts>, file: &Path) -> Result<Vec<String>, CampaignError> {
+        let mapping = self.mapping(file)?;
+        // A channel may share the socket of another one, whose name it gives instead of an address.
+        let socket = |channel: &str| -> Option<String> {
+            let address = self.channels.get(channel)?;
+            let is_channel = self.channels.contains_key(address);
+            Some(if is_channel { address } else { channel }.to_owned())
+        };
+        let shares = |one: &str, other: &str| socket(one) == socket(other);
+        let found = mapping.ambiguities(sts, &shares);
+        let found = found.map_err(|wrong| self.at_its_line(&wrong, file))?;
+        Ok(found
+            .iter()
+            .map(|w| self.at_its_line(w, file).message)
+            .collect())
     }
 
     fn at_its_line(&self, wrong: &MappingError, file: &Path) -> CampaignError {

@@ -5,18 +5,43 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::{Duration, Instant};
 
 use ioco_engine::{Bits, Carried, Input, SavedStep, TestReport, Tester, test_seed};
-use ioco_shrink::{Confidence, Confirmation, Runner};
-use ioco_sts::{Action, Execution, SwitchId, Verdict};
+use ioco_store::OrderRow;
+use ioco_sts::{Execution, SwitchId, Verdict};
+use serde::{Deserialize, Serialize};
 
-use super::{Executor, Order, Outcome, Recipe, Task, WORK_VERSION, saved};
+use super::{Executor, Order, Outcome, Recipe, SavedEnd, Task, WORK_VERSION, saved};
 use crate::error::CampaignError;
 use crate::order::Script;
-use crate::session::{Session, Shown};
-use crate::shrinking::ShrinkSettings;
+use crate::record::Record;
+use crate::session::Session;
 use crate::system::SystemName;
 
 /// How long to wait for an outcome before looking whether the run is to stop.
 const SLICE: Duration = Duration::from_millis(50);
+
+/// Outcomes that are counted before they are kept and acknowledged together.
+const TOGETHER: usize = 64;
+
+/// How often the record hears of a coordinator that has nothing to keep: one that was replaced finds out, and the time
+/// that is left is known to the next.
+const BEAT: Duration = Duration::from_secs(1);
+
+/// What orders and outcomes are counted and kept with.
+pub(crate) struct Desk<'a> {
+    pub session: &'a mut Session,
+    /// Where orders and outcomes are kept, so that another process can go on with them.
+    pub record: Option<&'a mut Record>,
+}
+
+impl<'a> Desk<'a> {
+    /// For orders that nobody needs to go on with.
+    pub fn of(session: &'a mut Session) -> Desk<'a> {
+        Desk {
+            session,
+            record: None,
+        }
+    }
+}
 
 /// A test that is written down, in line for an order.
 pub(crate) enum Planned {
@@ -32,22 +57,29 @@ pub(crate) enum Planned {
 }
 
 /// What an order under way is for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub(crate) enum Purpose {
+    /// The failure of an earlier run at this position.
     Known(usize),
+    /// The test of a suite at this position.
     Suite(usize, String),
     Test,
     Replay,
 }
 
-struct Issued {
-    purpose: Purpose,
+#[derive(Serialize, Deserialize)]
+pub(super) struct Issued {
+    pub purpose: Purpose,
     /// The number and the name of the test.
-    test: u64,
-    name: Option<String>,
-    /// Open switches that were handed out with it.
-    aim: Vec<SwitchId>,
+    pub test: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Open switches that were handed out with it. After a coordinator is resumed, others may go for them too.
+    #[serde(skip)]
+    pub aim: Vec<SwitchId>,
     /// Steps that it may take.
-    steps: u64,
+    pub steps: u64,
 }
 
 /// A test that came back and was counted.
@@ -58,29 +90,35 @@ pub(crate) struct Finished {
 }
 
 pub(crate) struct Dispatch {
-    executor: Box<dyn Executor>,
+    pub(super) executor: Box<dyn Executor>,
     campaign: String,
     model: String,
     system: SystemName,
     recipe: Recipe,
     beginning: Vec<SavedStep>,
-    planned: VecDeque<Planned>,
+    pub(super) planned: VecDeque<Planned>,
     /// After what is planned, the strategy goes on.
     by_strategy: bool,
-    orders: u64,
-    tests: u64,
+    pub(super) orders: u64,
+    pub(super) tests: u64,
     revision: u64,
-    under_way: BTreeMap<u64, Issued>,
-    finished: VecDeque<Finished>,
+    pub(super) under_way: BTreeMap<u64, Issued>,
+    pub(super) finished: VecDeque<Finished>,
     /// Tests whose system was not ready when the time was up: what they say depends on whether any was.
     unready: Vec<(Carried, Purpose, Outcome)>,
-    replayed: BTreeMap<u64, Outcome>,
+    pub(super) replayed: BTreeMap<u64, Outcome>,
     /// Said to a person already.
     said: BTreeSet<String>,
     notices: Vec<String>,
     warnings: Vec<String>,
     /// Until when outcomes are waited for, once the run is to end.
     until: Option<Instant>,
+    /// Orders that are handed out once the record has them.
+    pub(super) unsent: Vec<Order>,
+    /// Outcomes that are acknowledged once the record has them.
+    unacknowledged: usize,
+    /// When the record heard of this coordinator last.
+    beaten: Option<Instant>,
 }
 
 impl Dispatch {
@@ -111,6 +149,9 @@ impl Dispatch {
             notices: Vec::new(),
             warnings: Vec::new(),
             until: None,
+            unsent: Vec::new(),
+            unacknowledged: 0,
+            beaten: None,
         }
     }
 
@@ -133,25 +174,64 @@ impl Dispatch {
     }
 
     /// The next test that came back, in the order of arrival; `None` once the run is over and everything is back.
-    pub fn next(&mut self, session: &mut Session) -> Result<Option<Finished>, CampaignError> {
+    pub fn next(&mut self, desk: &mut Desk<'_>) -> Result<Option<Finished>, CampaignError> {
         loop {
             if let Some(finished) = self.finished.pop_front() {
                 return Ok(Some(finished));
             }
-            let waits = self.refill(session)?;
-            if self.is_given_up(session) || (self.under_way.is_empty() && !waits) {
+            let waits = self.refill(desk)?;
+            if self.is_given_up(desk.session) || (self.under_way.is_empty() && !waits) {
                 if self.unready.is_empty() {
                     return Ok(None);
                 }
-                self.count_unready(session);
+                self.count_unready(desk);
                 continue;
             }
-            self.pump(session)?;
+            self.pump(desk)?;
         }
     }
 
+    /// Withdraws what is still under way: every order has one outcome, and what comes later counts for nothing.
+    pub fn withdraw(&mut self, desk: &mut Desk<'_>) -> Result<(), CampaignError> {
+        self.unsent.clear();
+        for number in std::mem::take(&mut self.under_way).into_keys() {
+            if let Some(record) = &mut desk.record {
+                record.outcome(number, "", None, Vec::new());
+            }
+        }
+        self.commit(desk)
+    }
+
+    /// The campaign is over, and the record has all of it.
+    pub fn close(&mut self) {
+        self.executor.close();
+    }
+
+    /// Hands out the orders, and acknowledges the outcomes, that the record has now.
+    fn commit(&mut self, desk: &mut Desk<'_>) -> Result<(), CampaignError> {
+        let is_due = self.beaten.is_none_or(|at| at.elapsed() >= BEAT);
+        if self.unsent.is_empty() && self.unacknowledged == 0 && !is_due {
+            return Ok(());
+        }
+        if let Some(record) = &mut desk.record {
+            if is_due {
+                record.clock(desk.session.now());
+                self.beaten = Some(Instant::now());
+            }
+            record.commit()?;
+        }
+        // Those that wait to be counted are not in the record yet.
+        if self.unready.is_empty() && std::mem::take(&mut self.unacknowledged) > 0 {
+            self.executor.acknowledge();
+        }
+        for order in self.unsent.drain(..) {
+            self.executor.submit(order)?;
+        }
+        Ok(())
+    }
+
     /// Whether nobody waits for outcomes any more.
-    fn is_given_up(&mut self, session: &Session) -> bool {
+    pub(super) fn is_given_up(&mut self, session: &Session) -> bool {
         if !session.is_over() {
             return false;
         }
@@ -162,17 +242,28 @@ impl Dispatch {
         self.until.is_some_and(|until| Instant::now() >= until)
     }
 
-    /// Waits a moment for an outcome, and counts it.
-    fn pump(&mut self, session: &mut Session) -> Result<(), CampaignError> {
-        if let Some(outcome) = self.executor.next(SLICE)? {
-            self.take(outcome, session);
+    /// Waits a moment for outcomes, and counts them.
+    pub(super) fn pump(&mut self, desk: &mut Desk<'_>) -> Result<(), CampaignError> {
+        self.executor.ends_at(desk.session.over_at());
+        self.commit(desk)?;
+        let mut wait = SLICE;
+        for _ in 0..TOGETHER {
+            let Some(outcome) = self.executor.next(wait)? else {
+                break;
+            };
+            self.take(outcome, desk);
+            wait = Duration::ZERO;
         }
         Ok(())
     }
 
-    fn take(&mut self, mut outcome: Outcome, session: &mut Session) {
-        // One that comes twice counts once.
+    fn take(&mut self, mut outcome: Outcome, desk: &mut Desk<'_>) {
+        self.unacknowledged += 1;
+        // One that comes twice counts once; one that comes after its order was withdrawn counts for nothing.
         let Some(issued) = self.under_way.remove(&outcome.order) else {
+            if let Some(record) = &mut desk.record {
+                record.discarded(1);
+            }
             return;
         };
         for notice in outcome.notices.drain(..) {
@@ -186,48 +277,86 @@ impl Dispatch {
             }
         }
         if let Purpose::Replay = issued.purpose {
+            if let Some(record) = &mut desk.record {
+                record.outcome(
+                    outcome.order,
+                    &outcome.worker,
+                    Some(outcome.kept()),
+                    Vec::new(),
+                );
+            }
             self.replayed.insert(outcome.order, outcome);
             return;
         }
-        let now = session.now();
-        let execution = outcome.execution(session.tester.semantics());
-        let carried = Carried {
-            number: issued.test,
-            seed: test_seed(self.recipe.seed, issued.test),
-            name: issued.name,
-            execution,
-            times: outcome.times.clone(),
-            duration: outcome.duration,
-            covered: outcome.covered.clone(),
-            lessons: std::mem::take(&mut outcome.lessons),
-        };
+        let carried = self.carried(&outcome, &issued, desk.session);
         let is_inconclusive = matches!(carried.execution.verdict, Verdict::Inconclusive(_));
-        if is_inconclusive && !carried.is_ready() && session.tester.is_over(now) {
+        let now = desk.session.now();
+        if is_inconclusive && !carried.is_ready() && desk.session.tester.is_over(now) {
             self.unready.push((carried, issued.purpose, outcome));
             return;
         }
-        self.absorb(carried, issued.purpose, outcome, session);
+        self.count(carried, issued.purpose, outcome, desk);
     }
 
-    /// Counts the tests that waited for a system until the time was up.
-    fn count_unready(&mut self, session: &mut Session) {
-        let is_error = !session.tester.was_ready() && !session.interrupt.is_raised();
-        for (mut carried, purpose, outcome) in std::mem::take(&mut self.unready) {
-            if is_error {
-                carried.execution.verdict = Tester::never_ready();
-            }
-            self.absorb(carried, purpose, outcome, session);
+    /// Counts a test that came back, and keeps its outcome.
+    fn count(&mut self, carried: Carried, purpose: Purpose, outcome: Outcome, desk: &mut Desk<'_>) {
+        let Some(finished) = self.absorb(carried, purpose, outcome, desk.session) else {
+            return;
+        };
+        if let Some(record) = &mut desk.record {
+            let outcome = &finished.outcome;
+            // The steps of a test that passed are kept with the test.
+            let body = match finished.report.execution.verdict {
+                Verdict::Pass => outcome.kept(),
+                _ => outcome.kept_whole(),
+            };
+            let events = desk.session.tester.take_events();
+            record.outcome(outcome.order, &outcome.worker, Some(body), events);
+        }
+        self.finished.push_back(finished);
+    }
+
+    /// A test that came back, in terms of the model.
+    pub(super) fn carried(
+        &self,
+        outcome: &Outcome,
+        issued: &Issued,
+        session: &mut Session,
+    ) -> Carried {
+        Carried {
+            number: issued.test,
+            seed: test_seed(self.recipe.seed, issued.test),
+            name: issued.name.clone(),
+            execution: outcome.execution(session.tester.semantics()),
+            times: outcome.times.clone(),
+            duration: outcome.duration,
+            covered: outcome.covered.clone(),
+            lessons: outcome.lessons.clone(),
         }
     }
 
-    /// Counts a test that came back.
-    fn absorb(
+    /// Counts the tests that waited for a system until the time was up.
+    fn count_unready(&mut self, desk: &mut Desk<'_>) {
+        let session = &*desk.session;
+        let is_error = !session.tester.was_ready() && !session.interrupt.is_raised();
+        for (mut carried, purpose, mut outcome) in std::mem::take(&mut self.unready) {
+            if is_error {
+                let verdict = Tester::never_ready();
+                outcome.end = SavedEnd::new(&verdict, &desk.session.sts);
+                carried.execution.verdict = verdict;
+            }
+            self.count(carried, purpose, outcome, desk);
+        }
+    }
+
+    /// Puts a test that came back into the run.
+    pub(super) fn absorb(
         &mut self,
         carried: Carried,
         purpose: Purpose,
         outcome: Outcome,
         session: &mut Session,
-    ) {
+    ) -> Option<Finished> {
         let now = session.now();
         let report = session
             .tester
@@ -249,18 +378,17 @@ impl Dispatch {
             });
         self.revision += 1;
         // Without coverage nothing is refused.
-        if let Ok(report) = report {
-            self.finished.push_back(Finished {
-                report,
-                purpose,
-                outcome,
-            });
-        }
+        report.ok().map(|report| Finished {
+            report,
+            purpose,
+            outcome,
+        })
     }
 
     /// Gives every worker that has nothing to do an order, as long as the run goes on. Whether there is more to do
     /// than workers.
-    fn refill(&mut self, session: &mut Session) -> Result<bool, CampaignError> {
+    pub(super) fn refill(&mut self, desk: &mut Desk<'_>) -> Result<bool, CampaignError> {
+        let session = &mut *desk.session;
         if session.interrupt.is_raised() {
             let now = session.now();
             session.tester.handle(Input::Interrupted, now);
@@ -268,6 +396,7 @@ impl Dispatch {
             return Ok(false);
         }
         loop {
+            let session = &mut *desk.session;
             let now = session.now();
             let is_over = session.tester.is_over(now);
             match self.planned.front() {
@@ -330,7 +459,7 @@ impl Dispatch {
                     aim,
                     steps,
                 },
-                session,
+                desk,
             )?;
         }
     }
@@ -390,11 +519,11 @@ impl Dispatch {
         left.into_iter().skip(start).take(share).collect()
     }
 
-    fn issue(
+    pub(super) fn issue(
         &mut self,
         task: Task,
         issued: Issued,
-        session: &mut Session,
+        desk: &mut Desk<'_>,
     ) -> Result<u64, CampaignError> {
         self.orders += 1;
         let order = Order {
@@ -404,169 +533,24 @@ impl Dispatch {
             model: self.model.clone(),
             system: self.system.clone(),
             recipe: self.recipe.clone(),
-            time: session.time_left(),
+            time: desk.session.time_left(),
             task,
         };
-        self.executor.submit(order)?;
+        match &mut desk.record {
+            None => self.executor.submit(order)?,
+            Some(record) => {
+                // Plain data: always JSON.
+                let purpose = serde_json::to_string(&issued).unwrap_or_default();
+                let body = serde_json::to_string(&order).unwrap_or_default();
+                record.order(OrderRow {
+                    number: order.number,
+                    purpose,
+                    body,
+                });
+                self.unsent.push(order);
+            }
+        }
         self.under_way.insert(self.orders, issued);
         Ok(self.orders)
-    }
-
-    fn replay(
-        &mut self,
-        stimuli: &[Action],
-        afresh: bool,
-        session: &mut Session,
-    ) -> Result<u64, CampaignError> {
-        let task = Task::Replay {
-            stimuli: saved(stimuli, &session.sts),
-            afresh,
-        };
-        let issued = Issued {
-            purpose: Purpose::Replay,
-            test: 0,
-            name: None,
-            aim: Vec::new(),
-            steps: 0,
-        };
-        self.issue(task, issued, session)
-    }
-
-    /// Waits for a replay. Tests go on meanwhile, on the other workers.
-    fn await_replay(&mut self, number: u64, session: &mut Session) -> Result<Shown, CampaignError> {
-        loop {
-            if let Some(outcome) = self.replayed.remove(&number) {
-                let execution = outcome.execution(session.tester.semantics());
-                session.carried(&execution, &outcome);
-                return Ok(Shown {
-                    execution,
-                    times: outcome.times,
-                    wire: outcome.wire,
-                    afresh: outcome.afresh,
-                });
-            }
-            self.refill(session)?;
-            if self.is_given_up(session) {
-                self.under_way.remove(&number);
-                return Err(CampaignError::interrupted());
-            }
-            self.pump(session)?;
-        }
-    }
-
-    /// Runs stimuli once more.
-    pub fn show(
-        &mut self,
-        stimuli: &[Action],
-        session: &mut Session,
-    ) -> Result<Shown, CampaignError> {
-        let number = self.replay(stimuli, true, session)?;
-        self.await_replay(number, session)
-    }
-
-    /// As [`Session::confirm`], with the runs side by side.
-    pub fn confirm(
-        &mut self,
-        failure: &Execution,
-        settings: &ShrinkSettings,
-        session: &mut Session,
-    ) -> Result<Confirmation, CampaignError> {
-        let stimuli: Vec<Action> = failure.stimuli().cloned().collect();
-        let mut confirmation = Confirmation::default();
-        let mut wanted = settings.confirm;
-        while confirmation.confidence.runs < wanted && !session.is_over() {
-            let together = wanted - confirmation.confidence.runs;
-            let numbers: Result<Vec<u64>, _> = (0..together)
-                .map(|_| self.replay(&stimuli, false, session))
-                .collect();
-            for number in numbers? {
-                let again = self.await_replay(number, session)?.execution;
-                if session.is_over() || matches!(again.verdict, Verdict::Error(_)) {
-                    wanted = 0;
-                    continue;
-                }
-                confirmation.count(failure, again);
-            }
-            let Confidence { failed, runs } = confirmation.confidence;
-            if wanted > 0 && failed == 0 && runs >= settings.confirm {
-                wanted = settings.attempts;
-            }
-        }
-        Ok(confirmation)
-    }
-
-    /// Runs stimuli so many times, side by side.
-    pub fn replay_times(
-        &mut self,
-        stimuli: &[Action],
-        times: u32,
-        session: &mut Session,
-    ) -> Result<Vec<Execution>, CampaignError> {
-        let numbers: Result<Vec<u64>, _> = (0..times)
-            .map(|_| self.replay(stimuli, false, session))
-            .collect();
-        let replayed = numbers?.into_iter().map(|number| {
-            let shown = self.await_replay(number, session)?;
-            Ok(shown.execution)
-        });
-        replayed.collect()
-    }
-
-    /// Runs stimuli for a shrinker.
-    pub fn runner<'a>(&'a mut self, session: &'a mut Session) -> DispatchRunner<'a> {
-        DispatchRunner {
-            dispatch: self,
-            session,
-            begun: Vec::new(),
-        }
-    }
-}
-
-/// A shrinker's way to the workers.
-pub(crate) struct DispatchRunner<'a> {
-    dispatch: &'a mut Dispatch,
-    session: &'a mut Session,
-    /// Lists that are run already, and the orders that run them.
-    begun: Vec<(Vec<Action>, u64)>,
-}
-
-impl Runner for DispatchRunner<'_> {
-    fn run(&mut self, stimuli: &[Action]) -> Execution {
-        let begun = self.begun.iter().position(|(list, _)| list == stimuli);
-        let number = match begun {
-            Some(position) => Ok(self.begun.swap_remove(position).1),
-            None => self.dispatch.replay(stimuli, false, self.session),
-        };
-        let shown = number.and_then(|number| self.dispatch.await_replay(number, self.session));
-        match shown {
-            Ok(shown) => shown.execution,
-            Err(error) => Execution {
-                trace: Vec::new(),
-                verdict: Verdict::unusable(error.message),
-            },
-        }
-    }
-
-    fn width(&self) -> usize {
-        self.dispatch.executor.capacity()
-    }
-
-    fn begin(&mut self, likely: &[Vec<Action>]) {
-        let mut already: Vec<&Vec<Action>> = self.begun.iter().map(|(list, _)| list).collect();
-        let mut new = Vec::new();
-        for list in likely {
-            match already.iter().position(|begun| *begun == list) {
-                Some(position) => {
-                    already.swap_remove(position);
-                }
-                None => new.push(list.clone()),
-            }
-        }
-        for list in new {
-            // Whoever asks for it later hears of the error.
-            if let Ok(number) = self.dispatch.replay(&list, false, self.session) {
-                self.begun.push((list, number));
-            }
-        }
     }
 }

@@ -7,6 +7,8 @@
 pub(crate) mod dispatch;
 mod executor;
 mod outcome;
+mod replaying;
+mod restoring;
 mod threads;
 mod worker;
 

@@ -147,6 +147,21 @@ fn rejected(why: impl std::fmt::Display) -> Execution {
 }
 
 impl Outcome {
+    /// As it is kept in the store beside the steps of its test: JSON.
+    pub(crate) fn kept(&self) -> String {
+        Outcome {
+            steps: Vec::new(),
+            times: Vec::new(),
+            ..self.clone()
+        }
+        .kept_whole()
+    }
+
+    pub(crate) fn kept_whole(&self) -> String {
+        // Plain data: always JSON.
+        serde_json::to_string(self).unwrap_or_default()
+    }
+
     /// The execution in terms of the model. What does not fit it is an error, never a failure.
     pub(crate) fn execution(&self, semantics: &mut Semantics) -> Execution {
         let sts = semantics.sts().clone();

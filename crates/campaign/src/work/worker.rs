@@ -188,12 +188,15 @@ impl Worker {
     /// The outcome of an order that ended in a panic. The next one gets a session of its own.
     pub fn failed(&mut self, order: &Order) -> Outcome {
         self.session = None;
+        let reason = format!("order {} made a worker of ioco fail", order.number);
+        self.unusable(order, reason)
+    }
+
+    /// The outcome of an order that was not carried out.
+    pub fn unusable(&self, order: &Order, reason: impl Into<String>) -> Outcome {
         let execution = Execution {
             trace: Vec::new(),
-            verdict: Verdict::unusable(format!(
-                "order {} made a worker of ioco fail",
-                order.number
-            )),
+            verdict: Verdict::unusable(reason.into()),
         };
         self.outcome(order, &execution, &[], Vec::new())
     }

@@ -87,7 +87,7 @@ pub enum Command {
     Explore(Explore),
     /// Test a running system against a model, on the fly
     Test(Box<Test>),
-    /// Test on many machines: start a campaign, list and stop campaigns
+    /// Test on many machines: start, resume, list, watch and stop campaigns
     Campaign(Campaign),
     /// Carry out tests of campaigns
     Worker(Box<Worker>),

@@ -66,10 +66,14 @@ pub struct Runs {
 
 #[derive(Debug, Subcommand)]
 pub enum RunsCommand {
-    /// Show one run: its numbers, failures and the tests that did not pass
+    /// Show one run: its numbers, failures and the tests that did not pass; or one test over time
     Show {
         /// The number of the run [default: the newest]
         run: Option<i64>,
+
+        /// Show the steps of this test with how long each took
+        #[arg(long, value_name = "NUMBER")]
+        test: Option<u64>,
     },
     /// Show what changed from one run to another
     Compare {

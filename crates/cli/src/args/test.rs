@@ -195,6 +195,10 @@ pub struct Test {
     #[arg(long, value_name = "PERCENT")]
     pub coverage: Option<f64>,
 
+    /// Stop when this percentage of the model's requirements was shown; the exit code is 4 if it never is
+    #[arg(long, value_name = "PERCENT")]
+    pub requirements: Option<f64>,
+
     /// Stop after this many distinct failures; 0 means never [default: 1]
     #[arg(long, value_name = "N")]
     pub failures: Option<u64>,

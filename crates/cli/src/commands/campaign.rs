@@ -4,30 +4,61 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use ioco_budget::Until;
 use ioco_campaign::work::WORK_VERSION;
-use ioco_campaign::{Campaign, Hands, time};
-use ioco_nats::{Announced, Bus, NatsExecutor, State};
+use ioco_campaign::{Campaign, Hands, Interrupted, Project, history, time, trust};
+use ioco_nats::{Announced, Bus, NatsExecutor, Present, Queues, State, is_name};
 use ioco_outside::Untrusted;
 
 use super::test;
 use crate::args::{self, CampaignCommand, Format};
 use crate::exit::{Answer, CommandError, Exit};
-use crate::watch::Terminal;
-use crate::{interrupt, output};
+use crate::watch::{Teller, Terminal};
+use crate::{interrupt, output, typed};
+
+/// How often `watch` looks.
+const LOOK: Duration = Duration::from_millis(500);
 
 pub fn run(arguments: &args::Campaign, format: Format) -> Answer {
     match &arguments.command {
         CampaignCommand::Start(start) => begin(start, format),
+        CampaignCommand::Resume(resume) => go_on(resume, format),
         CampaignCommand::Status(nats) => status(nats, format),
+        CampaignCommand::Watch { campaign, nats } => watch(campaign.as_deref(), nats, format),
+        CampaignCommand::Show { campaign, store } => show(campaign.as_deref(), store, format),
         CampaignCommand::Stop { campaign, nats } => stop(campaign, nats),
     }
 }
 
-fn begin(arguments: &args::CampaignStart, format: Format) -> Answer {
+/// How the server is to keep orders.
+fn queues(arguments: &args::CampaignStart) -> Result<Queues, CommandError> {
     let lease = Duration::from_nanos(time::parse(&arguments.lease)?);
     if lease < Duration::from_secs(2) {
         return Err(CommandError::usage("a lease is at least 2s")
             .hint("workers say twice a second that they still work"));
     }
+    Ok(Queues {
+        lease: u64::try_from(lease.as_millis()).unwrap_or(u64::MAX),
+        replicas: usize::from(arguments.replicas),
+        labels: arguments.labels.clone(),
+    })
+}
+
+fn bus(
+    campaign: &str,
+    nats: &args::NatsArguments,
+    queues: &Queues,
+    until: Until,
+) -> Result<Bus, CommandError> {
+    let name = format!("ioco campaign {campaign}");
+    Ok(Bus::open_until(
+        &nats.access(),
+        &name,
+        queues.replicas,
+        until,
+    )?)
+}
+
+fn begin(arguments: &args::CampaignStart, format: Format) -> Answer {
+    let queues = queues(arguments)?;
     if arguments.test.jobs != 1 {
         return Err(
             CommandError::usage("--jobs belongs to the workers of a campaign")
@@ -40,31 +71,78 @@ fn begin(arguments: &args::CampaignStart, format: Format) -> Answer {
         Some(limit) => begun.checked_add(Duration::from_nanos(limit)),
         None => None,
     };
-    let campaign = new_name();
+    let campaign = arguments.campaign.clone().unwrap_or_else(new_name);
+    if !is_name(&campaign) {
+        return Err(
+            CommandError::usage(format!("'{campaign}' is no name for a campaign"))
+                .hint("use at most 100 letters, digits, - and _"),
+        );
+    }
     let announced = Announced {
         version: WORK_VERSION,
         campaign: campaign.clone(),
         model: plan.model.hash.clone(),
         name: plan.model.sts.name().to_owned(),
         system: plan.reach.name.clone(),
-        state: State::Running,
-        orders: 0,
-        outcomes: 0,
+        ..Announced::default()
     };
     let interrupt = interrupt::listen();
-    let bus = Bus::open_until(
-        &arguments.nats.access(),
-        &format!("ioco campaign {campaign}"),
-        Until::raised(Instant::now, &interrupt).by(end),
-    )?;
-    let executor = NatsExecutor::open(bus, announced, lease, interrupt.clone())?;
+    let until = Until::raised(Instant::now, &interrupt).by(end);
+    let bus = bus(&campaign, &arguments.nats, &queues, until)?;
+    if bus.campaign(&campaign)?.is_some() {
+        // What is left of it at the server would be taken for this one's.
+        return Err(
+            CommandError::usage(format!("the server has a campaign {campaign} already"))
+                .hint("choose another name, or go on with it: ioco campaign resume"),
+        );
+    }
+    let executor = NatsExecutor::open(bus, announced, queues, interrupt.clone());
     if format == Format::Text {
         say!("campaign {campaign}: waiting for workers (ioco worker --nats URL)");
     }
     let mut terminal = Terminal::new(format);
     let hands = Hands::Executor(campaign, Box::new(executor));
     let opened = Campaign::open_with(plan, hands, interrupt, &mut terminal)?;
-    test::carry_out(opened, terminal, &arguments.test, format)
+    test::carry_out(opened, terminal, arguments.test.junit.as_deref(), format)
+}
+
+/// The project of this folder, with the store that was typed.
+fn project(store: &args::StoreArguments) -> Result<Project, CommandError> {
+    let mut project = typed::project_here()?;
+    store.apply(&mut project);
+    trust::store(&mut project, &mut Teller)?;
+    Ok(project)
+}
+
+fn go_on(arguments: &args::CampaignResume, format: Format) -> Answer {
+    let campaign = arguments.campaign.clone();
+    let interrupted = Interrupted::find(project(&arguments.store)?, &campaign)?;
+    let queues = Queues::read(interrupted.executor())?;
+    let announced = Announced {
+        version: WORK_VERSION,
+        campaign: campaign.clone(),
+        model: interrupted.model.hash.clone(),
+        name: interrupted.model.sts.name().to_owned(),
+        system: interrupted.system.clone(),
+        ..Announced::default()
+    };
+    let interrupt = interrupt::listen();
+    let until = Until::raised(Instant::now, &interrupt).by(interrupted.over_at()?);
+    let bus = bus(&campaign, &arguments.nats, &queues, until)?;
+    if !arguments.take_over && bus.is_led(&campaign)? {
+        return Err(CommandError::usage(format!(
+            "the coordinator of campaign {campaign} is running"
+        ))
+        .hint("--take-over replaces it"));
+    }
+    let executor = NatsExecutor::open(bus, announced, queues, interrupt.clone());
+    let mut terminal = Terminal::new(format);
+    let hands = Hands::Executor(campaign.clone(), Box::new(executor));
+    let resumed = Campaign::resume(interrupted, hands, interrupt, &mut terminal)?;
+    if format == Format::Text {
+        say!("campaign {campaign} goes on");
+    }
+    test::carry_out(resumed, terminal, arguments.junit.as_deref(), format)
 }
 
 /// Names sort by the time at which campaigns began.
@@ -87,32 +165,147 @@ fn status(nats: &args::NatsArguments, format: Format) -> Answer {
         return Ok(Exit::Conforms);
     }
     for campaign in &campaigns {
-        let state = match campaign.state {
-            State::Running => "running",
-            State::Stopping => "stopping",
-            State::Done => "done",
-        };
-        output::print(&format!(
-            "{:<22}  {state:<8}  {} against {}  {} orders, {} outcomes\n",
-            shown(&campaign.campaign),
-            shown(&campaign.name),
-            campaign.system,
-            campaign.orders,
-            campaign.outcomes
-        ));
+        output::print(&line(campaign));
     }
     for worker in &workers {
-        let plural = if worker.jobs == 1 { "" } else { "s" };
         output::print(&format!(
-            "worker {}  {} job{plural}, reaches {}, model {}\n",
+            "worker {}  {}, reaches {}, model {}\n",
             shown(&worker.worker),
-            worker.jobs,
+            output::count(worker.jobs as u64, "job"),
             worker.system,
             shown(&worker.model)
         ));
     }
     if campaigns.is_empty() && workers.is_empty() {
         say!("no campaigns and no workers");
+    }
+    Ok(Exit::Conforms)
+}
+
+fn line(campaign: &Announced) -> String {
+    let state = match campaign.state {
+        State::Running => "running",
+        State::Stopping => "stopping",
+        State::Done => "done",
+    };
+    format!(
+        "{:<22}  {state:<8}  {} against {}  {} orders, {} outcomes\n",
+        shown(&campaign.campaign),
+        shown(&campaign.name),
+        campaign.system,
+        campaign.orders,
+        campaign.outcomes
+    )
+}
+
+fn watch(wanted: Option<&str>, nats: &args::NatsArguments, format: Format) -> Answer {
+    let interrupt = interrupt::listen();
+    let bus = Bus::open(&nats.access(), "ioco campaign watch", &interrupt)?;
+    let mut last = String::new();
+    while !interrupt.is_raised() {
+        let mut campaigns = bus.campaigns()?;
+        match wanted {
+            Some(id) => campaigns.retain(|campaign| campaign.campaign == id),
+            None => campaigns.retain(|campaign| campaign.state != State::Done),
+        }
+        if let (Some(id), true) = (wanted, campaigns.is_empty()) {
+            return Err(CommandError::usage(format!("there is no campaign {id}"))
+                .hint("ioco campaign status lists them"));
+        }
+        let workers = bus.workers()?;
+        let text = match format {
+            Format::Json => format!(
+                "{}\n",
+                serde_json::json!({ "campaigns": campaigns, "workers": workers })
+            ),
+            _ => picture(&campaigns, &workers),
+        };
+        if text != last {
+            output::print(&text);
+            last = text;
+        }
+        if wanted.is_some() && campaigns.iter().all(|c| c.state == State::Done) {
+            return Ok(Exit::Conforms);
+        }
+        std::thread::sleep(LOOK);
+    }
+    Ok(Exit::Interrupted)
+}
+
+/// Campaigns, and what each worker did for them.
+fn picture(campaigns: &[Announced], workers: &[Present]) -> String {
+    let mut text = String::new();
+    for campaign in campaigns {
+        text.push_str(&line(campaign));
+        for (worker, outcomes) in &campaign.workers {
+            let here = workers.iter().find(|present| present.worker == *worker);
+            let state = match here {
+                Some(present) => output::count(present.jobs as u64, "job"),
+                None => "gone".to_owned(),
+            };
+            let outcomes = output::count(*outcomes, "outcome");
+            text.push_str(&format!("    {}  {state}  {outcomes}\n", shown(worker)));
+        }
+    }
+    text
+}
+
+fn show(wanted: Option<&str>, store: &args::StoreArguments, format: Format) -> Answer {
+    let project = project(store)?;
+    let store = history::open(&project)?;
+    let mut campaigns = match &store {
+        Some(store) => store.campaigns().map_err(history::stop)?,
+        None => Vec::new(),
+    };
+    if let Some(id) = wanted {
+        campaigns.retain(|campaign| campaign.id == id);
+        if campaigns.is_empty() {
+            return Err(CommandError::usage(format!(
+                "the store has no campaign {id}"
+            )));
+        }
+    }
+    if campaigns.is_empty() {
+        say!("the store has no campaigns");
+    }
+    for (store, campaign) in store
+        .iter()
+        .flat_map(|s| campaigns.iter().map(move |c| (s, c)))
+    {
+        let tally = store.tally(&campaign.id).map_err(history::stop)?;
+        // Nanoseconds of its time.
+        let (began, last) = store.clock(campaign.run).map_err(history::stop)?;
+        let used = last.saturating_sub(began);
+        if format == Format::Json {
+            output::json(&serde_json::json!({
+                "campaign": campaign.id,
+                "run": campaign.run,
+                "coordinators": campaign.coordinators,
+                "finished": campaign.finished,
+                "used": used,
+                "tally": tally,
+            }))?;
+            continue;
+        }
+        let end = if campaign.finished {
+            "over"
+        } else {
+            "not over"
+        };
+        output::print(&format!(
+            "{:<22}  run {}  {end}  {} orders: {} outcomes, {} withdrawn, {} open; {} discarded\n",
+            shown(&campaign.id),
+            campaign.run,
+            tally.orders,
+            tally.outcomes,
+            tally.withdrawn,
+            tally.open,
+            tally.discarded
+        ));
+        for (worker, outcomes) in &tally.workers {
+            let outcomes = output::count(*outcomes, "outcome");
+            output::print(&format!("    {}  {outcomes}\n", shown(worker)));
+        }
     }
     Ok(Exit::Conforms)
 }

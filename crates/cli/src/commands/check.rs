@@ -3,10 +3,12 @@
 use crate::exit::{Answer, Exit};
 use serde::Serialize;
 
+use ioco_campaign::AMBIGUOUS;
 use ioco_sts::{Direction, Sts};
 
 use crate::args::{self, Format};
 use crate::commands::{nusmv, passive};
+use crate::output::WARNING;
 use crate::{model, output};
 
 /// What `--format json` prints.
@@ -24,6 +26,9 @@ struct Checked {
     silenced: usize,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     requirements: Vec<Requirement>,
+    /// Messages of `[lines]` that could be read in several ways.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    ambiguous: Vec<String>,
     diagnostics: Vec<ioco_aml::Diagnostic>,
 }
 
@@ -68,10 +73,15 @@ pub fn run(arguments: &args::Check, format: Format) -> Answer {
         .iter()
         .filter(|d| d.severity == ioco_aml::Severity::Warning)
         .count();
+    let mut ambiguous = Vec::new();
     // What ioco.toml says about messages must fit the labels of the model.
     if let (Some(lines), Some(sts)) = (&project.lines, &read.sts) {
         lines.checked(sts, &project.file())?;
+        if !project.check.allow.iter().any(|code| code == AMBIGUOUS.0) {
+            ambiguous = lines.ambiguities(sts, &project.file())?;
+        }
     }
+    let warnings = warnings + ambiguous.len();
     let sts = read.sts.as_deref();
     let count = |direction| sts.map_or(0, |s| s.labels_of(direction).count());
     let checked = Checked {
@@ -86,11 +96,15 @@ pub fn run(arguments: &args::Check, format: Format) -> Answer {
         silenced: read.silenced,
         requirements: sts.map_or_else(Vec::new, requirements),
         diagnostics: read.diagnostics,
+        ambiguous,
     };
     if format == Format::Json {
         output::json(&checked)?;
     } else {
         model::show(&checked.diagnostics, &read.files);
+        for warning in &checked.ambiguous {
+            say!("{WARNING}warning[{}]{WARNING:#}: {warning}", AMBIGUOUS.0);
+        }
         if sts.is_some() {
             let sizes = [
                 (checked.locations, "location"),

@@ -1,18 +1,18 @@
 //! `ioco connect`: gives stimuli by hand and shows what crosses the border, as labels and as bytes. No
 //! verdict: it is for finding out whether a connection is described rightly.
 
-use ioco_adapters::{Arrival, Connection as _, read_value};
+use ioco_adapters::{Arrival, Connection as _};
 use ioco_campaign::{ConnectionSpec, time, trust};
 use ioco_engine::{Sender, WireLine};
 use ioco_outside::Untrusted;
-use ioco_sts::{Action, Direction, Sts, Type, Value};
+use ioco_sts::{Action, Direction, Sts};
 use serde::Serialize;
 
 use crate::args::{self, Format};
 use crate::exit::{Answer, CommandError, Exit};
 use crate::output::{self, FAINT};
 use crate::watch::Teller;
-use crate::{interrupt, model, typed};
+use crate::{interrupt, model, step, typed};
 
 /// What `--format json` prints, one on each line.
 #[derive(Serialize)]
@@ -133,58 +133,19 @@ pub fn run(arguments: &args::Connect, format: Format) -> Answer {
     }
 }
 
-/// `lock passcode=1234`: values are JSON, and text need not be quoted.
 fn stimulus(text: &str, sts: &Sts) -> Result<Action, CommandError> {
-    let (name, rest) = match text.split_once(char::is_whitespace) {
-        Some((name, rest)) => (name, rest.trim()),
-        None => (text, ""),
+    let wrong = |step::Wrong { message, hint }| CommandError {
+        hint,
+        ..CommandError::usage(message)
     };
-    let name = name.trim_start_matches('?');
-    let label = sts.label_named(Direction::Stimulus, name).ok_or_else(|| {
-        let known = sts.labels_of(Direction::Stimulus);
-        let known: Vec<&str> = known.map(|id| sts.label(id).name.as_str()).collect();
-        CommandError::usage(format!("the model has no stimulus '{name}'"))
-            .hint(format!("its stimuli are: {}", known.join(", ")))
-    })?;
-    let parameters = &sts.label(label).parameters;
-    let mut values = vec![Value::Void; parameters.len()];
-    // A value may have spaces: it ends where the next parameter begins.
-    let begins = |at: usize| {
-        let word = &rest[at..];
-        let is_first = at == 0 || rest[..at].ends_with(char::is_whitespace);
-        parameters.iter().position(|parameter| {
-            let after = word.strip_prefix(parameter.name.as_str());
-            is_first && after.is_some_and(|after| after.starts_with('='))
-        })
+    let marked = match text.trim().starts_with(['?', '!']) {
+        true => text.trim().to_owned(),
+        false => format!("?{}", text.trim()),
     };
-    let starts: Vec<(usize, usize)> = (rest.char_indices())
-        .filter_map(|(at, _)| Some((at, begins(at)?)))
-        .collect();
-    if !rest.is_empty() && starts.first().is_none_or(|(at, _)| *at > 0) {
-        let names: Vec<String> = parameters.iter().map(|p| format!("{}=…", p.name)).collect();
-        return Err(
-            CommandError::usage(format!("'{rest}' are no values of ?{name}"))
-                .hint(format!("write: {name} {}", names.join(" "))),
-        );
+    match step::read(&marked, sts).map_err(wrong)? {
+        (Direction::Stimulus, action) => Ok(action),
+        _ => Err(CommandError::usage(format!("'{text}' is no stimulus"))),
     }
-    for (index, (at, position)) in starts.iter().enumerate() {
-        let end = starts.get(index + 1).map_or(rest.len(), |(next, _)| *next);
-        let parameter = &parameters[*position];
-        let text = rest[at + parameter.name.len() + 1..end].trim();
-        values[*position] = value(text, &parameter.ty, sts)
-            .map_err(|why| CommandError::usage(format!("{} of ?{name}: {why}", parameter.name)))?;
-    }
-    Ok(Action { label, values })
-}
-
-fn value(text: &str, ty: &Type, sts: &Sts) -> Result<Value, String> {
-    let is_json = serde_json::from_str::<serde_json::Value>(text).is_ok();
-    let is_text = matches!(ty, Type::Str | Type::Enum(_));
-    let quoted = match is_json && (!is_text || text.starts_with('"')) {
-        true => text.to_owned(),
-        false => serde_json::Value::from(text).to_string(),
-    };
-    read_value(&quoted, ty, sts.types()).map_err(|mismatch| mismatch.0)
 }
 
 /// Text as it would be typed in a program; other bytes in hexadecimal digits.

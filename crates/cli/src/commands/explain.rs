@@ -30,10 +30,11 @@ pub fn run(arguments: &args::Explain, format: Format) -> Answer {
     }
 }
 
-/// Deviations and their like first, then what can be wrong with a model.
+/// Deviations and their like first, then what can be wrong with a model, then with a configuration.
 fn all() -> impl Iterator<Item = (&'static str, &'static str)> {
     let model = ioco_aml::codes().filter_map(|code| Some((code, ioco_aml::explain(code)?)));
-    ioco_engine::codes().chain(model)
+    let lines = std::iter::once(ioco_campaign::AMBIGUOUS);
+    ioco_engine::codes().chain(model).chain(lines)
 }
 
 fn show(code: &str, text: &str, format: Format) -> Result<(), CommandError> {

@@ -66,7 +66,7 @@ fn list(arguments: &args::Failures, project: &Project, format: Format) -> Answer
     if total == 0 {
         say!("no failures");
     } else if hidden > 0 {
-        say!("{hidden} more accepted or fixed: `ioco failures --all` lists them");
+        say!("{hidden} more accepted, fixed or allowed now: `ioco failures --all` lists them");
     }
     Ok(Exit::Conforms)
 }
@@ -75,12 +75,9 @@ fn lines(failure: &FailureSummary) -> String {
     let style = match failure.status {
         FailureStatus::New | FailureStatus::Confirmed => ERROR,
         FailureStatus::Flaky | FailureStatus::Accepted => WARNING,
-        FailureStatus::Fixed => GOOD,
+        FailureStatus::Fixed | FailureStatus::Allowed => GOOD,
     };
-    let status = match &failure.fixed_in {
-        Some(run) => format!("fixed in run {run}"),
-        None => failure.status.name().to_owned(),
-    };
+    let status = failure.status_words();
     let mut facts = vec![match failure.to < failure.from {
         true => format!("{} → {} steps", failure.from, failure.to),
         false => output::count(failure.to as u64, "step"),

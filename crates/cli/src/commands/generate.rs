@@ -1,5 +1,6 @@
 //! `ioco generate`: test suites from the model alone.
 
+mod bounded;
 mod complete;
 mod cover;
 mod data;

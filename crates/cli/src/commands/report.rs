@@ -1,17 +1,17 @@
 //! `ioco report`: a recorded run for people, build servers and browsers.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
 use crate::exit::{Answer, CommandError, Exit};
 use ioco_campaign::{Model, Project, history, lifecycle, time};
-use ioco_engine::FailureFile;
+use ioco_engine::{FailureFile, RequirementCoverage};
 use ioco_report::{
     Document, Failure, Gathering, Paths, Run, github, html, json_line, junit, markdown, sarif,
 };
-use ioco_store::{RunRow, Store};
+use ioco_store::{Covered, RunRow, Store};
 use ioco_sts::SwitchId;
 use ioco_view::{ConnectionView, Facts, ModelName, ModelView, ProjectView};
 
@@ -124,7 +124,9 @@ impl Reported {
         run.model.clone_from(&row.model);
         run.seed = row.seed;
         run.strategy.clone_from(&row.strategy);
-        run.missing = missing(store, &row, &model)?;
+        let covered = history::covered(store, &row)?;
+        run.missing = missing(&covered, &model);
+        run.requirements = requirements(&covered, &model);
         run.failures = row.failures;
         let mut semantics = history::semantics(&model, &row);
         let seen = history::failures(store, row.id)?;
@@ -157,6 +159,23 @@ impl Reported {
             text.push('\n');
         }
         text.push_str(&super::runs::numbers(&self.row));
+        for requirement in &self.run.requirements {
+            let RequirementCoverage {
+                id,
+                text: said,
+                steps,
+                ..
+            } = requirement;
+            let touches = |failure: &&Failure| failure.requirements.contains(id);
+            let failures = self.failures.iter().filter(touches);
+            let failures: Vec<&str> = failures.map(|failure| &*failure.file.id).collect();
+            let touched = match failures.as_slice() {
+                [] => String::new(),
+                ids => format!(", touched by {}", ids.join(", ")),
+            };
+            let shown = ioco_report::count(*steps, "step");
+            text.push_str(&format!("{id}: {shown}{touched}  {said}\n"));
+        }
         text
     }
 
@@ -210,8 +229,7 @@ impl Reported {
 }
 
 /// The switches that the run did not take.
-fn missing(store: &Store, row: &RunRow, model: &Model) -> Result<Vec<String>, CommandError> {
-    let covered = history::covered(store, row)?;
+fn missing(covered: &Covered, model: &Model) -> Vec<String> {
     let sts = &model.sts;
     let all = (0..sts.switches().len()).map(|index| {
         let id = SwitchId::from_index(index);
@@ -224,9 +242,31 @@ fn missing(store: &Store, row: &RunRow, model: &Model) -> Result<Vec<String>, Co
         let switch = sts.show_switch(*id);
         !taken.contains(&(place.as_str(), switch.as_str()))
     });
-    Ok(missing
+    missing
         .map(|(id, place)| format!("{place}  {}", sts.switch_title(id)))
-        .collect())
+        .collect()
+}
+
+/// The requirements of the model, and how many steps of the run showed each.
+fn requirements(covered: &Covered, model: &Model) -> Vec<RequirementCoverage> {
+    let sts = &model.sts;
+    let counts: HashMap<(&str, &str), u64> = (covered.switches.iter())
+        .map(|s| ((s.place.as_str(), s.switch.as_str()), s.count))
+        .collect();
+    let steps = |id: &SwitchId| {
+        let place = sts.show_place(sts.switch(*id).place);
+        let switch = sts.show_switch(*id);
+        let count = counts.get(&(place.as_str(), switch.as_str()));
+        count.copied().unwrap_or_default()
+    };
+    let all = sts.requirements().iter();
+    all.map(|requirement| RequirementCoverage {
+        id: requirement.id.clone(),
+        text: requirement.text.clone(),
+        place: sts.show_place(requirement.place),
+        steps: requirement.switches.iter().map(steps).sum(),
+    })
+    .collect()
 }
 
 /// Build servers know files from the root of the repository.

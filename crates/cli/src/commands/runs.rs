@@ -7,6 +7,7 @@ use ioco_campaign::{Project, history, time, trust};
 use ioco_engine::{RunVerdict, SavedVerdict};
 use ioco_outside::Untrusted;
 use ioco_store::{Comparison, RunRow, Sighting, Store, TestRow};
+use ioco_view::{StepKind, TestView};
 use serde::Serialize;
 
 use crate::args::{self, Format, RunsCommand};
@@ -22,7 +23,11 @@ pub fn run(arguments: &args::Runs, format: Format) -> Answer {
     trust::store(&mut project, &mut Teller)?;
     match &arguments.command {
         None => list(arguments, &project, format),
-        Some(RunsCommand::Show { run }) => show(&project, *run, format),
+        Some(RunsCommand::Show { run, test: None }) => show(&project, *run, format),
+        Some(RunsCommand::Show {
+            run,
+            test: Some(test),
+        }) => show_test(&project, *run, *test, format),
         Some(RunsCommand::Compare { from, to }) => compare(&project, *from, *to, format),
         Some(RunsCommand::Prune { keep, older_than }) => {
             prune(&project, *keep, older_than.as_deref())
@@ -142,6 +147,89 @@ fn show(project: &Project, typed: Option<i64>, format: Format) -> Answer {
     Ok(Exit::Conforms)
 }
 
+/// One test of a run over time.
+fn show_test(project: &Project, typed: Option<i64>, number: u64, format: Format) -> Answer {
+    let (store, run) = history::find(project, typed)?;
+    let events = store.test_events(run.id, number).map_err(history::stop)?;
+    let model = history::model(&store, &run)?;
+    let mut semantics = history::semantics(&model, &run);
+    let known = ioco_server::recorded(&history::failures(&store, run.id)?);
+    let test = TestView::new(&mut semantics, number, events.iter(), &known);
+    let Some(test) = test else {
+        let message = format!("run {} has no finished test {number}", run.id);
+        return Err(CommandError::usage(message).hint(format!(
+            "it has {}",
+            output::count(run.summary.tests, "test")
+        )));
+    };
+    if format == Format::Json {
+        output::json(&test)?;
+    } else {
+        output::print(&over_time(&test, run.id));
+    }
+    Ok(Exit::Conforms)
+}
+
+/// Columns of the longest bar.
+const BAR: u64 = 24;
+
+fn over_time(test: &TestView, run: i64) -> String {
+    let steps = &test.trace.steps;
+    let mut text = format!("{} test {} of run {run}", test.verdict, test.number);
+    if let Some(name) = &test.name {
+        text.push_str(&format!("  {}", Untrusted::new(&**name)));
+    }
+    text.push_str(&format!("  seed {}\n", test.seed));
+    if let Some(reason) = &test.reason {
+        text.push_str(&format!("     {}\n", Untrusted::new(&**reason)));
+    }
+    if let Some(failure) = &test.failure {
+        text.push_str(&format!(
+            "     ioco replay {}\n",
+            Untrusted::new(&**failure)
+        ));
+    }
+    let longest = steps.iter().filter_map(|step| step.took).max().unwrap_or(0);
+    let milliseconds =
+        |time: Option<u64>| time.map_or(String::new(), |time| format!("{:.1}", time as f64 / 1e6));
+    text.push_str(&format!(
+        "\n{:>6}  {:>11}  {:>11}\n",
+        "step", "at ms", "took ms"
+    ));
+    for step in steps {
+        let part = step.took.unwrap_or(0).saturating_mul(BAR);
+        // What took any time is seen.
+        let length = part.div_ceil(longest.max(1)) as usize;
+        let sign = match step.kind {
+            StepKind::Stimulus => "▒",
+            StepKind::Silence => "┄",
+            StepKind::Response | StepKind::Deviation => "█",
+        };
+        let bar = format!("{:<width$}", sign.repeat(length), width = BAR as usize);
+        let wrong = if step.kind == StepKind::Deviation {
+            " ✗"
+        } else {
+            ""
+        };
+        text.push_str(&format!(
+            "{:>6}  {:>11}  {:>11}  {bar}  {}{wrong}\n",
+            step.number,
+            milliseconds(step.at),
+            milliseconds(step.took),
+            Untrusted::new(&*step.text),
+        ));
+    }
+    if let Some(time) = test.trace.time {
+        text.push_str(&format!(
+            "\n     █ responses {} ms   ┄ silence {} ms   ▒ before stimuli {} ms\n",
+            milliseconds(Some(time.responses)),
+            milliseconds(Some(time.silences)),
+            milliseconds(Some(time.stimuli)),
+        ));
+    }
+    text
+}
+
 /// The numbers of a run, as `ioco test` ends with them.
 pub fn numbers(run: &RunRow) -> String {
     let summary = &run.summary;
@@ -149,8 +237,9 @@ pub fn numbers(run: &RunRow) -> String {
         Some(reason) => reason.words(),
         None => "it did not come to its end",
     };
+    let silence = output::silence(summary).map_or(String::new(), |line| format!("     {line}\n"));
     format!(
-        "{} run {}  {}  {}  seed {}, strategy {}\n     {}; {ended}\n     {}\n",
+        "{} run {}  {}  {}  seed {}, strategy {}\n     {}; {ended}\n     {}\n{silence}",
         RunVerdict::of(summary, run.failures).word(),
         run.id,
         Untrusted::new(&*run.model),

@@ -31,7 +31,7 @@ pub fn once(arguments: &args::Test, format: Format, interrupt: Interrupt) -> Ans
     let mut terminal = Terminal::new(format);
     let campaign = Campaign::open(plan, interrupt, &mut terminal)?;
     terminal.wait("the system to be ready", patience);
-    carry_out(campaign, terminal, arguments, format)
+    carry_out(campaign, terminal, arguments.junit.as_deref(), format)
 }
 
 /// What the flags ask for.
@@ -70,7 +70,7 @@ pub fn plan(arguments: &args::Test) -> Result<Plan, CommandError> {
 pub fn carry_out(
     campaign: Campaign,
     mut terminal: Terminal,
-    arguments: &args::Test,
+    junit: Option<&Path>,
     format: Format,
 ) -> Answer {
     let stored = campaign.project.clone();
@@ -97,13 +97,18 @@ pub fn carry_out(
     } else {
         print_summary(&outcome, &name, seed);
     }
-    if let Some(file) = &arguments.junit {
+    if let Some(file) = junit {
         super::report::write_junit(&stored, outcome.run, file)?;
     }
     if let Some((goal, reached)) = outcome.missed_goal {
         say!(
             "{WARNING}missed{WARNING:#} the coverage goal: {reached:.1} of {goal} percent of the \
              switches"
+        );
+    }
+    if let Some((goal, reached)) = outcome.missed_requirements {
+        say!(
+            "{WARNING}missed{WARNING:#} the goal for requirements: {reached:.1} of {goal} percent"
         );
     }
     Ok(Exit::from(&outcome))
@@ -141,6 +146,7 @@ fn wanted(arguments: &args::Test, configured: &TestSettings) -> Result<TestSetti
         steps: arguments.steps,
         time: arguments.time.clone(),
         coverage: arguments.coverage,
+        requirements: arguments.requirements,
         failures: arguments.failures,
         relation: arguments.relation.map(|r| r.name().to_owned()),
         solver: arguments.solver.clone(),
@@ -228,6 +234,9 @@ fn print_summary(outcome: &Outcome, name: &str, seed: u64) {
         output::tests(summary),
         output::covered(summary),
     ));
+    if let Some(line) = output::silence(summary) {
+        output::print(&format!("     {line}\n"));
+    }
     if let Some(line) = output::requirements(&outcome.requirements) {
         output::print(&format!("     {line}\n"));
     }

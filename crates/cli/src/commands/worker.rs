@@ -2,7 +2,7 @@
 
 use ioco_campaign::work::WorkerSetup;
 use ioco_campaign::{ConnectionSpec, SolverChoice, trust};
-use ioco_nats::{Bus, Report, serve};
+use ioco_nats::{Bus, Report, is_name, serve};
 use ioco_outside::Untrusted;
 
 use crate::args;
@@ -32,11 +32,10 @@ pub fn run(arguments: &args::Worker) -> Answer {
     reach.check_jobs(arguments.jobs)?;
     trust::first_use(&project, &choice, &mut Teller)?;
     let name = arguments.name.clone().unwrap_or_else(own_name);
-    let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
-    if name.is_empty() || !name.chars().all(fits) {
+    if !is_name(&name) {
         return Err(
             CommandError::usage(format!("'{name}' is no name for a worker"))
-                .hint("use letters, digits, - and _"),
+                .hint("use at most 100 letters, digits, - and _"),
         );
     }
     let interrupt = interrupt::listen();
@@ -54,7 +53,8 @@ pub fn run(arguments: &args::Worker) -> Answer {
         &interrupt,
     )?;
     say!("worker {} waits for campaigns", setup.name);
-    let done = serve(&bus, &setup, arguments.jobs, &interrupt, &Said)?;
+    let (jobs, labels) = (arguments.jobs, &arguments.labels);
+    let done = serve(&bus, &setup, jobs, labels, &interrupt, &Said)?;
     say!("worker {} carried out {done} orders", setup.name);
     Ok(Exit::Interrupted)
 }

@@ -191,13 +191,9 @@ fn what_adapters_do_wrong_is_told_with_their_name_and_the_label() {
 }
 
 #[test]
-fn an_adapter_that_vanishes_while_it_is_reset_or_idle_is_told_of() {
+fn an_adapter_that_vanishes_while_it_is_idle_is_told_of() {
     // It may be noticed at once, or when the adapter is needed; then others may come in its place.
-    for behave in [
-        "vanish-after-announcement",
-        "vanish-in-reset",
-        "vanish-after-reset",
-    ] {
+    for behave in ["vanish-after-announcement", "vanish-after-reset"] {
         let ran = misbehave(behave, "4s");
         expect_trouble(behave, &ran, &[]);
         let told = ["vanished", "no adapter has connected"];
@@ -208,6 +204,14 @@ fn an_adapter_that_vanishes_while_it_is_reset_or_idle_is_told_of() {
             ran.all()
         );
     }
+}
+
+#[test]
+fn an_adapter_that_vanishes_while_it_is_reset_is_taken_up_again_when_it_comes_back() {
+    let ran = misbehave("vanish-in-reset", "60s");
+    assert_eq!(ran.code, 0, "{}", ran.all());
+    assert!(ran.err.contains("vanished"), "{}", ran.all());
+    assert!(ran.out.contains("4 passed"), "{}", ran.all());
 }
 
 #[test]

@@ -316,7 +316,8 @@ fn a_script_for_curl_reads_no_files_and_sends_what_it_was_told() {
     export(here.path(), "curl", "shows.sh");
     let (_keeper, url) = start(command(&["python3", "keeper.py"]).current_dir(here.path()));
     let ran = run(command(&["sh", "shows.sh", &url]).current_dir(here.path()));
-    assert_eq!(ran.code, 1, "{}", ran.all());
+    // The status of the failure, with another body.
+    assert_eq!(ran.code, 2, "{}", ran.all());
     assert!(
         !ran.out.contains(|c: char| c.is_control() && c != '\n'),
         "{:?}",
@@ -355,22 +356,116 @@ fn a_script_for_curl_reads_no_files_and_sends_what_it_was_told() {
     rewrite(here.path(), |file| {
         for wire in ["/wire", "/shrunk/wire"] {
             let lines = file.pointer_mut(wire).and_then(|w| w.as_array_mut());
-            let sent = lines
-                .into_iter()
-                .flatten()
-                .filter(|m| m["from"] == "tester");
-            for message in sent {
-                message["text"] = "POST /a".into();
+            for message in lines.into_iter().flatten() {
+                message["text"] = match &message["from"] {
+                    from if from == "tester" => "POST /a".into(),
+                    _ => "5' ; touch planted ; '\n".into(),
+                };
             }
         }
     });
-    // A status that is none would stand in the script as it is.
-    let settings = COUNTER_TOML.replace("\"5xx\"", "\"*) touch planted ;; x\"");
-    fs::write(here.path().join("ioco.toml"), settings).expect("written");
     let id = failure(here.path());
     let refused = run(ioco()
         .current_dir(here.path())
         .args(["export", &id, "--as", "curl"]));
     assert_eq!(refused.code, 2, "{}", refused.all());
-    assert!(refused.err.contains("status"), "{}", refused.all());
+    assert!(refused.err.contains("not an answer"), "{}", refused.all());
+}
+
+const LAMP: &str = "
+timeout 10
+external 'lamp'
+process('lamp') {
+  channel('lamp') {
+    stimulus 'look'
+    response 'on', {'level' => :integer}
+    responses 'off'
+  }
+  state 'idle', timeout: 0.05
+  repeat { o { receive 'look'; send 'on', constraint: 'level == 5' } }
+}
+";
+
+const LAMP_TOML: &str = r#"
+model = "lamp.aml"
+
+[http.stimuli.look]
+method = "GET"
+path = "/look"
+
+[http.responses]
+on = { to = "look", status = 200, body = { state = "on", level = "{level}" } }
+off = { to = "look", status = 200, body = { state = "off" } }
+"#;
+
+const LAMP_PY: &str = r#"
+import http.server, json, sys
+ANSWERS = {
+    "right": (200, {"state": "on", "level": 5}),
+    "value": (200, {"state": "on", "level": 6}),
+    "label": (200, {"state": "off"}),
+    "redirect": (303, {}),
+}
+class Handler(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        status, body = ANSWERS[sys.argv[1]]
+        body = json.dumps(body).encode()
+        self.send_response(status)
+        self.send_header("Location", "/elsewhere")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+    def log_message(self, *words): pass
+server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+print(f"http://127.0.0.1:{server.server_port}", flush=True)
+server.serve_forever()
+"#;
+
+#[test]
+fn scripts_over_http_say_of_no_right_system_that_it_fails() {
+    for (fault, of_right) in [("redirect", 0), ("label", 2), ("value", 2)] {
+        let here = folder_with(&[
+            ("lamp.aml", LAMP),
+            ("ioco.toml", LAMP_TOML),
+            ("lamp.py", LAMP_PY),
+        ]);
+        let place = here.path();
+        let lamp = |mode: &str| start(command(&["python3", "lamp.py", mode]).current_dir(place));
+        let scripts = [
+            ("curl", "shows.sh", "sh"),
+            ("python", "shows.py", "python3"),
+        ];
+        let (wrong, url) = lamp(fault);
+        let ran = run(ioco().current_dir(place).args(["test", "--http", &url]));
+        assert_eq!(ran.code, 1, "{fault}: {}", ran.all());
+        let id = failure(place);
+        let judge = |url: &str, expected: i32| {
+            for (form, file, program) in scripts {
+                let written = ["export", &id, "--as", form, "-o", file, "--http", url];
+                let written = run(ioco().current_dir(place).args(written));
+                assert_eq!(written.code, 0, "{}", written.all());
+                let ran = run(command(&[program, file]).current_dir(place));
+                assert_eq!(ran.code, expected, "{fault} {form}: {}", ran.all());
+            }
+        };
+        judge(&url, 1);
+        drop(wrong);
+        let (_right, url) = lamp("right");
+        judge(&url, of_right);
+    }
+}
+
+#[test]
+fn a_system_that_cannot_be_used_neither_shows_the_failure_nor_is_free_of_it() {
+    let folder = door();
+    let place = folder.path().join("door");
+    export(&place, "python", "shows.py");
+    let door = fs::read_to_string(place.join("door.py")).expect("the door");
+    let dying = door.replacen("for line in", "sys.exit(3)\nfor line in", 1);
+    for text in ["", "import no_such_module", &dying] {
+        fs::write(place.join("door.py"), text).expect("a broken door");
+        let ran = run(command(&["python3", "shows.py"]).current_dir(&place));
+        assert_eq!(ran.code, 2, "{text}: {}", ran.all());
+        assert!(ran.out.contains("cannot be used"), "{}", ran.all());
+    }
 }

@@ -207,10 +207,32 @@ fn a_failure_that_a_changed_model_allows_is_not_called_fixed() {
     assert_eq!(ran.code, 0, "{}", ran.all());
     assert!(ran.out.contains("the model allows it now"), "{}", ran.all());
     assert!(!ran.out.contains("fixed"), "{}", ran.all());
+    // The list of failures says the same once a run has tried it.
+    let again = run(ioco()
+        .current_dir(folder.path())
+        .args(["test", "ping.aml", "--sut", sut, "--seed", "1"]));
+    assert_eq!(again.code, 0, "{}", again.all());
+    let listed = ask_in(&folder, &["failures", "--all"]);
+    assert!(
+        listed.out.contains("allowed by the model since run 2"),
+        "{}",
+        listed.all()
+    );
+    assert_eq!(ask_in(&folder, &["failures"]).out, "", "it is not open");
+    let report = ask_in(&folder, &["report", "1", "--format", "markdown"]);
+    assert!(
+        report.out.contains("allowed by the model since run 2"),
+        "{}",
+        report.all()
+    );
     // A system that does something else is fixed, whatever the model allows.
     let ran = replay("python3 system.py pong");
     assert_eq!(ran.code, 0, "{}", ran.all());
     assert!(ran.out.contains("fixed"), "{}", ran.all());
+}
+
+fn ask_in(folder: &TempDir, arguments: &[&str]) -> Ran {
+    run(ioco().current_dir(folder.path()).args(arguments))
 }
 
 /// PING with two wrong answers besides the right one.

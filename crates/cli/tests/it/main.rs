@@ -5,9 +5,11 @@
     reason = "tests print for whoever runs them"
 )]
 
+mod accepting;
 mod amp;
 mod bad_systems;
 mod book;
+mod book_commands;
 mod ci;
 mod compare;
 mod connections;
@@ -26,8 +28,11 @@ mod limits;
 mod machines;
 mod models;
 mod nats;
+mod nats_access;
+mod nats_resume;
 mod nothing_is_lost;
 mod nusmv;
+mod one_place_two_causes;
 mod openapi;
 mod printable;
 mod project;

@@ -20,7 +20,7 @@ for line in sys.stdin:
 "#;
 
 /// A process that ends with the test.
-struct Process(Child);
+pub struct Process(pub Child);
 
 impl Drop for Process {
     fn drop(&mut self) {
@@ -30,31 +30,40 @@ impl Drop for Process {
 }
 
 impl Process {
-    fn signal(&self, signal: &str) {
+    pub fn signal(&self, signal: &str) {
         let pid = self.0.id().to_string();
         let sent = Command::new("kill").args([signal, &pid]).status();
         assert!(sent.is_ok_and(|status| status.success()), "kill {signal}");
     }
 }
 
-struct Server {
+pub struct Server {
     program: PathBuf,
-    folder: TempDir,
-    port: u16,
-    process: Option<Process>,
+    pub folder: TempDir,
+    pub port: u16,
+    pub process: Option<Process>,
+    /// More lines of its configuration.
+    more: String,
 }
 
 impl Server {
     /// `None` where `cargo xtask test` did not name a server.
-    fn start() -> Option<Server> {
+    pub fn start() -> Option<Server> {
+        Server::with(|_| String::new())
+    }
+
+    /// With more lines of configuration, which may name files in its folder.
+    pub fn with(more: impl FnOnce(&std::path::Path) -> String) -> Option<Server> {
         let Some(program) = std::env::var_os("IOCO_TEST_NATS") else {
             eprintln!("skipped: IOCO_TEST_NATS names no server");
             return None;
         };
         let free = TcpListener::bind("127.0.0.1:0").and_then(|l| l.local_addr());
+        let folder = folder_with(&[]);
         let mut server = Server {
             program: program.into(),
-            folder: folder_with(&[]),
+            more: more(folder.path()),
+            folder,
             port: free.expect("a port").port(),
             process: None,
         };
@@ -62,13 +71,14 @@ impl Server {
         Some(server)
     }
 
-    fn run(&mut self) {
+    pub fn run(&mut self) {
         let store = self.folder.path().join("store");
         let config = self.folder.path().join("nats.conf");
         let text = format!(
-            "listen: \"127.0.0.1:{}\"\njetstream {{ store_dir: \"{}\", sync_interval: always }}\n",
+            "listen: \"127.0.0.1:{}\"\njetstream {{ store_dir: \"{}\", sync_interval: always }}\n{}\n",
             self.port,
-            store.display()
+            store.display(),
+            self.more
         );
         std::fs::write(&config, text).expect("written");
         let child = Command::new(&self.program)
@@ -78,17 +88,22 @@ impl Server {
             .stderr(Stdio::null())
             .spawn();
         self.process = Some(Process(child.expect("a server")));
+        let begun = Instant::now();
         while TcpStream::connect(("127.0.0.1", self.port)).is_err() {
+            assert!(
+                begun.elapsed() < Duration::from_secs(60),
+                "the server does not listen"
+            );
             std::thread::sleep(Duration::from_millis(20));
         }
     }
 
-    fn url(&self) -> String {
+    pub fn url(&self) -> String {
         format!("nats://127.0.0.1:{}", self.port)
     }
 }
 
-fn project() -> TempDir {
+pub fn project() -> TempDir {
     folder_with(&[
         ("ping.aml", PING),
         ("system.py", SYSTEM),
@@ -99,7 +114,7 @@ fn project() -> TempDir {
     ])
 }
 
-fn worker(server: &Server, folder: &TempDir, name: &str, jobs: &str) -> Process {
+pub fn worker(server: &Server, folder: &TempDir, name: &str, jobs: &str) -> Process {
     let child = ioco()
         .current_dir(folder.path())
         .args([
@@ -118,7 +133,7 @@ fn worker(server: &Server, folder: &TempDir, name: &str, jobs: &str) -> Process 
 }
 
 /// A campaign in the background.
-fn campaign(server: &Server, folder: &TempDir, tests: &str) -> Child {
+pub fn campaign(server: &Server, folder: &TempDir, tests: &str) -> Child {
     ioco()
         .current_dir(folder.path())
         .args([
@@ -136,7 +151,7 @@ fn campaign(server: &Server, folder: &TempDir, tests: &str) -> Child {
         .expect("a campaign")
 }
 
-fn end(child: Child) -> Ran {
+pub fn end(child: Child) -> Ran {
     let output = child.wait_with_output().expect("it ends");
     Ran {
         code: output.status.code().unwrap_or(-1),
@@ -145,7 +160,7 @@ fn end(child: Child) -> Ran {
     }
 }
 
-fn status(server: &Server) -> serde_json::Value {
+pub fn status(server: &Server) -> serde_json::Value {
     let ran = run(ioco().args([
         "campaign",
         "status",
@@ -158,7 +173,7 @@ fn status(server: &Server) -> serde_json::Value {
 }
 
 /// Waits until so many outcomes are back.
-fn until_outcomes(server: &Server, wanted: u64) {
+pub fn until_outcomes(server: &Server, wanted: u64) {
     let begun = Instant::now();
     while begun.elapsed() < Duration::from_secs(120) {
         let outcomes = status(server)["campaigns"][0]["outcomes"].as_u64();
@@ -170,7 +185,7 @@ fn until_outcomes(server: &Server, wanted: u64) {
 }
 
 /// Every test has exactly one outcome, and the numbers of the run are those of its tests.
-fn adds_up(ran: &Ran, tests: u64) {
+pub fn adds_up(ran: &Ran, tests: u64) {
     assert_eq!(ran.code, 0, "{}", ran.all());
     let lines = BufReader::new(ran.out.as_bytes()).lines();
     let lines = lines.map_while(Result::ok);

@@ -145,7 +145,7 @@ fn a_store_is_upgraded_by_a_command_and_one_of_a_newer_program_is_refused_with_w
     assert!(listed.contains("ping"), "{listed}");
     // A program that knows one migration more was here.
     change(
-        "INSERT INTO _sqlx_migrations VALUES (2, 'more', '2026-01-01', 1, X'00', 0);\n\
+        "INSERT INTO _sqlx_migrations VALUES (99, 'more', '2026-01-01', 1, X'00', 0);\n\
          CREATE TABLE more (a BIGINT);",
     );
     let file = here.join(".ioco/ioco.db");

@@ -256,24 +256,25 @@ impl System {
             label: own,
             ..Event::of(action)
         };
+        self.ignored |= !self.step(&event);
+        self.schedule();
+    }
+
+    /// Takes a step of its model, if there is one. `after` closes over internal steps; staying early or late on
+    /// that way is both possible.
+    fn step(&mut self, event: &Event) -> bool {
         let here = Set {
             states: [self.state.clone()].into(),
             incomplete: false,
         };
-        // `after` closes over internal steps; staying early or late on that way is both possible.
-        let reached: Vec<State> = self
-            .theory
-            .after(&here, &event)
-            .states
-            .into_iter()
-            .collect();
-        if !reached.is_empty() {
-            self.state = pick(&mut self.dice, &reached).clone();
-            self.is_seen(&event);
-        } else {
-            self.ignored = true;
+        let reached = self.theory.after(&here, event).states;
+        let reached: Vec<State> = reached.into_iter().collect();
+        if reached.is_empty() {
+            return false;
         }
-        self.schedule();
+        self.state = pick(&mut self.dice, &reached).clone();
+        self.is_seen(event);
+        true
     }
 
     /// Does one thing by itself, if there is any.
@@ -315,20 +316,7 @@ impl System {
         options.extend(self.theory.witness(&self.state, switch));
         let values = pick(&mut self.dice, &options).clone();
         let event = Event { label: own, values };
-        let here = Set {
-            states: [self.state.clone()].into(),
-            incomplete: false,
-        };
-        let reached: Vec<State> = self
-            .theory
-            .after(&here, &event)
-            .states
-            .into_iter()
-            .collect();
-        if let Some(state) = (!reached.is_empty()).then(|| pick(&mut self.dice, &reached).clone()) {
-            self.state = state;
-            self.is_seen(&event);
-        }
+        self.step(&event);
         let lost = behaviour.lost > 0 && one_in(&mut self.dice, behaviour.lost);
         if !lost {
             let arrival = self.spoken_response(&event);

@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use ioco_sts::{
-    Action, Answer, BinaryOp, Deviation, Direction, Env, Expr, Gate, LabelId, Observed, Semantics,
-    SetId, State, Sts, SwitchId, Value, show_expr,
+    Action, Answer, BinaryOp, Demanded, Deviation, Direction, Env, Expr, Gate, LabelId, Observed,
+    Semantics, SetId, State, Sts, Subject, SwitchId, Value, show_expr,
 };
 
 /// More states than this are counted, not listed.
@@ -227,34 +227,67 @@ fn refusal(sts: &Sts, id: SwitchId, state: &State, action: &Action) -> String {
         place if place.is_empty() => "the model".to_owned(),
         place => place,
     };
-    let violated = switch
-        .guard
-        .conjuncts()
-        .into_iter()
-        .chain(switch.enabled.conjuncts())
-        .find_map(|conjunct| violation(sts, conjunct, state, action));
-    match violated {
+    let mut conditions = switch.guard.conjuncts().into_iter();
+    let refused = conditions.find_map(|condition| {
+        let asked = Asked {
+            condition,
+            subject: condition,
+            before: String::new(),
+            after: String::new(),
+        };
+        violation(sts, &asked, state, action)
+    });
+    let refused = refused.or_else(|| {
+        let mut demands = switch.requires.iter();
+        demands.find_map(|demand| {
+            let Subject::Variable(variable) = demand.subject else {
+                // A parameter that does not fit its type: the last words of this function.
+                return None;
+            };
+            let made = switch.update.iter().rfind(|a| a.variable == variable)?;
+            let asked = Asked {
+                condition: &demand.condition,
+                subject: &made.value,
+                before: format!("that {} = ", sts.variable(variable).name),
+                after: match demand.demanded {
+                    Demanded::Exists => " has a value".to_owned(),
+                    Demanded::InRange(range) => format!(" is in {}..{}", range.min, range.max),
+                    Demanded::Fits => " has parts of their types".to_owned(),
+                },
+            };
+            violation(sts, &asked, state, action)
+        })
+    });
+    match refused {
         Some(violation) => format!("{place} demands {violation}"),
         // Every condition holds, so the values did not even have the types.
         None => format!("{place} demands values of the types that it declares"),
     }
 }
 
-fn violation(sts: &Sts, conjunct: &Expr, state: &State, action: &Action) -> Option<String> {
+/// A condition, and how it is put into words.
+struct Asked<'a> {
+    condition: &'a Expr,
+    /// What is shown of it, and the words around that.
+    subject: &'a Expr,
+    before: String,
+    after: String,
+}
+
+fn violation(sts: &Sts, asked: &Asked<'_>, state: &State, action: &Action) -> Option<String> {
     let env = Env {
         variables: &state.valuation,
         parameters: &action.values,
         functions: sts.functions(),
     };
-    let answer = conjunct.holds(env);
+    let answer = asked.condition.holds(env);
     if answer == Ok(true) {
         return None;
     }
     let label = action.label;
-    let written = show_expr(sts, Some(label), conjunct);
-    let folded = show_expr(sts, Some(label), &with_state(sts, conjunct, state));
-    let sent: Vec<String> = conjunct
-        .params()
+    let written = show_expr(sts, Some(label), asked.subject);
+    let folded = show_expr(sts, Some(label), &with_state(sts, asked.subject, state));
+    let sent: Vec<String> = { asked.subject.params() }
         .into_iter()
         .map(|position| {
             let value = action.values.get(position as usize);
@@ -262,11 +295,10 @@ fn violation(sts: &Sts, conjunct: &Expr, state: &State, action: &Action) -> Opti
             format!("{}={value}", parameter_name(sts, label, position))
         })
         .collect();
-    let mut text = written.clone();
+    let mut text = format!("{}{written}{}", asked.before, asked.after);
     if sent.is_empty() {
         // The guard speaks of the model's variables alone.
-        let values: Vec<String> = conjunct
-            .vars()
+        let values: Vec<String> = { asked.subject.vars() }
             .into_iter()
             .map(|id| {
                 let value = state.valuation[id.index()].display(sts.types());

@@ -57,6 +57,9 @@ pub struct Explanation {
     /// The responses allowed at the end, with the values they may have, or silence.
     pub allowed: Vec<String>,
     pub because: Vec<String>,
+    /// The names of the requirements that it touches.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub requirements: Vec<String>,
     pub shrunk: Option<Shrunk>,
     pub confirmed: Option<(u64, u64)>,
     pub replay: Option<String>,
@@ -148,9 +151,11 @@ pub fn explain(
     };
     let switches: Vec<SwitchId> = walk.last.into_iter().chain(reasons.switches).collect();
     let mut because = reasons.because;
+    let mut requirements = Vec::new();
     for requirement in sts.requirements() {
         let touches = |id: &SwitchId| switches.contains(id) || reasons.due.contains(id);
         if requirement.switches.iter().any(touches) {
+            requirements.push(requirement.id.clone());
             because.push(match requirement.text.as_str() {
                 "" => format!("it touches the requirement {}", requirement.id),
                 text => format!("it touches the requirement {}: {text}", requirement.id),
@@ -177,6 +182,7 @@ pub fn explain(
         rows: walk.rows,
         allowed: reasons.allowed,
         because,
+        requirements,
         shrunk: context.shrunk,
         confirmed: context.confirmed,
         replay: context.replay.clone(),

@@ -29,7 +29,8 @@ pub(super) fn stimulus(
     if sts.label(offer.label).parameters.is_empty() {
         return None;
     }
-    let guard = &sts.switch(wanted.switch).enabled;
+    let switch = sts.switch(wanted.switch);
+    let guard = &switch.enabled;
     let state = semantics.set(set).states[wanted.state as usize].clone();
     let mut limits: Vec<(u32, Value)> = coverage
         .open_boundaries(wanted.switch)
@@ -37,7 +38,8 @@ pub(super) fn stimulus(
         .collect();
     if limits.is_empty() && rng.random_range(0..AGAIN) == 0 {
         let deadline = Deadline::steps(budget);
-        let found = boundary_values(&sts, offer.label, guard, &state.valuation, &deadline);
+        let of = switch.deciding_parameters();
+        let found = boundary_values(&sts, offer.label, guard, &of, &state.valuation, &deadline);
         let values = |b: ioco_solve::Boundaries| {
             let parameter = b.parameter;
             b.limits.into_iter().map(move |value| (parameter, value))

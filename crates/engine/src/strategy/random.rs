@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use ioco_sts::{Direction, Sts};
+use ioco_sts::{Direction, LabelId, Sts};
 use rand::RngExt;
 
 use super::{Choice, Situation};
+use crate::settings::weight_of;
 use crate::values::choose_stimulus;
 
 pub(crate) struct Random {
@@ -20,16 +21,13 @@ impl Random {
                 weights: Vec::new(),
             };
         }
-        let weight = |name: &str| weights.get(name).copied().unwrap_or(1.0).max(0.0);
+        let labels = (0..sts.labels().len()).map(LabelId::from_index);
+        let weight = |id: LabelId| match sts.label(id).direction {
+            Direction::Stimulus => weight_of(weights, sts, id),
+            _ => 0.0,
+        };
         Random {
-            weights: sts
-                .labels()
-                .iter()
-                .map(|label| match label.direction {
-                    Direction::Stimulus => weight(&label.name),
-                    _ => 0.0,
-                })
-                .collect(),
+            weights: labels.map(weight).collect(),
         }
     }
 

@@ -139,7 +139,7 @@ impl Tester {
             timeout: self.semantics.timeout(test.set),
             share,
             elapsed: now.saturating_sub(self.started.unwrap_or(now)),
-            shortest: self.settings.glance,
+            shortest: self.settings.shortest_wait,
             looked: test.looked,
             answered: test.responses_in_a_row > 0,
         };
@@ -190,7 +190,7 @@ impl Tester {
             // The model allows no response here. A short look shows one that comes all the same.
             let look = self
                 .settings
-                .glance
+                .shortest_wait
                 .min(self.semantics.timeout(self.test.set));
             if *next > 0 && !*listened && look > 0 {
                 return self.wait_for(look, false, now);

@@ -234,6 +234,11 @@ impl Tester {
         self.discounted += 1;
     }
 
+    /// A failure that was discounted uses up the limit after all.
+    pub fn count_failure(&mut self) {
+        self.discounted = self.discounted.saturating_sub(1);
+    }
+
     pub fn settings(&self) -> &Settings {
         &self.settings
     }
@@ -280,6 +285,8 @@ impl Tester {
             covered_switches: self.coverage.covered_switches() as u64,
             boundaries: self.coverage.boundaries().len() as u64,
             covered_boundaries: self.coverage.covered_boundaries() as u64,
+            requirements: self.sts.requirements().len() as u64,
+            covered_requirements: self.coverage.covered_requirements(&self.sts) as u64,
             stopped: self.stopped,
             ..self.summary
         }
@@ -340,6 +347,11 @@ impl Tester {
             && self.coverage.percent() >= limit
         {
             return Some(StopReason::Coverage);
+        }
+        if let Some(limit) = self.settings.stop.requirements
+            && self.coverage.requirements_percent(&self.sts) >= limit
+        {
+            return Some(StopReason::Requirements);
         }
         None
     }

@@ -6,46 +6,98 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
+use clap::Parser;
 use ioco_experiments::decomposition::{
     NOT_ASKED, Outcome, Row, Settings, Source, UNKNOWN, nusmv, run_model, tables,
 };
 use ioco_smv::{Criterion, Edge, Goal, Technique};
 
-const USAGE: &str = "\
-decomposition --models DIR [--nusmv PATH] [--time-per-goal SECONDS] [--technique NAME]... [--jobs N] [--match TEXT]...
-              [--rows FILE] [--format json]
-  --match TEXT             only models whose path contains the text, or one of the texts
-  --rows FILE              writes every row to the file at once, and repeats nothing that is in it already: what was
-                           interrupted goes on where it stopped, and with everything there only the tables are printed
-  --tables                 runs nothing: prints the tables of what is in the file of rows
-  --time-per-model SECONDS for a technique other than auto on one model and criterion (no limit)
-  --nusmv-limit SECONDS    processor time for NuSMV on one model and criterion (60)
-  --nusmv-sample N         A asks at most N goals of a model and criterion, chosen by a fixed seed (all)
-  --nusmv-without-a        leaves out A, a process for every goal
-";
-
+#[derive(Parser)]
+#[command(name = "cargo xtask experiment decomposition")]
 struct Arguments {
+    /// The folder of the models
+    #[arg(long, value_name = "DIR")]
     models: PathBuf,
+
+    /// The program NuSMV, to be asked the same questions
+    #[arg(long, value_name = "PATH")]
     nusmv: Option<PathBuf>,
-    json: bool,
+
+    #[arg(long, value_name = "SECONDS", default_value_t = 10.0)]
+    time_per_goal: f64,
+
+    /// For a technique other than auto on one model and criterion [default: no limit]
+    #[arg(long, value_name = "SECONDS")]
+    time_per_model: Option<f64>,
+
+    /// Only this technique (may be repeated)
+    #[arg(long = "technique", value_name = "NAME", value_parser = technique)]
+    techniques: Vec<Technique>,
+
+    #[arg(long, value_name = "N", default_value_t = 2)]
+    jobs: usize,
+
+    /// Only models whose path contains the text, or one of the texts
+    #[arg(long = "match", value_name = "TEXT")]
     only: Vec<String>,
+
+    /// Writes every row to the file at once, and repeats nothing that is in it already: what was interrupted goes on
+    /// where it stopped, and with everything there only the tables are printed
+    #[arg(long, value_name = "FILE")]
     rows: Option<PathBuf>,
+
+    /// Runs nothing: prints the tables of what is in the file of rows
+    #[arg(long)]
     tables: bool,
+
+    /// Processor time for NuSMV on one model and criterion
+    #[arg(long = "nusmv-limit", value_name = "SECONDS", default_value_t = 60.0)]
     limit: f64,
+
+    /// A asks at most so many goals of a model and criterion, chosen by a fixed seed [default: all]
+    #[arg(long = "nusmv-sample", value_name = "N")]
     sample: Option<usize>,
+
+    /// Leaves out A, a process for every goal
+    #[arg(long = "nusmv-without-a")]
     without_a: bool,
-    settings: Settings,
+
+    #[arg(long, default_value = "text", value_parser = ["text", "json"])]
+    format: String,
+}
+
+impl Arguments {
+    fn settings(&self) -> Settings {
+        let usual = Settings::default();
+        Settings {
+            time_per_goal: self.time_per_goal,
+            model_limit: self.time_per_model,
+            techniques: match self.techniques.is_empty() {
+                true => usual.techniques,
+                false => self.techniques.clone(),
+            },
+            jobs: self.jobs,
+            cpu: || processor_time("self").map(|(own, _)| own),
+            ..usual
+        }
+    }
+}
+
+fn technique(name: &str) -> Result<Technique, String> {
+    let mut all = Technique::ALL.into_iter();
+    all.find(|technique| technique.name() == name)
+        .ok_or_else(|| format!("there is no technique '{name}'"))
 }
 
 fn main() -> ExitCode {
-    match arguments(std::env::args().skip(1)).and_then(|arguments| run(&arguments)) {
+    match run(&Arguments::parse()) {
         Ok(0) => ExitCode::SUCCESS,
         Ok(contradictions) => {
             eprintln!("decomposition: {contradictions} answers are contradicted");
             ExitCode::FAILURE
         }
         Err(message) => {
-            eprintln!("decomposition: {message}\n{USAGE}");
+            eprintln!("decomposition: {message}");
             ExitCode::from(2)
         }
     }
@@ -53,6 +105,7 @@ fn main() -> ExitCode {
 
 /// The number of contradictions.
 fn run(arguments: &Arguments) -> Result<usize, String> {
+    let settings = arguments.settings();
     let trouble = |path: &Path| {
         let path = path.display().to_string();
         move |error: std::io::Error| format!("{path}: {error}")
@@ -66,7 +119,7 @@ fn run(arguments: &Arguments) -> Result<usize, String> {
             None => Vec::new(),
         },
         nusmv_limit: arguments.nusmv.is_some().then_some(arguments.limit),
-        model_limit: arguments.settings.model_limit,
+        model_limit: arguments.time_per_model,
         ..Outcome::default()
     };
     let mut sink = match &arguments.rows {
@@ -113,7 +166,7 @@ fn run(arguments: &Arguments) -> Result<usize, String> {
         let source = Source { name, text };
         let asked = run_model(
             &source,
-            &arguments.settings,
+            &settings,
             edge,
             &mut outcome,
             &mut done,
@@ -132,7 +185,7 @@ fn run(arguments: &Arguments) -> Result<usize, String> {
             }
         }
     }
-    if arguments.json {
+    if arguments.format == "json" {
         println!("{}", outcome.to_json());
     } else {
         print!("{}", tables(&outcome));
@@ -155,68 +208,6 @@ fn known_rows(path: &Path) -> Result<Vec<Row>, String> {
         .lines()
         .filter_map(|line| serde_json::from_str(line).ok())
         .collect())
-}
-
-fn arguments(mut words: impl Iterator<Item = String>) -> Result<Arguments, String> {
-    let mut models = None;
-    let mut result = Arguments {
-        models: PathBuf::new(),
-        nusmv: None,
-        json: false,
-        only: Vec::new(),
-        rows: None,
-        tables: false,
-        limit: 60.0,
-        sample: None,
-        without_a: false,
-        settings: Settings {
-            cpu: || processor_time("self").map(|(own, _)| own),
-            ..Settings::default()
-        },
-    };
-    let mut techniques = Vec::new();
-    while let Some(word) = words.next() {
-        let mut value = || words.next().ok_or_else(|| format!("{word} needs a value"));
-        match word.as_str() {
-            "--models" => models = Some(PathBuf::from(value()?)),
-            "--nusmv" => result.nusmv = Some(PathBuf::from(value()?)),
-            "--match" => result.only.push(value()?),
-            "--rows" => result.rows = Some(PathBuf::from(value()?)),
-            "--tables" => result.tables = true,
-            "--time-per-goal" => result.settings.time_per_goal = number(&word, &value()?)?,
-            "--time-per-model" => {
-                result.settings.model_limit = Some(number(&word, &value()?)?);
-            }
-            "--nusmv-limit" => result.limit = number(&word, &value()?)?,
-            "--nusmv-sample" => result.sample = Some(number(&word, &value()?)?),
-            "--nusmv-without-a" => result.without_a = true,
-            "--jobs" => result.settings.jobs = number(&word, &value()?)?,
-            "--technique" => {
-                let name = value()?;
-                let technique = Technique::ALL
-                    .into_iter()
-                    .find(|technique| technique.name() == name);
-                techniques
-                    .push(technique.ok_or_else(|| format!("there is no technique '{name}'"))?);
-            }
-            "--format" => match value()?.as_str() {
-                "json" => result.json = true,
-                "text" => {}
-                other => return Err(format!("there is no format '{other}'")),
-            },
-            other => return Err(format!("there is no option '{other}'")),
-        }
-    }
-    if !techniques.is_empty() {
-        result.settings.techniques = techniques;
-    }
-    result.models = models.ok_or("--models is needed")?;
-    Ok(result)
-}
-
-fn number<T: std::str::FromStr>(word: &str, text: &str) -> Result<T, String> {
-    text.parse()
-        .map_err(|_| format!("{word} needs a number, not '{text}'"))
 }
 
 fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
@@ -257,11 +248,11 @@ impl Question<'_> {
                 letters[*index] = UNKNOWN;
             }
             let script = nusmv::script_all(&path, self.goals);
-            let told = tell(self.program, &script, arguments.limit);
-            nusmv::enter(&told.text, &mut letters);
+            let answered = ask(self.program, &script, arguments.limit);
+            nusmv::enter(&answered.text, &mut letters);
             let row = Row {
-                seconds: told.seconds,
-                cpu: told.cpu,
+                seconds: answered.seconds,
+                cpu: answered.cpu,
                 ..Row::new(
                     self.model,
                     nusmv::B,
@@ -288,15 +279,15 @@ impl Question<'_> {
         }
         let (mut seconds, mut cpu) = (0.0, 0.0);
         for index in &chosen {
-            let left = (arguments.limit - cpu).min(arguments.settings.time_per_goal);
+            let left = (arguments.limit - cpu).min(arguments.time_per_goal);
             if left <= 0.0 {
                 break;
             }
             let script = nusmv::script_one(&path, *index, &self.goals[*index]);
-            let told = tell(self.program, &script, left);
-            seconds += told.seconds;
-            cpu += told.cpu.unwrap_or(told.seconds);
-            nusmv::enter(&told.text, &mut letters);
+            let answered = ask(self.program, &script, left);
+            seconds += answered.seconds;
+            cpu += answered.cpu.unwrap_or(answered.seconds);
+            nusmv::enter(&answered.text, &mut letters);
         }
         let row = Row {
             seconds,
@@ -334,7 +325,7 @@ fn processor_time(process: &str) -> Option<(f64, f64)> {
     }
 }
 
-struct Told {
+struct Answered {
     text: String,
     seconds: f64,
     cpu: Option<f64>,
@@ -342,7 +333,7 @@ struct Told {
 
 /// Runs a script in NuSMV's prompt until its processor time is used up. Others may use the machine too, so the time that
 /// passes is no fair limit; where processor time is not known, it must do.
-fn tell(program: &Path, script: &str, limit: f64) -> Told {
+fn ask(program: &Path, script: &str, limit: f64) -> Answered {
     let start = Instant::now();
     let before = processor_time("self");
     let child = Command::new(program)
@@ -355,7 +346,7 @@ fn tell(program: &Path, script: &str, limit: f64) -> Told {
         Ok(child) => child,
         Err(error) => {
             eprintln!("{}: {error}", program.display());
-            return Told {
+            return Answered {
                 text: String::new(),
                 seconds: 0.0,
                 cpu: None,
@@ -379,7 +370,7 @@ fn tell(program: &Path, script: &str, limit: f64) -> Told {
         let _ = writer.join();
         reader.join().unwrap_or_default()
     });
-    Told {
+    Answered {
         text,
         seconds: start.elapsed().as_secs_f64(),
         cpu: processor_time("self")

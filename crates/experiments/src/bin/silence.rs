@@ -3,36 +3,31 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use clap::Parser;
 use ioco_experiments::{Share, silence};
 
-const USAGE: &str = "\
-cargo xtask experiment silence [options]
+#[derive(Parser)]
+#[command(name = "cargo xtask experiment silence")]
+struct Arguments {
+    /// The folder of the examples
+    #[arg(long, value_name = "DIR", default_value = "examples")]
+    models: PathBuf,
 
-  --models DIR        the folder of the examples [examples]
-  --seeds N           trials for each mutant and way [20]
-  --share NAME        seeds of the share `tune` or `report` (the default)
-";
+    /// Trials for each mutant and way
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..))]
+    seeds: u64,
+
+    /// The share of the seeds
+    #[arg(long, value_enum, default_value_t = Share::Report)]
+    share: Share,
+}
 
 fn main() -> ExitCode {
-    let args: Vec<String> = std::env::args().skip(1).collect();
-    let (mut models, mut seeds, mut share) = (PathBuf::from("examples"), 20, Share::Report);
-    for pair in args.chunks(2) {
-        match pair {
-            [name, value] if name == "--models" => models = PathBuf::from(value),
-            [name, value] if name == "--seeds" && value.parse::<u64>().is_ok_and(|n| n > 0) => {
-                seeds = value.parse().unwrap_or(20);
-            }
-            [name, value] if name == "--share" && value == "tune" => share = Share::Tune,
-            [name, value] if name == "--share" && value == "report" => share = Share::Report,
-            _ => {
-                eprintln!(
-                    "silence: `{}` is not understood here\n\n{USAGE}",
-                    pair.join(" ")
-                );
-                return ExitCode::from(2);
-            }
-        }
-    }
+    let Arguments {
+        models,
+        seeds,
+        share,
+    } = Arguments::parse();
     match silence(&models, share, seeds, &mut std::io::stdout()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {

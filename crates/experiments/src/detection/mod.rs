@@ -10,10 +10,9 @@ mod play;
 mod tables;
 mod trial;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
-use ioco_aml::{Sources, load};
 use ioco_budget::Interrupt;
 use ioco_generate::fsm::{Method, ModelMachine, suite};
 use ioco_sts::{CompareOptions, Equivalence, Relation, Sts, compare, flatten};
@@ -26,21 +25,42 @@ pub use trial::{STRATEGIES, Trial, tester, trial};
 
 use crate::ExperimentError;
 use crate::random::Share;
+use crate::runner::read_model;
 
 /// What is measured.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, clap::Parser)]
+#[command(name = "cargo xtask experiment detection")]
 pub struct Setup {
-    /// A folder with one folder for each model, as the examples have it.
+    /// A folder with one folder for each model, as the examples have it
+    #[arg(long, value_name = "DIR", default_value = "examples")]
     pub models: PathBuf,
-    /// Only these models, by the names of their folders.
+
+    /// Only these models, by the names of their folders
+    #[arg(long, value_name = "A,B", value_delimiter = ',')]
     pub only: Vec<String>,
+
+    /// Only these strategies
+    #[arg(long, value_name = "A,B", value_delimiter = ',', default_values = STRATEGIES, value_parser = STRATEGIES)]
     pub strategies: Vec<String>,
-    /// Generated mutants of each model.
+
+    /// Generated mutants of each model
+    #[arg(long, value_name = "N", default_value_t = 300)]
     pub generated: usize,
+
+    /// Trials of each strategy for each mutant
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..))]
     pub seeds: u64,
+
+    /// The share of the seeds and of the generated mutants
+    #[arg(long, value_enum, default_value_t = Share::Report)]
     pub share: Share,
-    /// A trial ends after so many stimuli.
+
+    /// A trial ends after so many stimuli
+    #[arg(long = "stimuli", value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u64).range(1..))]
     pub most: u64,
+
+    /// One line per mutant on standard error
+    #[arg(long)]
     pub verbose: bool,
 }
 
@@ -103,25 +123,6 @@ const SYSTEMS: [(&str, &str, &str); 13] = [
 const MAX_STATES: usize = 20_000;
 /// Most stimuli of an HSI suite.
 const MAX_SUITE: usize = 2_000_000;
-
-struct Files;
-
-impl Sources for Files {
-    fn read(&self, path: &str) -> Result<String, String> {
-        std::fs::read_to_string(path).map_err(|error| error.to_string())
-    }
-}
-
-pub(crate) fn read_model(path: &Path) -> Result<Arc<Sts>, ExperimentError> {
-    let loaded = load(&path.to_string_lossy(), &Files);
-    loaded.sts.ok_or_else(|| {
-        let messages = loaded.diagnostics.iter().map(|d| format!("  {d:?}"));
-        ExperimentError::Model {
-            path: path.to_owned(),
-            text: messages.collect::<Vec<_>>().join("\n"),
-        }
-    })
-}
 
 /// The models of the folder: name and file. Those of the examples first, with their planted mutants.
 fn models(setup: &Setup) -> Result<Vec<(String, PathBuf)>, ExperimentError> {

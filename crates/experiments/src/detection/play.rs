@@ -55,7 +55,7 @@ impl Play for Planted {
 }
 
 /// A stimulus as the examples' systems know it.
-pub(crate) fn to_message(sts: &Sts, action: &Action) -> Message {
+fn to_message(sts: &Sts, action: &Action) -> Message {
     let label = sts.label(action.label);
     let mut message = Message::plain(&label.name);
     for (parameter, value) in label.parameters.iter().zip(&action.values) {
@@ -69,7 +69,7 @@ pub(crate) fn to_message(sts: &Sts, action: &Action) -> Message {
 }
 
 /// A response in the model's terms; `None` where it has no label or no type for it.
-pub(crate) fn to_action(sts: &Sts, message: &Message) -> Option<Action> {
+fn to_action(sts: &Sts, message: &Message) -> Option<Action> {
     let label = sts.label_named(Direction::Response, &message.label)?;
     let given = |name: &str| message.values.iter().find(|(n, _)| n == name);
     let values = sts.label(label).parameters.iter().map(|parameter| {

@@ -12,15 +12,15 @@ use serde_json::value::RawValue;
 
 use ioco_sts::{
     Assignment, Direction, EnumId, EnumType, Expr, Function, Gate, IntRange, Label, LabelId,
-    Location, LocationId, Parameter, Place, ProcessId, Requirement, StructId, StructType, Sts,
-    StsBuilder, SwitchId, Type, Types, Value, VarId, Variable,
+    Location, LocationId, Parameter, Place, ProcessId, Requirement, StructId, StructKind,
+    StructType, Sts, StsBuilder, SwitchId, Type, Types, Value, VarId, Variable,
 };
 
 use super::super::{FormatError, lines};
 use super::expression::{self, ExprScope};
 use super::saved::{
-    FORMAT, Header, SavedDirection, SavedField, SavedFunction, SavedGate, SavedPlace, SavedSts,
-    SavedSwitch, SavedToken, SavedType, SavedValue, VERSION,
+    FORMAT, Header, SavedDirection, SavedField, SavedFunction, SavedGate, SavedKind, SavedPlace,
+    SavedSts, SavedSwitch, SavedToken, SavedType, SavedValue, VERSION,
 };
 
 /// What the parts of a file are checked against.
@@ -137,12 +137,21 @@ fn read_types(saved: &SavedSts, budget: &Budget) -> Result<Types, Wrong> {
             .map(|s| StructType {
                 name: s.name.clone(),
                 fields: Vec::new(),
+                kind: match s.kind {
+                    SavedKind::Plain => StructKind::Plain,
+                    SavedKind::Set => StructKind::Set,
+                    SavedKind::Hash => StructKind::Hash,
+                    SavedKind::Entry => StructKind::Entry,
+                },
             })
             .collect(),
     };
     for (index, structure) in saved.structs.iter().enumerate() {
         let fields = read_fields(&structure.fields, &types).map_err(Wrong::at("structs", index))?;
         types.structs[index].fields = fields;
+    }
+    for index in 0..types.structs.len() {
+        read_kind(&types, index).map_err(Wrong::at("structs", index))?;
     }
     for (index, depth) in types.nesting().into_iter().enumerate() {
         let at = Wrong::at("structs", index);
@@ -156,6 +165,27 @@ fn read_types(saved: &SavedSts, budget: &Budget) -> Result<Types, Wrong> {
         limited.map_err(|exhausted| at(exhausted.to_string()))?;
     }
     Ok(types)
+}
+
+/// Whether a structure has the fields of what it stands for.
+fn read_kind(types: &Types, index: usize) -> Result<(), String> {
+    let id = StructId::from_index(index);
+    let declared = &types.structs[index];
+    let name = &declared.name;
+    let is_entry =
+        |ty: &Type| matches!(ty, Type::Struct(id) if types.kind_of(*id) == StructKind::Entry);
+    let right = match declared.kind {
+        StructKind::Plain => true,
+        StructKind::Set => types.item_of(id).is_some_and(Types::is_ordered),
+        StructKind::Hash => types.item_of(id).is_some_and(is_entry),
+        StructKind::Entry => {
+            let key = declared.fields.first();
+            declared.fields.len() == 2 && key.is_some_and(|(_, key)| Types::is_ordered(key))
+        }
+    };
+    right.then_some(()).ok_or_else(|| {
+        format!("the structure {name} does not have the fields of a set, a hash or an entry")
+    })
 }
 
 fn read_functions(

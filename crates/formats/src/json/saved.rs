@@ -69,6 +69,25 @@ pub struct SavedField {
 pub struct SavedStruct {
     pub name: String,
     pub fields: Vec<SavedField>,
+    #[serde(default, skip_serializing_if = "SavedKind::is_plain")]
+    pub kind: SavedKind,
+}
+
+/// What a structure stands for; a set and a hash have one field, the array of their items or entries.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SavedKind {
+    #[default]
+    Plain,
+    Set,
+    Hash,
+    Entry,
+}
+
+impl SavedKind {
+    pub fn is_plain(&self) -> bool {
+        *self == SavedKind::Plain
+    }
 }
 
 #[derive(Serialize, Deserialize)]

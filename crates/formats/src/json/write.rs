@@ -5,13 +5,15 @@ use std::io;
 use serde::Serialize as _;
 use serde_json::ser::{Formatter, Serializer};
 
-use ioco_sts::{Direction, Expr, Gate, LabelId, Parameter, Place, Requirement, Sts, Type, Value};
+use ioco_sts::{
+    Direction, Expr, Gate, LabelId, Parameter, Place, Requirement, StructKind, Sts, Type, Value,
+};
 
 use super::expression;
 use super::saved::{
     FORMAT, SavedAssignment, SavedDirection, SavedEnum, SavedField, SavedFunction, SavedGate,
-    SavedLabel, SavedLocation, SavedPlace, SavedProcess, SavedRequirement, SavedStruct, SavedSts,
-    SavedSwitch, SavedType, SavedValue, SavedVariable, VERSION,
+    SavedKind, SavedLabel, SavedLocation, SavedPlace, SavedProcess, SavedRequirement, SavedStruct,
+    SavedSts, SavedSwitch, SavedType, SavedValue, SavedVariable, VERSION,
 };
 
 /// Writes a system; the text ends with a newline and is the same for equal systems.
@@ -121,6 +123,12 @@ pub fn save(sts: &Sts) -> SavedSts {
             .map(|s| SavedStruct {
                 name: s.name.clone(),
                 fields: save_fields(&s.fields),
+                kind: match s.kind {
+                    StructKind::Plain => SavedKind::Plain,
+                    StructKind::Set => SavedKind::Set,
+                    StructKind::Hash => SavedKind::Hash,
+                    StructKind::Entry => SavedKind::Entry,
+                },
             })
             .collect(),
         functions: sts

@@ -31,6 +31,7 @@ pub fn everything() -> Sts {
             ("product".to_owned(), Type::Enum(EnumId(0))),
             ("amount".to_owned(), Type::Int(IntRange { min: 1, max: 9 })),
         ],
+        kind: ioco_sts::StructKind::Plain,
     });
     let twice = builder.function(Function {
         name: "twice".to_owned(),

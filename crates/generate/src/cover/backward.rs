@@ -7,11 +7,12 @@
 use std::collections::BTreeSet;
 
 use ioco_solve::Solver as _;
+use ioco_sts::domain::{Domain, Values};
 use ioco_sts::{Expr, LocationId, Sts, Switch, Type, VarId};
 
 use super::conditions::Target;
 use super::equations::Equation;
-use super::prove::{Analysis, Fixpoint, Range};
+use super::prove::{Analysis, Fixpoint};
 
 /// Steps back at most.
 const STEPS: u32 = 3;
@@ -32,7 +33,7 @@ pub(super) struct Backward<'p, 'a> {
     sts: &'a Sts,
     analysis: &'p mut Analysis<'a>,
     found: Option<&'p Fixpoint>,
-    anything: &'p [Range],
+    anything: &'p [Domain],
     equations: &'p [Vec<Equation>],
     calls: u32,
 }
@@ -42,7 +43,7 @@ impl<'p, 'a> Backward<'p, 'a> {
         sts: &'a Sts,
         analysis: &'p mut Analysis<'a>,
         found: Option<&'p Fixpoint>,
-        anything: &'p [Range],
+        anything: &'p [Domain],
         equations: &'p [Vec<Equation>],
     ) -> Backward<'p, 'a> {
         Backward {
@@ -150,11 +151,8 @@ impl<'p, 'a> Backward<'p, 'a> {
         // More of them would only be more to look at.
         let about = |e: &&Equation| e.variables().filter(|v| read.contains(v)).count() > 1;
         let equations = self.equations[need.location.index()].iter();
-        let bounds = |variable: VarId| match ranges.get(variable.index()) {
-            Some(Range::Between {
-                limits: Some(limits),
-                ..
-            }) => *limits,
+        let bounds = |variable: VarId| match ranges.get(variable.index()).map(|r| &r.values) {
+            Some(Values::Int { min, max }) => (*min, *max),
             _ => (i64::MIN, i64::MAX),
         };
         let conditions = equations

@@ -10,6 +10,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use ioco_solve::{Embedded, Outcome, Solver};
+use ioco_sts::domain::{Domain, Values, numbered};
 use ioco_sts::{
     Assignment, BinaryOp, Expr, LocationId, State, Sts, Switch, SwitchId, Type, Value, VarId,
 };
@@ -56,7 +57,11 @@ pub(crate) fn unreachable(
         }
     }
     let mut analysis = Analysis::new(sts, effort.clone());
-    let anything: Vec<Range> = sts.variables().iter().map(|v| Range::all(&v.ty)).collect();
+    let anything: Vec<Domain> = sts
+        .variables()
+        .iter()
+        .map(|v| Domain::of_type(&v.ty, sts.types()))
+        .collect();
     left.retain(|goal| {
         let trivial = matches!(goal, Goal::Location(_));
         let mut never = || {
@@ -115,7 +120,7 @@ pub(crate) fn unreachable(
 /// What values can be at most, wherever a switch begins: nothing is beyond it.
 pub(crate) struct ReachableValues<'a> {
     analysis: Analysis<'a>,
-    anything: Vec<Range>,
+    anything: Vec<Domain>,
     found: Option<Fixpoint>,
 }
 
@@ -128,7 +133,11 @@ impl<'a> ReachableValues<'a> {
         let mut analysis = Analysis::new(sts, effort.clone());
         ReachableValues {
             found: analysis.run(stop),
-            anything: sts.variables().iter().map(|v| Range::all(&v.ty)).collect(),
+            anything: sts
+                .variables()
+                .iter()
+                .map(|v| Domain::of_type(&v.ty, sts.types()))
+                .collect(),
             analysis,
         }
     }
@@ -167,7 +176,7 @@ impl<'a> ReachableValues<'a> {
         found.sat()
     }
 
-    fn ranges(&self, switch: SwitchId) -> &[Range] {
+    fn ranges(&self, switch: SwitchId) -> &[Domain] {
         let source = self.analysis.sts.switch(switch).source;
         let slot = self.analysis.slot(source);
         let found = self.found.as_ref().and_then(|f| f.ranges.get(&slot));
@@ -192,119 +201,6 @@ fn by_structure(sts: &Sts) -> Vec<bool> {
         if !changed {
             return reached;
         }
-    }
-}
-
-/// The values that a variable may have, at least those.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Range {
-    /// Any.
-    All,
-    Between {
-        void: bool,
-        /// Of the number, of `false` and `true`, or of the position of an enum's member.
-        limits: Option<(i64, i64)>,
-    },
-}
-
-impl Range {
-    fn all(ty: &Type) -> Range {
-        match ty {
-            Type::Int(range) => Range::Between {
-                void: true,
-                limits: Some((range.min, range.max)),
-            },
-            _ => Range::All,
-        }
-    }
-
-    fn only(value: &Value) -> Range {
-        match value {
-            Value::Void => Range::Between {
-                void: true,
-                limits: None,
-            },
-            _ => match number(value) {
-                Some(number) => Range::Between {
-                    void: false,
-                    limits: Some((number, number)),
-                },
-                None => Range::All,
-            },
-        }
-    }
-
-    fn is_empty(&self) -> bool {
-        matches!(
-            self,
-            Range::Between {
-                void: false,
-                limits: None,
-            }
-        )
-    }
-
-    fn join(&self, other: &Range) -> Range {
-        let (
-            Range::Between { void, limits },
-            Range::Between {
-                void: or_void,
-                limits: or_limits,
-            },
-        ) = (self, other)
-        else {
-            return Range::All;
-        };
-        let limits = match (limits, or_limits) {
-            (Some((a, b)), Some((c, d))) => Some((*a.min(c), *b.max(d))),
-            (one, None) => *one,
-            (None, other) => *other,
-        };
-        Range::Between {
-            void: *void || *or_void,
-            limits,
-        }
-    }
-
-    /// This range as a condition on an unknown of type `ty`.
-    fn condition(&self, unknown: u32, ty: &Type) -> Expr {
-        let Range::Between { void, limits } = self else {
-            return Expr::TRUE;
-        };
-        let unknown = Expr::Param(unknown);
-        let compare = |op, number| {
-            let limit = Expr::Const(value(number, ty));
-            Expr::binary(op, unknown.clone(), limit)
-        };
-        let unset = Expr::binary(BinaryOp::Eq, unknown.clone(), Expr::Const(Value::Void));
-        let within = limits.map(|(low, high)| match ty {
-            Type::Bool if low == high => compare(BinaryOp::Eq, low),
-            Type::Bool => Expr::binary(BinaryOp::Ne, unknown.clone(), Expr::Const(Value::Void)),
-            _ => Expr::and(compare(BinaryOp::Ge, low), compare(BinaryOp::Le, high)),
-        });
-        match (void, within) {
-            (true, Some(within)) => Expr::binary(BinaryOp::Or, unset, within),
-            (true, None) => unset,
-            (false, Some(within)) => within,
-            (false, None) => Expr::FALSE,
-        }
-    }
-}
-
-fn number(value: &Value) -> Option<i64> {
-    match value {
-        Value::Int(number) => Some(*number),
-        Value::Bool(value) => Some(i64::from(*value)),
-        Value::Enum(_, member) => Some(i64::from(*member)),
-        _ => None,
-    }
-}
-
-fn value(number: i64, ty: &Type) -> Value {
-    match ty {
-        Type::Bool => Value::Bool(number != 0),
-        Type::Enum(id) => Value::Enum(*id, number as u32),
-        _ => Value::Int(number),
     }
 }
 
@@ -334,13 +230,13 @@ fn read_by(switch: &Switch) -> BTreeSet<VarId> {
 }
 
 /// The ranges that a switch read, and all ranges after it where it could be taken.
-type Effect = (Vec<Range>, Option<Vec<Range>>);
+type Effect = (Vec<Domain>, Option<Vec<Domain>>);
 
 pub(super) struct Fixpoint {
     reached: Vec<bool>,
     pub taken: Vec<bool>,
     /// By [`Analysis::slot`] of a location.
-    pub ranges: BTreeMap<usize, Vec<Range>>,
+    pub ranges: BTreeMap<usize, Vec<Domain>>,
 }
 
 pub(super) struct Analysis<'a> {
@@ -373,11 +269,11 @@ impl<'a> Analysis<'a> {
         let sts = self.sts;
         let mut reached = vec![false; sts.locations().len()];
         let mut taken = vec![false; sts.switches().len()];
-        let mut ranges: BTreeMap<usize, Vec<Range>> = BTreeMap::new();
-        let initial: Vec<Range> = sts
+        let mut ranges: BTreeMap<usize, Vec<Domain>> = BTreeMap::new();
+        let initial: Vec<Domain> = sts
             .variables()
             .iter()
-            .map(|v| Range::only(&v.initial))
+            .map(|v| Domain::exactly(&v.initial))
             .collect();
         for process in sts.processes() {
             reached[process.initial.index()] = true;
@@ -385,7 +281,7 @@ impl<'a> Analysis<'a> {
         }
         // The ranges that each switch was last taken with, and what it then assigned: asked again
         // only where a variable that it reads has changed.
-        let mut done: Vec<Option<Vec<Range>>> = vec![None; sts.switches().len()];
+        let mut done: Vec<Option<Vec<Domain>>> = vec![None; sts.switches().len()];
         let mut effects: Vec<Option<Effect>> = vec![None; sts.switches().len()];
         for round in 0..ROUNDS {
             let mut changed = false;
@@ -399,7 +295,7 @@ impl<'a> Analysis<'a> {
                 if stop() {
                     return None;
                 }
-                let read: Vec<Range> = read_by(switch)
+                let read: Vec<Domain> = read_by(switch)
                     .iter()
                     .map(|variable| before[variable.index()].clone())
                     .collect();
@@ -454,41 +350,30 @@ impl<'a> Analysis<'a> {
     }
 
     /// A limit that moved goes on to the next number of the model, or to the end of the type.
-    fn widen(&self, old: &Range, new: Range, ty: &Type) -> Range {
-        let (
-            Range::Between {
-                limits: Some((old_low, old_high)),
-                ..
-            },
-            Range::Between {
-                void,
-                limits: Some((low, high)),
-            },
-            Some(whole),
-        ) = (old, &new, ty.int_range())
+    fn widen(&self, old: &Domain, new: Domain, ty: &Type) -> Domain {
+        let (Values::Int { min: a, max: b }, Values::Int { min, max }, Some(whole)) =
+            (&old.values, &new.values, ty.int_range())
         else {
             return new;
         };
-        let low = match low < old_low {
-            true => *self
-                .thresholds
-                .range(..=low)
-                .next_back()
-                .unwrap_or(&whole.min),
-            false => *low,
+        let mut below = self.thresholds.range(..=min).rev();
+        let mut above = self.thresholds.range(max..);
+        let low = match min < a {
+            true => *below.next().unwrap_or(&whole.min),
+            false => *min,
         };
-        let high = match high > old_high {
-            true => *self.thresholds.range(high..).next().unwrap_or(&whole.max),
-            false => *high,
+        let high = match max > b {
+            true => *above.next().unwrap_or(&whole.max),
+            false => *max,
         };
-        Range::Between {
-            void: *void,
-            limits: Some((low.max(whole.min), high.min(whole.max))),
+        Domain {
+            values: Values::int(low.max(whole.min), high.min(whole.max)),
+            void: new.void,
         }
     }
 
     /// Whether no values within these ranges will do.
-    fn never(&mut self, ranges: &[Range], target: &Target) -> bool {
+    fn never(&mut self, ranges: &[Domain], target: &Target) -> bool {
         let (mut solver, expr) = match target {
             Target::At(_, expr) => (self.solver(ranges, []), expr),
             Target::Taking(id, expr) => {
@@ -519,25 +404,22 @@ impl<'a> Analysis<'a> {
     /// parameters.
     pub fn solver<'t>(
         &self,
-        ranges: &[Range],
+        ranges: &[Domain],
         parameters: impl IntoIterator<Item = &'t Type>,
     ) -> Embedded {
         let sts = self.sts;
         let mut solver = Embedded::new(sts.types(), sts.functions());
-        for variable in sts.variables() {
-            solver.void_unknown(&variable.ty);
+        for (range, variable) in ranges.iter().zip(sts.variables()) {
+            solver.unknown_in(&variable.ty, range.clone());
         }
         for parameter in parameters {
             solver.void_unknown(parameter);
-        }
-        for (index, (range, variable)) in ranges.iter().zip(sts.variables()).enumerate() {
-            solver.assert(&range.condition(index as u32, &variable.ty));
         }
         solver
     }
 
     /// The ranges after a switch; `None` when it cannot be taken.
-    fn take(&mut self, before: &[Range], switch: &Switch) -> Option<Vec<Range>> {
+    fn take(&mut self, before: &[Domain], switch: &Switch) -> Option<Vec<Domain>> {
         let mut solver = self.solver(before, self.types(switch));
         solver.assert(&self.renamed(&switch.enabled));
         self.calls += 1;
@@ -563,28 +445,24 @@ impl<'a> Analysis<'a> {
 
     /// Variables come first among the unknowns, then parameters.
     pub fn renamed(&self, expr: &Expr) -> Expr {
-        let variables = self.sts.variables().len() as u32;
-        expr.substitute(&|part| match part {
-            Expr::Var(variable) => Some(Expr::Param(variable.0)),
-            Expr::Param(position) => Some(Expr::Param(variables + position)),
-            _ => None,
-        })
+        numbered(expr, self.sts.variables().len())
     }
 
     fn assigned(
         &mut self,
-        before: &[Range],
+        before: &[Domain],
         assignment: &Assignment,
         solver: &mut Embedded,
-    ) -> Range {
+    ) -> Domain {
         let ty = &self.sts.variable(assignment.variable).ty;
         match &assignment.value {
-            Expr::Const(value) => return Range::only(value),
+            Expr::Const(value) => return Domain::exactly(value),
             Expr::Var(VarId(index)) => return before[*index as usize].clone(),
             _ => {}
         }
+        let whole = Domain::of_type(ty, self.sts.types());
         if !matches!(ty, Type::Int(_) | Type::Bool | Type::Enum(_)) {
-            return Range::All;
+            return whole;
         }
         solver.push();
         let result = solver.void_unknown(ty);
@@ -601,17 +479,13 @@ impl<'a> Analysis<'a> {
             .ask(|deadline| solver.check(deadline))
             .is_unsat();
         solver.pop();
-        let limits = match (low, high) {
-            (Outcome::Unsat, _) | (_, Outcome::Unsat) => None,
-            (Outcome::Sat(low), Outcome::Sat(high)) => match (number(&low), number(&high)) {
-                (Some(low), Some(high)) => Some((low, high)),
-                _ => return Range::All,
-            },
-            _ => match ty.int_range() {
-                Some(whole) => Some((whole.min, whole.max)),
-                None => return Range::All,
-            },
+        let values = match (low, high) {
+            (Outcome::Unsat, _) | (_, Outcome::Unsat) => Values::None,
+            (Outcome::Sat(low), Outcome::Sat(high)) => {
+                Values::exactly(&low).join(&Values::exactly(&high))
+            }
+            _ => whole.values,
         };
-        Range::Between { void, limits }
+        Domain { values, void }
     }
 }

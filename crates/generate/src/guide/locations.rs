@@ -1,6 +1,6 @@
 //! `locations`: towards the nearest location that no test has visited, with values that satisfy
-//! all guards on the way; planned anew after every response that was not the expected one (seed
-//! 001, section 7).
+//! all guards on the way; planned anew after every response that was not the expected one
+//! (Sietsma 2009, section 7).
 
 use std::collections::BTreeSet;
 

@@ -69,10 +69,6 @@ impl Follower {
         all.any(|belief| self.pattern.is_complete(belief.progress))
     }
 
-    pub fn is_lost(&self) -> bool {
-        self.beliefs.is_empty()
-    }
-
     /// Follows a trace from the reset on; what was followed before is not followed again. `now`
     /// are the states that the model may be in at its end.
     pub fn catch_up(&mut self, sts: &Sts, trace: &[Step], now: &StateSet, rng: &mut dyn Rng) {

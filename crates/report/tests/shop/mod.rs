@@ -148,7 +148,10 @@ fn kept(sts: &Arc<Sts>, report: &TestReport) -> FailureFile {
     let context = FailureContext {
         model_hash: "1234".to_owned(),
         seed: 3,
-        wire: vec![WireLine::new(1, Sender::Tester, b"pay\n")],
+        wire: vec![
+            WireLine::new(1, Sender::Tester, b"pay\n"),
+            WireLine::new(1_500_000, Sender::Log, b"<till> 3 \x1b[1mcoins"),
+        ],
         shrunk: Some((small, 9)),
         confirmed: Some((3, 3)),
         ..FailureContext::default()

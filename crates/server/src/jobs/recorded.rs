@@ -75,6 +75,7 @@ impl App {
         let path = self.failure_path(id)?.display().to_string();
         let system = choice(request.connection.as_ref())?;
         let times = request.times.unwrap_or(1).clamp(1, MAX_REPLAYS);
+        self.walks.end();
         let in_use = self.slot.take(&format!("failure {id} is replayed"))?;
         let app = Arc::clone(self);
         Ok(self.start_job("replay", move |job| {
@@ -108,6 +109,7 @@ impl App {
             shrinking::pipeline(shrinker)?;
             settings.shrinker.clone_from(shrinker);
         }
+        self.walks.end();
         let in_use = self.slot.take(&format!("failure {id} is shrunk"))?;
         let app = Arc::clone(self);
         Ok(self.start_job("shrink", move |job| {

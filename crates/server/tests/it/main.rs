@@ -7,3 +7,4 @@ mod entering;
 mod exploring;
 mod failing;
 mod running;
+mod walking;

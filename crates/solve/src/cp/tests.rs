@@ -471,7 +471,8 @@ fn numbers_and_sums_go_to_aries_up_to_the_limit() {
         view: View {
             domains: &[],
             functions: &[],
-            deadline: &Deadline::never(),
+            variables: &[],
+            effort: &Deadline::never(),
         },
         variables: Vec::new(),
         scale: 1,

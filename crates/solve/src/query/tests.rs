@@ -316,6 +316,7 @@ fn any_value_fits_its_type_and_length() {
         structs: vec![StructType {
             name: "List".to_owned(),
             fields: fields.map(|(name, ty)| (name.to_owned(), ty)).to_vec(),
+            kind: ioco_sts::StructKind::Plain,
         }],
     };
     let query = Query::new(&types, &[]);

@@ -8,13 +8,13 @@ mod answer;
 mod regular;
 mod translate;
 
+use ioco_sts::domain::Values;
 use ioco_sts::{BinaryOp, Expr, Function, Type, Types, Value};
 use rand::{Rng, RngExt as _};
 
 use self::answer::{Answer, open_parentheses, parse};
 use self::translate::{Part, Refused, Shape, Sort, Translator};
 use crate::asserted::Asserted;
-use crate::domain::Values;
 use crate::optimum::{Sense, optimum_by};
 use crate::outcome::{Deadline, Outcome, Unknown};
 use crate::query::{Query, window};

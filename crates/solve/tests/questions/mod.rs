@@ -33,6 +33,7 @@ pub fn types() -> Types {
                 ("s".to_owned(), Type::Str),
                 ("d".to_owned(), Type::Decimal),
             ],
+            kind: ioco_sts::StructKind::Plain,
         }],
     }
 }

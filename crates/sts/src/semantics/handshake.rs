@@ -11,9 +11,9 @@ use rustc_hash::FxHashMap;
 
 use super::closure::{InternalSteps, LeftOut};
 use super::{Question, Semantics, Solved, Taken, Warning};
-use crate::domain::{self, Unlisted};
 use crate::expr::{BinaryOp, Expr};
 use crate::ids::{LabelId, SwitchId};
+use crate::listing::{self, Unlisted};
 use crate::state::State;
 use crate::sts::Gate;
 use crate::value::Value;
@@ -140,7 +140,7 @@ impl Semantics {
         let guard = &together.guard;
         let valuation = &state.valuation;
         let left = &mut self.left;
-        let enumerated = domain::values(&sts, label, guard, open, valuation, MAX_ENUMERATED, left);
+        let enumerated = listing::values(&sts, label, guard, open, valuation, MAX_ENUMERATED, left);
         let listed = match enumerated {
             Ok(values) => Listed {
                 values: values.into(),

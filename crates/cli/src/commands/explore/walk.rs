@@ -4,13 +4,15 @@
 use std::sync::Arc;
 
 use ioco_solve::{Deadline, Outcome};
-use ioco_sts::{Action, Direction, LabelId, Offer, Relation, Semantics, SetId, Step, Sts, Value};
+use ioco_sts::{Action, Direction, Offer, Relation, Semantics, SetId, Step, Sts};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
+use crate::step;
+
 pub const HELP: &str = "\
   NUMBER               take that step, with the values shown
-  lock code=17         give a stimulus with these values (or: ?lock)
+  lock code=17         give a stimulus with these values (or: ?lock(code=17))
   !locked              see a response
   silence              see silence (δ)
   back  reset          undo one step; start again
@@ -106,7 +108,7 @@ impl Walk {
     }
 
     pub fn command(&mut self, line: &str) -> Reply {
-        let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+        let word = line.split_whitespace().next().unwrap_or_default();
         match word {
             "" => Reply::Say(String::new()),
             "quit" | "q" | "exit" => Reply::Quit,
@@ -135,9 +137,15 @@ impl Walk {
                     Some(choice) => self.step(choice.step.clone()),
                     None => Reply::Say(format!("there is no step {number} here\n")),
                 },
-                Err(_) => match self.read_step(word, rest) {
-                    Ok(step) => self.step(step),
-                    Err(message) => Reply::Say(format!("{message}\n")),
+                Err(_) => match step::read(line, &self.sts) {
+                    Ok((Direction::Stimulus, action)) => self.step(Step::Stimulus(action)),
+                    Ok((_, action)) => self.step(Step::Response(action)),
+                    Err(wrong) => {
+                        let hint = wrong
+                            .hint
+                            .unwrap_or("type `help` for the commands".to_owned());
+                        Reply::Say(format!("{}; {hint}\n", wrong.message))
+                    }
                 },
             },
         }
@@ -169,53 +177,6 @@ impl Walk {
                 Reply::Say(format!("FAIL: the model does not allow {what} here\n"))
             }
         }
-    }
-
-    /// `lock code=17`, `?lock code=17`, `!locked`.
-    fn read_step(&self, word: &str, rest: &str) -> Result<Step, String> {
-        let (direction, name) = match (word.strip_prefix('?'), word.strip_prefix('!')) {
-            (Some(name), _) => (Direction::Stimulus, name),
-            (_, Some(name)) => (Direction::Response, name),
-            _ if self.sts.label_named(Direction::Stimulus, word).is_some() => {
-                (Direction::Stimulus, word)
-            }
-            _ => (Direction::Response, word),
-        };
-        let label = self
-            .sts
-            .label_named(direction, name)
-            .ok_or_else(|| format!("there is no label '{word}'; type `help` for the commands"))?;
-        let action = Action {
-            label,
-            values: self.read_values(label, rest)?,
-        };
-        Ok(match direction {
-            Direction::Stimulus => Step::Stimulus(action),
-            _ => Step::Response(action),
-        })
-    }
-
-    fn read_values(&self, label: LabelId, text: &str) -> Result<Vec<Value>, String> {
-        let parameters = &self.sts.label(label).parameters;
-        let mut values = vec![Value::Void; parameters.len()];
-        for word in text.split_whitespace() {
-            let (name, value) = word
-                .split_once('=')
-                .ok_or_else(|| format!("write name=value, not '{word}'"))?;
-            let position = parameters
-                .iter()
-                .position(|p| p.name == name)
-                .ok_or_else(|| {
-                    format!("{} has no parameter '{name}'", self.sts.label(label).name)
-                })?;
-            let ty = &parameters[position].ty;
-            // A bare word is a string or an enum member.
-            let quoted = serde_json::to_string(value).unwrap_or_default();
-            values[position] = ioco_adapters::read_value(value, ty, self.sts.types())
-                .or_else(|_| ioco_adapters::read_value(&quoted, ty, self.sts.types()))
-                .map_err(|wrong| format!("{name}: {}", wrong.0))?;
-        }
-        Ok(values)
     }
 
     /// Finds out what can happen here, with values for the parameters.

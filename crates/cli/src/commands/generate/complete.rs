@@ -1,17 +1,15 @@
 //! `ioco generate --cover ioco`: a suite that every non-conforming implementation of a bounded size fails.
 
-use super::Subject;
-use super::machine::{MAX_STIMULI, refuse_others};
-use crate::exit::{Answer, CommandError, Exit};
-use ioco_budget::{Budget, Halted, Interrupt, Meter};
-use ioco_campaign::StopFlag;
-use ioco_generate::fsm::{MachineError, Sequences};
+use ioco_budget::Halted;
+use ioco_generate::fsm::MachineError;
 use ioco_generate::suspension::{Automaton, NotFinite, suite};
-use ioco_sts::{FlattenError, Semantics, Step, SwitchId};
+use ioco_sts::{FlattenError, Step};
 use serde::Serialize;
 
-use super::suite::Suite;
+use super::Subject;
+use super::bounded::{Bounded, MAX_STIMULI, walked};
 use crate::args::{self, Format};
+use crate::exit::{Answer, CommandError};
 use crate::output;
 
 /// The size of a suite: what `--format json` prints last.
@@ -32,22 +30,12 @@ struct Size {
 }
 
 pub fn run(arguments: &args::Generate, model: &Subject, format: Format) -> Answer {
-    refuse_others(arguments)?;
-    let extra = arguments.extra.unwrap_or(0);
-    let interrupt = crate::interrupt::listen();
-    let flag = StopFlag::new(super::deadline(arguments)?, &interrupt);
-    let halt = flag.raised();
-    let ended = || match interrupt.is_raised() {
-        true => Exit::Interrupted,
-        false => {
-            output::warn("the time was up: there is no suite");
-            Exit::GoalMissed
-        }
-    };
+    let bounded = Bounded::begin(arguments, model, format)?;
+    let halt = bounded.halt();
     let limit = arguments.model.reading.states;
     let automaton = match Automaton::of_model(&model.sts, model.relation, limit, &halt) {
         Ok(automaton) => automaton,
-        Err(NotFinite::Listing(FlattenError::Interrupted)) => return Ok(ended()),
+        Err(NotFinite::Listing(FlattenError::Interrupted)) => return Ok(bounded.ended()),
         Err(error) => {
             return Err(CommandError::usage(format!(
                 "--cover ioco needs a model with a finite suspension automaton: {error}"
@@ -55,14 +43,10 @@ pub fn run(arguments: &args::Generate, model: &Subject, format: Format) -> Answe
             .hint("for other models use --cover switches or --traces N"));
         }
     };
-    let budget = Budget {
-        steps: u64::MAX,
-        ..Budget::default()
-    };
-    let meter = Meter::new(&budget, Some(&halt));
-    let found = match suite(&automaton, extra, MAX_STIMULI, &meter) {
+    let meter = Bounded::meter(&halt);
+    let found = match suite(&automaton, bounded.extra(), MAX_STIMULI, &meter) {
         Ok(found) => found,
-        Err(MachineError::Halted(Halted::Interrupted)) => return Ok(ended()),
+        Err(MachineError::Halted(Halted::Interrupted)) => return Ok(bounded.ended()),
         Err(error) => {
             return Err(CommandError::usage(error.to_string()).hint(
                 "a smaller --extra makes fewer tests; states that are compatible make more",
@@ -72,7 +56,7 @@ pub fn run(arguments: &args::Generate, model: &Subject, format: Format) -> Answe
     let (tests, steps) = found.sequences.size();
     let size = Size {
         method: "ioco",
-        extra,
+        extra: bounded.extra(),
         states: automaton.states(),
         inputs: automaton.inputs(),
         compatible: found.compatible,
@@ -80,30 +64,13 @@ pub fn run(arguments: &args::Generate, model: &Subject, format: Format) -> Answe
         tests,
         steps,
     };
-    let unconfirmed = match arguments.count {
-        true => 0,
-        false => write(
-            &found.sequences,
-            &automaton,
-            arguments,
-            model,
-            format,
-            &halt,
-        )?,
-    };
-    match format {
-        Format::Json => output::json(&size)?,
-        // On standard output only where there is nothing else.
-        _ if arguments.count || arguments.output.is_some() => output::print(&in_words(&size)),
-        _ => output::message(&in_words(&size)),
-    }
-    if unconfirmed > 0 {
-        output::warn(&format!(
-            "{unconfirmed} tests are omitted: replaying them on the model does not confirm them"
-        ));
-        return Ok(Exit::GoalMissed);
-    }
-    Ok(Exit::Conforms)
+    let in_words = in_words(&size);
+    bounded.write(&found.sequences, &size, &in_words, |semantics, sequence| {
+        let labels = sequence.iter().map(|label| automaton.label(*label).clone());
+        let steps: Vec<Step> = labels.collect();
+        let switches = walked(semantics, &steps)?;
+        Some((steps, switches))
+    })
 }
 
 fn in_words(size: &Size) -> String {
@@ -118,52 +85,13 @@ fn in_words(size: &Size) -> String {
         ..
     } = size;
     format!(
-        "ioco: {tests} tests, {steps} steps, for every implementation of up to {} states; the suspension automaton has \
-         {states} states, {certain} of them reached for certain, {compatible} compatible pairs and {inputs} stimuli\n",
-        states + *extra as usize
+        "ioco: {}, {}, for every implementation of up to {}; the suspension automaton has {}, {certain} of them reached \
+         for certain, {} and {}\n",
+        output::count(*tests, "test"),
+        output::count(*steps, "step"),
+        output::count(*states as u64 + u64::from(*extra), "state"),
+        output::count(*states as u64, "state"),
+        output::count(*compatible as u64, "compatible pair"),
+        output::count(*inputs as u64, "stimulus"),
     )
-}
-
-/// Writes the tests that a second walk confirms, and returns how many it does not.
-fn write(
-    found: &Sequences,
-    automaton: &Automaton,
-    arguments: &args::Generate,
-    model: &Subject,
-    format: Format,
-    halt: &Interrupt,
-) -> Result<u64, CommandError> {
-    let mut semantics = model.semantics();
-    let suite = Suite::open(arguments, format, model, None, halt)?;
-    let mut page = suite.page();
-    let mut unconfirmed = 0;
-    for sequence in found.tests() {
-        let steps: Vec<Step> = sequence
-            .iter()
-            .map(|label| automaton.label(*label).clone())
-            .collect();
-        let Some(switches) = walked(&mut semantics, &steps) else {
-            unconfirmed += 1;
-            continue;
-        };
-        if !page.add_steps(&model.sts, steps, &switches) {
-            break;
-        }
-    }
-    page.flush();
-    drop(page);
-    suite.close()?;
-    Ok(unconfirmed)
-}
-
-/// The switches that explain the steps; `None` where the meaning of the model does not allow them.
-fn walked(semantics: &mut Semantics, steps: &[Step]) -> Option<Vec<SwitchId>> {
-    let mut set = semantics.initial();
-    let mut switches = Vec::new();
-    for step in steps {
-        let followed = semantics.follow(set, step)?;
-        switches.extend(followed.taken.iter().copied());
-        set = followed.set;
-    }
-    Some(switches)
 }

@@ -112,6 +112,14 @@ impl Suite {
             None if file.is_some() || format == Format::Json => Form::Json,
             None => Form::Text,
         };
+        if let Form::Export(export) = form
+            && let Some(label) = export.refuses(&model.sts)
+        {
+            return Err(CommandError::usage(format!(
+                "{label} has a set or a hash, which a test file without ioco cannot judge"
+            ))
+            .hint("write a suite, and run it with `ioco test --suite`"));
+        }
         let out: Box<dyn Write + Send> = match file {
             Some(path) => Box::new(File::create(path).map_err(|error| {
                 CommandError::usage(format!("cannot write {}: {error}", path.display()))

@@ -36,7 +36,7 @@ const WALKS: usize = 40;
 /// Walks for each unit of the rate that the last search found: where little is left, little is spent.
 const WALKS_FOR_RATE: f32 = 16.0;
 /// Every step of a walk follows all states that the model may be in: so many of them are followed by one search.
-const MOST_STATES: usize = 4_000;
+const MAX_STATES: usize = 4_000;
 /// Below this rate nothing near is worth much.
 const LITTLE: f32 = 1.0;
 const FEW_WALKS: usize = 6;
@@ -343,7 +343,7 @@ impl Auto {
 /// How many walks a search makes, after one that found this rate, where the model may be in so many states.
 fn walks(last_rate: f32, states: usize) -> usize {
     let worthwhile = ((last_rate * WALKS_FOR_RATE) as usize).clamp(FEW_WALKS, WALKS);
-    worthwhile.min((MOST_STATES / states.max(1)).max(1))
+    worthwhile.min((MAX_STATES / states.max(1)).max(1))
 }
 
 #[cfg(test)]
@@ -354,7 +354,7 @@ mod tests {
     fn a_search_among_many_states_makes_few_walks() {
         assert_eq!(walks(100.0, 1), WALKS);
         assert_eq!(walks(0.0, 1), FEW_WALKS);
-        assert_eq!(walks(100.0, MOST_STATES / WALKS), WALKS);
+        assert_eq!(walks(100.0, MAX_STATES / WALKS), WALKS);
         assert_eq!(walks(100.0, 400), 10);
         assert_eq!(walks(0.0, 4096), 1);
     }

@@ -9,9 +9,22 @@ mod gherkin;
 mod python;
 mod rust;
 
-use ioco_sts::Sts;
+use ioco_sts::{Label, Sts, Type, Types};
 
 use crate::tree::Tree;
+
+/// Whether a set or a hash is in values of a type. Types of a model do not hold themselves.
+fn has_keys(ty: &Type, types: &Types) -> bool {
+    match ty {
+        Type::Array(item) => has_keys(item, types),
+        Type::Struct(id) => {
+            let declared = types.structs.get(id.index());
+            types.item_of(*id).is_some()
+                || declared.is_some_and(|s| s.fields.iter().any(|(_, ty)| has_keys(ty, types)))
+        }
+        _ => false,
+    }
+}
 
 /// A form of suite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,6 +57,18 @@ impl Export {
             "rs" => Export::Rust,
             _ => return None,
         })
+    }
+
+    /// The first label of the model whose values the file could not judge: sets and hashes need the model.
+    pub fn refuses(self, sts: &Sts) -> Option<String> {
+        let is_keyed = |ty: &Type| has_keys(ty, sts.types());
+        let refused = |label: &&Label| label.parameters.iter().any(|p| is_keyed(&p.ty));
+        match self {
+            Export::Gherkin => None,
+            Export::Python | Export::Rust => {
+                sts.labels().iter().find(refused).map(Label::marked_name)
+            }
+        }
     }
 
     /// What comes before the tests. `command` starts the system where the environment names none.

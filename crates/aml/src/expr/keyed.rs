@@ -1,0 +1,836 @@
+//! Sets and hashes: what is written out, their operators and their methods.
+//!
+//! Both are structures around an array in the order of its keys ([`StructKind`]). Every operation is a function that
+//! ioco writes ([`Generated`]) and that keeps this order, so that equal sets are equal values.
+
+use ioco_sts::{BinaryOp, Expr, StructId, StructKind, Type, Types, UnaryOp, Value};
+
+use crate::codes;
+use crate::expr::check::Checker;
+use crate::expr::generated::{Fold, Generated, Items, choice, index, joined, last_index, missing};
+use crate::expr::known::{Known, Wanted, coerce, comparable};
+use crate::expr::methods::field;
+use crate::expr::parse::{MethodCall, Node, SetOp};
+
+const SET_METHODS: &[&str] = &[
+    "add",
+    "delete",
+    "include?",
+    "member?",
+    "subset?",
+    "superset?",
+    "all?",
+    "any?",
+    "none?",
+    "count",
+    "map",
+    "select",
+    "filter",
+    "reject",
+    "sum",
+    "min",
+    "max",
+    "first",
+    "last",
+    "length",
+    "size",
+    "empty?",
+    "to_a",
+];
+
+const HASH_METHODS: &[&str] = &[
+    "key?", "has_key?", "include?", "member?", "fetch", "keys", "values", "with", "store",
+    "delete", "merge", "all?", "any?", "none?", "count", "map", "select", "filter", "reject",
+    "sum", "length", "size", "empty?",
+];
+
+type Typed = (Expr, Known);
+
+impl Checker<'_> {
+    fn keyed(&self, known: &Known, kind: StructKind) -> Option<StructId> {
+        match known {
+            Known::Of(Type::Struct(id)) if self.names.types.kind_of(*id) == kind => Some(*id),
+            _ => None,
+        }
+    }
+
+    /// The type of a set or a hash that is written out: the one around it, or a type of the model that its first
+    /// item fits.
+    fn written_type(
+        &mut self,
+        kind: StructKind,
+        first: Option<&Node>,
+        expected: Option<Wanted>,
+    ) -> Option<StructId> {
+        let types = self.names.types;
+        if let Some(Wanted::Struct(id)) = expected
+            && types.kind_of(id) == kind
+        {
+            return Some(id);
+        }
+        let (_, known) = self.check(first?, None);
+        let fits = |id: &StructId| {
+            let key = match kind {
+                StructKind::Set => types.item_of(*id),
+                _ => types.entry_of(*id).map(|(key, _)| key),
+            };
+            types.kind_of(*id) == kind
+                && key.is_some_and(|key| comparable(&Known::Of(key.clone()), &known))
+        };
+        let mut all = (0..types.structs.len()).map(StructId::from_index);
+        all.find(fits)
+    }
+
+    fn unknown_type(&mut self, node: &Node, what: &str, example: &str) -> Typed {
+        let message = format!("what this {what} holds is not known here");
+        let hint = format!(
+            "assign it to a variable, or compare it with one, of a type such as `{example}`"
+        );
+        self.error(codes::TYPE_MISMATCH, node, message, Some(hint));
+        Self::wrong()
+    }
+
+    /// `Set[1, 2]`.
+    pub(super) fn set_literal(
+        &mut self,
+        node: &Node,
+        items: &[Node],
+        expected: Option<Wanted>,
+    ) -> Typed {
+        let types = self.names.types;
+        let Some(id) = self.written_type(StructKind::Set, items.first(), expected) else {
+            return self.unknown_type(node, "set", "set(:integer)");
+        };
+        let Some(item) = types.item_of(id) else {
+            return Self::wrong();
+        };
+        let known = Known::Of(Type::Struct(id));
+        let mut set = Expr::Const(empty(id));
+        let mut constants: Vec<Value> = Vec::new();
+        for node in items {
+            let (value, right) = self.fitting(node, item);
+            if !right {
+                return Self::wrong();
+            }
+            match (value, &set) {
+                (Expr::Const(value), Expr::Const(_)) => {
+                    constants.retain(|known| *known != value);
+                    constants.push(value);
+                    match types.keyed(id, constants.clone()) {
+                        Some(value) => set = Expr::Const(value),
+                        None => return self.never_void(node, "an item of a set"),
+                    }
+                }
+                (value, _) => match self.generated.added(types, id, set, value) {
+                    Some(added) => set = added,
+                    None => return self.made(node, None, Type::Struct(id)),
+                },
+            }
+        }
+        (set, known)
+    }
+
+    fn never_void(&mut self, node: &Node, what: &str) -> Typed {
+        let message = format!("{what} is never `:void`");
+        self.error(codes::TYPE_MISMATCH, node, message, None);
+        Self::wrong()
+    }
+
+    /// `{"a" => 1}`.
+    pub(super) fn hash_literal(
+        &mut self,
+        node: &Node,
+        pairs: &[[Node; 2]],
+        expected: Option<Wanted>,
+    ) -> Typed {
+        let types = self.names.types;
+        let first = pairs.first().map(|[key, _]| key);
+        let Some(id) = self.written_type(StructKind::Hash, first, expected) else {
+            return self.unknown_type(node, "hash", "{:string => :integer}");
+        };
+        let (Some((key, value)), Some(Type::Struct(entry))) =
+            (types.entry_of(id), types.item_of(id))
+        else {
+            return Self::wrong();
+        };
+        let mut hash = Expr::Const(empty(id));
+        let mut constants: Vec<Value> = Vec::new();
+        for [key_node, value_node] in pairs {
+            let (key, key_right) = self.fitting(key_node, key);
+            let value = self.expect(value_node, value, |shown, wanted| {
+                format!("the values are {wanted}; this is {shown}")
+            });
+            if !key_right {
+                return Self::wrong();
+            }
+            match (key, value, &hash) {
+                (Expr::Const(key), Expr::Const(value), Expr::Const(_)) => {
+                    constants.retain(|known| *types.key(known) != key);
+                    constants.push(Value::Struct(*entry, [key, value].into()));
+                    match types.keyed(id, constants.clone()) {
+                        Some(value) => hash = Expr::Const(value),
+                        None => return self.never_void(key_node, "a key of a hash"),
+                    }
+                }
+                (key, value, _) => match self.generated.with_entry(types, id, hash, [key, value]) {
+                    Some(with) => hash = with,
+                    None => return self.made(node, None, Type::Struct(id)),
+                },
+            }
+        }
+        (hash, Known::Of(Type::Struct(id)))
+    }
+
+    /// A set as one of another type of set, where its items are of that type: bounds of integers may differ.
+    pub(super) fn as_set(&mut self, expr: Expr, known: Known, ty: &Type) -> Typed {
+        let types = self.names.types;
+        let (Some(found), Type::Struct(wanted)) = (self.keyed(&known, StructKind::Set), ty) else {
+            return (expr, known);
+        };
+        let alike = match (types.item_of(found), types.item_of(*wanted)) {
+            (Some(found), Some(wanted)) => {
+                found == wanted || found.int_range().is_some() && wanted.int_range().is_some()
+            }
+            _ => false,
+        };
+        if found == *wanted || types.kind_of(*wanted) != StructKind::Set || !alike {
+            return (expr, known);
+        }
+        let set = match expr {
+            Expr::Const(Value::Struct(_, fields)) => Expr::Const(Value::Struct(*wanted, fields)),
+            other => {
+                let void = Expr::Const(Value::Void);
+                let unset = Expr::binary(BinaryOp::Eq, other.clone(), void.clone());
+                choice(unset, void, Expr::Struct(*wanted, vec![field(&other, 0)]))
+            }
+        };
+        (set, Known::Of(ty.clone()))
+    }
+
+    /// An operator between sets or hashes; the operands again where it is none.
+    #[expect(
+        clippy::result_large_err,
+        reason = "both are taken apart at once, by the only caller"
+    )]
+    pub(super) fn keyed_binary(
+        &mut self,
+        node: &Node,
+        op: BinaryOp,
+        nodes: [&Node; 2],
+        [first, second]: [Typed; 2],
+    ) -> Result<Typed, [Typed; 2]> {
+        let types = self.names.types;
+        let set = self.keyed(&first.1, StructKind::Set);
+        let hash = self.keyed(&first.1, StructKind::Hash);
+        match (op, set, hash) {
+            (BinaryOp::Index, _, Some(id)) => {
+                let Some((key, value)) = types.entry_of(id) else {
+                    return Err([first, second]);
+                };
+                let Ok(key) = coerce(second.0, &second.1, key) else {
+                    let wanted = self.shown(&Known::Of(key.clone()));
+                    return Ok(self.needs(nodes[1], "a key of this hash", &wanted, &second.1));
+                };
+                let found = self.generated.lookup(types, id, first.0, key);
+                Ok(self.made(node, found, value.clone()))
+            }
+            (BinaryOp::Add | BinaryOp::Sub, Some(id), _) => {
+                let op = match op {
+                    BinaryOp::Add => Some(SetOp::Union),
+                    _ => None,
+                };
+                Ok(self.of_sets(node, op, id, nodes[1], [first, second]))
+            }
+            (BinaryOp::Eq | BinaryOp::Ne, Some(id), _) => {
+                let second = self.as_set(second.0, second.1, &Type::Struct(id));
+                Err([first, second])
+            }
+            _ => Err([first, second]),
+        }
+    }
+
+    /// `a | b`, `a & b`.
+    pub(super) fn joined_sets(
+        &mut self,
+        node: &Node,
+        op: SetOp,
+        both: &[Node; 2],
+        expected: Option<Wanted>,
+    ) -> Typed {
+        let (first, second) = self.operands(&both[0], &both[1], expected);
+        if first.1 == Known::Wrong || second.1 == Known::Wrong {
+            return Self::wrong();
+        }
+        let operation = match op {
+            SetOp::Union => "`|`",
+            SetOp::Intersection => "`&`",
+        };
+        let Some(id) = self.keyed(&first.1, StructKind::Set) else {
+            return self.needs(&both[0], operation, "a set", &first.1);
+        };
+        self.of_sets(node, Some(op), id, &both[1], [first, second])
+    }
+
+    /// The union, the intersection or (without `op`) the difference of two sets.
+    fn of_sets(
+        &mut self,
+        node: &Node,
+        op: Option<SetOp>,
+        id: StructId,
+        right: &Node,
+        [first, second]: [Typed; 2],
+    ) -> Typed {
+        let ty = Type::Struct(id);
+        let (second, known) = self.as_set(second.0, second.1, &ty);
+        if known != Known::Of(ty.clone()) {
+            let wanted = self.shown(&Known::Of(ty));
+            return self.needs(right, "this operator", &wanted, &known);
+        }
+        let types = self.names.types;
+        let made = match op {
+            Some(SetOp::Union) => self.generated.union(types, id, [first.0, second]),
+            Some(SetOp::Intersection) => self.generated.kept(types, id, [first.0, second], true),
+            None => self.generated.kept(types, id, [first.0, second], false),
+        };
+        self.made(node, made, ty)
+    }
+
+    /// The hash that `index` is a key of, the key, and the type of the values.
+    pub(super) fn key_of(&mut self, ty: &Type, index: &Node) -> Option<(StructId, Expr, Type)> {
+        let Type::Struct(id) = ty else { return None };
+        let (key, value) = self.names.types.entry_of(*id)?;
+        let (key, right) = self.fitting(index, key);
+        right.then(|| (*id, key, value.clone()))
+    }
+
+    /// `x in set`, `k in hash`.
+    pub(super) fn is_key(
+        &mut self,
+        node: &Node,
+        keyed: Expr,
+        id: StructId,
+        subject: &Node,
+    ) -> Typed {
+        let types = self.names.types;
+        let Some(item) = types.item_of(id) else {
+            return Self::wrong();
+        };
+        let Some((key, _)) = types.entry_of(id) else {
+            let items = Items::of_array(field(&keyed, 0), item.clone());
+            return self.includes(node, items, subject);
+        };
+        let (key, right) = self.fitting(subject, key);
+        if !right {
+            return Self::wrong();
+        }
+        let made = self.generated.has_key(types, id, keyed, key);
+        self.made(node, made, Type::Bool)
+    }
+
+    pub(super) fn keyed_method(
+        &mut self,
+        node: &Node,
+        keyed: Expr,
+        id: StructId,
+        call: &MethodCall,
+    ) -> Typed {
+        let types = self.names.types;
+        let Some(item) = types.item_of(id) else {
+            return Self::wrong();
+        };
+        let ty = Type::Struct(id);
+        let is_set = types.kind_of(id) == StructKind::Set;
+        let (what, known) = match is_set {
+            true => ("a set", SET_METHODS),
+            false => ("a hash", HASH_METHODS),
+        };
+        let name = call.name.as_str();
+        if !known.contains(&name) {
+            return self.no_method(call, what, known);
+        }
+        match (name, &call.block, call.arguments.as_slice()) {
+            ("include?" | "member?" | "key?" | "has_key?", None, [subject]) => {
+                self.is_key(node, keyed, id, subject)
+            }
+            ("select" | "filter" | "reject", Some(_), []) => {
+                let (items, known) = self.items_method(node, &keyed, item, call);
+                match known {
+                    Known::Wrong => Self::wrong(),
+                    _ => (Expr::Struct(id, vec![items]), Known::Of(ty)),
+                }
+            }
+            ("delete", None, [subject]) => self.without_key(node, keyed, id, subject),
+            ("add", None, [subject]) => {
+                let (value, right) = self.fitting(subject, item);
+                let made = self.generated.added(types, id, keyed, value);
+                if right {
+                    self.made(node, made, ty)
+                } else {
+                    Self::wrong()
+                }
+            }
+            ("subset?" | "superset?", None, [other]) => {
+                let (other, right) = self.fitting(other, &ty);
+                if !right {
+                    return Self::wrong();
+                }
+                let both = if name == "subset?" {
+                    [keyed, other]
+                } else {
+                    [other, keyed]
+                };
+                let made = self.generated.subset(types, id, both);
+                self.made(node, made, Type::Bool)
+            }
+            ("keys" | "values", None, []) => {
+                let position = u32::from(name == "values");
+                let Some((key, value)) = types.entry_of(id) else {
+                    return Self::wrong();
+                };
+                let side = if position == 0 { key } else { value };
+                let made = self.generated.sides(types, id, keyed, position, side);
+                self.made(node, made, Type::Array(Box::new(side.clone())))
+            }
+            ("fetch", None, [subject, default]) => {
+                let Some((_, key, value)) = self.key_of(&ty, subject) else {
+                    return Self::wrong();
+                };
+                let default = self.expect(default, &value, |shown, wanted| {
+                    format!("the values are {wanted}; this is {shown}")
+                });
+                let made = self
+                    .generated
+                    .fetched(types, id, [keyed, key], Some(default));
+                self.made(node, made, value)
+            }
+            ("with" | "store", None, [subject, new]) => {
+                let Some((_, key, value)) = self.key_of(&ty, subject) else {
+                    return Self::wrong();
+                };
+                let new = self.expect(new, &value, |shown, wanted| {
+                    format!("the values are {wanted}; this is {shown}")
+                });
+                let made = self.generated.with_entry(types, id, keyed, [key, new]);
+                self.made(node, made, ty)
+            }
+            ("merge", None, [other]) => {
+                let (other, right) = self.fitting(other, &ty);
+                let made = self.generated.union(types, id, [keyed, other]);
+                if right {
+                    self.made(node, made, ty)
+                } else {
+                    Self::wrong()
+                }
+            }
+            (
+                "add" | "delete" | "include?" | "member?" | "key?" | "has_key?" | "subset?"
+                | "superset?" | "fetch" | "with" | "store" | "merge" | "keys" | "values",
+                ..,
+            ) => {
+                let message = format!("`.{name}` is not used like this");
+                let span = call.name_span.clone();
+                self.error_at(codes::UNKNOWN_FUNCTION, span, message, None);
+                Self::wrong()
+            }
+            _ => self.items_method(node, &keyed, item, call),
+        }
+    }
+
+    /// A method of the array of the items.
+    fn items_method(&mut self, node: &Node, keyed: &Expr, item: &Type, call: &MethodCall) -> Typed {
+        let array = field(keyed, 0);
+        let items = Items::of_array(array.clone(), item.clone());
+        self.over_items(node, items, Some(array), call)
+    }
+
+    /// `set.delete(x)`, `hash.delete(k)`.
+    fn without_key(&mut self, node: &Node, keyed: Expr, id: StructId, subject: &Node) -> Typed {
+        let types = self.names.types;
+        let key = match types.entry_of(id) {
+            Some((key, _)) => Some(key),
+            None => types.item_of(id),
+        };
+        let Some(key) = key else {
+            return Self::wrong();
+        };
+        let (value, right) = self.fitting(subject, key);
+        let made = self.generated.deleted(types, id, keyed, value);
+        if right {
+            self.made(node, made, Type::Struct(id))
+        } else {
+            Self::wrong()
+        }
+    }
+
+    /// `xs.to_set`.
+    pub(super) fn set_of_items(&mut self, node: &Node, array: Expr, item: &Type) -> Typed {
+        let types = self.names.types;
+        let known = Known::Of(item.clone());
+        let fits = |id: &StructId| {
+            types.kind_of(*id) == StructKind::Set
+                && types.item_of(*id).is_some_and(|own| {
+                    own == item || own.int_range().is_some() && item.int_range().is_some()
+                })
+        };
+        let mut all = (0..types.structs.len()).map(StructId::from_index);
+        let Some(id) = all.find(fits) else {
+            let example = format!("set({})", types.type_name(item));
+            return self.unknown_type(node, "set", &example);
+        };
+        debug_assert!(known != Known::Wrong);
+        let made = self.generated.collected(types, id, array, item);
+        self.made(node, made, Type::Struct(id))
+    }
+}
+
+/// The set or hash without items.
+fn empty(id: StructId) -> Value {
+    Value::Struct(id, [Value::Array([].into())].into())
+}
+
+/// The key of an item, and its type.
+fn key(types: &Types, item: &Expr, ty: &Type) -> (Expr, Type) {
+    match ty {
+        Type::Struct(id) if types.kind_of(*id) == StructKind::Entry => {
+            let fields = &types.structs[id.index()].fields;
+            (field(item, 0), fields[0].1.clone())
+        }
+        _ => (item.clone(), ty.clone()),
+    }
+}
+
+impl Generated<'_> {
+    /// The items whose keys compare with a key in this way.
+    fn compared(
+        &mut self,
+        types: &Types,
+        id: StructId,
+        op: BinaryOp,
+        [keyed, key_value]: [Expr; 2],
+    ) -> Option<Expr> {
+        let item = types.item_of(id)?;
+        let items = Items::of_array(field(&keyed, 0), item.clone());
+        let (own_key, key_type) = key(types, &items.item(), item);
+        let one = Expr::Array(vec![items.item()]);
+        let condition = Expr::binary(op, own_key, Expr::Local(items.own()));
+        let fold = Fold {
+            shown: format!(
+                ".select {{ |x| x {} ⟨{}⟩ }}",
+                op.symbol()?,
+                items.own_shown()
+            ),
+            none: Some(Expr::Array(Vec::new())),
+            one: choice(condition, one, Expr::Array(Vec::new())),
+            join: joined,
+            given: vec![(key_value, "key".to_owned(), key_type)],
+            result: Type::Array(Box::new(item.clone())),
+        };
+        self.fold(items, fold)
+    }
+
+    /// A function of a set or hash, and of more, that gives such a set or hash.
+    fn keyed_function(
+        &mut self,
+        name: &str,
+        id: StructId,
+        others: &[(&str, Type)],
+        body: &Expr,
+    ) -> Option<ioco_sts::FunctionId> {
+        let own = Type::Struct(id);
+        let mut parameters = vec![("all".to_owned(), own.clone())];
+        parameters.extend(
+            others
+                .iter()
+                .map(|(name, ty)| ((*name).to_owned(), ty.clone())),
+        );
+        self.function(name, &parameters, &own, |_| body.clone())
+    }
+
+    /// What lies below the new item, the item, and what lies above; without a key there is no value.
+    fn inserted(&mut self, types: &Types, id: StructId, new_key: Expr, new: Expr) -> Option<Expr> {
+        let all = Expr::Local(0);
+        let below = self.compared(types, id, BinaryOp::Lt, [all.clone(), new_key.clone()])?;
+        let above = self.compared(types, id, BinaryOp::Gt, [all, new_key.clone()])?;
+        let items = joined(joined(below, Expr::Array(vec![new])), above);
+        let unset = Expr::binary(BinaryOp::Eq, new_key, Expr::Const(Value::Void));
+        Some(Expr::Struct(
+            id,
+            vec![choice(unset, Expr::Array(vec![missing()]), items)],
+        ))
+    }
+
+    /// `set.add(x)`.
+    pub(super) fn added(
+        &mut self,
+        types: &Types,
+        id: StructId,
+        set: Expr,
+        value: Expr,
+    ) -> Option<Expr> {
+        let item = types.item_of(id)?.clone();
+        let body = self.inserted(types, id, Expr::Local(1), Expr::Local(1))?;
+        let function = self.keyed_function("⟨0⟩.add(⟨1⟩)", id, &[("item", item)], &body)?;
+        Some(Expr::Call(function, vec![set, value]))
+    }
+
+    /// `hash.with(k, v)`, which is also `hash[k] = v`.
+    pub(super) fn with_entry(
+        &mut self,
+        types: &Types,
+        id: StructId,
+        hash: Expr,
+        [new_key, new_value]: [Expr; 2],
+    ) -> Option<Expr> {
+        let (key, value) = types.entry_of(id)?;
+        let Type::Struct(entry) = types.item_of(id)? else {
+            return None;
+        };
+        let new = Expr::Struct(*entry, vec![Expr::Local(1), Expr::Local(2)]);
+        let body = self.inserted(types, id, Expr::Local(1), new)?;
+        let others = [("key", key.clone()), ("value", value.clone())];
+        let function = self.keyed_function("⟨0⟩.with(⟨1⟩, ⟨2⟩)", id, &others, &body)?;
+        Some(Expr::Call(function, vec![hash, new_key, new_value]))
+    }
+
+    /// `hash[k]`: `:void` where there is no such key.
+    pub(super) fn lookup(
+        &mut self,
+        types: &Types,
+        id: StructId,
+        hash: Expr,
+        key: Expr,
+    ) -> Option<Expr> {
+        self.fetched(types, id, [hash, key], None)
+    }
+
+    /// The value of a key, or another one where there is none.
+    fn fetched(
+        &mut self,
+        types: &Types,
+        id: StructId,
+        [hash, key_value]: [Expr; 2],
+        default: Option<Expr>,
+    ) -> Option<Expr> {
+        let (key, value) = types.entry_of(id)?;
+        let entries = Type::Array(Box::new(types.item_of(id)?.clone()));
+        let found = Expr::Local(0);
+        let some = Expr::binary(
+            BinaryOp::Gt,
+            Expr::unary(UnaryOp::Length, found.clone()),
+            Expr::int(0),
+        );
+        let first = field(&index(found, Expr::int(0)), 1);
+        let first = choice(some, first, Expr::Local(1));
+        let parameters = [
+            ("found".to_owned(), entries),
+            ("default".to_owned(), value.clone()),
+        ];
+        let name = "the value in ⟨0⟩ or ⟨1⟩";
+        let first = self.function(name, &parameters, value, |_| first.clone())?;
+        let found = self.compared(types, id, BinaryOp::Eq, [Expr::Local(0), Expr::Local(1)])?;
+        let mut parameters = vec![
+            ("hash".to_owned(), Type::Struct(id)),
+            ("key".to_owned(), key.clone()),
+        ];
+        let mut arguments = vec![hash, key_value];
+        let (name, otherwise) = match default {
+            None => ("⟨0⟩[⟨1⟩]", Expr::Const(Value::Void)),
+            Some(default) => {
+                parameters.push(("default".to_owned(), value.clone()));
+                arguments.push(default);
+                ("⟨0⟩.fetch(⟨1⟩, ⟨2⟩)", Expr::Local(2))
+            }
+        };
+        let body = Expr::Call(first, vec![found, otherwise]);
+        let function = self.function(name, &parameters, value, |_| body.clone())?;
+        Some(Expr::Call(function, arguments))
+    }
+
+    /// `hash.key?(k)`.
+    fn has_key(
+        &mut self,
+        types: &Types,
+        id: StructId,
+        hash: Expr,
+        key_value: Expr,
+    ) -> Option<Expr> {
+        let (key, _) = types.entry_of(id)?;
+        let found = self.compared(types, id, BinaryOp::Eq, [Expr::Local(0), Expr::Local(1)])?;
+        let length = Expr::unary(UnaryOp::Length, found);
+        let body = Expr::binary(BinaryOp::Gt, length, Expr::int(0));
+        let parameters = [
+            ("hash".to_owned(), Type::Struct(id)),
+            ("key".to_owned(), key.clone()),
+        ];
+        let function = self.function("⟨0⟩.key?(⟨1⟩)", &parameters, &Type::Bool, |_| {
+            body.clone()
+        })?;
+        Some(Expr::Call(function, vec![hash, key_value]))
+    }
+
+    /// `set.delete(x)`, `hash.delete(k)`.
+    fn deleted(&mut self, types: &Types, id: StructId, keyed: Expr, value: Expr) -> Option<Expr> {
+        let item = types.item_of(id)?;
+        let (_, key_type) = key(types, &Expr::Local(0), item);
+        let rest = self.compared(types, id, BinaryOp::Ne, [Expr::Local(0), Expr::Local(1)])?;
+        let body = Expr::Struct(id, vec![rest]);
+        let function = self.keyed_function("⟨0⟩.delete(⟨1⟩)", id, &[("key", key_type)], &body)?;
+        Some(Expr::Call(function, vec![keyed, value]))
+    }
+
+    /// A set or hash with the items of an array, from one index to another, put in one after the other.
+    fn filled(&mut self, types: &Types, id: StructId, item: &Type) -> Option<ioco_sts::FunctionId> {
+        let (all, xs, low, high) = (
+            Expr::Local(0),
+            Expr::Local(1),
+            Expr::Local(2),
+            Expr::Local(3),
+        );
+        let new = index(xs.clone(), low.clone());
+        let one = match types.entry_of(id) {
+            Some(_) => self.with_entry(types, id, all.clone(), [field(&new, 0), field(&new, 1)])?,
+            None => self.added(types, id, all.clone(), new)?,
+        };
+        let own = Type::Struct(id);
+        let parameters = [
+            ("all".to_owned(), own.clone()),
+            ("xs".to_owned(), Type::Array(Box::new(item.clone()))),
+            ("low".to_owned(), Type::INTEGER),
+            ("high".to_owned(), Type::INTEGER),
+        ];
+        self.function(
+            "⟨0⟩ with ⟨1⟩ from ⟨2⟩ to ⟨3⟩",
+            &parameters,
+            &own,
+            |function| {
+                let again = |all: Expr, from: Expr, to: Expr| {
+                    Expr::Call(function, vec![all, xs.clone(), from, to])
+                };
+                let distance = Expr::binary(BinaryOp::Sub, high.clone(), low.clone());
+                let half = Expr::binary(BinaryOp::Div, distance, Expr::int(2));
+                let middle = Expr::binary(BinaryOp::Add, low.clone(), half);
+                let after = Expr::binary(BinaryOp::Add, middle.clone(), Expr::int(1));
+                let first = again(all.clone(), low.clone(), middle);
+                let compared = |op| Expr::binary(op, low.clone(), high.clone());
+                choice(
+                    compared(BinaryOp::Gt),
+                    all.clone(),
+                    choice(
+                        compared(BinaryOp::Eq),
+                        one.clone(),
+                        again(first, after, high.clone()),
+                    ),
+                )
+            },
+        )
+    }
+
+    /// `a | b`, `a.merge(b)`.
+    fn union(&mut self, types: &Types, id: StructId, both: [Expr; 2]) -> Option<Expr> {
+        let item = types.item_of(id)?.clone();
+        let filled = self.filled(types, id, &item)?;
+        let others = field(&Expr::Local(1), 0);
+        let last = last_index(others.clone());
+        let body = Expr::Call(filled, vec![Expr::Local(0), others, Expr::int(0), last]);
+        let name = match types.kind_of(id) {
+            StructKind::Hash => "⟨0⟩.merge(⟨1⟩)",
+            _ => "⟨0⟩ | ⟨1⟩",
+        };
+        let function = self.keyed_function(name, id, &[("others", Type::Struct(id))], &body)?;
+        Some(Expr::Call(function, both.into()))
+    }
+
+    /// `xs.to_set`.
+    fn collected(&mut self, types: &Types, id: StructId, array: Expr, item: &Type) -> Option<Expr> {
+        let filled = self.filled(types, id, item)?;
+        let xs = Expr::Local(0);
+        let last = last_index(xs.clone());
+        let body = Expr::Call(filled, vec![Expr::Const(empty(id)), xs, Expr::int(0), last]);
+        let parameters = [("xs".to_owned(), Type::Array(Box::new(item.clone())))];
+        let own = Type::Struct(id);
+        let function = self.function("⟨0⟩.to_set", &parameters, &own, |_| body.clone())?;
+        Some(Expr::Call(function, vec![array]))
+    }
+
+    /// The items of one set that are, or are not, in another.
+    fn kept(&mut self, types: &Types, id: StructId, both: [Expr; 2], keep: bool) -> Option<Expr> {
+        let item = types.item_of(id)?.clone();
+        let whole = Type::Array(Box::new(item.clone()));
+        let items = Items::of_array(field(&Expr::Local(0), 0), item.clone());
+        let others = Items::of_array(Expr::Local(items.own()), item.clone());
+        let is_in = self.membership(others, items.item(), item.clone())?;
+        let (one, none) = (Expr::Array(vec![items.item()]), Expr::Array(Vec::new()));
+        let fold = Fold {
+            shown: format!(" {} ⟨1⟩", if keep { "&" } else { "-" }),
+            none: Some(Expr::Array(Vec::new())),
+            one: if keep {
+                choice(is_in, one, none)
+            } else {
+                choice(is_in, none, one)
+            },
+            join: joined,
+            given: vec![(
+                field(&Expr::Local(1), 0),
+                "others".to_owned(),
+                whole.clone(),
+            )],
+            result: whole,
+        };
+        let body = Expr::Struct(id, vec![self.fold(items, fold)?]);
+        let name = if keep {
+            "⟨0⟩ & ⟨1⟩"
+        } else {
+            "⟨0⟩ - ⟨1⟩"
+        };
+        let function = self.keyed_function(name, id, &[("others", Type::Struct(id))], &body)?;
+        Some(Expr::Call(function, both.into()))
+    }
+
+    /// `a.subset?(b)`.
+    fn subset(&mut self, types: &Types, id: StructId, both: [Expr; 2]) -> Option<Expr> {
+        let item = types.item_of(id)?.clone();
+        let items = Items::of_array(field(&Expr::Local(0), 0), item.clone());
+        let others = Items::of_array(Expr::Local(items.own()), item.clone());
+        let fold = Fold {
+            shown: ".all? { |x| x in ⟨1⟩ }".to_owned(),
+            none: Some(Expr::TRUE),
+            one: self.membership(others, items.item(), item.clone())?,
+            join: |left, right| Expr::binary(BinaryOp::And, left, right),
+            given: vec![(
+                field(&Expr::Local(1), 0),
+                "others".to_owned(),
+                Type::Array(Box::new(item)),
+            )],
+            result: Type::Bool,
+        };
+        let body = self.fold(items, fold)?;
+        let parameters = [
+            ("all".to_owned(), Type::Struct(id)),
+            ("others".to_owned(), Type::Struct(id)),
+        ];
+        let name = "⟨0⟩.subset?(⟨1⟩)";
+        let function = self.function(name, &parameters, &Type::Bool, |_| body.clone())?;
+        Some(Expr::Call(function, both.into()))
+    }
+
+    /// `hash.keys`, `hash.values`.
+    fn sides(
+        &mut self,
+        types: &Types,
+        id: StructId,
+        hash: Expr,
+        position: u32,
+        side: &Type,
+    ) -> Option<Expr> {
+        let items = Items::of_array(field(&hash, 0), types.item_of(id)?.clone());
+        let fold = Fold {
+            shown: if position == 0 { ".keys" } else { ".values" }.to_owned(),
+            none: Some(Expr::Array(Vec::new())),
+            one: Expr::Array(vec![field(&items.item(), position)]),
+            join: joined,
+            given: Vec::new(),
+            result: Type::Array(Box::new(side.clone())),
+        };
+        self.fold(items, fold)
+    }
+}

@@ -1,0 +1,406 @@
+//! Every command of the book and of the README is run, or said to be run by a test that is named. A command that is
+//! not in the list fails the test, and so does an entry of the list that stands in no chapter.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::Value as Json;
+
+use crate::support::{Ran, TempDir, folder, ioco, root, run, state};
+
+/// What is done with a command.
+#[derive(Clone, Copy)]
+enum Plan {
+    /// In the project of `ioco new door`, with two runs and a failure; the exit code that it ends with.
+    Door(i32),
+    /// In a folder with the examples and small models.
+    Files(i32),
+    /// It waits for others, needs a server or takes long: this test runs it.
+    Test(&'static str),
+    /// Not a command line but a list of commands, with words like MODEL for what is typed.
+    Overview,
+}
+use Plan::{Door, Files, Overview, Test};
+
+/// Chapter, beginning of the command, and what is done with it. The first entry that fits counts.
+const PLANS: &[(&str, &str, Plan)] = &[
+    (
+        "README.md",
+        "ioco new door && cd door && ioco test",
+        Files(1),
+    ),
+    ("README.md", "ioco ", Overview),
+    ("auto.md", "ioco test --strategy auto", Door(1)),
+    ("campaigns.md", "ioco test --jobs 4", Door(1)),
+    (
+        "campaigns.md",
+        "ioco test --seed 42 --tests 800 --shard",
+        Test("shards_share_out_the_tests_of_a_campaign"),
+    ),
+    (
+        "campaigns.md",
+        "ioco merge",
+        Test("merging_shards_gives_one_run"),
+    ),
+    ("campaigns.md", "ioco replay", Door(1)),
+    ("campaigns.md", "ioco shrink", Door(1)),
+    (
+        "campaigns.md",
+        "ioco ",
+        Test("workers_carry_out_every_test_of_a_campaign_once"),
+    ),
+    ("comparing.md", "ioco compare SPECIFICATION", Overview),
+    ("comparing.md", "ioco compare mosquitto.dot", Files(1)),
+    ("complete-suites.md", "ioco generate", Files(0)),
+    ("complete-suites.md", "ioco test lock.dot", Files(0)),
+    (
+        "connecting.md",
+        "ioco test lock.aml",
+        Test("the_adapter_in_the_book"),
+    ),
+    (
+        "connecting.md",
+        "ioco test door.aml --amp",
+        Test("the_right_door_passes_also"),
+    ),
+    // One message in twenty gets lost: confirming runs do not show it again.
+    (
+        "connecting.md",
+        "ioco test door.aml --sut 'ioco simulate door.aml --fault",
+        Door(5),
+    ),
+    (
+        "connecting.md",
+        "ioco test door.aml --sut 'ioco simulate door.aml'",
+        Door(0),
+    ),
+    (
+        "connecting.md",
+        "ioco connect",
+        Test("stimuli_are_given_by_hand"),
+    ),
+    (
+        "connecting.md",
+        "ioco record",
+        Test("traffic_is_recorded_and_judged_from_the_book"),
+    ),
+    (
+        "connecting.md",
+        "ioco check --trace",
+        Test("traffic_is_recorded_and_judged_from_the_book"),
+    ),
+    (
+        "connecting.md",
+        "ioco test",
+        Test("the_example_over_http_runs_from_the_book"),
+    ),
+    ("first-project.md", "ioco test", Door(1)),
+    ("first-project.md", "ioco replay", Door(1)),
+    ("first-project.md", "ioco ", Door(0)),
+    (
+        "generation.md",
+        "ioco test examples/smartdoor --suite",
+        Files(0),
+    ),
+    (
+        "generation.md",
+        "ioco generate examples/calculator --cover switches",
+        Files(0),
+    ),
+    ("generation.md", "ioco generate", Files(0)),
+    ("install.md", "ioco doctor", Door(0)),
+    ("nusmv.md", "ioco test tests.aml", Files(0)),
+    ("nusmv.md", "ioco ", Files(0)),
+    ("other-tools.md", "ioco ", Files(0)),
+    ("page.md", "ioco new door", Door(0)),
+    (
+        "page.md",
+        "ioco serve",
+        Test("a_new_project_is_served_until_it_is_interrupted"),
+    ),
+    ("page.md", "ioco report", Door(0)),
+    ("real-broker.md", "ioco ", Test("real")),
+    (
+        "reports.md",
+        "ioco test --store",
+        Test("a_team_keeps_its_runs_in_one_database"),
+    ),
+    ("reports.md", "ioco test", Door(1)),
+    ("reports.md", "ioco ", Door(0)),
+    ("silence.md", "ioco test --silence", Door(1)),
+    ("testing.md", "ioco test [MODEL]", Overview),
+    (
+        "testing.md",
+        "ioco test --watch",
+        Test("a_changed_system_a_wrong_model"),
+    ),
+    ("your-system.md", "ioco ", Test("real")),
+];
+
+/// A model for `lock.dot`, `vending.aml` and the like: what the chapters write about, in a few lines.
+const FILES: &[(&str, &str)] = &[
+    (
+        "lock.dot",
+        "digraph { __start0 -> s0; s0 -> s1 [label=\"close / ok\"]; s0 -> s0 [label=\"open / no\"]; s1 -> s0 [label=\"open / ok\"]; s1 -> s1 [label=\"close / no\"]; }\n",
+    ),
+    (
+        "mosquitto.dot",
+        "digraph { __start0 -> s0; s0 -> s1 [label=\"connect / connack\"]; s1 -> s1 [label=\"connect / closed\"]; }\n",
+    ),
+    (
+        "hbmqtt.dot",
+        "digraph { __start0 -> s0; s0 -> s1 [label=\"connect / connack\"]; s1 -> s1 [label=\"connect / connack\"]; }\n",
+    ),
+    (
+        "abp.aut",
+        "des (0, 2, 2)\n(0, \"r1(d1)\", 1)\n(1, \"s4(d1)\", 0)\n",
+    ),
+    (
+        "vending.aml",
+        "external 'machine'\nprocess('machine') {\n  channel('machine') { stimuli 'button'; responses 'tea', 'coffee' }\n  state 'Idle'\n  repeat { o { receive 'button'; choice { o { send 'tea' }; o { send 'coffee' } } } }\n}\n",
+    ),
+    (
+        "door.aml",
+        "external 'door'\nprocess('door') {\n  channel('door') { stimulus 'open', {'code' => integer(1..3)}; responses 'opened' }\n  repeat { o { receive 'open'; send 'opened' } }\n}\n",
+    ),
+    (
+        "lock.py",
+        "import json, sys\nclosed = False\nfor line in sys.stdin:\n    message = json.loads(line)\n    if message.get('reset'):\n        closed = False\n        print(json.dumps({'ready': True}), flush=True)\n        continue\n    want = message['stimulus'] == 'close'\n    answer = 'no' if want == closed else 'ok'\n    closed = want\n    print(json.dumps({'response': answer}), flush=True)\n",
+    ),
+];
+
+/// The command lines of a chapter: in blocks of their own, with or without a prompt, without the words beside them.
+fn commands(text: &str) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    let mut goes_on = false;
+    for line in text.lines() {
+        let Some(line) = line.strip_prefix("    ").or(line.strip_prefix("$ ")) else {
+            goes_on = false;
+            continue;
+        };
+        let line = line
+            .split("  ")
+            .next()
+            .filter(|_| !goes_on)
+            .unwrap_or(line.trim());
+        let line = line.split(" #").next().unwrap_or(line).trim_end();
+        let (piece, more) = match line.strip_suffix('\\') {
+            Some(piece) => (piece.trim_end(), true),
+            None => (line, false),
+        };
+        match found.last_mut() {
+            Some(last) if goes_on => *last = format!("{last} {piece}"),
+            _ if piece.starts_with("ioco ") && !piece.contains("::") => {
+                found.push(piece.to_owned())
+            }
+            _ => continue,
+        }
+        goes_on = more;
+    }
+    found
+}
+
+struct Stage {
+    here: TempDir,
+    id: String,
+}
+
+impl Stage {
+    /// A project with two runs and a failure.
+    fn door() -> Stage {
+        let here = folder();
+        assert_eq!(
+            run(ioco().current_dir(here.path()).args(["new", "door"])).code,
+            0
+        );
+        let place = here.path().join("door");
+        for seed in ["1", "2"] {
+            let ran = run(ioco().current_dir(&place).args(["test", "--seed", seed]));
+            assert_eq!(ran.code, 1, "{}", ran.all());
+        }
+        let listed = run(ioco()
+            .current_dir(&place)
+            .args(["failures", "--format", "json"]));
+        let first: Json =
+            serde_json::from_str(listed.out.lines().next().expect("a failure")).expect("JSON");
+        let id = first["id"].as_str().expect("an id").to_owned();
+        Stage { here, id }
+    }
+
+    fn files() -> Stage {
+        let here = folder();
+        std::os::unix::fs::symlink(root().join("examples"), here.path().join("examples"))
+            .expect("linked");
+        fs::create_dir_all(here.path().join("book/src")).expect("made");
+        for (name, text) in FILES {
+            fs::write(here.path().join(name), text).expect("written");
+        }
+        let chapter =
+            fs::read_to_string(root().join("book/src/generation.md")).expect("the chapter");
+        let (_, rest) = chapter
+            .split_once("in the file `wish.query`:\n\n")
+            .expect("the query");
+        let lines = rest.lines().map_while(|line| line.strip_prefix("    "));
+        let query: String = lines.map(|line| format!("{line}\n")).collect();
+        fs::write(here.path().join("wish.query"), query).expect("written");
+        Stage {
+            here,
+            id: String::new(),
+        }
+    }
+
+    /// Runs a command as a shell does, with the failure and the runs that there are.
+    fn run(&self, command: &str, system: &str) -> Ran {
+        let at = match self.id.is_empty() {
+            true => self.here.path().to_owned(),
+            false => self.here.path().join("door"),
+        };
+        let mut line = command.replace("COMMAND", &format!("'{system}'"));
+        for id in ["59130852", "7ed75b09", "2c56"] {
+            line = line.replace(id, &self.id);
+        }
+        for (printed, there) in [
+            ("show 12", "show 2"),
+            ("compare 11 12", "compare 1 2"),
+            ("report 12", "report 2"),
+        ] {
+            line = line.replace(printed, there);
+        }
+        let programs = Path::new(env!("CARGO_BIN_EXE_ioco"))
+            .parent()
+            .expect("a folder");
+        let paths = std::env::var_os("PATH").unwrap_or_default();
+        let paths = std::iter::once(programs.to_owned()).chain(std::env::split_paths(&paths));
+        run(Command::new("bash")
+            .args(["-c", &line])
+            .current_dir(at)
+            .env("PATH", std::env::join_paths(paths).expect("paths"))
+            .env("XDG_STATE_HOME", state())
+            .env("NO_COLOR", "1"))
+    }
+}
+
+/// The chapters with their texts, the README among them.
+fn chapters() -> Vec<(String, String)> {
+    let mut files = vec![root().join("README.md")];
+    let book = fs::read_dir(root().join("book/src")).expect("the book");
+    files.extend(book.map(|entry| entry.expect("an entry").path()));
+    files.sort();
+    files
+        .into_iter()
+        .filter(|file| file.extension().is_some_and(|ending| ending == "md"))
+        .map(|file| {
+            let name = file
+                .file_name()
+                .expect("a name")
+                .to_string_lossy()
+                .into_owned();
+            (name, fs::read_to_string(&file).expect("a chapter"))
+        })
+        .collect()
+}
+
+#[test]
+fn every_command_of_the_book_does_what_the_book_says() {
+    let mut unused: Vec<usize> = (0..PLANS.len()).collect();
+    let mut wrong = Vec::new();
+    let mut ran_commands = 0;
+    for (chapter, text) in chapters() {
+        let (mut door, mut files) = (None, None);
+        for command in commands(&text) {
+            let fits = |(of, begins, _): &(&str, &str, Plan)| {
+                *of == chapter && command.starts_with(begins)
+            };
+            let Some(position) = PLANS.iter().position(fits) else {
+                wrong.push(format!("{chapter}: nothing is said about: {command}"));
+                continue;
+            };
+            unused.retain(|other| *other != position);
+            let (stage, code) = match PLANS[position].2 {
+                Door(code) => (door.get_or_insert_with(Stage::door), code),
+                Files(code) => (files.get_or_insert_with(Stage::files), code),
+                Test(_) | Overview => continue,
+            };
+            let ran = stage.run(&command, &system(&chapter));
+            ran_commands += 1;
+            if ran.code != code {
+                wrong.push(format!("{chapter}: {command}\n{}", ran.all()));
+            }
+        }
+    }
+    for position in unused {
+        let (chapter, begins, _) = PLANS[position];
+        wrong.push(format!(
+            "{chapter} has no command that begins with: {begins}"
+        ));
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(ran_commands > 40, "{ran_commands}");
+}
+
+/// What `COMMAND` stands for in a chapter.
+fn system(chapter: &str) -> String {
+    match chapter {
+        "complete-suites.md" => "python3 lock.py".to_owned(),
+        _ => format!("{} smartdoor", crate::support::example_program().display()),
+    }
+}
+
+#[test]
+fn tests_that_are_named_for_commands_exist() {
+    let mut sources = String::new();
+    let mut open = vec![root().join("crates"), root().join("xtask/src")];
+    while let Some(place) = open.pop() {
+        for entry in fs::read_dir(place).expect("a folder").flatten() {
+            match entry.path() {
+                path if path.is_dir() && !path.ends_with("target") => open.push(path),
+                path if path.extension().is_some_and(|ending| ending == "rs") => {
+                    sources.push_str(&fs::read_to_string(path).expect("a source"));
+                }
+                _ => {}
+            }
+        }
+    }
+    for (_, command, plan) in PLANS {
+        if let Test(name) = plan {
+            let is_there = sources.contains(&format!("fn {name}"))
+                || sources.contains(&format!("mod {name};"));
+            assert!(is_there, "{command}: there is no test {name}");
+        }
+    }
+}
+
+#[test]
+fn the_first_failure_in_the_book_is_the_one_that_a_reader_sees() {
+    let here = folder();
+    assert_eq!(
+        run(ioco().current_dir(here.path()).args(["new", "door"])).code,
+        0
+    );
+    let ran = run(ioco().current_dir(here.path().join("door")).arg("test"));
+    assert_eq!(ran.code, 1, "{}", ran.all());
+    let chapter =
+        fs::read_to_string(root().join("book/src/first-project.md")).expect("the chapter");
+    let (_, shown) = chapter
+        .split_once("finds the bug:\n\n")
+        .expect("the failure");
+    let shown = shown
+        .lines()
+        .take_while(|line| line.is_empty() || line.starts_with("    "));
+    let plain = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let said: Vec<String> = ran.out.lines().map(plain).collect();
+    let mut lines = 0;
+    for line in shown.map(plain).filter(|line| !line.is_empty()) {
+        assert!(said.contains(&line), "{line}\n{}", ran.all());
+        lines += 1;
+    }
+    assert!(lines > 10, "{lines}");
+    let (_, id) = chapter.split_once("ioco replay ").expect("the replay");
+    let id = id.split_whitespace().next().expect("an id");
+    assert!(
+        ran.out.contains(&format!("ioco replay {id}")),
+        "{}",
+        ran.all()
+    );
+}

@@ -1,0 +1,6 @@
+//! Shrinking on models with data.
+
+mod mail;
+mod protocol;
+mod queue;
+mod walk;
