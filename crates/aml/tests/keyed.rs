@@ -28,6 +28,8 @@ process('p') {{
   var 'g', {{:string => :integer}}, {{'c' => 3, 'a' => 9}}
   var 'empty', hash(:string => :integer), {{}}
   var 'nested', {{:integer => set(:integer)}}, {{}}
+  var 'few', {{integer(0..5) => integer(0..3)}}, {{1 => 2}}
+  var 'many', {{:integer => :integer}}, {{1 => 2}}
   var 'xs', [:integer], [4, 4, 1]
   var 'y', :integer, 2
   var 'unset', set(:integer)
@@ -106,6 +108,17 @@ fn conditions_on_sets_and_hashes() {
         ("s + t == t | s", true),
         ("s & t == Set[2]", true),
         ("s - t == Set[1, 3]", true),
+        // What is written out has the type of what it is compared with, also below methods.
+        ("many.with(7, 9) == {1 => 2}.with(7, 9)", true),
+        ("{1 => 2}.with(7, 9) == many.with(7, 9)", true),
+        ("{1 => 2}.merge({7 => 9}) == many.with(7, 9)", true),
+        ("{1 => 2}.with(7, 9)[7] == 9", true),
+        ("s == Set[1].add(2).add(3)", true),
+        ("(if y == 2 then Set[1].add(17) else s) == Set[1, 17]", true),
+        // Bounds of integers may differ.
+        ("few == many && many == few", true),
+        ("many.with(7, 9) != few", true),
+        ("few == {1 => 2}", true),
         ("s - small == none", true),
         ("s.add(9).delete(1) == Set[2, 3, 9]", true),
         ("s.add(2) == s", true),

@@ -407,7 +407,7 @@ impl Checker<'_> {
         message: impl FnOnce(&str, &str) -> String,
     ) -> Expr {
         let (expr, known) = self.check(node, wanted_by(ty));
-        let (expr, known) = self.as_set(expr, known, ty);
+        let (expr, known) = self.as_keyed(expr, known, ty);
         match coerce(expr, &known, ty) {
             Ok(expr) => expr,
             Err(()) => {
@@ -483,7 +483,7 @@ impl Checker<'_> {
             NodeKind::Range(both) => self.range_value(node, both),
             NodeKind::Slice(all) => self.slice(node, all),
             NodeKind::Record(name, span, fields) => self.record(name, span, fields),
-            NodeKind::Method(call) => self.method(node, call),
+            NodeKind::Method(call) => self.method(node, call, expected),
         }
     }
 
@@ -564,13 +564,13 @@ impl Checker<'_> {
             block: None,
         };
         if name == "nil?" || matches!(inner.kind, NodeKind::Range(_)) {
-            return self.method(node, &plain());
+            return self.method(node, &plain(), None);
         }
         let (expr, known) = self.check(inner, None);
         match &known {
-            Known::Of(Type::Array(_) | Type::Str) => self.method(node, &plain()),
+            Known::Of(Type::Array(_) | Type::Str) => self.method(node, &plain(), None),
             Known::Of(Type::Struct(id)) if self.names.types.kind_of(*id) != StructKind::Plain => {
-                self.method(node, &plain())
+                self.method(node, &plain(), None)
             }
             Known::Of(Type::Struct(id)) => {
                 let declared = &self.names.types.structs[id.index()];

@@ -10,7 +10,7 @@ use crate::expr::check::Checker;
 use crate::expr::generated::{Fold, Generated, Items, choice, index, joined, last_index, missing};
 use crate::expr::known::{Known, Wanted, coerce, comparable};
 use crate::expr::methods::field;
-use crate::expr::parse::{MethodCall, Node, SetOp};
+use crate::expr::parse::{MethodCall, Node, NodeKind, SetOp};
 
 const SET_METHODS: &[&str] = &[
     "add",
@@ -54,12 +54,13 @@ impl Checker<'_> {
         }
     }
 
-    /// The type of a set or a hash that is written out: the one around it, or a type of the model that its first
-    /// item fits.
+    /// The type of a set or a hash that is written out: the one around it, or the type of the model that its first
+    /// item (and, of a hash, the value beside it) fits. Of several that differ in the bounds of integers it is the widest;
+    /// where none of them has the values of all the others, nothing is guessed.
     fn written_type(
         &mut self,
         kind: StructKind,
-        first: Option<&Node>,
+        first: Option<(&Node, Option<&Node>)>,
         expected: Option<Wanted>,
     ) -> Option<StructId> {
         let types = self.names.types;
@@ -68,17 +69,47 @@ impl Checker<'_> {
         {
             return Some(id);
         }
-        let (_, known) = self.check(first?, None);
-        let fits = |id: &StructId| {
-            let key = match kind {
-                StructKind::Set => types.item_of(*id),
-                _ => types.entry_of(*id).map(|(key, _)| key),
-            };
-            types.kind_of(*id) == kind
-                && key.is_some_and(|key| comparable(&Known::Of(key.clone()), &known))
+        let (key, value) = first?;
+        // What is wrong with them is said once their type is known.
+        let said = self.diagnostics.len();
+        let (_, key) = self.check(key, None);
+        let value = value.map_or(Known::Void, |value| self.check(value, None).1);
+        self.diagnostics.truncate(said);
+        let fits = |ty: Option<&Type>, known: &Known| {
+            ty.is_some_and(|ty| comparable(&Known::Of(ty.clone()), known))
         };
-        let mut all = (0..types.structs.len()).map(StructId::from_index);
-        all.find(fits)
+        let all = (0..types.structs.len()).map(StructId::from_index);
+        let fitting: Vec<StructId> = all
+            .filter(|id| types.kind_of(*id) == kind)
+            .filter(|id| match kind {
+                StructKind::Set => fits(types.item_of(*id), &key),
+                _ => {
+                    let entry = types.entry_of(*id);
+                    fits(entry.map(|(key, _)| key), &key)
+                        && fits(entry.map(|(_, value)| value), &value)
+                }
+            })
+            .collect();
+        let widest = |id: &&StructId| fitting.iter().all(|other| self.is_wider(**id, *other));
+        fitting.iter().find(widest).copied()
+    }
+
+    /// Whether a set or hash type has all values of another one.
+    fn is_wider(&self, wide: StructId, narrow: StructId) -> bool {
+        let covers = |wide: &Type, narrow: &Type| match (wide.int_range(), narrow.int_range()) {
+            (Some(wide), Some(narrow)) => wide.min <= narrow.min && narrow.max <= wide.max,
+            _ => wide == narrow,
+        };
+        let types = self.names.types;
+        match (types.entry_of(wide), types.entry_of(narrow)) {
+            (Some((key, value)), Some((narrow_key, narrow_value))) => {
+                covers(key, narrow_key) && covers(value, narrow_value)
+            }
+            _ => match (types.item_of(wide), types.item_of(narrow)) {
+                (Some(wide), Some(narrow)) => covers(wide, narrow),
+                _ => false,
+            },
+        }
     }
 
     fn unknown_type(&mut self, node: &Node, what: &str, example: &str) -> Typed {
@@ -98,7 +129,8 @@ impl Checker<'_> {
         expected: Option<Wanted>,
     ) -> Typed {
         let types = self.names.types;
-        let Some(id) = self.written_type(StructKind::Set, items.first(), expected) else {
+        let first = items.first().map(|item| (item, None));
+        let Some(id) = self.written_type(StructKind::Set, first, expected) else {
             return self.unknown_type(node, "set", "set(:integer)");
         };
         let Some(item) = types.item_of(id) else {
@@ -144,7 +176,7 @@ impl Checker<'_> {
         expected: Option<Wanted>,
     ) -> Typed {
         let types = self.names.types;
-        let first = pairs.first().map(|[key, _]| key);
+        let first = pairs.first().map(|[key, value]| (key, Some(value)));
         let Some(id) = self.written_type(StructKind::Hash, first, expected) else {
             return self.unknown_type(node, "hash", "{:string => :integer}");
         };
@@ -181,30 +213,39 @@ impl Checker<'_> {
         (hash, Known::Of(Type::Struct(id)))
     }
 
-    /// A set as one of another type of set, where its items are of that type: bounds of integers may differ.
-    pub(super) fn as_set(&mut self, expr: Expr, known: Known, ty: &Type) -> Typed {
+    /// A set or hash as one of another type, where its items, or its keys and values, are of that type: bounds of
+    /// integers may differ.
+    pub(super) fn as_keyed(&mut self, expr: Expr, known: Known, ty: &Type) -> Typed {
         let types = self.names.types;
-        let (Some(found), Type::Struct(wanted)) = (self.keyed(&known, StructKind::Set), ty) else {
+        let (Known::Of(Type::Struct(found)), Type::Struct(wanted)) = (&known, ty) else {
             return (expr, known);
         };
-        let alike = match (types.item_of(found), types.item_of(*wanted)) {
-            (Some(found), Some(wanted)) => {
-                found == wanted || found.int_range().is_some() && wanted.int_range().is_some()
-            }
-            _ => false,
-        };
-        if found == *wanted || types.kind_of(*wanted) != StructKind::Set || !alike {
+        let (found, wanted) = (*found, *wanted);
+        if found == wanted || types.kind_of(found) != types.kind_of(wanted) {
             return (expr, known);
         }
-        let set = match expr {
-            Expr::Const(Value::Struct(_, fields)) => Expr::Const(Value::Struct(*wanted, fields)),
-            other => {
-                let void = Expr::Const(Value::Void);
-                let unset = Expr::binary(BinaryOp::Eq, other.clone(), void.clone());
-                choice(unset, void, Expr::Struct(*wanted, vec![field(&other, 0)]))
-            }
+        let alike = |found: &Type, wanted: &Type| {
+            found == wanted || found.int_range().is_some() && wanted.int_range().is_some()
         };
-        (set, Known::Of(ty.clone()))
+        let made = match (types.entry_of(found), types.entry_of(wanted)) {
+            (Some(from), Some(to)) if alike(from.0, to.0) && alike(from.1, to.1) => {
+                self.generated.retyped(types, [found, wanted], &expr)
+            }
+            (None, None) => match (types.item_of(found), types.item_of(wanted)) {
+                (Some(from), Some(to)) if alike(from, to) => Some(match &expr {
+                    Expr::Const(Value::Struct(_, fields)) => {
+                        Expr::Const(Value::Struct(wanted, fields.clone()))
+                    }
+                    other => unless_void(other, Expr::Struct(wanted, vec![field(other, 0)])),
+                }),
+                _ => None,
+            },
+            _ => None,
+        };
+        match made {
+            Some(made) => (made, Known::Of(ty.clone())),
+            None => (expr, known),
+        }
     }
 
     /// An operator between sets or hashes; the operands again where it is none.
@@ -241,8 +282,9 @@ impl Checker<'_> {
                 };
                 Ok(self.of_sets(node, op, id, nodes[1], [first, second]))
             }
-            (BinaryOp::Eq | BinaryOp::Ne, Some(id), _) => {
-                let second = self.as_set(second.0, second.1, &Type::Struct(id));
+            (BinaryOp::Eq | BinaryOp::Ne, Some(id), _)
+            | (BinaryOp::Eq | BinaryOp::Ne, _, Some(id)) => {
+                let second = self.as_keyed(second.0, second.1, &Type::Struct(id));
                 Err([first, second])
             }
             _ => Err([first, second]),
@@ -281,7 +323,7 @@ impl Checker<'_> {
         [first, second]: [Typed; 2],
     ) -> Typed {
         let ty = Type::Struct(id);
-        let (second, known) = self.as_set(second.0, second.1, &ty);
+        let (second, known) = self.as_keyed(second.0, second.1, &ty);
         if known != Known::Of(ty.clone()) {
             let wanted = self.shown(&Known::Of(ty));
             return self.needs(right, "this operator", &wanted, &known);
@@ -481,6 +523,31 @@ impl Checker<'_> {
         let made = self.generated.collected(types, id, array, item);
         self.made(node, made, Type::Struct(id))
     }
+}
+
+/// Whether a method gives a set or hash of the type that it is called on.
+pub(super) fn keeps_type(name: &str) -> bool {
+    let keeps = [
+        "add", "delete", "with", "store", "merge", "select", "filter", "reject",
+    ];
+    keeps.contains(&name)
+}
+
+/// Whether only what is around an expression says what it holds: a set or hash that is written out, also below
+/// methods and operators that keep its type.
+pub(super) fn is_written_out(node: &Node) -> bool {
+    match &node.kind {
+        NodeKind::Set(_) | NodeKind::Hash(_) => true,
+        NodeKind::Method(call) => keeps_type(&call.name) && is_written_out(&call.receiver),
+        NodeKind::Joined(_, both) => both.iter().all(is_written_out),
+        _ => false,
+    }
+}
+
+fn unless_void(tested: &Expr, value: Expr) -> Expr {
+    let void = Expr::Const(Value::Void);
+    let unset = Expr::binary(BinaryOp::Eq, tested.clone(), void.clone());
+    choice(unset, void, value)
 }
 
 /// The set or hash without items.
@@ -811,6 +878,34 @@ impl Generated<'_> {
         let name = "⟨0⟩.subset?(⟨1⟩)";
         let function = self.function(name, &parameters, &Type::Bool, |_| body.clone())?;
         Some(Expr::Call(function, both.into()))
+    }
+
+    /// A hash as one of another type, entry by entry.
+    fn retyped(
+        &mut self,
+        types: &Types,
+        [found, wanted]: [StructId; 2],
+        hash: &Expr,
+    ) -> Option<Expr> {
+        let item = types.item_of(found)?.clone();
+        let result = types.item_of(wanted)?.clone();
+        let Type::Struct(entry) = result else {
+            return None;
+        };
+        let items = Items::of_array(field(hash, 0), item);
+        let fold = Fold {
+            shown: String::new(),
+            none: Some(Expr::Array(Vec::new())),
+            one: Expr::Array(vec![Expr::Struct(
+                entry,
+                vec![field(&items.item(), 0), field(&items.item(), 1)],
+            )]),
+            join: joined,
+            given: Vec::new(),
+            result: Type::Array(Box::new(Type::Struct(entry))),
+        };
+        let entries = self.fold(items, fold)?;
+        Some(unless_void(hash, Expr::Struct(wanted, vec![entries])))
     }
 
     /// `hash.keys`, `hash.values`.

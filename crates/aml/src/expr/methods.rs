@@ -7,7 +7,8 @@ use crate::ast::Span;
 use crate::codes;
 use crate::expr::check::Checker;
 use crate::expr::generated::{Fold, Generated, Items, choice, joined};
-use crate::expr::known::{Known, comparable, is_array, is_number, wanted};
+use crate::expr::keyed::keeps_type;
+use crate::expr::known::{Known, Wanted, comparable, is_array, is_number, wanted};
 use crate::expr::names::Names;
 use crate::expr::parse::{BlockNode, MethodCall, Node, NodeKind};
 use crate::suggest::did_you_mean;
@@ -57,7 +58,12 @@ struct Body {
 }
 
 impl Checker<'_> {
-    pub(super) fn method(&mut self, node: &Node, call: &MethodCall) -> (Expr, Known) {
+    pub(super) fn method(
+        &mut self,
+        node: &Node,
+        call: &MethodCall,
+        expected: Option<Wanted>,
+    ) -> (Expr, Known) {
         let MethodCall {
             receiver,
             name,
@@ -71,7 +77,7 @@ impl Checker<'_> {
             };
             return self.over_items(node, items, None, call);
         }
-        let (expr, known) = self.check(receiver, None);
+        let (expr, known) = self.check(receiver, expected.filter(|_| keeps_type(name)));
         match &known {
             Known::Wrong => Self::wrong(),
             _ if name == "nil?" && arguments.is_empty() && block.is_none() => {

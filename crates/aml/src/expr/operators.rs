@@ -5,6 +5,7 @@ use ioco_sts::{BinaryOp, Expr, Type, UnaryOp, Value};
 use crate::codes;
 use crate::diagnostic::Diagnostic;
 use crate::expr::check::Checker;
+use crate::expr::keyed::is_written_out;
 use crate::expr::known::{
     Known, Wanted, arithmetic, coerce, coerce_both, comparable, is_array, is_number, joined, wanted,
 };
@@ -44,7 +45,7 @@ impl Checker<'_> {
         let member = expected.and_then(Wanted::member);
         let left_waits = matches!(&left.kind, NodeKind::Name(name)
             if matches!(self.names.meaning(name, member), Resolution::Ambiguous(_)))
-            || matches!(&left.kind, NodeKind::Set(_) | NodeKind::Hash(_));
+            || is_written_out(left);
         if left_waits {
             let second = self.check(right, expected);
             let first = self.check(left, wanted(&second.1).or(expected));
