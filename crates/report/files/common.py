@@ -28,3 +28,16 @@ def same(left, right):
     return type(left) is type(right) and left == right
 
 
+# The items of a set come in any order. Which lists are sets is not known here.
+def ordered(value):
+    if isinstance(value, dict):
+        return {name: ordered(part) for name, part in value.items() if part is not None}
+    if isinstance(value, list):
+        return sorted(map(ordered, value), key=repr)
+    return value
+
+
+def is_other_order(left, right):
+    return not same(left, right) and same(ordered(left), ordered(right))
+
+

@@ -469,3 +469,27 @@ fn a_system_that_cannot_be_used_neither_shows_the_failure_nor_is_free_of_it() {
         assert!(ran.out.contains("cannot be used"), "{}", ran.all());
     }
 }
+
+#[test]
+fn the_items_of_a_set_in_another_order_are_not_taken_for_a_repair() {
+    let model = "timeout 0.2\nexternal 'a'\nprocess('m') {\n  channel('a') { stimuli 'get'; response 'all', {'v' => set(:integer)} }\n  \
+                 state 'A'\n  repeat { o { receive 'get'; send 'all', constraint: 'v == Set[1]' } }\n}\n";
+    let system = "import json, sys\n\nfor line in sys.stdin:\n    reset = 'reset' in json.loads(line)\n    \
+                  print('{\"ready\":true}' if reset else '{\"response\":\"all\",\"values\":{\"v\":[2, 3]}}', flush=True)\n";
+    let settings = "model = \"m.aml\"\n\n[sut]\ncommand = [\"python3\", \"s.py\"]\n";
+    let folder = folder_with(&[("m.aml", model), ("s.py", system), ("ioco.toml", settings)]);
+    let place = folder.path();
+    let ran = run(ioco()
+        .current_dir(place)
+        .args(["test", "--seed", "1", "--tests", "1"]));
+    assert_eq!(ran.code, 1, "{}", ran.all());
+    export(place, "python", "shows.py");
+    let shows = || run(command(&["python3", "shows.py"]).current_dir(place));
+    assert_eq!(shows().code, 1);
+    for (values, code) in [("3, 2", 2), ("1", 0)] {
+        let changed = system.replace("2, 3", values);
+        fs::write(place.join("s.py"), changed).expect("a changed system");
+        let ran = shows();
+        assert_eq!(ran.code, code, "{values}: {}", ran.all());
+    }
+}
