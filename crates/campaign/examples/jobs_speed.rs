@@ -1,138 +1,420 @@
 //! How much faster N jobs are, for a system that takes 20 ms to answer: in steps, in switches covered and in the
-//! time to the first failure. All in one run; `cargo xtask bench jobs` prints the table.
+//! time to the first failure. `cargo xtask bench jobs` prints the table.
 //!
 //! The system is this program itself: rooms with four doors each, and one door that is broken.
+//!
+//! First in virtual time: the real coordinator and real tests, on a clock on which only the system takes time. That says
+//! how well the work is shared out, on any machine. Then as it is, where starting systems, threads and the machine's
+//! load count: runs with fewer jobs go side by side, so that the machine always carries the same number of systems.
+//!
+//! `-- --rooms 150 --jobs 1,32 --runs 8 --clock virtual` measures less or more.
 
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 use std::fmt::Write as _;
 use std::io::{BufRead, Write as _};
-use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use ioco_campaign::work::{Executor, Order, Outcome, Worker, WorkerSetup};
 use ioco_campaign::{
-    Campaign, CampaignError, ConnectionSpec, Interrupt, ModelOptions, NoObserver, Outcome, Plan,
-    Project, TestSettings, Transport, model,
+    Campaign, CampaignError, ConnectionSpec, Hands, Interrupt, ModelOptions, NoObserver, Observer,
+    Plan, Project, SolverChoice, TestSettings, Transport, model,
 };
+use ioco_engine::{SavedStep, Tester};
 
-const ROOMS: usize = 150;
 const DOORS: usize = 4;
 const ANSWER: Duration = Duration::from_millis(20);
-const JOBS: [usize; 6] = [1, 2, 4, 8, 16, 32];
-/// Runs that the time to the first failure is the mean of.
-const SEEDS: u64 = 6;
-/// The door that is broken, in its room.
-const BROKEN: (usize, usize) = (97, 2);
+/// Steps of a test: half of them are doors.
+const STEPS: u64 = 20;
+/// Percent of the switches that the time is measured for.
+const COVERAGE: f64 = 90.0;
+
+/// What to measure.
+struct Bench {
+    rooms: usize,
+    jobs: Vec<usize>,
+    /// Runs that a time is the mean of, each with another seed and another broken door.
+    runs: u64,
+    clocks: Vec<Clock>,
+}
+
+/// Which time is measured.
+#[derive(Clone, Copy, PartialEq)]
+enum Clock {
+    /// Only the system takes time.
+    Virtual,
+    Real,
+}
 
 fn main() -> Result<(), String> {
-    if std::env::args().nth(1).as_deref() == Some("--system") {
-        return system(std::env::args().nth(2).as_deref() == Some("broken"));
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    if words.first().is_some_and(|word| word == "--system") {
+        let mut numbers = words[1..].iter().filter_map(|word| word.parse().ok());
+        let answer = Duration::from_millis(numbers.next().unwrap_or(0) as u64);
+        let rooms: usize = numbers.next().unwrap_or(1);
+        return system(answer, rooms, numbers.next().zip(numbers.next()));
     }
-    let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
-    std::fs::write(folder.path().join("rooms.aut"), rooms()).map_err(|error| error.to_string())?;
+    let bench = Bench::of(&words)?;
     println!(
-        "{:>6}  {:>9} {:>6}  {:>12} {:>6}  {:>13} {:>6}",
-        "jobs", "steps/s", "/N", "switches/s", "/N", "first failure", "/N"
+        "{} switches, tests of {STEPS} steps, means of {} runs; no number of jobs finds a failure before its shortest \
+         way, {:.2} s in the mean",
+        bench.rooms * DOORS * 2,
+        bench.runs,
+        bench.shortest()
     );
-    let mut first: Option<[f64; 3]> = None;
-    for jobs in JOBS {
-        let figures = measure(folder.path(), jobs).map_err(|error| error.message)?;
-        let one = *first.get_or_insert(figures);
-        // As a share of what N times as fast would be.
-        let share = |now: f64, before: f64| now / before / jobs as f64;
-        println!(
-            "{jobs:>6}  {:>9.0} {:>6.2}  {:>12.1} {:>6.2}  {:>11.2} s {:>6.2}",
-            figures[0],
-            share(figures[0], one[0]),
-            figures[1],
-            share(figures[1], one[1]),
-            figures[2],
-            share(one[2], figures[2]),
-        );
+    for clock in &bench.clocks {
+        let table = bench.table(*clock);
+        table.map_err(|error| error.message)?;
     }
     Ok(())
 }
 
-/// Steps a second, switches covered a second, and seconds to the first failure.
-fn measure(folder: &Path, jobs: usize) -> Result<[f64; 3], CampaignError> {
-    let steps = TestSettings {
-        time: Some("6s".to_owned()),
-        ..settings("random", 1)
-    };
-    let (outcome, took) = run(folder, jobs, steps, false)?;
-    let steps = outcome.summary.steps() as f64 / took;
-    let cover = TestSettings {
-        coverage: Some(90.0),
-        ..settings("transitions", 1)
-    };
-    let (outcome, took) = run(folder, jobs, cover, false)?;
-    let switches = outcome.summary.covered_switches as f64 / took;
-    let mut found = 0.0;
-    for seed in 1..=SEEDS {
-        let hunt = TestSettings {
-            time: Some("10m".to_owned()),
-            ..settings("random", seed)
+/// Means over the runs.
+#[derive(Clone, Copy)]
+struct Figures {
+    steps: f64,
+    switches: f64,
+    /// Tests until the switches were covered.
+    tests: f64,
+    /// Seconds to the first failure, by strategy.
+    random: f64,
+    transitions: f64,
+}
+
+/// What one run came to.
+#[derive(Clone, Copy)]
+struct Run {
+    /// Seconds until what was looked for.
+    seconds: f64,
+    tests: f64,
+    steps: f64,
+    switches: f64,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Goal {
+    Coverage,
+    Failure,
+}
+
+/// Notes when the goal was reached.
+struct Watch {
+    goal: Goal,
+    begun: Instant,
+    /// What the virtual clock shows.
+    passed: Option<Arc<AtomicU64>>,
+    reached: Option<Run>,
+}
+
+impl Observer for Watch {
+    fn handled(&mut self, tester: &mut Tester) {
+        let summary = tester.summary();
+        let is_reached = match self.goal {
+            Goal::Coverage => tester.coverage().percent() >= COVERAGE,
+            Goal::Failure => summary.failed > 0,
         };
-        let (outcome, took) = run(folder, jobs, hunt, true)?;
-        if outcome.summary.distinct_failures == 0 {
-            return Err(CampaignError::usage("the broken door was not found"));
+        if is_reached && self.reached.is_none() {
+            self.reached = Some(Run {
+                seconds: match &self.passed {
+                    None => self.begun.elapsed().as_secs_f64(),
+                    Some(passed) => match passed.load(Ordering::Relaxed) {
+                        // One job, which nobody simulates: each stimulus takes its time.
+                        0 => summary.stimuli as f64 * ANSWER.as_secs_f64(),
+                        passed => passed as f64 * ANSWER.as_secs_f64(),
+                    },
+                },
+                tests: summary.tests as f64,
+                steps: summary.steps() as f64,
+                switches: tester.coverage().covered_switches() as f64,
+            });
         }
-        found += took;
-    }
-    Ok([steps, switches, found / SEEDS as f64])
-}
-
-fn settings(strategy: &str, seed: u64) -> TestSettings {
-    TestSettings {
-        strategy: Some(strategy.to_owned()),
-        seed: Some(seed),
-        steps: Some(20),
-        ..TestSettings::default()
     }
 }
 
-fn run(
-    folder: &Path,
-    jobs: usize,
-    test: TestSettings,
-    is_broken: bool,
-) -> Result<(Outcome, f64), CampaignError> {
-    let mut project = Project {
-        root: folder.to_owned(),
-        model: Some(folder.join("rooms.aut")),
-        ..Project::default()
-    };
-    // Every stimulus has one answer.
-    project.sut.silent_once_answered = Some(true);
-    let options = ModelOptions::default();
-    let program = std::env::current_exe();
-    let program = program.map_err(|error| CampaignError::system(error.to_string()))?;
-    let mut words = vec![program.display().to_string(), "--system".to_owned()];
-    words.extend(is_broken.then(|| "broken".to_owned()));
-    let plan = Plan {
-        model: model::load(&options, &project, &mut NoObserver)?,
-        reach: ConnectionSpec::of_way(Transport::Command(words), false, &project)?,
-        options,
-        test,
-        shrinking: None,
-        known: false,
-        beginning: Vec::new(),
-        jobs,
-        shard: None,
-        scripts: Vec::new(),
-        project,
-    };
-    let campaign = Campaign::open(plan, Interrupt::default(), &mut NoObserver)?;
-    let begun = Instant::now();
-    let outcome = campaign.run(&mut NoObserver)?;
-    Ok((outcome, begun.elapsed().as_secs_f64()))
+/// Workers in virtual time, which is counted in answers of the system. One real worker carries out every order at once,
+/// because an order says all that its test depends on.
+struct Simulated {
+    worker: Worker,
+    count: usize,
+    now: Arc<AtomicU64>,
+    /// By the time at which they come, and by number.
+    coming: BinaryHeap<Reverse<(u64, u64)>>,
+    outcomes: BTreeMap<u64, Outcome>,
 }
 
-/// From room `r`, door `d` leads to room `(4r + d + 1) mod ROOMS`.
-fn rooms() -> String {
+impl Simulated {
+    fn new(worker: Worker, count: usize, now: Arc<AtomicU64>) -> Simulated {
+        Simulated {
+            worker,
+            count,
+            now,
+            coming: BinaryHeap::new(),
+            outcomes: BTreeMap::new(),
+        }
+    }
+}
+
+impl Executor for Simulated {
+    fn capacity(&self) -> usize {
+        self.count
+    }
+
+    /// There are never more orders than workers: each begins now.
+    fn submit(&mut self, order: Order) -> Result<(), CampaignError> {
+        let outcome = self.worker.run(&order)?;
+        let stimuli = outcome
+            .steps
+            .iter()
+            .filter(|step| matches!(step, SavedStep::Stimulus { .. }));
+        let ends = self.now.load(Ordering::Relaxed) + stimuli.count().max(1) as u64;
+        self.coming.push(Reverse((ends, order.number)));
+        self.outcomes.insert(order.number, outcome);
+        Ok(())
+    }
+
+    fn next(&mut self, _wait: Duration) -> Result<Option<Outcome>, CampaignError> {
+        let Some(Reverse((at, number))) = self.coming.pop() else {
+            return Ok(None);
+        };
+        self.now.fetch_max(at, Ordering::Relaxed);
+        Ok(self.outcomes.remove(&number))
+    }
+}
+
+impl Bench {
+    fn of(words: &[String]) -> Result<Bench, String> {
+        let mut bench = Bench {
+            rooms: 600,
+            jobs: vec![1, 2, 4, 8, 16, 32],
+            runs: 8,
+            clocks: vec![Clock::Virtual, Clock::Real],
+        };
+        for pair in words.chunks(2) {
+            let value = pair.get(1).map_or("", String::as_str);
+            let number = |text: &str| text.parse::<usize>().ok().filter(|number| *number > 0);
+            let numbers: Option<Vec<usize>> = value.split(',').map(number).collect();
+            match (pair[0].as_str(), numbers.as_deref()) {
+                ("--clock", _) if value == "virtual" => bench.clocks = vec![Clock::Virtual],
+                ("--clock", _) if value == "real" => bench.clocks = vec![Clock::Real],
+                ("--rooms", Some([rooms])) => bench.rooms = *rooms,
+                ("--runs", Some([runs])) => bench.runs = *runs as u64,
+                ("--jobs", Some(jobs)) => bench.jobs = jobs.to_vec(),
+                _ => return Err(format!("no such setting: {}", pair.join(" "))),
+            }
+        }
+        Ok(bench)
+    }
+
+    /// The broken door of a run, in its room: spread over the rooms.
+    fn broken(&self, run: u64) -> (usize, usize) {
+        let room = (run * 2 + 1) as usize * self.rooms / (2 * self.runs as usize);
+        (room, run as usize % DOORS)
+    }
+
+    /// Seconds that the shortest ways to the broken doors take, in the mean.
+    fn shortest(&self) -> f64 {
+        let mut depth: Vec<Option<u32>> = vec![None; self.rooms];
+        depth[0] = Some(0);
+        let mut queue = VecDeque::from([0]);
+        while let Some(room) = queue.pop_front() {
+            for door in 0..DOORS {
+                let next = behind(room, door, self.rooms);
+                if depth[next].is_none() {
+                    depth[next] = depth[room].map(|depth| depth + 1);
+                    queue.push_back(next);
+                }
+            }
+        }
+        let doors = (0..self.runs).map(|run| depth[self.broken(run).0].map_or(0, |d| d + 1));
+        doors.sum::<u32>() as f64 / self.runs as f64 * ANSWER.as_secs_f64()
+    }
+
+    fn table(&self, clock: Clock) -> Result<(), CampaignError> {
+        match clock {
+            Clock::Virtual => println!("\nvirtual time: only the system takes time"),
+            Clock::Real => println!("\nreal time"),
+        }
+        println!(
+            "{:>6}  {:>9} {:>6}  {:>12} {:>6} {:>7}  {:>15} {:>6}  {:>15} {:>6}",
+            "jobs",
+            "steps/s",
+            "/N",
+            "switches/s",
+            "/N",
+            "tests",
+            "failure, random",
+            "/N",
+            "transitions",
+            "/N"
+        );
+        let mut first: Option<Figures> = None;
+        for jobs in &self.jobs {
+            let now = self.measure(*jobs, clock)?;
+            let one = *first.get_or_insert(now);
+            // As a share of what N times as fast would be.
+            let share = |faster: f64| faster * self.jobs[0] as f64 / *jobs as f64;
+            println!(
+                "{jobs:>6}  {:>9.0} {:>6.2}  {:>12.1} {:>6.2} {:>7.0}  {:>13.2} s {:>6.2}  {:>13.2} s {:>6.2}",
+                now.steps,
+                share(now.steps / one.steps),
+                now.switches,
+                share(now.switches / one.switches),
+                now.tests,
+                now.random,
+                share(one.random / now.random),
+                now.transitions,
+                share(one.transitions / now.transitions),
+            );
+        }
+        Ok(())
+    }
+
+    fn measure(&self, jobs: usize, clock: Clock) -> Result<Figures, CampaignError> {
+        let cover = self.runs(jobs, "transitions", Goal::Coverage, clock)?;
+        let mean = |runs: &[Run], figure: fn(&Run) -> f64| {
+            runs.iter().map(figure).sum::<f64>() / runs.len() as f64
+        };
+        let random = self.runs(jobs, "random", Goal::Failure, clock)?;
+        let transitions = self.runs(jobs, "transitions", Goal::Failure, clock)?;
+        Ok(Figures {
+            steps: mean(&cover, |run| run.steps / run.seconds),
+            switches: mean(&cover, |run| run.switches / run.seconds),
+            tests: mean(&cover, |run| run.tests),
+            random: mean(&random, |run| run.seconds),
+            transitions: mean(&transitions, |run| run.seconds),
+        })
+    }
+
+    /// All runs, as many at a time as keep the number of systems at that of the most jobs.
+    fn runs(
+        &self,
+        jobs: usize,
+        strategy: &str,
+        goal: Goal,
+        clock: Clock,
+    ) -> Result<Vec<Run>, CampaignError> {
+        let most = self.jobs.iter().max().copied().unwrap_or(1);
+        let together = match clock {
+            Clock::Real => (most / jobs).max(1),
+            Clock::Virtual => 1,
+        };
+        let mut runs = Vec::new();
+        let seeds: Vec<u64> = (0..self.runs).collect();
+        for seeds in seeds.chunks(together) {
+            let done: Vec<Result<Run, CampaignError>> = std::thread::scope(|scope| {
+                let started = seeds
+                    .iter()
+                    .map(|seed| scope.spawn(move || self.run(jobs, strategy, *seed, goal, clock)));
+                let started: Vec<_> = started.collect();
+                let ended = started.into_iter().map(|thread| {
+                    let panicked = |_| Err(CampaignError::system("a run panicked"));
+                    thread.join().unwrap_or_else(panicked)
+                });
+                ended.collect()
+            });
+            for run in done {
+                runs.push(run?);
+            }
+        }
+        Ok(runs)
+    }
+
+    fn run(
+        &self,
+        jobs: usize,
+        strategy: &str,
+        seed: u64,
+        goal: Goal,
+        clock: Clock,
+    ) -> Result<Run, CampaignError> {
+        let trouble = |error: std::io::Error| CampaignError::system(error.to_string());
+        let folder = tempfile::tempdir().map_err(trouble)?;
+        let file = folder.path().join("rooms.aut");
+        std::fs::write(&file, rooms(self.rooms)).map_err(trouble)?;
+        let mut project = Project {
+            root: folder.path().to_owned(),
+            model: Some(file),
+            ..Project::default()
+        };
+        // Every stimulus has one answer.
+        project.sut.silent_once_answered = Some(true);
+        let options = ModelOptions::default();
+        let program = std::env::current_exe().map_err(trouble)?;
+        let mut words = vec![program.display().to_string(), "--system".to_owned()];
+        words.push(match clock {
+            Clock::Virtual => "0".to_owned(),
+            Clock::Real => ANSWER.as_millis().to_string(),
+        });
+        words.push(self.rooms.to_string());
+        if goal == Goal::Failure {
+            let (room, door) = self.broken(seed);
+            words.extend([room.to_string(), door.to_string()]);
+        }
+        let test = TestSettings {
+            strategy: Some(strategy.to_owned()),
+            seed: Some(seed + 1),
+            steps: Some(STEPS),
+            time: Some("30m".to_owned()),
+            coverage: (goal == Goal::Coverage).then_some(COVERAGE),
+            ..TestSettings::default()
+        };
+        let plan = Plan {
+            model: model::load(&options, &project, &mut NoObserver)?,
+            reach: ConnectionSpec::of_way(Transport::Command(words), false, &project)?,
+            options,
+            test,
+            shrinking: None,
+            known: false,
+            beginning: Vec::new(),
+            jobs,
+            shard: None,
+            scripts: Vec::new(),
+            project,
+        };
+        let interrupt = Interrupt::default();
+        let passed = Arc::new(AtomicU64::new(0));
+        let hands = match clock {
+            Clock::Virtual if jobs > 1 => {
+                let worker = Worker::new(WorkerSetup {
+                    name: "virtual".to_owned(),
+                    model: plan.model.clone(),
+                    project: plan.project.clone(),
+                    reach: plan.reach.clone(),
+                    solver: SolverChoice::Embedded,
+                    interrupt: interrupt.clone(),
+                });
+                let workers = Simulated::new(worker, jobs, Arc::clone(&passed));
+                Hands::Executor("virtual".to_owned(), Box::new(workers))
+            }
+            _ if jobs > 1 => Hands::Threads(jobs),
+            _ => Hands::Own,
+        };
+        let campaign = Campaign::open_with(plan, hands, interrupt, &mut NoObserver)?;
+        let mut watch = Watch {
+            goal,
+            begun: Instant::now(),
+            passed: (clock == Clock::Virtual).then_some(passed),
+            reached: None,
+        };
+        campaign.run(&mut watch)?;
+        let missed = || CampaignError::usage("what was looked for was not found");
+        watch.reached.ok_or_else(missed)
+    }
+}
+
+/// The room behind a door.
+fn behind(room: usize, door: usize, rooms: usize) -> usize {
+    (room * DOORS + door + 1) % rooms
+}
+
+fn rooms(rooms: usize) -> String {
     let mut edges = String::new();
-    let (mut between, mut count) = (ROOMS, 0);
-    for room in 0..ROOMS {
+    let (mut between, mut count) = (rooms, 0);
+    for room in 0..rooms {
         for door in 0..DOORS {
-            let next = (room * DOORS + door + 1) % ROOMS;
+            let next = behind(room, door, rooms);
             let _ = writeln!(edges, "({room},\"?door{door}\",{between})");
             let _ = writeln!(edges, "({between},\"!done\",{next})");
             between += 1;
@@ -142,7 +424,7 @@ fn rooms() -> String {
     format!("des (0,{count},{between})\n{edges}")
 }
 
-fn system(is_broken: bool) -> Result<(), String> {
+fn system(answer: Duration, rooms: usize, broken: Option<(usize, usize)>) -> Result<(), String> {
     let mut room = 0;
     let mut out = std::io::stdout();
     for line in std::io::stdin().lock().lines() {
@@ -151,11 +433,11 @@ fn system(is_broken: bool) -> Result<(), String> {
             serde_json::from_str(&line).map_err(|error| error.to_string())?;
         let name = message["stimulus"].as_str().unwrap_or_default();
         let door = name.strip_prefix("door").and_then(|door| door.parse().ok());
-        let answer = match door {
+        let said = match door {
             Some(door) => {
-                std::thread::sleep(ANSWER);
-                let is_stuck = is_broken && (room, door) == BROKEN;
-                room = (room * DOORS + door + 1) % ROOMS;
+                std::thread::sleep(answer);
+                let is_stuck = broken == Some((room, door));
+                room = behind(room, door, rooms);
                 match is_stuck {
                     true => "{\"response\":\"stuck\"}",
                     false => "{\"response\":\"done\"}",
@@ -166,7 +448,7 @@ fn system(is_broken: bool) -> Result<(), String> {
                 "{\"ready\":true}"
             }
         };
-        writeln!(out, "{answer}").map_err(|error| error.to_string())?;
+        writeln!(out, "{said}").map_err(|error| error.to_string())?;
         out.flush().map_err(|error| error.to_string())?;
     }
     Ok(())

@@ -236,7 +236,8 @@ impl Campaign {
             ));
             plan.project.elsewhere = Some(elsewhere);
         }
-        let mut new = history::new_run(&plan.model, &options, &meaning, &plan.reach, &settings);
+        let (model, reach) = (&plan.model, &plan.reach);
+        let mut new = history::new_run(model, &options, &meaning, reach, &settings, plan.shard);
         if let Hands::Executor(campaign, executor) = &hands {
             let (suite, query) = texts.clone();
             let executor = executor.settings();

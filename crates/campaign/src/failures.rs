@@ -129,7 +129,7 @@ impl Replay {
             Replayed::StillFailing => "still-failing",
             // The system did not change, so nothing is fixed.
             Replayed::Different(_) | Replayed::Allowed { .. } => "different",
-            Replayed::Flaky { .. } => "flaky",
+            Replayed::Flaky { .. } | Replayed::Unseen { .. } => "flaky",
             Replayed::Unusable(_) => "error",
         }
     }
@@ -140,6 +140,15 @@ impl Replay {
         match &self.said {
             Replayed::Fixed if runs == 1 => "fixed: it did not fail".to_owned(),
             Replayed::Fixed => format!("fixed: none of {runs} runs failed"),
+            Replayed::Unseen { needed } => {
+                let seen = match runs {
+                    1 => "it did not fail".to_owned(),
+                    _ => format!("none of {runs} runs failed"),
+                };
+                format!(
+                    "flaky: {seen}, which it does by itself now and then; `--times {needed}` says more"
+                )
+            }
             Replayed::StillFailing => format!("still failing: {failed} of {runs} runs"),
             Replayed::Different(how) => format!("different now: {how}"),
             Replayed::Allowed { shown } => {
@@ -339,7 +348,7 @@ impl Opened {
             seed: Some(saved.seed),
             system: self.session.sts.name().to_owned(),
             shrunk: Some(sizes(&shrunk)),
-            confirmed: Some(confirmed(shrunk.confidence)),
+            confirmed: confirmed(shrunk.confidence),
             ..Context::default()
         };
         Ok(Some(ShrinkResult {
@@ -364,7 +373,7 @@ impl Opened {
             wire,
             shrunk: Some((shrunk.execution.clone(), shrunk.runs)),
             minimal: shrunk.minimal.is_some(),
-            confirmed: Some(confirmed(shrunk.confidence)),
+            confirmed: confirmed(shrunk.confidence),
             connection: self.file.connection.clone(),
         };
         let mut saved = FailureFile::new(&self.session.sts, report, context)

@@ -15,6 +15,7 @@ use crate::model::{self, Model, ModelOptions};
 use crate::observer::Observer;
 use crate::project::{ChosenBy, Project};
 use crate::results::Results;
+use crate::shard::Shard;
 use crate::solver::SemanticsOptions;
 use crate::system::{KeptSystem, SystemName};
 use crate::trust;
@@ -93,10 +94,12 @@ pub(crate) fn new_run(
     meaning: &SemanticsOptions,
     reach: &ConnectionSpec,
     settings: &Settings,
+    shard: Option<Shard>,
 ) -> NewRun {
     let kept = Kept {
         options: options.clone(),
         uioco: meaning.relation == Relation::Uioco,
+        shard: shard.map(|shard| shard.to_string()),
     };
     let now = SystemTime::now().duration_since(UNIX_EPOCH);
     let milliseconds = now.map_or(0, |time| time.as_millis());
@@ -149,6 +152,9 @@ struct Kept {
     options: ModelOptions,
     #[serde(default)]
     uioco: bool,
+    /// The share of a campaign that it is, such as `3/8`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    shard: Option<String>,
 }
 
 impl Kept {
@@ -165,6 +171,22 @@ pub fn model(store: &Store, run: &RunRow) -> Result<Model, CampaignError> {
         .map_err(stop)?
         .ok_or_else(|| CampaignError::usage(format!("the model of run {} was not kept", run.id)))?;
     model::restore(&kept, &Kept::of(run)?.options)
+}
+
+/// The share of a campaign that a run is.
+pub(crate) fn shard(run: &RunRow) -> Option<Shard> {
+    let shard = Kept::of(run).ok()?.shard?;
+    shard.parse().ok()
+}
+
+/// How a run followed its model, whichever share of a campaign it is.
+pub(crate) fn whole(run: &RunRow) -> Result<String, CampaignError> {
+    let kept = Kept {
+        shard: None,
+        ..Kept::of(run)?
+    };
+    // Plain data: always JSON.
+    Ok(serde_json::to_string(&kept).unwrap_or_default())
 }
 
 /// The relation that a run tested for.
@@ -268,6 +290,7 @@ mod tests {
         let kept = |uioco| Kept {
             options: ModelOptions::default(),
             uioco,
+            shard: None,
         };
         let text = |kept: &Kept| serde_json::to_string(kept).unwrap();
         assert_eq!(relation_of(&text(&kept(true))), Relation::Uioco);

@@ -16,6 +16,7 @@ use crate::history::{self, stop};
 use crate::model::Model;
 use crate::project::Project;
 use crate::results::Results;
+use crate::shard::Shard;
 use crate::{coverage, failures, lifecycle};
 
 /// What came of putting runs together.
@@ -27,6 +28,8 @@ pub struct Merged {
     /// Per folder, the run that was taken and its tests.
     pub parts: Vec<(PathBuf, i64, u64)>,
     pub failures: usize,
+    /// Shards that nobody named, where that was allowed.
+    pub missing: Vec<Shard>,
 }
 
 /// A run of another folder.
@@ -37,8 +40,21 @@ struct Part {
     row: RunRow,
 }
 
+/// Which shards a run is put together from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shards {
+    /// All of a campaign, where the runs are shards.
+    All,
+    /// Those that there are.
+    Some,
+}
+
 /// Puts the newest run of each folder together, as a new run of this project.
-pub fn merge(project: &Project, folders: &[PathBuf]) -> Result<Merged, CampaignError> {
+pub fn merge(
+    project: &Project,
+    folders: &[PathBuf],
+    shards: Shards,
+) -> Result<Merged, CampaignError> {
     let parts: Vec<Part> = folders.iter().map(|f| part(f)).collect::<Result<_, _>>()?;
     let Some(first) = parts.first() else {
         return Err(CampaignError::usage("no folders to merge"));
@@ -55,7 +71,8 @@ pub fn merge(project: &Project, folders: &[PathBuf]) -> Result<Merged, CampaignE
             ))
             .hint("name each run once"));
         }
-        if part.row.model_hash != first.row.model_hash || part.row.options != first.row.options {
+        let (own, others) = (history::whole(&part.row)?, history::whole(&first.row)?);
+        if part.row.model_hash != first.row.model_hash || own != others {
             return Err(CampaignError::usage(format!(
                 "{} and {} tested different models",
                 first.folder.display(),
@@ -71,13 +88,22 @@ pub fn merge(project: &Project, folders: &[PathBuf]) -> Result<Merged, CampaignE
             )));
         }
     }
+    let missing = missing(&parts)?;
+    if !missing.is_empty() && shards == Shards::All {
+        let plural = if missing.len() == 1 { " is" } else { "s are" };
+        return Err(CampaignError::usage(format!(
+            "shard{plural} missing: {}; their tests would count as if nobody had wanted them",
+            listed(&missing)
+        ))
+        .hint("name the folders of all shards; `--partial` merges those that there are"));
+    }
     let model = history::model(&first.store, &first.row)?;
     let kept = first.store.model(&first.row.model_hash).map_err(stop)?;
     let kept = kept.ok_or_else(|| CampaignError::usage("the model was not kept"))?;
     let new = NewRun {
         started: parts.iter().map(|p| p.row.started).min().unwrap_or(0),
         model: kept,
-        options: first.row.options.clone(),
+        options: history::whole(&first.row)?,
         connection: first.row.connection.clone(),
         seed: first.row.seed,
         strategy: first.row.strategy.clone(),
@@ -124,7 +150,46 @@ pub fn merge(project: &Project, folders: &[PathBuf]) -> Result<Merged, CampaignE
         summary,
         parts: taken,
         failures,
+        missing,
     })
+}
+
+/// Shards, as a person writes them.
+pub fn listed(shards: &[Shard]) -> String {
+    let words: Vec<String> = shards.iter().map(Shard::to_string).collect();
+    words.join(", ")
+}
+
+/// The shards of the same campaign that are not among the parts. Refuses one that comes twice, and shares of another
+/// size.
+fn missing(parts: &[Part]) -> Result<Vec<Shard>, CampaignError> {
+    let given: Vec<(Shard, &Part)> = parts
+        .iter()
+        .filter_map(|part| Some((history::shard(&part.row)?, part)))
+        .collect();
+    let Some((first, of_first)) = given.first() else {
+        return Ok(Vec::new());
+    };
+    for (index, (shard, part)) in given.iter().enumerate() {
+        if let Some((_, other)) = given[..index].iter().find(|(other, _)| other == shard) {
+            return Err(CampaignError::usage(format!(
+                "{} and {} both hold shard {shard}: its tests would count twice",
+                other.folder.display(),
+                part.folder.display()
+            ))
+            .hint("name one of them"));
+        }
+        if !shard.fits(*first) {
+            return Err(CampaignError::usage(format!(
+                "{} holds shard {first}, and {} shard {shard}: they are not of one campaign",
+                of_first.folder.display(),
+                part.folder.display()
+            )));
+        }
+    }
+    let others = first.others();
+    let is_given = |shard: &Shard| given.iter().any(|(one, _)| one == shard);
+    Ok(others.filter(|shard| !is_given(shard)).collect())
 }
 
 /// Whether both are one run, in one folder or in a copy of it. Shards differ in how long they took, to the nanosecond.

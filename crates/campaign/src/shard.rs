@@ -34,6 +34,17 @@ impl FromStr for Shard {
 }
 
 impl Shard {
+    /// The other shares of the same campaign.
+    pub(crate) fn others(self) -> impl Iterator<Item = Shard> {
+        let all = (1..=self.of).map(move |index| Shard { index, of: self.of });
+        all.filter(move |one| *one != self)
+    }
+
+    /// Whether both are shares of a campaign that was cut into the same number of them.
+    pub(crate) fn fits(self, other: Shard) -> bool {
+        self.of == other.of
+    }
+
     /// Every item whose turn it is.
     pub(crate) fn share<T>(self, items: Vec<T>) -> Vec<T> {
         let own = |position: u64| position % self.of == self.index - 1;

@@ -68,6 +68,7 @@ fn order(setup: &WorkerSetup, number: u64, strategy: &str) -> Order {
             uioco: false,
             solver: None,
             timeout: None,
+            silence: None,
         },
         time: None,
         task: Task::Strategy {
@@ -75,6 +76,7 @@ fn order(setup: &WorkerSetup, number: u64, strategy: &str) -> Order {
             steps: 30,
             beginning: Vec::new(),
             known: Coverage::new(&setup.model.sts).map(0),
+            aim: Bits::default(),
             reserved: Bits::default(),
             lessons: Vec::new(),
         },

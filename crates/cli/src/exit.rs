@@ -61,7 +61,7 @@ impl From<&Replay> for Exit {
             Replayed::Different(_) if replay.failed == 0 => Exit::Conforms,
             Replayed::StillFailing | Replayed::Different(_) if replay.is_error() => Exit::System,
             Replayed::StillFailing | Replayed::Different(_) => Exit::Deviation,
-            Replayed::Flaky { .. } => Exit::Flaky,
+            Replayed::Flaky { .. } | Replayed::Unseen { .. } => Exit::Flaky,
             Replayed::Unusable(_) => Exit::System,
         }
     }

@@ -385,8 +385,30 @@ impl FailureFile {
                  reached"
                     .to_owned(),
             ),
-            None => Replayed::Fixed,
+            None => match self.passes_needed() {
+                needed if (runs.len() as u64) < needed => Replayed::Unseen { needed },
+                _ => Replayed::Fixed,
+            },
         }
+    }
+
+    /// How many runs must pass before the failure counts as fixed: one where it was always seen again. A flaky one
+    /// passes now and then by itself; so many passes of it in a row have a chance of at most [`DOUBT`].
+    fn passes_needed(&self) -> u64 {
+        let Some((failed, runs)) = self.confirmed.filter(|_| self.is_flaky()) else {
+            return 1;
+        };
+        // One that was never seen again is seen at most about once in one run more.
+        let rate = match failed {
+            0 => 1.0 / (runs as f64 + 1.0),
+            _ => failed as f64 / runs as f64,
+        };
+        let (mut needed, mut chance) = (0, 1.0);
+        while chance > DOUBT && needed < MAX_PASSES {
+            chance *= 1.0 - rate;
+            needed += 1;
+        }
+        needed
     }
 
     /// Whether the system gave in this run the responses that led to the failure. Values may differ, as times and numbers
@@ -499,12 +521,20 @@ fn stimuli<'a>(
     Ok(actions)
 }
 
+/// The chance that a flaky failure is called fixed although nothing has changed.
+const DOUBT: f64 = 0.05;
+
+/// Nobody is asked for more passes than this.
+const MAX_PASSES: u64 = 1_000;
+
 /// What a replay says.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Replayed {
     /// No run failed.
     Fixed,
+    /// No run failed, but it is flaky: only so many passes in a row say that it is fixed.
+    Unseen { needed: u64 },
     /// No run failed, but so many showed what was recorded: the model has changed.
     Allowed { shown: u64 },
     /// Every run failed in the same way.

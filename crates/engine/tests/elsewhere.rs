@@ -10,7 +10,7 @@ use ioco_engine::{
     Bits, Carried, Coverage, Covered, Errand, Event, EventLevel, Input, Settings, StopConditions,
     StrategyKind, TestReport, Tester, test_seed,
 };
-use ioco_sts::{Step, Sts};
+use ioco_sts::{Step, Sts, SwitchId};
 
 const ROOMS: &str = "A ?a A\nA ?b A\nA ?c B\nB !x A\nA ?d C\nC !y A\nC !z C";
 
@@ -83,6 +83,7 @@ fn a_test_that_was_carried_out_elsewhere_counts_as_one_of_our_own() {
         let errand = Errand {
             number,
             known: &known,
+            aim: &Bits::default(),
             reserved: &nobody,
             lessons: &[],
             steps: 8,
@@ -123,6 +124,7 @@ fn the_steps_of_a_test_that_was_carried_out_elsewhere_are_told_one_by_one() {
     let errand = Errand {
         number: 1,
         known: &known,
+        aim: &Bits::default(),
         reserved: &Bits::default(),
         lessons: &[],
         steps: 8,
@@ -156,6 +158,7 @@ fn an_errand_gives_the_same_test_whatever_the_worker_did_before() {
     let errand = |number| Errand {
         number,
         known: &known,
+        aim: &nobody,
         reserved: &nobody,
         lessons: &[(3, 5)],
         steps: 8,
@@ -185,6 +188,7 @@ fn a_worker_knows_the_seed_and_the_lessons_of_its_errand_and_no_others() {
         let errand = Errand {
             number: 7,
             known: &known,
+            aim: &Bits::default(),
             reserved: &nobody,
             lessons: given,
             steps: 8,
@@ -207,6 +211,7 @@ fn switches_that_others_go_for_are_left_to_them_while_others_are_open() {
         let errand = Errand {
             number,
             known: &known,
+            aim: &Bits::default(),
             reserved: &reserved,
             lessons: &[],
             steps,
@@ -238,6 +243,83 @@ fn switches_that_others_go_for_are_left_to_them_while_others_are_open() {
     };
     let whole = (1..=40).filter(is_whole).count();
     assert!(whole >= 30, "{whole} of 40");
+}
+
+/// A chain of rooms with a side door each, numbered in the order of the model.
+const CHAIN: &str = "A ?a B\nA ?b A\nB ?c C\nB ?d B\nC ?e A\nC ?f C";
+
+#[test]
+fn a_tour_is_the_walk_of_one_test_and_leaves_out_the_tours_of_others() {
+    let sts = plain(CHAIN);
+    let tester = worker(&sts, StrategyKind::Transitions);
+    let numbers = |others: &[usize], steps: u64| -> BTreeSet<usize> {
+        let others = others.iter().map(|index| SwitchId::from_index(*index));
+        let tour = tester.tour(&others.collect(), steps);
+        tour.into_iter().map(SwitchId::index).collect()
+    };
+    assert_eq!(numbers(&[], 12), BTreeSet::from([0, 1, 2, 3, 4, 5]));
+    // As long as the test, and no longer.
+    assert_eq!(numbers(&[], 2).len(), 2);
+    // It passes through what others go for, and goes for the rest.
+    assert_eq!(numbers(&[0, 1, 2], 2), BTreeSet::from([3]));
+    assert_eq!(numbers(&[0, 1, 2, 3, 4], 3), BTreeSet::from([5]));
+    assert_eq!(numbers(&[0, 1, 2, 3, 4, 5], 3), BTreeSet::new());
+    let random = worker(&sts, StrategyKind::uniform());
+    assert_eq!(random.tour(&BTreeSet::new(), 6), []);
+}
+
+#[test]
+fn a_worker_follows_its_tour_and_passes_by_what_is_nearer() {
+    let sts = plain(CHAIN);
+    let known = Coverage::new(&sts).map(0);
+    let bits = |numbers: &[u32]| Bits::of_numbers(&numbers.iter().copied().collect(), 6);
+    let (aim, reserved) = (bits(&[5]), bits(&[0, 1, 3]));
+    let follows = |number: &u64| {
+        let errand = Errand {
+            number: *number,
+            known: &known,
+            aim: &aim,
+            reserved: &reserved,
+            lessons: &[],
+            steps: 3,
+            time: None,
+        };
+        let mut worker = worker(&sts, StrategyKind::Transitions);
+        worker.prepare(&errand).expect("the same model");
+        let mut now = 0;
+        let command = worker.next_test(now).expect("a test");
+        let mut silent = Answers::new(|_| Vec::new());
+        let report = run(&mut worker, command, &mut silent, false, &mut now);
+        let actions = report.execution.trace.iter().filter_map(Step::action);
+        actions
+            .map(|a| sts.label(a.label).name.as_str())
+            .collect::<String>()
+            == "acf"
+    };
+    let followed = (1..=40).filter(follows).count();
+    // One step in twelve is left to chance.
+    assert!(followed >= 25, "{followed} of 40");
+}
+
+#[test]
+fn an_aim_at_switches_of_another_model_is_refused() {
+    let sts = plain(CHAIN);
+    let known = Coverage::new(&sts).map(0);
+    let far = Bits::of_numbers(&BTreeSet::from([40]), 41);
+    let nobody = Bits::default();
+    for (aim, reserved) in [(&far, &nobody), (&nobody, &far)] {
+        let errand = Errand {
+            number: 1,
+            known: &known,
+            aim,
+            reserved,
+            lessons: &[],
+            steps: 3,
+            time: None,
+        };
+        let mut worker = worker(&sts, StrategyKind::Transitions);
+        assert!(worker.prepare(&errand).is_err());
+    }
 }
 
 #[test]

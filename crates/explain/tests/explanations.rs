@@ -322,6 +322,23 @@ fn a_replay_is_fixed_still_failing_different_or_flaky() {
         compare(&[&right, &wrong_too, &right]),
         Replayed::Flaky { failed: 1, runs: 3 }
     );
+    // One that was seen in two of five runs passes three times in five by itself.
+    let mut flaky = file.clone();
+    flaky.confirmed = Some((2, 5));
+    let runs = |count| vec![right.clone(); count];
+    let unseen = Replayed::Unseen { needed: 6 };
+    assert_eq!(flaky.compare(&sts, &runs(1)), unseen);
+    assert_eq!(flaky.compare(&sts, &runs(5)), unseen);
+    assert_eq!(flaky.compare(&sts, &runs(6)), Replayed::Fixed);
+    assert_eq!(
+        flaky.compare(&sts, &[wrong_too.clone(), right.clone()]),
+        Replayed::Flaky { failed: 1, runs: 2 }
+    );
+    flaky.confirmed = Some((0, 3));
+    assert_eq!(
+        flaky.compare(&sts, &runs(6)),
+        Replayed::Unseen { needed: 11 }
+    );
     assert!(matches!(compare(&[&silent]), Replayed::Different(_)));
     assert_eq!(compare(&[&dead]), Replayed::Unusable("it died".to_owned()));
 }

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use async_nats::jetstream;
 use async_nats::jetstream::consumer::{AckPolicy, PullConsumer, pull};
+use async_nats::jetstream::message::PublishMessage;
 use futures_util::{StreamExt, TryStreamExt};
 use ioco_campaign::work::{Executor, Order, Outcome, WORK_VERSION};
 use ioco_campaign::{CampaignError, Interrupt};
@@ -17,6 +18,9 @@ use crate::{Announced, MOST_BYTES, MOST_WORKERS, Present, Queues, State, is_name
 const LOOK: Duration = Duration::from_millis(500);
 /// How long to wait before a server that does not answer is asked again.
 const AGAIN: Duration = Duration::from_millis(500);
+
+/// Orders that are published before the server's answers are waited for.
+const TOGETHER: usize = 64;
 
 /// So many orders are under way at most, whatever workers say of themselves.
 const CAPACITY: usize = 4096;
@@ -269,36 +273,51 @@ impl NatsExecutor {
             return Ok(());
         }
         self.tried = Some(Instant::now());
-        while let Some(order) = self.outbox.front() {
-            let published = self.under_way.get(&order.number).map_or(1, |(_, n)| *n);
-            let bytes = json(order)?;
-            if bytes.len() > self.bus.limit {
-                return Err(CampaignError::usage(format!(
-                    "an order of {} bytes is more than the server takes ({})",
-                    bytes.len(),
-                    self.bus.limit
-                ))
-                .hint("raise max_payload of the NATS server, up to 8 MB"));
-            }
-            let message = jetstream::message::PublishMessage::build()
-                .payload(bytes.into())
-                .message_id(format!("{}.{}.{published}", order.campaign, order.number));
-            let subject = format!("ioco.orders.{}", order.campaign);
-            let bus = &self.bus;
-            let sent = bus.wait("publish an order", async {
-                let sent = bus.context.send_publish(subject, message).await;
-                sent.map_err(|error| error.to_string())?
-                    .await
-                    .map_err(|error| error.to_string())
+        while !self.outbox.is_empty() {
+            let together = self.outbox.iter().take(TOGETHER);
+            let messages: Vec<_> = together
+                .map(|order| self.message(order))
+                .collect::<Result<_, _>>()?;
+            let (bus, count) = (&self.bus, messages.len());
+            // The server writes to its disk before it answers: it does so once for all that it has by then.
+            let sent = bus.wait("publish orders", async {
+                let mut answers = Vec::with_capacity(count);
+                for (subject, message) in messages {
+                    let sent = bus.context.send_publish(subject, message).await;
+                    answers.push(sent.map_err(|error| error.to_string())?);
+                }
+                for answer in answers {
+                    answer.await.map_err(|error| error.to_string())?;
+                }
+                Ok::<_, String>(())
             });
+            // Those that it took all the same are known to it by their ids when they come again.
             if self.heard(sent).is_none() {
                 return Ok(());
             }
-            self.outbox.pop_front();
+            self.outbox.drain(..count);
             self.moved = Instant::now();
-            self.announced.orders += 1;
+            self.announced.orders += count as u64;
         }
         Ok(())
+    }
+
+    /// An order as a message, and its subject.
+    fn message(&self, order: &Order) -> Result<(String, PublishMessage), CampaignError> {
+        let published = self.under_way.get(&order.number).map_or(1, |(_, n)| *n);
+        let bytes = json(order)?;
+        if bytes.len() > self.bus.limit {
+            return Err(CampaignError::usage(format!(
+                "an order of {} bytes is more than the server takes ({})",
+                bytes.len(),
+                self.bus.limit
+            ))
+            .hint("raise max_payload of the NATS server, up to 8 MB"));
+        }
+        let message = PublishMessage::build()
+            .payload(bytes.into())
+            .message_id(format!("{}.{}.{published}", order.campaign, order.number));
+        Ok((format!("ioco.orders.{}", order.campaign), message))
     }
 
     /// An outcome of this campaign in a message, if it is one.
@@ -348,8 +367,9 @@ impl Executor for NatsExecutor {
 
     fn submit(&mut self, order: Order) -> Result<(), CampaignError> {
         self.under_way.insert(order.number, (order.clone(), 1));
+        // Sent together with others, when the coordinator next waits for outcomes.
         self.outbox.push_back(order);
-        self.send()
+        Ok(())
     }
 
     fn next(&mut self, wait: Duration) -> Result<Option<Outcome>, CampaignError> {

@@ -365,7 +365,7 @@ impl Campaign {
             wire,
             shrunk: shrunk.map(|s| (s.execution.clone(), s.runs)),
             minimal: shrunk.is_some_and(|s| s.minimal.is_some()),
-            confirmed: confidence.map(confirmed),
+            confirmed: confidence.and_then(confirmed),
             connection,
         };
         FailureFile::new(&self.model.sts, report, context)
@@ -385,7 +385,7 @@ impl Campaign {
             seed: Some(self.seed),
             system: self.model.sts.name().to_owned(),
             shrunk: shrunk.map(sizes),
-            confirmed: confidence.map(confirmed),
+            confirmed: confidence.and_then(confirmed),
             ..Context::default()
         };
         FoundFailure {
@@ -411,6 +411,8 @@ impl Campaign {
     }
 }
 
-pub(crate) fn confirmed(confidence: Confidence) -> (u64, u64) {
-    (u64::from(confidence.failed), u64::from(confidence.runs))
+/// In how many of how many runs it was seen again; `None` where somebody stopped ioco before the first one.
+pub(crate) fn confirmed(confidence: Confidence) -> Option<(u64, u64)> {
+    let seen = (u64::from(confidence.failed), u64::from(confidence.runs));
+    Some(seen).filter(|(_, runs)| *runs > 0)
 }

@@ -412,6 +412,7 @@ impl Dispatch {
                 return Ok(true);
             }
             let test = self.tests + 1;
+            let mut aim = Vec::new();
             let task = match self.planned.pop_front() {
                 Some(Planned::Known(index, script)) => {
                     let (name, stimuli) = (script.name.clone(), &script.stimuli);
@@ -436,16 +437,15 @@ impl Dispatch {
                     (task, Purpose::Suite(index, name.clone()), Some(name))
                 }
                 None => match self.by_strategy(test, session) {
-                    Some(task) => (task, Purpose::Test, None),
+                    Some((task, tour)) => {
+                        aim = tour;
+                        (task, Purpose::Test, None)
+                    }
                     None => return Ok(false),
                 },
             };
             self.tests = test;
             let (task, purpose, name) = task;
-            let aim = match (&task, &purpose) {
-                (Task::Strategy { .. }, Purpose::Test) => self.aim(session),
-                _ => Vec::new(),
-            };
             let steps = match &task {
                 Task::Strategy { steps, .. } => *steps,
                 _ => 0,
@@ -464,8 +464,9 @@ impl Dispatch {
         }
     }
 
-    /// The next test of the strategy; `None` where the limits of the run leave none.
-    fn by_strategy(&self, test: u64, session: &Session) -> Option<Task> {
+    /// The next test of the strategy, and the open switches that it goes for; `None` where the limits of the run leave
+    /// none.
+    fn by_strategy(&self, test: u64, session: &Session) -> Option<(Task, Vec<SwitchId>)> {
         let stop = session.tester.settings().stop;
         if stop.tests.is_some_and(|tests| test > tests) {
             return None;
@@ -479,44 +480,46 @@ impl Dispatch {
                 return None;
             }
         }
-        let reserved = self.under_way.values().flat_map(|issued| &issued.aim);
-        let reserved: BTreeSet<u32> = reserved.map(|switch| switch.index() as u32).collect();
+        let (aim, reserved) = self.aim(steps, session);
         let coverage = session.tester.coverage();
-        let mut open = coverage.open_switches();
-        // Where others go for everything that is open, this one does too.
-        let is_left = open.any(|switch| !reserved.contains(&(switch.index() as u32)));
-        Some(Task::Strategy {
+        let bits = |switches: &mut dyn Iterator<Item = &SwitchId>| {
+            let numbers: BTreeSet<u32> = switches.map(|switch| switch.index() as u32).collect();
+            match numbers.is_empty() {
+                true => Bits::default(),
+                false => Bits::of_numbers(&numbers, coverage.switches()),
+            }
+        };
+        let task = Task::Strategy {
             test,
             steps,
             beginning: self.beginning.clone(),
             known: coverage.map(self.revision),
-            reserved: match is_left {
-                true => Bits::of_numbers(&reserved, coverage.switches()),
-                false => Bits::default(),
-            },
+            aim: bits(&mut aim.iter()),
+            reserved: bits(&mut reserved.iter()),
             lessons: session.tester.lessons(),
-        })
+        };
+        Some((task, aim))
     }
 
-    /// The share of the open switches that the next order goes for: those that nobody has, cut into as many pieces
-    /// as there are workers without one. Which piece changes from order to order, so that switches out of reach
-    /// hold up nobody for long.
-    fn aim(&self, session: &Session) -> Vec<SwitchId> {
-        let taken: BTreeSet<SwitchId> = self
-            .under_way
-            .values()
-            .flat_map(|issued| issued.aim.iter().copied())
-            .collect();
-        let open = session.tester.coverage().open_switches();
-        let left: Vec<SwitchId> = open.filter(|switch| !taken.contains(switch)).collect();
-        let idle = self
-            .executor
-            .capacity()
-            .saturating_sub(self.under_way.len());
-        let share = left.len().div_ceil(idle.max(1));
-        let pieces = left.len().div_ceil(share.max(1)).max(1);
-        let start = usize::try_from(self.tests).unwrap_or(0) % pieces * share;
-        left.into_iter().skip(start).take(share).collect()
+    /// The open switches that the next order goes for, and those that it leaves to the orders under way.
+    fn aim(&self, steps: u64, session: &Session) -> (Vec<SwitchId>, BTreeSet<SwitchId>) {
+        let mut orders: BTreeMap<SwitchId, usize> = BTreeMap::new();
+        for switch in self.under_way.values().flat_map(|issued| &issued.aim) {
+            *orders.entry(*switch).or_default() += 1;
+        }
+        // Nobody needs to leave alone what was covered in passing.
+        orders.retain(|switch, _| session.tester.is_open(*switch));
+        // Where somebody goes for each open one already, those that the fewest go for.
+        let fewest = orders.values().min().copied().unwrap_or(0);
+        for least in [0, fewest] {
+            let busy = orders.iter().filter(|(_, count)| **count > least);
+            let others: BTreeSet<SwitchId> = busy.map(|(switch, _)| *switch).collect();
+            let tour = session.tester.tour(&others, steps);
+            if !tour.is_empty() {
+                return (tour, others);
+            }
+        }
+        (Vec::new(), BTreeSet::new())
     }
 
     pub(super) fn issue(

@@ -14,7 +14,7 @@ mod worker;
 
 use std::collections::BTreeMap;
 
-use ioco_engine::{Bits, CoverageMap, SavedStep, Settings, StrategyKind};
+use ioco_engine::{Bits, CoverageMap, SavedStep, Settings, StrategyKind, WaitPolicy};
 use ioco_sts::{Action, Relation, Step, Sts};
 use serde::{Deserialize, Serialize};
 
@@ -28,7 +28,7 @@ pub use threads::Threads;
 pub use worker::{Worker, WorkerSetup};
 
 /// The version of orders and outcomes. Workers refuse orders of another version.
-pub const WORK_VERSION: u32 = 1;
+pub const WORK_VERSION: u32 = 2;
 
 /// One piece of work.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -67,6 +67,9 @@ pub struct Recipe {
     /// Nanoseconds after which silence counts, where not the model says so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout: Option<u64>,
+    /// The share of the time that goes into waits for silence, where every wait is weighed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub silence: Option<f64>,
 }
 
 /// What to do.
@@ -81,7 +84,10 @@ pub enum Task {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         beginning: Vec<SavedStep>,
         known: CoverageMap,
-        /// Switches that other workers go for.
+        /// Open switches that this worker goes for.
+        #[serde(default, skip_serializing_if = "Bits::is_empty")]
+        aim: Bits,
+        /// Open switches that other workers go for.
         #[serde(default, skip_serializing_if = "Bits::is_empty")]
         reserved: Bits,
         /// Switches that were within reach and could not be taken, and how often.
@@ -128,6 +134,17 @@ impl Recipe {
             uioco: meaning.relation == Relation::Uioco,
             solver: meaning.solver.name().map(str::to_owned),
             timeout,
+            silence: match settings.wait {
+                WaitPolicy::Worthwhile { share } => Some(share),
+                WaitPolicy::Sensible { .. } | WaitPolicy::Weighted(_) => None,
+            },
+        }
+    }
+
+    fn wait(&self) -> WaitPolicy {
+        match self.silence {
+            Some(share) => WaitPolicy::Worthwhile { share },
+            None => WaitPolicy::default(),
         }
     }
 
@@ -136,6 +153,7 @@ impl Recipe {
             "random" => StrategyKind::Random {
                 weights: self.weights.clone(),
             },
+            "auto" => StrategyKind::Auto,
             "transitions" => StrategyKind::Transitions,
             "data" => StrategyKind::Data,
             name => StrategyKind::Guided {

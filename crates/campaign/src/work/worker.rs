@@ -110,6 +110,7 @@ impl Worker {
         let errand = |number: u64, steps: u64| Errand {
             number,
             known: &nothing,
+            aim: &nobody,
             reserved: &nobody,
             lessons: &[],
             steps,
@@ -121,11 +122,13 @@ impl Worker {
                 steps,
                 beginning,
                 known,
+                aim,
                 reserved,
                 lessons,
             } => {
                 session.prepare(&Errand {
                     known,
+                    aim,
                     reserved,
                     lessons,
                     ..errand(*test, *steps)
@@ -269,6 +272,7 @@ impl Worker {
         let settings = Settings {
             seed: recipe.seed,
             strategy: recipe.kind(),
+            wait: recipe.wait(),
             stop: StopConditions {
                 tests: None,
                 failures: None,

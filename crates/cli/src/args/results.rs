@@ -43,6 +43,10 @@ pub struct Merge {
     #[arg(required = true, value_name = "FOLDER")]
     pub folders: Vec<PathBuf>,
 
+    /// Merge the shards that there are, although others are missing
+    #[arg(long)]
+    pub partial: bool,
+
     #[command(flatten)]
     pub store: StoreArguments,
 }

@@ -1,6 +1,7 @@
 //! `ioco merge`: the newest runs of several folders as one run of this project.
 
-use ioco_campaign::{history, merge, trust};
+use ioco_campaign::merge::Shards;
+use ioco_campaign::{Observer, history, merge, trust};
 use ioco_engine::{RunVerdict, Summary};
 use serde::Serialize;
 
@@ -15,6 +16,9 @@ struct Report {
     run: i64,
     summary: Summary,
     parts: Vec<Part>,
+    /// Shards that were not there.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    missing: Vec<String>,
 }
 
 #[derive(Serialize)]
@@ -29,7 +33,17 @@ pub fn run(arguments: &args::Merge, format: Format) -> Answer {
     let mut project = typed::project_here()?;
     arguments.store.apply(&mut project);
     trust::store(&mut project, &mut Teller)?;
-    let merged = merge::merge(&project, &arguments.folders)?;
+    let shards = match arguments.partial {
+        true => Shards::Some,
+        false => Shards::All,
+    };
+    let merged = merge::merge(&project, &arguments.folders, shards)?;
+    if !merged.missing.is_empty() {
+        Teller.warning(&format!(
+            "not all shards are merged, missing: {}",
+            merge::listed(&merged.missing)
+        ));
+    }
     let (_, row) = history::find(&project, Some(merged.run))?;
     let verdict = RunVerdict::of(&row.summary, row.failures);
     let parts = merged.parts.iter().map(|(folder, run, tests)| Part {
@@ -43,6 +57,7 @@ pub fn run(arguments: &args::Merge, format: Format) -> Answer {
             run: merged.run,
             summary: merged.summary,
             parts,
+            missing: merged.missing.iter().map(ToString::to_string).collect(),
         })?;
     } else {
         for part in &parts {

@@ -254,6 +254,37 @@ fn a_run_is_not_merged_with_itself() {
 }
 
 #[test]
+fn a_missing_shard_and_one_that_comes_twice_are_noticed() {
+    let (mut folders, _) = shards(OWN, "tests = 3\nsteps = 4");
+    let whole = project(OWN, "tests = 3");
+    let last = folders.pop().expect("three");
+    let ran = merge(&whole, &folders, &[]);
+    assert_eq!(ran.code, 2, "{}", ran.all());
+    assert!(ran.err.contains("missing: 3/3"), "{}", ran.all());
+    let listed = run(ioco().current_dir(whole.path()).args(["runs", "list"]));
+    assert!(!listed.out.contains("ping"), "{}", listed.all());
+    let ran = merge(&whole, &folders, &["--partial", "--format", "json"]);
+    assert_eq!(ran.code, 0, "{}", ran.all());
+    assert!(ran.err.contains("missing: 3/3"), "{}", ran.all());
+    assert_eq!(report(&ran)["missing"][0], "3/3", "{}", ran.all());
+    // The second one once more, as after a restart of its machine.
+    let again = project(OWN, "tests = 3\nsteps = 4");
+    assert_eq!(test(&again, &["--shard", "2/3"]).code, 0);
+    folders.extend([last, again]);
+    let ran = merge(&whole, &folders, &[]);
+    assert_eq!(ran.code, 2, "{}", ran.all());
+    assert!(ran.err.contains("both hold shard 2/3"), "{}", ran.all());
+    // A share of another size.
+    let other = project(OWN, "tests = 3\nsteps = 4");
+    assert_eq!(test(&other, &["--shard", "2/2"]).code, 0);
+    folders.pop();
+    folders.push(other);
+    let ran = merge(&whole, &folders, &["--partial"]);
+    assert_eq!(ran.code, 2, "{}", ran.all());
+    assert!(ran.err.contains("not of one campaign"), "{}", ran.all());
+}
+
+#[test]
 fn runs_of_different_models_and_folders_without_runs_are_not_merged() {
     let (mut folders, _) = shards(OWN, "tests = 3\nsteps = 4");
     let empty = project(OWN, "tests = 3");

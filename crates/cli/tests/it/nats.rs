@@ -114,41 +114,52 @@ pub fn project() -> TempDir {
     ])
 }
 
-pub fn worker(server: &Server, folder: &TempDir, name: &str, jobs: &str) -> Process {
-    let child = ioco()
-        .current_dir(folder.path())
-        .args([
-            "worker",
-            "--nats",
-            &server.url(),
-            "--name",
-            name,
-            "--jobs",
-            jobs,
-        ])
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn();
+/// `ioco COMMAND... --nats URL FLAGS...` in a project.
+pub fn at(folder: &TempDir, command: &[&str], url: &str, flags: &[String]) -> Command {
+    let mut ioco = ioco();
+    ioco.current_dir(folder.path())
+        .args(command)
+        .args(["--nats", url])
+        .args(flags);
+    ioco
+}
+
+/// Starts a worker, whose words nobody reads.
+pub fn working(mut command: Command) -> Process {
+    let child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn();
     Process(child.expect("a worker"))
 }
 
-/// A campaign in the background.
-pub fn campaign(server: &Server, folder: &TempDir, tests: &str) -> Child {
-    ioco()
-        .current_dir(folder.path())
-        .args([
-            "campaign",
-            "start",
-            "--nats",
-            &server.url(),
-            "--lease",
-            "2s",
-        ])
-        .args(["--tests", tests, "--format", "json"])
+pub fn worker(server: &Server, folder: &TempDir, name: &str, jobs: &str) -> Process {
+    let command = ["worker", "--name", name, "--jobs", jobs];
+    working(at(folder, &command, &server.url(), &[]))
+}
+
+/// Starts the coordinator of a campaign in the background.
+pub fn coordinating(mut command: Command) -> Child {
+    command
+        .args(["--format", "json"])
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
         .expect("a campaign")
+}
+
+pub fn start(folder: &TempDir, url: &str, flags: &[String], more: &[&str]) -> Child {
+    let mut command = at(folder, &["campaign", "start"], url, flags);
+    command.args(["--lease", "2s"]).args(more);
+    coordinating(command)
+}
+
+/// A campaign in the background.
+pub fn campaign(server: &Server, folder: &TempDir, tests: &str) -> Child {
+    start(folder, &server.url(), &[], &["--tests", tests])
+}
+
+/// The report of a run, which is its last line.
+pub fn last_line(ran: &Ran) -> serde_json::Value {
+    let last = ran.out.lines().last().unwrap_or_default();
+    serde_json::from_str(last).unwrap_or_default()
 }
 
 pub fn end(child: Child) -> Ran {
@@ -271,6 +282,27 @@ fn a_server_that_is_restarted_loses_nothing() {
     server.process = None;
     server.run();
     adds_up(&end(campaign), 40);
+}
+
+#[test]
+fn a_campaign_ends_when_its_time_is_up_although_the_server_has_gone_mute() {
+    let Some(server) = Server::start() else {
+        return;
+    };
+    let folder = project();
+    let _worker = worker(&server, &folder, "one", "1");
+    let limits = ["--time", "15s", "--tests", "100000"];
+    let child = start(&folder, &server.url(), &[], &limits);
+    until_outcomes(&server, 2);
+    // Its connections stay open, and nothing moves on them any more. Nobody wakes it up.
+    let process = server.process.as_ref().expect("a server");
+    process.signal("-STOP");
+    let ran = end(child);
+    assert_eq!(ran.code, 0, "{}", ran.all());
+    let summary = &last_line(&ran)["summary"];
+    assert_eq!(summary["stopped"], "time", "{}", ran.all());
+    assert!(summary["tests"].as_u64() >= Some(2), "{}", ran.all());
+    assert_eq!(summary["tests"], summary["passed"], "{}", ran.all());
 }
 
 #[test]

@@ -4,40 +4,18 @@ use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use data_encoding::BASE64URL_NOPAD;
 use nkeys::KeyPair;
 use serde_json::{Value, json};
 
-use crate::nats::{Process, Server, adds_up, end, project};
-use crate::support::{TempDir, ioco, root, run};
-
-/// `ioco COMMAND... --nats URL FLAGS...` in a project.
-fn at(folder: &TempDir, command: &[&str], url: &str, flags: &[String]) -> Command {
-    let mut ioco = ioco();
-    ioco.current_dir(folder.path())
-        .args(command)
-        .args(["--nats", url])
-        .args(flags);
-    ioco
-}
+use crate::nats::{Process, Server, adds_up, at, end, project, start, working};
+use crate::support::{TempDir, root, run};
 
 fn worker(folder: &TempDir, url: &str, flags: &[String]) -> Process {
-    let mut command = at(folder, &["worker", "--name", "one"], url, flags);
-    let child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn();
-    Process(child.expect("a worker"))
-}
-
-fn start(folder: &TempDir, url: &str, flags: &[String], more: &[&str]) -> Child {
-    let mut command = at(folder, &["campaign", "start"], url, flags);
-    command
-        .args(["--lease", "2s", "--format", "json"])
-        .args(more)
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped());
-    command.spawn().expect("a campaign")
+    working(at(folder, &["worker", "--name", "one"], url, flags))
 }
 
 #[test]

@@ -4,7 +4,8 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::nats::{
-    Process, Server, adds_up, campaign, end, project, status, until_outcomes, worker,
+    Process, Server, adds_up, at, campaign, coordinating, end, last_line, project, status,
+    until_outcomes, worker,
 };
 use crate::support::{PING, Ran, TempDir, ioco, run};
 
@@ -52,14 +53,7 @@ fn name(server: &Server) -> String {
 }
 
 fn resume(server: &Server, folder: &TempDir, id: &str) -> Child {
-    ioco()
-        .current_dir(folder.path())
-        .args(["campaign", "resume", id, "--nats", &server.url()])
-        .args(["--format", "json"])
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("a campaign")
+    coordinating(at(folder, &["campaign", "resume", id], &server.url(), &[]))
 }
 
 fn shown(folder: &TempDir, id: &str) -> serde_json::Value {
@@ -93,8 +87,7 @@ fn store_adds_up(folder: &TempDir, ran: &Ran, id: &str, tests: u64, coordinators
     assert_eq!(tally["orders"], tests, "{shown}");
     assert_eq!(tally["outcomes"], tests, "{shown}");
     assert_eq!(tally["open"], 0, "{shown}");
-    let last = ran.out.lines().last().unwrap_or_default();
-    let last: serde_json::Value = serde_json::from_str(last).expect("JSON");
+    let last = last_line(ran);
     assert_eq!(last["summary"]["tests"], tests, "{last}");
     assert_eq!(last["summary"]["passed"], tests, "{last}");
     assert_eq!(last["summary"]["covered_switches"], 2, "{last}");
@@ -444,11 +437,6 @@ fn until_failure(folder: &TempDir, id: &str) {
         std::thread::sleep(Duration::from_millis(100));
     }
     panic!("no failure: {}", shown(folder, id));
-}
-
-fn last_line(ran: &Ran) -> serde_json::Value {
-    let last = ran.out.lines().last().unwrap_or_default();
-    serde_json::from_str(last).unwrap_or_default()
 }
 
 /// Answers wrongly from its third stimulus on.

@@ -56,6 +56,19 @@ impl Bits {
             .map(|index| index as u32)
     }
 
+    /// The numbers that are true, as those of switches of a model that has so many. No bits at all are none.
+    pub(crate) fn switches(
+        &self,
+        length: usize,
+    ) -> Result<impl Iterator<Item = SwitchId> + '_, CoverageMismatch> {
+        if !self.is_empty() && !self.fits(length) {
+            return Err(CoverageMismatch);
+        }
+        let numbers = self.numbers().map(|number| number as usize);
+        let numbers = numbers.filter(move |number| *number < length);
+        Ok(numbers.map(SwitchId::from_index))
+    }
+
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -4,11 +4,13 @@ mod auto;
 mod boundary;
 mod guided;
 mod random;
+mod shares;
 mod transitions;
 
 use ioco_budget::Interrupt;
-use ioco_sts::{Action, Followed, Menu, Semantics, SetId, Step};
+use ioco_sts::{Action, Followed, Menu, Semantics, SetId, Step, Sts, SwitchId};
 use rand::RngExt;
+use rustc_hash::FxHashSet;
 
 use crate::coverage::Coverage;
 use crate::guide::Guide;
@@ -17,6 +19,7 @@ use crate::settings::{StrategyKind, WaitPolicy};
 
 use auto::Auto;
 use random::Random;
+use shares::Shares;
 use transitions::{Transitions, Wanted};
 
 /// What a strategy sees when it chooses.
@@ -99,21 +102,63 @@ impl Strategy {
         matches!(self, Strategy::Guided(..))
     }
 
+    /// Who leads towards open switches, where this strategy goes for them.
+    fn transitions(&self) -> Option<&Transitions> {
+        match self {
+            Strategy::Transitions(transitions) => Some(transitions),
+            Strategy::Auto(auto) => Some(auto.transitions()),
+            Strategy::Random(_) | Strategy::Guided(..) => None,
+        }
+    }
+
+    fn transitions_mut(&mut self) -> Option<&mut Transitions> {
+        match self {
+            Strategy::Transitions(transitions) => Some(transitions),
+            Strategy::Auto(auto) => Some(auto.transitions_mut()),
+            Strategy::Random(_) | Strategy::Guided(..) => None,
+        }
+    }
+
     /// Switches that were within reach and could not be taken, and how often.
     pub fn lessons(&self) -> Vec<(u32, u16)> {
-        match self {
-            Strategy::Transitions(transitions) => transitions.lessons(),
-            Strategy::Auto(auto) => auto.transitions().lessons(),
-            Strategy::Random(_) | Strategy::Guided(..) => Vec::new(),
-        }
+        self.transitions()
+            .map_or_else(Vec::new, Transitions::lessons)
     }
 
     /// Takes over the lessons of others.
     pub fn learn_from(&mut self, lessons: &[(u32, u16)]) {
-        match self {
-            Strategy::Transitions(transitions) => transitions.learn_from(lessons),
-            Strategy::Auto(auto) => auto.transitions_mut().learn_from(lessons),
-            Strategy::Random(_) | Strategy::Guided(..) => {}
+        if let Some(transitions) = self.transitions_mut() {
+            transitions.learn_from(lessons);
+        }
+    }
+
+    /// Whether something about this switch is left to go for.
+    pub fn is_open(&self, coverage: &Coverage, switch: SwitchId) -> bool {
+        self.transitions()
+            .is_some_and(|transitions| transitions.is_open(coverage, switch))
+    }
+
+    /// The open switches that a test can go for, without those of others ([`shares`]).
+    pub fn tour(
+        &self,
+        sts: &Sts,
+        coverage: &Coverage,
+        others: &FxHashSet<SwitchId>,
+        steps: u64,
+    ) -> Vec<SwitchId> {
+        self.transitions().map_or_else(Vec::new, |transitions| {
+            transitions.tour(sts, coverage, others, steps)
+        })
+    }
+
+    /// Goes for these open switches first, and last for those of others.
+    pub fn share(
+        &mut self,
+        own: impl Iterator<Item = SwitchId>,
+        others: impl Iterator<Item = SwitchId>,
+    ) {
+        if let Some(transitions) = self.transitions_mut() {
+            transitions.share(Shares::new(own, others));
         }
     }
 

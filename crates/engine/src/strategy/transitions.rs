@@ -19,9 +19,10 @@ use rustc_hash::FxHashSet;
 
 use super::boundary;
 use super::random::Random;
+use super::shares::Shares;
 use super::{Choice, Situation};
 use crate::coverage::Coverage;
-use crate::nearest::{Edge, Nearest, UNREACHABLE};
+use crate::nearest::{Nearest, UNREACHABLE};
 use crate::values::choose_stimulus;
 
 /// One step in so many is left to chance.
@@ -63,6 +64,8 @@ pub(crate) struct Transitions {
     reached: usize,
     /// Per switch, how often it was within reach and could not be taken.
     blocked: Vec<u16>,
+    /// What it goes for, in a test that was ordered from elsewhere.
+    shares: Option<Shares>,
 }
 
 impl Transitions {
@@ -73,7 +76,26 @@ impl Transitions {
             distances: Nearest::new(sts.locations().len()),
             reached: 0,
             blocked: vec![0; sts.switches().len()],
+            shares: None,
         }
+    }
+
+    pub(super) fn share(&mut self, shares: Shares) {
+        self.shares = Some(shares);
+    }
+
+    /// What going for an open switch costs in addition to the way.
+    pub(super) fn goal_price(&self, switch: SwitchId) -> u32 {
+        let shares = self.shares.as_ref();
+        shares.map_or(0, |shares| shares.price(switch))
+    }
+
+    pub(super) fn is_open(&self, coverage: &Coverage, switch: SwitchId) -> bool {
+        self.wanted.is_open(coverage, switch)
+    }
+
+    pub(super) fn penalty(&self, switch: SwitchId) -> u32 {
+        penalty(self.blocked[switch.index()])
     }
 
     pub fn choose(&mut self, mut situation: Situation<'_>) -> Choice {
@@ -99,6 +121,7 @@ impl Transitions {
                 self.random.choose(situation)
             };
         }
+        self.look_ahead(&sts, &situation);
         let response = self.nearest(&sts, &situation.menu.responses, situation.coverage);
         let mut stimuli = self.ranked(&sts, &situation);
         // Where the system may send what leads there, listen. Where it must send something, mostly
@@ -138,6 +161,26 @@ impl Transitions {
             }
         }
         self.random.choose(situation)
+    }
+
+    /// Makes the distances behind everything on the menu exact, in a test that was ordered from elsewhere. It begins
+    /// without any knowledge of distances: as far as the search from here can tell, all ways from here may be equally
+    /// long, and taking turns among them would be a walk by chance.
+    fn look_ahead(&mut self, sts: &Sts, situation: &Situation<'_>) {
+        let Some(_) = &self.shares else { return };
+        let menu = situation.menu;
+        let offers = menu.stimuli.iter().chain(&menu.responses);
+        let offered = offers.flat_map(|offer| &offer.switches);
+        let costs = |offered: &OfferedSwitch| {
+            let is_open = self.is_open(situation.coverage, offered.switch);
+            is_open && self.goal_price(offered.switch) == 0
+        };
+        if offered.clone().any(costs) {
+            // Nothing is nearer.
+            return;
+        }
+        let ahead: Vec<LocationId> = offered.map(|o| sts.switch(o.switch).target).collect();
+        self.leads_on(sts, ahead.into_iter(), situation.coverage);
     }
 
     /// Whether an uncovered switch may lie ahead of where the test is.
@@ -221,17 +264,15 @@ impl Transitions {
 
     /// The cost of the way to something new that begins with this switch.
     fn cost(&self, sts: &Sts, switch: SwitchId, coverage: &Coverage) -> u32 {
-        if self.wanted.is_open(coverage, switch) {
-            return 0;
-        }
-        match self.distances.bound(sts.switch(switch).target.0) {
+        let there = match self.is_open(coverage, switch) {
+            true => self.goal_price(switch),
+            false => UNREACHABLE,
+        };
+        let beyond = match self.distances.bound(sts.switch(switch).target.0) {
             UNREACHABLE => UNREACHABLE,
-            distance => distance.saturating_add(self.price(switch)),
-        }
-    }
-
-    fn price(&self, switch: SwitchId) -> u32 {
-        1 + penalty(self.blocked[switch.index()])
+            distance => distance.saturating_add(1 + self.penalty(switch)),
+        };
+        there.min(beyond)
     }
 
     /// Whether a way leads from one of these locations to something new. The distances of all of them are right
@@ -242,31 +283,19 @@ impl Transitions {
         locations: impl Iterator<Item = LocationId>,
         coverage: &Coverage,
     ) -> bool {
-        let (wanted, blocked) = (self.wanted, &self.blocked);
         let mut any = false;
+        let mut distances = std::mem::take(&mut self.distances);
+        let is_goal = |id: SwitchId| self.is_open(coverage, id);
         // The states of a set are often at the same places.
         let locations: BTreeSet<LocationId> = locations.collect();
         for location in locations {
-            let distance = self.distances.distance(location.0, |location, edges| {
-                for &id in sts.outgoing(LocationId(location)) {
-                    let switch = sts.switch(id);
-                    let blocked = penalty(blocked[id.index()]);
-                    if wanted.is_open(coverage, id) {
-                        edges.push(Edge {
-                            cost: blocked,
-                            target: None,
-                        });
-                    }
-                    // An internal step comes by itself.
-                    let step = u32::from(matches!(switch.gate, Gate::Observable(_)));
-                    edges.push(Edge {
-                        cost: step + blocked,
-                        target: Some(switch.target.0),
-                    });
-                }
+            let distance = distances.distance(location.0, |location, edges| {
+                let leaving = self.leaving(sts, LocationId(location), &is_goal);
+                edges.extend(leaving.map(|(edge, _)| edge));
             });
             any |= distance != UNREACHABLE;
         }
+        self.distances = distances;
         any
     }
 }

@@ -80,10 +80,7 @@ impl Tester {
             semantics: &mut self.semantics,
             set: test.set,
             menu: &test.menu,
-            coverage: self
-                .steering
-                .as_ref()
-                .map_or(&self.coverage, |steering| steering.coverage()),
+            coverage: self.steering.as_ref().unwrap_or(&self.coverage),
             rng: &mut test.rng,
             wait: self.settings.wait,
             budget: self.settings.step_budget,

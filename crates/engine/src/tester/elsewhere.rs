@@ -1,7 +1,9 @@
 //! Tests that one tester orders and another one carries out. The first keeps the numbers, the coverage and the
 //! failures of the run; the second knows of them only what the order says, so that an order can be repeated.
 
-use ioco_sts::{Execution, Step, Verdict};
+use std::collections::BTreeSet;
+
+use ioco_sts::{Execution, Step, SwitchId, Verdict};
 
 use super::Tester;
 use super::test::{Phase, Plan, Test};
@@ -10,6 +12,7 @@ use crate::event::Event;
 use crate::report::{Summary, TestReport};
 use crate::saved::SavedStep;
 use crate::settings::EventLevel;
+use crate::silence::Silences;
 use crate::strategy::Strategy;
 
 /// Everything that the next test depends on, besides the model, the settings and the system.
@@ -18,7 +21,9 @@ pub struct Errand<'a> {
     pub number: u64,
     /// What is covered so far.
     pub known: &'a CoverageMap,
-    /// Open switches that other testers go for; left to them until all others are covered.
+    /// Open switches that this tester goes for first ([`Tester::tour`]).
+    pub aim: &'a Bits,
+    /// Those that other testers go for; left to them as long as others are near.
     pub reserved: &'a Bits,
     /// Switches that were within reach and could not be taken, and how often.
     pub lessons: &'a [(u32, u16)],
@@ -48,57 +53,20 @@ impl Carried {
     }
 }
 
-/// What strategies take for covered, where that is more than this tester has seen.
-pub(super) struct Steering {
-    /// With the switches that are left to others.
-    seen: Coverage,
-    /// Without them, until the own ones are all covered.
-    rest: Option<Coverage>,
-}
-
-impl Steering {
-    pub(super) fn coverage(&self) -> &Coverage {
-        &self.seen
-    }
-
-    fn note(&mut self, note: impl Fn(&mut Coverage)) {
-        note(&mut self.seen);
-        if let Some(rest) = &mut self.rest {
-            note(rest);
-        }
-        if self.seen.covered_switches() == self.seen.switches()
-            && let Some(rest) = self.rest.take()
-        {
-            self.seen = rest;
-        }
-    }
-}
-
 impl Tester {
     /// Makes the next test depend on the errand alone. The coverage afterwards is that of this test.
     pub fn prepare(&mut self, errand: &Errand<'_>) -> Result<(), CoverageMismatch> {
         let nothing = Coverage::new(&self.sts);
         let known = nothing.as_in(errand.known)?;
-        let reserved = Covered {
-            switches: errand
-                .reserved
-                .numbers()
-                .map(|switch| (switch, 1))
-                .collect(),
-            ..Covered::default()
-        };
-        let mut seen = known.clone();
-        seen.add(&reserved)?;
-        let mut steering = Steering {
-            seen,
-            rest: Some(known),
-        };
-        steering.note(|_| {});
+        let own = errand.aim.switches(nothing.switches())?;
+        let others = errand.reserved.switches(nothing.switches())?;
         self.coverage = nothing;
-        self.steering = Some(steering);
+        self.steering = Some(known);
         self.visited.clear();
         self.strategy = Strategy::new(&self.settings.strategy, &self.semantics);
         self.strategy.learn_from(errand.lessons);
+        self.strategy.share(own, others);
+        self.silences = Silences::default();
         self.failures.clear();
         self.discounted = 0;
         self.summary = Summary {
@@ -120,6 +88,19 @@ impl Tester {
     /// Switches that were within reach and could not be taken, and how often.
     pub fn lessons(&self) -> Vec<(u32, u16)> {
         self.strategy.lessons()
+    }
+
+    /// Whether the strategy still goes for this switch.
+    pub fn is_open(&self, switch: SwitchId) -> bool {
+        self.strategy.is_open(&self.coverage, switch)
+    }
+
+    /// Open switches for the next test that is ordered: those on the walk of its strategy, as far as the model alone can
+    /// tell, without those that others go for. None where the strategy does not go for switches.
+    pub fn tour(&self, others: &BTreeSet<SwitchId>, steps: u64) -> Vec<SwitchId> {
+        let others = others.iter().copied().collect();
+        self.strategy
+            .tour(&self.sts, &self.coverage, &others, steps)
     }
 
     /// Counts a test that another tester carried out, as if this one had.
@@ -193,7 +174,7 @@ impl Tester {
     pub(super) fn note_covered(&mut self, note: impl Fn(&mut Coverage)) {
         note(&mut self.coverage);
         if let Some(steering) = &mut self.steering {
-            steering.note(note);
+            note(steering);
         }
     }
 

@@ -26,7 +26,6 @@ use crate::settings::{EventLevel, Settings};
 use crate::silence::{SilencePrice, Silences};
 use crate::strategy::Strategy;
 
-use elsewhere::Steering;
 pub use elsewhere::{Carried, Errand};
 use test::{Phase, Plan, Test};
 
@@ -37,8 +36,8 @@ pub struct Tester {
     settings: Settings,
     strategy: Strategy,
     coverage: Coverage,
-    /// What strategies see instead of it, where the test was ordered from elsewhere.
-    steering: Option<Steering>,
+    /// What strategies see instead of it, where the test was ordered from elsewhere: what all have covered.
+    steering: Option<Coverage>,
     /// By state set: its locations are counted already.
     visited: Vec<bool>,
     failures: Vec<KnownFailure>,
