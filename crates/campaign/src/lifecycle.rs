@@ -137,6 +137,17 @@ pub(crate) fn is_same(one: &FailureFile, other: &FailureFile) -> bool {
     one.model == other.model && one.last_deviation().is_like(other.last_deviation())
 }
 
+/// Both are one failure for a person who has decided about one of them. An acceptance is about its own trace: another
+/// trace that fails in the same place may have another cause.
+pub(crate) fn is_same_decision(one: &FailureFile, other: &FailureFile) -> bool {
+    let is_called = |file: &FailureFile, by: &FailureFile| {
+        file.is_called(&by.id) || by.aliases.iter().any(|id| file.is_called(id))
+    };
+    one.accepted.is_some() == other.accepted.is_some()
+        || is_called(one, other)
+        || is_called(other, one)
+}
+
 /// Puts a failure that was found again together with what is recorded of it. `passes`: the recorded trace does not
 /// fail any more. A trace that fails stays rather than one that passes, a certain one rather than a flaky one, then the
 /// shorter one, and of two that are as long the recorded one, so that its id does not change.
@@ -152,7 +163,7 @@ pub(crate) fn merge(recorded: &FailureFile, again: &FailureFile, passes: bool) -
         false => (recorded, again),
     };
     let mut merged = shown_also_by(kept, dropped);
-    merged.accepted = recorded.accepted.clone();
+    merged.accepted = recorded.accepted.clone().or(again.accepted.clone());
     if is_replaced {
         take_over_ids(&mut merged, recorded);
     }

@@ -212,27 +212,36 @@ fn keep(
     let recorded = paths.filter_map(|path| failures::read(&path, model.sts.budget()).ok());
     let mut kept: Vec<FailureFile> = recorded.collect();
     let before = kept.len();
-    for (file, ..) in &found {
-        match kept
-            .iter_mut()
-            .find(|known| lifecycle::is_same(known, file))
-        {
-            Some(known) => {
-                let merged = lifecycle::merge(known, file, false);
-                if merged.id != known.id {
+    let mut places = vec![0; found.len()];
+    // What somebody has decided comes first, so that the order of the folders does not matter.
+    let (decided, open): (Vec<usize>, Vec<usize>) =
+        (0..found.len()).partition(|at| found[*at].0.accepted.is_some());
+    for at in decided.into_iter().chain(open) {
+        let file = &found[at].0;
+        let is_same = |known: &&FailureFile| {
+            lifecycle::is_same(known, file) && lifecycle::is_same_decision(known, file)
+        };
+        let by_id = kept.iter().position(|known| known.is_called(&file.id));
+        let place = by_id.or_else(|| kept.iter().position(|known| is_same(&known)));
+        places[at] = match place {
+            Some(place) => {
+                let merged = lifecycle::merge(&kept[place], file, false);
+                if merged.id != kept[place].id {
                     // The same failure, now under another id.
-                    let old = results.failures().join(known.id.file_name());
+                    let old = results.failures().join(kept[place].id.file_name());
                     let _ = std::fs::remove_file(old);
                 }
-                *known = merged;
+                kept[place] = merged;
+                place
             }
-            None => kept.push(file.clone()),
-        }
-    }
-    for (file, test, flaky) in &found {
-        let Some(known) = kept.iter().find(|known| lifecycle::is_same(known, file)) else {
-            continue;
+            None => {
+                kept.push(file.clone());
+                kept.len() - 1
+            }
         };
+    }
+    for ((_, test, flaky), place) in found.iter().zip(places) {
+        let known = &kept[place];
         let path = results.failures().join(known.id.file_name());
         results.write(&path, known.write().as_bytes())?;
         recording.failure(known, *test, *flaky).map_err(stop)?;

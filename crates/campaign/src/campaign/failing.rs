@@ -2,11 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use ioco_engine::{Context, FailureContext, FailureFile, TestReport, WireLine};
+use ioco_engine::{Context, FailureContext, FailureFile, SavedDeviation, TestReport, WireLine};
 use ioco_shrink::{Confidence, Shrunk};
 use ioco_sts::{Action, Execution, Verdict};
 
 use super::Campaign;
+use super::known::is_shown;
 use super::opening::{Recorded, recorded};
 use crate::error::CampaignError;
 use crate::note::Note;
@@ -90,10 +91,10 @@ impl Campaign {
         let own = self.failure_file(report, wire, Some(&shrunk), Some(confidence))?;
         let is_same = |one: &&Recorded| one.is_ours() && lifecycle::is_same(&one.file, &own);
         let open = || recorded.iter().filter(|one| !self.is_settled(one, &own));
-        let same = open().find(is_same).or_else(|| {
-            // The person accepted it when the system was reached in another way.
-            open().find(|one| one.is_acceptance_of(&own))
-        });
+        let same = match open().find(is_same) {
+            Some(same) => Some(same),
+            None => self.accepted_elsewhere(&recorded, &own),
+        };
         let mut file = match same {
             Some(same) if same.is_ours() => {
                 lifecycle::merge(&same.file, &own, self.has_passed(same))
@@ -163,6 +164,39 @@ impl Campaign {
             && !recorded.file.is_called(&found.id)
     }
 
+    /// The acceptance of what was found. One of a system that was reached in another way was not tried at the beginning of
+    /// the run: it holds only if its own trace fails here too.
+    fn accepted_elsewhere<'r>(
+        &mut self,
+        recorded: &'r [Recorded],
+        own: &FailureFile,
+    ) -> Option<&'r Recorded> {
+        for one in recorded.iter().filter(|one| one.is_acceptance_of(own)) {
+            let holds = match one.is_ours() || one.file.is_called(&own.id) {
+                true => !self.is_settled(one, own),
+                false => self.shows_here(&one.file),
+            };
+            if holds {
+                return Some(one);
+            }
+        }
+        None
+    }
+
+    /// Whether the trace of a recorded failure shows it on this system.
+    fn shows_here(&mut self, file: &FailureFile) -> bool {
+        let Ok(stimuli) = file.stimuli(&self.model.sts) else {
+            return false;
+        };
+        let Ok(shown) = self.show(&stimuli) else {
+            return false;
+        };
+        let deviation = shown.execution.deviation();
+        deviation.is_some_and(|deviation| {
+            is_shown(file, &SavedDeviation::new(deviation, &self.model.sts))
+        })
+    }
+
     /// Whether this run has seen failures like this one, and could confirm none of them.
     pub(super) fn is_unconfirmed(&self, report: &TestReport) -> bool {
         let group = report.failure.as_ref();
@@ -194,8 +228,7 @@ impl Campaign {
         observer: &mut dyn Observer,
     ) {
         let own_path = self.path_of(&own);
-        let mut accepted = recorded.iter().filter(|one| one.is_acceptance_of(&own));
-        let same = accepted.find(|one| !self.is_settled(one, &own));
+        let same = self.accepted_elsewhere(recorded, &own);
         let (path, file) = match same {
             Some(same) => {
                 if same.path != own_path && recorded.iter().all(|one| one.path != own_path) {

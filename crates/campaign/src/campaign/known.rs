@@ -21,7 +21,7 @@ pub(super) fn script(file: &FailureFile, stimuli: Vec<Action>) -> Script {
 
 /// Whether the stimuli of a known failure showed it. Its locations do not matter: they may have been given other
 /// names since.
-fn is_shown(file: &FailureFile, deviation: &SavedDeviation) -> bool {
+pub(super) fn is_shown(file: &FailureFile, deviation: &SavedDeviation) -> bool {
     let own = [file.last_deviation(), &file.deviation].into_iter();
     let is_ended = deviation.kind == DeviationKind::Ended;
     own.chain(&file.also)

@@ -47,6 +47,14 @@ pub struct Merge {
     #[arg(long)]
     pub partial: bool,
 
+    /// End with 4 if the merged tests cover less than this percentage of the switches
+    #[arg(long, value_name = "PERCENT")]
+    pub coverage: Option<f64>,
+
+    /// End with 4 if the merged tests show less than this percentage of the model's requirements
+    #[arg(long, value_name = "PERCENT")]
+    pub requirements: Option<f64>,
+
     #[command(flatten)]
     pub store: StoreArguments,
 }

@@ -1,14 +1,15 @@
 //! `ioco merge`: the newest runs of several folders as one run of this project.
 
 use ioco_campaign::merge::Shards;
-use ioco_campaign::{Observer, history, merge, trust};
+use ioco_campaign::{Observer, Project, history, merge, trust};
 use ioco_engine::{RunVerdict, Summary};
 use serde::Serialize;
 
 use crate::args::{self, Format};
 use crate::exit::{Answer, Exit};
+use crate::output::{self, WARNING};
+use crate::typed;
 use crate::watch::Teller;
-use crate::{output, typed};
 
 /// What `--format json` prints.
 #[derive(Serialize)]
@@ -81,11 +82,45 @@ pub fn run(arguments: &args::Merge, format: Format) -> Answer {
             project.results().join("failures").display()
         );
     }
+    let is_missed = missed(arguments, &project, &merged.summary);
     Ok(match verdict {
         RunVerdict::Fail => Exit::Deviation,
         RunVerdict::Flaky => Exit::Flaky,
         RunVerdict::Error => Exit::System,
         RunVerdict::Stopped => Exit::Interrupted,
+        _ if is_missed => Exit::GoalMissed,
         RunVerdict::Accepted | RunVerdict::Inconclusive | RunVerdict::Pass => Exit::Conforms,
     })
+}
+
+/// Whether all tests together miss a goal, of the command line or of ioco.toml. A shard alone may miss it.
+fn missed(arguments: &args::Merge, project: &Project, summary: &Summary) -> bool {
+    let percent = |part: u64, whole: u64| match whole {
+        0 => 100.0,
+        _ => part as f64 * 100.0 / whole as f64,
+    };
+    let switches = percent(summary.covered_switches, summary.switches);
+    let requirements = percent(summary.covered_requirements, summary.requirements);
+    let goals = [
+        (
+            arguments.coverage.or(project.test.coverage),
+            switches,
+            "the coverage goal",
+            " of the switches",
+        ),
+        (
+            arguments.requirements.or(project.test.requirements),
+            requirements,
+            "the goal for requirements",
+            "",
+        ),
+    ];
+    let mut is_missed = false;
+    for (goal, reached, what, of) in goals {
+        if let Some(goal) = goal.filter(|goal| reached + 1e-9 < *goal) {
+            say!("{WARNING}missed{WARNING:#} {what}: {reached:.1} of {goal} percent{of}");
+            is_missed = true;
+        }
+    }
+    is_missed
 }

@@ -178,3 +178,86 @@ fn merged_runs_have_the_same_verdict_in_every_order() {
         assert_eq!(all[0]["confirmed"], serde_json::json!([3, 3]), "{all:?}");
     }
 }
+
+fn accept(folder: &TempDir) -> String {
+    let id = failures(folder)[0]["id"].as_str().map(str::to_owned);
+    let id = id.expect("an id");
+    let accepted = ask(
+        folder.path(),
+        &["failures", "accept", &id, "--why", "known"],
+    );
+    assert_eq!(accepted.code, 0, "{}", accepted.all());
+    id
+}
+
+#[test]
+fn an_acceptance_holds_for_another_command_only_if_its_trace_fails_there() {
+    let folder = project("clear");
+    assert_eq!(test(&folder, &["--seed", "5"]).code, 1);
+    accept(&folder);
+    let elsewhere = |more: &[&str]| {
+        let sut = ["--sut", "exec python3 ./system.py"];
+        let limits = ["--tests", "20", "--steps", "25", "--silence", "0"];
+        let arguments = [
+            &["test", "sums.aml", "--seed", "6"],
+            &sut[..],
+            &limits,
+            more,
+        ]
+        .concat();
+        ask(folder.path(), &arguments)
+    };
+    for more in [&[][..], &["--no-shrink"]] {
+        plant(&folder, "clear");
+        let same = elsewhere(more);
+        assert_eq!(same.code, 0, "{}", same.all());
+        plant(&folder, "seven");
+        let other = elsewhere(more);
+        assert_eq!(other.code, 1, "{}", other.all());
+    }
+}
+
+#[test]
+fn a_merge_extends_an_acceptance_to_no_other_trace_and_loses_none() {
+    let accepted = project("clear");
+    assert_eq!(test(&accepted, &["--seed", "5"]).code, 1);
+    let id = accept(&accepted);
+    let same = project("clear");
+    assert_eq!(test(&same, &["--seed", "5"]).code, 1);
+    assert_eq!(failures(&same)[0]["id"], *id);
+    let other = project("seven");
+    assert_eq!(test(&other, &["--seed", "5"]).code, 1);
+    for (more, code, count) in [(&same, 0, 1), (&other, 1, 2)] {
+        for parts in [[&accepted, more], [more, &accepted]] {
+            let here = folder();
+            let paths = parts.map(|part| part.path().to_string_lossy().into_owned());
+            let merged = ask(here.path(), &["merge", &paths[0], &paths[1]]);
+            assert_eq!(merged.code, code, "{}", merged.all());
+            let all = failures(&here);
+            assert_eq!(all.len(), count, "{all:?}");
+            let known = all.iter().find(|one| one["id"] == *id);
+            assert_eq!(known.expect("it is kept")["accepted"], "known", "{all:?}");
+        }
+    }
+}
+
+#[test]
+fn a_goal_that_all_tests_together_miss_is_missed_by_their_merge() {
+    let part = project("");
+    let little = ["--seed", "5", "--tests", "1", "--steps", "1"];
+    let ran = ask(
+        part.path(),
+        &[&["test", "sums.aml"], &SUT[..], &little].concat(),
+    );
+    assert_eq!(ran.code, 0, "{}", ran.all());
+    let here = folder();
+    let path = part.path().to_string_lossy().into_owned();
+    assert_eq!(ask(here.path(), &["merge", &path]).code, 0);
+    let missed = ask(here.path(), &["merge", &path, "--coverage", "100"]);
+    assert_eq!(missed.code, 4, "{}", missed.all());
+    assert!(
+        missed.all().contains("missed the coverage goal"),
+        "{}",
+        missed.all()
+    );
+}
