@@ -1,6 +1,15 @@
-def said(line):
-    answer = exact(line)
-    return answer.get("response"), answer.get("values") or {}
+def said(message):
+    return message.get("response"), message.get("values") or {}
+
+
+def read_message(line):
+    try:
+        message = exact(line)
+    except ValueError:
+        message = None
+    if not isinstance(message, dict):
+        raise Undecided("the system cannot be used: it sent a line that is not a message")
+    return message
 
 
 def still_fails():
@@ -35,8 +44,11 @@ def still_fails():
                 line = ""
             print("←", "the end" if line is None else shown(line) or "silence")
             # The system may also say that it is silent.
-            if not line or wanted in json.loads(line):
+            if not line:
                 return line
+            message = read_message(line)
+            if wanted in message:
+                return message
 
     try:
         send('{"reset":true}')
@@ -48,22 +60,23 @@ def still_fails():
                 time.sleep(pause)
                 send(text)
                 continue
-            line = receive(PATIENCE)
-            if line is None:
+            message = receive(PATIENCE)
+            if message is None:
                 raise Undecided("the system ended before the place of the failure")
-            if not line:
-                return False
-            (label, values), (old_label, old_values) = said(line), said(text)
+            (label, values), (old_label, old_values) = said(message or {}), said(exact(text))
+            is_place = number == last and SILENCE is None
+            if label != old_label and not is_place:
+                raise Undecided("the system did something else before the place of the failure")
             if label != old_label:
                 return False
-            if number == last and SILENCE is None:
+            if is_place:
                 if VALUES and is_other_order(values, old_values):
                     raise Undecided("the same values in another order: `ioco replay` judges them")
                 return not VALUES or same(values, old_values)
         # Silence where an answer is due, or the end of the system.
-        line = receive(SILENCE or PATIENCE)
-        if line is None and SILENCE is not None:
+        message = receive(SILENCE or PATIENCE)
+        if message is None and SILENCE is not None:
             raise Undecided("the system ended at the place of the failure")
-        return line is None or (line == "" and SILENCE is not None)
+        return message is None or (message == "" and SILENCE is not None)
     finally:
         end()
