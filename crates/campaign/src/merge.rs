@@ -65,7 +65,7 @@ pub fn merge(project: &Project, folders: &[PathBuf]) -> Result<Merged, CampaignE
         }
         if !part.row.finished {
             return Err(CampaignError::usage(format!(
-                "run {} of {} did not come to its end",
+                "run {} of {} did not finish",
                 part.row.id,
                 part.folder.display()
             )));
