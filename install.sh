@@ -37,7 +37,7 @@ fetch() {
 }
 
 fetch SHA256SUMS
-archive=$(sed -n "s/^[0-9a-f]*  \(ioco-[0-9][^ ]*-$machine-$system\.tar\.gz\)$/\1/p" "$work/SHA256SUMS" | tail -n 1)
+archive=$(sed -n "s/^[0-9a-f]*  \(ioco-[0-9][^ ]*-$machine-$system\.tar\.gz\)$/\1/p" "$work/SHA256SUMS" | sort -V | tail -n 1)
 [ -n "$archive" ] || stop "$releases has no archive for $machine-$system"
 fetch "$archive"
 

@@ -62,7 +62,7 @@ function create(vscode) {
     const rows = explanation.rows.map((row) => `${String(row.number).padStart(4)}  ${row.text}${row.deviates ? "   ✗" : ""}`);
     const lines = [
       `${explanation.code} ${explanation.title}`, "", ...rows, "",
-      `allowed here: ${explanation.allowed.join(", ") || "nothing but silence"}`, ...explanation.because, ...notes,
+      `expected: ${explanation.allowed.join(", ") || "nothing but silence"}`, ...explanation.because, ...notes,
     ];
     const message = new vscode.TestMessage(lines.join("\n"));
     const place = /^(.*):(\d+)$/.exec(explanation.places[0]?.place ?? "");

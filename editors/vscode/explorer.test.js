@@ -72,7 +72,7 @@ test("a project is a test, and its failures are tests below it", async () => {
   const failed = told.find((entry) => entry.name === "failed");
   assert.equal(failed.item, project.id);
   assert.match(failed.messages[0].message, /^D001 unexpected response/);
-  assert.match(failed.messages[0].message, /allowed here: !/);
+  assert.match(failed.messages[0].message, /expected: !/);
   assert.match(failed.messages[0].location.uri.fsPath, /door\.aml$/);
   assert.ok(failed.messages[0].location.position.line > 0);
   assert.equal(told.at(-1).name, "end");

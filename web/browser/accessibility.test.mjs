@@ -140,9 +140,9 @@ describe("accessibility", () => {
   it("of a run that goes on", async () => {
     await page.evaluate(() => (location.hash = "#/run"));
     await page.getByLabel("tests").fill("1000");
-    await page.getByText("wait before the first step").click();
+    await page.getByText("start paused").click();
     await page.locator("button.big").click();
-    await page.getByRole("button", { name: "Go on" }).waitFor();
+    await page.getByRole("button", { name: "Resume" }).waitFor();
     await page.getByRole("button", { name: "Step", exact: true }).click();
     await page.locator(".recent li").first().waitFor();
     await check("run-live");

@@ -80,9 +80,9 @@ describe("runs and failures", () => {
     await page.keyboard.press("ArrowLeft");
     await page.keyboard.press("ArrowLeft");
     await page.getByText("20 ms a step").waitFor();
-    await page.getByText("wait before the first step").click();
+    await page.getByText("start paused").click();
     await page.locator("button.big").click();
-    await page.getByRole("button", { name: "Go on" }).waitFor();
+    await page.getByRole("button", { name: "Resume" }).waitFor();
     await page.locator(".speed", { hasText: "20 ms a step" }).waitFor();
   });
 
@@ -95,7 +95,7 @@ describe("runs and failures", () => {
     ]);
     await tab.getByRole("heading", { name: "History" }).waitFor();
     await tab.locator("header a.button", { hasText: "Paused" }).click();
-    await tab.getByRole("button", { name: "Go on" }).waitFor();
+    await tab.getByRole("button", { name: "Resume" }).waitFor();
     await tab.locator(".speed", { hasText: "20 ms a step" }).waitFor();
     await tab.close();
   });

@@ -137,7 +137,7 @@ fn run_outside(folder: &Path, example: &str) -> Result<(), String> {
         "FAIL counter",
         "D003 wrong value",
         "?add(n=9)",
-        "allowed here   !total(n=9)",
+        "expected       !total(n=9)",
     ];
     match expected.iter().find(|part| !text.contains(**part)) {
         _ if output.status.success() => Err("the bug was not found".to_owned()),

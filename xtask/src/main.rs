@@ -2,6 +2,7 @@
 
 mod agreement;
 mod bench;
+mod book;
 mod campaign;
 mod demo;
 mod deployment;
@@ -32,6 +33,7 @@ cargo xtask COMMAND
   demo                    build ioco and test an example system with a planted bug
   test                    every check and test of the project; installs what it needs
   web                     the checks of the page alone
+  book                    render the book with mdBook into target/book, and open every chapter in a browser
   editor                  build the extension for Visual Studio Code: target/ioco.vsix
   release                 build the archive for this machine with its checksums and bill of materials: target/dist
   library                 the checks of the library alone: its example outside, other systems, packages
@@ -67,6 +69,7 @@ fn main() -> ExitCode {
         "demo" => demo::run(),
         "test" => test::run(),
         "web" => web::check(),
+        "book" => book::render(),
         "editor" => editor::package(),
         "release" => release::make(),
         "library" => library::check(),

@@ -8,7 +8,7 @@ use crate::library;
 use crate::postgres::Postgres;
 use crate::schemas;
 use crate::tools::{
-    self, cargo, need_cargo_deny, need_nats, need_pytest, need_typescript, need_z3,
+    self, cargo, need_cargo_deny, need_mosquitto, need_nats, need_pytest, need_typescript, need_z3,
 };
 
 pub fn run() -> Result<(), String> {
@@ -51,6 +51,7 @@ pub fn run() -> Result<(), String> {
     if let Some(server) = need_nats() {
         tests.env("IOCO_TEST_NATS", server);
     }
+    need_mosquitto();
     tests.env("IOCO_TEST_SCHEMAS", schemas::fetch());
     let postgres = Postgres::start()?;
     if let Some(postgres) = &postgres {

@@ -158,6 +158,14 @@ pub fn apt_install(package: &str) -> bool {
     install() || (answers(Command::new("apt-get").arg("update")) && install())
 }
 
+/// Finds or installs the broker of the book. Without it, the test of its chapter is skipped.
+pub fn need_mosquitto() {
+    let there = |program: &&str| Command::new(program).arg("-h").output().is_ok();
+    if !["mosquitto", "/usr/sbin/mosquitto"].iter().any(there) && !apt_install("mosquitto") {
+        eprintln!("   mosquitto cannot be installed here: its chapter of the book is not tested");
+    }
+}
+
 /// Finds or installs TypeScript's compiler, for the adapter library, and returns the folder to put
 /// on the search path, if one is needed. Without npm its test is skipped.
 pub fn need_typescript() -> Option<PathBuf> {

@@ -42,7 +42,7 @@ pub fn check() -> Result<(), String> {
 }
 
 /// Finds or installs the browser of the tests: Debian's Chromium, or the one that `CHROMIUM` names.
-fn need_chromium() -> bool {
+pub fn need_chromium() -> bool {
     let program = std::env::var_os("CHROMIUM").unwrap_or_else(|| "/usr/bin/chromium".into());
     let there = || tools::answers(Command::new(&program).arg("--version"));
     there() || (tools::apt_install("chromium") && there())

@@ -274,11 +274,11 @@ impl Player {
         }
         let name = keys
             .stimulus
-            .ok_or_else(|| format!("{} is no stimulus", shown()))?;
+            .ok_or_else(|| format!("{} is not a stimulus", shown()))?;
         let values = keys.values.map_or("{}", RawValue::get);
         match stimulus(&name, values, &self.sts)? {
             Recorded::Stimulus(action) => Ok(Some(action)),
-            _ => Err(format!("{} is no stimulus", shown())),
+            _ => Err(format!("{} is not a stimulus", shown())),
         }
     }
 

@@ -82,7 +82,7 @@ pub fn merge(
         }
         if !part.row.finished {
             return Err(CampaignError::usage(format!(
-                "run {} of {} did not come to its end",
+                "run {} of {} did not finish",
                 part.row.id,
                 part.folder.display()
             )));

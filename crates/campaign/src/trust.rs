@@ -73,7 +73,7 @@ pub fn first_use(
     if !project.ledger.trusts(&project.root, &what) {
         for line in &uses {
             observer.notice(&format!(
-                "{} {line}  (said once for this folder)",
+                "{} {line}  (shown once for this folder)",
                 project.file().display()
             ));
         }

@@ -42,7 +42,7 @@ const GROUPS: &[Group] = &[
             entry(
                 "doctor",
                 &[
-                    ("ioco doctor", "look at the project of this folder"),
+                    ("ioco doctor", "check the project in this folder"),
                     ("ioco doctor --profile ci", "with the settings of a profile"),
                     ("ioco doctor --format json", "for a program"),
                 ],
@@ -108,7 +108,7 @@ const GROUPS: &[Group] = &[
                 "record",
                 &[(
                     "ioco record door.aml --listen 127.0.0.1:7000 --to 127.0.0.1:8000 -o traffic.jsonl",
-                    "listen in on a client and a system",
+                    "record a client and a system",
                 )],
             ),
         ],
@@ -119,14 +119,14 @@ const GROUPS: &[Group] = &[
             entry(
                 "test",
                 &[
-                    ("ioco test", "what ioco.toml says"),
+                    ("ioco test", "with the settings of ioco.toml"),
                     (
                         "ioco test door.aml --sut 'python3 door.py'",
                         "another model and system",
                     ),
                     (
                         "ioco test --time 10m --failures 0",
-                        "as many failures as ten minutes show",
+                        "find all failures that ten minutes show",
                     ),
                     (
                         "ioco test --coverage 90 --profile ci --junit results.xml",
@@ -159,7 +159,7 @@ const GROUPS: &[Group] = &[
                 "shrink",
                 &[(
                     "ioco shrink 3f2a --time 5m",
-                    "look longer for a shorter trace",
+                    "search longer for a shorter trace",
                 )],
             ),
             entry(
@@ -182,7 +182,7 @@ const GROUPS: &[Group] = &[
                 ),
                 (
                     "ioco generate door.aml --traces 4 --count",
-                    "how many traces of four steps there are",
+                    "the number of traces of four steps",
                 ),
                 ("ioco test --suite suite.jsonl", "run it"),
             ],
@@ -200,7 +200,7 @@ const GROUPS: &[Group] = &[
                     ),
                     (
                         "ioco campaign resume 1794936867-4711",
-                        "go on after the coordinator was killed",
+                        "resume after the coordinator was killed",
                     ),
                     ("ioco campaign status", "campaigns and workers"),
                 ],
@@ -209,7 +209,7 @@ const GROUPS: &[Group] = &[
                 "worker",
                 &[(
                     "ioco worker door.aml --jobs 4",
-                    "carry out tests of campaigns on four systems",
+                    "run tests of campaigns on four systems",
                 )],
             ),
             entry(
@@ -236,7 +236,7 @@ const GROUPS: &[Group] = &[
                 &[
                     (
                         "ioco report --format html -o run.html",
-                        "a page to send to somebody",
+                        "a page that you can send to somebody",
                     ),
                     ("ioco report 7 --format junit", "run 7 for a build server"),
                 ],
@@ -251,10 +251,7 @@ const GROUPS: &[Group] = &[
             ),
             entry(
                 "merge",
-                &[(
-                    "ioco merge shard-1 shard-2",
-                    "put the shares of a campaign together",
-                )],
+                &[("ioco merge shard-1 shard-2", "merge the results of shards")],
             ),
             entry(
                 "store",
@@ -275,10 +272,7 @@ const GROUPS: &[Group] = &[
             ),
             entry(
                 "adapters",
-                &[(
-                    "ioco adapters --amp 3001",
-                    "who connects, and what they announce",
-                )],
+                &[("ioco adapters --amp 3001", "list the adapters that connect")],
             ),
             entry("lsp", &[]),
             entry("completions", &[]),

@@ -62,7 +62,7 @@ fn split<'t>(text: &'t str, label: LabelId, sts: &Sts) -> Result<Vec<(usize, &'t
         let name = sts.label(label).marked_name();
         let names: Vec<String> = parameters.iter().map(|p| format!("{}=…", p.name)).collect();
         Wrong {
-            message: format!("'{text}' are no values of {name}"),
+            message: format!("'{text}' does not give the values of {name}"),
             hint: Some(format!(
                 "write: {}",
                 [&[name][..], &names].concat().join(" ")

@@ -152,7 +152,7 @@ fn chart(explanation: &Explanation, page: &mut Page, max_rows: usize) {
 }
 
 fn tail(explanation: &Explanation, page: &mut Page) {
-    page.keyed("allowed here", &explanation.allowed, GOOD);
+    page.keyed("expected", &explanation.allowed, GOOD);
     page.keyed("because", &explanation.because, Style::new());
     if let Some((failed, runs)) = explanation.confirmed
         && runs > 0

@@ -109,7 +109,7 @@ fn tell(text: &mut String, failure: &Failure, paths: &Paths) {
         ));
     }
     if let Some((seen, runs)) = summary.confirmed {
-        facts.push(format!("seen again in {seen} of {runs} runs"));
+        facts.push(format!("confirmed in {seen} of {runs} runs"));
     }
     facts.push(match summary.status.is_open() && failure.flaky {
         true => "**flaky**".to_owned(),

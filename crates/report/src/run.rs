@@ -153,7 +153,7 @@ impl Run {
     pub(crate) fn ended(&self) -> &'static str {
         match self.summary.stopped {
             Some(reason) => reason.words(),
-            None => "it did not come to its end",
+            None => "it did not finish",
         }
     }
 }

@@ -91,7 +91,7 @@ impl App {
         if reason.is_some_and(|reason| reason.is_empty() || reason.len() > MAX_REASON) {
             return Err(Refusal::wrong(
                 format!("a reason has 1 to {MAX_REASON} characters"),
-                "say why nobody has to look at this failure again",
+                "say why this failure is accepted",
             ));
         }
         failures::accept(&path, reason, &self.project)?;

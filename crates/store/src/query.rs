@@ -268,7 +268,7 @@ impl Store {
         Ok(Some(()))
     }
 
-    /// What a run covered; `None` where it did not come to its end.
+    /// What a run covered; `None` where it did not finish.
     pub fn coverage(&self, run: i64) -> Asked<Option<Covered>> {
         self.ask(async |connection| {
             let row = sqlx::query("SELECT locations, switches FROM coverage WHERE run = $1")

@@ -203,7 +203,7 @@ fn next(tracer: &mut Tracer<'_>, walked: &WalkedStep, sts: &Sts) -> Result<Step,
         return Ok(step);
     }
     Err(match &step {
-        Step::Stimulus(_) => format!("{shown} may not be given here"),
+        Step::Stimulus(_) => format!("{shown} is not offered here"),
         _ => format!("the model does not allow {shown} here: a system that does it fails"),
     })
 }

@@ -184,7 +184,7 @@ impl FailureSummary {
             from,
             to,
             runs,
-            confirmed: file.confirmed,
+            confirmed: file.confirmed.filter(|(_, runs)| *runs > 0),
             flaky: file.is_flaky(),
             status: if facts.fixed_in.is_some() {
                 FailureStatus::Fixed

@@ -244,7 +244,7 @@ fn a_walk_that_the_model_refuses_ends_with_the_reason() {
     };
     assert_eq!(
         problem(wrong("pay", r#"{"amount": 21}"#)),
-        "step 1: ?pay(amount=21) may not be given here"
+        "step 1: ?pay(amount=21) is not offered here"
     );
     assert_eq!(
         problem(wrong("pay", r#"{"amount": "much"}"#)),

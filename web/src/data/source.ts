@@ -295,7 +295,7 @@ export class Embedded implements Source {
   followJob = () => () => {};
 
   #refuse(): Trouble {
-    return new Trouble("a report only shows what happened", "start `ioco serve` in the project to do this");
+    return new Trouble("a report cannot start or change anything", "start `ioco serve` in the project to do this");
   }
 }
 

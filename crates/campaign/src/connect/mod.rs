@@ -112,8 +112,7 @@ impl ConnectionSpec {
     /// What the flags say, else what ioco.toml says.
     pub fn find(choice: &SystemChoice, project: &Project) -> Result<ConnectionSpec, CampaignError> {
         ConnectionSpec::typed(choice, project)?.ok_or_else(|| {
-            CampaignError::usage("nothing says how to reach the system under test")
-                .remedy(Remedy::ReachSystem)
+            CampaignError::usage("no system under test is configured").remedy(Remedy::ReachSystem)
         })
     }
 

@@ -7,7 +7,7 @@ use ioco_nats::Access;
 
 use super::{ModelArguments, StoreArguments, SystemArguments, Test};
 
-/// Where the NATS server is, and how to prove who we are.
+/// The NATS server, and the credentials for it.
 #[derive(Clone, Debug, Args)]
 pub struct NatsArguments {
     /// The NATS server; tls://HOST:PORT encrypts; servers of one cluster are separated by commas
@@ -26,11 +26,11 @@ pub struct NatsArguments {
     #[arg(long, value_name = "FILE")]
     pub nats_ca: Option<PathBuf>,
 
-    /// Our own certificate
+    /// The client certificate
     #[arg(long, value_name = "FILE", requires = "nats_key")]
     pub nats_certificate: Option<PathBuf>,
 
-    /// The key of our own certificate
+    /// The key of the client certificate
     #[arg(long, value_name = "FILE", requires = "nats_certificate")]
     pub nats_key: Option<PathBuf>,
 }
@@ -58,29 +58,29 @@ pub struct Campaign {
 pub enum CampaignCommand {
     /// Start a campaign: hand out tests to workers, and keep what they find
     Start(Box<CampaignStart>),
-    /// Go on with a campaign whose coordinator is gone, from the store alone
+    /// Resume a campaign whose coordinator has ended, from the store alone
     Resume(CampaignResume),
     /// List campaigns and workers
     Status(NatsArguments),
-    /// Show how far a campaign is, worker by worker, until it is over
+    /// Show the progress of a campaign, worker by worker, until it ends
     Watch {
-        /// The campaign, as `ioco campaign status` names it [default: all of them]
+        /// The name of the campaign, from `ioco campaign status` [default: all]
         campaign: Option<String>,
 
         #[command(flatten)]
         nats: NatsArguments,
     },
-    /// Show what the store has of campaigns: orders, outcomes, and what is still open
+    /// List the campaigns of the store with their orders and outcomes
     Show {
-        /// The campaign [default: all of them]
+        /// The name of the campaign [default: all]
         campaign: Option<String>,
 
         #[command(flatten)]
         store: StoreArguments,
     },
-    /// Stop a campaign; it keeps its results
+    /// Stop a campaign and keep its results
     Stop {
-        /// The campaign, as `ioco campaign status` names it
+        /// The name of the campaign, from `ioco campaign status`
         campaign: String,
 
         #[command(flatten)]
@@ -96,15 +96,15 @@ pub struct CampaignStart {
     #[command(flatten)]
     pub nats: NatsArguments,
 
-    /// A worker that says nothing about its test for this time loses it to another worker
+    /// Give the test of a worker to another worker after this time without a sign of life
     #[arg(long, value_name = "TIME", default_value = "10s")]
     pub lease: String,
 
-    /// So many servers of a NATS cluster keep orders and outcomes: 3 can lose one
+    /// Keep orders and outcomes on this many servers of a NATS cluster; with 3, one may fail
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=5))]
     pub replicas: u8,
 
-    /// The name of the campaign; orders and outcomes have it in their subjects [default: made from the time]
+    /// The name of the campaign, part of the subjects of its messages [default: derived from the time]
     #[arg(long, value_name = "NAME")]
     pub campaign: Option<String>,
 
@@ -115,7 +115,7 @@ pub struct CampaignStart {
 
 #[derive(Debug, Args)]
 pub struct CampaignResume {
-    /// The campaign, as `ioco campaign show` names it
+    /// The name of the campaign, from `ioco campaign show`
     pub campaign: String,
 
     #[command(flatten)]

@@ -31,7 +31,7 @@ pub struct ShrinkArguments {
     #[arg(long, conflicts_with = "any", hide = true)]
     pub same: bool,
 
-    /// Prove that nothing shorter fails, by trying everything shorter
+    /// Prove that no shorter trace fails, by trying all shorter traces
     #[arg(long)]
     pub prove: bool,
 
@@ -61,7 +61,7 @@ impl ShrinkArguments {
 
 #[derive(Debug, Args)]
 pub struct Export {
-    /// The id of the failure, or the beginning of it, or its file
+    /// The id of the failure, its first characters, or its file
     pub failure: String,
 
     /// The language of the script
@@ -82,9 +82,9 @@ pub enum ExportForm {
     Curl,
     /// A program that needs nothing but Python
     Python,
-    /// The same as a test
+    /// A test for pytest
     Pytest,
-    /// What the system is sent, one JSON object a line
+    /// The messages to the system, one JSON object per line
     Jsonl,
     /// A test that needs nothing but Rust's standard library
     Rust,
@@ -95,7 +95,7 @@ pub struct Failures {
     #[command(subcommand)]
     pub command: Option<FailuresCommand>,
 
-    /// Those that are accepted or fixed as well
+    /// Also list accepted and fixed failures
     #[arg(long)]
     pub all: bool,
 
@@ -111,16 +111,16 @@ pub struct Failures {
 pub enum FailuresCommand {
     /// Accept a failure: `ioco test` still tries it, but does not fail because of it
     Accept {
-        /// Its id, or the beginning of it
+        /// The id of the failure, or its first characters
         failure: String,
 
-        /// Why nobody has to look at it again
+        /// The reason for accepting it
         #[arg(long, visible_alias = "why", value_name = "TEXT")]
         reason: String,
     },
-    /// Take back that a failure was accepted
+    /// Reopen an accepted failure
     Reopen {
-        /// Its id, or the beginning of it
+        /// The id of the failure, or its first characters
         failure: String,
     },
 }

@@ -73,7 +73,7 @@ pub enum Command {
     Adapters(Adapters),
     /// Create a project: a model, a system with a planted bug, and ioco.toml
     New(New),
-    /// Look at everything that a run needs, and say what is missing
+    /// Check the tools and settings that a run needs
     Doctor(Doctor),
     /// Report errors in a model, and its size
     Check(Check),
@@ -89,17 +89,17 @@ pub enum Command {
     Test(Box<Test>),
     /// Test on many machines: start, resume, list, watch and stop campaigns
     Campaign(Campaign),
-    /// Carry out tests of campaigns
+    /// Run the tests of campaigns
     Worker(Box<Worker>),
     /// Start a local NATS server, which connects campaigns and workers
     Nats(Nats),
-    /// Give stimuli by hand: show labels and bytes both ways
+    /// Give stimuli by hand, and show labels and bytes in both directions
     Connect(Connect),
     /// Record the traffic between a client and a system as traces
     Record(Record),
     /// Play the model as a system that others connect to, with faults on request
     Simulate(Simulate),
-    /// List the recorded failures, and what became of them; accept them
+    /// List the recorded failures with their status; accept and reopen them
     Failures(Failures),
     /// Run a recorded failure again
     Replay(Replay),
@@ -113,7 +113,7 @@ pub enum Command {
     Report(Report),
     /// List the recorded runs; show, compare and delete them
     Runs(Runs),
-    /// Put the newest runs of several folders together as one run: the shards of a campaign
+    /// Merge the newest runs of several folders, such as shards, into one run
     Merge(Merge),
     /// Upgrade the store of runs
     Store(Store),
@@ -125,7 +125,7 @@ pub enum Command {
     Explain(Explain),
     /// The language server for editors, on standard input and output
     Lsp,
-    /// Print what completes commands in a shell
+    /// Print the completion script for a shell
     Completions(Completions),
     /// Write the manual pages: one of `ioco`, and one of each command
     Man(Man),

@@ -55,7 +55,7 @@ pub struct Completions {
 
 #[derive(Debug, Args)]
 pub struct Man {
-    /// The folder to write them to; it is made where it is not there
+    /// The folder to write them to; created if it does not exist
     pub folder: PathBuf,
 }
 

@@ -216,7 +216,7 @@ pub struct Test {
     #[arg(long, value_name = "TIME")]
     pub timeout: Option<String>,
 
-    /// Share of the time, from 0 to 1, that may go into waiting for silence where no response is due
+    /// The share of the time, from 0 to 1, to spend waiting for silence where no response is due
     #[arg(long, value_name = "SHARE")]
     pub silence: Option<f64>,
 
@@ -253,7 +253,7 @@ pub struct Test {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Strategy {
-    /// Give the stimuli that would show most faults
+    /// Give the stimuli that would reveal most faults
     Auto,
     /// Choose any allowed step at random
     Random,

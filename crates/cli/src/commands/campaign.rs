@@ -73,10 +73,10 @@ fn begin(arguments: &args::CampaignStart, format: Format) -> Answer {
     };
     let campaign = arguments.campaign.clone().unwrap_or_else(new_name);
     if !is_name(&campaign) {
-        return Err(
-            CommandError::usage(format!("'{campaign}' is no name for a campaign"))
-                .hint("use at most 100 letters, digits, - and _"),
-        );
+        return Err(CommandError::usage(format!(
+            "'{campaign}' is not a valid name for a campaign"
+        ))
+        .hint("use at most 100 letters, digits, - and _"));
     }
     let announced = Announced {
         version: WORK_VERSION,
@@ -93,7 +93,7 @@ fn begin(arguments: &args::CampaignStart, format: Format) -> Answer {
         // What is left of it at the server would be taken for this one's.
         return Err(
             CommandError::usage(format!("the server has a campaign {campaign} already"))
-                .hint("choose another name, or go on with it: ioco campaign resume"),
+                .hint("choose another name, or resume it: ioco campaign resume"),
         );
     }
     let executor = NatsExecutor::open(bus, announced, queues, interrupt.clone());

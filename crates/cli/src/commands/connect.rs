@@ -144,7 +144,7 @@ fn stimulus(text: &str, sts: &Sts) -> Result<Action, CommandError> {
     };
     match step::read(&marked, sts).map_err(wrong)? {
         (Direction::Stimulus, action) => Ok(action),
-        _ => Err(CommandError::usage(format!("'{text}' is no stimulus"))),
+        _ => Err(CommandError::usage(format!("'{text}' is not a stimulus"))),
     }
 }
 

@@ -22,7 +22,7 @@ pub fn run(arguments: &args::Failures, format: Format) -> Answer {
         Some(FailuresCommand::Accept { failure, reason }) => {
             if reason.trim().is_empty() {
                 return Err(CommandError::usage("the reason is empty")
-                    .hint("say why nobody has to look at this failure again"));
+                    .hint("say why this failure is accepted"));
             }
             change(&project, failure, Some(reason.trim()), format)
         }
@@ -83,7 +83,7 @@ fn lines(failure: &FailureSummary) -> String {
         false => output::count(failure.to as u64, "step"),
     }];
     if let Some((seen, runs)) = failure.confirmed {
-        facts.push(format!("seen again in {seen} of {runs}"));
+        facts.push(format!("confirmed in {seen} of {runs} runs"));
     }
     if let (Some(run), Some(at)) = (&failure.run, &failure.first_seen) {
         facts.push(format!("first in run {run}, {at}"));

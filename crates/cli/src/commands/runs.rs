@@ -235,7 +235,7 @@ pub fn numbers(run: &RunRow) -> String {
     let summary = &run.summary;
     let ended = match summary.stopped {
         Some(reason) => reason.words(),
-        None => "it did not come to its end",
+        None => "it did not finish",
     };
     let silence = output::silence(summary).map_or(String::new(), |line| format!("     {line}\n"));
     format!(
@@ -264,7 +264,7 @@ fn sighting(failure: &Sighting) -> String {
 
 fn words(test: &TestRow) -> String {
     match &test.verdict {
-        None => "did not come to its end".to_owned(),
+        None => "did not finish".to_owned(),
         Some(SavedVerdict::Pass) => "pass".to_owned(),
         Some(SavedVerdict::Fail { deviation }) => {
             format!(
@@ -307,7 +307,7 @@ fn compare(project: &Project, from: i64, to: i64, format: Format) -> Answer {
         return Ok(Exit::Conforms);
     }
     let mut text = format!("from run {from} to run {to}\n");
-    for (what, lines) in [("covered now", &gained), ("not covered any more", &lost)] {
+    for (what, lines) in [("covered now", &gained), ("no longer covered", &lost)] {
         text.push_str(&format!("\n{what}: {}\n", lines.len()));
         for line in lines {
             text.push_str(&format!("  {line}\n"));
@@ -315,7 +315,7 @@ fn compare(project: &Project, from: i64, to: i64, format: Format) -> Answer {
     }
     for (what, failures) in [
         ("new failures", &new_failures),
-        ("failures not seen any more", &fixed_failures),
+        ("failures that no longer occur", &fixed_failures),
         ("failures in both", &same_failures),
     ] {
         text.push_str(&format!("\n{what}: {}\n", failures.len()));
@@ -329,7 +329,7 @@ fn compare(project: &Project, from: i64, to: i64, format: Format) -> Answer {
 
 fn prune(project: &Project, keep: Option<usize>, older_than: Option<&str>) -> Answer {
     if keep.is_none() && older_than.is_none() {
-        return Err(CommandError::usage("nothing says which runs to forget")
+        return Err(CommandError::usage("name the runs to delete")
             .hint("use --keep 20, or --older-than 30d"));
     }
     let before = older_than.map(time::parse).transpose()?.map(|age| {

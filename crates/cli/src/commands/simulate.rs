@@ -83,7 +83,7 @@ impl Notes {
             output::warn(&format!("not understood: {}", Untrusted::new(what)));
         }
         if self.0 == NOTES {
-            output::warn("more messages of this client that are not understood are not shown");
+            output::warn("ioco does not show further messages of this client that it cannot read");
         }
     }
 }

@@ -34,7 +34,7 @@ pub fn run(arguments: &args::Worker) -> Answer {
     let name = arguments.name.clone().unwrap_or_else(own_name);
     if !is_name(&name) {
         return Err(
-            CommandError::usage(format!("'{name}' is no name for a worker"))
+            CommandError::usage(format!("'{name}' is not a valid name for a worker"))
                 .hint("use at most 100 letters, digits, - and _"),
         );
     }

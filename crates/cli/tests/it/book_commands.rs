@@ -120,7 +120,13 @@ const PLANS: &[(&str, &str, Plan)] = &[
         Test("a_new_project_is_served_until_it_is_interrupted"),
     ),
     ("page.md", "ioco report", Door(0)),
-    ("real-broker.md", "ioco ", Test("real")),
+    // `cargo xtask real` installs this broker.
+    ("real-broker.md", "ioco test --profile amqtt", Test("real")),
+    (
+        "real-broker.md",
+        "ioco ",
+        Test("a_real_broker_is_tested_as_the_chapter_says"),
+    ),
     (
         "reports.md",
         "ioco test --store",
@@ -135,7 +141,11 @@ const PLANS: &[(&str, &str, Plan)] = &[
         "ioco test --watch",
         Test("a_changed_system_a_wrong_model"),
     ),
-    ("your-system.md", "ioco ", Test("real")),
+    (
+        "your-system.md",
+        "ioco ",
+        Test("your_own_system_is_tested_as_the_chapter_says"),
+    ),
 ];
 
 /// A model for `lock.dot`, `vending.aml` and the like: what the chapters write about, in a few lines.

@@ -167,11 +167,7 @@ process('p') {
 fn internal_steps_without_end_are_an_error_that_names_the_switch() {
     let ran = from_text(RUNAWAY, &["--traces", "1", "--count"]);
     assert_eq!(ran.code, 2, "{}", ran.all());
-    assert!(
-        ran.err.contains("internal steps go on without end"),
-        "{}",
-        ran.err
-    );
+    assert!(ran.err.contains("internal steps never end"), "{}", ran.err);
     assert!(ran.err.contains("model.aml:8"), "{}", ran.err);
 }
 

@@ -88,7 +88,7 @@ fn a_killed_run_keeps_every_test_that_it_told_of() {
     let kept = ended(text.lines());
     assert!(told.len() >= 20);
     assert!(told.is_subset(&kept), "told {told:?}, kept {kept:?}");
-    // And the history says that it did not come to its end.
+    // And the history says that it did not finish.
     let runs = run(ioco().current_dir(folder.path()).arg("runs"));
     assert!(runs.out.contains("not finished"), "{}", runs.all());
 }

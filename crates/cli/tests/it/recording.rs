@@ -135,7 +135,7 @@ fn traffic_in_lines_of_its_own_is_recorded() {
 
 /// The lines of an explanation that say what is wrong and why.
 fn verdict(ran: &Ran) -> Vec<&str> {
-    let is_verdict = |line: &&str| line.starts_with('D') || line.starts_with("  allowed here");
+    let is_verdict = |line: &&str| line.starts_with('D') || line.starts_with("  expected");
     ran.out.lines().filter(is_verdict).collect()
 }
 

@@ -64,7 +64,7 @@ fn runs_are_listed_shown_compared_and_forgotten() {
     assert!(compared.contains("new failures: 1"), "{compared}");
     let compared = asked(here, &["runs", "compare", "2", "1"]);
     assert!(
-        compared.contains("failures not seen any more: 1"),
+        compared.contains("failures that no longer occur: 1"),
         "{compared}"
     );
     let ran = ask(here, &["runs", "prune"]);

@@ -107,7 +107,7 @@ fn a_forgetful_piggy_bank_is_found_and_explained() {
         "D003 wrong value: the piggy sent !contains(cents=1)",
         "model.aml:",
         "tester",
-        "allowed here   !contains(cents=2)",
+        "expected       !contains(cents=2)",
         "because",
         "confirmed      5 of 5 runs",
     ] {

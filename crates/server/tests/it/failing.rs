@@ -55,7 +55,7 @@ fn a_failure_is_found_shrunk_read_and_repaired_from_the_page() {
         failure["explanation"]
             .as_str()
             .expect("text")
-            .contains("allowed here")
+            .contains("expected")
     );
     assert!(!failure["because"].as_array().expect("reasons").is_empty());
     assert_eq!(

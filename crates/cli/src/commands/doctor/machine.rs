@@ -135,7 +135,7 @@ fn terminal() -> Finding {
     let why = match set {
         Some(name) => format!(", because {name} is set"),
         None if std::io::stdout().is_terminal() => String::new(),
-        None => ", because standard output is no terminal".to_owned(),
+        None => ", because standard output is not a terminal".to_owned(),
     };
     Finding::ok(MACHINE, "output", format!("{colour}{why}"))
 }

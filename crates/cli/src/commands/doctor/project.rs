@@ -31,7 +31,7 @@ pub fn findings(arguments: &args::Doctor) -> Vec<Finding> {
             Finding::note(
                 PROJECT,
                 FILE_NAME,
-                "there is none in this folder: only the machine is looked at",
+                "this folder has no project: ioco checks only the machine",
             )
             .hint("`ioco new NAME` makes a project"),
         ];
@@ -46,7 +46,11 @@ pub fn findings(arguments: &args::Doctor) -> Vec<Finding> {
     let mut found = vec![if file.exists() {
         Finding::ok(PROJECT, FILE_NAME, file.display().to_string())
     } else {
-        Finding::note(PROJECT, FILE_NAME, "there is none: flags say everything")
+        Finding::note(
+            PROJECT,
+            FILE_NAME,
+            "no such file: the flags have all settings",
+        )
     }];
     let reached = ConnectionSpec::typed(&arguments.system.choice(), &project);
     let (finding, sts) = model(&project);
@@ -55,7 +59,7 @@ pub fn findings(arguments: &args::Doctor) -> Vec<Finding> {
     match reached {
         Err(error) => found.push(Finding::error(SYSTEM, "connection", error.into())),
         Ok(None) => found.push(
-            Finding::warning(SYSTEM, "connection", "nothing says how to reach the system").hint(
+            Finding::warning(SYSTEM, "connection", "no system under test is configured").hint(
                 "write [sut] into ioco.toml, or use --sut COMMAND, --tcp HOST:PORT, --http URL or --amp PORT",
             ),
         ),
@@ -176,7 +180,11 @@ fn program(group: &'static str, name: &str, line: &str, folder: &Path) -> Findin
     // What the shell works out itself is not looked at.
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+".contains(c);
     if word.is_empty() || !word.chars().all(is_plain) {
-        return Finding::note(group, name, format!("{line}: only the shell can say"));
+        return Finding::note(
+            group,
+            name,
+            format!("{line}: not checked, because a shell interprets it"),
+        );
     }
     located(group, name, word, folder)
 }

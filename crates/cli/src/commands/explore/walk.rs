@@ -155,10 +155,7 @@ impl Walk {
         if let Step::Stimulus(action) = &step
             && !self.semantics.accepts(self.here(), action)
         {
-            return Reply::Say(format!(
-                "{} may not be given here\n",
-                action.show(&self.sts)
-            ));
+            return Reply::Say(format!("{} is not offered here\n", action.show(&self.sts)));
         }
         match self.semantics.after(self.here(), &step) {
             Some(set) if self.semantics.set(set).is_empty() => {

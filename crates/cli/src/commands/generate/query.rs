@@ -216,7 +216,7 @@ fn why_unknown(answers: &answer::Answers, within: u32) -> String {
             searched.paths
         )
     } else if searched.runaway {
-        "internal steps go on without end".to_owned()
+        "internal steps never end".to_owned()
     } else if searched.undecided > 0 {
         format!("the solver could not decide {} steps", searched.undecided)
     } else {

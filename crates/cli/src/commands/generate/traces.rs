@@ -191,7 +191,7 @@ pub fn run(arguments: &args::Generate, length: u32, model: &Subject, format: For
     if let Some(switch) = total.runaway {
         let place = model.sts.show_place(model.sts.switch(switch).place);
         let message = format!(
-            "internal steps go on without end: {} {place}",
+            "internal steps never end: {} {place}",
             model.sts.show_switch(switch)
         );
         return Err(CommandError::usage(message.trim_end().to_owned())

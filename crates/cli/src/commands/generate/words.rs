@@ -23,7 +23,7 @@ fn write(text: &mut String, tree: &Tree, sts: &Sts, before: usize, indent: usize
             let response = response(branch, sts);
             match &branch.then {
                 Some(then) if then.steps.is_empty() => {
-                    text.push_str(&format!("{margin}       or {response}: that will do\n"));
+                    text.push_str(&format!("{margin}       or {response}: also right\n"));
                 }
                 Some(then) => {
                     text.push_str(&format!("{margin}       or {response}, then\n"));

@@ -50,7 +50,7 @@ fn steps(text: &mut String, sts: &Sts, tree: &Tree, indent: usize) {
                     "{margin}  # or {what} is seen: right, but not what the test is for\n"
                 )),
                 Some(then) if then.steps.is_empty() => {
-                    text.push_str(&format!("{margin}  # or {what} is seen: that will do\n"));
+                    text.push_str(&format!("{margin}  # or {what} is seen: also right\n"));
                 }
                 Some(then) => {
                     text.push_str(&format!("{margin}  # or {what} is seen, and then:\n"));
