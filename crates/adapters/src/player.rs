@@ -75,7 +75,7 @@ impl FromStr for FaultRate {
     }
 }
 
-enum Speech {
+enum Protocol {
     /// One JSON object a line.
     Json(Codec),
     Text {
@@ -105,7 +105,7 @@ pub enum Left {
 /// A model as a system that others connect to.
 pub struct Player {
     sts: Arc<Sts>,
-    speech: Speech,
+    speech: Protocol,
     system: Simulated,
     faults: Vec<FaultRate>,
     rng: ChaCha8Rng,
@@ -121,7 +121,7 @@ impl Player {
         faults: &[FaultRate],
     ) -> Result<Player, AdapterError> {
         let speech = match mapping {
-            None => Speech::Json(Codec::new(Arc::clone(&sts))),
+            None => Protocol::Json(Codec::new(Arc::clone(&sts))),
             Some(mapping) => {
                 let templates = Templates::new(Arc::clone(&sts), mapping)?;
                 for id in sts.labels_of(Direction::Response) {
@@ -133,7 +133,7 @@ impl Player {
                         .hint("describe it by a template; a regular expression only reads"));
                     }
                 }
-                Speech::Text {
+                Protocol::Text {
                     templates,
                     mapping: Box::new(mapping.clone()),
                 }
@@ -188,14 +188,14 @@ impl Player {
 
     fn framing(&self) -> Framing {
         match &self.speech {
-            Speech::Json(_) => Framing::default(),
-            Speech::Text { mapping, .. } => mapping.framing.clone(),
+            Protocol::Json(_) => Framing::default(),
+            Protocol::Text { mapping, .. } => mapping.framing.clone(),
         }
     }
 
     fn greet(&mut self, out: &mut Vec<u8>, output: &mut dyn Write) -> io::Result<()> {
         self.system.reset(&mut Outbox::default());
-        let Speech::Text { mapping, .. } = &self.speech else {
+        let Protocol::Text { mapping, .. } = &self.speech else {
             return Ok(());
         };
         if let Some(Pattern::Exact(banner)) = &mapping.banner {
@@ -218,9 +218,9 @@ impl Player {
         note: &mut dyn FnMut(String),
     ) -> io::Result<()> {
         let meant = match &self.speech {
-            Speech::Json(_) if message.trim_ascii().is_empty() => return Ok(()),
-            Speech::Json(_) => self.read_json(message),
-            Speech::Text { templates, mapping } => {
+            Protocol::Json(_) if message.trim_ascii().is_empty() => return Ok(()),
+            Protocol::Json(_) => self.read_json(message),
+            Protocol::Text { templates, mapping } => {
                 if mapping.reset.as_deref().map(str::as_bytes) == Some(message) {
                     Ok(None)
                 } else {
@@ -233,8 +233,8 @@ impl Player {
             Ok(None) => {
                 self.system.reset(&mut Outbox::default());
                 match &self.speech {
-                    Speech::Json(_) => out.extend(b"{\"ready\":true}\n"),
-                    Speech::Text { mapping, .. } => {
+                    Protocol::Json(_) => out.extend(b"{\"ready\":true}\n"),
+                    Protocol::Text { mapping, .. } => {
                         if let Some(Pattern::Exact(ready)) = &mapping.ready {
                             let ready = mapping.framing.wrap(ready.clone().into_bytes());
                             out.extend(ready.map_err(io::Error::other)?);
@@ -252,7 +252,7 @@ impl Player {
                 }
             }
             Err(why) => {
-                if let Speech::Json(_) = self.speech {
+                if let Protocol::Json(_) = self.speech {
                     let error = serde_json::json!({ "error": why });
                     out.extend(format!("{error}\n").into_bytes());
                 }
@@ -299,7 +299,7 @@ impl Player {
                     out.clear();
                 }
                 _ => {
-                    if let Speech::Json(_) = self.speech {
+                    if let Protocol::Json(_) = self.speech {
                         out.extend(b"{\"quiescent\":true}\n");
                     }
                     return Ok(());
@@ -324,8 +324,8 @@ impl Player {
         let copies = 1 + usize::from(self.strikes(PlayedFault::Duplicate));
         for _ in 0..copies {
             match &self.speech {
-                Speech::Json(codec) => codec.write_response(&response, out),
-                Speech::Text { templates, mapping } => {
+                Protocol::Json(codec) => codec.write_response(&response, out),
+                Protocol::Text { templates, mapping } => {
                     let content = templates.write_message(&response);
                     let wire = content.and_then(|content| mapping.framing.wrap(content));
                     out.extend(wire.map_err(io::Error::other)?);

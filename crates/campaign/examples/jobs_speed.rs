@@ -19,8 +19,8 @@ use std::time::{Duration, Instant};
 
 use ioco_campaign::work::{Executor, Order, Outcome, Worker, WorkerSetup};
 use ioco_campaign::{
-    Campaign, CampaignError, ConnectionSpec, Hands, Interrupt, ModelOptions, NoObserver, Observer,
-    Plan, Project, SolverChoice, TestSettings, Transport, model,
+    Campaign, CampaignError, ConnectionSpec, ExecutorKind, Interrupt, ModelOptions, NoObserver,
+    Observer, Plan, Project, SolverChoice, TestSettings, Transport, model,
 };
 use ioco_engine::{SavedStep, Tester};
 
@@ -386,10 +386,10 @@ impl Bench {
                     interrupt: interrupt.clone(),
                 });
                 let workers = Simulated::new(worker, jobs, Arc::clone(&passed));
-                Hands::Executor("virtual".to_owned(), Box::new(workers))
+                ExecutorKind::Executor("virtual".to_owned(), Box::new(workers))
             }
-            _ if jobs > 1 => Hands::Threads(jobs),
-            _ => Hands::Own,
+            _ if jobs > 1 => ExecutorKind::Threads(jobs),
+            _ => ExecutorKind::Own,
         };
         let campaign = Campaign::open_with(plan, hands, interrupt, &mut NoObserver)?;
         let mut watch = Watch {

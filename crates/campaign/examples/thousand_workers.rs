@@ -13,8 +13,8 @@ use std::time::{Duration, Instant};
 
 use ioco_campaign::work::{Executor, Order, Outcome, Worker, WorkerSetup};
 use ioco_campaign::{
-    Campaign, CampaignError, ConnectionSpec, Hands, Interrupt, ModelOptions, NoObserver, Plan,
-    Project, SolverChoice, TestSettings, Transport, model,
+    Campaign, CampaignError, ConnectionSpec, ExecutorKind, Interrupt, ModelOptions, NoObserver,
+    Plan, Project, SolverChoice, TestSettings, Transport, model,
 };
 
 const ROOMS: usize = 150;
@@ -107,7 +107,7 @@ fn simulate(
     });
     let (sender, receiver) = std::sync::mpsc::channel();
     let executor = Simulated::new(worker, workers, sender);
-    let hands = Hands::Executor("simulated".to_owned(), Box::new(executor));
+    let hands = ExecutorKind::Executor("simulated".to_owned(), Box::new(executor));
     let campaign = Campaign::open_with(plan, hands, interrupt, &mut NoObserver)?;
     let outcome = campaign.run(&mut NoObserver)?;
     let sums: Sums = receiver

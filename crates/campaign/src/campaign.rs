@@ -88,7 +88,7 @@ pub struct Campaign {
 }
 
 /// Who carries out the tests of a campaign.
-pub enum Hands {
+pub enum ExecutorKind {
     /// This process, with one system.
     Own,
     /// So many threads of this process, each with a system of its own.
@@ -104,32 +104,32 @@ impl Campaign {
         interrupt: Interrupt,
         observer: &mut dyn Observer,
     ) -> Result<Campaign, CampaignError> {
-        let hands = match plan.jobs {
+        let executors = match plan.jobs {
             0 => return Err(no_jobs()),
-            1 => Hands::Own,
-            jobs => Hands::Threads(jobs),
+            1 => ExecutorKind::Own,
+            jobs => ExecutorKind::Threads(jobs),
         };
-        Campaign::open_with(plan, hands, interrupt, observer)
+        Campaign::open_with(plan, executors, interrupt, observer)
     }
 
-    /// As [`Campaign::open`], with these hands instead of jobs.
+    /// As [`Campaign::open`], with these executors instead of jobs.
     pub fn open_with(
         plan: Plan,
-        hands: Hands,
+        executors: ExecutorKind,
         interrupt: Interrupt,
         observer: &mut dyn Observer,
     ) -> Result<Campaign, CampaignError> {
-        Campaign::prepare(plan, hands, None, interrupt, observer)
+        Campaign::prepare(plan, executors, None, interrupt, observer)
     }
 
     fn prepare(
         mut plan: Plan,
-        hands: Hands,
+        executors: ExecutorKind,
         before: Option<&Interrupted>,
         interrupt: Interrupt,
         observer: &mut dyn Observer,
     ) -> Result<Campaign, CampaignError> {
-        if let Hands::Threads(jobs) = hands {
+        if let ExecutorKind::Threads(jobs) = executors {
             plan.reach.check_jobs(jobs)?;
         }
         if let Some(shrinking) = &plan.shrinking {
@@ -188,8 +188,8 @@ impl Campaign {
                 let suite = suite
                     .map(|file| suite::text(file, &plan.model))
                     .transpose()?;
-                let query = match (&plan.test.query, &hands) {
-                    (None, _) | (_, Hands::Own) => None,
+                let query = match (&plan.test.query, &executors) {
+                    (None, _) | (_, ExecutorKind::Own) => None,
                     (Some(file), _) => Some(query::text(file, &plan.model.sts)?),
                 };
                 (suite, query)
@@ -210,10 +210,10 @@ impl Campaign {
             Some(_) => None,
             None => guide(&plan.test, &plan.model, observer)?,
         };
-        let link = match (&hands, before) {
+        let link = match (&executors, before) {
             (_, Some(before)) => Link::elsewhere_from(before.clock()?.1),
-            (Hands::Own, None) => plan.reach.connect(&plan.model.sts, &plan.project)?,
-            (Hands::Threads(_) | Hands::Executor(..), None) => Link::elsewhere(),
+            (ExecutorKind::Own, None) => plan.reach.connect(&plan.model.sts, &plan.project)?,
+            (ExecutorKind::Threads(_) | ExecutorKind::Executor(..), None) => Link::elsewhere(),
         };
         let mut session = Session::over(
             &plan.model.sts,
@@ -238,7 +238,7 @@ impl Campaign {
         }
         let (model, reach) = (&plan.model, &plan.reach);
         let mut new = history::new_run(model, &options, &meaning, reach, &settings, plan.shard);
-        if let Hands::Executor(campaign, executor) = &hands {
+        if let ExecutorKind::Executor(campaign, executor) = &executors {
             let (suite, query) = texts.clone();
             let executor = executor.settings();
             let kept = KeptPlan::new(&plan, settings.seed, &known, suite, query, executor);
@@ -263,9 +263,9 @@ impl Campaign {
         // The store may have gone to another folder.
         let results = Results::at(plan.project.results());
         let recipe = Recipe::new(&settings, &meaning, timeout, texts.1);
-        let is_kept = matches!(hands, Hands::Executor(..));
+        let is_kept = matches!(executors, ExecutorKind::Executor(..));
         let dispatch =
-            parallel::dispatch(hands, &plan, recipe, &record, &session, &meaning.solver)?;
+            parallel::dispatch(executors, &plan, recipe, &record, &session, &meaning.solver)?;
         Ok(Campaign {
             project: plan.project,
             model: plan.model,

@@ -28,7 +28,7 @@ use crate::shrinking::{self, ShrinkSettings};
 use crate::solver::{SemanticsOptions, SolverChoice};
 use crate::system::KeptSystem;
 use crate::trust;
-use crate::work::dispatch::{Desk, Dispatch};
+use crate::work::dispatch::{Dispatch, OrderBook};
 use crate::work::{Recipe, Threads, WorkerSetup};
 use ioco_budget::{Budget, Interrupt, Resource};
 
@@ -241,7 +241,8 @@ impl Opened {
         times: u32,
     ) -> Result<Option<Vec<Execution>>, CampaignError> {
         if let Some(mut dispatch) = self.dispatch()? {
-            let runs = dispatch.replay_times(stimuli, times, &mut Desk::of(&mut self.session))?;
+            let runs =
+                dispatch.replay_times(stimuli, times, &mut OrderBook::of(&mut self.session))?;
             let is_raised = self.session.interrupt.is_raised();
             return Ok((!is_raised).then_some(runs));
         }
@@ -331,7 +332,7 @@ impl Opened {
         let shrunk = match &mut dispatch {
             None => session.shrink(&report.execution, settings, seen, nanoseconds, observer)?,
             Some(dispatch) => {
-                let mut runner = dispatch.runner(Desk::of(session));
+                let mut runner = dispatch.runner(OrderBook::of(session));
                 let shrunk = shrinking.run(&report.execution, &mut runner, observer);
                 runner.broken.map_or(shrunk, Err)?
             }
@@ -339,7 +340,7 @@ impl Opened {
         let stimuli: Vec<Action> = shrunk.execution.stimuli().cloned().collect();
         let shown = match &mut dispatch {
             None => session.show(&stimuli),
-            Some(dispatch) => dispatch.show(&stimuli, &mut Desk::of(session))?,
+            Some(dispatch) => dispatch.show(&stimuli, &mut OrderBook::of(session))?,
         };
         let saved = self.keep(&report, wire, &shrunk, shown)?;
         let path = self.path.with_file_name(saved.id.file_name());

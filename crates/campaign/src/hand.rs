@@ -20,7 +20,7 @@ use crate::solver::SemanticsOptions;
 const LOOK: u64 = 200_000_000;
 
 /// Nobody walks farther by hand; what a system sends without an end is not read for ever.
-const MOST_STEPS: usize = 2_000;
+const MAX_STEPS: usize = 2_000;
 
 /// How a walk goes on.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -231,8 +231,8 @@ impl HandWalk {
     fn note(&mut self, step: &Step, at: u64) {
         let what = SavedStep::new(step, &self.sts);
         self.steps.push(TimedStep { at, what });
-        if self.steps.len() >= MOST_STEPS {
-            self.state = HandState::Over(format!("a walk has at most {MOST_STEPS} steps"));
+        if self.steps.len() >= MAX_STEPS {
+            self.state = HandState::Over(format!("a walk has at most {MAX_STEPS} steps"));
         }
     }
 

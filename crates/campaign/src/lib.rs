@@ -36,7 +36,7 @@ mod warning;
 pub mod watch;
 pub mod work;
 
-pub use campaign::{Campaign, Hands, Interrupted};
+pub use campaign::{Campaign, ExecutorKind, Interrupted};
 pub use connect::{ConnectionSpec, Fresh, Link, Start, SystemChoice, Transport};
 pub use error::{CampaignError, ErrorKind, Remedy};
 pub use failures::{Opened, Origin};

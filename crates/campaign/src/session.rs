@@ -7,8 +7,8 @@ use ioco_adapters::{
     AdapterError, Connection, Crossed, Limited, LogLine, Recorder, ScriptRunner, drive_watched,
 };
 use ioco_engine::{
-    Command, Context, Errand, Explanation, FailureFile, Sender, Settings, Shrunk as Sizes,
-    StrategyKind, Summary, TestReport, Tester, WireLine, explain, weight_of,
+    Command, Context, Explanation, FailureFile, Sender, Settings, Shrunk as Sizes, StrategyKind,
+    Summary, TestContext, TestReport, Tester, WireLine, explain, weight_of,
 };
 use ioco_shrink::{
     Confidence, Confirmation, Ended, Options, Pipeline, Progress as ShrinkProgress, Pruning,
@@ -191,11 +191,11 @@ impl Session {
         self.failed.as_ref().map_or(&[], |(_, log)| log)
     }
 
-    /// Makes the next test depend on the errand alone.
-    pub(crate) fn prepare(&mut self, errand: &Errand<'_>) -> Result<(), CampaignError> {
+    /// Makes the next test depend on the context alone.
+    pub(crate) fn prepare(&mut self, context: &TestContext<'_>) -> Result<(), CampaignError> {
         self.failed = None;
-        self.set_time(errand.time);
-        let prepared = self.tester.prepare(errand);
+        self.set_time(context.time);
+        let prepared = self.tester.prepare(context);
         prepared.map_err(|error| CampaignError::usage(error.to_string()))
     }
 

@@ -7,7 +7,7 @@ use ioco_campaign::work::{
     Executor, Order, Outcome, Recipe, SavedEnd, Task, WORK_VERSION, Worker, WorkerSetup,
 };
 use ioco_campaign::{
-    Campaign, CampaignError, ConnectionSpec, FoundFailure, Hands, Interrupt, ModelOptions,
+    Campaign, CampaignError, ConnectionSpec, ExecutorKind, FoundFailure, Interrupt, ModelOptions,
     NoObserver, Observer, Plan, Project, ShrinkSettings, SolverChoice, SystemName, TestSettings,
     Transport, model,
 };
@@ -227,8 +227,8 @@ fn a_failure_is_told_and_kept_although_the_workers_are_gone() {
         is_gone: false,
     };
     let mut told = Told::default();
-    let hands = Hands::Executor("c".to_owned(), Box::new(leaving));
-    let opened = Campaign::open_with(plan, hands, Interrupt::default(), &mut told);
+    let executors = ExecutorKind::Executor("c".to_owned(), Box::new(leaving));
+    let opened = Campaign::open_with(plan, executors, Interrupt::default(), &mut told);
     let ran = opened.and_then(|campaign| campaign.run(&mut told));
     let outcome = ran.unwrap_or_else(|error| panic!("{}", error.message));
     assert_eq!((outcome.confirmed, outcome.found.len()), (1, 1));

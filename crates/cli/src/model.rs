@@ -8,7 +8,7 @@ use ioco_campaign::{Model, Project};
 
 use crate::args::ModelArguments;
 use crate::output;
-use crate::watch::Teller;
+use crate::watch::ErrorsOnly;
 
 /// Refuses `--flatten` where the model meets what a system sends: its labels have the values in their
 /// names, which no system knows.
@@ -26,7 +26,11 @@ pub fn refuse_flat(arguments: &ModelArguments) -> Result<(), CommandError> {
 /// shown and do not.
 pub fn load(arguments: &ModelArguments, project: &Project) -> Result<Model, CommandError> {
     let options = arguments.options();
-    Ok(ioco_campaign::model::load(&options, project, &mut Teller)?)
+    Ok(ioco_campaign::model::load(
+        &options,
+        project,
+        &mut ErrorsOnly,
+    )?)
 }
 
 /// Shows diagnostics to a person.

@@ -15,9 +15,9 @@ use crate::progress::Progress;
 use crate::{typed, words};
 
 /// Says what is wrong, and nothing else.
-pub struct Teller;
+pub struct ErrorsOnly;
 
-impl Observer for Teller {
+impl Observer for ErrorsOnly {
     fn allow(&mut self, question: &str) -> bool {
         typed::allow(question)
     }

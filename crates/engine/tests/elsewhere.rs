@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use common::*;
 use ioco_engine::{
-    Bits, Carried, Coverage, Covered, Errand, Event, EventLevel, Input, Settings, StopConditions,
-    StrategyKind, TestReport, Tester, test_seed,
+    Bits, Carried, Coverage, Covered, Event, EventLevel, Input, Settings, StopConditions,
+    StrategyKind, TestContext, TestReport, Tester, test_seed,
 };
 use ioco_sts::{Step, Sts, SwitchId};
 
@@ -49,8 +49,8 @@ fn worker(sts: &Arc<Sts>, strategy: StrategyKind) -> Tester {
     tester(sts, settings)
 }
 
-fn carry_out(worker: &mut Tester, errand: &Errand<'_>) -> (TestReport, Covered) {
-    worker.prepare(errand).expect("the same model");
+fn carry_out(worker: &mut Tester, context: &TestContext<'_>) -> (TestReport, Covered) {
+    worker.prepare(context).expect("the same model");
     let mut now = 0;
     let command = worker.next_test(now).expect("a test");
     let report = run(worker, command, &mut rooms(), false, &mut now);
@@ -80,7 +80,7 @@ fn a_test_that_was_carried_out_elsewhere_counts_as_one_of_our_own() {
     for number in 1..=20 {
         let known = coordinator.coverage().map(number);
         let nobody = Bits::default();
-        let errand = Errand {
+        let context = TestContext {
             number,
             known: &known,
             aim: &Bits::default(),
@@ -90,7 +90,7 @@ fn a_test_that_was_carried_out_elsewhere_counts_as_one_of_our_own() {
             time: None,
         };
         assert!(!coordinator.is_over(0));
-        let (report, covered) = carry_out(&mut worker, &errand);
+        let (report, covered) = carry_out(&mut worker, &context);
         assert_eq!(report.seed, test_seed(3, number));
         let absorbed = coordinator.absorb(carried(report, covered), 1_000_000_000 * number);
         let absorbed = absorbed.expect("the same model");
@@ -121,7 +121,7 @@ fn the_steps_of_a_test_that_was_carried_out_elsewhere_are_told_one_by_one() {
     settings.events = EventLevel::Steps;
     let mut coordinator = tester(&sts, settings);
     let known = Coverage::new(&sts).map(0);
-    let errand = Errand {
+    let context = TestContext {
         number: 1,
         known: &known,
         aim: &Bits::default(),
@@ -130,7 +130,7 @@ fn the_steps_of_a_test_that_was_carried_out_elsewhere_are_told_one_by_one() {
         steps: 8,
         time: None,
     };
-    let (report, covered) = carry_out(&mut worker(&sts, StrategyKind::uniform()), &errand);
+    let (report, covered) = carry_out(&mut worker(&sts, StrategyKind::uniform()), &context);
     let (trace, times) = (report.execution.trace.clone(), report.times.clone());
     let later = 1_000_000_000;
     coordinator
@@ -155,7 +155,7 @@ fn an_errand_gives_the_same_test_whatever_the_worker_did_before() {
     let sts = plain(ROOMS);
     let known = Coverage::new(&sts).map(0);
     let nobody = Bits::default();
-    let errand = |number| Errand {
+    let context = |number| TestContext {
         number,
         known: &known,
         aim: &nobody,
@@ -165,12 +165,12 @@ fn an_errand_gives_the_same_test_whatever_the_worker_did_before() {
         time: None,
     };
     for strategy in [StrategyKind::uniform(), StrategyKind::Transitions] {
-        let fresh = carry_out(&mut worker(&sts, strategy.clone()), &errand(9));
+        let fresh = carry_out(&mut worker(&sts, strategy.clone()), &context(9));
         let mut used = worker(&sts, strategy);
         for number in 1..9 {
-            carry_out(&mut used, &errand(number));
+            carry_out(&mut used, &context(number));
         }
-        assert_eq!(fresh, carry_out(&mut used, &errand(9)));
+        assert_eq!(fresh, carry_out(&mut used, &context(9)));
     }
 }
 
@@ -185,7 +185,7 @@ fn a_worker_knows_the_seed_and_the_lessons_of_its_errand_and_no_others() {
         (&[(3, 5), (1, 2), (99, 1)][..], &[(1, 2), (3, 5)][..]),
         (&[], &[]),
     ] {
-        let errand = Errand {
+        let context = TestContext {
             number: 7,
             known: &known,
             aim: &Bits::default(),
@@ -194,7 +194,7 @@ fn a_worker_knows_the_seed_and_the_lessons_of_its_errand_and_no_others() {
             steps: 8,
             time: None,
         };
-        worker.prepare(&errand).expect("the same model");
+        worker.prepare(&context).expect("the same model");
         assert_eq!(worker.lessons(), kept);
         let summary = worker.summary();
         assert_eq!((summary.seed, summary.tests), (3, 6));
@@ -208,7 +208,7 @@ fn switches_that_others_go_for_are_left_to_them_while_others_are_open() {
     let given = |reserved: &[u32], number: u64, steps: u64| -> Vec<String> {
         let reserved: BTreeSet<u32> = reserved.iter().copied().collect();
         let reserved = Bits::of_numbers(&reserved, 6);
-        let errand = Errand {
+        let context = TestContext {
             number,
             known: &known,
             aim: &Bits::default(),
@@ -218,7 +218,7 @@ fn switches_that_others_go_for_are_left_to_them_while_others_are_open() {
             time: None,
         };
         let mut worker = worker(&sts, StrategyKind::Transitions);
-        worker.prepare(&errand).expect("the same model");
+        worker.prepare(&context).expect("the same model");
         let mut now = 0;
         let command = worker.next_test(now).expect("a test");
         let mut silent = Answers::new(|_| Vec::new());
@@ -275,7 +275,7 @@ fn a_worker_follows_its_tour_and_passes_by_what_is_nearer() {
     let bits = |numbers: &[u32]| Bits::of_numbers(&numbers.iter().copied().collect(), 6);
     let (aim, reserved) = (bits(&[5]), bits(&[0, 1, 3]));
     let follows = |number: &u64| {
-        let errand = Errand {
+        let context = TestContext {
             number: *number,
             known: &known,
             aim: &aim,
@@ -285,7 +285,7 @@ fn a_worker_follows_its_tour_and_passes_by_what_is_nearer() {
             time: None,
         };
         let mut worker = worker(&sts, StrategyKind::Transitions);
-        worker.prepare(&errand).expect("the same model");
+        worker.prepare(&context).expect("the same model");
         let mut now = 0;
         let command = worker.next_test(now).expect("a test");
         let mut silent = Answers::new(|_| Vec::new());
@@ -308,7 +308,7 @@ fn an_aim_at_switches_of_another_model_is_refused() {
     let far = Bits::of_numbers(&BTreeSet::from([40]), 41);
     let nobody = Bits::default();
     for (aim, reserved) in [(&far, &nobody), (&nobody, &far)] {
-        let errand = Errand {
+        let context = TestContext {
             number: 1,
             known: &known,
             aim,
@@ -318,7 +318,7 @@ fn an_aim_at_switches_of_another_model_is_refused() {
             time: None,
         };
         let mut worker = worker(&sts, StrategyKind::Transitions);
-        assert!(worker.prepare(&errand).is_err());
+        assert!(worker.prepare(&context).is_err());
     }
 }
 

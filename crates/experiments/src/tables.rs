@@ -54,7 +54,7 @@ const EXPERIMENTS: [(&str, &str); 3] = [
         "koopman",
         "Koopman's vending machine (van den Broek 2024, Table 6.2)",
     ),
-    ("atm", "Teller machine (van den Broek 2024, Table 6.3)"),
+    ("atm", "ErrorsOnly machine (van den Broek 2024, Table 6.3)"),
 ];
 
 /// All tables as text.

@@ -18,7 +18,7 @@ use serde::de::DeserializeOwned;
 
 use crate::access::{Access, Login};
 use crate::watched::Watched;
-use crate::{Announced, MOST_BYTES, Present, is_name};
+use crate::{Announced, MAX_BYTES, Present, is_name};
 
 /// How long a request to the server may take.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -43,7 +43,7 @@ const CAMPAIGNS: &str = "ioco-campaigns";
 const WORKERS: &str = "ioco-workers";
 
 /// The most jobs of one worker: what one worker says of itself must not flood the queue.
-const MOST_JOBS: usize = 1024;
+const MAX_JOBS: usize = 1024;
 
 pub struct Bus {
     pub(crate) runtime: Runtime,
@@ -353,7 +353,7 @@ fn named_campaigns(mut campaigns: Vec<Announced>) -> Vec<Announced> {
 fn named_workers(mut workers: Vec<Present>) -> Vec<Present> {
     workers.retain(|worker| is_name(&worker.worker));
     for worker in &mut workers {
-        worker.jobs = worker.jobs.min(MOST_JOBS);
+        worker.jobs = worker.jobs.min(MAX_JOBS);
     }
     workers
 }
@@ -399,7 +399,7 @@ async fn open(access: &Access, name: &str, replicas: usize) -> Result<Opened, Ca
         .connect(access.addresses().collect::<Vec<&str>>())
         .await
         .map_err(|error| trouble("connect", error))?;
-    let limit = client.server_info().max_payload.min(MOST_BYTES);
+    let limit = client.server_info().max_payload.min(MAX_BYTES);
     let context = jetstream::new(client);
     let (streams, buckets) = make(&context, replicas).await?;
     Ok((context, streams, buckets, limit))

@@ -12,7 +12,7 @@ use ioco_campaign::work::{Executor, Order, Outcome, WORK_VERSION};
 use ioco_campaign::{CampaignError, Interrupt};
 
 use crate::bus::{Bus, json};
-use crate::{Announced, MOST_BYTES, MOST_WORKERS, Present, Queues, State, is_name};
+use crate::{Announced, MAX_BYTES, MAX_WORKERS, Present, Queues, State, is_name};
 
 /// How often to look who works, and whether somebody wants to stop.
 const LOOK: Duration = Duration::from_millis(500);
@@ -322,7 +322,7 @@ impl NatsExecutor {
 
     /// An outcome of this campaign in a message, if it is one.
     fn read(&self, payload: &[u8]) -> Option<Outcome> {
-        if payload.len() > MOST_BYTES {
+        if payload.len() > MAX_BYTES {
             return None;
         }
         let outcome: Outcome = serde_json::from_slice(payload).ok()?;
@@ -411,7 +411,7 @@ impl Executor for NatsExecutor {
             self.under_way.remove(&outcome.order);
             self.announced.outcomes += 1;
             let workers = &mut self.announced.workers;
-            if workers.len() < MOST_WORKERS || workers.contains_key(&outcome.worker) {
+            if workers.len() < MAX_WORKERS || workers.contains_key(&outcome.worker) {
                 *workers.entry(outcome.worker.clone()).or_default() += 1;
             }
         }

@@ -32,9 +32,9 @@ pub use local::{LocalServer, find_server};
 pub use serve::{Report, serve};
 
 /// Messages with more bytes are not read, whatever the server takes.
-pub(crate) const MOST_BYTES: usize = 8 << 20;
+pub(crate) const MAX_BYTES: usize = 8 << 20;
 /// Workers that a campaign counts one by one.
-pub(crate) const MOST_WORKERS: usize = 4096;
+pub(crate) const MAX_WORKERS: usize = 4096;
 /// The longest name of a campaign or a worker.
 const LONGEST_NAME: usize = 100;
 

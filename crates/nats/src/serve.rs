@@ -13,14 +13,14 @@ use ioco_campaign::work::{Order, Outcome, SavedEnd, WORK_VERSION, Worker, Worker
 use ioco_campaign::{CampaignError, Interrupt};
 
 use crate::bus::{Bus, PRESENCE, json, trouble};
-use crate::{Announced, MOST_BYTES, Present, State};
+use crate::{Announced, MAX_BYTES, Present, State};
 
 /// How long one request for an order waits at the server.
 const FETCH: Duration = Duration::from_secs(1);
 /// How often a worker says that it still works on its order.
 const IN_PROGRESS: Duration = Duration::from_millis(500);
 /// An order that was taken more often ends its workers, or the network: somebody has to look at it.
-const MOST_DELIVERIES: i64 = 50;
+const MAX_DELIVERIES: i64 = 50;
 /// How often a worker looks for campaigns.
 const LOOK: Duration = Duration::from_millis(500);
 
@@ -183,7 +183,7 @@ fn take_one(
         });
         let deliveries = message.info().map_or(1, |info| info.delivered);
         // An order may come from anybody at the server: what it does to us is an error of that order.
-        let carried_out = catch_unwind(AssertUnwindSafe(|| match deliveries > MOST_DELIVERIES {
+        let carried_out = catch_unwind(AssertUnwindSafe(|| match deliveries > MAX_DELIVERIES {
             true => Ok(given_up(worker, &order)),
             false => worker.run(&order),
         }));
@@ -211,7 +211,7 @@ fn take_one(
 
 /// An order of this campaign in a message, if it is one.
 fn read(payload: &[u8], campaign: &str) -> Option<Order> {
-    if payload.len() > MOST_BYTES {
+    if payload.len() > MAX_BYTES {
         return None;
     }
     let order: Order = serde_json::from_slice(payload).ok()?;
@@ -220,7 +220,7 @@ fn read(payload: &[u8], campaign: &str) -> Option<Order> {
 
 /// The outcome of an order that nobody brought to its end.
 fn given_up(worker: &Worker, order: &Order) -> Outcome {
-    let reason = format!("{MOST_DELIVERIES} workers took the test and were gone before its end");
+    let reason = format!("{MAX_DELIVERIES} workers took the test and were gone before its end");
     worker.unusable(order, reason)
 }
 
@@ -243,7 +243,7 @@ fn fetch(bus: &Bus, campaign: &str) -> Result<Option<jetstream::Message>, Campai
     })
 }
 
-/// Hands an outcome over. One that the server does not take for its size is sent without what crossed the wire, and
+/// ExecutorKind an outcome over. One that the server does not take for its size is sent without what crossed the wire, and
 /// as an error if that does not help.
 fn publish(bus: &Bus, campaign: &str, mut outcome: Outcome) -> Result<(), CampaignError> {
     let mut bytes = json(&outcome)?;

@@ -73,7 +73,7 @@ pub enum SocketAction {
 
 /// One part of giving a stimulus.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Deed {
+pub(crate) enum SendPart {
     /// The content of a message.
     Message(Vec<u8>),
     Action(SocketAction),
@@ -302,21 +302,21 @@ impl Templates {
     }
 
     /// What giving a stimulus is: messages, and what is done with the connection.
-    pub fn write(&self, action: &Action) -> Result<Vec<Deed>, String> {
+    pub fn write(&self, action: &Action) -> Result<Vec<SendPart>, String> {
         let form = self.forms[action.label.index()].as_ref();
         let parts = match form {
             Some(Form::Several(parts)) => parts.as_slice(),
             Some(form) => std::slice::from_ref(form),
             None => &[],
         };
-        let deeds = parts.iter().map(|part| match part {
-            Form::Template(template) => Ok(Deed::Message(self.content(template, action)?)),
-            Form::Action(what) => Ok(Deed::Action(*what)),
+        let parts = parts.iter().map(|part| match part {
+            Form::Template(template) => Ok(SendPart::Message(self.content(template, action)?)),
+            Form::Action(what) => Ok(SendPart::Action(*what)),
             Form::Regex { .. } | Form::Closed | Form::Several(_) => {
                 Err("it cannot be written".to_owned())
             }
         });
-        deeds.collect()
+        parts.collect()
     }
 
     /// Whether a label can be written as a message.

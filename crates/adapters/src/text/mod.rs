@@ -30,7 +30,7 @@ use format::show;
 pub use format::{FORMATS, Format, Integer};
 pub use frame::{Continued, Framing};
 pub(crate) use frame::{Cut, Progress};
-use labels::Deed;
+use labels::SendPart;
 pub(crate) use labels::Templates;
 pub use labels::{Mapping, MappingError, Pattern, Shape, SocketAction};
 
@@ -422,10 +422,10 @@ impl Connection for TextLines {
         let until = within(self.patience, stop);
         self.sent.clear();
         let unwritable = |why: String| AdapterError::new(format!("{name} cannot be sent: {why}"));
-        for deed in self.templates.write(stimulus).map_err(unwritable)? {
-            let content = match deed {
-                Deed::Message(content) => content,
-                Deed::Action(action) => {
+        for part in self.templates.write(stimulus).map_err(unwritable)? {
+            let content = match part {
+                SendPart::Message(content) => content,
+                SendPart::Action(action) => {
                     self.act(index, action, &until)?;
                     continue;
                 }

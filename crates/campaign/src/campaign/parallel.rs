@@ -4,7 +4,7 @@
 use ioco_shrink::{Confidence, Confirmation, Shrunk};
 use ioco_sts::{Action, Execution};
 
-use super::{Campaign, Hands, known};
+use super::{Campaign, ExecutorKind, known};
 use crate::error::CampaignError;
 use crate::observer::Observer;
 use crate::plan::Plan;
@@ -13,13 +13,13 @@ use crate::session::{Session, Shown};
 use crate::shrinking::ShrinkSettings;
 use crate::solver::SolverChoice;
 use crate::suite::SuiteRow;
-use crate::work::dispatch::{Desk, Dispatch, Finished, Planned, Purpose};
+use crate::work::dispatch::{Dispatch, Finished, OrderBook, Planned, Purpose};
 use crate::work::{Executor, Recipe, Threads, WorkerSetup, saved};
 
 /// What a campaign's orders are counted and kept with.
-macro_rules! desk {
+macro_rules! book {
     ($campaign:expr) => {
-        Desk {
+        OrderBook {
             session: &mut $campaign.session,
             record: $campaign.is_resumable.then_some(&mut $campaign.record),
         }
@@ -28,20 +28,20 @@ macro_rules! desk {
 
 /// Makes ready who carries out the tests; `None` where this process does.
 pub(super) fn dispatch(
-    hands: Hands,
+    executors: ExecutorKind,
     plan: &Plan,
     recipe: Recipe,
     record: &Record,
     session: &Session,
     solver: &SolverChoice,
 ) -> Result<Option<Dispatch>, CampaignError> {
-    let (campaign, executor) = match hands {
-        Hands::Own => return Ok(None),
-        Hands::Executor(campaign, mut executor) => {
+    let (campaign, executor) = match executors {
+        ExecutorKind::Own => return Ok(None),
+        ExecutorKind::Executor(campaign, mut executor) => {
             executor.lead(record.coordinator())?;
             (campaign, executor)
         }
-        Hands::Threads(jobs) => {
+        ExecutorKind::Threads(jobs) => {
             let setup = WorkerSetup {
                 name: String::new(),
                 model: plan.model.clone(),
@@ -89,7 +89,7 @@ impl Campaign {
         }
     }
 
-    /// Hands out orders until the run is over, and does what their outcomes demand.
+    /// ExecutorKind out orders until the run is over, and does what their outcomes demand.
     pub(super) fn run_dispatched(
         &mut self,
         observer: &mut dyn Observer,
@@ -105,7 +105,7 @@ impl Campaign {
             && is_timed
             && self.session.tester.summary().tests == 0;
         if let Some(dispatch) = &mut self.dispatch {
-            dispatch.withdraw(&mut desk!(self))?;
+            dispatch.withdraw(&mut book!(self))?;
         }
         let mut rows = std::mem::take(&mut self.suite_rows);
         rows.sort_by_key(|(index, _)| *index);
@@ -122,7 +122,7 @@ impl Campaign {
         let Some(dispatch) = &mut self.dispatch else {
             return Ok(None);
         };
-        let finished = dispatch.next(&mut desk!(self))?;
+        let finished = dispatch.next(&mut book!(self))?;
         for notice in dispatch.take_notices() {
             observer.notice(&notice);
         }
@@ -165,7 +165,7 @@ impl Campaign {
     ) -> Result<Confirmation, CampaignError> {
         match &mut self.dispatch {
             None => Ok(self.session.confirm(failure, settings)),
-            Some(dispatch) => dispatch.confirm(failure, settings, &mut desk!(self)),
+            Some(dispatch) => dispatch.confirm(failure, settings, &mut book!(self)),
         }
     }
 
@@ -180,7 +180,7 @@ impl Campaign {
             None => self.session.shrink(failure, settings, seen, None, observer),
             Some(dispatch) => {
                 let shrinking = self.session.shrinking(settings, seen, None)?;
-                let mut runner = dispatch.runner(desk!(self));
+                let mut runner = dispatch.runner(book!(self));
                 let shrunk = shrinking.run(failure, &mut runner, observer);
                 runner.broken.map_or(shrunk, Err)
             }
@@ -190,7 +190,7 @@ impl Campaign {
     pub(super) fn show(&mut self, stimuli: &[Action]) -> Result<Shown, CampaignError> {
         match &mut self.dispatch {
             None => Ok(self.session.show(stimuli)),
-            Some(dispatch) => dispatch.show(stimuli, &mut desk!(self)),
+            Some(dispatch) => dispatch.show(stimuli, &mut book!(self)),
         }
     }
 }

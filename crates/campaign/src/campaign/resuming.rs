@@ -13,7 +13,7 @@ use ioco_sts::Verdict;
 use serde::{Deserialize, Serialize};
 
 use super::opening::Known;
-use super::{Campaign, Hands};
+use super::{Campaign, ExecutorKind};
 use crate::connect::{ConnectionSpec, SystemChoice, Transport};
 use crate::error::CampaignError;
 use crate::history;
@@ -27,7 +27,7 @@ use crate::solver::SolverChoice;
 use crate::suite::SuiteRow;
 use crate::system::SystemName;
 use crate::time;
-use crate::work::dispatch::{Desk, Finished, Purpose};
+use crate::work::dispatch::{Finished, OrderBook, Purpose};
 use ioco_budget::Interrupt;
 
 /// The version of [`KeptPlan`].
@@ -235,12 +235,13 @@ impl Campaign {
     /// Goes on with a campaign whose coordinator is gone. If it is not, it cannot write to the store any more.
     pub fn resume(
         interrupted: Interrupted,
-        hands: Hands,
+        executors: ExecutorKind,
         interrupt: Interrupt,
         observer: &mut dyn Observer,
     ) -> Result<Campaign, CampaignError> {
         let plan = interrupted.plan()?;
-        let mut campaign = Campaign::prepare(plan, hands, Some(&interrupted), interrupt, observer)?;
+        let mut campaign =
+            Campaign::prepare(plan, executors, Some(&interrupted), interrupt, observer)?;
         campaign.restore(&interrupted)?;
         Ok(campaign)
     }
@@ -277,11 +278,11 @@ impl Campaign {
         told.map_err(history::stop)?;
         refused?;
         for order in store.open_orders(id).map_err(history::stop)? {
-            let mut desk = Desk {
+            let mut book = OrderBook {
                 session: &mut self.session,
                 record: Some(&mut self.record),
             };
-            dispatch.restore_open(order, &mut desk)?;
+            dispatch.restore_open(order, &mut book)?;
         }
         self.dispatch = Some(dispatch);
         let sightings = history::failures(store, run.id)?;

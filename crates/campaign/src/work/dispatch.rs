@@ -27,16 +27,16 @@ const TOGETHER: usize = 64;
 const BEAT: Duration = Duration::from_secs(1);
 
 /// What orders and outcomes are counted and kept with.
-pub(crate) struct Desk<'a> {
+pub(crate) struct OrderBook<'a> {
     pub session: &'a mut Session,
     /// Where orders and outcomes are kept, so that another process can go on with them.
     pub record: Option<&'a mut Record>,
 }
 
-impl<'a> Desk<'a> {
+impl<'a> OrderBook<'a> {
     /// For orders that nobody needs to go on with.
-    pub fn of(session: &'a mut Session) -> Desk<'a> {
-        Desk {
+    pub fn of(session: &'a mut Session) -> OrderBook<'a> {
+        OrderBook {
             session,
             record: None,
         }
@@ -174,32 +174,32 @@ impl Dispatch {
     }
 
     /// The next test that came back, in the order of arrival; `None` once the run is over and everything is back.
-    pub fn next(&mut self, desk: &mut Desk<'_>) -> Result<Option<Finished>, CampaignError> {
+    pub fn next(&mut self, book: &mut OrderBook<'_>) -> Result<Option<Finished>, CampaignError> {
         loop {
             if let Some(finished) = self.finished.pop_front() {
                 return Ok(Some(finished));
             }
-            let waits = self.refill(desk)?;
-            if self.is_given_up(desk.session) || (self.under_way.is_empty() && !waits) {
+            let waits = self.refill(book)?;
+            if self.is_given_up(book.session) || (self.under_way.is_empty() && !waits) {
                 if self.unready.is_empty() {
                     return Ok(None);
                 }
-                self.count_unready(desk);
+                self.count_unready(book);
                 continue;
             }
-            self.pump(desk)?;
+            self.pump(book)?;
         }
     }
 
     /// Withdraws what is still under way: every order has one outcome, and what comes later counts for nothing.
-    pub fn withdraw(&mut self, desk: &mut Desk<'_>) -> Result<(), CampaignError> {
+    pub fn withdraw(&mut self, book: &mut OrderBook<'_>) -> Result<(), CampaignError> {
         self.unsent.clear();
         for number in std::mem::take(&mut self.under_way).into_keys() {
-            if let Some(record) = &mut desk.record {
+            if let Some(record) = &mut book.record {
                 record.outcome(number, "", None, Vec::new());
             }
         }
-        self.commit(desk)
+        self.commit(book)
     }
 
     /// The campaign is over, and the record has all of it.
@@ -207,15 +207,15 @@ impl Dispatch {
         self.executor.close();
     }
 
-    /// Hands out the orders, and acknowledges the outcomes, that the record has now.
-    fn commit(&mut self, desk: &mut Desk<'_>) -> Result<(), CampaignError> {
+    /// ExecutorKind out the orders, and acknowledges the outcomes, that the record has now.
+    fn commit(&mut self, book: &mut OrderBook<'_>) -> Result<(), CampaignError> {
         let is_due = self.beaten.is_none_or(|at| at.elapsed() >= BEAT);
         if self.unsent.is_empty() && self.unacknowledged == 0 && !is_due {
             return Ok(());
         }
-        if let Some(record) = &mut desk.record {
+        if let Some(record) = &mut book.record {
             if is_due {
-                record.clock(desk.session.now());
+                record.clock(book.session.now());
                 self.beaten = Some(Instant::now());
             }
             record.commit()?;
@@ -243,25 +243,25 @@ impl Dispatch {
     }
 
     /// Waits a moment for outcomes, and counts them.
-    pub(super) fn pump(&mut self, desk: &mut Desk<'_>) -> Result<(), CampaignError> {
-        self.executor.ends_at(desk.session.over_at());
-        self.commit(desk)?;
+    pub(super) fn pump(&mut self, book: &mut OrderBook<'_>) -> Result<(), CampaignError> {
+        self.executor.ends_at(book.session.over_at());
+        self.commit(book)?;
         let mut wait = SLICE;
         for _ in 0..TOGETHER {
             let Some(outcome) = self.executor.next(wait)? else {
                 break;
             };
-            self.take(outcome, desk);
+            self.take(outcome, book);
             wait = Duration::ZERO;
         }
         Ok(())
     }
 
-    fn take(&mut self, mut outcome: Outcome, desk: &mut Desk<'_>) {
+    fn take(&mut self, mut outcome: Outcome, book: &mut OrderBook<'_>) {
         self.unacknowledged += 1;
         // One that comes twice counts once; one that comes after its order was withdrawn counts for nothing.
         let Some(issued) = self.under_way.remove(&outcome.order) else {
-            if let Some(record) = &mut desk.record {
+            if let Some(record) = &mut book.record {
                 record.discarded(1);
             }
             return;
@@ -277,7 +277,7 @@ impl Dispatch {
             }
         }
         if let Purpose::Replay = issued.purpose {
-            if let Some(record) = &mut desk.record {
+            if let Some(record) = &mut book.record {
                 record.outcome(
                     outcome.order,
                     &outcome.worker,
@@ -288,29 +288,35 @@ impl Dispatch {
             self.replayed.insert(outcome.order, outcome);
             return;
         }
-        let carried = self.carried(&outcome, &issued, desk.session);
+        let carried = self.carried(&outcome, &issued, book.session);
         let is_inconclusive = matches!(carried.execution.verdict, Verdict::Inconclusive(_));
-        let now = desk.session.now();
-        if is_inconclusive && !carried.is_ready() && desk.session.tester.is_over(now) {
+        let now = book.session.now();
+        if is_inconclusive && !carried.is_ready() && book.session.tester.is_over(now) {
             self.unready.push((carried, issued.purpose, outcome));
             return;
         }
-        self.count(carried, issued.purpose, outcome, desk);
+        self.count(carried, issued.purpose, outcome, book);
     }
 
     /// Counts a test that came back, and keeps its outcome.
-    fn count(&mut self, carried: Carried, purpose: Purpose, outcome: Outcome, desk: &mut Desk<'_>) {
-        let Some(finished) = self.absorb(carried, purpose, outcome, desk.session) else {
+    fn count(
+        &mut self,
+        carried: Carried,
+        purpose: Purpose,
+        outcome: Outcome,
+        book: &mut OrderBook<'_>,
+    ) {
+        let Some(finished) = self.absorb(carried, purpose, outcome, book.session) else {
             return;
         };
-        if let Some(record) = &mut desk.record {
+        if let Some(record) = &mut book.record {
             let outcome = &finished.outcome;
             // The steps of a test that passed are kept with the test.
             let body = match finished.report.execution.verdict {
                 Verdict::Pass => outcome.kept(),
                 _ => outcome.kept_whole(),
             };
-            let events = desk.session.tester.take_events();
+            let events = book.session.tester.take_events();
             record.outcome(outcome.order, &outcome.worker, Some(body), events);
         }
         self.finished.push_back(finished);
@@ -336,16 +342,16 @@ impl Dispatch {
     }
 
     /// Counts the tests that waited for a system until the time was up.
-    fn count_unready(&mut self, desk: &mut Desk<'_>) {
-        let session = &*desk.session;
+    fn count_unready(&mut self, book: &mut OrderBook<'_>) {
+        let session = &*book.session;
         let is_error = !session.tester.was_ready() && !session.interrupt.is_raised();
         for (mut carried, purpose, mut outcome) in std::mem::take(&mut self.unready) {
             if is_error {
                 let verdict = Tester::never_ready();
-                outcome.end = SavedEnd::new(&verdict, &desk.session.sts);
+                outcome.end = SavedEnd::new(&verdict, &book.session.sts);
                 carried.execution.verdict = verdict;
             }
-            self.count(carried, purpose, outcome, desk);
+            self.count(carried, purpose, outcome, book);
         }
     }
 
@@ -387,8 +393,8 @@ impl Dispatch {
 
     /// Gives every worker that has nothing to do an order, as long as the run goes on. Whether there is more to do
     /// than workers.
-    pub(super) fn refill(&mut self, desk: &mut Desk<'_>) -> Result<bool, CampaignError> {
-        let session = &mut *desk.session;
+    pub(super) fn refill(&mut self, book: &mut OrderBook<'_>) -> Result<bool, CampaignError> {
+        let session = &mut *book.session;
         if session.interrupt.is_raised() {
             let now = session.now();
             session.tester.handle(Input::Interrupted, now);
@@ -396,7 +402,7 @@ impl Dispatch {
             return Ok(false);
         }
         loop {
-            let session = &mut *desk.session;
+            let session = &mut *book.session;
             let now = session.now();
             let is_over = session.tester.is_over(now);
             match self.planned.front() {
@@ -459,7 +465,7 @@ impl Dispatch {
                     aim,
                     steps,
                 },
-                desk,
+                book,
             )?;
         }
     }
@@ -526,7 +532,7 @@ impl Dispatch {
         &mut self,
         task: Task,
         issued: Issued,
-        desk: &mut Desk<'_>,
+        book: &mut OrderBook<'_>,
     ) -> Result<u64, CampaignError> {
         self.orders += 1;
         let order = Order {
@@ -536,10 +542,10 @@ impl Dispatch {
             model: self.model.clone(),
             system: self.system.clone(),
             recipe: self.recipe.clone(),
-            time: desk.session.time_left(),
+            time: book.session.time_left(),
             task,
         };
-        match &mut desk.record {
+        match &mut book.record {
             None => self.executor.submit(order)?,
             Some(record) => {
                 // Plain data: always JSON.

@@ -23,7 +23,7 @@ use crate::solver::SemanticsOptions;
 use crate::system::SystemName;
 
 pub use executor::Executor;
-pub use outcome::{Log, Outcome, SavedEnd, Trouble};
+pub use outcome::{Log, Outcome, SavedEnd, SystemError};
 pub use threads::Threads;
 pub use worker::{Worker, WorkerSetup};
 

@@ -26,7 +26,7 @@ pub struct Outcome {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub log: Vec<Log>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub trouble: Option<Trouble>,
+    pub trouble: Option<SystemError>,
     /// The worker starts the system, so that it can be started again.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_ours: bool,
@@ -59,7 +59,7 @@ pub struct Log {
 
 /// Why a system could not be used.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Trouble {
+pub struct SystemError {
     pub message: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
@@ -67,9 +67,9 @@ pub struct Trouble {
     pub ended: bool,
 }
 
-impl From<&AdapterError> for Trouble {
-    fn from(error: &AdapterError) -> Trouble {
-        Trouble {
+impl From<&AdapterError> for SystemError {
+    fn from(error: &AdapterError) -> SystemError {
+        SystemError {
             message: error.message.clone(),
             hint: error.hint.clone(),
             ended: error.ended,
@@ -77,8 +77,8 @@ impl From<&AdapterError> for Trouble {
     }
 }
 
-impl From<Trouble> for AdapterError {
-    fn from(trouble: Trouble) -> AdapterError {
+impl From<SystemError> for AdapterError {
+    fn from(trouble: SystemError) -> AdapterError {
         AdapterError {
             message: trouble.message,
             hint: trouble.hint,

@@ -3,7 +3,7 @@
 use ioco_shrink::{Confidence, Confirmation, Runner};
 use ioco_sts::{Action, Execution, Verdict};
 
-use super::dispatch::{Desk, Dispatch, Issued, Purpose};
+use super::dispatch::{Dispatch, Issued, OrderBook, Purpose};
 use super::{Task, saved};
 use crate::error::{CampaignError, ErrorKind};
 use crate::session::Shown;
@@ -14,10 +14,10 @@ impl Dispatch {
         &mut self,
         stimuli: &[Action],
         afresh: bool,
-        desk: &mut Desk<'_>,
+        book: &mut OrderBook<'_>,
     ) -> Result<u64, CampaignError> {
         let task = Task::Replay {
-            stimuli: saved(stimuli, &desk.session.sts),
+            stimuli: saved(stimuli, &book.session.sts),
             afresh,
         };
         let issued = Issued {
@@ -27,15 +27,19 @@ impl Dispatch {
             aim: Vec::new(),
             steps: 0,
         };
-        self.issue(task, issued, desk)
+        self.issue(task, issued, book)
     }
 
     /// Waits for a replay. Tests go on meanwhile, on the other workers.
-    fn await_replay(&mut self, number: u64, desk: &mut Desk<'_>) -> Result<Shown, CampaignError> {
+    fn await_replay(
+        &mut self,
+        number: u64,
+        book: &mut OrderBook<'_>,
+    ) -> Result<Shown, CampaignError> {
         loop {
             if let Some(outcome) = self.replayed.remove(&number) {
-                let execution = outcome.execution(desk.session.tester.semantics());
-                desk.session.carried(&execution, &outcome);
+                let execution = outcome.execution(book.session.tester.semantics());
+                book.session.carried(&execution, &outcome);
                 return Ok(Shown {
                     execution,
                     times: outcome.times,
@@ -43,11 +47,11 @@ impl Dispatch {
                     afresh: outcome.afresh,
                 });
             }
-            self.refill(desk)?;
-            if self.is_given_up(desk.session) {
+            self.refill(book)?;
+            if self.is_given_up(book.session) {
                 return Err(CampaignError::interrupted());
             }
-            self.pump(desk)?;
+            self.pump(book)?;
         }
     }
 
@@ -55,10 +59,10 @@ impl Dispatch {
     pub fn show(
         &mut self,
         stimuli: &[Action],
-        desk: &mut Desk<'_>,
+        book: &mut OrderBook<'_>,
     ) -> Result<Shown, CampaignError> {
-        let number = self.replay(stimuli, true, desk)?;
-        self.await_replay(number, desk)
+        let number = self.replay(stimuli, true, book)?;
+        self.await_replay(number, book)
     }
 
     /// As [`Session::confirm`], with the runs side by side.
@@ -66,19 +70,19 @@ impl Dispatch {
         &mut self,
         failure: &Execution,
         settings: &ShrinkSettings,
-        desk: &mut Desk<'_>,
+        book: &mut OrderBook<'_>,
     ) -> Result<Confirmation, CampaignError> {
         let stimuli: Vec<Action> = failure.stimuli().cloned().collect();
         let mut confirmation = Confirmation::default();
         let mut wanted = settings.confirm;
-        while confirmation.confidence.runs < wanted && !desk.session.is_over() {
+        while confirmation.confidence.runs < wanted && !book.session.is_over() {
             let together = wanted - confirmation.confidence.runs;
             let numbers: Result<Vec<u64>, _> = (0..together)
-                .map(|_| self.replay(&stimuli, false, desk))
+                .map(|_| self.replay(&stimuli, false, book))
                 .collect();
             for number in numbers? {
-                let again = self.await_replay(number, desk)?.execution;
-                if desk.session.is_over() || matches!(again.verdict, Verdict::Error(_)) {
+                let again = self.await_replay(number, book)?.execution;
+                if book.session.is_over() || matches!(again.verdict, Verdict::Error(_)) {
                     wanted = 0;
                     continue;
                 }
@@ -97,23 +101,23 @@ impl Dispatch {
         &mut self,
         stimuli: &[Action],
         times: u32,
-        desk: &mut Desk<'_>,
+        book: &mut OrderBook<'_>,
     ) -> Result<Vec<Execution>, CampaignError> {
         let numbers: Result<Vec<u64>, _> = (0..times)
-            .map(|_| self.replay(stimuli, false, desk))
+            .map(|_| self.replay(stimuli, false, book))
             .collect();
         let replayed = numbers?.into_iter().map(|number| {
-            let shown = self.await_replay(number, desk)?;
+            let shown = self.await_replay(number, book)?;
             Ok(shown.execution)
         });
         replayed.collect()
     }
 
     /// Runs stimuli for a shrinker.
-    pub fn runner<'a>(&'a mut self, desk: Desk<'a>) -> DispatchRunner<'a> {
+    pub fn runner<'a>(&'a mut self, book: OrderBook<'a>) -> DispatchRunner<'a> {
         DispatchRunner {
             dispatch: self,
-            desk,
+            book,
             begun: Vec::new(),
             broken: None,
         }
@@ -123,7 +127,7 @@ impl Dispatch {
 /// A shrinker's way to the workers.
 pub(crate) struct DispatchRunner<'a> {
     dispatch: &'a mut Dispatch,
-    desk: Desk<'a>,
+    book: OrderBook<'a>,
     /// Lists that are run already, and the orders that run them.
     begun: Vec<(Vec<Action>, u64)>,
     /// Why workers cannot be reached any more. What was run after that says nothing about the failure.
@@ -135,9 +139,9 @@ impl Runner for DispatchRunner<'_> {
         let begun = self.begun.iter().position(|(list, _)| list == stimuli);
         let number = match begun {
             Some(position) => Ok(self.begun.swap_remove(position).1),
-            None => self.dispatch.replay(stimuli, false, &mut self.desk),
+            None => self.dispatch.replay(stimuli, false, &mut self.book),
         };
-        let shown = number.and_then(|number| self.dispatch.await_replay(number, &mut self.desk));
+        let shown = number.and_then(|number| self.dispatch.await_replay(number, &mut self.book));
         match shown {
             Ok(shown) => shown.execution,
             Err(error) => {
@@ -170,7 +174,7 @@ impl Runner for DispatchRunner<'_> {
         }
         for list in new {
             // Whoever asks for it later hears of the error.
-            if let Ok(number) = self.dispatch.replay(&list, false, &mut self.desk) {
+            if let Ok(number) = self.dispatch.replay(&list, false, &mut self.book) {
                 self.begun.push((list, number));
             }
         }

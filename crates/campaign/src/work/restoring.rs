@@ -3,7 +3,7 @@
 use ioco_engine::SavedStep;
 use ioco_store::{OrderRow, OutcomeRow};
 
-use super::dispatch::{Desk, Dispatch, Finished, Issued, Planned, Purpose};
+use super::dispatch::{Dispatch, Finished, Issued, OrderBook, Planned, Purpose};
 use super::{Order, Outcome};
 use crate::error::CampaignError;
 use crate::session::Session;
@@ -38,18 +38,18 @@ impl Dispatch {
     pub fn restore_open(
         &mut self,
         row: OrderRow,
-        desk: &mut Desk<'_>,
+        book: &mut OrderBook<'_>,
     ) -> Result<(), CampaignError> {
         let issued = self.issued_before(row.number, &row.purpose)?;
         if let Purpose::Replay = issued.purpose {
-            if let Some(record) = &mut desk.record {
+            if let Some(record) = &mut book.record {
                 record.outcome(row.number, "", None, Vec::new());
             }
             return Ok(());
         }
         let order: Order = parsed(&row.body)?;
         self.unsent.push(Order {
-            time: desk.session.time_left(),
+            time: book.session.time_left(),
             ..order
         });
         self.under_way.insert(row.number, issued);

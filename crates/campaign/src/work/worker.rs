@@ -6,7 +6,7 @@ use std::sync::Arc;
 use ioco_aml::query;
 use ioco_budget::Interrupt;
 use ioco_engine::{
-    Bits, Coverage, Errand, EventLevel, Guide, Settings, StopConditions, TestReport, WireLine,
+    Bits, Coverage, EventLevel, Guide, Settings, StopConditions, TestContext, TestReport, WireLine,
 };
 use ioco_generate::answer;
 use ioco_generate::guide::{Locations, Scenario};
@@ -14,7 +14,7 @@ use ioco_generate::plan::Pattern;
 use ioco_generate::suite;
 use ioco_sts::{Cause, Execution, Relation, Sts, Verdict};
 
-use super::{Order, Outcome, Recipe, SavedEnd, Task, Trouble, WORK_VERSION, restored};
+use super::{Order, Outcome, Recipe, SavedEnd, SystemError, Task, WORK_VERSION, restored};
 use crate::connect::ConnectionSpec;
 use crate::error::CampaignError;
 use crate::model::Model;
@@ -107,7 +107,7 @@ impl Worker {
         let guide = guide(&order.recipe, &session.sts)?;
         let sts = Arc::clone(&session.sts);
         let (nothing, nobody) = (Coverage::new(&sts).map(0), Bits::default());
-        let errand = |number: u64, steps: u64| Errand {
+        let context = |number: u64, steps: u64| TestContext {
             number,
             known: &nothing,
             aim: &nobody,
@@ -126,12 +126,12 @@ impl Worker {
                 reserved,
                 lessons,
             } => {
-                session.prepare(&Errand {
+                session.prepare(&TestContext {
                     known,
                     aim,
                     reserved,
                     lessons,
-                    ..errand(*test, *steps)
+                    ..context(*test, *steps)
                 })?;
                 NextTest::Strategy {
                     beginning: restored(beginning, &sts)?,
@@ -142,21 +142,21 @@ impl Worker {
                 name,
                 stimuli,
             } => {
-                session.prepare(&errand(*test, u64::MAX))?;
+                session.prepare(&context(*test, u64::MAX))?;
                 NextTest::Script(Script {
                     name: name.clone(),
                     stimuli: restored(stimuli, &sts)?,
                 })
             }
             Task::Suite { test, steps, suite } => {
-                session.prepare(&errand(*test, *steps))?;
+                session.prepare(&context(*test, *steps))?;
                 let read = suite::read(suite, &sts, &order.model);
                 let read = read.map_err(|error| CampaignError::usage(error.to_string()))?;
                 let test = read.tests.into_iter().next();
                 NextTest::Suite(test.ok_or_else(|| CampaignError::usage("a suite without a test"))?)
             }
             Task::Replay { stimuli, afresh } => {
-                session.prepare(&errand(0, u64::MAX))?;
+                session.prepare(&context(0, u64::MAX))?;
                 session.set_time(order.time);
                 let stimuli = restored(stimuli, &sts)?;
                 let shown = match afresh {
@@ -233,7 +233,7 @@ impl Worker {
                 Some(session) if is_kept => session.failed_log().iter().map(Into::into).collect(),
                 _ => Vec::new(),
             },
-            trouble: session.and_then(|session| session.trouble.as_ref().map(Trouble::from)),
+            trouble: session.and_then(|session| session.trouble.as_ref().map(SystemError::from)),
             is_ours: session.is_some_and(|session| session.link.is_ours()),
             afresh: false,
             notices: Vec::new(),

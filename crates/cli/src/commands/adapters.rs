@@ -14,7 +14,7 @@ use serde::Serialize;
 use crate::args::{self, Format};
 use crate::interrupt;
 use crate::output::{self, WARNING};
-use crate::watch::Teller;
+use crate::watch::ErrorsOnly;
 
 /// What `--format json` prints.
 #[derive(Serialize)]
@@ -79,7 +79,7 @@ fn model(project: &Project, options: &ModelOptions) -> Result<Option<Arc<Sts>>, 
     if project.model.is_none() {
         return Ok(None);
     }
-    let model = ioco_campaign::model::load(options, project, &mut Teller)?;
+    let model = ioco_campaign::model::load(options, project, &mut ErrorsOnly)?;
     Ok(Some(model.sts))
 }
 

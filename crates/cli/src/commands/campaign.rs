@@ -4,14 +4,14 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use ioco_budget::Until;
 use ioco_campaign::work::WORK_VERSION;
-use ioco_campaign::{Campaign, Hands, Interrupted, Project, history, time, trust};
+use ioco_campaign::{Campaign, ExecutorKind, Interrupted, Project, history, time, trust};
 use ioco_nats::{Announced, Bus, NatsExecutor, Present, Queues, State, is_name};
 use ioco_outside::Untrusted;
 
 use super::test;
 use crate::args::{self, CampaignCommand, Format};
 use crate::exit::{Answer, CommandError, Exit};
-use crate::watch::{Teller, Terminal};
+use crate::watch::{ErrorsOnly, Terminal};
 use crate::{interrupt, output, typed};
 
 /// How often `watch` looks.
@@ -101,7 +101,7 @@ fn begin(arguments: &args::CampaignStart, format: Format) -> Answer {
         say!("campaign {campaign}: waiting for workers (ioco worker --nats URL)");
     }
     let mut terminal = Terminal::new(format);
-    let hands = Hands::Executor(campaign, Box::new(executor));
+    let hands = ExecutorKind::Executor(campaign, Box::new(executor));
     let opened = Campaign::open_with(plan, hands, interrupt, &mut terminal)?;
     test::carry_out(opened, terminal, arguments.test.junit.as_deref(), format)
 }
@@ -110,7 +110,7 @@ fn begin(arguments: &args::CampaignStart, format: Format) -> Answer {
 fn project(store: &args::StoreArguments) -> Result<Project, CommandError> {
     let mut project = typed::project_here()?;
     store.apply(&mut project);
-    trust::store(&mut project, &mut Teller)?;
+    trust::store(&mut project, &mut ErrorsOnly)?;
     Ok(project)
 }
 
@@ -137,7 +137,7 @@ fn go_on(arguments: &args::CampaignResume, format: Format) -> Answer {
     }
     let executor = NatsExecutor::open(bus, announced, queues, interrupt.clone());
     let mut terminal = Terminal::new(format);
-    let hands = Hands::Executor(campaign.clone(), Box::new(executor));
+    let hands = ExecutorKind::Executor(campaign.clone(), Box::new(executor));
     let resumed = Campaign::resume(interrupted, hands, interrupt, &mut terminal)?;
     if format == Format::Text {
         say!("campaign {campaign} goes on");

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use crate::args::{self, Format, Relation};
 use crate::output;
-use crate::watch::Teller;
+use crate::watch::ErrorsOnly;
 
 /// What `--format json` prints.
 #[derive(Serialize)]
@@ -82,7 +82,11 @@ fn load(path: &Path, options: &ModelOptions) -> Result<Model, CommandError> {
         false => options.clone(),
     };
     let project = crate::typed::project(Some(path), None)?;
-    Ok(ioco_campaign::model::load(&options, &project, &mut Teller)?)
+    Ok(ioco_campaign::model::load(
+        &options,
+        &project,
+        &mut ErrorsOnly,
+    )?)
 }
 
 fn refusal(error: CompareError) -> CommandError {

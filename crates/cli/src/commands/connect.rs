@@ -11,7 +11,7 @@ use serde::Serialize;
 use crate::args::{self, Format};
 use crate::exit::{Answer, CommandError, Exit};
 use crate::output::{self, FAINT};
-use crate::watch::Teller;
+use crate::watch::ErrorsOnly;
 use crate::{interrupt, model, step, typed};
 
 /// What `--format json` prints, one on each line.
@@ -31,7 +31,7 @@ pub fn run(arguments: &args::Connect, format: Format) -> Answer {
     )?;
     let choice = arguments.system.choice();
     let reach = ConnectionSpec::find(&choice, &project)?;
-    trust::first_use(&project, &choice, &mut Teller)?;
+    trust::first_use(&project, &choice, &mut ErrorsOnly)?;
     let sts = model::load(&arguments.model, &project)?.sts;
     let given = arguments.give.iter().map(|text| stimulus(text, &sts));
     let given: Vec<Action> = given.collect::<Result<_, _>>()?;

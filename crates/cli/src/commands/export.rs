@@ -5,13 +5,13 @@ use ioco_campaign::failures;
 use ioco_report::ScriptForm;
 
 use crate::args::{self, ExportForm};
-use crate::watch::Teller;
+use crate::watch::ErrorsOnly;
 
 pub fn run(arguments: &args::Export) -> Answer {
     let here = crate::typed::project_here()?;
     let choice = arguments.system.choice();
     let (file, project, reach) =
-        failures::look_up(&arguments.failure, &here, &choice, &mut Teller)?;
+        failures::look_up(&arguments.failure, &here, &choice, &mut ErrorsOnly)?;
     let form = match arguments.form {
         ExportForm::Curl => ScriptForm::Curl,
         ExportForm::Python => ScriptForm::Python,

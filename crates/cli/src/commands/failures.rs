@@ -11,12 +11,12 @@ use ioco_view::{Facts, FailureStatus, FailureSummary};
 use crate::args::{self, FailuresCommand, Format};
 use crate::output::{self, ERROR, FAINT, GOOD, WARNING};
 use crate::typed;
-use crate::watch::Teller;
+use crate::watch::ErrorsOnly;
 
 pub fn run(arguments: &args::Failures, format: Format) -> Answer {
     let mut project = typed::project_here()?;
     arguments.store.apply(&mut project);
-    trust::store(&mut project, &mut Teller)?;
+    trust::store(&mut project, &mut ErrorsOnly)?;
     match &arguments.command {
         None => list(arguments, &project, format),
         Some(FailuresCommand::Accept { failure, reason }) => {
@@ -125,7 +125,7 @@ fn lines(failure: &FailureSummary) -> String {
 fn change(project: &Project, typed: &str, reason: Option<&str>, format: Format) -> Answer {
     let results = Results::at(project.results());
     let budget = project.limits.budget();
-    let path = failures::find(&results, typed, project, &budget, &mut Teller)?;
+    let path = failures::find(&results, typed, project, &budget, &mut ErrorsOnly)?;
     let file = failures::accept(&path, reason, project)?;
     if format == Format::Json {
         output::json(&FailureSummary::new(&file, &Facts::default()))?;

@@ -9,7 +9,7 @@ use crate::args::{self, Format};
 use crate::exit::{Answer, Exit};
 use crate::output::{self, WARNING};
 use crate::typed;
-use crate::watch::Teller;
+use crate::watch::ErrorsOnly;
 
 /// What `--format json` prints.
 #[derive(Serialize)]
@@ -33,14 +33,14 @@ struct Part {
 pub fn run(arguments: &args::Merge, format: Format) -> Answer {
     let mut project = typed::project_here()?;
     arguments.store.apply(&mut project);
-    trust::store(&mut project, &mut Teller)?;
+    trust::store(&mut project, &mut ErrorsOnly)?;
     let shards = match arguments.partial {
         true => Shards::Some,
         false => Shards::All,
     };
     let merged = merge::merge(&project, &arguments.folders, shards)?;
     if !merged.missing.is_empty() {
-        Teller.warning(&format!(
+        ErrorsOnly.warning(&format!(
             "not all shards are merged, missing: {}",
             merge::listed(&merged.missing)
         ));

@@ -9,7 +9,7 @@ use ioco_engine::Explanation;
 use crate::args::{self, Format};
 use crate::interrupt;
 use crate::output::{self, ERROR, GOOD, WARNING};
-use crate::watch::{Teller, text_options};
+use crate::watch::{ErrorsOnly, text_options};
 
 /// What `--format json` prints.
 #[derive(Serialize)]
@@ -30,7 +30,7 @@ pub fn run(arguments: &args::Replay, format: Format) -> Answer {
         arguments.solver.as_deref(),
         arguments.limits.limits(),
         interrupt::listen(),
-        &mut Teller,
+        &mut ErrorsOnly,
     )?;
     opened.set_jobs(arguments.jobs)?;
     let Some(replay) = opened.replay(arguments.times, arguments.original)? else {

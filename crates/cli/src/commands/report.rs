@@ -24,7 +24,7 @@ const HISTORY: usize = 100;
 pub fn run(arguments: &args::Report, format: Format) -> Answer {
     let mut project = crate::typed::project_here()?;
     arguments.store.apply(&mut project);
-    ioco_campaign::trust::store(&mut project, &mut crate::watch::Teller)?;
+    ioco_campaign::trust::store(&mut project, &mut crate::watch::ErrorsOnly)?;
     let (store, row) = history::find(&project, arguments.run)?;
     if format == Format::Jsonl {
         return write_events(&store, &row, arguments.output.as_deref());

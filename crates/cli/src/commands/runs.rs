@@ -11,7 +11,7 @@ use ioco_view::{StepKind, TestView};
 use serde::Serialize;
 
 use crate::args::{self, Format, RunsCommand};
-use crate::watch::Teller;
+use crate::watch::ErrorsOnly;
 use crate::{output, typed};
 
 /// More tests than this are counted, not listed.
@@ -20,7 +20,7 @@ const MAX_TESTS: usize = 20;
 pub fn run(arguments: &args::Runs, format: Format) -> Answer {
     let mut project = typed::project_here()?;
     arguments.store.apply(&mut project);
-    trust::store(&mut project, &mut Teller)?;
+    trust::store(&mut project, &mut ErrorsOnly)?;
     match &arguments.command {
         None => list(arguments, &project, format),
         Some(RunsCommand::Show { run, test: None }) => show(&project, *run, format),

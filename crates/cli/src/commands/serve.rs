@@ -8,7 +8,7 @@ use ioco_campaign::{ConnectionSpec, trust};
 use ioco_outside::file::write_private;
 use ioco_server::Options;
 
-use crate::watch::Teller;
+use crate::watch::ErrorsOnly;
 use crate::{args, interrupt, output, typed};
 
 pub fn run(arguments: &args::Serve) -> Answer {
@@ -18,8 +18,8 @@ pub fn run(arguments: &args::Serve) -> Answer {
     )?;
     arguments.store.apply(&mut project);
     project.limits = project.limits.overridden_by(arguments.limits.limits());
-    trust::store(&mut project, &mut Teller)?;
-    trust::first_use(&project, &arguments.system.choice(), &mut Teller)?;
+    trust::store(&mut project, &mut ErrorsOnly)?;
+    trust::first_use(&project, &arguments.system.choice(), &mut ErrorsOnly)?;
     project.hubs.keep();
     // A project without a system can be looked at.
     if let Some(reach) = ConnectionSpec::typed(&arguments.system.choice(), &project)?

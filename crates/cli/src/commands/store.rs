@@ -5,12 +5,12 @@ use ioco_campaign::{history, trust};
 
 use crate::args::{self, StoreCommand};
 use crate::typed;
-use crate::watch::Teller;
+use crate::watch::ErrorsOnly;
 
 pub fn run(arguments: &args::Store) -> Answer {
     let mut project = typed::project_here()?;
     arguments.store.apply(&mut project);
-    trust::store(&mut project, &mut Teller)?;
+    trust::store(&mut project, &mut ErrorsOnly)?;
     match arguments.command {
         StoreCommand::Migrate => {
             let place = history::place(&project)?;

@@ -14,7 +14,7 @@ use serde::Serialize;
 
 use crate::args::{self, Format};
 use crate::output::{self, ERROR, FAINT, GOOD, WARNING};
-use crate::watch::{Teller, Terminal};
+use crate::watch::{ErrorsOnly, Terminal};
 use crate::{interrupt, model, typed, words};
 
 pub fn run(arguments: &args::Test, format: Format) -> Answer {
@@ -44,8 +44,8 @@ pub fn plan(arguments: &args::Test) -> Result<Plan, CommandError> {
     arguments.store.apply(&mut project);
     let choice = arguments.system.choice();
     let reach = ConnectionSpec::find(&choice, &project)?;
-    trust::store(&mut project, &mut Teller)?;
-    trust::first_use(&project, &choice, &mut Teller)?;
+    trust::store(&mut project, &mut ErrorsOnly)?;
+    trust::first_use(&project, &choice, &mut ErrorsOnly)?;
     let shrinking = arguments.shrinking.settings();
     shrinking::pipeline(&shrinking.shrinker)?;
     Ok(Plan {

@@ -7,7 +7,7 @@ use ioco_outside::Untrusted;
 
 use crate::args;
 use crate::exit::{Answer, CommandError, Exit};
-use crate::watch::Teller;
+use crate::watch::ErrorsOnly;
 use crate::{interrupt, model, typed};
 
 struct Said;
@@ -30,7 +30,7 @@ pub fn run(arguments: &args::Worker) -> Answer {
         return Err(CommandError::usage("with 0 jobs, no test runs"));
     }
     reach.check_jobs(arguments.jobs)?;
-    trust::first_use(&project, &choice, &mut Teller)?;
+    trust::first_use(&project, &choice, &mut ErrorsOnly)?;
     let name = arguments.name.clone().unwrap_or_else(own_name);
     if !is_name(&name) {
         return Err(

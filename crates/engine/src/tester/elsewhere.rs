@@ -17,7 +17,7 @@ use crate::strategy::Strategy;
 
 /// Everything that the next test depends on, besides the model, the settings and the system.
 #[derive(Clone, Debug)]
-pub struct Errand<'a> {
+pub struct TestContext<'a> {
     pub number: u64,
     /// What is covered so far.
     pub known: &'a CoverageMap,
@@ -54,24 +54,24 @@ impl Carried {
 }
 
 impl Tester {
-    /// Makes the next test depend on the errand alone. The coverage afterwards is that of this test.
-    pub fn prepare(&mut self, errand: &Errand<'_>) -> Result<(), CoverageMismatch> {
+    /// Makes the next test depend on the context alone. The coverage afterwards is that of this test.
+    pub fn prepare(&mut self, context: &TestContext<'_>) -> Result<(), CoverageMismatch> {
         let nothing = Coverage::new(&self.sts);
-        let known = nothing.as_in(errand.known)?;
-        let own = errand.aim.switches(nothing.switches())?;
-        let others = errand.reserved.switches(nothing.switches())?;
+        let known = nothing.as_in(context.known)?;
+        let own = context.aim.switches(nothing.switches())?;
+        let others = context.reserved.switches(nothing.switches())?;
         self.coverage = nothing;
         self.steering = Some(known);
         self.visited.clear();
         self.strategy = Strategy::new(&self.settings.strategy, &self.semantics);
-        self.strategy.learn_from(errand.lessons);
+        self.strategy.learn_from(context.lessons);
         self.strategy.share(own, others);
         self.silences = Silences::default();
         self.failures.clear();
         self.discounted = 0;
         self.summary = Summary {
             seed: self.settings.seed,
-            tests: errand.number.saturating_sub(1),
+            tests: context.number.saturating_sub(1),
             ..Summary::default()
         };
         self.started = None;
@@ -79,8 +79,8 @@ impl Tester {
         self.interrupted = false;
         // Who ordered the test knows whether the run had a system, and says so.
         self.was_ready = true;
-        self.settings.stop.steps_per_test = errand.steps;
-        self.settings.stop.time = errand.time;
+        self.settings.stop.steps_per_test = context.steps;
+        self.settings.stop.time = context.time;
         self.events.clear();
         Ok(())
     }

@@ -26,7 +26,7 @@ use crate::settings::{EventLevel, Settings};
 use crate::silence::{SilencePrice, Silences};
 use crate::strategy::Strategy;
 
-pub use elsewhere::{Carried, Errand};
+pub use elsewhere::{Carried, TestContext};
 use test::{Phase, Plan, Test};
 
 /// Tests a system against a model.

@@ -22,7 +22,7 @@ use crate::args::{self, Format};
 use crate::interrupt;
 use crate::output;
 use crate::progress::Progress;
-use crate::watch::Teller;
+use crate::watch::ErrorsOnly;
 
 /// Ways that are begun before the search gives up.
 const PATHS: usize = 200_000;
@@ -67,7 +67,7 @@ pub fn run(file: &Path, arguments: &args::Generate, model: &Subject, format: For
         return Err(CommandError::usage("--number must be at least 1"));
     }
     let sts = &model.sts;
-    let query = ioco_campaign::query::load(file, sts, &mut Teller)?;
+    let query = ioco_campaign::query::load(file, sts, &mut ErrorsOnly)?;
     let text = ioco_outside::file::read_text(file, sts.budget())
         .map_err(|error| CommandError::usage(format!("cannot read {}: {error}", file.display())))?;
     let pattern = Pattern::from(&query);
