@@ -34,7 +34,7 @@ describe("the ATM", { skip: hasAtm ? false : "the benchmark models are not here"
   it("shows where a run has been", async () => {
     await page.getByRole("combobox", { name: "System" }).selectOption("simulated");
     await page.getByLabel("tests").fill("400");
-    await page.getByLabel("steps a test").fill("200");
+    await page.getByLabel("steps per test").fill("200");
     await page.locator("button.big").click();
     await page.waitForURL(/#\/run\/.+/);
     await page.getByRole("link", { name: "Run again" }).waitFor();
