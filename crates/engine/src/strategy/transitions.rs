@@ -167,15 +167,17 @@ impl Transitions {
     /// without any knowledge of distances: as far as the search from here can tell, all ways from here may be equally
     /// long, and taking turns among them would be a walk by chance.
     fn look_ahead(&mut self, sts: &Sts, situation: &Situation<'_>) {
-        let Some(_) = &self.shares else { return };
+        if self.shares.is_none() {
+            return;
+        }
         let menu = situation.menu;
         let offers = menu.stimuli.iter().chain(&menu.responses);
         let offered = offers.flat_map(|offer| &offer.switches);
-        let costs = |offered: &OfferedSwitch| {
+        let is_goal = |offered: &&OfferedSwitch| {
             let is_open = self.is_open(situation.coverage, offered.switch);
             is_open && self.goal_price(offered.switch) == 0
         };
-        if offered.clone().any(costs) {
+        if offered.clone().any(|offered| is_goal(&offered)) {
             // Nothing is nearer.
             return;
         }
