@@ -86,7 +86,8 @@ pub const SYSTEMS: &[System] = &[
         accepted: &[
             Accepted {
                 clauses: &["MQTT-3.3.1-1"],
-                why: "it sends an unacknowledged message again with DUP 0, or what it kept for a client with RETAIN 1",
+                why: "it sends an unacknowledged message again with DUP 0, one that a SUBSCRIBE caused not at all, or what it \
+                      kept for a client with RETAIN 1",
             },
             Accepted {
                 clauses: &["MQTT-3.2.2-2"],
