@@ -32,6 +32,19 @@ pub(super) struct Candidate {
     doubts: Assumptions,
 }
 
+impl Candidate {
+    /// A list that nothing has to be assumed for.
+    pub fn new(stimuli: Vec<Action>, predicted: usize, cause: Cause, end: NodeId) -> Candidate {
+        Candidate {
+            stimuli,
+            predicted,
+            cause,
+            end,
+            doubts: 0,
+        }
+    }
+}
+
 /// How much has to be assumed for a candidate to be right. Those with few assumptions are tried
 /// first, and short ones of them.
 type Assumptions = u32;
@@ -59,6 +72,18 @@ const MAX_ALIKE: usize = 3;
 
 /// At most so many candidates make a round.
 const MAX_SUSPICIONS: usize = 60;
+
+/// With more assumptions than this a candidate is worth some stimuli, but not another run.
+const LIKELY: Assumptions = 1;
+
+/// Leaves out unlikely candidates for which so many stimuli leave no room.
+pub(super) fn keep_likely(candidates: &mut Vec<Candidate>, mut stimuli: usize) {
+    candidates.retain(|candidate| {
+        let fits = candidate.stimuli.len() <= stimuli;
+        stimuli = stimuli.saturating_sub(candidate.stimuli.len());
+        fits || candidate.doubts <= LIKELY
+    });
+}
 
 /// Collects candidates for one trail.
 struct Collector<'r, 'a> {
@@ -202,6 +227,25 @@ impl<'r, 'a> Collector<'r, 'a> {
         });
     }
 
+    /// Whether runs have shown that what the candidate takes for the cause does no harm, from the same state on.
+    fn is_refuted(&self, seen: &Observations, candidate: &Candidate) -> bool {
+        let since = match candidate.cause {
+            Cause::State => candidate.stimuli.len() - 1,
+            Cause::Stimulus(position) => position,
+            Cause::Unknown => 0,
+        };
+        let mut node = NodeId(0);
+        let mut places = Vec::with_capacity(candidate.stimuli.len());
+        for action in &candidate.stimuli {
+            places.push((self.routes.set(node), action.clone()));
+            match self.routes.effect(node, action) {
+                Some(effect) => node = effect.target,
+                None => return false,
+            }
+        }
+        seen.passed_in_a_row(&places[since..])
+    }
+
     /// The candidates, without those that are too much alike.
     fn finish(self, max: usize) -> Result<Vec<Candidate>, Halt> {
         // A search that came to its limit leaves what it found.
@@ -247,6 +291,21 @@ impl<'r, 'a> Collector<'r, 'a> {
     }
 }
 
+/// Whether a stimulus takes the place of another one that only the other node offers: the same label with
+/// other values, or one of the same family that does the same.
+pub(super) fn is_alike(
+    routes: &Routes,
+    families: &[u32],
+    (action, from): (&Action, NodeId),
+    (other, at): (&Action, NodeId),
+) -> bool {
+    let family = |action: &Action| families.get(action.label.index());
+    other.label == action.label
+        || family(other) == family(action)
+            && routes.effect(from, other).is_none()
+            && shape(routes, from, action) == shape(routes, at, other)
+}
+
 /// How many responses, and whether the state stays the same.
 fn shape(routes: &Routes, node: NodeId, action: &Action) -> Option<(usize, bool)> {
     let effect = routes.effect(node, action)?;
@@ -258,6 +317,7 @@ fn shape(routes: &Routes, node: NodeId, action: &Action) -> Option<(usize, bool)
 pub(super) fn causes(
     routes: &Routes,
     session: &Session<'_>,
+    seen: &Observations,
     trail: &Trail,
     labels: &[u32],
 ) -> Result<Vec<Candidate>, Halt> {
@@ -310,6 +370,10 @@ pub(super) fn causes(
             suspect_cause(&mut collector, trail, &[one, other], 0);
         }
     }
+    // What did no harm before may still do so the third time.
+    let mut found = std::mem::take(&mut collector.found);
+    found.sort_by_cached_key(|candidate| collector.is_refuted(seen, candidate));
+    collector.found = found;
     collector.finish(2 * MAX_SUSPICIONS)
 }
 
@@ -386,7 +450,10 @@ pub(super) fn analogies(
         suspect_cause(&mut collector, trail, &[position], LEFT_OUT);
     }
     unseen(&mut collector, seen, trail, &settled, labels);
-    collector.found.sort_by_key(|s| (s.doubts, s.predicted));
+    let mut found = std::mem::take(&mut collector.found);
+    found.retain(|candidate| !collector.is_refuted(seen, candidate));
+    found.sort_by_key(|s| (s.doubts, s.predicted));
+    collector.found = found;
     collector.finish(MAX_SUSPICIONS)
 }
 

@@ -2,9 +2,11 @@
 //!
 //! The idea is to find out what the failure *is*, instead of trying what can be left out.
 //!
-//! 1. The shortest way of the model to the failing state is tried first. If it fails too, the state
-//!    alone decides: a state bug.
-//! 2. Otherwise some earlier stimulus, the *cause*, has left the system in another state than the
+//! 1. Single faults are looked for that explain the failing trace: a link of the model that leads elsewhere, or that
+//!    says something else ([`diagnosis`]). Most of the trace went well, which refutes nearly all of them. What is left
+//!    has shortest traces, and these are tried, the likeliest first.
+//! 2. Where there is no such fault, the shortest way of the model to the failing state is tried. If it fails too, the
+//!    state alone decides: a state bug. Otherwise some earlier stimulus, the *cause*, has left the system in another state than the
 //!    model without anybody seeing it. Every stimulus of the trace is suspected, the latest first:
 //!    the shortest way to where it was given, the stimulus, and then what showed the failure.
 //! 3. Once a short failing trace is known, shorter ones are looked for by *analogy*: the same cause
@@ -22,6 +24,8 @@
 //! what they do and never by their names.
 
 mod candidate;
+mod diagnosis;
+mod fault;
 mod observations;
 mod pack;
 mod parts;
@@ -39,6 +43,8 @@ use crate::shrunk::BugKind;
 use crate::walk::Walk;
 
 use candidate::Cause;
+use diagnosis::Diagnosis;
+use fault::Shown;
 pub(crate) use observations::Observations;
 use routes::{Originals, Routes};
 use trail::Trail;
@@ -58,11 +64,9 @@ const MAX_MISSES: usize = 1;
 /// Stimuli of a packed run that looks for the cause, for each stimulus that a reset costs as much as.
 const LONG_PACK: usize = 5;
 
-/// The same for a run that looks for something shorter, for each step that could be gained.
-const PACK_PER_STEP: usize = 2;
-
-/// Stimuli of such a run, at most.
-const MAX_PACK: usize = 80;
+/// Steps that something shorter may save. A run that looks for it may have as many stimuli as so many resets cost,
+/// and one more.
+const MAX_GAIN: usize = 2;
 
 struct Auto<'s, 'a> {
     session: &'s mut Session<'a>,
@@ -70,6 +74,8 @@ struct Auto<'s, 'a> {
     graph: Graph,
     live: Live,
     seen: Observations,
+    /// What each run has shown; nothing more once a run cannot be told from the model alone.
+    shown: Option<Vec<Shown>>,
     best: Execution,
     cause: Cause,
     /// Per label, the number of its family.
@@ -99,6 +105,7 @@ pub(crate) fn auto(session: &mut Session<'_>, start: &Execution) -> Result<Execu
         labels: routes.label_families(session.semantics.sts()),
         routes,
         seen: Observations::new(),
+        shown: Some(Vec::new()),
         best: start.clone(),
         cause: Cause::Unknown,
         graph,
@@ -116,7 +123,7 @@ impl Auto<'_, '_> {
     /// Cause and analogies; parts of the trace where they explain nothing; and at the end each stimulus.
     fn shrink(&mut self) -> Result<(), Halt> {
         loop {
-            let is_explained = self.find_cause()?;
+            let is_explained = self.diagnose()? || self.find_cause()?;
             // A long failing part of the trace is no explanation yet.
             loop {
                 let length = self.best.length();
@@ -136,16 +143,66 @@ impl Auto<'_, '_> {
         }
     }
 
+    /// Single faults that explain all that was seen, the likeliest first, until none of them has a trace shorter
+    /// than what is known. Whether one was found.
+    fn diagnose(&mut self) -> Result<bool, Halt> {
+        let mut has_found = false;
+        loop {
+            let Some(failed) = Shown::of(&self.best, &self.routes) else {
+                return Ok(has_found);
+            };
+            let Some(shown) = &self.shown else {
+                return Ok(has_found);
+            };
+            self.session.begin_search();
+            let session = &*self.session;
+            let goes_on = || session.expand(1).is_ok();
+            let diagnosis = Diagnosis::new(&self.routes, &self.labels, &goes_on);
+            let explanations = diagnosis.explain(shown, &failed, self.best.length());
+            let candidates = diagnosis.order(&explanations, session.reset_cost());
+            self.session.poll()?;
+            let stimuli = LONG_PACK * self.session.reset_cost();
+            let found = self.try_packed(candidates, MAX_MISSES, stimuli)?;
+            if found.is_none() {
+                break;
+            }
+            has_found = true;
+        }
+        if has_found {
+            self.judge();
+        }
+        Ok(has_found && self.cause != Cause::Unknown)
+    }
+
+    /// Whether the state alone decides, as far as the runs so far say.
+    fn judge(&mut self) {
+        if self.session.kind != BugKind::Unknown {
+            return;
+        }
+        let Some(trail) = self.trail() else {
+            return;
+        };
+        let last = trail.last();
+        let place = (
+            self.routes.set(trail.nodes[last]),
+            trail.stimuli[last].clone(),
+        );
+        if trail.is_shortest_way(&self.routes) {
+            self.session.kind = BugKind::State;
+        } else if self.seen.passed(&place) {
+            self.session.kind = BugKind::Trace;
+        }
+    }
+
     /// The failing state alone, or one stimulus before it. Whether either explains the failure.
     fn find_cause(&mut self) -> Result<bool, Halt> {
         let Some(trail) = self.trail() else {
             return Ok(false);
         };
-        let candidates = candidate::causes(&self.routes, self.session, &trail, &self.labels)?;
-        let direct = candidates
-            .first()
-            .filter(|s| s.cause == Cause::State)
-            .cloned();
+        let candidates =
+            candidate::causes(&self.routes, self.session, &self.seen, &trail, &self.labels)?;
+        let mut states = candidates.iter().filter(|s| s.cause == Cause::State);
+        let direct = states.next().cloned();
         if trail.is_shortest_way(&self.routes) {
             self.session.kind = BugKind::State;
             self.cause = Cause::State;
@@ -174,7 +231,7 @@ impl Auto<'_, '_> {
         let Some(trail) = self.trail() else {
             return Ok(false);
         };
-        let candidates = candidate::analogies(
+        let mut candidates = candidate::analogies(
             &self.routes,
             self.session,
             &self.seen,
@@ -185,9 +242,10 @@ impl Auto<'_, '_> {
         // Where the state does not decide there is more to try.
         let more = usize::from(self.session.kind != BugKind::State);
         // What is short already can gain little.
-        let gain = self.best.length().saturating_sub(2);
-        let stimuli = (PACK_PER_STEP * gain + 1) * self.session.reset_cost();
-        let found = self.try_packed(candidates, MAX_MISSES + more, stimuli.min(MAX_PACK))?;
+        let gain = self.best.length().saturating_sub(2).min(MAX_GAIN);
+        let stimuli = (gain + 1) * self.session.reset_cost();
+        candidate::keep_likely(&mut candidates, stimuli);
+        let found = self.try_packed(candidates, MAX_MISSES + more, stimuli)?;
         Ok(found.is_some())
     }
 
@@ -217,6 +275,12 @@ impl Auto<'_, '_> {
     fn remember(&mut self, execution: &Execution) {
         let walk = self.walk(execution);
         self.seen.record(execution, walk.as_ref());
+        if let Some(runs) = &mut self.shown {
+            match Shown::of(execution, &self.routes) {
+                Some(shown) => runs.push(shown),
+                None => self.shown = None,
+            }
+        }
     }
 
     /// Takes over a shorter failing execution.

@@ -24,6 +24,10 @@ pub(crate) struct Observations {
     passed: FxHashSet<Place>,
     /// Stimuli that were not.
     failing: FxHashSet<Place>,
+    /// Per run, what was given where and answered as expected, in order.
+    walks: Vec<Vec<Place>>,
+    /// Where in `walks` a stimulus was given in a state set.
+    given: FxHashMap<Place, Vec<(usize, usize)>>,
 }
 
 impl Observations {
@@ -32,6 +36,8 @@ impl Observations {
             tree: vec![Seen::default()],
             passed: FxHashSet::default(),
             failing: FxHashSet::default(),
+            walks: Vec::new(),
+            given: FxHashMap::default(),
         }
     }
 
@@ -58,11 +64,30 @@ impl Observations {
         {
             self.failing.insert((walk.sets[last], action.clone()));
         }
+        let mut places = Vec::with_capacity(positions.len());
         for position in positions {
             if let Step::Stimulus(action) = &walk.steps[position] {
-                self.passed.insert((walk.sets[position], action.clone()));
+                let place = (walk.sets[position], action.clone());
+                let at = (self.walks.len(), places.len());
+                self.given.entry(place.clone()).or_default().push(at);
+                self.passed.insert(place.clone());
+                places.push(place);
             }
         }
+        self.walks.push(places);
+    }
+
+    /// Some run gave these stimuli in a row, from the same state sets of the model, and all were answered as
+    /// expected: what they did there they are likely to do elsewhere.
+    pub fn passed_in_a_row(&self, places: &[Place]) -> bool {
+        let Some((first, rest)) = places.split_first() else {
+            return true;
+        };
+        let occurrences = self.given.get(first).into_iter().flatten();
+        occurrences.into_iter().any(|&(walk, at)| {
+            let behind = &self.walks[walk][at + 1..];
+            behind.starts_with(rest)
+        })
     }
 
     /// The list is known to pass.

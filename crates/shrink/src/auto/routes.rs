@@ -422,6 +422,38 @@ impl Routes {
         })
     }
 
+    /// The link of a node that a stimulus takes.
+    pub fn stimulus_link(&self, id: NodeId, action: &Action) -> Option<usize> {
+        let mut links = self.nodes[id.index()].links.iter();
+        links.position(|link| matches!(&link.step, Some(Step::Stimulus(a)) if a == action))
+    }
+
+    /// The link that the model takes by itself: silence, or the first of several possible responses. `None` in a
+    /// settled node.
+    pub fn answer_link(&self, id: NodeId) -> Option<usize> {
+        let node = &self.nodes[id.index()];
+        if node.is_settled || node.links.is_empty() {
+            return None;
+        }
+        let silence = node.links.iter().position(|link| link.step.is_none());
+        Some(silence.unwrap_or(0))
+    }
+
+    /// What a link shows; nothing for silence.
+    pub fn step(&self, id: NodeId, link: usize) -> Option<&Step> {
+        self.nodes[id.index()].links[link].step.as_ref()
+    }
+
+    pub fn target(&self, id: NodeId, link: usize) -> NodeId {
+        self.nodes[id.index()].links[link].target
+    }
+
+    /// All nodes that can be reached.
+    pub fn all(&self) -> impl Iterator<Item = NodeId> + '_ {
+        let ids = (0..self.nodes.len() as u32).map(NodeId);
+        ids.filter(|id| self.nodes[id.index()].distance < usize::MAX)
+    }
+
     /// What the model expects of a stimulus; the first of several possible responses. `None` when it
     /// may send for ever.
     pub fn effect(&self, id: NodeId, action: &Action) -> Option<Effect> {

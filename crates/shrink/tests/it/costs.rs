@@ -130,6 +130,49 @@ fn machine(states: usize, inputs: usize) -> impl Strategy<Value = Machine> {
     proptest::collection::vec(row, states).prop_map(|table| Machine { table, at: 0 })
 }
 
+/// Five states in a ring: `i0` goes on, `i1` asks and is answered differently in the last state only, `i2` goes back
+/// to the first.
+fn ring() -> Machine {
+    let row = |state: usize| {
+        let answer = if state == 4 { 2 } else { 1 };
+        vec![(0, (state + 1) % 5), (answer, state), (0, 0)]
+    };
+    Machine {
+        table: (0..5).map(row).collect(),
+        at: 0,
+    }
+}
+
+#[test]
+fn a_wrong_target_that_shows_late_is_explained() {
+    let sts = model_of(&ring());
+    let mut mutant = ring();
+    // Back to the first state, but from the third one to the second.
+    mutant.table[2][2] = (0, 1);
+    let mut runner = FlatRunner::new(&sts, move || mutant.fork());
+    let list = |inputs: &[usize]| -> Vec<Action> {
+        let name = |input: &usize| stimulus(&sts, &format!("i{input}"));
+        inputs.iter().map(name).collect()
+    };
+    let failure = runner.run(&list(&[1, 0, 1, 0, 1, 2, 1, 0, 1, 0, 1, 0, 1]));
+    assert!(failure.deviation().is_some());
+    let pipeline: Pipeline = "auto".parse().expect("a shrinker");
+    let (mut model, options) = (semantics(&sts), Options::default());
+    let shrunk = shrink(
+        &pipeline,
+        &mut model,
+        &failure,
+        &mut runner,
+        &options,
+        &mut (),
+    )
+    .expect("a failing trace");
+    let stimuli: Vec<Action> = shrunk.execution.stimuli().cloned().collect();
+    assert_eq!(stimuli, list(&[0, 0, 2, 0, 0, 0, 1]));
+    // A few runs find it, and each of the seven stimuli is left out once.
+    assert!(shrunk.runs <= 14, "{} runs", shrunk.runs);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
 
