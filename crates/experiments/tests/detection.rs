@@ -77,6 +77,7 @@ fn mutants_that_conform_are_left_out_of_the_figures() {
         seeds: 1,
         share: Share::Tune,
         most: 50,
+        threads: 2,
         verbose: false,
     };
     let report = measure(&setup).expect("a report");
@@ -89,4 +90,10 @@ fn mutants_that_conform_are_left_out_of_the_figures() {
         text.contains("HSI suite") && text.contains("koopman, planted mutants: "),
         "{text}"
     );
+    let alone = Setup {
+        threads: 1,
+        ..setup
+    };
+    let same = measure(&alone).expect("a report");
+    assert_eq!(show(&same), text, "threads change no figure");
 }

@@ -11,7 +11,8 @@ mod tables;
 mod trial;
 
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use ioco_budget::Interrupt;
 use ioco_generate::fsm::{Method, ModelMachine, suite};
@@ -58,6 +59,10 @@ pub struct Setup {
     /// A trial ends after so many stimuli
     #[arg(long = "stimuli", value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u64).range(1..))]
     pub most: u64,
+
+    /// Mutants that are hunted at the same time
+    #[arg(long, value_name = "N", default_value_t = 2)]
+    pub threads: usize,
 
     /// One line per mutant on standard error
     #[arg(long)]
@@ -159,7 +164,7 @@ fn models(setup: &Setup) -> Result<Vec<(String, PathBuf)>, ExperimentError> {
     }
 }
 
-/// Runs every trial.
+/// Runs every trial, on as many threads as the setup asks for. What comes out does not depend on their number.
 pub fn measure(setup: &Setup) -> Result<Report, ExperimentError> {
     let mut report = Report {
         strategies: setup.strategies.clone(),
@@ -170,38 +175,30 @@ pub fn measure(setup: &Setup) -> Result<Report, ExperimentError> {
     for (name, path) in models(setup)? {
         let sts = read_model(&path)?;
         check_right(setup, &name, &sts)?;
-        for (mutant, _, _) in ioco_examples::mutants(&name) {
-            let system = |_| -> Result<Box<dyn Play>, ExperimentError> {
-                let system = ioco_examples::system(&name, Some(mutant));
-                let system = system.map_err(ExperimentError::System)?;
-                Ok(Box::new(Planted::new(&sts, system)))
-            };
-            let trials = trials(setup, &sts, &system)?;
-            push(
-                setup,
-                &mut report,
-                row(&name, mutant, "planted", None, trials),
-            );
-        }
-        let flat = flatten(&sts, MAX_STATES).is_ok();
+        let is_flat = flatten(&sts, MAX_STATES).is_ok();
+        let planted = ioco_examples::mutants(&name)
+            .iter()
+            .map(|(mutant, _, _)| Hunted::Planted(mutant));
+        let generated = mutants(&sts, setup.share.seed(), setup.generated);
+        let hunted: Vec<Hunted> = planted
+            .chain(generated.into_iter().map(|mutant| Hunted::Generated {
+                number: mutant.number,
+                operator: mutant.operator,
+                sts: Arc::new(mutant.sts),
+            }))
+            .collect();
+        let of = Model {
+            name: &name,
+            sts: &sts,
+            is_flat,
+        };
+        let rows = on_threads(setup.threads, &hunted, |hunted| hunt(setup, &of, hunted));
         let mut equivalent = 0;
-        for mutant in mutants(&sts, setup.share.seed(), setup.generated) {
-            let shortest = match flat.then(|| deviation(&sts, &mutant.sts)).flatten() {
-                Some(Deviates::Not) => {
-                    equivalent += 1;
-                    continue;
-                }
-                Some(Deviates::After(stimuli)) => Some(stimuli),
-                None => None,
-            };
-            let mutated = Arc::new(mutant.sts);
-            let system = |seed| -> Result<Box<dyn Play>, ExperimentError> {
-                Ok(Box::new(Played::new(&mutated, seed)))
-            };
-            let trials = trials(setup, &sts, &system)?;
-            let number = format!("g{}", mutant.number);
-            let row = row(&name, &number, mutant.operator.name(), shortest, trials);
-            push(setup, &mut report, row);
+        for row in rows {
+            match row? {
+                Some(row) => report.rows.push(row),
+                None => equivalent += 1,
+            }
         }
         report.models.push(ModelFacts {
             name,
@@ -210,6 +207,84 @@ pub fn measure(setup: &Setup) -> Result<Report, ExperimentError> {
         });
     }
     Ok(report)
+}
+
+/// A model whose mutants are hunted.
+struct Model<'a> {
+    name: &'a str,
+    sts: &'a Arc<Sts>,
+    /// It has few enough states for `compare`.
+    is_flat: bool,
+}
+
+enum Hunted {
+    Planted(&'static str),
+    Generated {
+        number: u64,
+        operator: Operator,
+        sts: Arc<Sts>,
+    },
+}
+
+/// All trials of one mutant; `None` if it conforms.
+fn hunt(setup: &Setup, model: &Model<'_>, hunted: &Hunted) -> Result<Option<Row>, ExperimentError> {
+    let row = match hunted {
+        Hunted::Planted(mutant) => {
+            let system = |_| -> Result<Box<dyn Play>, ExperimentError> {
+                let system = ioco_examples::system(model.name, Some(mutant));
+                let system = system.map_err(ExperimentError::System)?;
+                Ok(Box::new(Planted::new(model.sts, system)))
+            };
+            let trials = trials(setup, model.sts, &system)?;
+            row(model.name, mutant, "planted", None, trials)
+        }
+        Hunted::Generated {
+            number,
+            operator,
+            sts,
+        } => {
+            let shortest = match model.is_flat.then(|| deviation(model.sts, sts)).flatten() {
+                Some(Deviates::Not) => return Ok(None),
+                Some(Deviates::After(stimuli)) => Some(stimuli),
+                None => None,
+            };
+            let system = |seed| -> Result<Box<dyn Play>, ExperimentError> {
+                Ok(Box::new(Played::new(sts, seed)))
+            };
+            let trials = trials(setup, model.sts, &system)?;
+            let number = format!("g{number}");
+            row(model.name, &number, operator.name(), shortest, trials)
+        }
+    };
+    if setup.verbose {
+        eprintln!("{}", tables::line(&row));
+    }
+    Ok(Some(row))
+}
+
+/// What `work` makes of each item, in their order.
+fn on_threads<T: Sync, R: Send + Sync>(
+    threads: usize,
+    items: &[T],
+    work: impl Fn(&T) -> R + Sync,
+) -> Vec<R> {
+    let next = AtomicUsize::new(0);
+    let done: Vec<OnceLock<R>> = items.iter().map(|_| OnceLock::new()).collect();
+    std::thread::scope(|scope| {
+        for _ in 0..threads.max(1) {
+            scope.spawn(|| {
+                loop {
+                    let index = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(item) = items.get(index) else {
+                        return;
+                    };
+                    // Nobody else got this number.
+                    let _ = done[index].set(work(item));
+                }
+            });
+        }
+    });
+    done.into_iter().filter_map(OnceLock::into_inner).collect()
 }
 
 /// Stimuli for the right system.
@@ -233,13 +308,6 @@ fn check_right(setup: &Setup, name: &str, sts: &Arc<Sts>) -> Result<(), Experime
         }
     }
     Ok(())
-}
-
-fn push(setup: &Setup, report: &mut Report, row: Row) {
-    if setup.verbose {
-        eprintln!("{}", tables::line(&row));
-    }
-    report.rows.push(row);
 }
 
 fn row(
