@@ -11,6 +11,8 @@ compile_error!(
 
 #[cfg(feature = "connections")]
 mod amp;
+#[cfg(feature = "connections")]
+mod claims;
 mod connection;
 #[cfg(feature = "connections")]
 mod dial;

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use ioco_engine::Recorded;
 use ioco_sts::{Direction, Sts};
 
+use crate::claims::SilenceClaims;
 use crate::connection::AdapterError;
 use crate::dial;
 use crate::line::{Codec, Line};
@@ -49,7 +50,12 @@ enum Language {
 /// What one line means.
 enum Meaning {
     Reset,
-    Ready,
+    /// The reset is done; `quiescent` where the same line also says that.
+    Ready {
+        quiescent: bool,
+    },
+    /// The system claims to be silent.
+    Quiescent,
     Step(Recorded),
     Nothing,
 }
@@ -137,6 +143,10 @@ impl LineRelay {
             let at = nanoseconds(when.saturating_duration_since(self.epoch));
             write_recorded(at, &Recorded::Ready, &self.sts)
         };
+        let silent = |at: u64| write_recorded(at, &Recorded::Quiescent, &self.sts);
+        // Whether the system also claims silence after a reset has to be found out.
+        let mut claims = SilenceClaims::new(true);
+        let mut ready_at = Instant::now();
         let connecting_resets = self.connecting_resets();
         let mut ended = 0;
         // What the system says between a reset and its end belongs to nobody.
@@ -173,15 +183,37 @@ impl LineRelay {
                                 write(&ready(when)).map_err(failed)?;
                             }
                         }
-                        Meaning::Ready if resetting => {
+                        Meaning::Ready { quiescent } if resetting => {
                             resetting = false;
+                            claims.reset(quiescent);
+                            ready_at = when;
                             write(&ready(when)).map_err(failed)?;
+                            if quiescent {
+                                write(&silent(at)).map_err(failed)?;
+                            }
                         }
-                        Meaning::Ready => {}
+                        Meaning::Quiescent if !resetting => {
+                            let known = claims.claimed;
+                            claims.claim();
+                            if claims.claimed && !known {
+                                write(&silent(at)).map_err(failed)?;
+                            }
+                        }
                         Meaning::Step(step) if side == Side::Client || !resetting => {
+                            match &step {
+                                Recorded::Stimulus(_) | Recorded::Undescribed(_) => {
+                                    claims.waited(when.saturating_duration_since(ready_at));
+                                    claims.given();
+                                }
+                                // A system that speaks all the same is not silent.
+                                _ => claims.claimed = false,
+                            }
                             write(&write_recorded(at, &step, &self.sts)).map_err(failed)?;
                         }
-                        Meaning::Step(_) | Meaning::Nothing => {}
+                        Meaning::Ready { .. }
+                        | Meaning::Quiescent
+                        | Meaning::Step(_)
+                        | Meaning::Nothing => {}
                     }
                 }
                 Received::Entry(Relayed::Lost(when, why)) => {
@@ -239,8 +271,9 @@ impl LineRelay {
             (Language::Json(codec), Side::System) => match codec.read_line(message) {
                 Ok(Line::Response(action)) => Meaning::Step(Recorded::Response(action)),
                 Ok(Line::Unknown(text)) => Meaning::Step(Recorded::Unknown(text)),
-                Ok(Line::Ready { .. }) => Meaning::Ready,
-                Ok(_) => Meaning::Nothing,
+                Ok(Line::Ready { quiescent }) => Meaning::Ready { quiescent },
+                Ok(Line::Quiescent) => Meaning::Quiescent,
+                Ok(Line::Error(_) | Line::Labels(_) | Line::Blank) => Meaning::Nothing,
                 Err(_) => Meaning::Step(Recorded::Unknown(line())),
             },
             // Lines of the protocol are lines of a trace.
@@ -256,7 +289,7 @@ impl LineRelay {
             (Language::Text { templates, mapping }, Side::System) => {
                 let is_ready = |ready: &Pattern| ready.fits(message);
                 if mapping.ready.as_ref().is_some_and(is_ready) {
-                    return Meaning::Ready;
+                    return Meaning::Ready { quiescent: false };
                 }
                 match templates.read(Direction::Response, message, &|_| true) {
                     Ok(action) => Meaning::Step(Recorded::Response(action)),

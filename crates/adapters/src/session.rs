@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use ioco_sts::Action;
 
+use crate::claims::{LISTENING, SilenceClaims};
 use crate::connection::{AdapterError, Arrival, Arrived, LogLine};
 use crate::line::{Codec, Line, RESET};
 use crate::stream::{Stream, StreamError};
@@ -27,58 +28,6 @@ impl From<StreamError> for SessionError {
     }
 }
 
-/// Which claims of quiescence are about now.
-///
-/// A system that says `quiescent` says it at most once after each stimulus. A claim that was under
-/// way while the tester gave the next stimulus speaks of the time before, and believing it would
-/// turn a system that is about to answer into one that failed to. So a claim counts only when none
-/// from before can still be outstanding; any other is dropped, which costs the wait and nothing
-/// else.
-///
-/// After a reset a system claims silence in the line that says `ready`, or not at all. One that
-/// does so in a line of its own is noticed, and from then on such a claim is expected.
-#[derive(Debug, Default)]
-struct SilenceClaims {
-    /// How many earlier stimuli (or the reset) may still be followed by a claim.
-    outstanding: u64,
-    /// The claim about now has come.
-    claimed: bool,
-    /// Stimuli given and claims heard since the reset.
-    given: u64,
-    heard: u64,
-    /// The system also claims silence after a reset, in a line of its own.
-    after_reset: bool,
-}
-
-impl SilenceClaims {
-    /// The system is ready: all claims from before are here.
-    fn reset(&mut self, quiescent: bool) {
-        *self = SilenceClaims {
-            claimed: quiescent,
-            after_reset: self.after_reset || self.heard > self.given,
-            ..SilenceClaims::default()
-        };
-    }
-
-    fn given(&mut self) {
-        let may_follow = self.given > 0 || self.after_reset;
-        self.outstanding += u64::from(may_follow && !self.claimed);
-        self.claimed = false;
-        self.given += 1;
-    }
-
-    /// A claim came. It counts if it is about now.
-    fn claim(&mut self) {
-        self.heard += 1;
-        self.after_reset |= self.given == 0;
-        if self.outstanding > 0 {
-            self.outstanding -= 1;
-        } else {
-            self.claimed = true;
-        }
-    }
-}
-
 /// A poll takes in at most so many lines that are no observations, so that a system that sends
 /// nothing but those cannot hold it up.
 const MAX_NOTES: usize = 1000;
@@ -94,9 +43,6 @@ enum Next {
 pub(crate) struct LearnedBehaviour {
     claims_after_reset: bool,
 }
-
-/// How long to listen, once, for a claim of silence right after a reset.
-const LISTENING: Duration = Duration::from_millis(10);
 
 pub(crate) struct Session {
     codec: Arc<Codec>,
@@ -122,10 +68,7 @@ impl Session {
         epoch: Instant,
         habits: Option<LearnedBehaviour>,
     ) -> Session {
-        let claims = SilenceClaims {
-            after_reset: habits.is_some_and(|habits| habits.claims_after_reset),
-            ..SilenceClaims::default()
-        };
+        let claims = SilenceClaims::new(habits.is_some_and(|habits| habits.claims_after_reset));
         Session {
             codec,
             stream,
@@ -346,113 +289,4 @@ impl Session {
 /// A duration on a connection's clock; it would take five centuries to overflow.
 pub(crate) fn nanoseconds(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
-}
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::SilenceClaims;
-
-    #[derive(Clone, Copy, Debug)]
-    enum Event {
-        /// The tester gives a stimulus.
-        Give,
-        /// The system takes in the oldest stimulus on its way.
-        Take,
-        /// The system claims to be silent, unless it has since the last stimulus it took.
-        Say,
-        /// The oldest claim on its way arrives.
-        Arrive,
-    }
-
-    proptest! {
-        #[test]
-        fn a_claim_that_counts_was_made_after_the_last_stimulus(
-            after_reset: bool,
-            events in proptest::collection::vec(
-                prop_oneof![
-                    Just(Event::Give), Just(Event::Take), Just(Event::Say), Just(Event::Arrive)
-                ],
-                0..60,
-            )
-        ) {
-            let mut claims = SilenceClaims {
-                after_reset,
-                ..SilenceClaims::default()
-            };
-            let (mut given, mut taken) = (0u32, 0u32);
-            let mut said_at = None;
-            let mut on_the_way = std::collections::VecDeque::new();
-            for event in events {
-                match event {
-                    Event::Give => {
-                        given += 1;
-                        claims.given();
-                    }
-                    Event::Take => taken = given.min(taken + 1),
-                    Event::Say if said_at != Some(taken) && (taken > 0 || after_reset) => {
-                        said_at = Some(taken);
-                        on_the_way.push_back(taken);
-                    }
-                    Event::Say => {}
-                    Event::Arrive => {
-                        if let Some(about) = on_the_way.pop_front() {
-                            claims.claim();
-                            prop_assert!(!claims.claimed || about == given);
-                        }
-                    }
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn claims_after_stimuli_alone_are_believed_at_once() {
-        let mut claims = SilenceClaims::default();
-        for _ in 0..3 {
-            claims.reset(false);
-            for _ in 0..3 {
-                claims.given();
-                claims.claim();
-                assert!(claims.claimed);
-            }
-        }
-    }
-
-    #[test]
-    fn a_claim_after_a_reset_is_learned_also_when_it_came_late() {
-        let mut early = SilenceClaims::default();
-        early.reset(false);
-        early.claim();
-        assert!(early.claimed);
-        assert!(early.after_reset);
-        let mut late = SilenceClaims::default();
-        late.reset(false);
-        late.given();
-        late.claim();
-        late.claim();
-        late.reset(false);
-        assert!(late.after_reset);
-    }
-
-    #[test]
-    fn a_system_that_always_claims_is_always_believed_in_the_end() {
-        let mut claims = SilenceClaims {
-            after_reset: true,
-            ..SilenceClaims::default()
-        };
-        claims.reset(false);
-        // Two stimuli before anything came; the claims after reset and first stimulus are old.
-        claims.given();
-        claims.given();
-        let mut believed = || {
-            claims.claim();
-            claims.claimed
-        };
-        assert_eq!([believed(), believed(), believed()], [false, false, true]);
-        claims.given();
-        claims.claim();
-        assert!(claims.claimed);
-    }
 }

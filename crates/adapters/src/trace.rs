@@ -5,6 +5,7 @@
 //! {"at":10000000,"ready":true}                                the system runs: silence counts from here
 //! {"at":12000000,"stimulus":"lock","values":{"passcode":1}}   nanoseconds
 //! {"at":12400000,"response":"locked","values":{}}
+//! {"at":12400000,"quiescent":true}                            the system says that it is silent
 //! {"at":13000000,"unknown":"HELLO"}                           what the model has no label for
 //! {"at":14000000,"undescribed":"PUT /x"}                      the same from the client
 //! ```
@@ -52,6 +53,7 @@ struct Keys<'a> {
     undescribed: Option<String>,
     reset: Option<bool>,
     ready: Option<bool>,
+    quiescent: Option<bool>,
     end: Option<bool>,
 }
 
@@ -87,11 +89,14 @@ pub fn read_traces(text: &str, sts: &Sts) -> Result<Vec<Recording>, String> {
             Recorded::Undescribed(text)
         } else if keys.ready == Some(true) {
             Recorded::Ready
+        } else if keys.quiescent == Some(true) {
+            Recorded::Quiescent
         } else if keys.end == Some(true) {
             Recorded::End
         } else {
             return Err(wrong(
-                "it has none of stimulus, response, unknown, undescribed, reset, ready and end"
+                "it has none of stimulus, response, unknown, undescribed, reset, ready, quiescent \
+                 and end"
                     .to_owned(),
             ));
         };
@@ -147,6 +152,7 @@ pub fn write_recorded(at: u64, recorded: &Recorded, sts: &Sts) -> String {
         Recorded::Unknown(text) => return write_shown(at, "unknown", text),
         Recorded::Undescribed(text) => return write_shown(at, "undescribed", text),
         Recorded::Ready => return format!("{{\"at\":{at},\"ready\":true}}"),
+        Recorded::Quiescent => return format!("{{\"at\":{at},\"quiescent\":true}}"),
         Recorded::End => return format!("{{\"at\":{at},\"end\":true}}"),
     };
     let label = sts.label(action.label);

@@ -1,6 +1,9 @@
 //! Arrays, ranges, strings and structures in expressions: what they are worth, how they are shown, and
 //! what is said when they are wrong.
 
+mod common;
+
+use common::{env, initial, valid};
 use ioco_aml::{Loaded, load_text};
 use ioco_sts::{Env, EvalError, Sts, Value, show_expr};
 
@@ -36,14 +39,7 @@ fn model(step: &str) -> Loaded {
 }
 
 fn sts(step: &str) -> std::sync::Arc<Sts> {
-    let loaded = model(step);
-    let said: Vec<String> = loaded
-        .diagnostics
-        .iter()
-        .filter(|d| d.is_error())
-        .map(|d| ioco_aml::render(d, &loaded.files, false))
-        .collect();
-    loaded.sts.unwrap_or_else(|| panic!("{}", said.join("\n")))
+    valid(model(step))
 }
 
 fn errors(step: &str) -> String {
@@ -58,22 +54,12 @@ fn errors(step: &str) -> String {
     said.join("\n")
 }
 
-fn env<'a>(sts: &'a Sts, variables: &'a [Value]) -> Env<'a> {
-    Env {
-        variables,
-        parameters: &[],
-        functions: sts.functions(),
-    }
-}
-
-fn initial(sts: &Sts) -> Vec<Value> {
-    sts.variables().iter().map(|v| v.initial.clone()).collect()
-}
-
 /// Whether a condition on the initial values holds.
 fn holds(condition: &str) -> Result<bool, EvalError> {
     let sts = sts(&format!("receive 'a', constraint: %({condition})"));
-    sts.switches()[0].guard.holds(env(&sts, &initial(&sts)))
+    sts.switches()[0]
+        .guard
+        .holds(env(&sts, &initial(&sts), &[]))
 }
 
 /// What a step gives its first variable, as shown.
@@ -81,7 +67,7 @@ fn updated(update: &str) -> String {
     let sts = sts(&format!("receive 'a', update: %({update})"));
     let value = sts.switches()[0].update[0]
         .value
-        .eval(env(&sts, &initial(&sts)));
+        .eval(env(&sts, &initial(&sts), &[]));
     match value {
         Ok(value) => value.display(sts.types()).to_string(),
         Err(error) => error.to_string(),

@@ -3,8 +3,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+mod common;
+
+use common::{env, initial, valid};
 use ioco_aml::{Loaded, load_text};
-use ioco_sts::{Env, EvalError, Sts, Type, Value, show_expr};
+use ioco_sts::{EvalError, Sts, Type, Value, show_expr};
 use proptest::prelude::*;
 
 /// A model with one step that has this guard or update.
@@ -42,14 +45,7 @@ process('p') {{
 }
 
 fn sts(step: &str) -> std::sync::Arc<Sts> {
-    let loaded = model(step);
-    let said: Vec<String> = loaded
-        .diagnostics
-        .iter()
-        .filter(|d| d.is_error())
-        .map(|d| ioco_aml::render(d, &loaded.files, false))
-        .collect();
-    loaded.sts.unwrap_or_else(|| panic!("{}", said.join("\n")))
+    valid(model(step))
 }
 
 fn errors(step: &str) -> String {
@@ -59,18 +55,6 @@ fn errors(step: &str) -> String {
         .map(|d| format!("{} {}", d.code, d.message))
         .collect();
     said.join("\n")
-}
-
-fn env<'a>(sts: &'a Sts, variables: &'a [Value], parameters: &'a [Value]) -> Env<'a> {
-    Env {
-        variables,
-        parameters,
-        functions: sts.functions(),
-    }
-}
-
-fn initial(sts: &Sts) -> Vec<Value> {
-    sts.variables().iter().map(|v| v.initial.clone()).collect()
 }
 
 fn holds(condition: &str) -> Result<bool, EvalError> {

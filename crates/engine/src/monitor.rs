@@ -4,7 +4,7 @@
 //! recorded after a stimulus may have been sent before the system saw it, so the model is followed
 //! with every number of stimuli still in flight ([`crate::in_flight`]). The trace tells an order that
 //! explains the responses. Silence counts where nothing was recorded for
-//! the model's time-out. A stimulus that the model does not know there ends the judgement: the model
+//! the model's time-out, and where the system says that it is silent. A stimulus that the model does not know there ends the judgement: the model
 //! says nothing about what follows.
 
 use std::sync::Arc;
@@ -29,6 +29,9 @@ pub enum Recorded {
     /// The system is in its initial state and runs: silence counts from here. Without it, from the first stimulus or
     /// response.
     Ready,
+    /// The system says that it sends nothing more before the next stimulus. It has seen all those before: whoever
+    /// records leaves out what may be older.
+    Quiescent,
     /// The end of the recording.
     End,
 }
@@ -48,8 +51,8 @@ pub fn monitor(semantics: &mut Semantics, recorded: &[(u64, Recorded)]) -> Execu
         if let Err(verdict) = monitor.pass_time(at.saturating_sub(last)) {
             return monitor.end(verdict);
         }
-        last = *at;
-        if let Err(verdict) = monitor.take(what) {
+        let before = std::mem::replace(&mut last, *at);
+        if let Err(verdict) = monitor.take(what, at.saturating_sub(before)) {
             return monitor.end(verdict);
         }
     }
@@ -88,16 +91,24 @@ impl Monitor<'_> {
         }
         // Whatever was in flight has arrived by now.
         self.in_flight.settle();
+        self.quiescent(timeout)
+    }
+
+    /// The system was silent for this long, or says that it is.
+    fn quiescent(&mut self, nanoseconds: u64) -> Result<(), Verdict> {
         let open = self.in_flight.open_silence(self.semantics, self.set);
         match self.observe(&Step::Quiescence) {
-            // Nothing is in flight that could be unspecified.
-            Err(Rejected::Deviates | Rejected::Unspecified) => {
-                let seen = Observed::Silence(timeout);
+            Err(Rejected::Deviates) => {
+                let seen = Observed::Silence(nanoseconds);
                 Err(self.deviation(DeviationKind::MissingResponse, seen))
+            }
+            Err(Rejected::Unspecified) => {
+                let crossed = crossed(&Step::Quiescence, self.semantics.sts());
+                Err(Verdict::Inconclusive(crossed))
             }
             Err(Rejected::NotKnown) => Err(self.not_complete(&Step::Quiescence)),
             Ok(()) => {
-                self.silent = true;
+                self.silent = self.in_flight.is_empty();
                 self.not_judged = self.not_judged.take().or(open);
                 Ok(())
             }
@@ -117,9 +128,15 @@ impl Monitor<'_> {
         Ok(())
     }
 
-    fn take(&mut self, what: &Recorded) -> Result<(), Verdict> {
+    /// `after`: nanoseconds since what was recorded before.
+    fn take(&mut self, what: &Recorded, after: u64) -> Result<(), Verdict> {
         match what {
             Recorded::Ready | Recorded::End => Ok(()),
+            Recorded::Quiescent if self.silent => Ok(()),
+            Recorded::Quiescent => {
+                self.in_flight.settle();
+                self.quiescent(after)
+            }
             Recorded::Stimulus(stimulus) => self.stimulus(stimulus),
             Recorded::Undescribed(text) => Err(Verdict::inconclusive(
                 Cause::NotOffered,

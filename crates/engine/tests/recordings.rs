@@ -7,7 +7,7 @@ use std::sync::Arc;
 use common::*;
 use ioco_engine::{Recorded, monitor};
 use ioco_solve::GuardSolver;
-use ioco_sts::{Action, DeviationKind, Relation, Semantics, Sts, Value, Verdict};
+use ioco_sts::{Action, DeviationKind, Relation, Semantics, Step, Sts, Value, Verdict};
 
 /// It counts once before `?go`, and says `done` after it.
 fn counts_before_go() -> Arc<Sts> {
@@ -118,5 +118,28 @@ fn silence_before_the_first_response_counts_from_when_the_system_is_ready() {
         let execution = monitor(&mut semantics, &recorded);
         let kind = execution.deviation().map(|deviation| deviation.kind);
         assert_eq!(kind, expected, "{recorded:?}");
+    }
+}
+
+/// A claim of silence saves the wait, and is judged like it.
+#[test]
+fn silence_that_the_system_claims_counts_at_once() {
+    let sts = counts_before_go();
+    let go = || (7, Recorded::Stimulus(stimulus(&sts, "go")));
+    let done = || (8, Recorded::Response(response(&sts, "done")));
+    let claim = || (9, Recorded::Quiescent);
+    let silent = Step::Quiescence;
+    for (recorded, expected, silences) in [
+        (vec![go(), done(), claim(), claim()], None, 1),
+        (vec![go(), done()], None, 0),
+        (vec![go(), claim()], Some(DeviationKind::MissingResponse), 0),
+    ] {
+        let solver = Box::new(GuardSolver::new());
+        let mut semantics = Semantics::new(Arc::clone(&sts), solver, Relation::Ioco);
+        let execution = monitor(&mut semantics, &recorded);
+        let kind = execution.deviation().map(|deviation| deviation.kind);
+        assert_eq!(kind, expected, "{recorded:?}");
+        let noted = execution.trace.iter().filter(|step| **step == silent);
+        assert_eq!(noted.count(), silences, "{recorded:?}");
     }
 }

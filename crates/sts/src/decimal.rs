@@ -133,6 +133,26 @@ mod tests {
     }
 
     #[test]
+    fn a_quotient_has_as_many_places_as_there_is_room_for() {
+        for (left, right, expected) in [
+            ("1", "3", "0.3333333333333333333333333333"),
+            ("10", "3", "3.3333333333333333333333333333"),
+            ("20", "3", "6.6666666666666666666666666667"),
+            ("100", "3", "33.333333333333333333333333333"),
+            // Half to even.
+            ("0.0000000000000000000000000001", "2", "0"),
+            (
+                "0.0000000000000000000000000003",
+                "2",
+                "0.0000000000000000000000000002",
+            ),
+        ] {
+            let quotient = divide(decimal(left), decimal(right));
+            assert_eq!(quotient, Some(decimal(expected)), "{left} / {right}");
+        }
+    }
+
+    #[test]
     fn a_number_is_read_however_it_is_written() {
         let zeros = |many: usize| "0".repeat(many);
         for (text, expected) in [

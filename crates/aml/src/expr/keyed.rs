@@ -9,39 +9,13 @@ use crate::codes;
 use crate::expr::check::Checker;
 use crate::expr::generated::{Fold, Generated, Items, choice, index, joined, last_index, missing};
 use crate::expr::known::{Known, Wanted, coerce, comparable};
-use crate::expr::methods::field;
+use crate::expr::methods::{ITEM_METHODS, VALUE_METHODS, field};
 use crate::expr::parse::{MethodCall, Node, NodeKind, SetOp};
 
-const SET_METHODS: &[&str] = &[
-    "add",
-    "delete",
-    "include?",
-    "member?",
-    "subset?",
-    "superset?",
-    "all?",
-    "any?",
-    "none?",
-    "count",
-    "map",
-    "select",
-    "filter",
-    "reject",
-    "sum",
-    "min",
-    "max",
-    "first",
-    "last",
-    "length",
-    "size",
-    "empty?",
-    "to_a",
-];
+const SET_METHODS: &[&str] = &["add", "member?", "subset?", "superset?"];
 
 const HASH_METHODS: &[&str] = &[
-    "key?", "has_key?", "include?", "member?", "fetch", "keys", "values", "with", "store",
-    "delete", "merge", "all?", "any?", "none?", "count", "map", "select", "filter", "reject",
-    "sum", "length", "size", "empty?",
+    "key?", "has_key?", "member?", "fetch", "keys", "values", "with", "store", "merge",
 ];
 
 type Typed = (Expr, Known);
@@ -383,12 +357,12 @@ impl Checker<'_> {
         let ty = Type::Struct(id);
         let is_set = types.kind_of(id) == StructKind::Set;
         let (what, known) = match is_set {
-            true => ("a set", SET_METHODS),
-            false => ("a hash", HASH_METHODS),
+            true => ("a set", [ITEM_METHODS, VALUE_METHODS, SET_METHODS].concat()),
+            false => ("a hash", [ITEM_METHODS, HASH_METHODS].concat()),
         };
         let name = call.name.as_str();
         if !known.contains(&name) {
-            return self.no_method(call, what, known);
+            return self.no_method(call, what, &known);
         }
         match (name, &call.block, call.arguments.as_slice()) {
             ("include?" | "member?" | "key?" | "has_key?", None, [subject]) => {

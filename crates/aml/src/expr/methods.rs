@@ -13,32 +13,16 @@ use crate::expr::names::Names;
 use crate::expr::parse::{BlockNode, MethodCall, Node, NodeKind};
 use crate::suggest::did_you_mean;
 
-const ARRAY_METHODS: &[&str] = &[
-    "all?",
-    "any?",
-    "none?",
-    "count",
-    "map",
-    "select",
-    "filter",
-    "reject",
-    "sum",
-    "min",
-    "max",
-    "include?",
-    "delete",
-    "delete_at",
-    "with",
-    "take",
-    "drop",
-    "first",
-    "last",
-    "length",
-    "size",
-    "empty?",
-    "to_a",
-    "to_set",
+/// Of everything that has items: arrays, sets and hashes.
+pub(super) const ITEM_METHODS: &[&str] = &[
+    "all?", "any?", "none?", "count", "map", "select", "filter", "reject", "sum", "include?",
+    "delete", "length", "size", "empty?",
 ];
+
+/// Of items that are values by themselves: those of arrays and sets.
+pub(super) const VALUE_METHODS: &[&str] = &["min", "max", "first", "last", "to_a"];
+
+const ARRAY_METHODS: &[&str] = &["delete_at", "with", "take", "drop", "to_set"];
 
 const STRING_METHODS: &[&str] = &[
     "start_with?",
@@ -220,7 +204,10 @@ impl Checker<'_> {
                 }
                 self.with_item(node, array, &item, at, value)
             }
-            _ => self.no_method(call, "an array", ARRAY_METHODS),
+            _ => {
+                let known = [ITEM_METHODS, VALUE_METHODS, ARRAY_METHODS].concat();
+                self.no_method(call, "an array", &known)
+            }
         }
     }
 

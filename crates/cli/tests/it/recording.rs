@@ -115,6 +115,35 @@ fn traffic_in_the_line_protocol_is_recorded() {
 }
 
 #[test]
+fn claims_of_silence_are_recorded_and_judged() {
+    let here = folder_with(&[("ping.aml", PING)]);
+    let answers = |answer: &'static str| {
+        serve_lines(move |line| match line.contains("reset") {
+            true => "{\"ready\":true,\"quiescent\":true}".to_owned(),
+            false => answer.to_owned(),
+        })
+    };
+    let client = ["--tests", "2", "--steps", "4", "--tcp"];
+    let right = answers("{\"response\":\"pong\"}\n{\"quiescent\":true}");
+    let tested = record(&here, "ping.aml", &right, &client);
+    assert_eq!(tested.code, 0, "{}", tested.all());
+    let recorded = trace(&here);
+    let claims = recorded.matches("\"quiescent\":true").count();
+    // One after each reset, and one after each answer.
+    let expected = recorded.matches("\"ready\"").count() + recorded.matches("\"pong\"").count();
+    assert_eq!(claims, expected, "{recorded}");
+    let checked = check(&here, "ping.aml");
+    assert_eq!(checked.code, 0, "{}\n{recorded}", checked.all());
+    // It claims to be silent where an answer is due: nobody has to wait for that.
+    let mute = answers("{\"quiescent\":true}");
+    let tested = record(&here, "ping.aml", &mute, &["--no-shrink", "--tcp"]);
+    assert_eq!(tested.code, 1, "{}", tested.all());
+    let checked = check(&here, "ping.aml");
+    assert_eq!(checked.code, 1, "{}\n{}", checked.all(), trace(&here));
+    assert!(checked.out.contains("D002"), "{}", checked.all());
+}
+
+#[test]
 fn traffic_in_lines_of_its_own_is_recorded() {
     let lines = "model = \"ping.aml\"\n[lines]\nreset = \"RESET\"\nready = \"OK\"\n\
                  [lines.stimuli]\nping = \"PING\"\n[lines.responses]\npong = \"PONG\"\n";

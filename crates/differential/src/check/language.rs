@@ -214,16 +214,23 @@ impl Asked<'_> {
         state: &State,
         given: &[Val],
     ) -> Option<Option<Vec<Val>>> {
+        let types = self.sts.types();
         let variables = self.sts.variables().iter().zip(&state.values);
-        let variables =
-            variables.map(|(v, value)| (v.name.clone(), (value.clone(), Kind::of_type(&v.ty))));
+        let variables = variables.map(|(v, value)| {
+            (
+                v.name.clone(),
+                (value.unordered(types), Kind::of_type(&v.ty)),
+            )
+        });
         let parameters = self
             .label()
             .map_or(&[][..], |l| &self.sts.label(l).parameters);
-        let parameters = parameters
-            .iter()
-            .zip(given)
-            .map(|(p, value)| (p.name.clone(), (value.clone(), Kind::of_type(&p.ty))));
+        let parameters = parameters.iter().zip(given).map(|(p, value)| {
+            (
+                p.name.clone(),
+                (value.unordered(types), Kind::of_type(&p.ty)),
+            )
+        });
         let names = variables.chain(parameters).collect();
         let source = Source::new(self.sts, self.functions, names);
         match source.holds(guard) {
@@ -239,10 +246,10 @@ impl Asked<'_> {
         let mut after = state.values.clone();
         for (variable, value) in self.sts.variables().iter().zip(&mut after) {
             if let Some(new) = changed.get(&variable.name) {
-                if !new.fits(&variable.ty, self.sts.types()) {
-                    return Some(None);
+                match new.ordered(&variable.ty, types) {
+                    Some(new) => *value = new,
+                    None => return Some(None),
                 }
-                *value = new.clone();
             }
         }
         Some(Some(after))
@@ -297,6 +304,33 @@ fn some_value(dice: &mut Dice, ty: &Type, sts: &Sts, simple: &[Val]) -> Val {
                     .map(|_| some_value(dice, item, sts, simple))
                     .collect(),
             )
+        }
+        Type::Struct(id) if sts.types().item_of(*id).is_some() => {
+            let mut one = |ty: &Type| some_value(dice, ty, sts, simple);
+            let keyed = match (sts.types().entry_of(*id), sts.types().item_of(*id)) {
+                (Some((key, value)), _) => {
+                    Val::Hash((0..3).map(|_| (one(key), one(value))).collect())
+                }
+                (None, Some(item)) => Val::Set((0..3).map(|_| one(item)).collect()),
+                (None, None) => Val::Void,
+            };
+            // Some of the items only, and never one that is unset.
+            let keyed = match keyed {
+                Val::Hash(pairs) => Val::Hash(
+                    pairs
+                        .into_iter()
+                        .filter(|(key, _)| *key != Val::Void && !one_in(dice, 3))
+                        .collect(),
+                ),
+                Val::Set(items) => Val::Set(
+                    items
+                        .into_iter()
+                        .filter(|item| *item != Val::Void && !one_in(dice, 3))
+                        .collect(),
+                ),
+                other => other,
+            };
+            keyed.ordered(ty, sts.types()).unwrap_or(Val::Void)
         }
         Type::Struct(id) => {
             let fields = &sts.types().structs[id.index()].fields;

@@ -242,7 +242,7 @@ fn judge(
             },
             Recorded::Response(action) => Observation::Response(Event::of(action)),
             Recorded::Unknown(_) | Recorded::Undescribed(_) => Observation::Unknown,
-            Recorded::Ready | Recorded::End => continue,
+            Recorded::Ready | Recorded::Quiescent | Recorded::End => continue,
         };
         silent = false;
         if judge.observe(&observation) == Judgement::Deviation {
@@ -264,6 +264,7 @@ fn show(at: u64, what: &Recorded, sts: &Sts) -> String {
         Recorded::Stimulus(action) | Recorded::Response(action) => action.show(sts),
         Recorded::Unknown(text) | Recorded::Undescribed(text) => format!("!{text}, unknown"),
         Recorded::Ready => "ready".to_owned(),
+        Recorded::Quiescent => "quiescent".to_owned(),
         Recorded::End => "end".to_owned(),
     };
     format!("  {at:>12} ns  {what}")

@@ -7,10 +7,10 @@ use super::draft::{Ty, VarDraft};
 use super::expressions::Names;
 use super::{Dice, one_in, pick};
 
-const COMPARISONS: [&str; 6] = ["==", "==", "!=", "<", ">=", "<="];
+pub(super) const COMPARISONS: [&str; 6] = ["==", "==", "!=", "<", ">=", "<="];
 const PARTS: [&str; 6] = ["a", "b", "ab", "c", "", "a.b"];
 
-fn is_number(ty: &Ty) -> bool {
+pub(super) fn is_number(ty: &Ty) -> bool {
     ty.is_integer() || *ty == Ty::Dec
 }
 
@@ -29,7 +29,7 @@ impl Names<'_> {
     }
 
     /// A condition on the item of a block.
-    fn block(&self, dice: &mut Dice, item: &Ty) -> String {
+    pub(super) fn block(&self, dice: &mut Dice, item: &Ty) -> String {
         let condition = match one_in(dice, 3) {
             // Something around the block is read.
             true => format!("x == {}", self.term(dice, item)),
@@ -39,7 +39,7 @@ impl Names<'_> {
     }
 
     /// What `map` makes of an item, in the item's own type.
-    fn changed_item(&self, dice: &mut Dice, item: &Ty) -> String {
+    pub(super) fn changed_item(&self, dice: &mut Dice, item: &Ty) -> String {
         match item {
             Ty::Small(..) | Ty::Int => match dice.random_range(0..3) {
                 0 => "x + 1".to_owned(),
@@ -52,7 +52,7 @@ impl Names<'_> {
         }
     }
 
-    fn number_of_items(&self, dice: &mut Dice) -> String {
+    pub(super) fn number_of_items(&self, dice: &mut Dice) -> String {
         let comparison = *pick(dice, &COMPARISONS);
         format!("{comparison} {}", dice.random_range(0..3))
     }
@@ -192,6 +192,13 @@ impl Names<'_> {
                     return Some((format!("{name}[{at}] +"), "1".to_owned()));
                 }
                 Some((format!("{name}[{at}]"), self.constant(dice, item)))
+            }
+            Ty::Hash(key, value) => {
+                let at = self.constant(dice, key);
+                if grows && is_number(value) && one_in(dice, 3) {
+                    return Some((format!("{name}[{at}] +"), "1".to_owned()));
+                }
+                Some((format!("{name}[{at}]"), self.constant(dice, value)))
             }
             Ty::Struct => {
                 let (one, two) = self.pair?;

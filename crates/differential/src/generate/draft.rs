@@ -15,6 +15,8 @@ pub enum Ty {
     Enum,
     Struct,
     List(Box<Ty>),
+    Set(Box<Ty>),
+    Hash(Box<Ty>, Box<Ty>),
 }
 
 impl Ty {
@@ -28,6 +30,17 @@ impl Ty {
             Ty::Enum => "'Colour'".to_owned(),
             Ty::Struct => "'Pair'".to_owned(),
             Ty::List(item) => format!("[{}]", item.text()),
+            Ty::Set(item) => format!("set({})", item.text()),
+            Ty::Hash(key, value) => format!("{{{} => {}}}", key.text(), value.text()),
+        }
+    }
+
+    /// What a collection is made of.
+    pub fn parts(&self) -> Vec<&Ty> {
+        match self {
+            Ty::List(item) | Ty::Set(item) => vec![item],
+            Ty::Hash(key, value) => vec![key, value],
+            _ => Vec::new(),
         }
     }
 

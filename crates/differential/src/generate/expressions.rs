@@ -44,6 +44,8 @@ impl Names<'_> {
                 let items: Vec<String> = (0..count).map(|_| self.constant(dice, item)).collect();
                 format!("[{}]", items.join(", "))
             }
+            Ty::Set(item) => self.some_set(dice, item),
+            Ty::Hash(key, value) => self.some_hash(dice, key, value),
         }
     }
 
@@ -88,6 +90,10 @@ impl Names<'_> {
             },
             (Some(name), Ty::List(item)) if one_in(dice, 3) => {
                 self.list_of(dice, &name, item, true)
+            }
+            (Some(name), Ty::Set(item)) if one_in(dice, 3) => self.set_of(dice, &name, item, true),
+            (Some(name), Ty::Hash(key, value)) if one_in(dice, 3) => {
+                self.hash_of(dice, &name, key, value, true)
             }
             (Some(name), _) => name,
             (None, Ty::Small(..) | Ty::Int) if one_in(dice, 5) && list.is_some() => {
@@ -221,6 +227,8 @@ impl Names<'_> {
                 ),
                 _ => format!("{name} == {}", self.term(dice, ty)),
             },
+            Ty::Set(item) => self.about_set(dice, name, item),
+            Ty::Hash(key, value) => self.about_hash(dice, name, key, value),
         }
     }
 
@@ -335,6 +343,8 @@ impl Names<'_> {
                     false => format!("{name} + [{}]", pick(dice, &own).0),
                 }
             }
+            Ty::Set(item) if !one_in(dice, 3) => self.set_of(dice, name, item, grows),
+            Ty::Hash(key, value) if !one_in(dice, 3) => self.hash_of(dice, name, key, value, grows),
             Ty::Struct if one_in(dice, 6) => ":void".to_owned(),
             ty => self.constant(dice, ty),
         }

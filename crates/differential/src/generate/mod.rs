@@ -3,6 +3,7 @@
 mod collections;
 mod draft;
 mod expressions;
+mod keyed;
 mod models;
 mod sugar;
 mod system;

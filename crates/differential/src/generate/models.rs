@@ -17,6 +17,8 @@ pub enum Flavour {
     Data,
     /// Arrays with methods and blocks, and structures.
     Collections,
+    /// Sets and hashes.
+    Keyed,
     /// Strings that equations and regular expressions tie together.
     Texts,
     /// Several processes with hand-shakes.
@@ -79,18 +81,32 @@ fn types(dice: &mut Dice, flavour: Flavour) -> Vec<Ty> {
                 list(Ty::Struct),
                 Ty::Struct,
             ];
-            let mut all = few(dice, &lists, 2);
-            // What blocks read around them.
-            let items: Vec<Ty> = all
-                .iter()
-                .filter_map(|ty| match ty {
-                    Ty::List(item) => Some((**item).clone()),
-                    _ => None,
-                })
-                .collect();
-            all.extend(items);
-            all.extend(few(dice, &finite, 1));
-            all
+            let collections = few(dice, &lists, 2);
+            with_parts(collections, few(dice, &finite, 1))
+        }
+        Flavour::Keyed => {
+            let set = |item: Ty| Ty::Set(Box::new(item));
+            let hash = |key: Ty, value: Ty| Ty::Hash(Box::new(key), Box::new(value));
+            let keyed = [
+                set(Ty::Small(0, 3)),
+                set(Ty::Int),
+                set(Ty::Dec),
+                set(Ty::Str),
+                set(Ty::Enum),
+                hash(Ty::Small(0, 3), Ty::Str),
+                hash(Ty::Int, Ty::Dec),
+                hash(Ty::Str, Ty::Int),
+                hash(Ty::Enum, Ty::Small(0, 3)),
+                hash(Ty::Str, Ty::Enum),
+            ];
+            let mut collections = few(dice, &keyed, 2);
+            if let Some(Ty::Set(item)) = collections.first()
+                && one_in(dice, 3)
+            {
+                let list = Ty::List(item.clone());
+                collections.push(list);
+            }
+            with_parts(collections, few(dice, &finite, 1))
         }
         Flavour::Network => {
             let mut all = few(dice, &finite, 1);
@@ -98,6 +114,14 @@ fn types(dice: &mut Dice, flavour: Flavour) -> Vec<Ty> {
             all
         }
     }
+}
+
+/// Collections with what their blocks read around them, and others.
+fn with_parts(mut all: Vec<Ty>, others: Vec<Ty>) -> Vec<Ty> {
+    let parts: Vec<Ty> = all.iter().flat_map(Ty::parts).cloned().collect();
+    all.extend(parts);
+    all.extend(others);
+    all
 }
 
 /// The labels of models that count.
@@ -108,8 +132,8 @@ const COUNT: &str = "count";
 pub fn draft(dice: &mut Dice, flavour: Flavour) -> Draft {
     let types = types(dice, flavour);
     let uses = |wanted: &Ty| {
-        let list = Ty::List(Box::new(wanted.clone()));
-        types.contains(wanted) || types.contains(&list)
+        let is_part = |ty: &Ty| ty.parts().contains(&wanted);
+        types.contains(wanted) || types.iter().any(is_part)
     };
     let pair = uses(&Ty::Struct).then(|| {
         let fields = [Ty::Int, Ty::Dec, Ty::Str, Ty::Small(0, 2)];
@@ -224,6 +248,11 @@ fn process(
         let initial = (!one_in(dice, 6) && ty != Ty::Struct).then(|| names.constant(dice, &ty));
         let initial = match &ty {
             Ty::List(_) => initial.map(|_| "[]".to_owned()),
+            Ty::Set(item) if item.is_integer() => {
+                initial.map(|_| pick(dice, &["[]", "[1]", "[2, 0, 2]"]).to_string())
+            }
+            Ty::Set(_) => initial.map(|_| "[]".to_owned()),
+            Ty::Hash(..) => initial.map(|_| "{}".to_owned()),
             _ if flavour == Flavour::Endless || flavour == Flavour::Counting => {
                 Some("0".to_owned())
             }
@@ -462,6 +491,7 @@ fn hand_shake(
             }
         }
         (_, 3) => format!("{name} == {term} || {name} == {constant}"),
+        (Ty::Set(_) | Ty::Hash(..), 4) => format!("{name} == {constant}"),
         (_, 4) => format!("{name} in [{term}, {constant}]"),
         _ => format!("{name} == {term}"),
     })

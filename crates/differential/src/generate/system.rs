@@ -7,7 +7,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use ioco_adapters::{AdapterError, Arrival, Arrived, Connection};
-use ioco_sts::{Action, Direction, LabelId, Sts, Value};
+use ioco_sts::{Action, Direction, LabelId, StructId, StructKind, Sts, Type, Value};
 use rand::RngExt as _;
 
 use super::{Dice, dice, one_in, pick};
@@ -424,9 +424,28 @@ pub(crate) fn simple_values(sts: &Sts) -> Vec<Val> {
     found.push(Val::List(Vec::new()));
     found.extend(items.iter().map(|item| Val::List(vec![item.clone()])));
     for (id, declared) in sts.types().structs.iter().enumerate() {
-        for item in &items {
-            let fields = vec![item.clone(); declared.fields.len()];
-            found.push(Val::Record(id as u32, fields));
+        let ty = Type::Struct(StructId::from_index(id));
+        match declared.kind {
+            StructKind::Plain | StructKind::Entry => {
+                for item in &items {
+                    let fields = vec![item.clone(); declared.fields.len()];
+                    found.push(Val::Record(id as u32, fields));
+                }
+            }
+            StructKind::Set => {
+                let some = items.iter().map(|item| Val::Set([item.clone()].into()));
+                let all = some.chain([Val::Set([].into())]);
+                found.extend(all.filter_map(|set| set.ordered(&ty, sts.types())));
+            }
+            StructKind::Hash => {
+                let values = &items;
+                let pairs = items
+                    .iter()
+                    .flat_map(|k| values.iter().map(move |v| (k.clone(), v.clone())));
+                let some = pairs.map(|pair| Val::Hash([pair].into()));
+                let all = some.chain([Val::Hash([].into())]);
+                found.extend(all.filter_map(|hash| hash.ordered(&ty, sts.types())));
+            }
         }
     }
     found

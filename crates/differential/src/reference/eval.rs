@@ -8,7 +8,7 @@ use num_rational::BigRational;
 use num_traits::Signed as _;
 
 use super::regex::Regex;
-use super::value::{Val, decimal, is_zero, whole};
+use super::value::{Val, decimal, is_zero, quotient, whole};
 
 /// Why there is no value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -322,12 +322,7 @@ pub(super) fn binary(op: BinaryOp, left: Val, right: Val, kind: &Kind) -> Evalua
                 BinaryOp::Sub => a - b,
                 BinaryOp::Mul => a * b,
                 BinaryOp::Div if *kind == Kind::Decimal => {
-                    let quotient = a / b;
-                    // The book does not say how a quotient without end is rounded.
-                    if decimal(&quotient).is_none() {
-                        return Err(Nothing::Unsure);
-                    }
-                    quotient
+                    quotient(&a, &b).ok_or(Nothing::Undefined)?
                 }
                 BinaryOp::Div => (a / b).trunc(),
                 _ => &a - &b * (&a / &b).trunc(),

@@ -7,9 +7,9 @@
 //! decide by equality, length and patterns: constants, their parts, members of each pattern's
 //! language and fresh strings of each length stand for all.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use ioco_sts::{Expr, Type, Types};
+use ioco_sts::{Expr, StructId, Type, Types};
 use num_rational::BigRational;
 
 use super::eval::Scope;
@@ -82,6 +82,7 @@ pub fn candidates(ty: &Type, anchors: &Anchors, types: &Types, depth: usize) -> 
             (0..members).map(|m| Val::Member(id.0, m)).collect()
         }
         Type::Array(item) => lists(item, anchors, types, depth),
+        Type::Struct(id) if types.item_of(*id).is_some() => keyed(ty, *id, anchors, types, depth),
         Type::Struct(id) => {
             let fields = &types.structs[id.index()].fields;
             let mut all = vec![Vec::new()];
@@ -200,6 +201,68 @@ fn texts(anchors: &Anchors, depth: usize) -> BTreeSet<Val> {
     }
     found.into_iter().map(Val::Text).collect()
 }
+
+/// Sets, or hashes, of a few items, and those that are mentioned with an item more or less.
+fn keyed(ty: &Type, id: StructId, anchors: &Anchors, types: &Types, depth: usize) -> BTreeSet<Val> {
+    let few = |ty: &Type, most: usize| {
+        let mut items = candidates(ty, anchors, types, depth + 2);
+        items.retain(|item| *item != Val::Void);
+        items.sort_by_key(|value| !anchors.values.contains(value));
+        items.truncate(most);
+        items
+    };
+    // Each with one choice: an item that is there, or a key with a value.
+    let choices: Vec<Vec<(Val, Val)>> = match (types.entry_of(id), types.item_of(id)) {
+        (Some((key, value)), _) => {
+            let mut values = few(value, 2);
+            values.push(Val::Void);
+            let keys = few(key, 3).into_iter();
+            keys.map(|key| values.iter().map(|v| (key.clone(), v.clone())).collect())
+                .collect()
+        }
+        (None, Some(item)) => {
+            let items = few(item, if depth == 0 { 5 } else { 2 }).into_iter();
+            items.map(|item| vec![(item, Val::Void)]).collect()
+        }
+        (None, None) => Vec::new(),
+    };
+    let made = |pairs: &BTreeMap<Val, Val>| match types.entry_of(id) {
+        Some(_) => Val::Hash(pairs.clone()),
+        None => Val::Set(pairs.keys().cloned().collect()),
+    };
+    let mut all: BTreeSet<BTreeMap<Val, Val>> = [BTreeMap::new()].into();
+    let known = anchors.values.iter().filter(|value| value.fits(ty, types));
+    for value in known {
+        let pairs = match value.unordered(types) {
+            Val::Hash(pairs) => pairs,
+            Val::Set(items) => items.into_iter().map(|item| (item, Val::Void)).collect(),
+            _ => continue,
+        };
+        all.insert(pairs);
+    }
+    for pairs in all.clone() {
+        for gone in pairs.keys() {
+            let mut fewer = pairs.clone();
+            fewer.remove(gone);
+            all.insert(fewer);
+        }
+    }
+    for options in choices {
+        for pairs in all.clone().into_iter().take(MOST_KEYED) {
+            for (key, value) in &options {
+                let mut more = pairs.clone();
+                more.insert(key.clone(), value.clone());
+                all.insert(more);
+            }
+        }
+    }
+    all.iter()
+        .filter_map(|pairs| made(pairs).ordered(ty, types))
+        .collect()
+}
+
+/// Sets and hashes that each further item is added to.
+const MOST_KEYED: usize = 60;
 
 fn lists(item: &Type, anchors: &Anchors, types: &Types, depth: usize) -> BTreeSet<Val> {
     let mut items = candidates(item, anchors, types, depth + 2);

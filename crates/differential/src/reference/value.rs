@@ -1,7 +1,10 @@
 //! Values with one kind of number: an integer and a decimal of the same size are the same number.
 //! What distinguishes them (division, range) is the static type of the expression.
 
-use ioco_sts::{EnumId, StructId, Type, Types, Value};
+use std::cmp::Ordering;
+use std::collections::{BTreeMap, BTreeSet};
+
+use ioco_sts::{EnumId, StructId, StructKind, Type, Types, Value};
 use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::{Signed as _, ToPrimitive as _, Zero as _};
@@ -16,6 +19,10 @@ pub enum Val {
     Member(u32, u32),
     List(Vec<Val>),
     Record(u32, Vec<Val>),
+    /// What a text means by a set or a hash. ioco has a structure around an array in the order of the keys, which
+    /// [`Val::of`] leaves as it is; [`Val::unordered`] reads it.
+    Set(BTreeSet<Val>),
+    Hash(BTreeMap<Val, Val>),
 }
 
 impl Val {
@@ -39,6 +46,36 @@ impl Val {
         }
     }
 
+    /// The value with sets and hashes in place of structures that stand for them.
+    pub fn unordered(&self, types: &Types) -> Val {
+        let all = |parts: &[Val]| parts.iter().map(|part| part.unordered(types)).collect();
+        match self {
+            Val::List(items) => Val::List(all(items)),
+            Val::Record(id, fields) => match (types.kind_of(StructId(*id)), fields.as_slice()) {
+                (StructKind::Set, [Val::List(items)]) => {
+                    Val::Set(items.iter().map(|item| item.unordered(types)).collect())
+                }
+                (StructKind::Hash, [Val::List(entries)]) => {
+                    let pairs = entries.iter().filter_map(|entry| match entry {
+                        Val::Record(_, pair) => Some((
+                            pair.first()?.unordered(types),
+                            pair.get(1)?.unordered(types),
+                        )),
+                        _ => None,
+                    });
+                    Val::Hash(pairs.collect())
+                }
+                _ => Val::Record(*id, all(fields)),
+            },
+            other => other.clone(),
+        }
+    }
+
+    /// The value as ioco has it for this type.
+    pub fn ordered(&self, ty: &Type, types: &Types) -> Option<Val> {
+        Some(Val::of(&self.to_value(ty, types)?))
+    }
+
     /// The value in the form that ioco has for this type; `None` where it does not fit.
     pub fn to_value(&self, ty: &Type, types: &Types) -> Option<Value> {
         Some(match (self, ty) {
@@ -59,9 +96,32 @@ impl Val {
                     items.iter().map(|v| v.to_value(item, types)).collect();
                 Value::Array(items?.into())
             }
+            (Val::Set(items), Type::Struct(id)) if types.kind_of(*id) == StructKind::Set => {
+                let items = items.iter().map(|item| match item {
+                    Val::Void => None,
+                    item => item.to_value(types.item_of(*id)?, types),
+                });
+                let items: Option<Vec<Value>> = items.collect();
+                Value::Struct(*id, [Value::Array(items?.into())].into())
+            }
+            (Val::Hash(pairs), Type::Struct(id)) if types.kind_of(*id) == StructKind::Hash => {
+                let Type::Struct(entry) = types.item_of(*id)? else {
+                    return None;
+                };
+                let (key, value) = types.entry_of(*id)?;
+                let entries = pairs.iter().map(|pair| match pair {
+                    (Val::Void, _) => None,
+                    (k, v) => {
+                        let pair = [k.to_value(key, types)?, v.to_value(value, types)?];
+                        Some(Value::Struct(*entry, pair.into()))
+                    }
+                });
+                let entries: Option<Vec<Value>> = entries.collect();
+                Value::Struct(*id, [Value::Array(entries?.into())].into())
+            }
             (Val::Record(id, fields), Type::Struct(expected)) if expected.0 == *id => {
                 let declared = &types.structs.get(expected.index())?.fields;
-                if declared.len() != fields.len() {
+                if declared.len() != fields.len() || !in_order(*expected, fields, types) {
                     return None;
                 }
                 let both = fields.iter().zip(declared);
@@ -80,6 +140,13 @@ impl Val {
             Val::Num(n) => 1 + (n.numer().bits() + n.denom().bits()) / 256,
             Val::Text(text) => 1 + text.len() as u64 / 32,
             Val::List(parts) | Val::Record(_, parts) => 1 + weight(parts),
+            Val::Set(items) => 1 + items.iter().map(Val::weight).sum::<u64>(),
+            Val::Hash(pairs) => {
+                1 + pairs
+                    .iter()
+                    .map(|(k, v)| k.weight() + v.weight())
+                    .sum::<u64>()
+            }
         }
     }
 
@@ -87,6 +154,22 @@ impl Val {
     pub fn fits(&self, ty: &Type, types: &Types) -> bool {
         self.to_value(ty, types).is_some()
     }
+}
+
+/// Whether what stands for a set or a hash has its keys in their order, each once and none unset.
+fn in_order(id: StructId, fields: &[Val], types: &Types) -> bool {
+    if !matches!(types.kind_of(id), StructKind::Set | StructKind::Hash) {
+        return true;
+    }
+    let [Val::List(items)] = fields else {
+        return false;
+    };
+    let keys = items.iter().map(|item| match item {
+        Val::Record(_, pair) => pair.first().unwrap_or(&Val::Void),
+        item => item,
+    });
+    let keys: Vec<&Val> = keys.collect();
+    !keys.contains(&&Val::Void) && keys.windows(2).all(|pair| pair[0] < pair[1])
 }
 
 /// The weight of all these values.
@@ -97,6 +180,25 @@ pub fn weight(values: &[Val]) -> u64 {
 /// The number as a 64-bit integer, if it is one.
 pub fn whole(number: &BigRational) -> Option<i64> {
     number.is_integer().then(|| number.to_integer().to_i64())?
+}
+
+/// The quotient as a decimal holds it: rounded half to even, to as many places as 96 bits have room for, 28 at most.
+pub fn quotient(dividend: &BigRational, divisor: &BigRational) -> Option<BigRational> {
+    let exact = dividend / divisor;
+    let half = BigRational::new(1.into(), 2.into());
+    (0..=28u32).rev().find_map(|scale| {
+        let power = BigRational::from_integer(BigInt::from(10u8).pow(scale));
+        let scaled = &exact * &power;
+        let below = scaled.floor();
+        let up = match (&scaled - &below).cmp(&half) {
+            Ordering::Less => false,
+            Ordering::Greater => true,
+            Ordering::Equal => below.to_integer().bit(0),
+        };
+        let rounded = if up { below + BigInt::from(1u8) } else { below };
+        let fits = rounded.numer().abs().bits() <= 96;
+        fits.then(|| rounded / power)
+    })
 }
 
 /// The number as an exact decimal: at most 28 places and 96 bits.

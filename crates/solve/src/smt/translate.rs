@@ -675,14 +675,14 @@ impl<'a> Translator<'a> {
         let quotient = format!("(ite (>= {x} 0) (div {x} {y}) (- (div (- {x}) {y})))");
         let quotient = self.named("Int", quotient);
         let nonzero = format!("(not (= {y} 0))");
-        // The smallest integer by -1 has neither quotient nor remainder in 64 bits.
-        let least = integer(i128::from(i64::MIN));
-        let overflow = format!("(and (= {x} {least}) (= {y} (- 1)))");
-        let defined = all(&[exists, &nonzero, &not(&overflow)]);
-        let text = if op == BinaryOp::Div {
-            quotient
+        let (text, defined) = if op == BinaryOp::Div {
+            // The smallest integer by -1 has no quotient in 64 bits; its remainder is 0.
+            let least = integer(i128::from(i64::MIN));
+            let overflow = format!("(and (= {x} {least}) (= {y} (- 1)))");
+            (quotient, all(&[exists, &nonzero, &not(&overflow)]))
         } else {
-            format!("(- {x} (* {y} {quotient}))")
+            let rest = format!("(- {x} (* {y} {quotient}))");
+            (rest, all(&[exists, &nonzero]))
         };
         Part {
             shape: Shape::Scalar(Sort::Int, self.named("Int", text)),

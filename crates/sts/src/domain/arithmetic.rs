@@ -194,15 +194,13 @@ fn integer_arithmetic(op: BinaryOp, (a, b): (i64, i64), (c, d): (i64, i64)) -> R
             reached
         }
         BinaryOp::Rem => {
-            let error = (c <= 0 && d >= 0) || (a == i64::MIN && c <= -1 && d >= -1);
+            let error = c <= 0 && d >= 0;
             if c == 0 && d == 0 {
                 return Reach::FAILS;
             }
             if a == b && c == d {
-                return match a.checked_rem(c) {
-                    Some(rest) => Reach::of(Values::int(rest, rest)),
-                    None => Reach::FAILS,
-                };
+                let rest = a.wrapping_rem(c);
+                return Reach::of(Values::int(rest, rest));
             }
             let largest = wide(c).abs().max(wide(d).abs()) - 1;
             let min = if a >= 0 { 0 } else { wide(a).max(-largest) };

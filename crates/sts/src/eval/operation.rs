@@ -96,7 +96,8 @@ pub fn binary(op: BinaryOp, left: &Value, right: &Value) -> Result<Value, EvalEr
                     "%",
                     left,
                     right,
-                    i64::checked_rem,
+                    // The smallest integer by -1 leaves 0, although its quotient does not fit.
+                    |left, right| Some(left.wrapping_rem(right)),
                     [decimal::remainder, Decimal::checked_rem],
                 )
             }

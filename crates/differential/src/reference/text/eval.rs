@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use ioco_sts::{BinaryOp, Sts};
 use num_traits::Signed as _;
 
-use super::read::{Node, Target, Update};
+use super::keyed::{joined, key};
+use super::read::{Block, Node, Target, Update};
 use crate::reference::Val;
 use crate::reference::eval::{Kind, Nothing, binary, in_range, item, order};
 use crate::reference::regex::Regex;
@@ -22,12 +23,12 @@ pub struct Function {
 /// Names and what they stand for.
 #[derive(Clone)]
 pub struct Source<'a> {
-    sts: &'a Sts,
+    pub(super) sts: &'a Sts,
     functions: &'a BTreeMap<String, Function>,
     names: BTreeMap<String, (Val, Kind)>,
 }
 
-type Evaluated = Result<Val, Nothing>;
+pub(super) type Evaluated = Result<Val, Nothing>;
 
 fn operator(mark: &str) -> Option<BinaryOp> {
     Some(match mark {
@@ -111,7 +112,7 @@ impl Source<'_> {
     fn part_kind(&self, target: &Target) -> Kind {
         match target {
             Target::Variable(name) => self.names.get(name).map_or(Kind::Other, |n| n.1.clone()),
-            Target::Index(inner, _) => item(self.part_kind(inner)),
+            Target::Index(inner, _) => self.indexed_kind(self.part_kind(inner)),
             Target::Field(inner, field) => self.field_kind(self.part_kind(inner), field),
         }
     }
@@ -141,6 +142,13 @@ impl Source<'_> {
                 let at = position(&self.eval(at)?, items.len())?;
                 items[at] = self.replace_along(items[at].clone(), inner, value)?;
                 Ok(Val::List(items))
+            }
+            (Target::Index(_, at), Val::Hash(mut pairs)) => {
+                let key = key(self.eval(at)?)?;
+                let before = pairs.get(&key).cloned().unwrap_or(Val::Void);
+                let after = self.replace_along(before, inner, value)?;
+                pairs.insert(key, after);
+                Ok(Val::Hash(pairs))
             }
             (Target::Field(_, field), Val::Record(id, mut fields)) => {
                 let at = self.field_position(id, field).ok_or(Nothing::Unsure)?;
@@ -227,6 +235,8 @@ impl Source<'_> {
                 let items: Result<Vec<Val>, Nothing> = items.iter().map(|i| self.eval(i)).collect();
                 items.map(Val::List)
             }
+            Node::Set(items) => self.set(items),
+            Node::Hash(pairs) => self.hash(pairs),
             Node::Index(both) => indexed(self.eval(&both[0])?, self.eval(&both[1])?),
             Node::Slice(parts) => {
                 let items = self.list(&parts[0])?;
@@ -302,6 +312,9 @@ impl Source<'_> {
             let kept = items.iter().filter(|item| !others.contains(item));
             return Ok(Val::List(kept.cloned().collect()));
         }
+        if matches!(mark, "|" | "&" | "-" | "+") && matches!(a, Val::Set(_)) {
+            return joined(mark, a, b);
+        }
         let kind = self.kind(left).join(self.kind(right));
         binary(operator(mark).ok_or(Nothing::Unsure)?, a, b, &kind)
     }
@@ -323,7 +336,12 @@ impl Source<'_> {
                 }
                 Ok(Val::Bool(false))
             }
-            _ => Ok(Val::Bool(self.list(set)?.contains(&subject))),
+            _ => Ok(Val::Bool(match self.eval(set)? {
+                Val::List(items) => items.contains(&subject),
+                Val::Set(items) => items.contains(&subject),
+                Val::Hash(pairs) => pairs.contains_key(&subject),
+                _ => return Err(Nothing::Undefined),
+            })),
         }
     }
 
@@ -364,9 +382,18 @@ impl Source<'_> {
         }
     }
 
-    fn with(&self, name: &str, value: Val, kind: Kind) -> Self {
+    /// Inside of a block: the names of its parameters, with the item, or the key and the value of an entry.
+    pub(super) fn with(&self, names: &[String], value: &Val, kinds: &[Kind]) -> Self {
         let mut inner = self.clone();
-        inner.names.insert(name.to_owned(), (value, kind));
+        let values: Vec<Val> = match (value, names.len()) {
+            (value, 1) => vec![value.clone()],
+            (Val::List(parts), _) => parts.clone(),
+            (_, several) => vec![Val::Void; several],
+        };
+        for (at, (name, value)) in names.iter().zip(values).enumerate() {
+            let kind = kinds.get(at).cloned().unwrap_or(Kind::Other);
+            inner.names.insert(name.clone(), (value, kind));
+        }
         inner
     }
 
@@ -375,7 +402,7 @@ impl Source<'_> {
         receiver: &Node,
         name: &str,
         arguments: &[Node],
-        block: Option<&(String, Box<Node>)>,
+        block: Option<&Block>,
     ) -> Evaluated {
         let subject = self.eval(receiver)?;
         if name == "nil?" {
@@ -384,20 +411,37 @@ impl Source<'_> {
         if let Val::Text(text) = &subject {
             return self.text_method(text, name, arguments);
         }
-        let Val::List(items) = subject else {
-            return Err(Nothing::Undefined);
+        let own = self.kind(receiver);
+        let items = match subject {
+            Val::List(items) => items,
+            Val::Set(items) => return self.set_method(items, &own, name, arguments, block),
+            Val::Hash(pairs) => return self.hash_method(pairs, &own, name, arguments, block),
+            _ => return Err(Nothing::Undefined),
         };
-        let kind = item(self.kind(receiver));
-        if let Some((parameter, body)) = block {
-            return self.block_method(items, &kind, name, parameter, body);
+        if let Some(block) = block {
+            return self.block_method(items, &[item(own)], name, block);
         }
+        self.list_method(items, &item(own), name, arguments)
+    }
+
+    pub(super) fn list_method(
+        &self,
+        items: Vec<Val>,
+        kind: &Kind,
+        name: &str,
+        arguments: &[Node],
+    ) -> Evaluated {
         match (name, arguments) {
             ("length" | "size" | "count", []) => Ok(Val::int(items.len() as i64)),
             ("empty?", []) => Ok(Val::Bool(items.is_empty())),
             ("first", []) => items.first().cloned().ok_or(Nothing::Undefined),
             ("last", []) => items.last().cloned().ok_or(Nothing::Undefined),
             ("to_a", []) => Ok(Val::List(items)),
-            ("sum", []) => sum(items, &kind),
+            ("to_set", []) => {
+                let keys: Result<_, Nothing> = items.into_iter().map(key).collect();
+                keys.map(Val::Set)
+            }
+            ("sum", []) => sum(items, kind),
             ("min" | "max", []) => {
                 let op = if name == "min" {
                     BinaryOp::Min
@@ -406,7 +450,7 @@ impl Source<'_> {
                 };
                 let mut items = items.into_iter();
                 let first = items.next().ok_or(Nothing::Undefined)?;
-                items.try_fold(first, |best, item| binary(op, best, item, &kind))
+                items.try_fold(first, |best, item| binary(op, best, item, kind))
             }
             ("include?", [value]) => Ok(Val::Bool(items.contains(&self.eval(value)?))),
             ("delete", [value]) => {
@@ -456,15 +500,14 @@ impl Source<'_> {
         }
     }
 
-    fn block_method(
+    pub(super) fn block_method(
         &self,
         items: Vec<Val>,
-        kind: &Kind,
+        kinds: &[Kind],
         name: &str,
-        parameter: &str,
-        body: &Node,
+        (parameters, body): &Block,
     ) -> Evaluated {
-        let inside = |value: &Val| self.with(parameter, value.clone(), kind.clone());
+        let inside = |value: &Val| self.with(parameters, value, kinds);
         let holds = |value: &Val| inside(value).truth(body);
         match name {
             "all?" | "any?" | "none?" => {
@@ -502,18 +545,20 @@ impl Source<'_> {
         }
     }
 
-    fn kind(&self, node: &Node) -> Kind {
+    pub(super) fn kind(&self, node: &Node) -> Kind {
         match node {
             Node::Value(Val::Num(_), true) => Kind::Decimal,
             Node::Value(Val::Num(_), false) | Node::Range(_) => match node {
                 Node::Range(_) => Kind::List(Box::new(Kind::Integer)),
                 _ => Kind::Integer,
             },
-            Node::Value(..) | Node::Not(_) | Node::Matches(..) => Kind::Other,
+            Node::Value(..) | Node::Not(_) | Node::Matches(..) | Node::Set(_) | Node::Hash(_) => {
+                Kind::Other
+            }
             Node::Name(name) => self.names.get(name).map_or(Kind::Other, |(_, k)| k.clone()),
             Node::Negative(inner) => self.kind(inner),
             Node::Binary(mark, both) => match mark.as_str() {
-                "+" | "*" | "/" | "%" => self.kind(&both[0]).join(self.kind(&both[1])),
+                "+" | "*" | "/" | "%" | "|" | "&" => self.kind(&both[0]).join(self.kind(&both[1])),
                 "-" => match self.kind(&both[0]) {
                     list @ Kind::List(_) => list,
                     left => left.join(self.kind(&both[1])),
@@ -527,7 +572,7 @@ impl Source<'_> {
                     .map(|i| self.kind(i))
                     .fold(Kind::Other, Kind::join),
             )),
-            Node::Index(both) => item(self.kind(&both[0])),
+            Node::Index(both) => self.indexed_kind(self.kind(&both[0])),
             Node::Slice(parts) => self.kind(&parts[0]),
             Node::Field(inner, field) => self.field_kind(self.kind(inner), field),
             Node::Record(name, _) => {
@@ -551,10 +596,13 @@ impl Source<'_> {
             },
             Node::Method(receiver, name, _, block) => {
                 let own = self.kind(receiver);
-                let of_block = |(parameter, body): &(String, Box<Node>)| {
-                    self.with(parameter, Val::Void, item(own.clone()))
-                        .kind(body)
+                let of_block = |(parameters, body): &Block| {
+                    let kinds = self.item_kinds(&own);
+                    self.with(parameters, &Val::Void, &kinds).kind(body)
                 };
+                if let Some(kind) = self.keyed_method_kind(&own, name, block.is_some()) {
+                    return kind;
+                }
                 match (name.as_str(), block) {
                     ("map", Some(block)) => Kind::List(Box::new(of_block(block))),
                     ("sum", Some(block)) => of_block(block),
@@ -593,6 +641,7 @@ fn indexed(list: Val, at: Val) -> Evaluated {
             let at = position(&at, items.len())?;
             Ok(items[at].clone())
         }
+        Val::Hash(pairs) => Ok(pairs.get(&at).cloned().unwrap_or(Val::Void)),
         _ => Err(Nothing::Undefined),
     }
 }

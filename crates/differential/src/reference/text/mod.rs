@@ -3,7 +3,8 @@
 //! parts into functions; here they mean what Ruby means by them.
 
 mod eval;
+mod keyed;
 mod read;
 
 pub use eval::{Function, Source};
-pub use read::{Node, Target, Update, expression, updates};
+pub use read::{Block, Node, Target, Update, expression, updates};

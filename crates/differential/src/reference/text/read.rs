@@ -17,14 +17,21 @@ pub enum Node {
     If(Box<[Node; 3]>),
     Range(Box<[Node; 2]>),
     List(Vec<Node>),
+    /// `Set[1, 2]`.
+    Set(Vec<Node>),
+    /// `{"a" => 1}`.
+    Hash(Vec<[Node; 2]>),
     Index(Box<[Node; 2]>),
     Slice(Box<[Node; 3]>),
     Field(Box<Node>, String),
     Record(String, Vec<(String, Node)>),
     Matches(Box<Node>, String),
     Call(String, Vec<Node>),
-    Method(Box<Node>, String, Vec<Node>, Option<(String, Box<Node>)>),
+    Method(Box<Node>, String, Vec<Node>, Option<Block>),
 }
+
+/// The names of a block's parameters, and its body.
+pub type Block = (Vec<String>, Box<Node>);
 
 /// A variable, or a part of one.
 #[derive(Clone, Debug, PartialEq)]
@@ -101,9 +108,10 @@ fn target(node: Node) -> Option<Target> {
     })
 }
 
-const MARKS: [&str; 34] = [
-    "..", "==", "!=", "<=", ">=", "=~", "<~", "&&", "||", "+=", "-=", "*=", "<", ">", "=", "+",
-    "-", "*", "/", "%", "!", "(", ")", "[", "]", "{", "}", "|", ",", ";", ":", ".", "?", "$",
+const MARKS: [&str; 36] = [
+    "..", "==", "!=", "<=", ">=", "=~", "=>", "<~", "&&", "||", "+=", "-=", "*=", "<", ">", "=",
+    "+", "-", "&", "*", "/", "%", "!", "(", ")", "[", "]", "{", "}", "|", ",", ";", ":", ".", "?",
+    "$",
 ];
 
 fn tokens(text: &str) -> Option<Vec<Token>> {
@@ -197,11 +205,13 @@ impl Reader {
     }
 
     fn level(&mut self, level: usize) -> Option<Node> {
-        const LEVELS: [&[&str]; 6] = [
+        const LEVELS: [&[&str]; 8] = [
             &["||"],
             &["&&"],
-            &["==", "!=", "=~", "in", "<~"],
-            &["<=", ">=", "<", ">"],
+            &["==", "!=", "=~"],
+            &["<=", ">=", "<", ">", "in", "<~"],
+            &["|"],
+            &["&"],
             &["+", "-"],
             &["*", "/", "%"],
         ];
@@ -263,11 +273,14 @@ impl Reader {
                 let block = match self.take("{") {
                     true => {
                         self.need("|")?;
-                        let name = self.name()?;
+                        let mut names = vec![self.name()?];
+                        while self.take(",") {
+                            names.push(self.name()?);
+                        }
                         self.need("|")?;
                         let body = self.choice()?;
                         self.need("}")?;
-                        Some((name, Box::new(body)))
+                        Some((names, Box::new(body)))
                     }
                     false => None,
                 };
@@ -303,6 +316,9 @@ impl Reader {
         if self.take("[") {
             return self.list("]").map(Node::List);
         }
+        if self.take("{") {
+            return self.pairs().map(Node::Hash);
+        }
         let token = self.tokens.get(self.at)?.clone();
         self.at += 1;
         match token {
@@ -312,11 +328,27 @@ impl Reader {
                 "true" => Some(Node::Value(Val::Bool(true), false)),
                 "false" => Some(Node::Value(Val::Bool(false), false)),
                 ":void" => Some(Node::Value(Val::Void, false)),
+                "Set" if self.take("[") => self.list("]").map(Node::Set),
                 _ if self.is("(") => self.called(name),
                 _ => Some(Node::Name(name)),
             },
             Token::Pattern(_) | Token::Mark(_) => None,
         }
+    }
+
+    /// The entries of a hash, up to the brace.
+    fn pairs(&mut self) -> Option<Vec<[Node; 2]>> {
+        let mut pairs = Vec::new();
+        while !self.take("}") {
+            let key = self.choice()?;
+            self.need("=>")?;
+            pairs.push([key, self.choice()?]);
+            if !self.take(",") {
+                self.need("}")?;
+                break;
+            }
+        }
+        Some(pairs)
     }
 
     /// `f(a, b)` or `Shop(action: 1)`.
@@ -337,9 +369,9 @@ impl Reader {
 }
 
 /// Methods that need neither arguments nor a block; other words behind a dot are fields.
-const METHODS: [&str; 12] = [
+const METHODS: [&str; 15] = [
     "length", "size", "count", "empty?", "first", "last", "sum", "min", "max", "nil?", "to_a",
-    "none?",
+    "none?", "to_set", "keys", "values",
 ];
 
 fn number(digits: &str) -> Node {
