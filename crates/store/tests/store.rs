@@ -271,6 +271,49 @@ fn the_events_of_a_run_read_back_as_they_were() {
 }
 
 #[test]
+fn a_run_that_writes_faster_than_it_is_read_is_read_to_an_end() {
+    on_both(|place| {
+        let store = Store::open(place).expect("opens");
+        let mut recording = store.record(new_run(77)).expect("a recording");
+        recording.events(&events(3)).expect("written");
+        recording.flush().expect("flushed");
+        let run = recording.run();
+        let mut finished = 0;
+        let read = store.events(run, &mut |event| {
+            let Event::TestFinished { test, .. } = event else {
+                return;
+            };
+            finished += 1;
+            assert!(finished < 1000, "it is read for ever");
+            // Many tests come while one is read.
+            for more in 1..=200 {
+                let test = test * 200 + more;
+                let again = [
+                    Event::TestStarted {
+                        test,
+                        seed: test,
+                        name: None,
+                        at: 1,
+                    },
+                    Event::TestFinished {
+                        test,
+                        seed: test,
+                        verdict: SavedVerdict::Pass,
+                        steps: 0,
+                        duration: 1,
+                        at: 2,
+                    },
+                ];
+                recording.events(&again).expect("written");
+            }
+            recording.flush().expect("flushed");
+        });
+        assert_eq!(read.expect("read"), Some(()));
+        assert_eq!(finished, 2);
+    });
+}
+
+#[test]
 fn a_run_that_goes_on_shows_what_is_flushed() {
     on_both(|place| {
         let store = Store::open(place).expect("opens");
