@@ -266,16 +266,16 @@ fn what_ioco_toml_starts_is_said_once_for_a_folder_and_its_settings() {
         assert_eq!(ran.code, 0, "{}", ran.all());
         ran.err
     };
-    let line = "ioco.toml starts: python3 system.py  (said once";
+    let line = "ioco.toml starts: python3 system.py  (shown once";
     assert!(test().contains(line));
-    assert!(!test().contains("said once"));
+    assert!(!test().contains("shown once"));
     fs::write(
         folder.path().join("ioco.toml"),
         settings.replace("system.py'", "system.py', 'pong'"),
     )
     .expect("written");
-    assert!(test().contains("starts: python3 system.py pong  (said once"));
-    assert!(!test().contains("said once"));
+    assert!(test().contains("starts: python3 system.py pong  (shown once"));
+    assert!(!test().contains("shown once"));
 }
 
 #[test]
@@ -300,7 +300,7 @@ fn every_command_that_may_start_the_system_says_what_it_starts() {
                 .args(arguments)
                 .stdin(Stdio::null()))
         };
-        let line = "ioco.toml starts: python3 system.py  (said once";
+        let line = "ioco.toml starts: python3 system.py  (shown once";
         let first = here();
         assert!(first.err.contains(line), "{arguments:?} {}", first.all());
         let second = here();
