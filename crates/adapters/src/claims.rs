@@ -46,10 +46,10 @@ impl SilenceClaims {
         };
     }
 
-    /// Somebody recorded the first stimulus so long after the reset: a claim about the reset would have come by now.
-    /// The tester itself listens for it once.
-    pub(crate) fn waited(&mut self, since_reset: Duration) {
-        if self.given == 0 && self.heard == 0 && since_reset >= LISTENING {
+    /// Somebody recorded the first stimulus so long after the reset. Once the time-out of the model is over, a claim about
+    /// the reset counts as little as a response that comes then.
+    pub(crate) fn waited(&mut self, since_reset: Duration, timeout: Duration) {
+        if self.given == 0 && self.heard == 0 && since_reset >= timeout {
             self.after_reset = false;
         }
     }
@@ -75,9 +75,11 @@ impl SilenceClaims {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use proptest::prelude::*;
 
-    use super::{LISTENING, SilenceClaims};
+    use super::SilenceClaims;
 
     #[derive(Clone, Copy, Debug)]
     enum Event {
@@ -161,17 +163,18 @@ mod tests {
     #[test]
     fn a_claim_about_the_reset_is_not_awaited_after_a_pause() {
         let mut claims = SilenceClaims::new(true);
+        let timeout = Duration::from_secs(1);
         let first_claim = |claims: &mut SilenceClaims, pause| {
             claims.reset(false);
-            claims.waited(pause);
+            claims.waited(pause, timeout);
             claims.given();
             claims.claim();
             claims.claimed
         };
         // It may be about the reset.
-        assert!(!first_claim(&mut claims, LISTENING / 2));
-        assert!(first_claim(&mut claims, LISTENING));
-        assert!(first_claim(&mut claims, LISTENING / 2));
+        assert!(!first_claim(&mut claims, timeout / 2));
+        assert!(first_claim(&mut claims, timeout));
+        assert!(first_claim(&mut claims, timeout / 2));
     }
 
     #[test]

@@ -202,7 +202,9 @@ impl LineRelay {
                         Meaning::Step(step) if side == Side::Client || !resetting => {
                             match &step {
                                 Recorded::Stimulus(_) | Recorded::Undescribed(_) => {
-                                    claims.waited(when.saturating_duration_since(ready_at));
+                                    let since = when.saturating_duration_since(ready_at);
+                                    let timeout = Duration::from_nanos(self.sts.timeout());
+                                    claims.waited(since, timeout);
                                     claims.given();
                                 }
                                 // A system that speaks all the same is not silent.
