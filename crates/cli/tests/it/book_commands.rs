@@ -141,7 +141,11 @@ const PLANS: &[(&str, &str, Plan)] = &[
         "ioco test --watch",
         Test("a_changed_system_a_wrong_model"),
     ),
-    ("your-system.md", "ioco ", Test("real")),
+    (
+        "your-system.md",
+        "ioco ",
+        Test("your_own_system_is_tested_as_the_chapter_says"),
+    ),
 ];
 
 /// A model for `lock.dot`, `vending.aml` and the like: what the chapters write about, in a few lines.
