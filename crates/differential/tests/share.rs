@@ -113,7 +113,7 @@ fn the_shares_have_every_kind_flavour_and_relation() {
     let kinds: BTreeSet<String> = shares().map(|case| format!("{:?}", case.kind)).collect();
     assert_eq!(kinds.len(), 5, "{kinds:?}");
     let flavours: BTreeSet<String> = shares().map(|case| format!("{:?}", case.flavour)).collect();
-    assert_eq!(flavours.len(), 9, "{flavours:?}");
+    assert_eq!(flavours.len(), 10, "{flavours:?}");
     let relations = shares().map(|case| format!("{:?} {:?}", case.kind, case.relation()));
     let relations: BTreeSet<String> = relations.collect();
     assert_eq!(relations.len(), 10, "{relations:?}");
