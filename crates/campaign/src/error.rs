@@ -29,6 +29,8 @@ pub enum Remedy {
     MakeProject,
     /// Record a run first.
     TestFirst,
+    /// Name all shards, or ask for those that there are.
+    NameShards,
     /// Choose another run; this is the newest.
     ChooseRun { newest: i64 },
     /// Do what `instead` says, or say which labels are stimuli and which are responses.

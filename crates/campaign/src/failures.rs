@@ -146,7 +146,7 @@ impl Replay {
                     _ => format!("none of {runs} runs failed"),
                 };
                 format!(
-                    "flaky: {seen}, which it does by itself now and then; `--times {needed}` says more"
+                    "flaky: {seen}, which it does by itself now and then; {needed} runs would tell"
                 )
             }
             Replayed::StillFailing => format!("still failing: {failed} of {runs} runs"),

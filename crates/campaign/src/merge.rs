@@ -95,7 +95,7 @@ pub fn merge(
             "shard{plural} missing: {}; their tests would count as if nobody had wanted them",
             listed(&missing)
         ))
-        .hint("name the folders of all shards; `--partial` merges those that there are"));
+        .remedy(Remedy::NameShards));
     }
     let model = history::model(&first.store, &first.row)?;
     let kept = first.store.model(&first.row.model_hash).map_err(stop)?;

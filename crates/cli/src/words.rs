@@ -9,6 +9,9 @@ pub fn remedy(remedy: &Remedy) -> String {
     match remedy {
         Remedy::MakeProject => "name a model file, or make a project with `ioco new NAME`",
         Remedy::TestFirst => "run `ioco test` first",
+        Remedy::NameShards => {
+            "name the folders of all shards; `--partial` merges the ones that are there"
+        }
         Remedy::ChooseRun { newest } => {
             return format!("the newest is {newest}; `ioco runs` lists them");
         }

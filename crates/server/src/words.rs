@@ -8,6 +8,7 @@ pub fn remedy(remedy: &Remedy) -> String {
     match remedy {
         Remedy::MakeProject => "start `ioco serve` with a model, or in the folder of a project",
         Remedy::TestFirst => "start a run first",
+        Remedy::NameShards => "name the folders of all shards",
         Remedy::ChooseRun { newest } => {
             return format!("the newest is {newest}; the history shows those that there are");
         }
