@@ -86,7 +86,7 @@ describe("editing the model", () => {
     await message().waitFor();
     assert.ok(readFileSync(file(), "utf8").includes("'opne'"));
     assert.match(await message().innerText(), /door\.aml:\d+/);
-    assert.match(await message().innerText(), /last text without errors/);
+    assert.match(await message().innerText(), /last version without errors/);
     for (const name of ["Run", "Failures", "Explore", "History"]) {
       await page.locator("nav a", { hasText: name }).click();
       await message().waitFor();

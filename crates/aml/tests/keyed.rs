@@ -36,6 +36,7 @@ process('p') {{
   var 'xs', [:integer], [4, 4, 1]
   var 'y', :integer, 2
   var 'unset', set(:integer)
+  var 'lost', {{:string => :integer}}
   state 'S'
   {step}
 }}
@@ -360,5 +361,22 @@ proptest! {
         let text = format!("h = {{{}}}", literal.join(", "));
         let entries: Vec<String> = expected.iter().map(|(k, v)| format!("\"k{k}\" => {v}")).collect();
         prop_assert_eq!(updated(&text), format!("{{{}}}", entries.join(", ")));
+    }
+}
+
+#[test]
+fn operations_on_what_is_unset_have_no_value() {
+    for condition in [
+        "(unset | none) == none",
+        "(none | unset) == none",
+        "(unset & none) == none",
+        "(unset - none) == none",
+        "(none - unset) == none",
+        "unset.add(1) == none",
+        "h.merge(lost) == h",
+        "lost.merge(empty) == empty",
+        "lost.merge({}) == :void",
+    ] {
+        assert!(holds(condition).is_err(), "{condition}");
     }
 }

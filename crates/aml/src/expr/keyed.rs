@@ -772,7 +772,9 @@ impl Generated<'_> {
         let filled = self.filled(types, id, &item)?;
         let others = field(&Expr::Local(1), 0);
         let last = last_index(others.clone());
-        let body = Expr::Call(filled, vec![Expr::Local(0), others, Expr::int(0), last]);
+        // What is unset has no items, also where nothing is put in.
+        let own = Expr::Struct(id, vec![field(&Expr::Local(0), 0)]);
+        let body = Expr::Call(filled, vec![own, others, Expr::int(0), last]);
         let name = match types.kind_of(id) {
             StructKind::Hash => "⟨0⟩.merge(⟨1⟩)",
             _ => "⟨0⟩ | ⟨1⟩",
