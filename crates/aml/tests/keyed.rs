@@ -380,3 +380,35 @@ fn operations_on_what_is_unset_have_no_value() {
         assert!(holds(condition).is_err(), "{condition}");
     }
 }
+
+/// No type of this model has the values of the other one.
+const TWO_TYPES: &str = "external 'c'
+process('p') {
+  channel('c') { stimuli 'a' }
+  var 'left', {integer(0..5) => :integer}, {1 => 2}
+  var 'right', {:integer => integer(0..3)}, {1 => 2}
+  state 'S'
+  receive 'a', constraint: 'CONDITION'
+}
+";
+
+#[test]
+fn the_type_around_reaches_what_is_written_out_below_methods() {
+    for condition in [
+        "left.with(3, 9) == {1 => 2}.with(3, 9)",
+        "{1 => 2}.merge({9 => 3}) == right.with(9, 3)",
+        "(if true then {1 => 2}.delete(1) else left) != left",
+    ] {
+        let loaded = load_text("m.aml", &TWO_TYPES.replace("CONDITION", condition));
+        let sts = valid(loaded);
+        let held = sts.switches()[0]
+            .guard
+            .holds(env(&sts, &initial(&sts), &[]));
+        assert_eq!(held, Ok(true), "{condition}");
+    }
+    // Nothing says which of the two it is.
+    let guessed = load_text("m.aml", &TWO_TYPES.replace("CONDITION", "{1 => 2}[1] == 2"));
+    let errors = guessed.diagnostics.iter().filter(|d| d.is_error());
+    let said: Vec<&str> = errors.map(|d| d.message.as_str()).collect();
+    assert_eq!(said, ["what this hash holds is not known here"]);
+}
