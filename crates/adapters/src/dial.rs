@@ -71,12 +71,12 @@ impl Dial {
 
 /// Calls `host:port`. Aside, because a call to a machine that does not answer cannot be broken off.
 pub(crate) fn call(address: &str, until: &Until<'_>) -> io::Result<TcpStream> {
-    let (tell, told) = std::sync::mpsc::channel();
+    let (sender, receiver) = std::sync::mpsc::channel();
     let called = address.to_owned();
     let deadline = Instant::now() + until.left();
-    std::thread::spawn(move || tell.send(try_all(&called, deadline)));
+    std::thread::spawn(move || sender.send(try_all(&called, deadline)));
     loop {
-        match told.recv_timeout(until.slice_left()) {
+        match receiver.recv_timeout(until.slice_left()) {
             Ok(called) => return called,
             Err(_) if until.is_over() => return Err(io::ErrorKind::TimedOut.into()),
             Err(_) => {}

@@ -127,16 +127,16 @@ impl LineRelay {
             socket.set_nodelay(true).map_err(failed)?;
         }
         let budget = *self.sts.budget();
-        let (tell, told) = queue(&budget);
+        let (outgoing, incoming) = queue(&budget);
         for (from, to, side) in [
             (&client, &system, Side::Client),
             (&system, &client, Side::System),
         ] {
             let from = from.try_clone().map_err(failed)?;
             let to = to.try_clone().map_err(failed)?;
-            let tell = tell.clone();
+            let outgoing = outgoing.clone();
             let cutter = Cutter::new(self.framing(), &budget);
-            std::thread::spawn(move || pass_on(from, to, side, cutter, &tell));
+            std::thread::spawn(move || pass_on(from, to, side, cutter, &outgoing));
         }
         write(RESET_LINE).map_err(failed)?;
         let ready = |when: Instant| {
@@ -164,7 +164,7 @@ impl LineRelay {
                 let _ = client.shutdown(Shutdown::Both);
                 let _ = system.shutdown(Shutdown::Both);
             }
-            match told.take_until(Instant::now() + SLICE) {
+            match incoming.take_until(Instant::now() + SLICE) {
                 // Nobody judges what greets a client.
                 Received::Entry(Relayed::Message(when, Side::System, message))
                     if greeting.take().is_some_and(|banner| banner.fits(&message)) =>
@@ -367,15 +367,15 @@ fn pass_on(
     mut to: TcpStream,
     side: Side,
     cutter: Cutter,
-    tell: &Sender<Relayed>,
+    outgoing: &Sender<Relayed>,
 ) {
     let mut bytes = vec![0; 16 << 10];
     let mut cutter = Some(cutter);
     while let Ok(count @ 1..) = from.read(&mut bytes) {
         if let Some(reading) = &mut cutter {
             reading.feed(&bytes[..count]);
-            if let Err(why) = emit_messages(reading, side, tell) {
-                let _ = tell.send(Relayed::Lost(Instant::now(), why), 0);
+            if let Err(why) = emit_messages(reading, side, outgoing) {
+                let _ = outgoing.send(Relayed::Lost(Instant::now(), why), 0);
                 cutter = None;
             }
         }
@@ -384,13 +384,17 @@ fn pass_on(
         }
     }
     let _ = to.shutdown(Shutdown::Write);
-    let _ = tell.send(Relayed::Ended, 0);
+    let _ = outgoing.send(Relayed::Ended, 0);
 }
 
-fn emit_messages(cutter: &mut Cutter, side: Side, tell: &Sender<Relayed>) -> Result<(), String> {
+fn emit_messages(
+    cutter: &mut Cutter,
+    side: Side,
+    outgoing: &Sender<Relayed>,
+) -> Result<(), String> {
     while let Some(message) = cutter.next()? {
         let size = message.len();
-        let _ = tell.send(Relayed::Message(Instant::now(), side, message), size);
+        let _ = outgoing.send(Relayed::Message(Instant::now(), side, message), size);
     }
     Ok(())
 }

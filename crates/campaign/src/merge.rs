@@ -121,10 +121,10 @@ pub fn merge(
     for part in &parts {
         let offset = joined.summary.tests;
         let mut events = Vec::new();
-        let told = part.store.events(part.row.id, &mut |event| {
+        let read = part.store.events(part.row.id, &mut |event| {
             joined.take(event, offset, &mut events)
         });
-        told.map_err(stop)?;
+        read.map_err(stop)?;
         recording.events(&events).map_err(stop)?;
         joined.end_part(&part.row.summary);
         for (file, test, flaky) in history::failures(&part.store, part.row.id)? {

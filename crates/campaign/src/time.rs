@@ -1,5 +1,7 @@
 //! Times as people type them (`200ms`, `30s`, `5m`, `2h`, `1d`), and moments as they read them.
 
+use std::time::{Duration, UNIX_EPOCH};
+
 use crate::error::CampaignError;
 
 /// Nanoseconds.
@@ -24,22 +26,13 @@ pub fn parse(text: &str) -> Result<u64, CampaignError> {
     Ok((number * unit) as u64)
 }
 
+/// The last second of the year 9999: later moments have no four digits for their year.
+const LAST: u64 = 253_402_300_799;
+
 /// The moment so many milliseconds after 1970 began, in UTC: `2026-01-31T12:00:00Z`.
 pub fn iso(milliseconds: u64) -> String {
-    let seconds = milliseconds / 1000;
-    let (day, second) = (seconds / 86_400, seconds % 86_400);
-    // Days since 0000-03-01, in eras of 400 years, so that a leap day ends its year.
-    let shifted = day + 719_468;
-    let (era, day_of_era) = (shifted / 146_097, shifted % 146_097);
-    let year_of_era =
-        (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let month_from_march = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
-    let month = (month_from_march + 2) % 12 + 1;
-    let year = era * 400 + year_of_era + u64::from(month <= 2);
-    let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
-    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
+    let seconds = Duration::from_secs((milliseconds / 1000).min(LAST));
+    humantime::format_rfc3339_seconds(UNIX_EPOCH + seconds).to_string()
 }
 
 #[cfg(test)]
@@ -54,6 +47,7 @@ mod tests {
             (951_868_799_999, "2000-02-29T23:59:59Z"),
             (951_868_800_000, "2000-03-01T00:00:00Z"),
             (1_794_787_140_000, "2026-11-15T23:59:00Z"),
+            (u64::MAX, "9999-12-31T23:59:59Z"),
         ] {
             assert_eq!(iso(milliseconds), text);
         }

@@ -177,14 +177,14 @@ impl Executor for Leaving {
     }
 }
 
-/// Remembers what it was told.
+/// Remembers what it observed.
 #[derive(Default)]
-struct Told {
+struct Recorder {
     found: Vec<String>,
     warnings: Vec<String>,
 }
 
-impl Observer for Told {
+impl Observer for Recorder {
     fn found(&mut self, found: &FoundFailure) {
         self.found.push(found.id.clone());
     }
@@ -226,17 +226,17 @@ fn a_failure_is_told_and_kept_although_the_workers_are_gone() {
         outcomes: VecDeque::new(),
         is_gone: false,
     };
-    let mut told = Told::default();
+    let mut recorder = Recorder::default();
     let executors = ExecutorKind::Executor("c".to_owned(), Box::new(leaving));
-    let opened = Campaign::open_with(plan, executors, Interrupt::default(), &mut told);
-    let ran = opened.and_then(|campaign| campaign.run(&mut told));
+    let opened = Campaign::open_with(plan, executors, Interrupt::default(), &mut recorder);
+    let ran = opened.and_then(|campaign| campaign.run(&mut recorder));
     let outcome = ran.unwrap_or_else(|error| panic!("{}", error.message));
     assert_eq!((outcome.confirmed, outcome.found.len()), (1, 1));
-    assert_eq!(told.found.len(), 1);
+    assert_eq!(recorder.found.len(), 1);
     assert!(
-        told.warnings.iter().all(|w| w.contains("are gone")),
+        recorder.warnings.iter().all(|w| w.contains("are gone")),
         "{:?}",
-        told.warnings
+        recorder.warnings
     );
     let kept = std::fs::read_dir(folder.path().join(".ioco/failures")).expect("failures");
     assert_eq!(kept.count(), 1);

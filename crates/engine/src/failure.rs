@@ -1,6 +1,9 @@
 //! The failure file: everything that is needed to see a failure again, by names, so that it can be
 //! read after the model has changed; and what a replay of it says.
 
+use std::hash::Hasher as _;
+
+use fnv::FnvHasher;
 use ioco_sts::{Action, DeviationKind, Execution, Semantics, Step, Sts, Verdict};
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
@@ -549,11 +552,10 @@ pub enum Replayed {
 
 /// Eight hexadecimal digits of FNV-1a over the JSON of what happened; stable over versions.
 fn short_hash(model: &str, steps: &[SavedStep], deviation: &SavedDeviation) -> Fingerprint {
-    let mut hash: u64 = 0xCBF2_9CE4_8422_2325;
+    let mut hasher = FnvHasher::default();
     let mut feed = |text: &str| {
-        for byte in text.bytes().chain(std::iter::once(0)) {
-            hash = (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01B3);
-        }
+        hasher.write(text.as_bytes());
+        hasher.write(&[0]);
     };
     feed(model);
     for step in steps {
@@ -561,5 +563,6 @@ fn short_hash(model: &str, steps: &[SavedStep], deviation: &SavedDeviation) -> F
     }
     feed(&deviation.code);
     feed(&deviation.label);
+    let hash = hasher.finish();
     Fingerprint::of_hash((hash >> 32) ^ (hash & 0xFFFF_FFFF))
 }

@@ -1,9 +1,11 @@
 //! Flat models and flat systems.
 
 use std::collections::BTreeMap;
+use std::hash::Hasher as _;
 use std::path::Path;
 use std::sync::Arc;
 
+use fnv::FnvHasher;
 use ioco_aml::load_text;
 use ioco_examples::{Message, System, flat};
 use ioco_sts::{Action, Direction, EvaluationOnly, LabelId, Relation, Semantics, Sts, reduce};
@@ -63,10 +65,9 @@ pub fn flat_model(
 
 /// Another name, the same for the same one: letters that share no word and no order with it.
 fn without_meaning(name: &str) -> String {
-    let mut mixed = 0xcbf2_9ce4_8422_2325_u64;
-    for byte in name.bytes() {
-        mixed = (mixed ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-    }
+    let mut hasher = FnvHasher::default();
+    hasher.write(name.as_bytes());
+    let mixed = hasher.finish();
     let letters = (0..13).map(|place| char::from(b'a' + (mixed >> (4 * place) & 15) as u8));
     letters.collect()
 }

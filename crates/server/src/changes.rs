@@ -1,4 +1,4 @@
-//! What changed on disk: the page is told when the model's files or the system's files were written.
+//! What changed on disk: the page is sent when the model's files or the system's files were written.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ pub struct Changes {
 pub struct Listener {
     app: Arc<App>,
     path: String,
-    told: Option<Changes>,
+    sent: Option<Changes>,
     now: Changes,
     model: Watched,
     system: Watched,
@@ -39,7 +39,7 @@ impl Listener {
             model: app.models.files_of(&path),
             app,
             path,
-            told: None,
+            sent: None,
             now: Changes::default(),
             system,
             beats: 0,
@@ -52,11 +52,11 @@ impl Listener {
         if self.beats == 0 {
             self.look();
         }
-        if self.told.as_ref() == Some(&self.now) {
+        if self.sent.as_ref() == Some(&self.now) {
             return (None, false);
         }
-        self.told = Some(self.now.clone());
-        (self.told.clone(), false)
+        self.sent = Some(self.now.clone());
+        (self.sent.clone(), false)
     }
 
     fn look(&mut self) {

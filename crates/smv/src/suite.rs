@@ -93,35 +93,30 @@ fn covered(model: &Model, goals: &[Goal], states: &[State]) -> Vec<usize> {
 
 /// A table for people: one row for every state, one column for every variable.
 pub fn csv(model: &Model, tests: &[Test]) -> String {
-    let mut text = String::from("test,step");
-    for var in &model.vars {
-        text.push(',');
-        text.push_str(&quoted(&var.name));
-    }
-    text.push('\n');
+    let mut table = csv::WriterBuilder::new()
+        .flexible(false)
+        .from_writer(Vec::new());
+    let names = model.vars.iter().map(|var| var.name.to_string());
+    let head: Vec<String> = ["test", "step"]
+        .map(str::to_owned)
+        .into_iter()
+        .chain(names)
+        .collect();
+    let mut write = |row: &[String]| table.write_record(row).expect("memory takes every row");
+    write(&head);
     for (number, test) in tests.iter().enumerate() {
         for (step, state) in test.states.iter().enumerate() {
-            text.push_str(&format!("{},{step}", number + 1));
-            for var in model.var_ids() {
-                text.push(',');
-                let last_input =
-                    step + 1 == test.states.len() && model.var(var).kind == VarKind::Input;
-                if !last_input {
-                    text.push_str(&quoted(&model.value_of(state, var)));
-                }
-            }
-            text.push('\n');
+            let is_last = step + 1 == test.states.len();
+            let values = model.var_ids().map(|var| match model.var(var).kind {
+                VarKind::Input if is_last => String::new(),
+                _ => model.value_of(state, var),
+            });
+            let row = [(number + 1).to_string(), step.to_string()];
+            write(&row.into_iter().chain(values).collect::<Vec<String>>());
         }
     }
-    text
-}
-
-fn quoted(text: &str) -> String {
-    if text.contains([',', '"', '\n']) {
-        format!("\"{}\"", text.replace('"', "\"\""))
-    } else {
-        text.to_owned()
-    }
+    let bytes = table.into_inner().expect("memory takes every row");
+    String::from_utf8(bytes).expect("the rows are text")
 }
 
 #[derive(Serialize)]

@@ -166,12 +166,12 @@ mod tests {
     /// Gives the same answer to every question, and keeps the questions.
     struct Says {
         outcome: Outcome<Vec<Value>>,
-        told: Arc<Mutex<Vec<String>>>,
+        commands: Arc<Mutex<Vec<String>>>,
     }
 
     impl Says {
         fn keep(&self, what: String) {
-            self.told.lock().expect("one thread").push(what);
+            self.commands.lock().expect("one thread").push(what);
         }
     }
 
@@ -256,10 +256,10 @@ mod tests {
             (Outcome::Unsat, Answer::No, None),
             (why, Answer::Unknown, None),
         ] {
-            let told = Arc::new(Mutex::new(Vec::new()));
+            let commands = Arc::new(Mutex::new(Vec::new()));
             let says = Says {
                 outcome: outcome.clone(),
-                told: Arc::clone(&told),
+                commands: Arc::clone(&commands),
             };
             let mut solver = FallbackSolver::new(Box::new(says));
             let question = |guard| Question {
@@ -272,9 +272,9 @@ mod tests {
             assert_eq!(solver.feasible(question(&never)), Answer::No);
             assert!(matches!(solver.solve(question(&clear)), Solved::Values(_)));
             assert!(matches!(solver.solve(question(&never)), Solved::None));
-            assert!(told.lock().expect("one thread").is_empty());
+            assert!(commands.lock().expect("one thread").is_empty());
             assert_eq!(solver.feasible(question(&open)), answer);
-            let told = std::mem::take(&mut *told.lock().expect("one thread"));
+            let commands = std::mem::take(&mut *commands.lock().expect("one thread"));
             let square = Expr::binary(BinaryOp::Mul, Expr::Param(0), Expr::Param(0));
             let asked = Expr::binary(BinaryOp::Eq, square, Expr::int(2));
             let once = |ty: &str| {
@@ -289,7 +289,7 @@ mod tests {
             if outcome == Outcome::Unsat {
                 expected.extend(once("Decimal or unset"));
             }
-            assert_eq!(told, expected);
+            assert_eq!(commands, expected);
             let solved = solver.solve(question(&open));
             match answer {
                 Answer::Yes => assert_eq!(Some(solved), values.clone().map(Solved::Values)),

@@ -33,23 +33,23 @@ pub(crate) enum Reading {
     Unclear,
 }
 
-enum Stop {
+enum NoBox {
     Never,
     Unclear,
 }
 
-type Read = Result<(), Stop>;
+type Read = Result<(), NoBox>;
 
 /// What has no value makes the guard false, whatever the parameters are; where evaluation reached a
 /// limit there may be one.
-fn stop(error: &EvalError) -> Stop {
+fn no_box(error: &EvalError) -> NoBox {
     match error {
-        EvalError::Exhausted(_) => Stop::Unclear,
-        _ => Stop::Never,
+        EvalError::Exhausted(_) => NoBox::Unclear,
+        _ => NoBox::Never,
     }
 }
 
-struct Reader<'a> {
+struct BoxReader<'a> {
     env: Env<'a>,
     types: &'a Types,
     slots: Vec<Slot>,
@@ -84,14 +84,14 @@ pub(crate) fn read(sts: &Sts, label: LabelId, guard: &Expr, valuation: &[Value])
         parameters: &[],
         functions: sts.functions(),
     };
-    let mut reader = Reader {
+    let mut reader = BoxReader {
         env,
         types: sts.types(),
         slots,
     };
     match reader.goal(Goal::holds(guard)) {
-        Err(Stop::Never) => Reading::Never,
-        Err(Stop::Unclear) => Reading::Unclear,
+        Err(NoBox::Never) => Reading::Never,
+        Err(NoBox::Unclear) => Reading::Unclear,
         Ok(()) if reader.slots.iter().any(Slot::is_empty) => Reading::Never,
         Ok(()) => Reading::Slots(reader.slots),
     }
@@ -121,14 +121,14 @@ fn only_about(expr: &Expr, parameter: u32) -> bool {
     only
 }
 
-impl Reader<'_> {
-    fn slot(&mut self, parameter: u32) -> Result<&mut Slot, Stop> {
+impl BoxReader<'_> {
+    fn slot(&mut self, parameter: u32) -> Result<&mut Slot, NoBox> {
         // A parameter that the label does not have is always unset: leave it to the evaluation.
-        self.slots.get_mut(parameter as usize).ok_or(Stop::Unclear)
+        self.slots.get_mut(parameter as usize).ok_or(NoBox::Unclear)
     }
 
-    fn known(&self, expr: &Expr) -> Result<Value, Stop> {
-        expr.eval(self.env).map_err(|error| stop(&error))
+    fn known(&self, expr: &Expr) -> Result<Value, NoBox> {
+        expr.eval(self.env).map_err(|error| no_box(&error))
     }
 
     fn goal(&mut self, goal: Goal<'_>) -> Read {
@@ -144,13 +144,13 @@ impl Reader<'_> {
                     return self.unset_or(parameter, second);
                 }
                 if has_unknowns(first.expr) {
-                    return Err(Stop::Unclear);
+                    return Err(NoBox::Unclear);
                 }
                 match first.expr.holds(self.env) {
                     // What is said of parameters does not matter here.
                     Ok(value) if value == first.want => Ok(()),
                     Ok(_) => self.goal(second),
-                    Err(error) => Err(stop(&error)),
+                    Err(error) => Err(no_box(&error)),
                 }
             }
             Shape::One(goal) => self.part(goal),
@@ -162,7 +162,7 @@ impl Reader<'_> {
         let void = self.slot(parameter)?.domain.void;
         match self.part(otherwise) {
             // Nothing fits, but it may stay unset, where nothing else is said.
-            Err(Stop::Never) => self.slots[parameter as usize].domain.values = Values::None,
+            Err(NoBox::Never) => self.slots[parameter as usize].domain.values = Values::None,
             other => other?,
         }
         self.slots[parameter as usize].domain.void = void;
@@ -197,9 +197,9 @@ impl Reader<'_> {
                             self.slot(*a).map(|_| ())
                         }
                         (BinaryOp::Ne, Expr::Param(a), Expr::Param(b)) if a == b => {
-                            Err(Stop::Never)
+                            Err(NoBox::Never)
                         }
-                        _ => Err(Stop::Unclear),
+                        _ => Err(NoBox::Unclear),
                     },
                 }
             }
@@ -217,7 +217,7 @@ impl Reader<'_> {
                     return self.other(goal);
                 };
                 if items.iter().any(has_unknowns) {
-                    return Err(Stop::Unclear);
+                    return Err(NoBox::Unclear);
                 }
                 self.membership(*parameter, items, goal.want)
             }
@@ -231,7 +231,7 @@ impl Reader<'_> {
         for item in items {
             match item.eval(self.env) {
                 Ok(value) => values.push(value),
-                Err(EvalError::Exhausted(_)) => return Err(Stop::Unclear),
+                Err(EvalError::Exhausted(_)) => return Err(NoBox::Unclear),
                 // Items before it can still be found; after it nothing can.
                 Err(_) => {
                     failed = true;
@@ -246,7 +246,7 @@ impl Reader<'_> {
         let slot = self.slot(parameter)?;
         if !want {
             if failed {
-                return Err(Stop::Never);
+                return Err(NoBox::Never);
             }
             for value in &values {
                 slot.exclude(value);
@@ -269,12 +269,12 @@ impl Reader<'_> {
 
     fn other(&mut self, goal: Goal<'_>) -> Read {
         if has_unknowns(goal.expr) {
-            return Err(Stop::Unclear);
+            return Err(NoBox::Unclear);
         }
         match goal.expr.holds(self.env) {
             Ok(value) if value == goal.want => Ok(()),
-            Ok(_) => Err(Stop::Never),
-            Err(error) => Err(stop(&error)),
+            Ok(_) => Err(NoBox::Never),
+            Err(error) => Err(no_box(&error)),
         }
     }
 
@@ -298,19 +298,19 @@ impl Reader<'_> {
         let slot = self.slot(*parameter)?;
         match (alike, op) {
             (Some(value), _) => slot.compare(op, &value),
-            (None, BinaryOp::Eq) => Err(Stop::Never),
+            (None, BinaryOp::Eq) => Err(NoBox::Never),
             (None, BinaryOp::Ne) => Ok(()),
             (None, _) => slot.compare(op, value),
         }
     }
 
-    /// As [`Reader::compare`], by narrowing: where the comparison holds for all that is left, nothing was left out.
+    /// As [`BoxReader::compare`], by narrowing: where the comparison holds for all that is left, nothing was left out.
     fn computed(&mut self, op: BinaryOp, subject: &Expr, value: &Value) -> Read {
         let mut parameters = Vec::new();
         each_unknown(subject, &mut |unknown| parameters.push(unknown));
         parameters.dedup();
         let &[parameter] = &*parameters else {
-            return Err(Stop::Unclear);
+            return Err(NoBox::Unclear);
         };
         let whole = self.slot(parameter)?.domain.clone();
         let is_integer = matches!(whole.values, Values::Int { .. } | Values::None);
@@ -324,7 +324,7 @@ impl Reader<'_> {
             return if is_integer {
                 Ok(())
             } else {
-                Err(Stop::Unclear)
+                Err(NoBox::Unclear)
             };
         }
         // All for which the subject has a value, without the one for which it is this value.
@@ -333,20 +333,24 @@ impl Reader<'_> {
         let whole = &self.slots[parameter as usize].domain;
         match self.narrowed(parameter, whole.clone(), (BinaryOp::Eq, subject, &value)) {
             Err(Empty) => Ok(()),
-            Ok((equal, true)) if equal == *whole => Err(Stop::Never),
+            Ok((equal, true)) if equal == *whole => Err(NoBox::Never),
             Ok((equal, true)) => {
-                let except = equal.only().ok_or(Stop::Unclear)?;
+                let except = equal.only().ok_or(NoBox::Unclear)?;
                 self.slots[parameter as usize].exclude(&except);
                 Ok(())
             }
-            Ok((_, false)) => Err(Stop::Unclear),
+            Ok((_, false)) => Err(NoBox::Unclear),
         }
     }
 
     fn keep(&mut self, parameter: u32, narrowed: Result<(Domain, bool), Empty>) -> Read {
-        let (domain, is_exact) = narrowed.map_err(|Empty| Stop::Never)?;
+        let (domain, is_exact) = narrowed.map_err(|Empty| NoBox::Never)?;
         self.slots[parameter as usize].domain = domain;
-        if is_exact { Ok(()) } else { Err(Stop::Unclear) }
+        if is_exact {
+            Ok(())
+        } else {
+            Err(NoBox::Unclear)
+        }
     }
 
     /// What a comparison that speaks of one parameter leaves of its domain, and whether it holds for all of that.
@@ -422,10 +426,10 @@ impl Slot {
         let strict = matches!(op, BinaryOp::Lt | BinaryOp::Gt);
         match (&self.domain.values, value) {
             (Values::Str { .. } | Values::One(Value::Str(_)), Value::Str(_)) => {
-                return Err(Stop::Unclear);
+                return Err(NoBox::Unclear);
             }
             // Structs have no order.
-            (Values::Any, _) => return Err(Stop::Never),
+            (Values::Any, _) => return Err(NoBox::Never),
             (Values::Decimal { .. }, _) | (_, Value::Decimal(_)) if strict => self.exclude(value),
             _ => {}
         }

@@ -10,7 +10,7 @@ use crate::cp::{self, Solved};
 use crate::goal::{Constants, Goal, each_unknown};
 use crate::outcome::{Deadline, Outcome, Unknown};
 use crate::pipeline::{Part, Pipeline};
-use crate::search::{Choice, Found, Search, Stop, all_hold, concrete};
+use crate::search::{Choice, NarrowingEnd, Search, SearchOutcome, all_hold, concrete};
 use crate::unfold::unfolded;
 use crate::{samples, strings};
 
@@ -75,8 +75,8 @@ impl<'a> Query<'a> {
         let mut domains = self.domains();
         let mut goals = self.goals();
         match search.narrow(&mut domains, &mut goals) {
-            Err(Stop::Nothing) => None,
-            Ok(()) | Err(Stop::GaveUp) => Some(domains),
+            Err(NarrowingEnd::Nothing) => None,
+            Ok(()) | Err(NarrowingEnd::GaveUp) => Some(domains),
         }
     }
 
@@ -149,14 +149,14 @@ impl<'a> Query<'a> {
         let mut goals = self.goals();
         let mut search = self.search(&constants, deadline, FIRST_STEPS);
         match search.narrow(&mut domains, &mut goals) {
-            Err(Stop::Nothing) => {
+            Err(NarrowingEnd::Nothing) => {
                 deadline.answer_by(Part::Narrowing);
                 return Outcome::Unsat;
             }
-            Err(Stop::GaveUp) if deadline.is_over() => {
+            Err(NarrowingEnd::GaveUp) if deadline.is_over() => {
                 return Outcome::Unknown(Unknown::Deadline);
             }
-            Ok(()) | Err(Stop::GaveUp) => {}
+            Ok(()) | Err(NarrowingEnd::GaveUp) => {}
         }
         let mut mentioned = vec![false; domains.len()];
         for goal in &goals {
@@ -581,16 +581,16 @@ impl<'a> Query<'a> {
                     search.part
                 };
                 match found {
-                    Found::Model(model) => {
+                    SearchOutcome::Model(model) => {
                         deadline.answer_by(answers);
                         return self.model(&model, constants, choice);
                     }
-                    Found::Nothing if !cut && !search.skipped => {
+                    SearchOutcome::Nothing if !cut && !search.skipped => {
                         deadline.answer_by(answers);
                         return Outcome::Unsat;
                     }
-                    Found::Nothing => why = "not every decimal number was tried",
-                    Found::GaveUp => why = "the search took too many steps",
+                    SearchOutcome::Nothing => why = "not every decimal number was tried",
+                    SearchOutcome::GaveUp => why = "the search took too many steps",
                 }
             }
             if deadline.is_over() {

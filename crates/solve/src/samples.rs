@@ -3,6 +3,8 @@
 
 use ioco_sts::{BinaryOp, Expr, Value};
 use rand::RngExt as _;
+use rand_xoshiro::SplitMix64;
+use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 use regex_syntax::hir::{Class, Hir, HirKind};
 
 use crate::goal::Constants;
@@ -17,22 +19,22 @@ pub(crate) const MAX_LENGTH: u32 = 4096;
 /// Random numbers for samples: the caller's, or a fixed sequence where the answer must not depend
 /// on any.
 pub(crate) struct Dice<'c, 'r> {
-    pub choice: &'c mut Choice<'r>,
-    pub state: u64,
+    choice: &'c mut Choice<'r>,
+    fixed: SplitMix64,
 }
 
-impl Dice<'_, '_> {
+impl<'c, 'r> Dice<'c, 'r> {
+    pub fn new(choice: &'c mut Choice<'r>, seed: u32) -> Dice<'c, 'r> {
+        Dice {
+            choice,
+            fixed: SplitMix64::seed_from_u64(u64::from(seed)),
+        }
+    }
+
     pub fn below(&mut self, count: u32) -> u32 {
         match self.choice {
             Choice::Random(rng) => rng.random_range(0..count.max(1)),
-            Choice::Plain => {
-                // SplitMix64: well mixed and the same everywhere.
-                self.state = self.state.wrapping_add(0x9E37_79B9_7F4A_7C15);
-                let mut mixed = self.state;
-                mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-                mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-                ((mixed ^ (mixed >> 31)) % u64::from(count.max(1))) as u32
-            }
+            Choice::Plain => (self.fixed.next_u64() % u64::from(count.max(1))) as u32,
         }
     }
 }
@@ -48,10 +50,7 @@ pub(crate) fn samples(
 ) -> Vec<String> {
     let mut found: Vec<String> = named(constants).map(str::to_owned).collect();
     let named = found.clone();
-    let mut dice = Dice {
-        choice,
-        state: u64::from(unknown),
-    };
+    let mut dice = Dice::new(choice, unknown);
     pieces(conditions, &named, &mut found);
     for condition in conditions {
         condition.walk(&mut |e| {
@@ -86,7 +85,7 @@ pub(crate) fn any_word(shortest: u32, spare: u32, choice: &mut Choice<'_>) -> St
     match choice {
         Choice::Plain => "a".repeat(shortest.max(spare.min(1)) as usize),
         Choice::Random(_) => {
-            let mut dice = Dice { choice, state: 0 };
+            let mut dice = Dice::new(choice, 0);
             let length = shortest.max(spare.min(1)) + dice.below(spare.max(1));
             word(&mut dice, length)
         }

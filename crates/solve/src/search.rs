@@ -43,7 +43,7 @@ impl Choice<'_> {
 
 /// How a search ended.
 #[derive(Debug)]
-pub(crate) enum Found {
+pub(crate) enum SearchOutcome {
     /// Every choice from these domains meets all goals, up to a check by evaluation.
     Model(Vec<Domain>),
     /// There is nothing in the domains that were given.
@@ -69,15 +69,15 @@ pub(crate) struct Search<'a, 's> {
 }
 
 /// Narrowing left nothing, or ran out of steps.
-pub(crate) enum Stop {
+pub(crate) enum NarrowingEnd {
     Nothing,
     GaveUp,
 }
 
 impl<'a> Search<'a, '_> {
-    fn step(&mut self) -> Result<(), Stop> {
+    fn step(&mut self) -> Result<(), NarrowingEnd> {
         if self.budget == 0 || !self.deadline.step() {
-            return Err(Stop::GaveUp);
+            return Err(NarrowingEnd::GaveUp);
         }
         self.budget -= 1;
         Ok(())
@@ -88,7 +88,7 @@ impl<'a> Search<'a, '_> {
         &mut self,
         domains: &mut [Domain],
         goals: &mut Vec<Goal<'a>>,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), NarrowingEnd> {
         for _ in 0..MAX_ROUNDS {
             let mut changed = false;
             let mut index = 0;
@@ -112,7 +112,7 @@ impl<'a> Search<'a, '_> {
                 };
                 let reach = view.reach(expr);
                 if !reach.may_be(want) {
-                    return Err(Stop::Nothing);
+                    return Err(NarrowingEnd::Nothing);
                 }
                 if reach.is_always(want) {
                     goals.swap_remove(index);
@@ -132,7 +132,7 @@ impl<'a> Search<'a, '_> {
                     changed: false,
                 };
                 if narrower.truth(expr, want).is_err() {
-                    return Err(Stop::Nothing);
+                    return Err(NarrowingEnd::Nothing);
                 }
                 changed |= narrower.changed;
                 index += 1;
@@ -149,7 +149,7 @@ impl<'a> Search<'a, '_> {
         domains: Vec<Domain>,
         goals: Vec<Goal<'a>>,
         choice: &mut Choice<'_>,
-    ) -> Found {
+    ) -> SearchOutcome {
         self.node(domains, goals, choice, false, 0)
     }
 
@@ -160,17 +160,17 @@ impl<'a> Search<'a, '_> {
         choice: &mut Choice<'_>,
         refuted: bool,
         depth: u32,
-    ) -> Found {
+    ) -> SearchOutcome {
         if depth > MAX_DEPTH {
-            return Found::GaveUp;
+            return SearchOutcome::GaveUp;
         }
         match self.narrow(&mut domains, &mut goals) {
-            Err(Stop::Nothing) => return Found::Nothing,
-            Err(Stop::GaveUp) => return Found::GaveUp,
+            Err(NarrowingEnd::Nothing) => return SearchOutcome::Nothing,
+            Err(NarrowingEnd::GaveUp) => return SearchOutcome::GaveUp,
             Ok(()) => {}
         }
         if goals.is_empty() {
-            return Found::Model(domains);
+            return SearchOutcome::Model(domains);
         }
         if let Some(found) = self.alternatives(&domains, &goals, choice, depth) {
             return found;
@@ -183,7 +183,7 @@ impl<'a> Search<'a, '_> {
             if self.part == Part::Narrowing {
                 self.part = Part::Elimination;
             }
-            return Found::Nothing;
+            return SearchOutcome::Nothing;
         }
         let Some(unknown) = self.open_unknown(&domains, &goals, choice) else {
             return self.decide(domains, &goals);
@@ -201,8 +201,8 @@ impl<'a> Search<'a, '_> {
             let mut next = domains.clone();
             next[unknown] = part;
             match self.node(next, goals.clone(), choice, true, depth + 1) {
-                Found::Nothing => {}
-                Found::GaveUp => {
+                SearchOutcome::Nothing => {}
+                SearchOutcome::GaveUp => {
                     gave_up = true;
                     if self.budget == 0 || self.deadline.is_over() {
                         break;
@@ -212,9 +212,9 @@ impl<'a> Search<'a, '_> {
             }
         }
         if gave_up {
-            Found::GaveUp
+            SearchOutcome::GaveUp
         } else {
-            Found::Nothing
+            SearchOutcome::Nothing
         }
     }
 
@@ -225,7 +225,7 @@ impl<'a> Search<'a, '_> {
         goals: &[Goal<'a>],
         choice: &mut Choice<'_>,
         depth: u32,
-    ) -> Option<Found> {
+    ) -> Option<SearchOutcome> {
         let either: Vec<usize> = (0..goals.len())
             .filter(|i| matches!(goals[*i].shape(), Shape::Either(..)))
             .collect();
@@ -243,8 +243,8 @@ impl<'a> Search<'a, '_> {
             next.swap_remove(index);
             next.extend(branch);
             match self.node(domains.to_vec(), next, choice, false, depth + 1) {
-                Found::Nothing => {}
-                Found::GaveUp => {
+                SearchOutcome::Nothing => {}
+                SearchOutcome::GaveUp => {
                     gave_up = true;
                     if self.budget == 0 || self.deadline.is_over() {
                         break;
@@ -254,9 +254,9 @@ impl<'a> Search<'a, '_> {
             }
         }
         Some(if gave_up {
-            Found::GaveUp
+            SearchOutcome::GaveUp
         } else {
-            Found::Nothing
+            SearchOutcome::Nothing
         })
     }
 
@@ -286,7 +286,7 @@ impl<'a> Search<'a, '_> {
     }
 
     /// Every unknown of the goals has one value: evaluate.
-    fn decide(&self, domains: Vec<Domain>, goals: &[Goal<'a>]) -> Found {
+    fn decide(&self, domains: Vec<Domain>, goals: &[Goal<'a>]) -> SearchOutcome {
         let values: Vec<Value> = domains
             .iter()
             .map(|d| d.only().unwrap_or_default())
@@ -295,11 +295,11 @@ impl<'a> Search<'a, '_> {
             match goal.is_met(&values, self.functions, self.deadline) {
                 Ok(true) => {}
                 // It may be met.
-                Err(EvalError::Exhausted(_)) => return Found::GaveUp,
-                Ok(false) | Err(_) => return Found::Nothing,
+                Err(EvalError::Exhausted(_)) => return SearchOutcome::GaveUp,
+                Ok(false) | Err(_) => return SearchOutcome::Nothing,
             }
         }
-        Found::Model(domains)
+        SearchOutcome::Model(domains)
     }
 
     /// The parts of a domain to search one after another; together they are the whole of it, but

@@ -564,10 +564,7 @@ impl Reading {
             };
         }
         let random = matches!(choice, Choice::Random(_));
-        let mut dice = Dice {
-            choice,
-            state: u64::from(self.unknown),
-        };
+        let mut dice = Dice::new(choice, self.unknown);
         let mut strings = Vec::new();
         if random {
             random_words(&mut language, &mut dice, deadline, &mut strings);

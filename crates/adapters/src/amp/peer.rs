@@ -221,22 +221,24 @@ impl Line {
     /// Carries out orders and tells what happens, until the connection ends. While the run has more to
     /// judge than its queue holds, nothing is read: an adapter that floods has to wait.
     pub fn converse(&mut self, orders: &mpsc::Receiver<Order>, wakes: &UnixStream) {
-        let mut told: Option<Sender<Happened>> = None;
+        let mut listener: Option<Sender<Happened>> = None;
         let mut caught_up = Vec::new();
         loop {
             while let Ok(order) = orders.try_recv() {
                 match order {
                     Order::Send(message) => self.write(Message::binary(message.encode_to_vec())),
-                    Order::Report(to) => told = Some(to),
+                    Order::Report(to) => listener = Some(to),
                     Order::CatchUp(waiting) => caught_up.push(waiting),
                     Order::Close { code, reason } => self.close(code, reason),
                 }
             }
-            let is_full = |told: &Option<Sender<Happened>>| {
-                told.as_ref().is_some_and(|told| !told.has_room(0))
+            let is_full = |listener: &Option<Sender<Happened>>| {
+                listener
+                    .as_ref()
+                    .is_some_and(|listener| !listener.has_room(0))
             };
             // What an adapter says while we close is for nobody.
-            let mut goes_on = self.closing.is_some() || !is_full(&told);
+            let mut goes_on = self.closing.is_some() || !is_full(&listener);
             let mut is_read = false;
             for _ in 0..AT_ONCE {
                 if !goes_on {
@@ -249,17 +251,17 @@ impl Line {
                         break;
                     }
                     SocketRead::Ended => {
-                        if let Some(told) = told {
+                        if let Some(listener) = listener {
                             let gone = PeerEvent::Disconnected(self.why());
-                            let _ = told.send_last((self.number, Instant::now(), gone));
+                            let _ = listener.send_last((self.number, Instant::now(), gone));
                         }
                         return;
                     }
                 };
-                if let Some(told) = told.as_ref().filter(|_| self.closing.is_none()) {
-                    let _ = told.send((self.number, Instant::now(), happening), size);
+                if let Some(listener) = listener.as_ref().filter(|_| self.closing.is_none()) {
+                    let _ = listener.send((self.number, Instant::now(), happening), size);
                 }
-                goes_on = self.closing.is_some() || !is_full(&told);
+                goes_on = self.closing.is_some() || !is_full(&listener);
             }
             // Everything that has arrived is reported, or waits behind a queue that is full.
             if is_read || !goes_on {

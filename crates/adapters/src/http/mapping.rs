@@ -177,8 +177,9 @@ impl Mapped {
         let mut stimuli = BTreeMap::new();
         for (name, request) in &mapping.stimuli {
             let id = named(&sts, Direction::Stimulus, name)?;
-            let told = |why: String| format!("[http.stimuli.{name}]: {why}");
-            let stimulus = stimulus(request, sts.label(id), &mapping.headers).map_err(told)?;
+            let in_section = |why: String| format!("[http.stimuli.{name}]: {why}");
+            let stimulus =
+                stimulus(request, sts.label(id), &mapping.headers).map_err(in_section)?;
             stimuli.insert(id, stimulus);
         }
         for id in sts.labels_of(Direction::Stimulus) {
@@ -195,16 +196,16 @@ impl Mapped {
             let label = sts.label(id);
             let to = response.to.items().iter();
             let to = to.map(|name| named(&sts, Direction::Stimulus, name));
-            let told = |why: String| format!("[http.responses.{name}]: {why}");
+            let in_section = |why: String| format!("[http.responses.{name}]: {why}");
             let statuses = response.status.items().iter().map(Statuses::range);
             let body = match &response.body {
-                Some(json) => Shape::parse(json, label).map_err(told)?,
+                Some(json) => Shape::parse(json, label).map_err(in_section)?,
                 None => Shape::of_parameters(0..label.parameters.len(), label),
             };
             responses.push(Response {
                 label: id,
                 to: to.collect::<Result<_, _>>()?,
-                statuses: statuses.collect::<Result<_, _>>().map_err(told)?,
+                statuses: statuses.collect::<Result<_, _>>().map_err(in_section)?,
                 source: match (&response.event, response.message) {
                     (Some(event), _) => Source::Event(event.clone()),
                     (None, true) => Source::Message,

@@ -140,7 +140,7 @@ impl HttpRelay {
         &self,
         number: u64,
         client: &TcpStream,
-        tell: &Sender<Stamped>,
+        outgoing: &Sender<Stamped>,
         stop: &dyn Fn() -> bool,
     ) -> io::Result<TcpStream> {
         let system = dial::call(&self.to, &within(CONNECTING, stop))?;
@@ -153,7 +153,7 @@ impl HttpRelay {
             from: client.try_clone()?,
             to: system.try_clone()?,
             number,
-            tell: tell.clone(),
+            outgoing: outgoing.clone(),
             between: Arc::clone(&between),
             budget: *self.sts.budget(),
         };
@@ -161,7 +161,7 @@ impl HttpRelay {
             from: system.try_clone()?,
             to: client.try_clone()?,
             number,
-            tell: tell.clone(),
+            outgoing: outgoing.clone(),
             between,
             budget: *self.sts.budget(),
         };
@@ -186,10 +186,10 @@ impl Relay for HttpRelay {
     ) -> Result<u64, AdapterError> {
         let failed = |error: io::Error| cannot_pass_on(&self.to, &error);
         let mut write = without_empty_traces(write);
-        let (tell, told) = queue::<Stamped>(self.sts.budget());
+        let (outgoing, incoming) = queue::<Stamped>(self.sts.budget());
         let listener = self.listener.try_clone().map_err(failed)?;
         let done = Arc::new(AtomicBool::new(false));
-        let (connected, finished) = (tell.clone(), Arc::clone(&done));
+        let (connected, finished) = (outgoing.clone(), Arc::clone(&done));
         let accepting =
             std::thread::spawn(move || accept(&listener, clients, &connected, &finished));
         let mut scribe = TraceWriter::new(&self.mapped, &self.sts);
@@ -198,12 +198,13 @@ impl Relay for HttpRelay {
         write(RESET_LINE).map_err(failed)?;
         let mut outcome = Ok(());
         while !stop() && clients.is_none_or(|clients| closed < clients) {
-            let Received::Entry((number, when, seen)) = told.take_until(Instant::now() + SLICE)
+            let Received::Entry((number, when, seen)) = incoming.take_until(Instant::now() + SLICE)
             else {
                 continue;
             };
             match seen {
-                RelayEvent::Connected(client) => match self.serve(number, &client, &tell, stop) {
+                RelayEvent::Connected(client) => match self.serve(number, &client, &outgoing, stop)
+                {
                     Ok(system) => {
                         served += 1;
                         sockets.insert(number, [client, system]);
@@ -234,7 +235,7 @@ impl Relay for HttpRelay {
             let _ = socket.shutdown(Shutdown::Both);
         }
         // So do those that wait for room.
-        drop(told);
+        drop(incoming);
         let _ = accepting.join();
         outcome?;
         let at = nanoseconds(self.epoch.elapsed());
@@ -244,14 +245,19 @@ impl Relay for HttpRelay {
 }
 
 /// ExecutorKind over clients, at most `limit`, until it is `done`.
-fn accept(listener: &TcpListener, limit: Option<u64>, tell: &Sender<Stamped>, done: &AtomicBool) {
+fn accept(
+    listener: &TcpListener,
+    limit: Option<u64>,
+    outgoing: &Sender<Stamped>,
+    done: &AtomicBool,
+) {
     let mut number = 0;
     while !done.load(Ordering::Relaxed) && limit.is_none_or(|limit| number < limit) {
         match listener.accept() {
             Ok((client, _)) => {
                 number += 1;
                 let seen = RelayEvent::Connected(client);
-                if tell.send((number, Instant::now(), seen), 0).is_err() {
+                if outgoing.send((number, Instant::now(), seen), 0).is_err() {
                     return;
                 }
             }
@@ -265,15 +271,17 @@ struct Flow {
     from: TcpStream,
     to: TcpStream,
     number: u64,
-    tell: Sender<Stamped>,
+    outgoing: Sender<Stamped>,
     between: Arc<PairState>,
     budget: Budget,
 }
 
 impl Flow {
-    fn tell(&self, seen: RelayEvent) {
+    fn emit(&self, seen: RelayEvent) {
         let size = seen.size();
-        let _ = self.tell.send((self.number, Instant::now(), seen), size);
+        let _ = self
+            .outgoing
+            .send((self.number, Instant::now(), seen), size);
     }
 
     /// Copies bytes until one side ends; `look` sees them before they are passed on.
@@ -303,7 +311,7 @@ impl Flow {
             }
             let pieces = messages.feed(bytes, &|| false).unwrap_or_else(|why| {
                 lost = true;
-                self.tell(RelayEvent::Lost(format!("what a client sent: {why}")));
+                self.emit(RelayEvent::Lost(format!("what a client sent: {why}")));
                 Vec::new()
             });
             for piece in pieces {
@@ -317,7 +325,7 @@ impl Flow {
                         if let Some(StartLine::Request { method, target }) = request.take() {
                             let open = (method == "HEAD", target.clone());
                             self.between.open().push_back(open);
-                            self.tell(RelayEvent::Request {
+                            self.emit(RelayEvent::Request {
                                 method,
                                 target,
                                 body: body.take(),
@@ -342,7 +350,7 @@ impl Flow {
             let is_head = || self.between.open().front().is_some_and(|(head, _)| *head);
             let pieces = messages.feed(bytes, &is_head).unwrap_or_else(|why| {
                 lost = true;
-                self.tell(RelayEvent::Lost(format!("what the service sent: {why}")));
+                self.emit(RelayEvent::Lost(format!("what the service sent: {why}")));
                 Vec::new()
             });
             for piece in pieces {
@@ -352,7 +360,7 @@ impl Flow {
         if let Some(piece) = messages.close() {
             self.answered(piece, &mut answer, &mut body, (events, websocket));
         }
-        self.tell(RelayEvent::Closed);
+        self.emit(RelayEvent::Closed);
     }
 
     fn answered(
@@ -390,9 +398,9 @@ impl Flow {
             (MessagePart::Data(data), Answering::Events(lines)) => match lines.feed(&data) {
                 Ok(events) => events
                     .into_iter()
-                    .for_each(|(name, data)| self.tell(RelayEvent::Event { name, data })),
+                    .for_each(|(name, data)| self.emit(RelayEvent::Event { name, data })),
                 Err(why) => {
-                    self.tell(RelayEvent::Lost(format!("the stream of events: {why}")));
+                    self.emit(RelayEvent::Lost(format!("the stream of events: {why}")));
                     *answer = Answering::Nothing;
                 }
             },
@@ -400,9 +408,9 @@ impl Flow {
                 match messages.feed(&data) {
                     Ok(texts) => texts
                         .into_iter()
-                        .for_each(|t| self.tell(RelayEvent::Message(t))),
+                        .for_each(|t| self.emit(RelayEvent::Message(t))),
                     Err(why) => {
-                        self.tell(RelayEvent::Lost(format!(
+                        self.emit(RelayEvent::Lost(format!(
                             "a message of the web socket: {why}"
                         )));
                         *answer = Answering::Nothing;
@@ -412,7 +420,7 @@ impl Flow {
             (MessagePart::End, Answering::Whole(status)) => {
                 let status = *status;
                 *answer = Answering::Nothing;
-                self.tell(RelayEvent::Answer {
+                self.emit(RelayEvent::Answer {
                     status,
                     body: body.take(),
                 });

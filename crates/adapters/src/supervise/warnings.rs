@@ -64,10 +64,10 @@ mod tests {
         for number in 0..10_000 {
             warnings.push(format!("{number}{}", "x".repeat(LONGEST)));
         }
-        let told = warnings.take();
-        assert_eq!(told.len(), MOST);
-        assert!(told.iter().all(|text| text.chars().count() <= LONGEST + 1));
-        assert!(told[MOST - 1].contains("more warnings"));
+        let taken = warnings.take();
+        assert_eq!(taken.len(), MOST);
+        assert!(taken.iter().all(|text| text.chars().count() <= LONGEST + 1));
+        assert!(taken[MOST - 1].contains("more warnings"));
         // What is kept in order not to repeat it is bounded too, however much comes.
         let bytes: usize = warnings.known.iter().map(String::capacity).sum();
         assert!(bytes <= MOST * 2 * (LONGEST + 10), "{bytes}");

@@ -74,7 +74,7 @@ pub(crate) struct Progress {
 }
 
 /// Why a message cannot be cut.
-enum Stop {
+enum CutError {
     Unfinished,
     Wrong(String),
 }
@@ -116,8 +116,8 @@ impl Framing {
                 *progress = Progress::default();
                 message
             }
-            Err(Stop::Unfinished) => Cut::Unfinished,
-            Err(Stop::Wrong(why)) => Cut::Wrong(why),
+            Err(CutError::Unfinished) => Cut::Unfinished,
+            Err(CutError::Wrong(why)) => Cut::Wrong(why),
         }
     }
 
@@ -165,21 +165,21 @@ fn prefixed(
     length: Integer,
     add: i64,
     limit: usize,
-) -> Result<Cut, Stop> {
-    let head = bytes.get(skip..).ok_or(Stop::Unfinished)?;
+) -> Result<Cut, CutError> {
+    let head = bytes.get(skip..).ok_or(CutError::Unfinished)?;
     let (number, used) = match length.read(head) {
-        None => return Err(Stop::Unfinished),
-        Some(Err(why)) => return Err(Stop::Wrong(why.0)),
+        None => return Err(CutError::Unfinished),
+        Some(Err(why)) => return Err(CutError::Wrong(why.0)),
         Some(Ok(read)) => read,
     };
     let rest = usize::try_from(number + i128::from(add));
-    let rest = rest.map_err(|_| Stop::Wrong(format!("a message of the length {number}")))?;
+    let rest = rest.map_err(|_| CutError::Wrong(format!("a message of the length {number}")))?;
     if rest > limit {
-        return Err(Stop::Wrong(format!("a message of {rest} bytes")));
+        return Err(CutError::Wrong(format!("a message of {rest} bytes")));
     }
     let total = skip + used + rest;
     if bytes.len() < total {
-        return Err(Stop::Unfinished);
+        return Err(CutError::Unfinished);
     }
     let mut content = bytes[..skip].to_vec();
     content.extend(&bytes[skip + used..total]);
@@ -226,16 +226,16 @@ impl Delimited<'_> {
     }
 
     /// Where the message at the beginning ends. Line by line: what is nested is counted, not recursed into.
-    fn message(&self, bytes: &[u8], progress: &mut Progress) -> Result<usize, Stop> {
+    fn message(&self, bytes: &[u8], progress: &mut Progress) -> Result<usize, CutError> {
         if bytes.len() < progress.needed {
-            return Err(Stop::Unfinished);
+            return Err(CutError::Unfinished);
         }
         loop {
             let rest = &bytes[progress.read..];
             let Some(end) = self.line(rest, progress.searched) else {
                 // A delimiter may have begun.
                 progress.searched = (rest.len() + 1).saturating_sub(self.end.len());
-                return Err(Stop::Unfinished);
+                return Err(CutError::Unfinished);
             };
             let line = self.without_end(&rest[..end]);
             let rules = self.continued.iter().enumerate();
@@ -249,19 +249,19 @@ impl Delimited<'_> {
             let mut total = end;
             if let Some(length) = number("length")? {
                 total = match self.after(rest, end.saturating_add(length)) {
-                    Err(Stop::Unfinished) => {
+                    Err(CutError::Unfinished) => {
                         let delimiter = if self.is_newline() { 1 } else { self.end.len() };
                         progress.searched = end - delimiter;
                         let needed = end.saturating_add(length).saturating_add(1);
                         progress.needed = progress.read.saturating_add(needed);
-                        return Err(Stop::Unfinished);
+                        return Err(CutError::Unfinished);
                     }
                     after => after?,
                 };
             }
             let count = number("count")?.unwrap_or(0);
             if count > 0 && progress.open.len() >= MAX_DEPTH {
-                return Err(Stop::Wrong(format!(
+                return Err(CutError::Wrong(format!(
                     "messages nested deeper than {MAX_DEPTH} levels"
                 )));
             }
@@ -298,27 +298,27 @@ impl Delimited<'_> {
     }
 
     /// The number that a line says.
-    fn number(&self, groups: &Captures<'_>, name: &str) -> Result<Option<usize>, Stop> {
+    fn number(&self, groups: &Captures<'_>, name: &str) -> Result<Option<usize>, CutError> {
         let Some(group) = groups.name(name) else {
             return Ok(None);
         };
         let text = String::from_utf8_lossy(group.as_bytes());
         let number = text.parse::<usize>().ok().filter(|n| *n <= self.limit);
-        let wrong = || Stop::Wrong(format!("a message with the {name} {text}"));
+        let wrong = || CutError::Wrong(format!("a message with the {name} {text}"));
         number.map(Some).ok_or_else(wrong)
     }
 
     /// Where the delimiter at `at` ends.
-    fn after(&self, bytes: &[u8], at: usize) -> Result<usize, Stop> {
-        let rest = bytes.get(at..).ok_or(Stop::Unfinished)?;
+    fn after(&self, bytes: &[u8], at: usize) -> Result<usize, CutError> {
+        let rest = bytes.get(at..).ok_or(CutError::Unfinished)?;
         let ends: &[&[u8]] = match self.is_newline() {
             true => &[b"\n", b"\r\n"],
             false => &[self.end],
         };
         match ends.iter().find(|end| rest.starts_with(end)) {
             Some(end) => Ok(at + end.len()),
-            None if ends.iter().any(|end| end.starts_with(rest)) => Err(Stop::Unfinished),
-            None => Err(Stop::Wrong(
+            None if ends.iter().any(|end| end.starts_with(rest)) => Err(CutError::Unfinished),
+            None => Err(CutError::Wrong(
                 "a message that is longer than it says".to_owned(),
             )),
         }

@@ -253,8 +253,8 @@ impl Campaign {
         self.found_new(found, execution, &file, report, observer);
     }
 
-    /// Whether this run has told of the failure already; counts it as seen once more then. One that was flaky so far
-    /// and is confirmed now is told of anew.
+    /// Whether this run has reported the failure already; counts it as seen once more then. One that was flaky so far
+    /// and is confirmed now is reported again.
     fn is_found_again(
         &mut self,
         file: &FailureFile,
@@ -282,7 +282,7 @@ impl Campaign {
         true
     }
 
-    /// Counts and tells of a failure that this run has not told of yet. The limit on failures is for those that
+    /// Counts and reports a failure that this run has not reported yet. The limit on failures is for those that
     /// somebody has to look at.
     fn found_new(
         &mut self,
@@ -293,7 +293,7 @@ impl Campaign {
         observer: &mut dyn Observer,
     ) {
         self.count_new(&found, execution, file, report);
-        self.tell(found, observer);
+        self.report(found, observer);
     }
 
     /// As [`Campaign::count`], for a failure that the tester has counted against the limit.
@@ -437,7 +437,7 @@ impl Campaign {
         }
     }
 
-    pub(super) fn tell(&mut self, found: FoundFailure, observer: &mut dyn Observer) {
+    pub(super) fn report(&mut self, found: FoundFailure, observer: &mut dyn Observer) {
         self.settle(observer);
         observer.found(&found);
         self.found.push(found);

@@ -90,7 +90,7 @@ impl Campaign {
                 let is_failure = matches!(report.execution.verdict, Verdict::Fail(_));
                 self.note_group(&report, is_failure && found.flaky && !found.accepted);
                 self.count(&found, &report.execution, &file, report.number);
-                self.tell(found, observer);
+                self.report(found, observer);
             }
             // Passing once says nothing about one that was never certain.
             Verdict::Pass if file.is_flaky() => {}

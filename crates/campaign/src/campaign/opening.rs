@@ -124,8 +124,8 @@ pub(super) fn guide(
         (Some("scenario"), Some(file)) => {
             let query = query::load(file, &model.sts, observer)?;
             let pattern = Pattern::from(&query);
-            let (steps, told) = answer::bound(&pattern, query.within);
-            if told {
+            let (steps, bounded) = answer::bound(&pattern, query.within);
+            if bounded {
                 observer.warning(&format!(
                     "the scenario names no length: a test of more than {steps} steps does not count \
                      (write `within N steps`)"

@@ -262,7 +262,7 @@ impl Campaign {
         let mut finished: Vec<Finished> = Vec::new();
         let mut refused = Ok(());
         let session = &mut self.session;
-        let told = store.outcomes(id, &mut |row| {
+        let read = store.outcomes(id, &mut |row| {
             if refused.is_err() {
                 return;
             }
@@ -275,7 +275,7 @@ impl Campaign {
                 Err(error) => refused = Err(error),
             }
         });
-        told.map_err(history::stop)?;
+        read.map_err(history::stop)?;
         refused?;
         for order in store.open_orders(id).map_err(history::stop)? {
             let mut book = OrderBook {

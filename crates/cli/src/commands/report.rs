@@ -83,12 +83,12 @@ fn write_events(store: &Store, row: &RunRow, file: Option<&Path>) -> Answer {
         Some(path) => {
             let made = fs::File::create(path).map_err(|error| cannot_write(path, &error))?;
             let mut writer = BufWriter::new(made);
-            let told = store.events(row.id, &mut |event| {
+            let read = store.events(row.id, &mut |event| {
                 if failed.is_none() {
                     failed = writer.write_all(json_line(&event).as_bytes()).err();
                 }
             });
-            told.map_err(history::stop)?;
+            read.map_err(history::stop)?;
             let failed = failed.or_else(|| writer.flush().err());
             if let Some(error) = failed {
                 return Err(cannot_write(path, &error));

@@ -90,7 +90,7 @@ pub fn carry_out(
     if format == Format::Json {
         output::json(&Reported {
             summary: outcome.summary,
-            failures: outcome.found.iter().map(Found::new).collect(),
+            failures: outcome.found.iter().map(FailureLine::new).collect(),
             requirements: &outcome.requirements,
             run: outcome.run,
         })?;
@@ -163,7 +163,7 @@ fn wanted(arguments: &args::Test, configured: &TestSettings) -> Result<TestSetti
 #[serde(tag = "event", rename = "run-reported")]
 struct Reported<'a> {
     summary: Summary,
-    failures: Vec<Found<'a>>,
+    failures: Vec<FailureLine<'a>>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     requirements: &'a [RequirementCoverage],
     run: i64,
@@ -171,7 +171,7 @@ struct Reported<'a> {
 
 /// A failure in that line.
 #[derive(Serialize)]
-struct Found<'a> {
+struct FailureLine<'a> {
     id: &'a str,
     file: &'a Path,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -182,9 +182,9 @@ struct Found<'a> {
     flaky: bool,
 }
 
-impl<'a> Found<'a> {
-    fn new(found: &'a FoundFailure) -> Found<'a> {
-        Found {
+impl<'a> FailureLine<'a> {
+    fn new(found: &'a FoundFailure) -> FailureLine<'a> {
+        FailureLine {
             id: &found.id,
             file: &found.file,
             explanation: words::found(found),

@@ -195,8 +195,8 @@ fn characterisation(
     let mut chosen: Vec<Sequence> = Vec::new();
     for (left, right) in pairs.iter() {
         meter.spend(1 + chosen.len() as u64)?;
-        let told = |known: &Sequence| machine.told_apart(left, right, known).is_some();
-        if !chosen.iter().any(told) {
+        let distinguishes = |known: &Sequence| machine.distinguished(left, right, known).is_some();
+        if !chosen.iter().any(distinguishes) {
             chosen.push(pairs.sequence(left, right));
         }
     }
@@ -217,20 +217,20 @@ fn identifier(
     let mut chosen: Vec<Sequence> = Vec::new();
     while !left.is_empty() {
         meter.spend(left.len() as u64 * characterisation.len() as u64)?;
-        let told = characterisation.iter().map(|sequence| {
+        let candidates = characterisation.iter().map(|sequence| {
             let lengths = left
                 .iter()
-                .filter_map(|other| machine.told_apart(state, *other, sequence));
+                .filter_map(|other| machine.distinguished(state, *other, sequence));
             let (count, longest) = lengths.fold((0, 0), |(count, most), length| {
                 (count + 1, length.max(most))
             });
             (count, Reverse(longest), sequence)
         });
-        let best = told.max_by_key(|(count, length, _)| (*count, *length));
+        let best = candidates.max_by_key(|(count, length, _)| (*count, *length));
         let Some((_, Reverse(length), sequence)) = best.filter(|(count, _, _)| *count > 0) else {
             break;
         };
-        left.retain(|other| machine.told_apart(state, *other, sequence).is_none());
+        left.retain(|other| machine.distinguished(state, *other, sequence).is_none());
         chosen.push(sequence[..length].to_vec());
     }
     Ok(without_prefixes(chosen))
@@ -249,7 +249,7 @@ fn harmonised(
         let mut count = 0;
         for (left, right) in pairs.iter() {
             meter.spend(1)?;
-            count += usize::from(machine.told_apart(left, right, sequence).is_some());
+            count += usize::from(machine.distinguished(left, right, sequence).is_some());
         }
         useful.push(count);
     }
@@ -262,7 +262,7 @@ fn harmonised(
         };
         let questions = characterisation.iter().zip(&useful);
         let questions = questions.filter_map(|(sequence, useful)| {
-            let length = machine.told_apart(left, right, sequence)?;
+            let length = machine.distinguished(left, right, sequence)?;
             let question = &sequence[..length];
             let known = [left, right].map(|state| usize::from(asked(state, question)));
             Some((known[0] + known[1], *useful, Reverse(length), question))

@@ -114,7 +114,7 @@ impl Machine {
     }
 
     /// How many inputs of a sequence tell two states apart, if any number does.
-    pub fn told_apart(&self, left: usize, right: usize, sequence: &[usize]) -> Option<usize> {
+    pub fn distinguished(&self, left: usize, right: usize, sequence: &[usize]) -> Option<usize> {
         let (mut left, mut right) = (left, right);
         for (position, input) in sequence.iter().enumerate() {
             let (on_left, on_right) = (self.response(left, *input)?, self.response(right, *input)?);

@@ -61,7 +61,7 @@ impl Compatibility {
         for state in 0..states {
             let mut words = Vec::new();
             for other in (0..states).filter(|other| !found.is_compatible(state, *other)) {
-                found.tell_apart(automaton, state, other, &mut Vec::new(), &mut words, meter)?;
+                found.distinguish(automaton, state, other, &mut Vec::new(), &mut words, meter)?;
             }
             words.sort_unstable();
             words.dedup();
@@ -122,7 +122,7 @@ impl Compatibility {
     }
 
     /// The words of the experiment on two incompatible states.
-    fn tell_apart(
+    fn distinguish(
         &self,
         automaton: &Automaton,
         left: usize,
@@ -143,7 +143,7 @@ impl Compatibility {
             if let (Some(left), Some(right)) = after {
                 ends = false;
                 word.push(label);
-                self.tell_apart(automaton, left, right, word, words, meter)?;
+                self.distinguish(automaton, left, right, word, words, meter)?;
                 word.pop();
             }
         }

@@ -80,8 +80,8 @@ impl App {
         let app = Arc::clone(self);
         Ok(self.start_job("replay", move |job| {
             let _in_use = in_use;
-            let mut told = JobObserver::new(job);
-            let mut opened = told.open(&path, &app.project, &system)?;
+            let mut observer = JobObserver::new(job);
+            let mut opened = observer.open(&path, &app.project, &system)?;
             job.write(|view| view.total = Some(times as usize));
             let Some(replay) = opened.replay(times, false)? else {
                 return Ok(None);
@@ -114,16 +114,16 @@ impl App {
         let app = Arc::clone(self);
         Ok(self.start_job("shrink", move |job| {
             let _in_use = in_use;
-            let mut told = JobObserver::new(job);
-            let mut opened = told.open(&path, &app.project, &system)?;
-            let Some(again) = opened.shrink(&settings, None, &mut told)? else {
+            let mut observer = JobObserver::new(job);
+            let mut opened = observer.open(&path, &app.project, &system)?;
+            let Some(again) = opened.shrink(&settings, None, &mut observer)? else {
                 return Err(
                     CampaignError::usage("it no longer fails: nothing to shrink")
                         .hint("replay it to see what the system does now"),
                 );
             };
             let mut races = app.races.lock().unwrap_or_else(PoisonError::into_inner);
-            races.insert(again.saved.id.to_string(), told.race);
+            races.insert(again.saved.id.to_string(), observer.race);
             let notes: Vec<String> = again.notes.iter().map(words::note).collect();
             let shown = again.explanation.map(|explanation| Explanation {
                 replay: Some(format!("ioco replay {}", again.saved.id)),

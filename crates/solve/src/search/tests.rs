@@ -243,7 +243,12 @@ fn unequal(left: u32, right: u32) -> Expr {
 }
 
 /// How a search for values of `goals` ends, where each unknown is 0 or 1.
-fn found(goals: &[Expr], functions: &[Function], unknowns: u32, choice: &mut Choice<'_>) -> Found {
+fn found(
+    goals: &[Expr],
+    functions: &[Function],
+    unknowns: u32,
+    choice: &mut Choice<'_>,
+) -> SearchOutcome {
     let (types, constants, deadline) = (Types::default(), constants(), Deadline::never());
     let bits = Domain::set(Values::int(0, 1));
     let unknowns = vec![(Type::INTEGER, bits.clone()); unknowns as usize];
@@ -269,9 +274,9 @@ fn alternatives_are_chosen_up_to_the_limit_on_depth_and_then_given_up() {
         |count: u32| -> Vec<Expr> { (0..count).map(|i| unequal(2 * i, 2 * i + 1)).collect() };
     let search = |count| found(&alternatives(count), &[], 2 * count, &mut Choice::Plain);
     let model = search(MAX_DEPTH);
-    assert!(matches!(model, Found::Model(_)), "{model:?}");
+    assert!(matches!(model, SearchOutcome::Model(_)), "{model:?}");
     let model = search(MAX_DEPTH + 1);
-    assert!(matches!(model, Found::GaveUp), "{model:?}");
+    assert!(matches!(model, SearchOutcome::GaveUp), "{model:?}");
 }
 
 #[test]
@@ -293,8 +298,8 @@ fn one_alternative_that_is_given_up_leaves_the_other() {
     with_choices(|choice| {
         let functions = [endless.clone()];
         let model = found(std::slice::from_ref(&without_end), &functions, 2, choice);
-        assert!(matches!(model, Found::GaveUp), "{model:?}");
+        assert!(matches!(model, SearchOutcome::GaveUp), "{model:?}");
         let model = found(std::slice::from_ref(&either), &functions, 2, choice);
-        assert!(matches!(model, Found::Model(_)), "{model:?}");
+        assert!(matches!(model, SearchOutcome::Model(_)), "{model:?}");
     });
 }

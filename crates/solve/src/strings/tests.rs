@@ -448,10 +448,7 @@ fn words_are_spread_over_the_lengths_that_matter() {
             ..Constants::default()
         };
         let mut choice = Choice::Plain;
-        let mut dice = Dice {
-            choice: &mut choice,
-            state: 1,
-        };
+        let mut dice = Dice::new(&mut choice, 1);
         let deadline = Deadline::never();
         let mut found = Vec::new();
         spread(
@@ -486,10 +483,7 @@ fn words_are_spread_over_the_lengths_that_matter() {
 fn words_by_chance_have_many_lengths() {
     let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(4);
     let mut choice = Choice::Random(&mut rng);
-    let mut dice = Dice {
-        choice: &mut choice,
-        state: 0,
-    };
+    let mut dice = Dice::new(&mut choice, 0);
     let mut found = Vec::new();
     let deadline = Deadline::never();
     random_words(

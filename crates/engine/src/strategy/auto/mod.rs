@@ -23,7 +23,7 @@ use rand::RngExt;
 use super::random::Random;
 use super::transitions::{Transitions, Wanted};
 use super::{Choice, Situation};
-use rollout::{Beginning, Found, Origin, Scope, rollout, state_taking};
+use rollout::{Beginning, Origin, RankedSteps, RolloutContext, rollout, state_taking};
 use situations::{History, Limits, Seen, Taken};
 use suspects::{Fate, Happened, Suspect};
 
@@ -281,7 +281,7 @@ impl Auto {
     }
 
     /// The steps that are worth most, and whether they begin with a reset.
-    fn search(&mut self, situation: &mut Situation<'_>, trace: &[Step]) -> (Found, bool) {
+    fn search(&mut self, situation: &mut Situation<'_>, trace: &[Step]) -> (RankedSteps, bool) {
         let semantics = &mut *situation.semantics;
         let seen = &self.seen;
         let followed = self.suspects.iter();
@@ -304,7 +304,7 @@ impl Auto {
         let firsts: Vec<_> = offers
             .flat_map(|(index, offer)| offer.switches.iter().map(move |s| (index, *s)))
             .collect();
-        let mut scope = Scope {
+        let mut context = RolloutContext {
             semantics,
             limits: &mut self.limits,
             seen,
@@ -313,24 +313,24 @@ impl Auto {
             interrupt: situation.interrupt,
         };
         let can_restart = trace.iter().any(|step| matches!(step, Step::Stimulus(_)));
-        let mut best = (Found::default(), false);
-        let turn = scope.rng.random_range(0..firsts.len());
-        let states = scope.semantics.set(here.set).states.len();
+        let mut best = (RankedSteps::default(), false);
+        let turn = context.rng.random_range(0..firsts.len());
+        let states = context.semantics.set(here.set).states.len();
         for walk in 0..walks(self.last_rate, states) {
-            let depth = 1 + scope.rng.random_range(0..3) * scope.rng.random_range(0..4);
+            let depth = 1 + context.rng.random_range(0..3) * context.rng.random_range(0..4);
             let known = match self.access.len() {
                 0 => &[][..],
-                count => &self.access[scope.rng.random_range(0..count)],
+                count => &self.access[context.rng.random_range(0..count)],
             };
             let restarts = can_restart && walk % 4 == 3;
             let found = if restarts {
-                rollout(&mut scope, &start, Beginning::Like(known), depth)
+                rollout(&mut context, &start, Beginning::Like(known), depth)
             } else if walk % 4 == 1 && !known.is_empty() {
-                let ending = &known[scope.rng.random_range(0..known.len())..];
-                rollout(&mut scope, &here, Beginning::Like(ending), depth)
+                let ending = &known[context.rng.random_range(0..known.len())..];
+                rollout(&mut context, &here, Beginning::Like(ending), depth)
             } else {
                 let (index, switch) = firsts[(turn + walk) % firsts.len()];
-                rollout(&mut scope, &here, Beginning::With(index, switch), depth)
+                rollout(&mut context, &here, Beginning::With(index, switch), depth)
             };
             if found.rate > best.0.rate {
                 best = (found, restarts);

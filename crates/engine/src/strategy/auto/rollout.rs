@@ -23,7 +23,7 @@ const CHANGED: u32 = 4;
 const BUDGET: u64 = 2_000;
 
 /// What a search looks at, and what it may use.
-pub(super) struct Scope<'a> {
+pub(super) struct RolloutContext<'a> {
     pub semantics: &'a mut Semantics,
     pub limits: &'a mut Limits,
     pub seen: &'a Seen,
@@ -45,7 +45,7 @@ pub(super) struct Origin {
 
 /// Steps that are worth taking, and how much each stimulus of them is worth.
 #[derive(Clone, Default)]
-pub(super) struct Found {
+pub(super) struct RankedSteps {
     pub steps: Vec<Step>,
     pub rate: f32,
 }
@@ -72,12 +72,12 @@ pub(super) enum Beginning<'a> {
 /// Walks from `origin`, at random for at most so many stimuli after the beginning, and returns the part of the walk up
 /// to where it is worth most for each stimulus.
 pub(super) fn rollout(
-    scope: &mut Scope<'_>,
+    context: &mut RolloutContext<'_>,
     origin: &Origin,
     beginning: Beginning<'_>,
     depth: u32,
-) -> Found {
-    let mut best = Found::default();
+) -> RankedSteps {
+    let mut best = RankedSteps::default();
     let mut way = Way {
         set: origin.set,
         history: origin.history.clone(),
@@ -88,7 +88,7 @@ pub(super) fn rollout(
         counted: FxHashSet::default(),
     };
     // Swarm testing (Groce et al. 2012): each walk leaves some labels out.
-    let swarm: u64 = scope.rng.random::<u64>() | scope.rng.random::<u64>();
+    let swarm: u64 = context.rng.random::<u64>() | context.rng.random::<u64>();
     let (mut first, script) = match beginning {
         Beginning::With(index, switch) => (Some((index, switch)), &[][..]),
         Beginning::Like(script) => (None, script),
@@ -97,25 +97,25 @@ pub(super) fn rollout(
     let mut left = depth;
     // A stimulus of the menu is given at once: after a response the menu is another one.
     if first.is_none() {
-        way.respond(scope);
+        way.respond(context);
     }
-    while !scope.interrupt.is_raised() {
+    while !context.interrupt.is_raised() {
         let given = match script.next() {
-            Some(action) => way.give_like(scope, action),
+            Some(action) => way.give_like(context, action),
             None if left == 0 => break,
             None => {
                 left -= 1;
-                let menu = scope.semantics.menu(way.set);
-                let Some(wanted) = first.take().or_else(|| pick(&menu, swarm, scope.rng)) else {
+                let menu = context.semantics.menu(way.set);
+                let Some(wanted) = first.take().or_else(|| pick(&menu, swarm, context.rng)) else {
                     break;
                 };
-                way.give(scope, &menu.stimuli[wanted.0], wanted.1)
+                way.give(context, &menu.stimuli[wanted.0], wanted.1)
             }
         };
         if !given {
             break;
         }
-        way.respond(scope);
+        way.respond(context);
         let rate = way.gain / (way.stimuli as f32 + origin.cost);
         if rate > best.rate {
             best.rate = rate;
@@ -152,45 +152,50 @@ pub(super) fn state_taking(semantics: &Semantics, set: SetId, switch: SwitchId) 
 }
 
 impl Way {
-    fn give(&mut self, scope: &mut Scope<'_>, offer: &Offer, wanted: OfferedSwitch) -> bool {
-        let Scope {
+    fn give(
+        &mut self,
+        context: &mut RolloutContext<'_>,
+        offer: &Offer,
+        wanted: OfferedSwitch,
+    ) -> bool {
+        let RolloutContext {
             semantics,
             limits,
             rng,
             budget,
             ..
-        } = scope;
+        } = context;
         let chosen = candidates::stimulus(semantics, limits, self.set, offer, wanted, *budget, rng);
         let Some((action, followed)) = chosen else {
             return false;
         };
         self.stimuli += 1;
-        self.count(scope, &action, &followed.taken, followed.set, true);
-        self.step(scope, Step::Stimulus(action), followed.set);
+        self.count(context, &action, &followed.taken, followed.set, true);
+        self.step(context, Step::Stimulus(action), followed.set);
         true
     }
 
     /// Gives a stimulus as it was given before, or one of its label with other values.
-    fn give_like(&mut self, scope: &mut Scope<'_>, action: &Action) -> bool {
+    fn give_like(&mut self, context: &mut RolloutContext<'_>, action: &Action) -> bool {
         let step = Step::Stimulus(action.clone());
-        if scope.rng.random_range(0..CHANGED) > 0
-            && scope.semantics.accepts(self.set, action)
-            && let Some(followed) = scope.semantics.follow(self.set, &step)
+        if context.rng.random_range(0..CHANGED) > 0
+            && context.semantics.accepts(self.set, action)
+            && let Some(followed) = context.semantics.follow(self.set, &step)
         {
             self.stimuli += 1;
-            self.count(scope, action, &followed.taken, followed.set, true);
-            self.step(scope, step, followed.set);
+            self.count(context, action, &followed.taken, followed.set, true);
+            self.step(context, step, followed.set);
             return true;
         }
-        let menu = scope.semantics.menu(self.set);
+        let menu = context.semantics.menu(self.set);
         let offer = menu
             .stimuli
             .iter()
             .find(|offer| offer.label == action.label);
         match offer {
             Some(offer) => {
-                let switch = offer.switches[scope.rng.random_range(0..offer.switches.len())];
-                self.give(scope, offer, switch)
+                let switch = offer.switches[context.rng.random_range(0..offer.switches.len())];
+                self.give(context, offer, switch)
             }
             // Left out: what follows may be possible all the same.
             None => true,
@@ -198,37 +203,37 @@ impl Way {
     }
 
     /// The responses that the model demands, or may give: chance decides where it leaves a choice.
-    fn respond(&mut self, scope: &mut Scope<'_>) {
+    fn respond(&mut self, context: &mut RolloutContext<'_>) {
         for _ in 0..MAX_RESPONSES {
-            let menu = scope.semantics.menu(self.set);
-            if menu.responses.is_empty() || menu.silence && scope.rng.random_range(0..2) == 0 {
+            let menu = context.semantics.menu(self.set);
+            if menu.responses.is_empty() || menu.silence && context.rng.random_range(0..2) == 0 {
                 return;
             }
-            let Some(action) = response(scope, self.set, &menu) else {
+            let Some(action) = response(context, self.set, &menu) else {
                 return;
             };
             let step = Step::Response(action.clone());
-            let Some(followed) = scope.semantics.follow(self.set, &step) else {
+            let Some(followed) = context.semantics.follow(self.set, &step) else {
                 return;
             };
-            self.count(scope, &action, &followed.taken, followed.set, false);
-            self.step(scope, step, followed.set);
+            self.count(context, &action, &followed.taken, followed.set, false);
+            self.step(context, step, followed.set);
         }
     }
 
     /// What the step is worth by itself.
     fn count(
         &mut self,
-        scope: &mut Scope<'_>,
+        context: &mut RolloutContext<'_>,
         action: &Action,
         taken: &[SwitchId],
         after: SetId,
         is_stimulus: bool,
     ) {
-        let sts = Arc::clone(scope.semantics.sts());
+        let sts = Arc::clone(context.semantics.sts());
         let mut found = Vec::new();
         for &switch in taken {
-            let Some(state) = state_taking(scope.semantics, self.set, switch) else {
+            let Some(state) = state_taking(context.semantics, self.set, switch) else {
                 continue;
             };
             let step = Taken {
@@ -237,15 +242,15 @@ impl Way {
                 action,
                 is_stimulus,
             };
-            situations(&sts, scope.limits, &self.history, &step, &mut found);
-            if let [after] = &scope.semantics.set(after).states[..] {
+            situations(&sts, context.limits, &self.history, &step, &mut found);
+            if let [after] = &context.semantics.set(after).states[..] {
                 let happened = Happened {
                     before: state,
                     after,
                     switch,
                     action: Some(action),
                 };
-                let promised = suspects::promise(&sts, scope.seen, &happened, &self.history);
+                let promised = suspects::promise(&sts, context.seen, &happened, &self.history);
                 found.extend(
                     promised
                         .into_iter()
@@ -255,7 +260,7 @@ impl Way {
         }
         for (key, weight) in found {
             if self.counted.insert(key) {
-                self.gain += scope.seen.worth(key, weight);
+                self.gain += context.seen.worth(key, weight);
             }
         }
         for &switch in taken {
@@ -264,8 +269,8 @@ impl Way {
     }
 
     /// Takes the step, and looks at what it refutes.
-    fn step(&mut self, scope: &mut Scope<'_>, step: Step, after: SetId) {
-        let semantics = &mut *scope.semantics;
+    fn step(&mut self, context: &mut RolloutContext<'_>, step: Step, after: SetId) {
+        let semantics = &mut *context.semantics;
         semantics.mute(true);
         let gain = &mut self.gain;
         self.suspects.retain_mut(|(set, worth)| {
@@ -288,18 +293,19 @@ impl Way {
 }
 
 /// One of the responses that the model allows.
-fn response(scope: &mut Scope<'_>, set: SetId, menu: &Menu) -> Option<Action> {
-    let sts = Arc::clone(scope.semantics.sts());
-    let offer = &menu.responses[scope.rng.random_range(0..menu.responses.len())];
+fn response(context: &mut RolloutContext<'_>, set: SetId, menu: &Menu) -> Option<Action> {
+    let sts = Arc::clone(context.semantics.sts());
+    let offer = &menu.responses[context.rng.random_range(0..menu.responses.len())];
     if sts.label(offer.label).parameters.is_empty() {
         return Some(Action::plain(offer.label));
     }
-    let offered = offer.switches[scope.rng.random_range(0..offer.switches.len())];
-    let states = Arc::clone(scope.semantics.set(set));
+    let offered = offer.switches[context.rng.random_range(0..offer.switches.len())];
+    let states = Arc::clone(context.semantics.set(set));
     let valuation = &states.states[offered.state as usize].valuation;
     let guard = &sts.switch(offered.switch).enabled;
     let deadline = Deadline::steps(BUDGET);
-    let values = choose_values(&sts, offer.label, guard, valuation, scope.rng, &deadline).sat()?;
+    let values =
+        choose_values(&sts, offer.label, guard, valuation, context.rng, &deadline).sat()?;
     Some(Action {
         label: offer.label,
         values,
