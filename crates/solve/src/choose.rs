@@ -36,12 +36,110 @@ pub fn choose_values(
         }
         Reading::Unclear => {}
     }
-    let set = parameters_query(sts, label, guard, valuation, Unset::Avoided);
-    match set.solve(&mut Choice::Random(rng), deadline) {
+    let mut values = vec![Value::Void; sts.label(label).parameters.len()];
+    for group in groups(&with_values(guard, valuation), values.len()) {
+        match choose_together(sts, label, &group, rng, deadline) {
+            Outcome::Sat(found) => {
+                for (position, value) in group.parameters.iter().zip(found) {
+                    values[*position] = value;
+                }
+            }
+            other => return other,
+        }
+    }
+    Outcome::Sat(values)
+}
+
+/// Parameters that conditions connect, and these conditions, in which the parameters are counted anew.
+struct Group {
+    parameters: Vec<usize>,
+    conditions: Vec<Expr>,
+}
+
+/// Parts of a guard that share no parameter. Each is a question of its own: searched together, the ways of one part
+/// would be tried again for every way of the others.
+fn groups(guard: &Expr, count: usize) -> Vec<Group> {
+    let conjuncts = guard.conjuncts();
+    if count == 0 {
+        let conditions = conjuncts.into_iter().cloned().collect();
+        return vec![Group {
+            parameters: Vec::new(),
+            conditions,
+        }];
+    }
+    let mentioned: Vec<Vec<usize>> = conjuncts
+        .iter()
+        .map(|conjunct| {
+            let mut found = Vec::new();
+            conjunct.walk(&mut |e| {
+                if let Expr::Param(position) = e {
+                    found.push(*position as usize);
+                }
+            });
+            found
+        })
+        .collect();
+    // The smallest parameter of each group stands for it.
+    let mut leader: Vec<usize> = (0..count).collect();
+    for parameters in &mentioned {
+        let leaders: Vec<usize> = parameters.iter().map(|p| leader[*p]).collect();
+        let Some(first) = leaders.iter().min() else {
+            continue;
+        };
+        for other in &mut leader {
+            if leaders.contains(other) {
+                *other = *first;
+            }
+        }
+    }
+    let mut groups: Vec<Group> = Vec::new();
+    for of in (0..count).filter(|p| leader[*p] == *p) {
+        let parameters: Vec<usize> = (of..count).filter(|p| leader[*p] == of).collect();
+        // A condition on no parameter belongs to the first group.
+        let belongs = |mentioned: &&Vec<usize>| match mentioned.first() {
+            Some(parameter) => leader[*parameter] == of,
+            None => of == 0,
+        };
+        let own = mentioned.iter().zip(&conjuncts).filter(|(m, _)| belongs(m));
+        let conditions = own
+            .map(|(_, conjunct)| {
+                conjunct.substitute(&|e| match e {
+                    Expr::Param(position) => parameters
+                        .binary_search(&(*position as usize))
+                        .ok()
+                        .map(|place| Expr::Param(place as u32)),
+                    _ => None,
+                })
+            })
+            .collect();
+        groups.push(Group {
+            parameters,
+            conditions,
+        });
+    }
+    groups
+}
+
+fn choose_together(
+    sts: &Sts,
+    label: LabelId,
+    group: &Group,
+    rng: &mut dyn rand::Rng,
+    deadline: &Deadline<'_>,
+) -> Outcome<Vec<Value>> {
+    let query = |unset: bool| {
+        let mut query = Query::new(sts.types(), sts.functions());
+        for position in &group.parameters {
+            query.unknown(&sts.label(label).parameters[*position].ty, unset);
+        }
+        query.conditions.clone_from(&group.conditions);
+        query
+    };
+    match query(false).solve(&mut Choice::Random(rng), deadline) {
         Outcome::Sat(values) => Outcome::Sat(values),
         // All set cannot be, or was not found: some of them may stay unset.
         _ => {
-            let query = parameters_query(sts, label, guard, valuation, Unset::Allowed);
+            let query = query(true);
             let outcome = query.solve(&mut Choice::Random(rng), deadline);
             or_proposed(outcome, &query, deadline)
         }

@@ -487,7 +487,19 @@ impl<'a> Query<'a> {
             .collect();
         case.conditions = replaced?;
         case.unknowns[unknown].1 = Domain::exactly(&Value::Void);
+        if let Some(most) = self.most_items(id) {
+            // Longer ones would be refuted only after a search through their items.
+            case.unknowns[parts[0] as usize].1 = Domain::set(Values::Array { min: 0, max: most });
+        }
         Some((case, Some(Whole::Fields(id, parts))))
+    }
+
+    /// The most items that a set or a hash can have: one for every key. `None` for other structs.
+    fn most_items(&self, id: ioco_sts::StructId) -> Option<i64> {
+        let item = self.types.item_of(id)?;
+        let key = self.types.entry_of(id).map_or(item, |(key, _)| key);
+        let keys = Values::of_type(key, self.types).size();
+        Some(i64::try_from(keys).unwrap_or(i64::MAX))
     }
 
     fn replace(&mut self, unknown: usize, replacement: &Expr) {
