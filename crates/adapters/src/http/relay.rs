@@ -243,7 +243,7 @@ impl Relay for HttpRelay {
     }
 }
 
-/// ExecutorKind over clients, at most `limit`, until it is `done`.
+/// Hands over clients, at most `limit`, until it is `done`.
 fn accept(listener: &TcpListener, limit: Option<u64>, tell: &Sender<Stamped>, done: &AtomicBool) {
     let mut number = 0;
     while !done.load(Ordering::Relaxed) && limit.is_none_or(|limit| number < limit) {
