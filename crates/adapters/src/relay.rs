@@ -139,6 +139,7 @@ impl LineRelay {
             std::thread::spawn(move || pass_on(from, to, side, cutter, &outgoing));
         }
         write(RESET_LINE).map_err(failed)?;
+        let end = |at: u64| write_recorded(at, &Recorded::End, &self.sts);
         let ready = |when: Instant| {
             let at = nanoseconds(when.saturating_duration_since(self.epoch));
             write_recorded(at, &Recorded::Ready, &self.sts)
@@ -151,6 +152,8 @@ impl LineRelay {
         let mut ended = 0;
         // What the system says between a reset and its end belongs to nobody.
         let mut resetting = false;
+        // Whether the trace shows anything yet.
+        let mut has_begun = connecting_resets;
         let mut greeting = self.banner();
         if connecting_resets && greeting.is_none() {
             write(&ready(Instant::now())).map_err(failed)?;
@@ -178,13 +181,19 @@ impl LineRelay {
                     match self.meaning(side, &message) {
                         Meaning::Reset => {
                             resetting = self.says_ready();
+                            // Until when nothing came: without it, nobody could tell a missing response.
+                            if std::mem::take(&mut has_begun) {
+                                write(&end(at)).map_err(failed)?;
+                            }
                             write(RESET_LINE).map_err(failed)?;
                             if !resetting {
+                                has_begun = true;
                                 write(&ready(when)).map_err(failed)?;
                             }
                         }
                         Meaning::Ready { quiescent } if resetting => {
                             resetting = false;
+                            has_begun = true;
                             claims.reset(quiescent);
                             ready_at = when;
                             write(&ready(when)).map_err(failed)?;
@@ -210,6 +219,7 @@ impl LineRelay {
                                 // A system that speaks all the same is not silent.
                                 _ => claims.claimed = false,
                             }
+                            has_begun = true;
                             write(&write_recorded(at, &step, &self.sts)).map_err(failed)?;
                         }
                         Meaning::Ready { .. }
@@ -232,7 +242,7 @@ impl LineRelay {
         let _ = client.shutdown(Shutdown::Both);
         let _ = system.shutdown(Shutdown::Both);
         let at = nanoseconds(self.epoch.elapsed());
-        write(&write_recorded(at, &Recorded::End, &self.sts)).map_err(failed)?;
+        write(&end(at)).map_err(failed)?;
         Ok(true)
     }
 

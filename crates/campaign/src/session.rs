@@ -332,6 +332,7 @@ impl Session {
             attempts: settings.attempts.max(1),
             confirm: settings.confirm,
             seen,
+            interrupted: true,
             ..Options::default()
         };
         let own =

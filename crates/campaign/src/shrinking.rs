@@ -80,7 +80,12 @@ fn facts(shrunk: &Shrunk) -> Vec<String> {
             ),
         });
     }
-    if let Some(proof) = &shrunk.proved {
+    // Nothing is shorter than nothing.
+    if let Some(proof) = shrunk
+        .proved
+        .as_ref()
+        .filter(|proof| proof.no_failure_below > 0)
+    {
         notes.push(claim(proof));
     }
     match &shrunk.ended {

@@ -89,7 +89,9 @@ fn head(explanation: &Explanation, page: &mut Page) {
         let unit = if runs == 1 { "run" } else { "runs" };
         let steps = if to == 1 { "step" } else { "steps" };
         // Only what was tried is claimed.
-        if from == to && shrunk.minimal {
+        if to == 0 && from == 0 {
+            "it fails before the first stimulus".to_owned()
+        } else if from == to && shrunk.minimal {
             format!("{to} {steps}, no stimulus can be left out ({runs} {unit})")
         } else if from == to {
             format!("{to} {steps}, no shorter trace was found ({runs} {unit})")

@@ -464,6 +464,7 @@ impl<S: System> Run<'_, S> {
             runs: Some(SHRINKING_RUNS),
             confirm: CONFIRMING_RUNS,
             seen,
+            interrupted: true,
             ..Options::default()
         };
         let mut runner = ScriptRunner::new(&mut self.tester, &mut self.connection, &|| false);

@@ -51,6 +51,9 @@ pub struct Options {
     /// Runs of the failing trace before shrinking. They tell of the final trace too, where nothing was
     /// left out.
     pub seen: Confidence,
+    /// Stimuli of the failing trace may have been given before the system had fallen silent, as a tester does that
+    /// does not wait everywhere. Then only the silences in the trace show that a prefix of it does not fail.
+    pub interrupted: bool,
     /// Makes parameter values small and simple after the steps are shrunk.
     pub simplify_values: bool,
     /// Where pseudo-random choices start (`length-search` only).
@@ -74,6 +77,7 @@ impl Default for Options {
             attempts: 1,
             confirm: 0,
             seen: Confidence { failed: 0, runs: 0 },
+            interrupted: false,
             simplify_values: true,
             seed: 0,
             budget: Budget::default(),

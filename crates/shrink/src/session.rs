@@ -4,7 +4,7 @@
 use std::cell::{Cell, RefCell};
 
 use ioco_budget::{Exhausted, Resource};
-use ioco_sts::{Action, Deviation, DeviationKind, Execution, Semantics, Verdict};
+use ioco_sts::{Action, Deviation, DeviationKind, Execution, Semantics, Step, Verdict};
 use rustc_hash::FxHashMap;
 
 use crate::options::Options;
@@ -96,12 +96,16 @@ impl<'a> Session<'a> {
             nodes: Cell::new(0),
             unaccepted: Lists::default(),
         };
-        // The prefixes of the failing trace passed when it was found.
-        let attempt = Attempt {
-            execution: original.clone(),
-            accepted: true,
-        };
-        session.remember(&stimuli_of(original), &attempt);
+        // The prefixes of the failing trace passed when it was found, as far as it shows that.
+        if options.interrupted {
+            session.remember_silences();
+        } else {
+            let attempt = Attempt {
+                execution: original.clone(),
+                accepted: true,
+            };
+            session.remember(&stimuli_of(original), &attempt);
+        }
         session
     }
 
@@ -205,6 +209,26 @@ impl<'a> Session<'a> {
             execution,
             accepted,
         })
+    }
+
+    /// The prefixes of the failing trace after which the system fell silent, and the model allowed that.
+    fn remember_silences(&mut self) {
+        let original = self.original;
+        let ended = |deviation: &Deviation| deviation.kind == DeviationKind::Ended;
+        // The end of a system is noticed late, and a list counts only with all its attempts.
+        if self.options.attempts > 1 || original.deviation().is_some_and(ended) {
+            return;
+        }
+        let mut given = Vec::new();
+        for step in &original.trace {
+            match step {
+                Step::Stimulus(action) => given.push(action.clone()),
+                Step::Quiescence => self.unaccepted.insert(&given),
+                Step::Response(_) => {}
+            }
+        }
+        // The whole list fails, whatever silences came before its end.
+        self.unaccepted.remove(&given);
     }
 
     /// What did not fail. A run shows as much of every prefix of its list: after each stimulus it takes in
@@ -317,14 +341,21 @@ impl Lists {
     }
 
     fn contains(&self, list: &[Action]) -> bool {
+        self.find(list).is_some_and(|at| self.nodes[at].1)
+    }
+
+    fn remove(&mut self, list: &[Action]) {
+        if let Some(at) = self.find(list) {
+            self.nodes[at].1 = false;
+        }
+    }
+
+    fn find(&self, list: &[Action]) -> Option<usize> {
         let mut at = 0;
         for action in list {
-            match self.nodes[at].0.get(action) {
-                Some(next) => at = *next,
-                None => return false,
-            }
+            at = *self.nodes[at].0.get(action)?;
         }
-        self.nodes[at].1
+        Some(at)
     }
 }
 

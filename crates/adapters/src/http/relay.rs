@@ -224,6 +224,13 @@ impl Relay for HttpRelay {
                 seen => {
                     let at = nanoseconds(when.saturating_duration_since(self.epoch));
                     if let Some(line) = scribe.take(at, number, seen) {
+                        // Until when nothing came: without it, nobody could tell a missing response.
+                        if line == RESET_LINE
+                            && let Some(at) = scribe.ended_at.take()
+                        {
+                            let end = write_recorded(at, &Recorded::End, &self.sts);
+                            write(&end).map_err(failed)?;
+                        }
                         write(&line).map_err(failed)?;
                     }
                 }
@@ -486,6 +493,10 @@ struct TraceWriter<'r> {
     trace: u64,
     /// The reset under way is not answered yet: what comes belongs to nobody.
     resetting: bool,
+    /// Whether the trace shows anything yet.
+    has_begun: bool,
+    /// When the reset was asked for that ends a trace which shows something.
+    ended_at: Option<u64>,
 }
 
 impl<'r> TraceWriter<'r> {
@@ -496,6 +507,8 @@ impl<'r> TraceWriter<'r> {
             asked: BTreeMap::new(),
             trace: 0,
             resetting: false,
+            has_begun: false,
+            ended_at: None,
         }
     }
 
@@ -516,6 +529,7 @@ impl<'r> TraceWriter<'r> {
                     RequestMeaning::Reset => {
                         self.resetting = true;
                         self.trace += 1;
+                        self.ended_at = self.has_begun.then_some(at);
                         None
                     }
                     RequestMeaning::Nothing => None,
@@ -529,6 +543,7 @@ impl<'r> TraceWriter<'r> {
                 match asked {
                     RequestMeaning::Reset if (200..300).contains(&status) => {
                         self.resetting = false;
+                        self.has_begun = false;
                         return Some(RESET_LINE.to_owned());
                     }
                     RequestMeaning::Reset => {
@@ -547,7 +562,11 @@ impl<'r> TraceWriter<'r> {
             RelayEvent::Lost(text) => Recorded::Undescribed(text),
             RelayEvent::Connected(_) | RelayEvent::Closed => return None,
         };
-        (!self.resetting).then(|| write_recorded(at, &recorded, self.sts))
+        if self.resetting {
+            return None;
+        }
+        self.has_begun = true;
+        Some(write_recorded(at, &recorded, self.sts))
     }
 
     fn answer(&self, to: LabelId, status: u16, body: &str) -> Option<Recorded> {

@@ -314,3 +314,60 @@ fn the_search_by_length_gives_values() {
     assert!(given.clone().any(|action| !action.values.is_empty()));
     assert_eq!(shrunk.execution.stimuli().count(), 2);
 }
+
+/// Silent until the second `?a`, although the model demands `!x` from the beginning on.
+struct Late(Semantics);
+
+impl Runner for Late {
+    fn run(&mut self, _stimuli: &[Action]) -> Execution {
+        missing(&mut self.0, Vec::new())
+    }
+}
+
+fn missing(semantics: &mut Semantics, trace: Vec<Step>) -> Execution {
+    let set = trace.iter().fold(semantics.initial(), |set, step| {
+        semantics.after(set, step).expect("a trace of the model")
+    });
+    let verdict = Verdict::Fail(Deviation {
+        kind: DeviationKind::MissingResponse,
+        observed: Observed::Silence(1),
+        states: Arc::clone(semantics.set(set)),
+    });
+    Execution { trace, verdict }
+}
+
+#[test]
+fn a_prefix_that_was_interrupted_is_not_taken_for_one_that_passed() {
+    let text = |s: &str, l: &str, t: &str| -> Transition { (s.into(), l.into(), t.into()) };
+    let transitions = [
+        text("0", "!x", "0"),
+        text("0", "?a", "2"),
+        text("2", "?a", "0"),
+    ];
+    let sts = sts("late", &transitions);
+    let mut model = semantics(&sts);
+    let a = Step::Stimulus(stimulus(&sts, "a", &[]));
+    let x = sts.label_named(Direction::Response, "x").expect("known");
+    let x = Step::Response(Action::plain(x));
+    let failure = missing(&mut model, vec![x.clone(), a.clone(), a, x]);
+    for shrinker in ["auto", "delta", "elem", "cycle+elem"] {
+        let pipeline: Pipeline = shrinker.parse().expect("a shrinker");
+        let options = Options {
+            interrupted: true,
+            same: true,
+            ..Options::default()
+        };
+        let mut runner = Late(semantics(&sts));
+        let shrunk = shrink(
+            &pipeline,
+            &mut model,
+            &failure,
+            &mut runner,
+            &options,
+            &mut (),
+        );
+        let shrunk = shrunk.expect("a failing trace");
+        assert_eq!(shrunk.execution.length(), 0, "{shrinker}");
+        assert!(shrunk.runs > 0, "{shrinker}");
+    }
+}
