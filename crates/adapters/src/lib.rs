@@ -12,6 +12,8 @@ compile_error!(
 #[cfg(feature = "connections")]
 mod amp;
 #[cfg(feature = "connections")]
+mod channels;
+#[cfg(feature = "connections")]
 mod claims;
 mod connection;
 #[cfg(feature = "connections")]
@@ -39,6 +41,8 @@ mod session;
 mod simulated;
 mod solver_process;
 #[cfg(feature = "connections")]
+mod stage;
+#[cfg(feature = "connections")]
 mod stream;
 #[cfg(feature = "connections")]
 mod supervise;
@@ -57,22 +61,25 @@ mod values;
 
 #[cfg(feature = "connections")]
 pub use amp::{
-    Amp, AmpOptions, AnnouncedItem, AnnouncedLabel, AnnouncedParameter, Choice, Chosen, Hub,
-    HubOptions, Presence, Units,
+    Amp, AmpOptions, AmpPlayer, AnnouncedItem, AnnouncedLabel, AnnouncedParameter, Choice, Chosen,
+    Hub, HubOptions, Presence, Units,
 };
+#[cfg(feature = "connections")]
+pub use channels::ChannelPlayer;
 pub use connection::{AdapterError, Arrival, Arrived, Connection, LogLine};
 pub use drive::{
     Crossed, Crossing, Exchange, Recorder, ScriptRunner, drive, drive_watched, listen,
 };
 #[cfg(feature = "connections")]
 pub use http::{
-    Http, HttpMapping, HttpRelay, NO_RESET, OneOrMore, RequestMapping, ResponseMapping, Statuses,
+    Http, HttpMapping, HttpPlayer, HttpRelay, NO_RESET, OneOrMore, RequestMapping, ResponseMapping,
+    Statuses,
 };
 pub use in_process::{InProcess, Local, Outbox};
 #[cfg(feature = "connections")]
 pub use line::{Codec, Line, RESET};
 #[cfg(feature = "connections")]
-pub use player::{FaultRate, Left, PlayedFault, Player};
+pub use player::{Left, Player};
 #[cfg(feature = "connections")]
 pub use process::{Process, ProcessOptions, ResetBy};
 #[cfg(feature = "connections")]
@@ -82,6 +89,8 @@ pub use semantics::semantics;
 pub use server::{PORT, Server, ServerOptions, free_port, with_port};
 pub use simulated::Simulated;
 pub use solver_process::SolverProcess;
+#[cfg(feature = "connections")]
+pub use stage::{FaultRate, PlayedFault};
 #[cfg(feature = "connections")]
 pub use supervise::{Guarded, Limited, kill_guarded};
 #[cfg(feature = "connections")]

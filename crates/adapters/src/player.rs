@@ -4,76 +4,22 @@
 //! The same seed and the same messages give the same answers.
 
 use std::io::{self, Read, Write};
-use std::str::FromStr;
 use std::sync::Arc;
 
 use ioco_engine::Recorded;
-use ioco_sts::{Action, Direction, Sts, Value};
-use rand::RngExt as _;
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::SeedableRng as _;
+use ioco_sts::{Action, Direction, Sts};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::connection::{AdapterError, Arrival};
-use crate::in_process::{InProcess as _, Outbox};
+use crate::connection::AdapterError;
 use crate::line::Codec;
-use crate::simulated::Simulated;
+use crate::stage::{FaultRate, Stage};
 use crate::text::{Cutter, Framing, Mapping, Pattern, Templates};
 use crate::trace::stimulus;
 use crate::values::shorten;
 
 /// Responses in a row, where the model never has to be silent; then the next message is waited for.
-const MAX_IN_A_ROW: usize = 1000;
-
-/// What a played system does wrongly.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PlayedFault {
-    /// A response is not sent.
-    Drop,
-    /// A response is sent twice.
-    Duplicate,
-    /// A response has another value; one without values is as it should be.
-    Value,
-    /// A stimulus has no effect.
-    Ignore,
-    /// The system ends instead of answering.
-    End,
-}
-
-/// A fault and how probable it is, wherever it can happen: `drop=0.1`.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct FaultRate {
-    pub fault: PlayedFault,
-    pub probability: f64,
-}
-
-impl FromStr for FaultRate {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<FaultRate, String> {
-        let (name, probability) = text.split_once('=').unwrap_or((text, "1"));
-        let fault = match name {
-            "drop" => PlayedFault::Drop,
-            "duplicate" => PlayedFault::Duplicate,
-            "value" => PlayedFault::Value,
-            "ignore" => PlayedFault::Ignore,
-            "end" => PlayedFault::End,
-            _ => {
-                return Err(format!(
-                    "there is no fault '{name}'; write drop, duplicate, value, ignore or end"
-                ));
-            }
-        };
-        let probability = probability.parse().ok();
-        let probability = probability.filter(|p| (0.0..=1.0).contains(p));
-        Ok(FaultRate {
-            fault,
-            probability: probability
-                .ok_or("a probability is a number from 0 to 1, as in drop=0.1")?,
-        })
-    }
-}
+pub(crate) const MAX_IN_A_ROW: usize = 1000;
 
 enum Protocol {
     /// One JSON object a line.
@@ -98,7 +44,9 @@ struct Keys<'a> {
 pub enum Left {
     /// It closed the connection.
     Client,
-    /// [`PlayedFault::End`].
+    /// The model closed the connection.
+    Model,
+    /// [`crate::PlayedFault::End`].
     System,
 }
 
@@ -106,10 +54,9 @@ pub enum Left {
 pub struct Player {
     sts: Arc<Sts>,
     speech: Protocol,
-    system: Simulated,
-    faults: Vec<FaultRate>,
-    rng: ChaCha8Rng,
-    has_ended: bool,
+    stage: Stage,
+    /// The model has closed this connection.
+    has_closed: bool,
 }
 
 impl Player {
@@ -124,15 +71,7 @@ impl Player {
             None => Protocol::Json(Codec::new(Arc::clone(&sts))),
             Some(mapping) => {
                 let templates = Templates::new(Arc::clone(&sts), mapping)?;
-                for id in sts.labels_of(Direction::Response) {
-                    if !templates.can_write(id) {
-                        return Err(AdapterError::new(format!(
-                            "{} is no template in [lines], so it cannot be sent",
-                            sts.label(id).marked_name()
-                        ))
-                        .hint("describe it by a template; a regular expression only reads"));
-                    }
-                }
+                playable(&sts, &templates)?;
                 Protocol::Text {
                     templates,
                     mapping: Box::new(mapping.clone()),
@@ -140,13 +79,10 @@ impl Player {
             }
         };
         Ok(Player {
-            system: Simulated::new(Arc::clone(&sts), seed),
+            stage: Stage::new(Arc::clone(&sts), seed, faults),
             sts,
             speech,
-            faults: faults.to_vec(),
-            // Another stream of random numbers than that of the model's own choices.
-            rng: ChaCha8Rng::seed_from_u64(seed ^ 0x6661_756c_7473),
-            has_ended: false,
+            has_closed: false,
         })
     }
 
@@ -159,7 +95,7 @@ impl Player {
         note: &mut dyn FnMut(String),
     ) -> io::Result<Left> {
         let mut out = Vec::new();
-        self.has_ended = false;
+        self.has_closed = false;
         self.greet(&mut out, output)?;
         let mut cutter = Cutter::new(self.framing(), self.sts.budget());
         let mut bytes = vec![0; 16 << 10];
@@ -167,8 +103,11 @@ impl Player {
             output.write_all(&out)?;
             output.flush()?;
             out.clear();
-            if self.has_ended {
+            if self.stage.has_ended() {
                 return Ok(Left::System);
+            }
+            if self.has_closed {
+                return Ok(Left::Model);
             }
             let count = match input.read(&mut bytes) {
                 Ok(0) => return Ok(Left::Client),
@@ -179,7 +118,7 @@ impl Player {
             cutter.feed(&bytes[..count]);
             while let Some(message) = cutter.next().map_err(io::Error::other)? {
                 self.take(&message, &mut out, output, note)?;
-                if self.has_ended {
+                if self.stage.has_ended() || self.has_closed {
                     break;
                 }
             }
@@ -194,7 +133,7 @@ impl Player {
     }
 
     fn greet(&mut self, out: &mut Vec<u8>, output: &mut dyn Write) -> io::Result<()> {
-        self.system.reset(&mut Outbox::default());
+        self.stage.reset();
         let Protocol::Text { mapping, .. } = &self.speech else {
             return Ok(());
         };
@@ -231,7 +170,7 @@ impl Player {
         };
         match meant {
             Ok(None) => {
-                self.system.reset(&mut Outbox::default());
+                self.stage.reset();
                 match &self.speech {
                     Protocol::Json(_) => out.extend(b"{\"ready\":true}\n"),
                     Protocol::Text { mapping, .. } => {
@@ -243,12 +182,9 @@ impl Player {
                 }
             }
             Ok(Some(given)) => {
-                if self.strikes(PlayedFault::End) {
-                    self.has_ended = true;
+                self.stage.give(&given);
+                if self.stage.has_ended() {
                     return Ok(());
-                }
-                if !self.strikes(PlayedFault::Ignore) {
-                    self.system.give(&given, 0, &mut Outbox::default());
                 }
             }
             Err(why) => {
@@ -286,70 +222,60 @@ impl Player {
     /// model may have many, and the client does not wait for ever.
     fn respond(&mut self, out: &mut Vec<u8>, output: &mut dyn Write) -> io::Result<()> {
         for _ in 0..MAX_IN_A_ROW {
-            let mut outbox = Outbox::default();
-            self.system.elapse(0, 1, &mut outbox);
-            match outbox
-                .take()
-                .map_err(|error| io::Error::other(error.message))?
-            {
-                Some(Arrival::Response(response)) => {
-                    self.send(response, out)?;
-                    output.write_all(out)?;
-                    output.flush()?;
-                    out.clear();
+            let Some(said) = self.stage.next().map_err(io::Error::other)? else {
+                if let Protocol::Json(_) = self.speech {
+                    out.extend(b"{\"quiescent\":true}\n");
                 }
-                _ => {
-                    if let Protocol::Json(_) = self.speech {
-                        out.extend(b"{\"quiescent\":true}\n");
-                    }
-                    return Ok(());
-                }
+                return Ok(());
+            };
+            for response in &said {
+                self.send(response, out)?;
+            }
+            output.write_all(out)?;
+            output.flush()?;
+            out.clear();
+            if self.has_closed {
+                return Ok(());
             }
         }
         Ok(())
     }
 
-    fn send(&mut self, mut response: Action, out: &mut Vec<u8>) -> io::Result<()> {
-        if self.strikes(PlayedFault::Drop) {
-            return Ok(());
-        }
-        if self.strikes(PlayedFault::Value)
-            && let Some(value) = response.values.iter_mut().find_map(|value| {
-                let other = other(value)?;
-                Some((value, other))
-            })
-        {
-            *value.0 = value.1;
-        }
-        let copies = 1 + usize::from(self.strikes(PlayedFault::Duplicate));
-        for _ in 0..copies {
-            match &self.speech {
-                Protocol::Json(codec) => codec.write_response(&response, out),
-                Protocol::Text { templates, mapping } => {
-                    let content = templates.write_message(&response);
-                    let wire = content.and_then(|content| mapping.framing.wrap(content));
-                    out.extend(wire.map_err(io::Error::other)?);
-                }
+    fn send(&mut self, response: &Action, out: &mut Vec<u8>) -> io::Result<()> {
+        match &self.speech {
+            Protocol::Json(codec) => codec.write_response(response, out),
+            Protocol::Text { templates, .. } if templates.closes(response.label) => {
+                self.has_closed = true;
+            }
+            Protocol::Text { templates, mapping } => {
+                let content = templates.write_message(response);
+                let wire = content.and_then(|content| mapping.framing.wrap(content));
+                out.extend(wire.map_err(io::Error::other)?);
             }
         }
         Ok(())
-    }
-
-    fn strikes(&mut self, fault: PlayedFault) -> bool {
-        let mut rates = self.faults.iter().filter(|rate| rate.fault == fault);
-        let Some(rate) = rates.next() else {
-            return false;
-        };
-        self.rng.random_bool(rate.probability)
     }
 }
 
-/// A value of the same type.
-fn other(value: &Value) -> Option<Value> {
-    match value {
-        Value::Int(number) => Some(Value::Int(number.wrapping_add(1))),
-        Value::Bool(flag) => Some(Value::Bool(!flag)),
-        Value::Str(text) => Some(Value::from(format!("{text}x").as_str())),
-        _ => None,
+/// Whether every response can be sent, and every stimulus be recognised.
+pub(crate) fn playable(sts: &Sts, templates: &Templates) -> Result<(), AdapterError> {
+    for id in sts.labels_of(Direction::Response) {
+        if !templates.can_write(id) && !templates.closes(id) {
+            return Err(AdapterError::new(format!(
+                "{} is no template in [lines], so it cannot be sent",
+                sts.label(id).marked_name()
+            ))
+            .hint("describe it by a template; a regular expression only reads"));
+        }
     }
+    for id in sts.labels_of(Direction::Stimulus) {
+        if templates.messages(id) > 1 {
+            return Err(AdapterError::new(format!(
+                "{} is several messages in [lines], so it cannot be recognised",
+                sts.label(id).marked_name()
+            ))
+            .hint("a stimulus that is played has one message at most"));
+        }
+    }
+    Ok(())
 }

@@ -111,6 +111,11 @@ fn blocks_and_methods_have_the_values_that_ruby_gives_them() {
         "shop.items.all? { |i| i.price > 2 } && shop.items.map { |i| i.name } == [\"pen\"]",
         "Item(name: \"pen\", price: 3) == item && Item(name: \"x\").price.nil?",
         "xs.all? { |x| if x > 1 then true else x == 1 end }",
+        "item.with(price: 9) == Item(name: \"pen\", price: 9) && item.with(price: 3) == item",
+        "item.with(price: 1, name: \"x\").with(price: 2) == Item(name: \"x\", price: 2)",
+        "item.with(price: 1, price: 2).price == 2 && item.with(name: :void).name.nil?",
+        "shop.items[0].with(price: y).price == y && shop.with(items: []).items.empty?",
+        "shop.items.map { |i| i.with(price: i.price + y) } == [Item(name: \"pen\", price: item.price + y)]",
     ] {
         assert_eq!(holds(condition), Ok(true), "{condition}");
     }
@@ -125,6 +130,7 @@ fn what_is_not_there_has_no_value() {
         "none.min == 0",
         "none.first == 0",
         "xs[y - 3..1] == xs",
+        "unset.with(price: 1) == item",
     ] {
         assert!(holds(condition).is_err(), "{condition}");
     }
@@ -166,6 +172,7 @@ fn what_is_shown_is_what_was_written() {
         "xs.with(p, 1) == ps",
         "(xs + ps).sum == 3",
         "Item(name: \"a\", price: p) == item",
+        "item.with(price: p, name: \"a\") == unset",
     ] {
         let sts = sts(&format!("receive 'a', constraint: %({condition})"));
         let switch = &sts.switches()[0];
@@ -197,6 +204,10 @@ fn mistakes_in_blocks_are_reported_where_they_are() {
             guard("xs <~ ss"),
             guard("Itm(name: \"x\") == item"),
             guard("Item(nam: \"x\") == item"),
+            guard("item.with(nam: \"x\") == item"),
+            guard("item.with(price: \"x\") == item"),
+            guard("xs.with(price: 1) == xs"),
+            guard("item.with(0, 1) == item"),
             guard("xs.all? { |x| x > 1"),
             update("xs[0] = \"a\""),
             update("y[0] = 1"),
@@ -220,6 +231,10 @@ fn mistakes_in_blocks_are_reported_where_they_are() {
     A040 an array of :integer and an array of :string do not go together
     A024 no struct is called `Itm` (did you mean `Item`?)
     A035 `Item` has no field `nam` (did you mean `name`?)
+    A035 `Item` has no field `nam` (did you mean `name`?)
+    A040 `price` is an integer; this is a string
+    A040 `.with` and a field need a struct; this is an array of :integer
+    A040 `.with` needs an array or a string; this is a struct Item
     A005 expected `}`, found the end of the expression
     A040 `xs[0]` is an integer; this is a string
     A040 `[ ]` needs an array; this is an integer

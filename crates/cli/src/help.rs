@@ -149,6 +149,13 @@ const GROUPS: &[Group] = &[
                 ],
             ),
             entry(
+                "accept",
+                &[(
+                    "ioco accept 3f2a --why 'known, fixed in 2.1'",
+                    "do not fail because of it",
+                )],
+            ),
+            entry(
                 "replay",
                 &[
                     ("ioco replay 3f2a", "is it fixed?"),

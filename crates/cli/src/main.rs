@@ -44,6 +44,7 @@ fn main() -> ExitCode {
         Command::Doctor(arguments) => commands::doctor::run(arguments, format),
         Command::Export(arguments) => commands::export::run(arguments),
         Command::Failures(arguments) => commands::failures::run(arguments, format),
+        Command::Accept(arguments) => commands::failures::accept(arguments, format),
         Command::Fmt(arguments) => commands::fmt::run(arguments, format),
         Command::Compare(arguments) => commands::compare::run(arguments, format),
         Command::Convert(arguments) => commands::convert::run(arguments),

@@ -70,6 +70,8 @@ pub fn install(name: &str, source: Source) -> Result<Installed, String> {
                 let mut install = cargo();
                 install.args(["install", "--locked", "--debug", "--quiet", "--path"]);
                 install.arg(&sources).arg("--root").arg(&folder);
+                // Not beside the sources, which belong to the repository.
+                install.env("CARGO_TARGET_DIR", folder.join("build"));
                 tools::run(&format!("build {package}"), &mut install)
             })?;
             Ok(in_folder(Some(&folder.join("bin"))))

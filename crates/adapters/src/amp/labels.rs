@@ -6,6 +6,7 @@ use std::sync::Arc;
 use ioco_budget::Budget;
 use ioco_sts::{Action, Direction, Label, LabelId, Sts};
 
+use super::player::some_value;
 use super::values::{self, Clocks};
 use super::wire;
 use crate::connection::Arrival;
@@ -56,10 +57,41 @@ impl Labels {
     }
 
     pub fn write(&self, stimulus: &Action, correlation: u64, clocks: &Clocks) -> wire::Label {
-        let label = self.sts.label(stimulus.label);
+        wire::Label {
+            correlation_id: correlation,
+            ..self.written(stimulus, wire::Direction::Stimulus, clocks)
+        }
+    }
+
+    /// A response, for whoever plays an adapter.
+    pub fn write_response(&self, response: &Action, clocks: &Clocks) -> wire::Label {
+        self.written(response, wire::Direction::Response, clocks)
+    }
+
+    /// All labels, with values for their types only.
+    pub fn announced(&self, clocks: &Clocks) -> Vec<wire::Label> {
+        let types = self.sts.types();
+        let labels = self.observable().map(|(id, label)| {
+            let values = label.parameters.iter();
+            let values = values.map(|parameter| some_value(&parameter.ty, types));
+            let action = Action {
+                label: id,
+                values: values.collect(),
+            };
+            let direction = match label.direction {
+                Direction::Stimulus => wire::Direction::Stimulus,
+                _ => wire::Direction::Response,
+            };
+            self.written(&action, direction, clocks)
+        });
+        labels.collect()
+    }
+
+    fn written(&self, action: &Action, direction: wire::Direction, clocks: &Clocks) -> wire::Label {
+        let label = self.sts.label(action.label);
         let parameters = label.parameters.iter().enumerate();
         let parameters = parameters.map(|(position, parameter)| {
-            let value = stimulus.values.get(position);
+            let value = action.values.get(position);
             let value = value.map(|v| values::write(v, &parameter.ty, self.sts.types(), clocks));
             wire::Parameter {
                 name: parameter.name.clone(),
@@ -67,13 +99,13 @@ impl Labels {
             }
         });
         wire::Label {
-            direction: wire::Direction::Stimulus as i32,
-            label: self.sts.plain_name(stimulus.label).to_owned(),
+            direction: direction as i32,
+            label: self.sts.plain_name(action.label).to_owned(),
             channel: label.channel.clone(),
             parameters: parameters.collect(),
             timestamp: 0,
             physical_label: Vec::new(),
-            correlation_id: correlation,
+            correlation_id: 0,
         }
     }
 
@@ -90,17 +122,35 @@ impl Labels {
 
     /// What a response is to the model.
     pub fn read(&self, response: &wire::Label, clocks: &mut Clocks) -> Arrival {
-        let id = match self.find(response) {
-            Ok(id) => id,
-            Err(Mismatch(why)) => return unknown(response, &why),
-        };
+        match self.action(Direction::Response, response, clocks) {
+            Ok(action) => Arrival::Response(action),
+            Err(Mismatch(why)) => unknown(response, &why),
+        }
+    }
+
+    /// A stimulus, for whoever plays an adapter; otherwise the label, and why it is none.
+    pub fn read_stimulus(
+        &self,
+        stimulus: &wire::Label,
+        clocks: &mut Clocks,
+    ) -> Result<Action, String> {
+        let action = self.action(Direction::Stimulus, stimulus, clocks);
+        action.map_err(|Mismatch(why)| format!("{} ({why})", marked(stimulus)))
+    }
+
+    fn action(
+        &self,
+        direction: Direction,
+        given: &wire::Label,
+        clocks: &mut Clocks,
+    ) -> Result<Action, Mismatch> {
+        let id = self.find(direction, given)?;
         let label = self.sts.label(id);
         let mut read = vec![ioco_sts::Value::Void; label.parameters.len()];
-        for parameter in &response.parameters {
+        for parameter in &given.parameters {
             let name = &parameter.name;
             let Some(position) = label.parameters.iter().position(|p| p.name == *name) else {
-                let why = format!("the model knows no \"{name}\" here");
-                return unknown(response, &why);
+                return Err(Mismatch(format!("the model knows no \"{name}\" here")));
             };
             let Some(value) = &parameter.value else {
                 continue;
@@ -108,20 +158,20 @@ impl Labels {
             let ty = &label.parameters[position].ty;
             match values::read(value, ty, self.sts.types(), clocks) {
                 Ok(value) => read[position] = value,
-                Err(Mismatch(why)) => return unknown(response, &format!("{name}: {why}")),
+                Err(Mismatch(why)) => return Err(Mismatch(format!("{name}: {why}"))),
             }
         }
-        Arrival::Response(Action {
+        Ok(Action {
             label: id,
             values: read,
         })
     }
 
     /// By channel and name; without a channel by name alone, where that is unique.
-    fn find(&self, response: &wire::Label) -> Result<LabelId, Mismatch> {
+    fn find(&self, direction: Direction, response: &wire::Label) -> Result<LabelId, Mismatch> {
         let named: Vec<(LabelId, &Label)> = self
             .sts
-            .labels_of(Direction::Response)
+            .labels_of(direction)
             .map(|id| (id, self.sts.label(id)))
             .filter(|(id, _)| self.sts.plain_name(*id) == response.label)
             .collect();

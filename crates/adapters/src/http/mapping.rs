@@ -161,6 +161,14 @@ enum Source {
     Message,
 }
 
+/// A response as a service sends it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Played {
+    Answer { status: u16, body: Vec<u8> },
+    Event { name: String, data: String },
+    Message(String),
+}
+
 /// The mapping, checked against the model.
 pub(crate) struct Mapped {
     pub(super) sts: Arc<Sts>,
@@ -294,6 +302,49 @@ impl Mapped {
     pub fn message(&self, data: &str) -> Arrival {
         let fits = |response: &Response| response.source == Source::Message;
         self.find(data, fits, &format!("message {}", shorten(data, 120)))
+    }
+
+    /// Whether every response can be written, for whoever plays the system.
+    pub fn can_play(&self) -> Result<(), String> {
+        for id in self.sts.labels_of(Direction::Response) {
+            if !self.responses.iter().any(|response| response.label == id) {
+                let name = self.sts.label(id).marked_name();
+                return Err(format!("nothing says what {name} looks like over HTTP"));
+            }
+        }
+        Ok(())
+    }
+
+    /// What a response is over HTTP; `None` where it is the answer to another request than this.
+    pub fn play(&self, action: &Action, to: Option<LabelId>) -> Option<Played> {
+        let mut known = self.responses.iter();
+        let response = known.find(|response| response.label == action.label)?;
+        let mut body = Vec::new();
+        response
+            .body
+            .write(&action.values, self.sts.types(), &mut body);
+        let text = |body| String::from_utf8_lossy(body).into_owned();
+        match &response.source {
+            Source::Event(name) => Some(Played::Event {
+                name: name.clone(),
+                data: text(&body),
+            }),
+            Source::Message => Some(Played::Message(text(&body))),
+            Source::Answer => {
+                let to = to?;
+                let status = response
+                    .statuses
+                    .first()
+                    .map_or(200, |range| *range.start());
+                let fits = response.to.is_empty() || response.to.contains(&to);
+                fits.then_some(Played::Answer { status, body })
+            }
+        }
+    }
+
+    /// A code that is no response to a stimulus.
+    pub fn silent_code(&self, stimulus: LabelId) -> Option<u16> {
+        self.stimuli.get(&stimulus)?.silent.first().copied()
     }
 
     fn find(&self, body: &str, fits: impl Fn(&Response) -> bool, shown: &str) -> Arrival {

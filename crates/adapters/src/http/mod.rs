@@ -8,6 +8,7 @@
 mod calls;
 mod events;
 mod mapping;
+mod player;
 mod relay;
 mod reverse;
 mod shape;
@@ -29,6 +30,7 @@ use crate::supervise::{Received, Receiver, Sender, Until, queue, within};
 use calls::{listen_to_events, listen_to_socket, open_socket, roots, send};
 pub use mapping::{HttpMapping, OneOrMore, RequestMapping, ResponseMapping, Statuses};
 use mapping::{Mapped, Request};
+pub use player::HttpPlayer;
 pub use relay::HttpRelay;
 
 /// Said where no request resets the system. One that is started for every test needs none.

@@ -251,7 +251,7 @@ impl Relay for HttpRelay {
     }
 }
 
-/// ExecutorKind over clients, at most `limit`, until it is `done`.
+/// Hands over clients, at most `limit`, until it is `done`.
 fn accept(
     listener: &TcpListener,
     limit: Option<u64>,

@@ -225,7 +225,10 @@ impl Templates {
         let mut order: Vec<LabelId> = stimuli.chain(sts.labels_of(Direction::Response)).collect();
         order.sort_by_key(|id| {
             let place = preferred.iter().position(|preferred| preferred == id);
-            (place.unwrap_or(preferred.len()), rank(&forms[id.index()]))
+            (
+                place.unwrap_or(preferred.len()),
+                rank(forms[id.index()].as_ref()),
+            )
         });
         Ok(Templates {
             sts,
@@ -256,7 +259,7 @@ impl Templates {
 
     /// Whether nothing but the order of the model decides between two labels.
     pub(super) fn is_tie(&self, one: LabelId, other: LabelId) -> bool {
-        let rank = |id: LabelId| rank(&self.forms[id.index()]);
+        let rank = |id: LabelId| rank(self.forms[id.index()].as_ref());
         !self.is_preferred(one) && !self.is_preferred(other) && rank(one) == rank(other)
     }
 
@@ -324,6 +327,35 @@ impl Templates {
         matches!(self.forms[label.index()], Some(Form::Template(_)))
     }
 
+    /// The stimulus of a channel that is the first of these actions that one is.
+    pub fn does(&self, channel: &str, actions: &[SocketAction]) -> Option<Action> {
+        let is = |label: &LabelId, action: SocketAction| {
+            let form = &self.forms[label.index()];
+            self.sts.label(*label).channel == channel
+                && matches!(form, Some(Form::Action(own)) if *own == action)
+        };
+        let mut actions = actions.iter();
+        actions.find_map(|action| {
+            let label = (self.order.iter().copied()).find(|label| is(label, *action))?;
+            let values = vec![Value::Void; self.sts.label(label).parameters.len()];
+            Some(Action { label, values })
+        })
+    }
+
+    /// How many messages a stimulus is.
+    pub fn messages(&self, label: LabelId) -> usize {
+        match &self.forms[label.index()] {
+            Some(Form::Several(parts)) => messages(parts).count(),
+            Some(Form::Template(_) | Form::Regex { .. }) => 1,
+            Some(Form::Action(_) | Form::Closed) | None => 0,
+        }
+    }
+
+    /// Whether a response is the end of the connection.
+    pub fn closes(&self, label: LabelId) -> bool {
+        matches!(self.forms[label.index()], Some(Form::Closed))
+    }
+
     /// The content of the message that a label is, for whoever plays the system.
     pub fn write_message(&self, action: &Action) -> Result<Vec<u8>, String> {
         match &self.forms[action.label.index()] {
@@ -384,8 +416,11 @@ impl Mapping {
 }
 
 /// Where a shape stands in the order in which labels are tried.
-fn rank(form: &Option<Form>) -> (u8, std::cmp::Reverse<usize>) {
+fn rank(form: Option<&Form>) -> (u8, std::cmp::Reverse<usize>) {
     match form {
+        Some(Form::Several(parts)) => messages(parts)
+            .next()
+            .map_or((2, std::cmp::Reverse(0)), |message| rank(Some(message))),
         Some(Form::Template(template)) if template.fixed() > 0 => {
             (0, std::cmp::Reverse(template.fixed()))
         }
@@ -505,6 +540,18 @@ pub(super) fn read(
             }
             Some(Ok(values))
         }
-        Form::Action(_) | Form::Several(_) | Form::Closed => None,
+        // Nobody can tell where several messages end.
+        Form::Several(parts) => {
+            let mut messages = messages(parts);
+            let one = messages.next().filter(|_| messages.next().is_none())?;
+            read(one, message, label, sts)
+        }
+        Form::Action(_) | Form::Closed => None,
     }
+}
+
+/// Those parts of a stimulus that are messages.
+fn messages(parts: &[Form]) -> impl Iterator<Item = &Form> {
+    let is_message = |part: &&Form| matches!(part, Form::Template(_) | Form::Regex { .. });
+    parts.iter().filter(is_message)
 }

@@ -483,6 +483,7 @@ impl Checker<'_> {
             NodeKind::Range(both) => self.range_value(node, both),
             NodeKind::Slice(all) => self.slice(node, all),
             NodeKind::Record(name, span, fields) => self.record(name, span, fields),
+            NodeKind::Changed(record, span, fields) => self.changed(node, record, span, fields),
             NodeKind::Method(call) => self.method(node, call, expected),
         }
     }

@@ -1,6 +1,6 @@
 //! Methods of arrays, ranges and strings, with and without blocks, as Ruby has them.
 
-use ioco_sts::{BinaryOp, Expr, Pattern, StructKind, Type, UnaryOp, Value};
+use ioco_sts::{BinaryOp, Expr, Pattern, StructId, StructKind, Type, UnaryOp, Value};
 use rust_decimal::Decimal;
 
 use crate::ast::Span;
@@ -635,21 +635,86 @@ impl Checker<'_> {
             self.error_at(codes::UNKNOWN_TYPE, name_span.clone(), message, hint);
             return Self::wrong();
         };
-        let id = ioco_sts::StructId::from_index(index);
-        let declared = &structs[index].fields;
-        let mut fields = vec![Expr::Const(Value::Void); declared.len()];
+        let id = StructId::from_index(index);
+        let mut fields = vec![Expr::Const(Value::Void); structs[index].fields.len()];
+        for (position, value) in self.given_fields(id, given) {
+            fields[position] = value;
+        }
+        (Expr::Struct(id, fields), Known::Of(Type::Struct(id)))
+    }
+
+    /// `shop.with(name: "x")`: the same structure with other values of some fields. It is a function, so that the
+    /// structure is computed once.
+    pub(super) fn changed(
+        &mut self,
+        node: &Node,
+        record: &Node,
+        name_span: &Span,
+        given: &[(String, Span, Node)],
+    ) -> (Expr, Known) {
+        let (whole, known) = self.check(record, None);
+        let types = self.names.types;
+        let id = match &known {
+            Known::Wrong => return Self::wrong(),
+            Known::Of(Type::Struct(id)) if types.kind_of(*id) == StructKind::Plain => *id,
+            _ => {
+                let shown = self.shown(&known);
+                let message = format!("`.with` and a field need a struct; this is {shown}");
+                self.error_at(codes::TYPE_MISMATCH, name_span.clone(), message, None);
+                return Self::wrong();
+            }
+        };
+        let before = self.diagnostics.len();
+        let values = self.given_fields(id, given);
+        if self.diagnostics.len() > before {
+            return Self::wrong();
+        }
+        let declared = &types.structs[id.index()].fields;
+        let mut fields: Vec<Expr> = (0..declared.len() as u32)
+            .map(|position| field(&Expr::Local(0), position))
+            .collect();
+        let mut parameters = vec![("all".to_owned(), Type::Struct(id))];
+        let (mut arguments, mut shown) = (vec![whole], Vec::new());
+        for (position, value) in values {
+            let (name, ty) = &declared[position];
+            let own = arguments.len();
+            shown.push(format!("{name}: ⟨{own}⟩"));
+            fields[position] = Expr::Local(own as u32);
+            parameters.push((name.clone(), ty.clone()));
+            arguments.push(value);
+        }
+        let (ty, body) = (Type::Struct(id), Expr::Struct(id, fields));
+        let name = format!("⟨0⟩.with({})", shown.join(", "));
+        let function = self
+            .generated
+            .function(&name, &parameters, &ty, |_| body.clone());
+        let call = function.map(|function| Expr::Call(function, arguments));
+        self.made(node, call, ty)
+    }
+
+    /// The fields that are written out, by position, and their values.
+    fn given_fields(
+        &mut self,
+        id: StructId,
+        given: &[(String, Span, Node)],
+    ) -> Vec<(usize, Expr)> {
+        let structure = &self.names.types.structs[id.index()];
+        let declared = &structure.fields;
+        let mut values: Vec<(usize, Expr)> = Vec::new();
         for (field, span, node) in given {
             let Some(position) = declared.iter().position(|(name, _)| name == field) else {
                 let hint = did_you_mean(field, declared.iter().map(|(f, _)| f.as_str()));
-                let message = format!("`{name}` has no field `{field}`");
+                let message = format!("`{}` has no field `{field}`", structure.name);
                 self.error_at(codes::UNKNOWN_FIELD, span.clone(), message, hint);
                 continue;
             };
-            fields[position] = self.expect(node, &declared[position].1, |shown, wanted| {
+            let value = self.expect(node, &declared[position].1, |shown, wanted| {
                 format!("`{field}` is {wanted}; this is {shown}")
             });
+            values.retain(|(earlier, _)| *earlier != position);
+            values.push((position, value));
         }
-        (Expr::Struct(id, fields), Known::Of(Type::Struct(id)))
+        values
     }
 }
 

@@ -51,6 +51,10 @@ impl Node {
                 .map(|(_, _, node)| of(node))
                 .max()
                 .unwrap_or(0),
+            NodeKind::Changed(record, _, fields) => fields
+                .iter()
+                .map(|(_, _, node)| of(node))
+                .fold(record.height, u64::max),
             NodeKind::Method(call) => {
                 let block = call.block.as_ref().map_or(0, |block| block.body.height);
                 let arguments = call.arguments.iter().map(of).max().unwrap_or(0);
@@ -95,6 +99,12 @@ pub enum NodeKind {
     Slice(Box<[Node; 3]>),
     /// `Shop(action: 1)`: the name of the structure and where it stands, the fields and their values.
     Record(String, Range<usize>, Vec<(String, Range<usize>, Node)>),
+    /// `shop.with(action: 1)`: the structure, where `with` stands, the fields that change and their values.
+    Changed(
+        Box<Node>,
+        Range<usize>,
+        Vec<(String, Range<usize>, Node)>,
+    ),
     Method(Box<MethodCall>),
     /// Reported already.
     Wrong,
@@ -572,6 +582,13 @@ impl<'a> Parser<'a> {
         let mut end = name_span.end;
         let mut arguments = Vec::new();
         if self.eat(Token::LParen) {
+            if name == "with" && self.is_field() {
+                let fields = self.fields();
+                let whole = start..self.span().end;
+                self.expect(Token::RParen, ")");
+                let changed = NodeKind::Changed(Box::new(receiver), name_span, fields);
+                return Node::new(changed, whole);
+            }
             arguments = self.list(Token::RParen);
             end = self.span().end;
             self.expect(Token::RParen, ")");
@@ -719,9 +736,7 @@ impl<'a> Parser<'a> {
             return Node::new(kind, span);
         }
         self.position += 1;
-        let is_record = self.peek() == Token::Name
-            && self.tokens.get(self.position + 1).map(|t| t.0) == Some(Token::Colon);
-        if is_record {
+        if self.is_field() {
             return self.record(word, span);
         }
         let arguments = self.list(Token::RParen);
@@ -733,6 +748,20 @@ impl<'a> Parser<'a> {
 
     /// `Shop(action: 1, name: "x")`, after the bracket.
     fn record(&mut self, name: &str, name_span: Range<usize>) -> Node {
+        let fields = self.fields();
+        let whole = name_span.start..self.span().end;
+        self.expect(Token::RParen, ")");
+        Node::new(NodeKind::Record(name.to_owned(), name_span, fields), whole)
+    }
+
+    /// Whether the name of a field and a colon come next.
+    fn is_field(&self) -> bool {
+        self.peek() == Token::Name
+            && self.tokens.get(self.position + 1).map(|t| t.0) == Some(Token::Colon)
+    }
+
+    /// `action: 1, name: "x"`.
+    fn fields(&mut self) -> Vec<(String, Range<usize>, Node)> {
         let mut fields = Vec::new();
         while self.peek() == Token::Name {
             let field = self.word().to_owned();
@@ -743,9 +772,7 @@ impl<'a> Parser<'a> {
                 break;
             }
         }
-        let whole = name_span.start..self.span().end;
-        self.expect(Token::RParen, ")");
-        Node::new(NodeKind::Record(name.to_owned(), name_span, fields), whole)
+        fields
     }
 
     fn list(&mut self, close: Token) -> Vec<Node> {

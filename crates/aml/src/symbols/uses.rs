@@ -246,6 +246,10 @@ impl Index {
                 }
                 fields.iter().for_each(|(_, _, part)| visit(self, part));
             }
+            NodeKind::Changed(record, _, fields) => {
+                visit(self, record);
+                fields.iter().for_each(|(_, _, part)| visit(self, part));
+            }
             NodeKind::Method(call) => {
                 visit(self, &call.receiver);
                 call.arguments.iter().for_each(|part| visit(self, part));

@@ -110,19 +110,32 @@ pub struct Failures {
 #[derive(Debug, Subcommand)]
 pub enum FailuresCommand {
     /// Accept a failure: `ioco test` still tries it, but does not fail because of it
-    Accept {
-        /// The id of the failure, or its first characters
-        failure: String,
-
-        /// The reason for accepting it
-        #[arg(long, visible_alias = "why", value_name = "TEXT")]
-        reason: String,
-    },
+    Accept(Accept),
     /// Reopen an accepted failure
     Reopen {
         /// The id of the failure, or its first characters
         failure: String,
     },
+}
+
+#[derive(Debug, Args)]
+pub struct Accept {
+    /// The id of the failure, or its first characters
+    pub failure: String,
+
+    /// The reason for accepting it
+    #[arg(long, visible_alias = "why", value_name = "TEXT")]
+    pub reason: String,
+}
+
+/// `ioco accept`, which is short for `ioco failures accept`.
+#[derive(Debug, Args)]
+pub struct AcceptNow {
+    #[command(flatten)]
+    pub accept: Accept,
+
+    #[command(flatten)]
+    pub store: StoreArguments,
 }
 
 #[derive(Debug, Args)]

@@ -101,6 +101,8 @@ pub enum Command {
     Simulate(Simulate),
     /// List the recorded failures with their status; accept and reopen them
     Failures(Failures),
+    /// Accept a failure: the same as `ioco failures accept`
+    Accept(AcceptNow),
     /// Run a recorded failure again
     Replay(Replay),
     /// Shrink a recorded failure

@@ -73,12 +73,17 @@ pub struct Simulate {
     #[command(flatten)]
     pub model: ModelArguments,
 
-    /// Where clients connect, one after the other [default: one client, on standard input and output]
+    /// Where clients connect, one after the other [default: one client, on standard input and output];
+    /// CHANNEL=HOST:PORT for each channel where clients of several channels connect
     #[arg(long, value_name = "HOST:PORT")]
-    pub listen: Option<String>,
+    pub listen: Vec<String>,
+
+    /// Connect here as an adapter of the Axini platform (ws://HOST:PORT), and again after every run
+    #[arg(long, value_name = "URL", conflicts_with = "listen")]
+    pub amp: Option<String>,
 
     /// Stop after this many clients instead of at Ctrl-C
-    #[arg(long, value_name = "N", requires = "listen")]
+    #[arg(long, value_name = "N")]
     pub clients: Option<u64>,
 
     /// The same seed and the same messages give the same responses

@@ -14,20 +14,34 @@ use crate::typed;
 use crate::watch::ErrorsOnly;
 
 pub fn run(arguments: &args::Failures, format: Format) -> Answer {
-    let mut project = typed::project_here()?;
-    arguments.store.apply(&mut project);
-    trust::store(&mut project, &mut ErrorsOnly)?;
+    let project = project(&arguments.store)?;
     match &arguments.command {
         None => list(arguments, &project, format),
-        Some(FailuresCommand::Accept { failure, reason }) => {
-            if reason.trim().is_empty() {
-                return Err(CommandError::usage("the reason is empty")
-                    .hint("say why this failure is accepted"));
-            }
-            change(&project, failure, Some(reason.trim()), format)
-        }
+        Some(FailuresCommand::Accept(arguments)) => accept_in(&project, arguments, format),
         Some(FailuresCommand::Reopen { failure }) => change(&project, failure, None, format),
     }
+}
+
+pub fn accept(arguments: &args::AcceptNow, format: Format) -> Answer {
+    let project = project(&arguments.store)?;
+    accept_in(&project, &arguments.accept, format)
+}
+
+fn project(store: &args::StoreArguments) -> Result<Project, CommandError> {
+    let mut project = typed::project_here()?;
+    store.apply(&mut project);
+    trust::store(&mut project, &mut ErrorsOnly)?;
+    Ok(project)
+}
+
+fn accept_in(project: &Project, arguments: &args::Accept, format: Format) -> Answer {
+    let reason = arguments.reason.trim();
+    if reason.is_empty() {
+        return Err(
+            CommandError::usage("the reason is empty").hint("say why this failure is accepted")
+        );
+    }
+    change(project, &arguments.failure, Some(reason), format)
 }
 
 fn list(arguments: &args::Failures, project: &Project, format: Format) -> Answer {

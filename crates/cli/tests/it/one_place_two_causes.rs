@@ -184,7 +184,7 @@ fn accept(folder: &TempDir) -> String {
     let id = id.expect("an id");
     let accepted = ask(
         folder.path(),
-        &["failures", "accept", &id, "--why", "known"],
+        &["accept", &id, "--why", "known"],
     );
     assert_eq!(accepted.code, 0, "{}", accepted.all());
     id

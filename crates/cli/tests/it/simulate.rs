@@ -267,3 +267,142 @@ fn responses_go_out_before_the_next_is_chosen() {
     drop((input, output));
     child.wait().expect("it ends");
 }
+
+/// The shop of `examples/http`, played with these flags instead of the real one.
+fn http_shop(flags: &str) -> TempDir {
+    let example = root().join("examples/http");
+    let read = |name: &str| fs::read_to_string(example.join(name)).expect(name);
+    let start = format!(
+        "[sut]\nstart = \"exec '{}' simulate --listen 127.0.0.1:{{port}} {flags}\"\n\
+         http = \"http://127.0.0.1:{{port}}\"",
+        program()
+    );
+    let settings = read("ioco.toml").replace("[sut]\nhttp = \"http://127.0.0.1:8000\"", &start);
+    assert!(settings.contains("simulate"), "{settings}");
+    folder_with(&[("model.aml", &read("model.aml")), ("ioco.toml", &settings)])
+}
+
+fn test_here(folder: &TempDir) -> Ran {
+    run(ioco()
+        .current_dir(folder.path())
+        .args(["test", "--tests", "4", "--steps", "12", "--seed", "2"])
+        .args(["--timeout", "1s", "--no-shrink"]))
+}
+
+#[test]
+fn a_service_over_http_is_played_with_its_answers_and_events() {
+    let ran = test_here(&http_shop(""));
+    assert_eq!(ran.code, 0, "{}", ran.all());
+    assert!(ran.all().contains("4 tests (4 passed"), "{}", ran.all());
+    for (fault, code, exit) in [
+        ("value", "D003", 1),
+        ("drop", "D002", 1),
+        ("ignore", "D002", 1),
+        ("end", "", 3),
+    ] {
+        let ran = test_here(&http_shop(&format!("--fault {fault}")));
+        assert_eq!(ran.code, exit, "{fault}: {}", ran.all());
+        assert!(ran.all().contains(code), "{fault}: {}", ran.all());
+    }
+    // There is no HTTP on standard input.
+    let folder = http_shop("");
+    let ran = run(ioco().current_dir(folder.path()).arg("simulate"));
+    assert_eq!(ran.code, 2, "{}", ran.all());
+    assert!(ran.err.contains("--listen"), "{}", ran.all());
+}
+
+/// Two clients that connect, talk and leave; each hears how many there are.
+const ROOM: &str = "
+timeout 5
+external 'a'
+external 'b'
+def client(c, n, m)
+  choice {
+    o { receive \"#{c}.enter\", constraint: \"!on[#{n}]\", update: \"on[#{n}] = true\"; send \"#{c}.hello\" }
+    o { receive \"#{c}.who\", constraint: \"on[#{n}]\"; send \"#{c}.here\", constraint: \"count == (if on[#{m}] then 2 else 1)\" }
+    o { receive \"#{c}.quit\", constraint: \"on[#{n}]\", update: \"on[#{n}] = false\"; send \"#{c}.bye\"; send \"#{c}.closed\" }
+    o { receive \"#{c}.vanish\", constraint: \"on[#{n}]\", update: \"on[#{n}] = false\" }
+  }
+end
+process('room') {
+  channel('a') { stimuli 'enter', 'who', 'quit', 'vanish'; responses 'hello', 'bye', 'closed'; response 'here', {'count' => :integer} }
+  channel('b') { stimuli 'enter', 'who', 'quit', 'vanish'; responses 'hello', 'bye', 'closed'; response 'here', {'count' => :integer} }
+  var 'on', [:boolean], [false, false]
+  state 'idle', timeout: 0.1
+  choice {
+    o { client('a', 0, 1) }
+    o { client('b', 1, 0) }
+  }
+  goto 'idle'
+}
+";
+
+/// Two ports that nobody uses.
+fn two_ports() -> [u16; 2] {
+    let free = || std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let both = [free(), free()];
+    both.map(|listener| listener.local_addr().expect("an address").port())
+}
+
+#[test]
+fn clients_of_several_channels_reach_one_played_system() {
+    let play = |fault: &str| {
+        let [a, b] = two_ports();
+        let settings = format!(
+            r#"
+model = "room.aml"
+[sut]
+start = "exec '{}' simulate --listen a=127.0.0.1:{a} --listen b=127.0.0.1:{b} {fault}"
+ready_log = "playing b"
+fresh = "run"
+[lines.channels]
+a = "127.0.0.1:{a}"
+b = "127.0.0.1:{b}"
+[lines.stimuli]
+enter = [{{ action = "connect" }}, "HELLO"]
+who = "WHO"
+quit = "QUIT"
+vanish = {{ action = "close" }}
+[lines.responses]
+hello = "WELCOME"
+here = "HERE {{count}}"
+bye = "BYE"
+closed = {{ event = "closed" }}
+"#,
+            program()
+        );
+        test_here(&folder_with(&[
+            ("room.aml", ROOM),
+            ("ioco.toml", &settings),
+        ]))
+    };
+    let ran = play("");
+    assert_eq!(ran.code, 0, "{}", ran.all());
+    assert!(ran.all().contains("4 tests (4 passed"), "{}", ran.all());
+    let ran = play("--fault value");
+    assert_eq!(ran.code, 1, "{}", ran.all());
+    assert!(ran.all().contains("D003"), "{}", ran.all());
+}
+
+#[test]
+fn a_model_is_played_as_an_adapter() {
+    let folder = shop("");
+    for (fault, code) in [(&[][..], 0), (&["--fault", "value"], 1)] {
+        let [port, _] = two_ports();
+        let mut adapter = Command::new(program())
+            .current_dir(folder.path())
+            .args(["simulate", "shop.aml", "--clients", "1", "--amp"])
+            .arg(format!("ws://127.0.0.1:{port}/adapters"))
+            .args(fault)
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("it starts");
+        let ran = run(ioco()
+            .current_dir(folder.path())
+            .args(["test", "shop.aml", "--amp", &port.to_string()])
+            .args(["--tests", "4", "--steps", "12", "--seed", "3", "--no-shrink"]));
+        assert_eq!(ran.code, code, "{}", ran.all());
+        assert!(!ran.all().contains("announce"), "{}", ran.all());
+        assert!(adapter.wait().expect("it ends").success());
+    }
+}
