@@ -7,6 +7,7 @@ use ioco_shrink::Progress;
 
 use crate::error::Remedy;
 use crate::outcome::FoundFailure;
+use crate::work::WorkerRow;
 
 pub trait Observer {
     /// An event of the run. It is in the store when this is called.
@@ -19,6 +20,9 @@ pub trait Observer {
     /// A test has finished, and everything about it is in the store. Where tests are over faster
     /// than that, several are reported at once, and the tester has gone on.
     fn finished(&mut self, _report: &TestReport, _tester: &mut Tester) {}
+
+    /// Several workers carry out the tests: what each has done and does, several times a second.
+    fn workers(&mut self, _workers: &[WorkerRow], _tester: &mut Tester) {}
 
     /// A failure unlike all before, shrunk if that was wanted, is kept.
     fn found(&mut self, _found: &FoundFailure) {}

@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use ioco_aml::{Diagnostic, SourceFile};
+use ioco_campaign::work::WorkerRow;
 use ioco_campaign::{FoundFailure, Observer, Remedy};
 use ioco_engine::{Event, Explanation, TestReport, Tester};
 use ioco_explain::{TextOptions, text};
@@ -44,6 +45,7 @@ pub struct Terminal {
     format: Format,
     progress: Progress,
     begun: Instant,
+    workers: Workers,
 }
 
 impl Terminal {
@@ -52,6 +54,7 @@ impl Terminal {
             format,
             progress: Progress::start(),
             begun: Instant::now(),
+            workers: Workers::default(),
         }
     }
 
@@ -72,12 +75,17 @@ impl Observer for Terminal {
 
     fn handled(&mut self, tester: &mut Tester) {
         let begun = self.begun;
-        self.progress.say(|| goes_on(tester, begun));
+        let workers = self.workers;
+        self.progress.say(|| goes_on(tester, begun, workers));
+    }
+
+    fn workers(&mut self, workers: &[WorkerRow], tester: &mut Tester) {
+        self.workers = Workers::of(workers);
+        self.handled(tester);
     }
 
     fn finished(&mut self, _report: &TestReport, tester: &mut Tester) {
-        let begun = self.begun;
-        self.progress.say(|| goes_on(tester, begun));
+        self.handled(tester);
     }
 
     fn found(&mut self, found: &FoundFailure) {
@@ -150,8 +158,41 @@ impl Observer for Terminal {
     }
 }
 
+/// Who carries out the tests, where others do.
+#[derive(Clone, Copy, Default)]
+struct Workers {
+    /// Those that have taken part, and those that are at a test now.
+    known: usize,
+    busy: usize,
+    /// Steps of the tests under way.
+    steps: u64,
+}
+
+impl Workers {
+    fn of(workers: &[WorkerRow]) -> Workers {
+        let now = || workers.iter().flat_map(|worker| &worker.now);
+        Workers {
+            known: workers.len(),
+            busy: workers.iter().filter(|w| !w.now.is_empty()).count(),
+            steps: now().map(|doing| doing.steps).sum(),
+        }
+    }
+
+    /// How far the test is, or the tests that are under way.
+    fn place(self, tester: &Tester) -> String {
+        match self.known {
+            0 => format!("step {}", tester.trace().len()),
+            known => {
+                let known = output::count(known as u64, "worker");
+                let steps = output::count(self.steps, "step");
+                format!("{} of {known} at work, {steps} under way", self.busy)
+            }
+        }
+    }
+}
+
 /// What a run has done, and what ends it.
-fn goes_on(tester: &Tester, begun: Instant) -> String {
+fn goes_on(tester: &Tester, begun: Instant, workers: Workers) -> String {
     let summary = tester.summary();
     let stop = &tester.settings().stop;
     let of = |limit: Option<u64>| limit.map_or(String::new(), |limit| format!(" of {limit}"));
@@ -160,11 +201,11 @@ fn goes_on(tester: &Tester, begun: Instant) -> String {
         format!(", {passed:.0} of {:.0} s", limit as f64 / 1e9)
     });
     format!(
-        "test {}{}, step {}, {:.0} steps a second, {}, {} of {} switches, {}{time}",
+        "test {}{}, {}, {:.0} steps a second, {}, {} of {} switches, {}{time}",
         tester.test_number(),
         of(stop.tests),
-        tester.trace().len(),
-        summary.steps() as f64 / passed.max(0.001),
+        workers.place(tester),
+        (summary.steps() + workers.steps) as f64 / passed.max(0.001),
         match summary.silences {
             1 => "1 wait for silence".to_owned(),
             waits => format!("{waits} waits for silence"),

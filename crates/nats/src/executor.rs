@@ -7,12 +7,12 @@ use std::time::{Duration, Instant};
 use async_nats::jetstream;
 use async_nats::jetstream::consumer::{AckPolicy, PullConsumer, pull};
 use async_nats::jetstream::message::PublishMessage;
-use futures_util::{StreamExt, TryStreamExt};
-use ioco_campaign::work::{Executor, Order, Outcome, WORK_VERSION};
+use futures_util::{FutureExt, StreamExt, TryStreamExt};
+use ioco_campaign::work::{Doing, Executor, Order, Outcome, WORK_VERSION};
 use ioco_campaign::{CampaignError, Interrupt};
 
 use crate::bus::{Bus, json};
-use crate::{Announced, MAX_BYTES, MAX_WORKERS, Present, Queues, State, is_name};
+use crate::{Announced, MAX_BYTES, MAX_WORKERS, Present, Queues, State, is_name, live_subject};
 
 /// How often to look who works, and whether somebody wants to stop.
 const LOOK: Duration = Duration::from_millis(500);
@@ -22,8 +22,14 @@ const AGAIN: Duration = Duration::from_millis(500);
 /// Orders that are published before the server's answers are waited for.
 const TOGETHER: usize = 64;
 
+/// Bytes of what a worker says of its test.
+const MAX_LIVE: usize = 1024;
+
 /// So many orders are under way at most, whatever workers say of themselves.
 const CAPACITY: usize = 4096;
+/// What a worker said of its test is forgotten after this time.
+const LIVE: Duration = Duration::from_secs(2);
+
 /// Workers far away may be gone: how long their outcomes are waited for once the run has to end.
 const GRACE: Duration = Duration::from_millis(300);
 
@@ -32,6 +38,10 @@ pub struct NatsExecutor {
     announced: Announced,
     queues: Queues,
     outcomes: Option<pull::Stream>,
+    /// Where workers say how far they are; `None` where the server does not let us listen.
+    live: Option<async_nats::Subscriber>,
+    /// What they said last, by worker and test.
+    doing: BTreeMap<(String, u64), (Doing, Instant)>,
     /// Outcomes that are not acknowledged yet.
     taken: Vec<jetstream::Message>,
     /// Orders that the server does not have yet.
@@ -72,6 +82,8 @@ impl NatsExecutor {
             },
             queues,
             outcomes: None,
+            live: None,
+            doing: BTreeMap::new(),
             taken: Vec::new(),
             outbox: VecDeque::new(),
             under_way: BTreeMap::new(),
@@ -109,6 +121,10 @@ impl NatsExecutor {
         let outcomes = self.bus.outcomes.create_consumer(own);
         let outcomes = self.bus.wait("make the queue of outcomes", outcomes)?;
         self.outcomes = Some(self.bus.wait("listen for outcomes", outcomes.messages())?);
+        // Nobody depends on it: without it, workers are seen by their outcomes alone.
+        let client = self.bus.context.client();
+        let live = client.subscribe(live_subject(campaign));
+        self.live = self.bus.wait("listen to workers", live).ok();
         Ok(())
     }
 
@@ -154,6 +170,28 @@ impl NatsExecutor {
             self.announced.campaign
         ))
         .hint("that one goes on with it; `ioco campaign status` shows how far it is")
+    }
+
+    /// Takes what workers have said of their tests.
+    fn hear(&mut self) {
+        if let Some(live) = &mut self.live {
+            for _ in 0..CAPACITY {
+                let Some(Some(message)) = live.next().now_or_never() else {
+                    break;
+                };
+                if message.payload.len() > MAX_LIVE {
+                    continue;
+                }
+                let Ok(doing) = serde_json::from_slice::<Doing>(&message.payload) else {
+                    continue;
+                };
+                if is_name(&doing.worker) && self.doing.len() < CAPACITY {
+                    let key = (doing.worker.clone(), doing.test);
+                    self.doing.insert(key, (doing, Instant::now()));
+                }
+            }
+        }
+        self.doing.retain(|_, (_, at)| at.elapsed() < LIVE);
     }
 
     fn fits(&self, worker: &Present) -> bool {
@@ -216,6 +254,9 @@ impl NatsExecutor {
             self.announced.state = State::Stopping;
             self.interrupt.raise();
         }
+        self.hear();
+        let doing = self.doing.values().map(|(doing, _)| doing.clone());
+        self.announced.doing = doing.take(MAX_WORKERS).collect();
         self.bus.announce(&self.announced)?;
         self.look_for_losses()
     }
@@ -408,7 +449,11 @@ impl Executor for NatsExecutor {
         self.taken.push(message);
         if let Some(outcome) = &outcome {
             self.moved = Instant::now();
-            self.under_way.remove(&outcome.order);
+            let test = self.under_way.remove(&outcome.order);
+            if let Some((order, _)) = test {
+                let key = (outcome.worker.clone(), order.task.test());
+                self.doing.remove(&key);
+            }
             self.announced.outcomes += 1;
             let workers = &mut self.announced.workers;
             if workers.len() < MAX_WORKERS || workers.contains_key(&outcome.worker) {
@@ -428,6 +473,14 @@ impl Executor for NatsExecutor {
         });
         // Those that the server does not hear of come again, and are discarded.
         self.heard(acknowledged);
+    }
+
+    fn doing(&mut self) -> Vec<Doing> {
+        self.hear();
+        self.doing
+            .values()
+            .map(|(doing, _)| doing.clone())
+            .collect()
     }
 
     fn take_notices(&mut self) -> Vec<String> {
@@ -455,6 +508,7 @@ impl Executor for NatsExecutor {
 
     fn close(&mut self) {
         self.announced.state = State::Done;
+        self.announced.doing.clear();
         self.bus.end_at(None);
         self.bus.hurry_again();
         // A server that is gone learns nothing more.

@@ -23,6 +23,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use ioco_campaign::work::Doing;
 use ioco_campaign::{CampaignError, SystemName};
 
 pub use access::Access;
@@ -42,6 +43,11 @@ const LONGEST_NAME: usize = 100;
 pub fn is_name(text: &str) -> bool {
     let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
     (1..=LONGEST_NAME).contains(&text.len()) && text.chars().all(fits)
+}
+
+/// Where workers of a campaign say how far their tests are. The server keeps nothing of it.
+pub(crate) fn live_subject(campaign: &str) -> String {
+    format!("ioco.live.{campaign}")
 }
 
 /// How the server keeps orders, and who may take them: the same for all coordinators of a campaign.
@@ -93,6 +99,9 @@ pub struct Announced {
     /// Outcomes by worker, since the coordinator began.
     #[serde(default)]
     pub workers: BTreeMap<String, u64>,
+    /// What workers do at the moment.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub doing: Vec<Doing>,
 }
 
 impl Default for Announced {
@@ -109,6 +118,7 @@ impl Default for Announced {
             orders: 0,
             outcomes: 0,
             workers: BTreeMap::new(),
+            doing: Vec::new(),
         }
     }
 }

@@ -9,11 +9,11 @@ use std::time::{Duration, Instant};
 
 use async_nats::jetstream::{self, AckKind};
 use futures_util::StreamExt;
-use ioco_campaign::work::{Order, Outcome, SavedEnd, WORK_VERSION, Worker, WorkerSetup};
+use ioco_campaign::work::{Doing, Order, Outcome, SavedEnd, WORK_VERSION, Worker, WorkerSetup};
 use ioco_campaign::{CampaignError, Interrupt};
 
 use crate::bus::{Bus, PRESENCE, json, trouble};
-use crate::{Announced, MAX_BYTES, Present, State};
+use crate::{Announced, MAX_BYTES, Present, State, live_subject};
 
 /// How long one request for an order waits at the server.
 const FETCH: Duration = Duration::from_secs(1);
@@ -174,11 +174,17 @@ fn take_one(
         };
         let message = Arc::new(message);
         let held = Arc::clone(&message);
+        let (client, subject) = (bus.context.client(), live_subject(&campaign));
+        let (pace, name) = (worker.pace(), worker.name().to_owned());
         let lease = bus.runtime.handle().spawn(async move {
             loop {
                 tokio::time::sleep(IN_PROGRESS).await;
                 // A message that is lost costs the lease, and the order goes to somebody else.
                 let _ = held.ack_with(AckKind::Progress).await;
+                // How far the test is, for those who watch: no disk keeps it, and nobody waits for it.
+                if let Some(bytes) = pace.now(&name).and_then(|doing| live(&doing)) {
+                    let _ = client.publish(subject.clone(), bytes.into()).await;
+                }
             }
         });
         let deliveries = message.info().map_or(1, |info| info.delivered);
@@ -207,6 +213,10 @@ fn take_one(
         return Ok(true);
     }
     Ok(false)
+}
+
+fn live(doing: &Doing) -> Option<Vec<u8>> {
+    serde_json::to_vec(doing).ok()
 }
 
 /// An order of this campaign in a message, if it is one.
@@ -243,7 +253,7 @@ fn fetch(bus: &Bus, campaign: &str) -> Result<Option<jetstream::Message>, Campai
     })
 }
 
-/// ExecutorKind an outcome over. One that the server does not take for its size is sent without what crossed the wire, and
+/// Hands an outcome over. One that the server does not take for its size is sent without what crossed the wire, and
 /// as an error if that does not help.
 fn publish(bus: &Bus, campaign: &str, mut outcome: Outcome) -> Result<(), CampaignError> {
     let mut bytes = json(&outcome)?;

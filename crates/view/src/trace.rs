@@ -204,7 +204,7 @@ impl<'a> Tracer<'a> {
         }
     }
 
-    /// ExecutorKind out the view, with what crossed the wire put beside its steps.
+    /// Hands out the view, with what crossed the wire put beside its steps.
     pub fn finish(self, wire: &[WireLine]) -> TraceView {
         let mut steps = self.steps;
         place_wire(&mut steps, wire);

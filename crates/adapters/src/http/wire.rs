@@ -255,7 +255,7 @@ impl Messages {
         self.state = State::Head;
     }
 
-    /// ExecutorKind out at most `limit` bytes of a body, and says how many.
+    /// Hands out at most `limit` bytes of a body, and says how many.
     fn take(&mut self, limit: u64, pieces: &mut Vec<MessagePart>) -> u64 {
         let here = self.buffer.len();
         let count = usize::try_from(limit).unwrap_or(usize::MAX).min(here);

@@ -89,7 +89,7 @@ impl Campaign {
         }
     }
 
-    /// ExecutorKind out orders until the run is over, and does what their outcomes demand.
+    /// Hands out orders until the run is over, and does what their outcomes demand.
     pub(super) fn run_dispatched(
         &mut self,
         observer: &mut dyn Observer,
@@ -122,7 +122,7 @@ impl Campaign {
         let Some(dispatch) = &mut self.dispatch else {
             return Ok(None);
         };
-        let finished = dispatch.next(&mut book!(self))?;
+        let finished = dispatch.next(&mut book!(self), observer)?;
         for notice in dispatch.take_notices() {
             observer.notice(&notice);
         }

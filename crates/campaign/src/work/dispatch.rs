@@ -9,8 +9,10 @@ use ioco_store::OrderRow;
 use ioco_sts::{Execution, SwitchId, Verdict};
 use serde::{Deserialize, Serialize};
 
+use super::doing::WorkerRows;
 use super::{Executor, Order, Outcome, Recipe, SavedEnd, Task, WORK_VERSION, saved};
 use crate::error::CampaignError;
+use crate::observer::Observer;
 use crate::order::Script;
 use crate::record::Record;
 use crate::session::Session;
@@ -21,6 +23,9 @@ const SLICE: Duration = Duration::from_millis(50);
 
 /// Outcomes that are counted before they are kept and acknowledged together.
 const TOGETHER: usize = 64;
+
+/// How often those who watch hear what workers do.
+const SHOW: Duration = Duration::from_millis(100);
 
 /// How often the record hears of a coordinator that has nothing to keep: one that was replaced finds out, and the time
 /// that is left is known to the next.
@@ -119,6 +124,9 @@ pub(crate) struct Dispatch {
     unacknowledged: usize,
     /// When the record heard of this coordinator last.
     beaten: Option<Instant>,
+    rows: WorkerRows,
+    /// When those who watch heard of the workers last.
+    shown: Option<Instant>,
 }
 
 impl Dispatch {
@@ -152,6 +160,8 @@ impl Dispatch {
             unsent: Vec::new(),
             unacknowledged: 0,
             beaten: None,
+            rows: WorkerRows::default(),
+            shown: None,
         }
     }
 
@@ -174,8 +184,13 @@ impl Dispatch {
     }
 
     /// The next test that came back, in the order of arrival; `None` once the run is over and everything is back.
-    pub fn next(&mut self, book: &mut OrderBook<'_>) -> Result<Option<Finished>, CampaignError> {
+    pub fn next(
+        &mut self,
+        book: &mut OrderBook<'_>,
+        observer: &mut dyn Observer,
+    ) -> Result<Option<Finished>, CampaignError> {
         loop {
+            self.tell(book.session, observer);
             if let Some(finished) = self.finished.pop_front() {
                 return Ok(Some(finished));
             }
@@ -189,6 +204,16 @@ impl Dispatch {
             }
             self.pump(book)?;
         }
+    }
+
+    /// Tells those who watch what workers do, also while no test comes back.
+    fn tell(&mut self, session: &mut Session, observer: &mut dyn Observer) {
+        if self.shown.is_some_and(|at| at.elapsed() < SHOW) {
+            return;
+        }
+        self.shown = Some(Instant::now());
+        let doing = self.executor.doing();
+        observer.workers(&self.rows.with(doing), &mut session.tester);
     }
 
     /// Withdraws what is still under way: every order has one outcome, and what comes later counts for nothing.
@@ -207,7 +232,7 @@ impl Dispatch {
         self.executor.close();
     }
 
-    /// ExecutorKind out the orders, and acknowledges the outcomes, that the record has now.
+    /// Hands out the orders, and acknowledges the outcomes, that the record has now.
     fn commit(&mut self, book: &mut OrderBook<'_>) -> Result<(), CampaignError> {
         let is_due = self.beaten.is_none_or(|at| at.elapsed() >= BEAT);
         if self.unsent.is_empty() && self.unacknowledged == 0 && !is_due {
@@ -309,6 +334,10 @@ impl Dispatch {
         let Some(finished) = self.absorb(carried, purpose, outcome, book.session) else {
             return;
         };
+        let execution = &finished.report.execution;
+        let is_failed = execution.deviation().is_some();
+        let steps = execution.trace.len() as u64;
+        self.rows.count(&finished.outcome.worker, steps, is_failed);
         if let Some(record) = &mut book.record {
             let outcome = &finished.outcome;
             // The steps of a test that passed are kept with the test.

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::{Order, Outcome};
+use super::{Doing, Order, Outcome};
 use crate::error::CampaignError;
 
 /// Carries out orders, many at a time. Every order that is submitted comes back as one outcome, in any order; one
@@ -46,6 +46,11 @@ pub trait Executor {
     /// How long outcomes are waited for once the run has to end.
     fn grace(&self) -> Duration {
         Duration::from_secs(10)
+    }
+
+    /// What workers do at the moment, as far as that is known.
+    fn doing(&mut self) -> Vec<Doing> {
+        Vec::new()
     }
 
     /// What happened to workers since the last call, for a person.

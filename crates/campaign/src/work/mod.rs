@@ -5,6 +5,7 @@
 //! in this process.
 
 pub(crate) mod dispatch;
+pub(crate) mod doing;
 mod executor;
 mod outcome;
 mod replaying;
@@ -22,6 +23,7 @@ use crate::error::CampaignError;
 use crate::solver::SemanticsOptions;
 use crate::system::SystemName;
 
+pub use doing::{Doing, Pace, WorkerRow};
 pub use executor::Executor;
 pub use outcome::{Log, Outcome, SavedEnd, SystemError};
 pub use threads::Threads;
@@ -114,6 +116,18 @@ pub enum Task {
     },
 }
 
+impl Task {
+    /// The number of its test; 0 where nothing counts.
+    pub fn test(&self) -> u64 {
+        match self {
+            Task::Strategy { test, .. } | Task::Script { test, .. } | Task::Suite { test, .. } => {
+                *test
+            }
+            Task::Replay { .. } => 0,
+        }
+    }
+}
+
 impl Recipe {
     /// What the settings of a campaign come to.
     pub fn new(
@@ -180,4 +194,57 @@ fn restored(stimuli: &[SavedStep], sts: &Sts) -> Result<Vec<Action>, CampaignErr
         }
     }
     Ok(actions)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use ioco_engine::{Settings, StrategyKind, WaitPolicy};
+    use ioco_sts::Relation;
+
+    use super::Recipe;
+    use crate::solver::{SemanticsOptions, SolverChoice};
+
+    #[test]
+    fn a_recipe_brings_the_strategy_and_the_waits_to_workers() {
+        let weights = BTreeMap::from([("coin".to_owned(), 3.0)]);
+        let strategies = [
+            StrategyKind::Auto,
+            StrategyKind::Transitions,
+            StrategyKind::Data,
+            StrategyKind::Random { weights },
+            StrategyKind::Guided {
+                name: "locations".to_owned(),
+            },
+        ];
+        let waits = || {
+            [
+                WaitPolicy::default(),
+                WaitPolicy::Worthwhile { share: 0.25 },
+            ]
+        };
+        for strategy in strategies {
+            for wait in waits() {
+                let settings = Settings {
+                    strategy: strategy.clone(),
+                    wait,
+                    ..Settings::default()
+                };
+                let meaning = SemanticsOptions {
+                    relation: Relation::Ioco,
+                    solver: SolverChoice::Embedded,
+                };
+                let recipe = Recipe::new(&settings, &meaning, None, None);
+                let text = serde_json::to_string(&recipe).expect("plain data");
+                let travelled: Recipe = serde_json::from_str(&text).expect("what was written");
+                assert_eq!(travelled.kind(), settings.strategy);
+                assert_eq!(
+                    format!("{:?}", travelled.wait()),
+                    format!("{:?}", settings.wait),
+                    "{text}"
+                );
+            }
+        }
+    }
 }

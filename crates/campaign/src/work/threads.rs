@@ -7,13 +7,15 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use super::{Executor, Order, Outcome, Task, Worker, WorkerSetup};
+use super::{Doing, Executor, Order, Outcome, Pace, Task, Worker, WorkerSetup};
 use crate::error::CampaignError;
 
 pub struct Threads {
     orders: Arc<Orders>,
     outcomes: Receiver<Result<Outcome, CampaignError>>,
     threads: Vec<JoinHandle<()>>,
+    /// By name of the worker.
+    paces: Vec<(String, Arc<Pace>)>,
 }
 
 /// Orders that wait for a worker.
@@ -57,6 +59,7 @@ impl Threads {
     pub fn start(jobs: usize, setup: &WorkerSetup) -> Threads {
         let orders = Arc::new(Orders::default());
         let (sender, outcomes) = channel();
+        let mut paces = Vec::new();
         let threads = (1..=jobs).map(|job| {
             let setup = WorkerSetup {
                 name: format!("job {job}"),
@@ -64,18 +67,20 @@ impl Threads {
                 ..setup.clone()
             };
             let (orders, sender) = (Arc::clone(&orders), sender.clone());
-            std::thread::spawn(move || work(setup, &orders, &sender))
+            let worker = Worker::new(setup);
+            paces.push((format!("job {job}"), worker.pace()));
+            std::thread::spawn(move || work(worker, &orders, &sender))
         });
         Threads {
             threads: threads.collect(),
+            paces,
             orders,
             outcomes,
         }
     }
 }
 
-fn work(setup: WorkerSetup, orders: &Orders, sender: &Sender<Result<Outcome, CampaignError>>) {
-    let mut worker = Worker::new(setup);
+fn work(mut worker: Worker, orders: &Orders, sender: &Sender<Result<Outcome, CampaignError>>) {
     while let Some(order) = orders.take() {
         let carried_out = std::panic::catch_unwind(AssertUnwindSafe(|| worker.run(&order)));
         let outcome = carried_out.unwrap_or_else(|_| {
@@ -113,6 +118,11 @@ impl Executor for Threads {
                 Err(CampaignError::system("every worker has ended"))
             }
         }
+    }
+
+    fn doing(&mut self) -> Vec<Doing> {
+        let paces = self.paces.iter();
+        paces.filter_map(|(name, pace)| pace.now(name)).collect()
     }
 }
 

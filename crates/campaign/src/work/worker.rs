@@ -6,7 +6,8 @@ use std::sync::Arc;
 use ioco_aml::query;
 use ioco_budget::Interrupt;
 use ioco_engine::{
-    Bits, Coverage, EventLevel, Guide, Settings, StopConditions, TestContext, TestReport, WireLine,
+    Bits, Coverage, EventLevel, Guide, Settings, StopConditions, TestContext, TestReport, Tester,
+    WireLine,
 };
 use ioco_generate::answer;
 use ioco_generate::guide::{Locations, Scenario};
@@ -14,7 +15,7 @@ use ioco_generate::plan::Pattern;
 use ioco_generate::suite;
 use ioco_sts::{Cause, Execution, Relation, Sts, Verdict};
 
-use super::{Order, Outcome, Recipe, SavedEnd, SystemError, Task, WORK_VERSION, restored};
+use super::{Order, Outcome, Pace, Recipe, SavedEnd, SystemError, Task, WORK_VERSION, restored};
 use crate::connect::ConnectionSpec;
 use crate::error::CampaignError;
 use crate::model::Model;
@@ -41,16 +42,21 @@ pub struct Worker {
     setup: WorkerSetup,
     /// The session of the last order, and the recipe that it was made for.
     session: Option<(Recipe, Session)>,
+    pace: Arc<Pace>,
 }
 
 /// Keeps what a test has to say besides its outcome.
-#[derive(Default)]
 struct Said {
+    pace: Arc<Pace>,
     notices: Vec<String>,
     warnings: Vec<String>,
 }
 
 impl Observer for Said {
+    fn handled(&mut self, tester: &mut Tester) {
+        self.pace.step(tester.trace().len());
+    }
+
     fn notice(&mut self, message: &str) {
         self.notices.push(message.to_owned());
     }
@@ -65,7 +71,17 @@ impl Worker {
         Worker {
             setup,
             session: None,
+            pace: Arc::default(),
         }
+    }
+
+    pub fn name(&self) -> &str {
+        &self.setup.name
+    }
+
+    /// How far the order under way is.
+    pub fn pace(&self) -> Arc<Pace> {
+        Arc::clone(&self.pace)
     }
 
     /// Why this worker does not take an order.
@@ -96,6 +112,13 @@ impl Worker {
     /// Carries out an order. An error says that the order cannot be carried out here, by any means: what goes
     /// wrong with the system is in the outcome.
     pub fn run(&mut self, order: &Order) -> Result<Outcome, CampaignError> {
+        self.pace.begin(order.task.test());
+        let outcome = self.carry_out(order);
+        self.pace.end();
+        outcome
+    }
+
+    fn carry_out(&mut self, order: &Order) -> Result<Outcome, CampaignError> {
         if let Some(why) = self.refusal(order) {
             return Err(CampaignError::usage(why));
         }
@@ -103,7 +126,11 @@ impl Worker {
         let Some((_, session)) = &mut self.session else {
             return Err(CampaignError::usage("the worker has no session"));
         };
-        let mut said = Said::default();
+        let mut said = Said {
+            pace: Arc::clone(&self.pace),
+            notices: Vec::new(),
+            warnings: Vec::new(),
+        };
         let guide = guide(&order.recipe, &session.sts)?;
         let sts = Arc::clone(&session.sts);
         let (nothing, nobody) = (Coverage::new(&sts).map(0), Bits::default());
@@ -191,6 +218,7 @@ impl Worker {
     /// The outcome of an order that ended in a panic. The next one gets a session of its own.
     pub fn failed(&mut self, order: &Order) -> Outcome {
         self.session = None;
+        self.pace.end();
         let reason = format!("order {} made a worker of ioco fail", order.number);
         self.unusable(order, reason)
     }

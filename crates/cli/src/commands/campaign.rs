@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use ioco_budget::Until;
-use ioco_campaign::work::WORK_VERSION;
+use ioco_campaign::work::{Doing, WORK_VERSION};
 use ioco_campaign::{Campaign, ExecutorKind, Interrupted, Project, history, time, trust};
 use ioco_nats::{Announced, Bus, NatsExecutor, Present, Queues, State, is_name};
 use ioco_outside::Untrusted;
@@ -244,10 +244,27 @@ fn picture(campaigns: &[Announced], workers: &[Present]) -> String {
                 None => "gone".to_owned(),
             };
             let outcomes = output::count(*outcomes, "outcome");
-            text.push_str(&format!("    {}  {state}  {outcomes}\n", shown(worker)));
+            text.push_str(&format!("    {}  {state}  {outcomes}", shown(worker)));
+            for doing in campaign.doing.iter().filter(|now| now.worker == *worker) {
+                text.push_str(&format!("  {}", now(doing)));
+            }
+            text.push('\n');
+        }
+        // Those that have not brought anything yet.
+        let is_new = |doing: &&Doing| !campaign.workers.contains_key(&doing.worker);
+        for doing in campaign.doing.iter().filter(is_new) {
+            text.push_str(&format!("    {}  {}\n", shown(&doing.worker), now(doing)));
         }
     }
     text
+}
+
+/// What a job of a worker does.
+fn now(doing: &Doing) -> String {
+    match doing.test {
+        0 => "confirms a failure".to_owned(),
+        test => format!("test {test}, step {}", doing.steps),
+    }
 }
 
 fn show(wanted: Option<&str>, store: &args::StoreArguments, format: Format) -> Answer {
