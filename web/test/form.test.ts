@@ -4,7 +4,7 @@ import { DELAYS, delayPlace, emptyForm, mistakes, placeholders, request } from "
 import { stringifyExact } from "../src/data/exact";
 import { read, valuesOf, written } from "../src/data/walk";
 import { refusal } from "../src/data/source";
-import { actor, grouped, isOpen, lengthText, moment, percent, seconds, signOf, verdictOf } from "../src/data/words";
+import { actor, grouped, isOpen, lengthText, stepsText, moment, percent, seconds, signOf, verdictOf } from "../src/data/words";
 import { highlight } from "../src/data/highlight";
 import { ticks } from "../src/data/curve";
 import { step } from "./model";
@@ -76,6 +76,12 @@ describe("verdicts", () => {
   it("count the silences of a trace apart", () => {
     const steps = [step(1, "stimulus", "?a", []), step(2, "silence", "silence", []), step(3, "response", "!b", [])];
     expect(lengthText({ length: 2, steps })).toBe("2 stimuli and responses, 1 silence");
+  });
+
+  it("count the steps of a test as its run does, the deviation apart", () => {
+    const allowed = [step(1, "stimulus", "?a", []), step(2, "response", "!b", [])];
+    expect(stepsText(allowed)).toBe("2 steps");
+    expect(stepsText([...allowed, step(3, "deviation", "!c", [])])).toBe("2 steps and the deviation");
   });
 });
 

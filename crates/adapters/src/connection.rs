@@ -79,7 +79,7 @@ pub trait Connection {
         self.reset_until(&|| false)
     }
 
-    /// ExecutorKind a stimulus over. Returns whether responses that arrive from now on may have been sent
+    /// Hands a stimulus over. Returns whether responses that arrive from now on may have been sent
     /// before the system saw the stimulus. Gives up soon after `stop` says so; what it then returns is
     /// of no interest.
     fn give_until(

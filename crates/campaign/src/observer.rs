@@ -13,6 +13,10 @@ pub trait Observer {
     /// An event of the run. It is in the store when this is called.
     fn event(&mut self, _event: &Event) {}
 
+    /// The system is ready for its next test. The tester thinks about the first stimulus now, which may
+    /// take a while: [`Observer::handled`] comes only after that.
+    fn ready(&mut self) {}
+
     /// The tester has handled something that crossed the border. The run goes on when this
     /// returns: blocking here is how a run is paused, stepped or slowed down.
     fn handled(&mut self, _tester: &mut Tester) {}

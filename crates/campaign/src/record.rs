@@ -147,7 +147,7 @@ impl Record {
         }
     }
 
-    /// ExecutorKind events over.
+    /// Hands events over.
     pub fn events(&mut self, events: Vec<Event>) {
         self.with(|recording| recording.events(&events));
         self.untold.extend(events);

@@ -1,5 +1,6 @@
 //! A model, a tester and a connection, put together: what `test`, `replay` and `shrink` share.
 
+use std::cell::RefCell;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -110,6 +111,7 @@ impl Session {
         let recorder = &mut self.recorder;
         let stop = || interrupt.is_raised() || over_at.is_some_and(|at| Instant::now() >= at);
         let mut link = Limited::new(&mut self.link, *self.sts.budget());
+        let watching = RefCell::new(&mut *observer);
         self.trouble = drive_watched(
             &mut self.tester,
             first,
@@ -117,8 +119,11 @@ impl Session {
             &stop,
             &mut |crossing| {
                 recorder.note(crossing);
+                if crossing.what == Crossed::Ready {
+                    watching.borrow_mut().ready();
+                }
             },
-            &mut |tester| observer.handled(tester),
+            &mut |tester| watching.borrow_mut().handled(tester),
         );
         let ready_at = self.recorder.ready_at();
         self.log = self.link.take_log();

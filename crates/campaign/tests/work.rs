@@ -11,7 +11,7 @@ use ioco_campaign::{
     NoObserver, Observer, Plan, Project, ShrinkSettings, SolverChoice, SystemName, TestSettings,
     Transport, model,
 };
-use ioco_engine::{Bits, Coverage};
+use ioco_engine::{Bits, Coverage, Tester};
 use tempfile::TempDir;
 
 const LAMP: &str = "
@@ -182,6 +182,8 @@ impl Executor for Leaving {
 struct Recorder {
     found: Vec<String>,
     warnings: Vec<String>,
+    /// What the tester did, in its order.
+    order: Vec<&'static str>,
 }
 
 impl Observer for Recorder {
@@ -192,20 +194,31 @@ impl Observer for Recorder {
     fn warning(&mut self, message: &str) {
         self.warnings.push(message.to_owned());
     }
+
+    fn ready(&mut self) {
+        self.order.push("ready");
+    }
+
+    fn handled(&mut self, _tester: &mut Tester) {
+        self.order.push("handled");
+    }
 }
 
-#[test]
-fn a_failure_is_told_and_kept_although_the_workers_are_gone() {
-    let folder = tempfile::tempdir().expect("a folder");
+/// A system that answers everything with a response that the model does not know.
+fn dark_lamp(folder: &TempDir) -> WorkerSetup {
     let system = folder.path().join("system.py");
     let program = "import sys\nfor line in sys.stdin:\n    \
                    print('{\"ready\": true}' if 'reset' in line else '{\"response\": \"dark\"}', flush=True)\n";
     std::fs::write(&system, program).expect("written");
-    let mut setup = setup(&folder);
+    let mut setup = setup(folder);
     let way = Transport::Shell(format!("exec python3 '{}'", system.display()));
     let reach = ConnectionSpec::of_way(way, false, &setup.project);
     setup.reach = reach.unwrap_or_else(|error| panic!("{}", error.message));
-    let plan = Plan {
+    setup
+}
+
+fn plan(setup: &WorkerSetup) -> Plan {
+    Plan {
         project: setup.project.clone(),
         model: setup.model.clone(),
         options: ModelOptions::default(),
@@ -220,7 +233,29 @@ fn a_failure_is_told_and_kept_although_the_workers_are_gone() {
         jobs: 1,
         shard: None,
         scripts: Vec::new(),
+    }
+}
+
+#[test]
+fn an_observer_hears_that_the_system_is_ready_before_the_tester_thinks() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let plan = Plan {
+        shrinking: None,
+        ..plan(&dark_lamp(&folder))
     };
+    let mut told = Told::default();
+    let opened = Campaign::open(plan, Interrupt::default(), &mut told);
+    let ran = opened.and_then(|campaign| campaign.run(&mut told));
+    let outcome = ran.unwrap_or_else(|error| panic!("{}", error.message));
+    assert_eq!(outcome.found.len(), 1);
+    assert_eq!(told.order[..2], ["ready", "handled"], "{:?}", told.order);
+}
+
+#[test]
+fn a_failure_is_told_and_kept_although_the_workers_are_gone() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let setup = dark_lamp(&folder);
+    let plan = plan(&setup);
     let leaving = Leaving {
         worker: Worker::new(setup),
         outcomes: VecDeque::new(),

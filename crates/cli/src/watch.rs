@@ -1,5 +1,6 @@
 //! Watching a campaign at the terminal: one live line, and what a person should know at once.
 
+use std::cell::Cell;
 use std::time::{Duration, Instant};
 
 use ioco_aml::{Diagnostic, SourceFile};
@@ -46,6 +47,8 @@ pub struct Terminal {
     progress: Progress,
     begun: Instant,
     workers: Workers,
+    /// The line says that ioco waits for the system.
+    waits: Cell<bool>,
 }
 
 impl Terminal {
@@ -55,11 +58,13 @@ impl Terminal {
             progress: Progress::start(),
             begun: Instant::now(),
             workers: Workers::default(),
+            waits: Cell::new(false),
         }
     }
 
     /// Nothing has happened yet: says what is waited for.
     pub fn wait(&self, what: &str, limit: Duration) {
+        self.waits.set(true);
         let limit = limit.as_secs_f64();
         self.progress
             .show(format!("waiting for {what}, at most {limit} s"));
@@ -70,6 +75,14 @@ impl Observer for Terminal {
     fn event(&mut self, event: &Event) {
         if self.format == Format::Json {
             output::data(&ioco_report::json_line(event));
+        }
+    }
+
+    fn ready(&mut self) {
+        // Only the first test comes after a line about waiting; later ones keep the numbers of the run.
+        if self.waits.take() {
+            self.progress
+                .show("the system is ready; choosing the first stimulus".to_owned());
         }
     }
 

@@ -71,6 +71,13 @@ export function lengthText(trace: { length: number; steps: StepView[] }): string
   return silences === 0 ? heard : `${heard}, ${count(silences, "silence")}`;
 }
 
+/** The steps of a test as its run counts them: the deviation comes after the last step that the model allows. */
+export function stepsText(steps: StepView[]): string {
+  const allowed = steps.filter((step) => step.kind !== "deviation").length;
+  const text = count(allowed, "step");
+  return allowed === steps.length ? text : `${text} and the deviation`;
+}
+
 /** Every verdict and state has a sign of its own: colour only repeats it. */
 export function signOf(word: string): Sign {
   switch (word) {
