@@ -693,11 +693,7 @@ impl Checker<'_> {
     }
 
     /// The fields that are written out, by position, and their values.
-    fn given_fields(
-        &mut self,
-        id: StructId,
-        given: &[(String, Span, Node)],
-    ) -> Vec<(usize, Expr)> {
+    fn given_fields(&mut self, id: StructId, given: &[(String, Span, Node)]) -> Vec<(usize, Expr)> {
         let structure = &self.names.types.structs[id.index()];
         let declared = &structure.fields;
         let mut values: Vec<(usize, Expr)> = Vec::new();

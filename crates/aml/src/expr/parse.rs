@@ -100,11 +100,7 @@ pub enum NodeKind {
     /// `Shop(action: 1)`: the name of the structure and where it stands, the fields and their values.
     Record(String, Range<usize>, Vec<(String, Range<usize>, Node)>),
     /// `shop.with(action: 1)`: the structure, where `with` stands, the fields that change and their values.
-    Changed(
-        Box<Node>,
-        Range<usize>,
-        Vec<(String, Range<usize>, Node)>,
-    ),
+    Changed(Box<Node>, Range<usize>, Vec<(String, Range<usize>, Node)>),
     Method(Box<MethodCall>),
     /// Reported already.
     Wrong,

@@ -182,10 +182,7 @@ fn merged_runs_have_the_same_verdict_in_every_order() {
 fn accept(folder: &TempDir) -> String {
     let id = failures(folder)[0]["id"].as_str().map(str::to_owned);
     let id = id.expect("an id");
-    let accepted = ask(
-        folder.path(),
-        &["accept", &id, "--why", "known"],
-    );
+    let accepted = ask(folder.path(), &["accept", &id, "--why", "known"]);
     assert_eq!(accepted.code, 0, "{}", accepted.all());
     id
 }

@@ -400,7 +400,15 @@ fn a_model_is_played_as_an_adapter() {
         let ran = run(ioco()
             .current_dir(folder.path())
             .args(["test", "shop.aml", "--amp", &port.to_string()])
-            .args(["--tests", "4", "--steps", "12", "--seed", "3", "--no-shrink"]));
+            .args([
+                "--tests",
+                "4",
+                "--steps",
+                "12",
+                "--seed",
+                "3",
+                "--no-shrink",
+            ]));
         assert_eq!(ran.code, code, "{}", ran.all());
         assert!(!ran.all().contains("announce"), "{}", ran.all());
         assert!(adapter.wait().expect("it ends").success());
