@@ -243,12 +243,17 @@ fn an_observer_hears_that_the_system_is_ready_before_the_tester_thinks() {
         shrinking: None,
         ..plan(&dark_lamp(&folder))
     };
-    let mut told = Told::default();
-    let opened = Campaign::open(plan, Interrupt::default(), &mut told);
-    let ran = opened.and_then(|campaign| campaign.run(&mut told));
+    let mut recorder = Recorder::default();
+    let opened = Campaign::open(plan, Interrupt::default(), &mut recorder);
+    let ran = opened.and_then(|campaign| campaign.run(&mut recorder));
     let outcome = ran.unwrap_or_else(|error| panic!("{}", error.message));
     assert_eq!(outcome.found.len(), 1);
-    assert_eq!(told.order[..2], ["ready", "handled"], "{:?}", told.order);
+    assert_eq!(
+        recorder.order[..2],
+        ["ready", "handled"],
+        "{:?}",
+        recorder.order
+    );
 }
 
 #[test]
